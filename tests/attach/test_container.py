@@ -113,6 +113,11 @@ def test_what_is_left_of_those_that_have_ended(tmp_path):
         old = Path(f"/proc/{program.pid}/root/tmp/ocular-package-{gone}")
         (old / "ocular").mkdir(parents=True)
         (old / "ocular" / "file.py").write_text("")
+        target = tmp_path / "outside"
+        target.mkdir()
+        (target / "answer").write_text("kept")
+        os.utime(target, (0, 0))
+        (old.parent / f"ocular-attach-{gone}-abcdef").symlink_to(target)
         assert program.attach().status == 0
-        assert not old.exists()
+        assert not old.exists() and (target / "answer").exists()
         assert program.detach().status == 0

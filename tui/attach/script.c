@@ -159,14 +159,19 @@ static const char *const names[] = {"attach.py",  "wanted", "revoked",
                                     "answer.new", "answer", SCRIPT_SHARED,
                                     SCRIPT_ASKED, "begun"};
 
-static void remove_folder(const char *folder)
+#define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+// A container's root might put a link in a folder's place: it is followed
+// nowhere.
+static void remove_folder(int tmp, const char *name)
 {
-    char path[SCRIPT_PATH + 16];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        unlink(path);
-    }
-    rmdir(folder);
+    int folder = openat(tmp, name, FOLDER_FLAGS);
+    if (folder < 0)
+        return;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlinkat(folder, names[i], 0);
+    close(folder);
+    unlinkat(tmp, name, AT_REMOVEDIR);
 }
 
 static bool has(const char *folder, const char *name)
@@ -195,24 +200,25 @@ static bool is_locked(const char *folder)
 // `own`, which waits for none any more.
 static void remove_old(int tmp, pid_t own)
 {
-    char path[64];
+    char path[64], here[64];
     const struct dirent *entry;
     snprintf(path, sizeof path, "/proc/self/fd/%d", tmp);
     DIR *stream = opendir(path);
     while (stream && (entry = readdir(stream))) {
-        char folder[SCRIPT_PATH];
         struct stat status;
         long pid = strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0
                        ? strtol(entry->d_name + strlen(PREFIX), NULL, 10)
                        : 0;
-        if (pid <= 0 || snprintf(folder, sizeof folder, "%s/%s", path,
-                                 entry->d_name) >= (int)sizeof folder)
+        int folder = pid > 0 ? openat(tmp, entry->d_name, FOLDER_FLAGS) : -1;
+        if (folder < 0)
             continue;
+        snprintf(here, sizeof here, "/proc/self/fd/%d", folder);
         bool lives = kill((pid_t)pid, 0) == 0 || errno != ESRCH;
-        if (lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) &&
-            status.st_mtime + OLD_S < time(NULL) && !is_locked(folder) &&
-            (!lives || pid == own || !has(folder, SCRIPT_ASKED)))
-            remove_folder(folder);
+        if (fstat(folder, &status) == 0 &&
+            status.st_mtime + OLD_S < time(NULL) && !is_locked(here) &&
+            (!lives || pid == own || !has(here, SCRIPT_ASKED)))
+            remove_folder(tmp, entry->d_name);
+        close(folder);
     }
     if (stream)
         closedir(stream);
@@ -227,7 +233,7 @@ static int open_tmp(pid_t pid)
     int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    int tmp = openat(fd, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int tmp = openat(fd, "tmp", FOLDER_FLAGS);
     int error = tmp < 0 ? -errno : 0;
     close(fd);
     return error ? error : tmp;
@@ -276,9 +282,14 @@ static int make_folder(struct Script *script, pid_t pid)
              PREFIX, (int)pid);
     if (!mkdtemp(path))
         return -errno;
-    memcpy(script->here, path, sizeof path);
-    snprintf(script->path, sizeof script->path, "/tmp%s/attach.py",
-             strrchr(path, '/'));
+    snprintf(script->name, sizeof script->name, "%s", strrchr(path, '/') + 1);
+    snprintf(script->path, sizeof script->path, "/tmp/%.40s/attach.py",
+             script->name);
+    script->folder = openat(script->tmp, script->name, FOLDER_FLAGS);
+    if (script->folder < 0)
+        return -errno;
+    snprintf(script->here, sizeof script->here, "/proc/self/fd/%d",
+             script->folder);
     script->lock = make_file(script, "wanted");
     if (script->lock < 0)
         return script->lock;
@@ -289,7 +300,7 @@ int Script_write(struct Script *script, pid_t pid, const char *verb,
                  const char *folder, char *why, size_t why_size)
 {
     struct AsUser as;
-    *script = (struct Script){.pid = pid, .tmp = -1, .lock = -1};
+    *script = (struct Script){.pid = pid, .tmp = -1, .folder = -1, .lock = -1};
     struct Process process;
     int error = Process_look(&process, pid);
     if (!error)
@@ -359,14 +370,16 @@ int Script_mark(const struct Script *script, const char *name)
 void Script_remove(struct Script *script, bool only)
 {
     struct AsUser as;
-    if (*script->here && !AsUser_begin(&as, &script->user)) {
-        remove_folder(script->here);
+    if (*script->name && !AsUser_begin(&as, &script->user)) {
+        remove_folder(script->tmp, script->name);
         remove_old(script->tmp, only ? script->pid : 0);
         AsUser_end(&as);
     }
     if (script->lock >= 0)
         close(script->lock);
+    if (script->folder >= 0)
+        close(script->folder);
     if (script->tmp >= 0)
         close(script->tmp);
-    *script = (struct Script){.tmp = -1, .lock = -1};
+    *script = (struct Script){.tmp = -1, .folder = -1, .lock = -1};
 }

@@ -20,8 +20,10 @@ struct Script {
     pid_t inner_pid; // in its own pid namespace
     struct ProcessUser user;
     int tmp;                // descriptor of /tmp, as the process sees it
+    int folder;             // of the folder, so that no link takes its place
     int lock;               // of the file that is locked
-    char here[SCRIPT_PATH]; // the folder, for us; "": there is none
+    char name[SCRIPT_PATH]; // the folder, in /tmp; "": there is none
+    char here[SCRIPT_PATH]; // the folder, by its descriptor
     char path[SCRIPT_PATH]; // the script, for the process
 };
 
