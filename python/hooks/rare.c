@@ -108,6 +108,9 @@ static bool enter_unarmed(struct Call *call)
     if (code->hot.last_caller != call->trace->top->id)
         ThreadTrace_note_caller(call->trace, code);
     atomic_store_explicit(&code->cold.again, again, memory_order_relaxed);
+    if (again)
+        atomic_store_explicit(&code->cold.dark_since, call->ticks,
+                              memory_order_relaxed);
     return again;
 }
 

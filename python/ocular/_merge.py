@@ -14,6 +14,8 @@ import zlib
 TAIL = b"\n]}\n"
 TIME = re.compile(rb'"ts":(\d+)\.(\d\d\d)')
 PID = re.compile(rb'"pid":(\d+)')
+PROFILE = b'{"ph":"P",'
+START = re.compile(rb'"startTime":0')  # of a profile, in whole microseconds
 # Field numbers of Perfetto's protobuf (tracer/timeline/pftrace_fields.h).
 PACKET, SEQUENCE, TRACK, PROCESS, PID_FIELD = 1, 10, 60, 3, 1
 
@@ -65,6 +67,8 @@ def _copy_json(file, path, out, first, shift_ns, pid):
             return first
         event = line.rstrip(b",\n")
         event = TIME.sub(later, event, count=1)
+        if event.startswith(PROFILE):
+            event = START.sub(b'"startTime":%d' % (shift_ns // 1000), event, count=1)
         if pid is not None:
             event = PID.sub(b'"pid":%d' % pid, event, count=1)
         out.write(event if first else b",\n" + event)

@@ -149,6 +149,17 @@ def about(sequence, event):
     return {"cat": event["said"], "name": event["name"], **rest}
 
 
+def dark(sequence, event, names):
+    """Where a stretch begins or ends; `names` are those of the open ones."""
+    number = event["track"] & 0xFFFFFFFF
+    ids, args = {"id2": {"local": hex(number)}}, sequence.args(event)
+    if event["type"] == BEGIN:
+        names[number] = event["name"]
+        return {"ph": "b", **about(sequence, event), **ids}
+    rest = {"args": args} if args else {}
+    return {"ph": "e", "cat": "dark", "name": names.pop(number), **ids, **rest}
+
+
 def counted(event, track, tracks, threads):
     of, name = track["parent"], track["name"]
     if of in threads:
@@ -196,13 +207,13 @@ def samples(data):
 def document(data):
     """The document that trace.check() takes."""
     tracks, stacks, events = {}, defaultdict(list), []
-    spans, parents, threads = {}, {}, {}
+    spans, darkened, parents, threads = {}, {}, {}, {}
     for packet, sequence in packets(data):
         if "track" in packet:
             track = packet["track"]
             if "parent" in track:
                 assert track["uuid"] not in parents
-                assert track["name"] == "spans" or "counter" in track
+                assert track["name"] in ("spans", "dark functions") or "counter" in track
                 parents[track["uuid"]] = track
                 continue
             kind = "thread" if "thread" in track else "process"
@@ -218,9 +229,12 @@ def document(data):
             uuid = sequence.defaults["event"]["track"]
             event = packet["event"]
             track = parents.get(event.get("track"), {})
+            is_dark = track.get("name") == "dark functions"
             assert event["type"] == COUNTER or track.get("parent", uuid) == uuid
             if "counter" in track:
                 event = counted(event, track, tracks, threads)
+            elif is_dark:
+                event = dark(sequence, event, darkened)
             elif event.get("said") == "specialisation":
                 event = {"ph": "i", "s": "p", **about(sequence, event)}
             elif "track" in event or "said" in event:

@@ -170,7 +170,8 @@ slice join thread_track on track_id = thread_track.id join thread using (utid)
 IS_CALL = "(ifnull(category, 'python') = 'python' and slice.name not glob 'loop @*')"
 CALLS = f"select tid, slice.name, ts, dur, depth from {ON_THREADS} where {IS_CALL}"
 ARGUMENT = (
-    "ifnull(extract_arg(arg_set_id, 'args.{0}'), extract_arg(arg_set_id, 'debug.{0}'))"
+    "ifnull(extract_arg(slice.arg_set_id, 'args.{0}'),"
+    " extract_arg(slice.arg_set_id, 'debug.{0}'))"
 )
 INSTANTS = f"""
 select tid, slice.name, ifnull(category, 'loop'), ts, dur, {ARGUMENT.format("uOps")},

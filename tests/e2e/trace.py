@@ -31,6 +31,7 @@ class Trace:
     counters: dict = field(default_factory=lambda: defaultdict(list))  # name -> (ts, value)
     changes: list = field(default_factory=list)  # what was specialised
     spans: dict = field(default_factory=dict)  # id -> its begin and, or None, its end
+    dark: list = field(default_factory=list)  # begin and end of each stretch
     events: int = 0
 
     def names(self, thread=None):
@@ -42,15 +43,43 @@ class Trace:
         return dict(count)
 
 
+def contents(path):
+    """What is in the file, which may be packed."""
+    data = Path(path).read_bytes()
+    return gzip.decompress(data) if str(path).endswith(".gz") else data
+
+
+def samples(path):
+    """(ns since the start, tid, names from the outermost on) of each."""
+    if ".pftrace" in Path(path).name:
+        return pftrace.samples(contents(path))
+    found, profiles = [], {}
+    for event in json.loads(contents(path))["traceEvents"]:
+        if event["ph"] != "P":
+            continue
+        data = event["args"]["data"]
+        assert event["id"] == "0x1"
+        if event["name"] == "Profile":
+            assert event["pid"] not in profiles
+            profiles[event["pid"]] = [data["startTime"], {}]
+            continue
+        us, nodes = profiles[event["pid"]]
+        for node in data["cpuProfile"]["nodes"]:
+            before = nodes[node["parent"]] if "parent" in node else []
+            assert node["id"] not in nodes
+            nodes[node["id"]] = [*before, node["callFrame"]["functionName"]]
+        (node,), (delta,) = data["cpuProfile"]["samples"], data["timeDeltas"]
+        profiles[event["pid"]][0] = us = us + delta
+        assert abs(us - event["ts"]) <= 1 + us / 2**52
+        found.append((1000 * us, event["tid"], nodes[node]))
+    return found
+
+
 def load(path):
     """What is in a file of either format, as JSON has it."""
-    path = Path(path)
-    data = path.read_bytes()
-    if path.suffix == ".gz":
-        assert data[:2] == b"\x1f\x8b"
-        data = gzip.decompress(data)
-        path = path.with_suffix("")
-    return pftrace.document(data) if path.suffix == ".pftrace" else json.loads(data)
+    path, data = Path(path), contents(path)
+    is_pftrace = path.name.removesuffix(".gz").endswith(".pftrace")
+    return pftrace.document(data) if is_pftrace else json.loads(data)
 
 
 def read(path):
@@ -63,7 +92,7 @@ def check(document):
     trace = Trace(document["otherData"], {})
     assert trace.other["lost_events"] >= 0
     open_calls, last = defaultdict(list), defaultdict(float)
-    named_process = False
+    named_process, dark = False, {}
     for event in document["traceEvents"]:
         key = event["pid"], event["tid"]
         trace.events += 1
@@ -77,8 +106,21 @@ def check(document):
             trace.counters[event["name"]].append((event["ts"], value))
             continue
         if event.get("s") == "p":
-            assert event["cat"] == "specialisation" and event["args"]["function"]
+            assert event["cat"] == "specialisation" and "function" in event["args"]
             trace.changes.append(event)
+            continue
+        if event["ph"] == "P":
+            continue  # samples() reads it
+        if event.get("cat") == "dark":
+            number = event["pid"], event["id2"]["local"]
+            if event["ph"] == "b":
+                assert number not in dark
+                dark[number] = event
+            else:
+                begin = dark.pop(number)
+                assert begin["name"] == event["name"] and event["ph"] == "e"
+                assert begin["ts"] <= event["ts"]
+                trace.dark.append((begin, event))
             continue
         stack = open_calls[key]
         assert event["ts"] >= last[key] >= 0, "time runs backwards"
@@ -122,5 +164,6 @@ def check(document):
                 trace.marks.append(event)
     assert named_process
     assert not any(open_calls.values()), "B without E"
+    assert not dark, "b without e"
     assert set(open_calls) <= set(trace.threads), "a thread has no name"
     return trace

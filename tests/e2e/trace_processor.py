@@ -96,7 +96,7 @@ def cells(batch):
     for number, value in fields(batch):
         if number == BLOB:
             blobs.append(value)
-        elif number != IS_LAST:
+        elif number in (TYPES, INTEGERS, REALS, TEXTS):  # not padding
             packed[number] += value
     of = {
         INTEGERS: signed_integers(packed[INTEGERS]),

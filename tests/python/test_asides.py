@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 """What the timeline has beside the calls: counters, what was specialised, samples."""
 
-import gzip
 import os
 import threading
 import time
 
 import ocular
 import pytest
-from e2e import pftrace, trace
+from e2e import trace
+from e2e.client import Client
 from e2e.program import PYTHON, SLOW, run, wait_until, write
+from ocular import _settings
 
 pytestmark = pytest.mark.once
 
@@ -107,11 +108,11 @@ def test_what_was_specialised(tmp_path, name):
     assert 0 < found[0]["ts"] < 1e6 * seconds + 1e5
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_samples(tmp_path, packed):
+@pytest.mark.parametrize("name", ["t.json", "t.json.gz", "t.pftrace", "t.pftrace.gz"])
+def test_samples(tmp_path, name):
     """Each on the thread that ran, with its whole stack, also of functions that are
     dark, and none of those that only wait."""
-    path = tmp_path / ("t.pftrace.gz" if packed else "t.pftrace")
+    path = tmp_path / name
     done = threading.Event()
     idle = threading.Thread(target=done.wait)
     worker = threading.Thread(target=burn, args=[0.7])
@@ -129,8 +130,7 @@ def test_samples(tmp_path, packed):
         done.set()
         idle.join()
     took = time.monotonic_ns() - begin
-    data = path.read_bytes()
-    found = pftrace.samples(gzip.decompress(data) if packed else data)
+    found = trace.samples(path)
     assert 0.9 * final["sampler"]["samples"] <= len(found) + 5
     tids = {tid for _, tid, _ in found}
     assert tids <= {os.getpid(), worker.native_id} | {
@@ -177,5 +177,105 @@ def test_a_short_program(tmp_path, signal):
         assert any(value > 0 for _, value in timeline.counters[worker])
         assert {"Ocular's overhead", "hooks that are in"} <= set(timeline.counters)
         assert timeline.other["covered_to_us"] < 60e6
-    samples = pftrace.samples((tmp_path / "t.pftrace").read_bytes())
-    assert samples and all(0 <= ns < 60e9 for ns, _, _ in samples)
+        samples = trace.samples(tmp_path / name)
+        assert samples and all(0 <= ns < 60e9 for ns, _, _ in samples)
+
+
+# --- Where functions are dark --------------------------------------------------
+
+
+def call(function, times=200):
+    """More often than it takes for a function to go dark."""
+    for _ in range(times):
+        function(1, 2)
+
+
+def stretches(path, name):
+    """(begin, end, the flags of both) in microseconds, and the marks' times."""
+    timeline = trace.read(path)
+    found = []
+    for begin, end in timeline.dark:
+        if begin["name"] == name:
+            flags = {**begin["args"], **end.get("args", {})}
+            assert flags.pop("file") == __file__ and flags.pop("line") > 0
+            found.append((begin["ts"], end["ts"], flags))
+    marks = {mark["name"]: mark["ts"] for mark in timeline.marks}
+    return found, marks, timeline.other
+
+
+def arm_again(viewer, name):
+    (mine,) = (r for r in ocular.snapshot()["functions"] if r["name"] == name)
+    assert mine["state"] != "armed"
+    viewer.rearm(mine["id"])
+
+    def is_armed():
+        rows = ocular.snapshot()["functions"]
+        return any(r["name"] == name and r["state"] == "armed" for r in rows)
+
+    wait_until(is_armed, SLOW)
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.pftrace.gz"])
+def test_dark_stretches(tmp_path, sockets, name):
+    """From where the hooks came out to where they were in again, or to the end."""
+    settings = _settings.check(
+        output=tmp_path / name, quiet=True, deinstrument_threshold=50, serve=True
+    )
+    # As in test_dark.py: only what a viewer asks for is armed again.
+    ocular._start(settings._replace(overhead_budget=None))
+    try:
+        with Client(ocular._ocular.socket_path()) as viewer:
+            for turn in "abc":
+                ocular.mark(f"{turn} is armed")
+                call(add)
+                ocular.mark(f"{turn} is dark")
+                if turn != "c":
+                    arm_again(viewer, "add")
+                    ocular.mark(f"{turn} was dark")
+    finally:
+        ocular.stop_tracing()
+    found, at, other = stretches(tmp_path / name, "add")
+    assert [flags for *_, flags in found] == [{}, {}, {"open": True}]
+    for (begin, end, _), turn in zip(found, "abc", strict=True):
+        assert at[f"{turn} is armed"] <= begin <= at[f"{turn} is dark"] <= end
+        if turn != "c":
+            assert end <= at[f"{turn} was dark"]
+    assert found[-1][1] == pytest.approx(other["covered_to_us"], abs=0.002)
+
+
+def test_dark_from_before_the_oldest_event(tmp_path):
+    """What is forgotten does not take it with it."""
+
+    def program():
+        call(add)
+        for number in range(1500):
+            space = {}
+            exec("def f(a, b): pass", space)
+            call(space["f"], 40)
+            if number % 300 == 0:
+                ocular.snapshot()  # empties the thread's ring
+
+    settings = {"timeline_limit": 1 << 20, "timeline_spill": False}
+    traced(tmp_path / "t.json", program, deinstrument_threshold=50, **settings)
+    ((begin, end, flags),), _, other = stretches(tmp_path / "t.json", "add")
+    assert other["forgotten_events"] > 0
+    assert flags == {"earlier": True, "open": True}
+    assert begin == pytest.approx(other["covered_from_us"], abs=0.002)
+    assert end == pytest.approx(other["covered_to_us"], abs=0.002)
+
+
+def test_dark_code_that_goes(tmp_path):
+    """Its stretch ends where it does."""
+
+    def program():
+        space = {}
+        exec(compile("def gone(a, b): pass", __file__, "exec"), space)
+        call(space["gone"])
+        ocular.mark("is there")
+        space.clear()
+        ocular.mark("is gone")
+
+    traced(tmp_path / "t.json", program, deinstrument_threshold=50)
+    ((begin, end, flags),), at, _ = stretches(tmp_path / "t.json", "gone")
+    assert flags == {}
+    assert begin <= at["is there"] <= end <= at["is gone"]

@@ -26,10 +26,16 @@ def test_random_timelines_are_the_same_in_both(tmp_path):
         json = trace.load(tmp_path / f"{number}.json")
         pftrace = trace.load(tmp_path / f"{number}.pftrace")
         assert pftrace["otherData"] == json["otherData"]
-        assert pftrace["traceEvents"] == json["traceEvents"]
-        for event in json["traceEvents"]:
+        events = [event for event in json["traceEvents"] if event["ph"] != "P"]
+        assert pftrace["traceEvents"] == events
+        samples = trace.samples(tmp_path / f"{number}.pftrace")
+        samples = [(ns // 1000 * 1000, *rest) for ns, *rest in samples]
+        assert trace.samples(tmp_path / f"{number}.json") == samples
+        seen |= {"sample"} if samples else set()
+        for event in events:
             seen |= {event["ph"], event.get("cat"), *event.get("args", ())}
     assert {"B", "E", "i", "M", "python", "loop", "ocular", "uOps", "note"} <= seen
+    assert {"C", "specialisation", "dark", "b", "e", "sample"} <= seen
     assert {"raised", "unwound", "lost", "open", "parked", "earlier", "resumed"} <= seen
 
 

@@ -4,13 +4,18 @@
 // them is sound: calls that do not end, times that go back, names that are no
 // text, numbers at both ends.
 #include "tests/random.h"
+#include "tracer/timeline/aside.h"
 #include "tracer/timeline/perfetto.h"
+#include "tracer/timeline/sample_track.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define THREADS 150 // more than two sequences of packets have clocks for
+
+static const struct Opcodes opcodes = {
+    .name = {"NOP", "BINARY_OP", "BINARY_OP_ADD_INT"}};
 
 static uint64_t below(uint64_t limit)
 {
@@ -116,6 +121,49 @@ static void fill(struct Timeline *timeline, unsigned threads, uint64_t now)
     Ring_free(ring);
 }
 
+static void add_sample(struct SampleTrack *track, struct Timeline *timeline,
+                       uint64_t ticks)
+{
+    uint32_t stack[SAMPLE_TRACK_DEPTH];
+    size_t depth = below(below(9) ? 6 : SAMPLE_TRACK_DEPTH + 1), i;
+    const struct TimelineSample sample = {ticks, (pid_t)(1 + below(9)), false,
+                                          stack, depth};
+
+    for (i = 0; i < depth; i++)
+        stack[i] = below(3) ? (uint32_t)i : random_id();
+    SampleTrack_add(track, timeline, &sample);
+}
+
+// What our own threads add, of threads that there are and that there are not.
+static void fill_own(struct Timeline *timeline, uint64_t now)
+{
+    struct SampleTrack *track = calloc(1, sizeof *track);
+    uint64_t count = below(below(3) ? 200 : 2), i;
+
+    for (i = 0; i < count; i++) {
+        uint64_t ticks = now + below(100000), what = random_u64();
+        struct Event event;
+
+        if (below(2)) {
+            add_sample(track, timeline, ticks);
+            continue;
+        }
+        if (below(3))
+            event = Aside_counter(
+                ticks, (enum AsideCounter)below(ASIDE_COUNTERS + 1),
+                (unsigned)below(2000), what % 50, (unsigned)below(THREADS));
+        else
+            event =
+                below(2)
+                    ? Aside_change(ticks, random_id(), (uint32_t)below(90000),
+                                   (uint8_t)below(4), (uint8_t)below(4))
+                    : Aside_rearmed(ticks, random_id(),
+                                    below(2) ? what : below(50000));
+        Timeline_add(timeline, &event, 1);
+    }
+    free(track);
+}
+
 static int write_pair(const char *directory, unsigned number)
 {
     static const double hertz[] = {1e9, 2.4e9, 3333333333.3, 24e6, 1e6};
@@ -123,6 +171,7 @@ static int write_pair(const char *directory, unsigned number)
     struct Timeline *timeline = Timeline_new(below(2) ? 1 << 30 : 1 << 16);
     // Ticks have 60 bits: some timelines end there.
     uint64_t begin = below(3) ? 5000 : (UINT64_C(1) << 60) - 100000000000;
+    struct DarkFunction dark[] = {{begin, 7}, {0, 8}, {begin + 50000, 9}};
     struct TimelineView *view;
     struct PerfettoResult result;
     struct PerfettoTrace trace = {
@@ -134,12 +183,18 @@ static int write_pair(const char *directory, unsigned number)
         .start_ticks = below(3) ? begin : 0,
         .start_unix_ns = 1700000000000000000u,
         .hz = hertz[below(5)],
+        .opcodes = &opcodes,
+        .dark = dark,
+        .dark_count = below(4),
+        .dark_ticks = begin + below(90000),
         .overwrite = true,
         .name = name_of,
     };
     int error = 0, i;
 
     fill(timeline, below(4) ? 3 : THREADS, below(2) ? begin : begin / 2);
+    if (below(3))
+        fill_own(timeline, begin);
     view = Timeline_freeze(timeline);
     trace.view = view;
     for (i = 0; i < 2 && !error; i++) {

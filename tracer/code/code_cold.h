@@ -18,8 +18,11 @@ struct CodeCold {
                                    // over
     _Atomic uint64_t dark_from_ns; // ns that samples had found it in when it
                                    // went dark last; 0: none, or never dark
-    bool unarmed;                  // it has not been armed since it was adopted
-    _Atomic bool again;            // called more than once while `unarmed`
+    // Ticks when it went dark, or was found to run before it was ever armed; 0:
+    // it is armed, or nothing of it was missed.
+    _Atomic uint64_t dark_since;
+    bool unarmed;       // it has not been armed since it was adopted
+    _Atomic bool again; // called more than once while `unarmed`
     // Calls for each of which its dark callees are to be armed before its next
     // call; 0: they are not. The governor sets it, the enter hook takes it.
     _Atomic uint32_t callee_hits;

@@ -256,6 +256,7 @@ bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
     atomic_fetch_add_explicit(&code->cold.dark_times, 1, memory_order_relaxed);
     atomic_store_explicit(&code->cold.dark_from_ns, Code_sampled_ns(code),
                           memory_order_relaxed);
+    atomic_store_explicit(&code->cold.dark_since, ticks, memory_order_relaxed);
     for (i = 0; i < code->links.caller_count; i++) {
         struct Code *caller =
             Registry_by_id(trace->registry, code->links.callers[i]);

@@ -259,6 +259,7 @@ static uint64_t memory_of(struct Session *session,
            session->retired.bytes + Names_bytes(&session->engine->names) +
            totals->bytes +
            (session->timeline ? Timeline_bytes(session->timeline) : 0) +
+           (session->engine->rearmed ? RING_EVENTS * sizeof(struct Event) : 0) +
            sizeof session->transitions + Details_bytes(&session->details) +
            Transitions_bytes(&session->transitions) + Snapshot_bytes(snapshot) +
            Publish_bytes(&session->publish);

@@ -74,8 +74,21 @@ static void reclaim(struct Session *session)
     }
 }
 
+static void drain_rearmed(struct Session *session)
+{
+    struct Ring *ring = session->engine->rearmed;
+    const struct Event *events;
+    size_t count;
+
+    while (ring && (count = Ring_peek(ring, &events)) > 0) {
+        Timeline_add(session->timeline, events, count);
+        Ring_pop(ring, count);
+    }
+}
+
 static void drain(struct Session *session)
 {
+    drain_rearmed(session);
     Counters_begin(&session->counters, session->timeline);
     ThreadTraces_visit(&session->engine->traces, drain_trace, session);
     reclaim(session);

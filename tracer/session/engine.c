@@ -3,6 +3,7 @@
 #include "tracer/session/engine.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/means.h"
+#include "tracer/timeline/aside.h"
 
 #include <errno.h>
 #include <string.h>
@@ -44,6 +45,20 @@ static void tell_callers(struct Engine *engine, const struct Code *code)
     }
 }
 
+// A stretch in which it was dark is over: the timeline is told.
+static void end_dark(struct Engine *engine, struct Code *code)
+{
+    uint64_t since = atomic_exchange_explicit(&code->cold.dark_since, 0,
+                                              memory_order_relaxed);
+    uint64_t now = Clock_read(&engine->clock);
+    struct Event event;
+
+    if (!since || !engine->rearmed || now <= since)
+        return;
+    event = Aside_rearmed(now, code->hot.id, now - since);
+    Ring_push(engine->rearmed, now, EVENT_REARMED, event.what);
+}
+
 void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
 {
     ThreadTraces_forget(&engine->traces, code);
@@ -54,6 +69,7 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
             code->cold.dark_calls = code->cold.dark_calls + calls;
         tell_callers(engine, code);
     }
+    end_dark(engine, code);
     Code_age_histogram(code);
     Code_rearm(code, threshold);
 }
@@ -73,5 +89,6 @@ void Engine_retire(struct Engine *engine, struct Code *code)
     ThreadTraces_forget(&engine->traces, code);
     if (code->hot.dark)
         tell_callers(engine, code);
+    end_dark(engine, code);
     Registry_retire(engine->registry, code, Clock_read(&engine->clock));
 }

@@ -27,6 +27,9 @@ struct Engine {
     char python[64];         // "CPython 3.13.0"
     char command[256];       // as the viewer shows it
     struct Session *session; // NULL: not tracing. Interpreter's lock.
+    struct Ring *rearmed;    // functions that are no longer dark, on their way
+                             // to the session's timeline, which owns it; NULL:
+                             // none is kept. Pushed to with the lock held
     pthread_mutex_t ending;  // held while the session's server and sampler
                              // go, so that a fork meets them whole or gone
 };

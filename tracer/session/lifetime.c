@@ -152,7 +152,8 @@ int Session_start(struct Session **result, struct Engine *engine,
         (uint64_t)(1e9 * Clock_seconds(&engine->clock, session->start_ticks));
     if (config->timeline) {
         session->timeline = Timeline_new(config->timeline_limit);
-        if (!session->timeline)
+        engine->rearmed = Ring_new(NULL);
+        if (!session->timeline || !engine->rearmed)
             goto fail;
         error = open_spill(session, why, why_size);
         if (error)
@@ -212,6 +213,8 @@ void Session_free(struct Session *session)
     Publish_set(&session->publish, NULL);
     if (session->timeline)
         Timeline_free(session->timeline);
+    Ring_free(session->engine->rearmed);
+    session->engine->rearmed = NULL;
     FlameTable_free(session->stacks);
     Retired_release(&session->retired);
     Rearm_release(&session->rearm);

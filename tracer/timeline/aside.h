@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the collector puts into the track of our own threads: values of
-// counters, and instructions that were seen to be specialised.
+// counters, instructions that were seen to be specialised, and functions that
+// are armed again, or gone, after they were dark.
 #ifndef OCULAR_TRACER_TIMELINE_ASIDE_H
 #define OCULAR_TRACER_TIMELINE_ASIDE_H
 
@@ -71,6 +72,24 @@ static inline uint8_t Aside_from(const struct Event *event)
 static inline uint8_t Aside_to(const struct Event *event)
 {
     return (uint8_t)(event->what >> 32);
+}
+
+// A function that was dark for so many ticks. They are a number of 27 bits and
+// how far it is shifted: too few by a 2^26th at most.
+static inline struct Event Aside_rearmed(uint64_t ticks, uint32_t id,
+                                         uint64_t dark)
+{
+    uint64_t shift = 0;
+
+    for (; dark >> 27; shift++)
+        dark >>= 1;
+    return (struct Event){Event_when(ticks, EVENT_REARMED),
+                          shift << 59 | dark << 32 | id};
+}
+
+static inline uint64_t Aside_dark_ticks(const struct Event *event)
+{
+    return (event->what >> 32 & ((1u << 27) - 1)) << (event->what >> 59);
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include "tracer/timeline/encoded.h"
 #include "ipc/base/heap.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -91,4 +92,12 @@ const struct EncodedEntry *Encoded_add(struct Encoded *table, uint64_t key,
     table->used += size;
     table->count++;
     return entry;
+}
+
+int Encoded_add_number(struct Encoded *table, uint64_t key, uint64_t number)
+{
+    const struct EncodedPiece first = {&number, sizeof number};
+    const struct EncodedPiece none = {NULL, 0};
+
+    return Encoded_add(table, key, first, none) ? 0 : -ENOMEM;
 }

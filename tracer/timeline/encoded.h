@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define ENCODED_BYTES (16u << 20) // the table begins anew above this
 #define ENCODED_OVERREAD 16u      // bytes that may be read behind a piece
@@ -40,6 +41,9 @@ const struct EncodedEntry *Encoded_add(struct Encoded *table, uint64_t key,
                                        struct EncodedPiece first,
                                        struct EncodedPiece second);
 
+// The same for a number, above 0. 0 or -ENOMEM.
+int Encoded_add_number(struct Encoded *table, uint64_t key, uint64_t number);
+
 static inline size_t Encoded_place(const struct Encoded *table, uint64_t key)
 {
     return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & table->mask;
@@ -70,6 +74,18 @@ static inline const uint8_t *Encoded_second(const struct Encoded *table,
                                             const struct EncodedEntry *entry)
 {
     return table->bytes + entry->at + entry->first;
+}
+
+// 0: not there.
+static inline uint64_t Encoded_find_number(const struct Encoded *table,
+                                           uint64_t key)
+{
+    const struct EncodedEntry *entry = Encoded_find(table, key);
+    uint64_t number = 0;
+
+    if (entry)
+        memcpy(&number, Encoded_first(table, entry), sizeof number);
+    return number;
 }
 
 #endif

@@ -2,6 +2,7 @@
 // Freezes the timeline and writes it, on the caller's thread or on one made
 // for it; recording goes on meanwhile.
 #include "tracer/timeline/export.h"
+#include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "ipc/file_kind.h"
 #include "tracer/base/output.h"
@@ -272,20 +273,21 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
         .progress = report_progress,
     };
     struct TimelineView *view;
-    int error;
+    int error = -ENOMEM;
 
     if (FileKind_is_profile(path))
         return write_profile(export, path, job, result);
     source->describe(source->context, &trace);
     source->drain(source->context);
     view = Timeline_freeze(source->timeline(source->context));
-    if (!view)
-        return -ENOMEM;
-    trace.view = view;
-    NameQuery_init(&job->query, source->names, source->registry);
-    error = write_what_fits(job, &trace, view, path, result);
-    NameQuery_release(&job->query);
-    TimelineView_free(view);
+    if (view) {
+        trace.view = view;
+        NameQuery_init(&job->query, source->names, source->registry);
+        error = write_what_fits(job, &trace, view, path, result);
+        NameQuery_release(&job->query);
+        TimelineView_free(view);
+    }
+    Heap_free(trace.dark);
     return error;
 }
 

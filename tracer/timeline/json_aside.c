@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 // Of this process: files of several may be merged.
-static struct json_object *span_id(uint32_t number)
+static struct json_object *local_id(uint32_t number)
 {
     struct json_object *id = json_object_new_object();
     char text[16];
@@ -32,7 +32,7 @@ int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
     JsonTree_add(&event, "ts", JsonEvent_micros(TraceWriter_ns(writer, ticks)));
     JsonTree_add(&event, "cat", JsonTree_text(is_span ? "span" : "mark"));
     if (is_span)
-        JsonTree_add(&event, "id2", span_id(mark->number));
+        JsonTree_add(&event, "id2", local_id(mark->number));
     else
         JsonTree_add(&event, "s", JsonTree_text("t"));
     if (mark->args_size)
@@ -46,7 +46,10 @@ static int put_aside(struct JsonWriter *json, struct json_object *event,
                      uint64_t ns, struct json_object *args)
 {
     JsonTree_add(&event, "ts", JsonEvent_micros(ns));
-    JsonTree_add(&event, "args", args);
+    if (args && !json_object_object_length(args))
+        json_object_put(args);
+    else
+        JsonTree_add(&event, "args", args);
     return JsonEvent_put(json, event);
 }
 
@@ -84,4 +87,38 @@ int JsonAside_change(struct TraceWriter *writer, uint64_t ns,
     if (change->line)
         JsonTree_add(&args, "line", JsonEvent_number(change->line));
     return put_aside(json, event, ns, args);
+}
+
+// `end`: else it is where the stretch begins.
+static int put_dark(struct JsonWriter *json, const struct TraceDark *dark,
+                    const struct TraceName *name, bool end)
+{
+    struct json_object *event =
+        JsonEvent_new(json, end ? "e" : "b", name->name);
+    struct json_object *args = json_object_new_object();
+
+    JsonTree_add(&event, "cat", JsonTree_text("dark"));
+    JsonTree_add(&event, "id2", local_id(dark->id));
+    if (!end) {
+        JsonTree_add(&args, "file", JsonTree_text(name->file));
+        JsonTree_add(&args, "line", JsonEvent_number(name->line));
+    }
+    if (end ? dark->open : dark->earlier)
+        JsonTree_add(&args,
+                     end ? Trace_end_word(CALL_OPEN)
+                         : Trace_begin_word(CALL_EARLIER),
+                     json_object_new_boolean(true));
+    return put_aside(json, event, end ? dark->end_ns : dark->begin_ns, args);
+}
+
+// They overlap, and so are asynchronous.
+int JsonAside_dark(struct TraceWriter *writer, const struct TraceDark *dark)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    struct TraceName name;
+    int error;
+
+    TraceWriter_name(writer, dark->id, &name);
+    error = put_dark(json, dark, &name, false);
+    return error ? error : put_dark(json, dark, &name, true);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What stands beside the calls in the JSON file: marks and spans of the
-// program, counters, instructions that were specialised. json_trace.c's.
+// program, counters, instructions that were specialised, stretches in which a
+// function was dark. json_trace.c's.
 #ifndef OCULAR_TRACER_TIMELINE_JSON_ASIDE_H
 #define OCULAR_TRACER_TIMELINE_JSON_ASIDE_H
 
@@ -13,5 +14,6 @@ int JsonAside_counter(struct TraceWriter *writer, uint64_t ns,
                       const struct TraceCounter *counter);
 int JsonAside_change(struct TraceWriter *writer, uint64_t ns,
                      const struct TraceChange *change);
+int JsonAside_dark(struct TraceWriter *writer, const struct TraceDark *dark);
 
 #endif

@@ -20,6 +20,8 @@ struct JsonWriter {
     struct Prefix begin; // ,\n{"ph":"B","pid":1,"tid":2,"name":
     struct Prefix end;
     struct Prefix mark;
+    uint64_t nodes;     // numbers given to stacks of samples
+    uint64_t sample_us; // of the newest sample
 };
 
 // Values; NULL, as with all objects here: memory is out.

@@ -7,6 +7,7 @@
 #include "tracer/timeline/instant.h"
 #include "tracer/timeline/json_aside.h"
 #include "tracer/timeline/json_event.h"
+#include "tracer/timeline/json_samples.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -333,5 +334,8 @@ const struct TraceFormat JsonTrace_format = {
     .said = JsonAside_said,
     .counter = JsonAside_counter,
     .change = JsonAside_change,
+    .dark = JsonAside_dark,
+    .own = JsonSamples_begin,
+    .sample = JsonSamples_put,
     .tail = write_tail,
 };

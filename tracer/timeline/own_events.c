@@ -77,6 +77,57 @@ static int put_change(const struct Walk *walk, const struct Event *event)
         writer, TraceWriter_ns(writer, Event_ticks(event)), &change);
 }
 
+static int put_dark(const struct Walk *walk, uint32_t id, uint64_t begin,
+                    uint64_t end, bool open)
+{
+    struct TraceWriter *writer = walk->writer;
+    uint64_t first = writer->trace->view->first_ticks;
+    const struct TraceDark dark = {
+        .id = id,
+        .begin_ns = TraceWriter_ns(writer, begin > first ? begin : first),
+        .end_ns = TraceWriter_ns(writer, end),
+        .earlier = begin < first,
+        .open = open};
+
+    return end > begin && end > first ? walk->format->dark(writer, &dark) : 0;
+}
+
+// Was it dark at the moment of trace->dark? That stretch is written from there.
+static bool is_listed(const struct PerfettoTrace *trace,
+                      const struct Event *event)
+{
+    size_t i,
+        count = Event_ticks(event) > trace->dark_ticks ? trace->dark_count : 0;
+
+    for (i = 0; i < count; i++)
+        if (trace->dark[i].id == Event_id(event) &&
+            trace->dark[i].ticks < Event_ticks(event))
+            return true;
+    return false;
+}
+
+static int put_rearmed(const struct Walk *walk, const struct Event *event)
+{
+    uint64_t end = Event_ticks(event), dark = Aside_dark_ticks(event);
+
+    if (is_listed(walk->writer->trace, event))
+        return 0;
+    return put_dark(walk, Event_id(event), end > dark ? end - dark : 0, end,
+                    false);
+}
+
+static int put_still_dark(const struct Walk *walk)
+{
+    const struct PerfettoTrace *trace = walk->writer->trace;
+    int error = 0;
+    size_t i;
+
+    for (i = 0; !error && i < trace->dark_count; i++)
+        error = put_dark(walk, trace->dark[i].id, trace->dark[i].ticks,
+                         trace->view->last_ticks, true);
+    return error;
+}
+
 static int put(struct Walk *walk, const struct Event *event)
 {
     struct TimelineSample sample;
@@ -85,8 +136,9 @@ static int put(struct Walk *walk, const struct Event *event)
         return put_counter(walk, event);
     if (Event_kind(event) == EVENT_CHANGE)
         return put_change(walk, event);
-    if (!walk->format->sample ||
-        !SampleReader_take(&walk->samples, event, &sample))
+    if (Event_kind(event) == EVENT_REARMED)
+        return put_rearmed(walk, event);
+    if (!SampleReader_take(&walk->samples, event, &sample))
         return 0;
     return walk->format->sample(
         walk->writer, TraceWriter_ns(walk->writer, sample.ticks), &sample);
@@ -112,10 +164,12 @@ int OwnEvents_write(struct TraceWriter *writer,
     struct Walk walk = {.writer = writer, .format = format, .written = written};
     int error = 0;
 
-    if (writer->chunk < view->chunk_count && format->own)
+    if (writer->chunk < view->chunk_count || writer->trace->dark_count)
         error = format->own(writer);
     while (!error && writer->chunk < view->chunk_count)
         error = put_chunk(&walk, view->chunks[writer->chunk++]);
+    if (!error)
+        error = put_still_dark(&walk);
     EventBuffer_release(&walk.buffer);
     return error;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes the track of our own threads: counters, changes and samples. They are
+// Writes the track of our own threads: counters, changes, dark stretches
+// and samples. They are
 // of the process and of other threads, in times of their own. perfetto.c calls
 // it, on the writing thread.
 #ifndef OCULAR_TRACER_TIMELINE_OWN_EVENTS_H

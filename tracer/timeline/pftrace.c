@@ -312,6 +312,7 @@ const struct TraceFormat Pftrace_format = {
     .said = PftraceAside_said,
     .counter = PftraceAside_counter,
     .change = PftraceAside_change,
+    .dark = PftraceAside_dark,
     .own = PftraceSamples_begin,
     .sample = PftraceSamples_put,
     .release = release,

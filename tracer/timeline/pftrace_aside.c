@@ -10,6 +10,7 @@
 // Numbers of tracks in the process; threads have smaller ones.
 #define SPAN_TRACK (UINT64_C(1) << 31)
 #define COUNTER_TRACK (UINT64_C(1) << 30)
+#define DARK_TRACK (UINT64_C(1) << 63) // and a function's, which has 32 bits
 
 // --- What the program says ---------------------------------------------------
 
@@ -51,16 +52,18 @@ static int add_arguments(struct Bytes *out, const struct Mark *mark)
     return 0;
 }
 
-// Spans may overlap, and slices of one track must nest: each has a track.
-static int put_span_track(struct Pftrace *pf, uint64_t track)
+// What may overlap has a track each, since slices of one track must nest.
+// Perfetto shows those of a name and a parent as one.
+static int put_track(struct Pftrace *pf, uint64_t track, uint64_t parent,
+                     const char *name)
 {
     struct Bytes *out = &pf->packet;
     size_t packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
     size_t from = Protobuf_open(out, PACKET_TRACK);
 
     Protobuf_add(out, TRACK_UUID, Pftrace_uuid(pf, track));
-    Protobuf_add(out, TRACK_PARENT, Pftrace_uuid(pf, pf->thread));
-    Protobuf_add_text(out, TRACK_NAME, "spans");
+    Protobuf_add(out, TRACK_PARENT, Pftrace_uuid(pf, parent));
+    Protobuf_add_text(out, TRACK_NAME, name);
     Protobuf_close(out, from);
     return Pftrace_end(pf, packet);
 }
@@ -77,7 +80,9 @@ int PftraceAside_said(struct TraceWriter *writer, uint64_t ticks,
     struct Bytes *out = &pf->packet;
     uint64_t track = SPAN_TRACK | mark->number;
     size_t packet, event;
-    int error = mark->kind == EVENT_SPAN_BEGIN ? put_span_track(pf, track) : 0;
+    int error = mark->kind == EVENT_SPAN_BEGIN
+                    ? put_track(pf, track, pf->thread, "spans")
+                    : 0;
 
     if (error)
         return error;
@@ -131,18 +136,12 @@ static int put_counter_track(struct Pftrace *pf, uint64_t uuid, uint64_t parent,
     return Pftrace_end(pf, packet);
 }
 
-// Describes its track, the first time.
-static int know_counter(struct Pftrace *pf, uint64_t uuid, uint32_t thread,
-                        const struct TraceCounter *counter)
+// 1: the track of that key is to be described. 0: it has been. Or -ENOMEM.
+static int is_new_track(struct Pftrace *pf, uint64_t key)
 {
-    const struct EncodedPiece known = {"", 1}, none = {NULL, 0};
-    uint64_t key = Trace_counter_key(thread, counter->which);
-
-    if (Encoded_find(&pf->base.encoded, key))
+    if (Encoded_find_number(&pf->base.encoded, key))
         return 0;
-    if (!Encoded_add(&pf->base.encoded, key, known, none))
-        return -ENOMEM;
-    return put_counter_track(pf, uuid, Pftrace_uuid(pf, thread), counter);
+    return Encoded_add_number(&pf->base.encoded, key, 1) ? -ENOMEM : 1;
 }
 
 int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
@@ -154,8 +153,10 @@ int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
     uint64_t uuid = Pftrace_uuid(pf, COUNTER_TRACK | (uint64_t)thread << 4 |
                                          counter->which);
     size_t packet, event;
-    int error = know_counter(pf, uuid, thread, counter);
+    int error = is_new_track(pf, Trace_counter_key(thread, counter->which));
 
+    if (error > 0)
+        error = put_counter_track(pf, uuid, Pftrace_uuid(pf, thread), counter);
     if (error)
         return error;
     packet = Pftrace_begin_at(pf, ns);
@@ -164,6 +165,15 @@ int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
     Protobuf_add(&pf->packet, TRACK_EVENT_TRACK, uuid);
     Protobuf_add_real(&pf->packet, TRACK_EVENT_REAL, counter->value);
     return end_aside(pf, event, packet);
+}
+
+static void add_number_note(struct Bytes *out, const char *key, uint64_t number)
+{
+    size_t note = Protobuf_open(out, TRACK_EVENT_NOTE);
+
+    Protobuf_add_text(out, NOTE_NAME, key);
+    Protobuf_add(out, NOTE_NUMBER, number);
+    Protobuf_close(out, note);
 }
 
 static void add_text_note(struct Bytes *out, const char *key, const char *text)
@@ -181,7 +191,7 @@ int PftraceAside_change(struct TraceWriter *writer, uint64_t ns,
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
     struct Bytes *out = &pf->packet;
-    size_t packet = Pftrace_begin_at(pf, ns), event, note;
+    size_t packet = Pftrace_begin_at(pf, ns), event;
     struct TraceName name;
 
     TraceWriter_name(writer, change->id, &name);
@@ -192,11 +202,59 @@ int PftraceAside_change(struct TraceWriter *writer, uint64_t ns,
     Protobuf_add_text(out, TRACK_EVENT_NAME, change->name);
     add_text_note(out, "function", name.name);
     add_text_note(out, "file", name.file);
-    if (change->line) {
-        note = Protobuf_open(out, TRACK_EVENT_NOTE);
-        Protobuf_add_text(out, NOTE_NAME, "line");
-        Protobuf_add(out, NOTE_NUMBER, change->line);
-        Protobuf_close(out, note);
-    }
+    if (change->line)
+        add_number_note(out, "line", change->line);
+    return end_aside(pf, event, packet);
+}
+
+static void add_flag(struct Bytes *out, const char *key)
+{
+    size_t note = Protobuf_open(out, TRACK_EVENT_NOTE);
+
+    Protobuf_add_text(out, NOTE_NAME, key);
+    Protobuf_add(out, NOTE_BOOL, 1);
+    Protobuf_close(out, note);
+}
+
+// A packet of that track's event. Returns where the event begins.
+static size_t begin_event(struct Pftrace *pf, uint64_t ns, unsigned type,
+                          uint64_t track, size_t *packet)
+{
+    size_t event;
+
+    *packet = Pftrace_begin_at(pf, ns);
+    event = Protobuf_open(&pf->packet, PACKET_EVENT);
+    Protobuf_add(&pf->packet, TRACK_EVENT_TYPE, type);
+    Protobuf_add(&pf->packet, TRACK_EVENT_TRACK, Pftrace_uuid(pf, track));
+    return event;
+}
+
+int PftraceAside_dark(struct TraceWriter *writer, const struct TraceDark *dark)
+{
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    struct Bytes *out = &pf->packet;
+    uint64_t track = DARK_TRACK | dark->id;
+    size_t packet, event;
+    struct TraceName name;
+    int error = is_new_track(pf, Trace_dark_key(dark->id));
+
+    if (error > 0)
+        error = put_track(pf, track, 0, "dark functions");
+    if (error)
+        return error;
+    TraceWriter_name(writer, dark->id, &name);
+    event = begin_event(pf, dark->begin_ns, TYPE_BEGIN, track, &packet);
+    Protobuf_add_text(out, TRACK_EVENT_CATEGORY, "dark");
+    Protobuf_add_text(out, TRACK_EVENT_NAME, name.name);
+    add_text_note(out, "file", name.file);
+    add_number_note(out, "line", name.line);
+    if (dark->earlier)
+        add_flag(out, Trace_begin_word(CALL_EARLIER));
+    error = end_aside(pf, event, packet);
+    if (error)
+        return error;
+    event = begin_event(pf, dark->end_ns, TYPE_END, track, &packet);
+    if (dark->open)
+        add_flag(out, Trace_end_word(CALL_OPEN));
     return end_aside(pf, event, packet);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What stands beside the calls in Perfetto's protobuf: marks and spans of the
-// program, counters, instructions that were specialised. pftrace.c's.
+// program, counters, instructions that were specialised, stretches in which a
+// function was dark. pftrace.c's.
 #ifndef OCULAR_TRACER_TIMELINE_PFTRACE_ASIDE_H
 #define OCULAR_TRACER_TIMELINE_PFTRACE_ASIDE_H
 
@@ -13,5 +14,6 @@ int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
                          const struct TraceCounter *counter);
 int PftraceAside_change(struct TraceWriter *writer, uint64_t ns,
                         const struct TraceChange *change);
+int PftraceAside_dark(struct TraceWriter *writer, const struct TraceDark *dark);
 
 #endif

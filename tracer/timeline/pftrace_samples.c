@@ -4,10 +4,6 @@
 #include "tracer/timeline/pftrace_samples.h"
 #include "tracer/timeline/pftrace_packet.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 // Perfetto wants to know which file a frame's code is mapped from. They all are
 // of this one.
 #define MAPPING 1
@@ -35,41 +31,14 @@ int PftraceSamples_begin(struct TraceWriter *writer)
     return Pftrace_end(pf, packet);
 }
 
-// The number kept under that key; 0: none.
-static uint64_t find(const struct Pftrace *pf, uint64_t key)
-{
-    const struct EncodedEntry *entry = Encoded_find(&pf->base.encoded, key);
-    uint64_t number = 0;
-
-    if (entry)
-        memcpy(&number, Encoded_first(&pf->base.encoded, entry), sizeof number);
-    return number;
-}
-
-// 0 or -ENOMEM.
-static int keep(struct Pftrace *pf, uint64_t key, uint64_t number)
-{
-    const struct EncodedPiece first = {(const char *)&number, sizeof number};
-    const struct EncodedPiece none = {NULL, 0};
-
-    return Encoded_add(&pf->base.encoded, key, first, none) ? 0 : -ENOMEM;
-}
-
 // Adds the frame to the interned data that is being made. 0 or -ENOMEM.
 static int add_frame(struct Pftrace *pf, uint32_t id, uint64_t number)
 {
     struct Bytes *out = &pf->packet;
-    char label[TRACE_NAME + TRACE_TEXT + 32];
-    struct TraceName name;
+    char label[TRACE_FRAME];
     size_t from;
 
-    if (id) {
-        TraceWriter_name(&pf->base, id, &name);
-        snprintf(label, sizeof label, "%s (%s:%u)", name.name, name.file,
-                 (unsigned)name.line);
-    } else {
-        snprintf(label, sizeof label, "(deeper stacks)");
-    }
+    TraceWriter_frame(&pf->base, id, label);
     Pftrace_add_interned(out, INTERNED_FUNCTION, number, label);
     from = Protobuf_open(out, INTERNED_FRAME);
     Protobuf_add(out, IID, number);
@@ -77,18 +46,7 @@ static int add_frame(struct Pftrace *pf, uint32_t id, uint64_t number)
     Protobuf_add(out, FRAME_MAPPING, MAPPING);
     Protobuf_add(out, FRAME_PC, id);
     Protobuf_close(out, from);
-    return keep(pf, Trace_frame_key(id), number);
-}
-
-// FNV-1a of the path; apart from the other keys.
-static uint64_t stack_key(const struct TimelineSample *sample)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    size_t i;
-
-    for (i = 0; i < sample->depth; i++)
-        hash = (hash ^ sample->path[i]) * UINT64_C(0x100000001b3);
-    return hash | UINT64_C(1) << 63;
+    return Encoded_add_number(&pf->base.encoded, Trace_frame_key(id), number);
 }
 
 // *numbers: of each frame of the path. 0 or -ENOMEM.
@@ -99,7 +57,8 @@ static int add_frames(struct Pftrace *pf, const struct TimelineSample *sample,
     size_t i;
 
     for (i = 0; !error && i < sample->depth; i++) {
-        numbers[i] = find(pf, Trace_frame_key(sample->path[i]));
+        numbers[i] = Encoded_find_number(&pf->base.encoded,
+                                         Trace_frame_key(sample->path[i]));
         if (numbers[i])
             continue;
         numbers[i] = ++pf->frames;
@@ -112,11 +71,14 @@ static int add_frames(struct Pftrace *pf, const struct TimelineSample *sample,
 static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
 {
     struct Bytes *out = &pf->packet;
-    uint64_t key = stack_key(sample), number = find(pf, key);
-    uint64_t numbers[SAMPLE_TRACK_DEPTH];
+    uint64_t key = TRACE_STACK_KEY;
+    uint64_t number, numbers[SAMPLE_TRACK_DEPTH];
     size_t packet, from, inside, i;
     int error;
 
+    for (i = 0; i < sample->depth; i++)
+        key = Trace_stack_key(key, sample->path[i]);
+    number = Encoded_find_number(&pf->base.encoded, key);
     if (number)
         return number;
     number = ++pf->stacks;
@@ -132,7 +94,7 @@ static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
     if (!error)
         error = Pftrace_end(pf, packet);
     if (!error)
-        error = keep(pf, key, number);
+        error = Encoded_add_number(&pf->base.encoded, key, number);
     pf->base.error = error;
     return error ? 0 : number;
 }

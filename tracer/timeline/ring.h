@@ -32,6 +32,7 @@ enum EventKind {
     // In the track of our own threads: what the collector saw (aside.h),
     EVENT_COUNTER,
     EVENT_CHANGE,
+    EVENT_REARMED, // the function's hooks are in again; how long they were not
     // and samples (sample_track.h).
     EVENT_FRAME, // what: depth, function
     EVENT_SAMPLE // of the stack that the frames before make

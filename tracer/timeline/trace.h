@@ -15,6 +15,12 @@ struct PerfettoName {
     uintptr_t address;
 };
 
+// A function that is dark, and when it went so.
+struct DarkFunction {
+    uint64_t ticks;
+    uint32_t id;
+};
+
 struct PerfettoTrace {
     const struct TimelineView *view;
     pid_t pid;
@@ -27,7 +33,10 @@ struct PerfettoTrace {
     uint64_t start_boot_ns; // CLOCK_BOOTTIME at the same moment; binary only
     double hz;
     const struct Opcodes *opcodes; // names
-    int descriptor; // of an open file to write to; 0: the one at the path
+    struct DarkFunction *dark; // those of that moment; whoever exports frees it
+    size_t dark_count;
+    uint64_t dark_ticks; // the moment
+    int descriptor;      // of an open file to write to; 0: the one at the path
     const struct Opened *opened; // which file that is
     bool overwrite;              // what is at the path when it is written
     void *context;               // of the two functions

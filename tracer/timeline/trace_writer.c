@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -116,6 +117,20 @@ void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
     Text_clean(out->file, sizeof out->file, name.file ? name.file : "", false);
     out->line = name.line;
     out->address = name.address;
+}
+
+void TraceWriter_frame(const struct TraceWriter *writer, uint32_t id,
+                       char label[TRACE_FRAME])
+{
+    struct TraceName name;
+
+    if (id) {
+        TraceWriter_name(writer, id, &name);
+        snprintf(label, TRACE_FRAME, "%s (%s:%u)", name.name, name.file,
+                 (unsigned)name.line);
+    } else {
+        snprintf(label, TRACE_FRAME, "(deeper stacks)");
+    }
 }
 
 static struct TraceFact say(const char *key, const char *text)

@@ -16,7 +16,8 @@
 #define TRACE_BUFFER (128u << 10) // more than any event takes
 #define TRACE_NAME 512            // bytes of a function's name, with the NUL
 #define TRACE_TEXT 4096           // bytes of other text
-#define TRACE_LOOK_EVERY 256      // events between looks at the clock
+#define TRACE_FRAME (TRACE_NAME + TRACE_TEXT + 32) // of a frame of a sample
+#define TRACE_LOOK_EVERY 256 // events between looks at the clock
 #define TRACE_FACTS 14
 
 struct TraceWriter {
@@ -50,6 +51,14 @@ struct TraceChange {
     uint32_t line;         // 0: none
 };
 
+// A stretch in which a function was dark.
+struct TraceDark {
+    uint32_t id;
+    uint64_t begin_ns, end_ns; // since the start
+    bool earlier;              // it began before; there the file begins
+    bool open;                 // it is not over; there the file ends
+};
+
 // One format. Its writer begins with a struct TraceWriter. The functions return
 // 0 or -errno; `begin` and `end` are a ReplayTarget's, their context is the
 // writer.
@@ -70,14 +79,14 @@ struct TraceFormat {
                uint64_t count);
     int (*said)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Mark *mark);
-    // `ns` since the start, as of sample: they have times of their own.
+    // Before the next four, which come after all threads and have times of
+    // their own, `ns` since the start.
+    int (*own)(struct TraceWriter *writer);
     int (*counter)(struct TraceWriter *writer, uint64_t ns,
                    const struct TraceCounter *counter);
     int (*change)(struct TraceWriter *writer, uint64_t ns,
                   const struct TraceChange *change);
-    // Before the last three, which come after all threads; may be NULL, as may
-    // be samples.
-    int (*own)(struct TraceWriter *writer);
+    int (*dark)(struct TraceWriter *writer, const struct TraceDark *dark);
     int (*sample)(struct TraceWriter *writer, uint64_t ns,
                   const struct TimelineSample *sample);
     int (*tail)(struct TraceWriter *writer);     // may be NULL
@@ -111,6 +120,9 @@ void TraceWriter_facts(const struct TraceWriter *writer,
                        struct TraceFact facts[TRACE_FACTS]);
 void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
                       struct TraceName *name);
+// What a frame of a sample is called; 0: what is below those that were kept.
+void TraceWriter_frame(const struct TraceWriter *writer, uint32_t id,
+                       char label[TRACE_FRAME]);
 // Empties the buffer into the file. 0 or -errno.
 int TraceWriter_flush(struct TraceWriter *writer);
 // Bytes of any number.
@@ -174,9 +186,22 @@ static inline uint64_t Trace_counter_key(uint32_t id, enum AsideCounter which)
     return UINT64_C(4) << 48 | (uint64_t)which << 32 | id;
 }
 
+static inline uint64_t Trace_dark_key(uint32_t id)
+{
+    return UINT64_C(5) << 48 | id;
+}
+
 static inline uint64_t Trace_frame_key(uint32_t id)
 {
     return UINT64_C(3) << 48 | id;
+}
+
+// A stack's, by FNV-1a: that of the frames before, and one more.
+#define TRACE_STACK_KEY UINT64_C(0xcbf29ce484222325) // of no frame
+
+static inline uint64_t Trace_stack_key(uint64_t before, uint32_t id)
+{
+    return (before ^ id) * UINT64_C(0x100000001b3) | UINT64_C(1) << 63;
 }
 
 static inline uint64_t Trace_instant_key(uint32_t id, enum EventKind kind)
