@@ -4,6 +4,7 @@
 #   build/bin/ocular-top                the viewer
 #   build/cpython-X.Y.Z                 one interpreter's objects, package, venv
 #   build/perfetto                      Perfetto's trace processor, for tests
+#   build/speedscope                    speedscope, for tests
 # `make help` lists the targets. Variables: PYTHON (the interpreter), CC, V=1
 # (show the commands), NO_APT=1 (install nothing), ARGS (for pytest and bench),
 # UNIT (run only the unit tests whose path holds this text), ONLY_PYTHON=1 (leave
@@ -125,10 +126,10 @@ workers ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 )))
 # ONLY_PYTHON=1: without what says the same with every CPython, for whoever runs
 # that with another one: the C unit tests, and the tests that are marked so.
 only_python := $(filter-out 0 false no,$(ONLY_PYTHON))
-perfetto := $(if $(only_python),,build/perfetto/complete)
+readers := $(if $(only_python),,build/perfetto/complete build/speedscope/complete)
 
 .PHONY: prepare
-prepare: all $(if $(only_python),,$(obj_programs)) $(test_helpers:%=build/obj/%) $(test_modules) $(here)/tests.compiled $(perfetto) # all that `make test` runs
+prepare: all $(if $(only_python),,$(obj_programs)) $(test_helpers:%=build/obj/%) $(test_modules) $(here)/tests.compiled $(readers) # all that `make test` runs
 
 test: prepare ## unit tests, then pytest (ARGS='-k name')
 	@$(if $(only_python),,tests/run_units $(call programs,obj))
@@ -389,6 +390,9 @@ $(here)/venv/complete: tests/requirements.txt $(here)/flags
 # where it cannot be had, and the next make tries again.
 build/perfetto/complete: tests/e2e/requirements.txt
 	@if python/setup/venv '$(interpreter)' $(@D) $<; then touch $@; fi
+
+build/speedscope/complete: tests/e2e/speedscope.txt # the same
+	@if python/setup/npm $(@D) $<; then touch $@; fi
 
 # Programs that are not ours, and a sampler that is not.
 $(here)/benchmarks/complete: tests/bench/requirements.txt $(here)/flags

@@ -9,9 +9,11 @@ import pstats
 import re
 import shutil
 import subprocess
+from collections import Counter
 
 import ocular
 import pytest
+from e2e import speedscope
 from e2e.program import PYTHON, SLOW, run, script, write
 
 pytestmark = pytest.mark.once
@@ -110,6 +112,33 @@ def test_speedscope(written):
     assert heavy > 0.7 * profile["endValue"]
     frame = next(frame for frame in frames if frame["name"] == "heavy")
     assert frame["line"] == 6 and frame["file"].endswith("/program.py")
+
+
+@pytest.mark.skipif(speedscope.missing(), reason=str(speedscope.missing()))
+def test_speedscope_itself(written):
+    """What it shows is what both files have: each function's own time, and all of it."""
+    document = json.loads(written["t.speedscope.json"].read_text())
+    frames, own, whole = document["shared"]["frames"], Counter(), Counter()
+    (profile,) = document["profiles"]
+    for stack, weight in zip(profile["samples"], profile["weights"], strict=True):
+        own[stack[-1]] += weight
+        for frame in set(stack):
+            whole[frame] += weight
+    wanted = Counter()
+    for number in whole:
+        frame = frames[number]
+        key = frame["name"], frame.get("file"), frame.get("line")
+        wanted[(*key, own[number], whole[number])] += 1
+    shown = speedscope.read(written["t.speedscope.json"])
+    assert (shown["unit"], shown["total"]) == ("nanoseconds", profile["endValue"])
+    assert Counter(map(tuple, shown["frames"])) == wanted
+
+    stacks = read_folded(written["t.folded"].read_text())
+    shown = speedscope.read(written["t.folded"])
+    assert shown["total"] == sum(stacks.values())
+    for name, _, _, mine, total in shown["frames"]:
+        assert mine == sum(us for stack, us in stacks.items() if stack[-1] == name)
+        assert total == sum(us for stack, us in stacks.items() if name in stack)
 
 
 def test_pstats(written):
