@@ -13,6 +13,7 @@ BUILD = os.environ.get("OCULAR_BUILD", "build")
 WRITE = os.path.join(BUILD, "obj", "tests", "bench", "write_timeline")
 ENDINGS = ("json", "pftrace", "json.gz", "pftrace.gz")
 EVENTS = 5_000_000
+LONG = 20_000_000  # writing takes as much memory
 SPANS = 500_000
 MOST_MIB = 64
 
@@ -71,6 +72,8 @@ def show_format(directory, ending, events, *loops):
         name = "/".join(("timeline", ending, *loops))
         figure(f"{name}/bytes", each, unit="an event")
         figure(f"{name}/speed", speed, "higher", "M spans a second")
+    if events == LONG:
+        figure(f"timeline/{ending}/{LONG // 10**6}M/mib", peak - before, unit="MiB more")
 
 
 def show():
@@ -81,6 +84,8 @@ def show():
             show_format(directory, ending, EVENTS // 5)
             show_format(directory, ending, EVENTS)
             show_format(directory, ending, EVENTS, "loops")
+        for ending in "json", "pftrace":  # 2.5 GB of JSON
+            show_format(directory, ending, LONG)
         show_viztracer(directory)
     print(
         f"target: JSON 10 x viztracer's spans, pftrace 50 x, calls of at most 14 bytes an "
