@@ -83,6 +83,8 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
         Code_free(result);
         result = NULL;
     }
+    if (result && state->shows_instructions)
+        Code_show_instructions(result);
     if (result &&
         PyUnstable_Code_SetExtra((PyObject *)code, state->extra, result) < 0) {
         Code_free(result);

@@ -92,7 +92,8 @@ struct State {
     // The calls' arguments; local_events are the tracer's on accepted code.
     PyObject *tracer_id, *local_events, *events_but_call, *call_event;
     PyObject *no_events;
-    bool precise; // the session's mode
+    bool precise;            // the session's mode
+    bool shows_instructions; // in its timeline
 
     struct Calibration *calibration; // of the session; NULL: none
     struct Armed armed;

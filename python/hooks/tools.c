@@ -116,6 +116,7 @@ int Tools_init(struct State *state)
 int Tools_choose(struct State *state, const struct Config *config)
 {
     state->precise = strcmp(config->mode, "precise") == 0;
+    state->shows_instructions = state->precise && config->instructions;
     Py_XSETREF(state->local_events,
                local_events(state, state->precise, config->threshold != 0));
     Py_XSETREF(state->events_but_call,

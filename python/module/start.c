@@ -9,8 +9,8 @@
 #include <string.h>
 
 const char Start_doc[] =
-    "start(mode, timeline, timeline_limit, spill, spill_asked, "
-    "threshold, exclude, include, serve, signal, budget, output, "
+    "start(mode, timeline, timeline_limit, instructions, spill, "
+    "spill_asked, threshold, exclude, include, serve, signal, budget, output, "
     "command, by)\n\n"
     "Starts tracing; budget is a float, NaN for none. by: who starts "
     "it, BY_PROGRAM, BY_ACTIVATION (serve), or, in a child (on_fork), "
@@ -49,16 +49,16 @@ PyObject *Start_trace(struct State *state, PyObject *args)
     struct Request request;
     struct Config *config = &request.config;
     const char *mode, *output, *spill;
-    int timeline, serve, by, spill_asked;
+    int timeline, instructions, serve, by, spill_asked;
     Py_ssize_t limit;
     unsigned long long threshold;
 
     memset(&request, 0, sizeof request);
-    if (!PyArg_ParseTuple(args, "spnypKO!O!pidysi:start", &mode, &timeline,
-                          &limit, &spill, &spill_asked, &threshold,
-                          &PyList_Type, &request.exclude, &PyList_Type,
-                          &request.include, &serve, &config->signal,
-                          &config->budget, &output, &request.command, &by))
+    if (!PyArg_ParseTuple(
+            args, "spnpypKO!O!pidysi:start", &mode, &timeline, &limit,
+            &instructions, &spill, &spill_asked, &threshold, &PyList_Type,
+            &request.exclude, &PyList_Type, &request.include, &serve,
+            &config->signal, &config->budget, &output, &request.command, &by))
         return NULL;
     if (strlen(output) >= sizeof config->output ||
         strlen(spill) >= sizeof config->spill) {
@@ -72,6 +72,7 @@ PyObject *Start_trace(struct State *state, PyObject *args)
     config->profile = timeline && FileKind_is_profile(output);
     config->timeline = timeline && !config->profile;
     config->timeline_limit = (size_t)limit;
+    config->instructions = config->timeline && instructions;
     snprintf(config->spill, sizeof config->spill, "%s", spill);
     config->spill_asked = spill_asked;
     config->serve = serve;

@@ -40,6 +40,7 @@ class _Settings(TypedDict, total=False):
     output_seconds: float | None
     quiet: bool
     children: bool | int
+    timeline_instructions: bool
 
 def start_tracing(
     mode: _Mode = "adaptive",
@@ -55,6 +56,7 @@ def start_tracing(
     output_seconds: float | None = 10.0,
     quiet: bool = False,
     children: bool | int = False,
+    timeline_instructions: bool = False,
 ) -> None: ...
 def stop_tracing() -> _Snapshot | None: ...
 def snapshot() -> _Snapshot: ...

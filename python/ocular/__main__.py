@@ -138,6 +138,11 @@ def _add_output(group):
         "bytes (default %(default)s)",
     )
     add(
+        "--timeline-instructions",
+        action="store_true",
+        help="with --mode precise: each instruction that runs is in it",
+    )
+    add(
         "--timeline-spill",
         metavar="DIR",
         help="where a file takes what has no room in memory (with --threshold 0: "

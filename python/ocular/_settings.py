@@ -30,6 +30,7 @@ _DEFAULTS = dict(
     overhead_budget=None,
     output=DEFAULT_OUTPUT,
     timeline_limit=DEFAULT_TIMELINE_LIMIT,
+    timeline_instructions=False,
     timeline_spill=None,
     output_seconds=DEFAULT_OUTPUT_SECONDS,
     spill_asked=False,  # timeline_spill was given: an error where it does not do
@@ -218,6 +219,7 @@ def check(
     output_seconds=DEFAULT_OUTPUT_SECONDS,
     quiet=False,
     children=False,
+    timeline_instructions=False,
 ):
     """Settings out of start_tracing's arguments, or TypeError, ValueError or
     OSError that names the argument and what is accepted."""
@@ -239,6 +241,12 @@ def check(
             "and the overhead is measured: give one of the two"
         )
     perfetto = _flag("perfetto", perfetto)
+    instructions = _flag("timeline_instructions", timeline_instructions)
+    if instructions and not (perfetto and mode == "precise"):
+        raise ValueError(
+            "timeline_instructions=True takes mode='precise', where instructions are "
+            "hooked, and a timeline (perfetto)"
+        )
     serve = _flag("serve", serve)
     budget = _budget(overhead_budget, serve and threshold != 0 and mode != "precise")
     output = check_output(output) if perfetto else os.fspath(output)
@@ -255,6 +263,7 @@ def check(
         overhead_budget=budget,
         output=output,
         timeline_limit=_whole("timeline_limit", timeline_limit, LEAST_TIMELINE),
+        timeline_instructions=instructions,
         timeline_spill=spill or None,
         spill_asked=bool(timeline_spill),
         output_seconds=_seconds(output_seconds),

@@ -135,6 +135,9 @@ def words(sequence, event, stack):
     name = event.get("name") or sequence.known["name"][event["name_iid"]]["name"]
     if event["type"] == BEGIN:
         stack.append(name)
+        if "category" in event:
+            args = {"line": args["line"]}
+            return {"ph": "B", "cat": "instruction", "name": name, "args": args}
         return {"ph": "B", "cat": "python", "name": name, "args": args}
     assert event["type"] == INSTANT
     category = sequence.known["category"].get(event.get("category"), {"name": "loop"})

@@ -26,6 +26,7 @@ class Trace:
     other: dict
     threads: dict  # (pid, tid) -> name
     calls: dict = field(default_factory=lambda: defaultdict(list))
+    steps: dict = field(default_factory=lambda: defaultdict(list))  # instructions
     loops: list = field(default_factory=list)
     marks: list = field(default_factory=list)
     counters: dict = field(default_factory=lambda: defaultdict(list))  # name -> (ts, value)
@@ -126,13 +127,14 @@ def check(document):
         assert event["ts"] >= last[key] >= 0, "time runs backwards"
         last[key] = event["ts"]
         if event["ph"] == "B":
-            assert event["args"]["code_ptr"].startswith("0x")
+            assert event["cat"] == "instruction" or event["args"]["code_ptr"][:2] == "0x"
             stack.append(event)
         elif event["ph"] == "E":
             assert stack, f"E without B: {event}"
             begin = stack.pop()
             assert begin["name"] == event["name"], "badly nested"
-            trace.calls[key].append(
+            made = trace.calls if begin["cat"] == "python" else trace.steps
+            made[key].append(
                 Call(
                     event["name"],
                     begin["ts"],

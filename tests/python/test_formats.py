@@ -35,7 +35,7 @@ def test_random_timelines_are_the_same_in_both(tmp_path):
         for event in events:
             seen |= {event["ph"], event.get("cat"), *event.get("args", ())}
     assert {"B", "E", "i", "M", "python", "loop", "ocular", "uOps", "note"} <= seen
-    assert {"C", "specialisation", "dark", "b", "e", "sample"} <= seen
+    assert {"C", "instruction", "specialisation", "dark", "b", "e", "sample"} <= seen
     assert {"raised", "unwound", "lost", "open", "parked", "earlier", "resumed"} <= seen
 
 

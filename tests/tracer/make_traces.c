@@ -93,6 +93,12 @@ static void push(struct Ring *ring, uint64_t *now)
         what = Event_loop(below(3) ? below(5000) : random_u64(),
                           below(3) ? below(90) : random_u64(),
                           (unsigned)below(below(9) ? 3 : 65536));
+    if (below(9) == 0) {
+        unsigned unit = (unsigned)below(9); // says which instruction it is
+
+        kind = EVENT_STEP;
+        what = Event_step(unit, (uint8_t)(unit % 4), unit / 2);
+    }
     if (kind == EVENT_LOST)
         what = below(2) ? 1 + below(9) : random_u64();
     Ring_push(ring, *now, kind, what);

@@ -16,7 +16,8 @@ enum InstructionFlag {
     INSTRUCTION_GATE = 1 << 1,  // control comes here, or leaves, on ways that
                                 // its neighbours do not show
     INSTRUCTION_HEAD = 1 << 2,  // of a loop
-    INSTRUCTION_LOOP = 1 << 3   // jumps back to `next`, the head of a loop
+    INSTRUCTION_LOOP = 1 << 3,  // jumps back to `next`, the head of a loop
+    INSTRUCTION_SHOWN = 1 << 4  // the timeline has it each time that it runs
 };
 
 struct Instruction {
@@ -28,6 +29,8 @@ struct Instruction {
     uint16_t next;    // number of the one that runs after it...
     uint16_t other;   // ...or of the other one; the same if there is but one
     uint8_t flags;    // enum InstructionFlag
+    uint8_t opcode;   // this and the next: where it is INSTRUCTION_SHOWN
+    uint32_t line;    // 0: none
     _Atomic uint8_t dark;
     _Atomic uint8_t floor; // it was dark once: its hits are not all
 };

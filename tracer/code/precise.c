@@ -5,6 +5,7 @@
 // run after it, and none that can is dark (hook/thread_trace_step.h).
 #include "tracer/code/precise.h"
 #include "ipc/base/heap.h"
+#include "tracer/base/lines.h"
 
 #include <errno.h>
 
@@ -188,4 +189,20 @@ int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
             code->layout.sites[i].redundant = true;
     }
     return 0;
+}
+
+void Code_show_instructions(struct Code *code)
+{
+    struct LineReader lines;
+    uint32_t i;
+
+    LineReader_init(&lines, code->who.line_table, code->who.line_table_size,
+                    code->who.line);
+    for (i = 0; i < code->layout.instruction_count; i++) {
+        struct Instruction *at = &code->layout.instructions[i];
+
+        at->flags |= INSTRUCTION_SHOWN;
+        at->opcode = code->who.bytecode[2 * at->unit];
+        at->line = LineReader_line(&lines, at->unit);
+    }
 }

@@ -10,5 +10,7 @@
 // or -ENOMEM.
 int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
                       uint64_t threshold);
+// The timeline is to have each of them, each time that it runs.
+void Code_show_instructions(struct Code *code);
 
 #endif

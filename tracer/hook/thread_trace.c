@@ -384,13 +384,18 @@ static struct Loop *find_loop(struct ThreadTrace *trace,
                : NULL;
 }
 
-void ThreadTrace_step_loop(struct ThreadTrace *trace, const struct Frame *frame,
-                           const struct Instruction *instruction, int64_t now,
-                           uint64_t ticks)
+void ThreadTrace_record_step(struct ThreadTrace *trace,
+                             const struct Frame *frame,
+                             const struct Instruction *instruction, int64_t now,
+                             uint64_t ticks)
 {
     uint16_t number = frame->start;
     struct Loop *loop;
 
+    if (instruction->flags & INSTRUCTION_SHOWN)
+        Ring_push(trace->ring, ticks, EVENT_STEP,
+                  Event_step(instruction->unit, instruction->opcode,
+                             instruction->line));
     if (instruction->flags & INSTRUCTION_HEAD &&
         !find_loop(trace, frame, number) &&
         trace->loop_count < THREAD_TRACE_LOOPS)

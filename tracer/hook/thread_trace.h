@@ -159,10 +159,12 @@ void ThreadTrace_push_loop(struct ThreadTrace *trace, struct Frame *frame,
                            uint64_t ticks);
 // Precise mode: the instruction that the frame on top runs is not timed.
 void ThreadTrace_lose_step(struct ThreadTrace *trace);
-// Precise mode, with a timeline: an instruction where a loop begins or ends.
-void ThreadTrace_step_loop(struct ThreadTrace *trace, const struct Frame *frame,
-                           const struct Instruction *instruction, int64_t now,
-                           uint64_t ticks);
+// Precise mode, with a timeline: an instruction where a loop begins or ends, or
+// that is shown.
+void ThreadTrace_record_step(struct ThreadTrace *trace,
+                             const struct Frame *frame,
+                             const struct Instruction *instruction, int64_t now,
+                             uint64_t ticks);
 // Another frame of the function is open below this one, on the same stack.
 // Asked only where the counters of open frames leave it open: recursion, two
 // ids that share one, a function that is open on a parked stack.

@@ -63,8 +63,9 @@ OCULAR_HOT bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
         frame->block = frame->self;
         frame->instructions++;
         if (ThreadTrace_has_timeline(trace, path) &&
-            instruction->flags & (INSTRUCTION_HEAD | INSTRUCTION_LOOP))
-            ThreadTrace_step_loop(trace, frame, instruction, now, ticks);
+            instruction->flags &
+                (INSTRUCTION_HEAD | INSTRUCTION_LOOP | INSTRUCTION_SHOWN))
+            ThreadTrace_record_step(trace, frame, instruction, now, ticks);
     }
     if (fast || hits < instruction->stop_at)
         return false;

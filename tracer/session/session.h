@@ -29,6 +29,7 @@ struct Config {
     uint64_t threshold; // 0 = never dark
     bool timeline;
     size_t timeline_limit; // bytes of memory
+    bool instructions;     // the timeline has each, in precise mode
     char spill[PATH_MAX];  // the folder for what is beyond; "": none
     bool spill_asked;      // an error where that does not do
     char output[PATH_MAX];

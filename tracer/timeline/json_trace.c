@@ -188,6 +188,40 @@ static int end_call(void *context, uint64_t ticks, uint32_t id,
     return finish_event(json, PUT(at, "}"));
 }
 
+static const struct EncodedEntry *find_step(struct JsonWriter *json,
+                                            uint32_t id, uint64_t what)
+{
+    uint64_t key = Trace_step_key(id, (unsigned)(what >> 32 & 0xffff));
+    const struct EncodedEntry *entry = Encoded_find(&json->base.encoded, key);
+    char label[TRACE_STEP], line[48];
+
+    if (entry)
+        return entry;
+    TraceWriter_step(&json->base, what, label);
+    snprintf(line, sizeof line, ",\"args\":{\"line\":%" PRIu32 "}}",
+             (uint32_t)what);
+    return encode(json, key, JsonTree_text(label),
+                  (struct EncodedPiece){line, strlen(line)});
+}
+
+static int write_step(struct TraceWriter *writer, uint64_t ticks,
+                      uint32_t inside, uint64_t what, bool begins)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    const struct EncodedEntry *entry = find_step(json, inside, what);
+    uint8_t *at = begins ? put_head(json, &json->begin, entry,
+                                    ",\"cat\":\"instruction\",\"ts\":", ticks)
+                         : put_head(json, &json->end, entry, ",\"ts\":", ticks);
+
+    if (!at)
+        return writer->error;
+    if (!begins)
+        return finish_event(json, PUT(at, "}"));
+    at =
+        Digits_copy(at, Encoded_second(&writer->encoded, entry), entry->second);
+    return finish_event(json, at);
+}
+
 static int write_loop(struct TraceWriter *writer, uint64_t ticks,
                       const struct Event *event, uint32_t inside)
 {
@@ -328,6 +362,7 @@ const struct TraceFormat JsonTrace_format = {
     .thread = write_thread,
     .begin = begin_call,
     .end = end_call,
+    .step = write_step,
     .loop = write_loop,
     .instant = write_instant,
     .gap = write_gap,

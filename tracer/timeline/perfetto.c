@@ -28,33 +28,59 @@ struct Walk {
 
 // --- What a replay tells -----------------------------------------------------
 
+// One level more. false: it is too deep, and its event is left out.
+static bool descend(struct Walk *walk)
+{
+    bool shown = walk->depth++ < DEEPEST;
+
+    walk->left_out += !shown;
+    return shown;
+}
+
+// One level less. 1: its event is left out, or 0 or -errno.
+static int ascend(struct Walk *walk, uint64_t ticks)
+{
+    uint64_t left_out = walk->left_out;
+
+    if (--walk->depth >= DEEPEST) {
+        walk->left_out++;
+        return 1;
+    }
+    walk->left_out = 0;
+    return left_out ? walk->format->gap(walk->writer, ticks,
+                                        "deeper than 500 calls", left_out)
+                    : 0;
+}
+
 static int begin_call(void *context, uint64_t ticks, uint32_t id,
                       enum CallBegin how)
 {
     struct Walk *walk = context;
 
-    if (walk->depth++ >= DEEPEST) {
-        walk->left_out++;
-        return 0;
-    }
-    return walk->format->begin(walk->writer, ticks, id, how);
+    return descend(walk) ? walk->format->begin(walk->writer, ticks, id, how)
+                         : 0;
 }
 
 static int end_call(void *context, uint64_t ticks, uint32_t id,
                     enum CallEnd how)
 {
     struct Walk *walk = context;
-    int error = 0;
+    int skip = ascend(walk, ticks);
 
-    if (--walk->depth >= DEEPEST) {
-        walk->left_out++;
-        return 0;
-    }
-    if (walk->left_out)
-        error = walk->format->gap(walk->writer, ticks, "deeper than 500 calls",
-                                  walk->left_out);
-    walk->left_out = 0;
-    return error ? error : walk->format->end(walk->writer, ticks, id, how);
+    if (skip)
+        return skip < 0 ? skip : 0;
+    return walk->format->end(walk->writer, ticks, id, how);
+}
+
+static int step(void *context, uint64_t ticks, uint32_t inside, uint64_t what,
+                bool begins)
+{
+    struct Walk *walk = context;
+    int skip = begins ? !descend(walk) : ascend(walk, ticks);
+
+    if (skip)
+        return skip < 0 ? skip : 0;
+    return walk->format->step(walk->writer, ticks, inside, what, begins);
 }
 
 static int mark(void *context, uint64_t ticks, const struct Event *event,
@@ -102,7 +128,8 @@ static size_t take_chunks(struct TraceWriter *writer, unsigned number)
 static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
                         struct TidGuard *guard, bool *written)
 {
-    const struct ReplayTarget target = {walk, begin_call, end_call, mark, said};
+    const struct ReplayTarget target = {walk, begin_call, end_call,
+                                        step, mark,       said};
     struct TraceWriter *writer = walk->writer;
     const struct TimelineView *view = writer->trace->view;
     size_t from = writer->chunk, count = take_chunks(writer, thread->number);

@@ -77,10 +77,12 @@ static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
         inside = Protobuf_open(&pf->packet, INTERNED_PLACE);
         Protobuf_add(&pf->packet, IID, pf->places);
         Protobuf_add_text(&pf->packet, IID_NAME, place->file);
-        Protobuf_add_text(&pf->packet, PLACE_FUNCTION, label);
+        Protobuf_add_text(&pf->packet, PLACE_FUNCTION, place->name);
         Protobuf_add(&pf->packet, PLACE_LINE, place->line);
         Protobuf_close(&pf->packet, inside);
     }
+    if (Trace_is_step(key)) // EVENT_BYTES do, for fewer than 2^28 names
+        at = Protobuf_put_field(at, TRACK_EVENT_CATEGORY_IID, CATEGORY_STEP);
     if (Trace_is_instant(key))
         at = Protobuf_put_field(at, TRACK_EVENT_CATEGORY_IID, CATEGORY_OCULAR);
     Protobuf_close(&pf->packet, from);
@@ -132,16 +134,44 @@ static int begin_call(void *context, uint64_t ticks, uint32_t id,
 }
 
 // A slice's end has no name: it ends the innermost of its track.
+static int put_end(struct Pftrace *pf, uint64_t ticks, const uint8_t *notes,
+                   size_t notes_size)
+{
+    static const uint8_t event[EVENT_BYTES] = {TRACK_EVENT_TYPE << 3, TYPE_END};
+
+    return put_event(pf, ticks, event, 2, notes, notes_size);
+}
+
 static int end_call(void *context, uint64_t ticks, uint32_t id,
                     enum CallEnd how)
 {
-    static const uint8_t event[EVENT_BYTES] = {TRACK_EVENT_TYPE << 3, TYPE_END};
     uint8_t notes[NOTES_BYTES], *at = notes;
 
     (void)id;
-    if (how != CALL_LEFT)
-        at = PftraceNote_put(at, NAME_END + how, NOTE_BOOL, 1);
-    return put_event(context, ticks, event, 2, notes, (size_t)(at - notes));
+    if (how == CALL_LEFT)
+        return put_end(context, ticks, NULL, 0);
+    at = PftraceNote_put(at, NAME_END + how, NOTE_BOOL, 1);
+    return put_end(context, ticks, notes, (size_t)(at - notes));
+}
+
+static int write_step(struct TraceWriter *writer, uint64_t ticks,
+                      uint32_t inside, uint64_t what, bool begins)
+{
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    uint64_t key = Trace_step_key(inside, (unsigned)(what >> 32 & 0xffff));
+    const struct EncodedEntry *entry = Encoded_find(&writer->encoded, key);
+    char label[TRACE_STEP];
+    struct TraceName place;
+
+    if (!begins)
+        return put_end(pf, ticks, NULL, 0);
+    if (!entry) {
+        TraceWriter_step(writer, what, label);
+        TraceWriter_name(writer, inside, &place);
+        place.line = (uint32_t)what;
+        entry = intern(pf, key, TYPE_BEGIN, label, &place);
+    }
+    return put_encoded(pf, ticks, entry, NULL, 0);
 }
 
 static int write_loop(struct TraceWriter *writer, uint64_t ticks,
@@ -306,6 +336,7 @@ const struct TraceFormat Pftrace_format = {
     .thread = write_thread,
     .begin = begin_call,
     .end = end_call,
+    .step = write_step,
     .loop = write_loop,
     .instant = write_instant,
     .gap = write_gap,

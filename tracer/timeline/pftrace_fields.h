@@ -84,7 +84,7 @@ enum { CLOCK_REAL = 1, CLOCK_BOOT = 6, CLOCK_OURS = 64, CLOCKS_OURS = 64 };
 
 // Our numbers of what every sequence has names for. Those of Trace_end_word and
 // Trace_begin_word begin at the last two.
-enum { CATEGORY_OCULAR = 1 };
+enum { CATEGORY_OCULAR = 1, CATEGORY_STEP };
 enum { TEXT_INSTANT = 1 }; // plus its kind
 enum {
     NAME_CYCLES = 1,

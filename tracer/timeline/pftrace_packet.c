@@ -39,6 +39,7 @@ static void add_fixed_names(struct Bytes *out)
     unsigned how, kind;
 
     Pftrace_add_interned(out, INTERNED_CATEGORY, CATEGORY_OCULAR, "ocular");
+    Pftrace_add_interned(out, INTERNED_CATEGORY, CATEGORY_STEP, "instruction");
     Pftrace_add_interned(out, INTERNED_NOTE, NAME_CYCLES, "Hardware Cycles");
     Pftrace_add_interned(out, INTERNED_NOTE, NAME_UOPS, "uOps");
     Pftrace_add_interned(out, INTERNED_NOTE, NAME_CODE, "code_ptr");

@@ -8,9 +8,16 @@
 
 #include <errno.h>
 
+struct ReplayCall {
+    uint32_t id;
+    unsigned level;
+    bool in_step;
+    uint64_t step; // what runs in it; Event_step
+};
+
 struct Replay {
     const struct ReplayTarget *target;
-    struct OpenCall *stack;
+    struct ReplayCall *stack;
     size_t depth;
     size_t room;
     uint64_t now;
@@ -25,7 +32,7 @@ static int push(struct Replay *replay, uint32_t id, unsigned level,
 {
     if (replay->depth == replay->room) {
         size_t room = replay->room ? 2 * replay->room : 64;
-        struct OpenCall *stack =
+        struct ReplayCall *stack =
             Heap_resize(replay->stack, room * sizeof *stack);
 
         if (!stack)
@@ -33,15 +40,49 @@ static int push(struct Replay *replay, uint32_t id, unsigned level,
         replay->stack = stack;
         replay->room = room;
     }
-    replay->stack[replay->depth++] = (struct OpenCall){id, level, replay->now};
+    replay->stack[replay->depth++] =
+        (struct ReplayCall){.id = id, .level = level};
     return replay->target->begin(replay->target->context, replay->now, id, how);
+}
+
+// The innermost call's instruction.
+static int end_step(struct Replay *replay)
+{
+    const struct ReplayTarget *target = replay->target;
+    struct ReplayCall *top = &replay->stack[replay->depth - 1];
+
+    if (!top->in_step)
+        return 0;
+    top->in_step = false;
+    return target->step(target->context, replay->now, top->id, top->step,
+                        false);
+}
+
+static int step(struct Replay *replay, const struct Event *event)
+{
+    const struct ReplayTarget *target = replay->target;
+    struct ReplayCall *top;
+    int error;
+
+    if (!replay->depth)
+        return 0;
+    top = &replay->stack[replay->depth - 1];
+    error = end_step(replay);
+    if (error)
+        return error;
+    top->in_step = true;
+    top->step = event->what;
+    return target->step(target->context, replay->now, top->id, top->step, true);
 }
 
 static int pop(struct Replay *replay, enum CallEnd how)
 {
+    int error = end_step(replay);
     uint32_t id = replay->stack[--replay->depth].id;
 
-    return replay->target->end(replay->target->context, replay->now, id, how);
+    return error ? error
+                 : replay->target->end(replay->target->context, replay->now, id,
+                                       how);
 }
 
 // Ends what is open at `level` and above.
@@ -70,7 +111,7 @@ static int leave(struct Replay *replay, const struct Event *event,
 {
     unsigned level = Event_level(event);
     int error = pop_from(replay, (size_t)level + 1, CALL_LOST);
-    const struct OpenCall *top;
+    const struct ReplayCall *top;
 
     if (error || !replay->depth)
         return error;
@@ -144,6 +185,8 @@ static int play(struct Replay *replay, const struct Event *event)
         return leave(replay, event, CALL_RAISED);
     case EVENT_UNWOUND:
         return leave(replay, event, CALL_UNWOUND);
+    case EVENT_STEP:
+        return step(replay, event);
     case EVENT_TEXT:
         MarkText_add(&replay->text, event);
         return 0;

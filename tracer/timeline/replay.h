@@ -29,6 +29,10 @@ struct ReplayTarget {
     int (*begin)(void *context, uint64_t ticks, uint32_t id,
                  enum CallBegin how);
     int (*end)(void *context, uint64_t ticks, uint32_t id, enum CallEnd how);
+    // An instruction begins, or ends, in the innermost open call `inside`; the
+    // calls within one have ended before it. `what`: Event_step.
+    int (*step)(void *context, uint64_t ticks, uint32_t inside, uint64_t what,
+                bool begins);
     // EVENT_LOOP, EVENT_LOST, an instant (instant.h); `inside` is the innermost
     // open call, 0 = none.
     int (*mark)(void *context, uint64_t ticks, const struct Event *event,

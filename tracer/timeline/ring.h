@@ -24,6 +24,7 @@ enum EventKind {
     EVENT_PARK,    // the stack is another greenlet's now: what is open stops
     EVENT_REOPEN,  // after it: this call goes on here; Event_call
     EVENT_WAIT,    // a span begins in which others run; what: its ticks
+    EVENT_STEP,    // an instruction runs, of precise mode; Event_step
     // What the program says itself (mark.h).
     EVENT_TEXT,       // what: eight bytes of what the next mark says
     EVENT_MARK,       // what: number and sizes
@@ -100,6 +101,13 @@ static inline unsigned Event_instructions(const struct Event *event)
 static inline unsigned Event_unit(const struct Event *event)
 {
     return (unsigned)(event->what >> 48);
+}
+
+// An instruction of the innermost open function: its opcode and code unit, and
+// its line, 0 = none.
+static inline uint64_t Event_step(unsigned unit, uint8_t opcode, uint32_t line)
+{
+    return (uint64_t)opcode << 48 | (uint64_t)(unit & 0xffff) << 32 | line;
 }
 
 // Makes room in a full ring; called on the producer's thread.

@@ -119,6 +119,14 @@ void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
     out->address = name.address;
 }
 
+void TraceWriter_step(const struct TraceWriter *writer, uint64_t what,
+                      char label[TRACE_STEP])
+{
+    snprintf(label, TRACE_STEP, "%s @%u",
+             Opcodes_text(writer->trace->opcodes, (uint8_t)(what >> 48)),
+             2 * (unsigned)(what >> 32 & 0xffff));
+}
+
 void TraceWriter_frame(const struct TraceWriter *writer, uint32_t id,
                        char label[TRACE_FRAME])
 {

@@ -17,6 +17,7 @@
 #define TRACE_NAME 512            // bytes of a function's name, with the NUL
 #define TRACE_TEXT 4096           // bytes of other text
 #define TRACE_FRAME (TRACE_NAME + TRACE_TEXT + 32) // of a frame of a sample
+#define TRACE_STEP 96
 #define TRACE_LOOK_EVERY 256 // events between looks at the clock
 #define TRACE_FACTS 14
 
@@ -69,6 +70,8 @@ struct TraceFormat {
                   const struct TimelineThread *thread);
     int (*begin)(void *writer, uint64_t ticks, uint32_t id, enum CallBegin how);
     int (*end)(void *writer, uint64_t ticks, uint32_t id, enum CallEnd how);
+    int (*step)(struct TraceWriter *writer, uint64_t ticks, uint32_t inside,
+                uint64_t what, bool begins);
     int (*loop)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Event *event, uint32_t inside);
     // Of a kind that instant.h has, about the function `id`.
@@ -120,6 +123,9 @@ void TraceWriter_facts(const struct TraceWriter *writer,
                        struct TraceFact facts[TRACE_FACTS]);
 void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
                       struct TraceName *name);
+// What an instruction is called: "OPCODE @OFFSET". `what`: Event_step.
+void TraceWriter_step(const struct TraceWriter *writer, uint64_t what,
+                      char label[TRACE_STEP]);
 // What a frame of a sample is called; 0: what is below those that were kept.
 void TraceWriter_frame(const struct TraceWriter *writer, uint32_t id,
                        char label[TRACE_FRAME]);
@@ -184,6 +190,16 @@ static inline uint64_t Trace_loop_key(uint32_t id, unsigned unit)
 static inline uint64_t Trace_counter_key(uint32_t id, enum AsideCounter which)
 {
     return UINT64_C(4) << 48 | (uint64_t)which << 32 | id;
+}
+
+static inline uint64_t Trace_step_key(uint32_t id, unsigned unit)
+{
+    return UINT64_C(6) << 48 | (uint64_t)unit << 32 | id;
+}
+
+static inline bool Trace_is_step(uint64_t key)
+{
+    return key >> 48 == 6;
 }
 
 static inline uint64_t Trace_dark_key(uint32_t id)
