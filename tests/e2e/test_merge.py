@@ -3,6 +3,7 @@
 
 import gzip
 import json
+from collections import Counter
 
 import pytest
 from e2e import pftrace, trace
@@ -15,6 +16,7 @@ PROGRAM = """import ocular, os, sys, threading, time
 def {name}():
     with ocular.span("work", who="{name}"):
         time.sleep(0.05)
+        sum(range(10_000_000))  # there are samples
 
 thread = threading.Thread(target={name})
 thread.start()
@@ -70,6 +72,14 @@ def test_each_process_is_there_at_its_time(tmp_path, ending):
             for mine, alone in zip(merged.calls[key], calls, strict=True):
                 assert mine.name == alone.name
                 assert mine.begin == pytest.approx(alone.begin + later, abs=0.01)
+    samples = Counter()
+    for path, start in zip(paths, starts, strict=True):
+        later = (start - starts[0]) // 1000 * 1000
+        alone = trace.samples(path)
+        assert alone
+        samples.update((ns + later, tid, tuple(names)) for ns, tid, names in alone)
+    together = trace.samples(whole)
+    assert Counter((ns, tid, tuple(names)) for ns, tid, names in together) == samples
     assert len(merged.spans) == 6 and all(end for _, end in merged.spans.values())
 
 

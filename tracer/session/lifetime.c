@@ -248,6 +248,8 @@ int Session_resume(struct Session *session)
 void Session_abandon(struct Session *session)
 {
     Collect_release(session);
+    Ring_free(session->engine->rearmed); // nobody drains it here
+    session->engine->rearmed = NULL;
     if (session->timeline)
         Timeline_abandon(session->timeline);
     if (session->server && !session->config.persistent) // that is its owner's
