@@ -1,16 +1,73 @@
 // SPDX-License-Identifier: MIT
 // See in_place.h.
-#define _GNU_SOURCE 1 // renameat2
+#define _GNU_SOURCE 1 // renameat2, O_TMPFILE
 #include "ipc/base/in_place.h"
+
+#include "ipc/base/opened.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-int InPlace_put(int directory, const char *temporary, const char *name,
+#define SELF "/proc/self/fd" // by which a file without a name gets one
+#define ATTEMPTS 100
+
+int InPlace_open_unnamed(int directory, const char *folder)
+{
+    struct stat status;
+    int fd;
+
+    if (access(SELF, X_OK))
+        return -errno;
+    fd = Opened_above(
+        openat(directory, folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+    // The program may have taken the number meanwhile, for a file with a name.
+    return fd >= 0 && (fstat(fd, &status) || status.st_nlink) ? -EBADF : fd;
+}
+
+static int link_unnamed(int directory, int fd, const char *name)
+{
+    char self[sizeof SELF + 16];
+
+    snprintf(self, sizeof self, SELF "/%d", fd);
+    return linkat(AT_FDCWD, self, directory, name, AT_SYMLINK_FOLLOW) ? -errno
+                                                                      : 0;
+}
+
+// A link replaces nothing: the file has another name until it is renamed.
+static int replace(int directory, int fd, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    int length = slash ? (int)(slash - name) + 1 : 0, error = -EEXIST, i;
+    char beside[PATH_MAX];
+
+    for (i = 0; i < ATTEMPTS && error == -EEXIST; i++) {
+        if (snprintf(beside, sizeof beside, "%.*s.ocular-%ld-%d.tmp", length,
+                     name, (long)getpid(), i) >= (int)sizeof beside)
+            return -ENAMETOOLONG;
+        error = link_unnamed(directory, fd, beside);
+    }
+    if (!error && renameat(directory, beside, directory, name)) {
+        error = -errno;
+        unlinkat(directory, beside, 0);
+    }
+    return error;
+}
+
+int InPlace_put(int directory, const char *temporary, int fd, const char *name,
                 bool overwrite)
 {
+    int error;
+
+    if (!temporary) {
+        error = link_unnamed(directory, fd, name);
+        return error == -EEXIST && overwrite ? replace(directory, fd, name)
+                                             : error;
+    }
     if (overwrite)
         return renameat(directory, temporary, directory, name) ? -errno : 0;
     if (renameat2(directory, temporary, directory, name, RENAME_NOREPLACE) == 0)

@@ -162,6 +162,23 @@ def files(pid="self"):
     return found
 
 
+def is_writing(pid, directory):
+    """Has it a file open there that appears only at its end?"""
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            link = os.readlink(entry)
+            info = Path(f"/proc/{pid}/fdinfo/{entry.name}").read_text()
+        except OSError:
+            continue
+        flags = int(info.split("flags:")[1].split()[0], 8)
+        # The spill file has no name either, but is read as well.
+        if flags & os.O_ACCMODE == os.O_WRONLY and link.startswith(
+            (f"{directory}/#", f"{directory}/.ocular-")
+        ):
+            return True
+    return False
+
+
 def leftovers():
     """What a trace has left in this process, as words; [] is as it must be."""
     monitoring = sys.monitoring

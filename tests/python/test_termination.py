@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from e2e import trace
-from e2e.program import PYTHON, SLOW, run, start, wait_until, write
+from e2e.program import PYTHON, SLOW, is_writing, run, start, wait_until, write
 
 pytestmark = pytest.mark.once
 READY = """
@@ -98,7 +98,7 @@ def test_while_it_is_written_at_exit(tmp_path):
         *["--threshold", "0", "--output", "t.json.gz", "--output-seconds", "100"],
     )
     assert process.stdout.readline()
-    wait_until(lambda: any(name.endswith(".tmp") for name in os.listdir(tmp_path)))
+    wait_until(lambda: is_writing(process.pid, tmp_path))
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=SLOW)
     assert process.returncode == -signal.SIGTERM
@@ -127,7 +127,7 @@ time.sleep(600)
 """
     process = traced(tmp_path, body, "--threshold", "0")
     assert process.stdout.readline()
-    wait_until(lambda: any(name.endswith(".tmp") for name in os.listdir(tmp_path)))
+    wait_until(lambda: is_writing(process.pid, tmp_path))
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=SLOW)
     assert process.returncode == -signal.SIGTERM and "written: " in err

@@ -119,14 +119,30 @@ static char *resolve(const char *path)
     return NULL;
 }
 
+// Descriptor or -errno.
+static int open_unnamed(char *path)
+{
+    char *slash = strrchr(path, '/');
+    int fd;
+
+    if (!slash || slash == path)
+        return -ENOENT;
+    *slash = '\0';
+    fd = InPlace_open_unnamed(AT_FDCWD, path);
+    *slash = '/';
+    return fd;
+}
+
 // A file of its own in the directory of output->path: descriptor or -errno.
 static int open_temporary(struct Output *output)
 {
     const char *slash = strrchr(output->path, '/');
     int length = slash ? (int)(slash - output->path) + 1 : 0;
     size_t size = (size_t)length + 64;
-    int i, fd;
+    int i, fd = open_unnamed(output->path);
 
+    if (fd >= 0 || fd == -EBADF)
+        return fd;
     output->temporary = malloc(size);
     if (!output->temporary)
         return -ENOMEM;
@@ -302,8 +318,7 @@ int Output_open(struct Output *output, const char *path)
     output->stream = open_stream(fd, NULL, FileKind_of(path).gzipped);
     if (!output->stream) {
         close(fd);
-        unlink(output->temporary);
-        release(output);
+        Output_abort(output);
         return -ENOMEM;
     }
     return 0;
@@ -321,22 +336,29 @@ uint64_t Output_bytes(const struct Output *output)
     return output->stream->written;
 }
 
+// Some file systems report only when a descriptor is closed that there was no
+// room. Ours must stay where the file has no name.
+static int close_copy(int fd)
+{
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE);
+
+    return copy >= 0 && close(copy) ? -errno : 0;
+}
+
 int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes)
 {
-    int error = finish(output->stream);
+    struct OutputStream *stream = output->stream;
+    int error = finish(stream);
 
-    if (!error && !Opened_holds(output->stream->opened, output->stream->fd))
+    if (!error && !Opened_holds(stream->opened, stream->fd))
         error = -EBADF;
-    // Some file systems report only here that there was no room.
-    if (!error && is_own(output->stream)) {
-        error = close(output->stream->fd) ? -errno : 0;
-        output->stream->fd = -1;
-    }
+    if (!error && is_own(stream))
+        error = close_copy(stream->fd);
     if (!error && output->path)
-        error =
-            InPlace_put(AT_FDCWD, output->temporary, output->path, overwrite);
+        error = InPlace_put(AT_FDCWD, output->temporary, stream->fd,
+                            output->path, overwrite);
     if (!error)
-        *bytes = output->stream->written;
+        *bytes = stream->written;
     else if (output->temporary)
         unlink(output->temporary);
     release(output);

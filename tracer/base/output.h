@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A file that appears whole or not at all: written beside its place under
-// another name, gzipped where its own ends in ".gz", and renamed at the end. Or
+// A file that appears whole or not at all: written without a name, or beside
+// its place under another one (ipc/base/in_place.h), gzipped where its own ends
+// in
+// ".gz", and put in its place at the end. Or
 // one that somebody else has opened, who puts it in its place or removes it, or
 // a character device, as /dev/null. One thread, which may block.
 #ifndef OCULAR_TRACER_BASE_OUTPUT_H
@@ -16,8 +18,8 @@ struct OutputStream;
 
 struct Output {
     struct OutputStream *stream;
-    char *path;
-    char *temporary;
+    char *path;      // NULL: of somebody else, or a device
+    char *temporary; // NULL: it has no name yet
 };
 
 bool Output_is_device(const char *path);

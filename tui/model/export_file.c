@@ -68,6 +68,9 @@ static int split_path(struct ExportFile *file)
 
 static int open_temporary(struct ExportFile *file)
 {
+    file->fd = InPlace_open_unnamed(file->directory, ".");
+    if (file->fd >= 0)
+        return 0;
     for (int i = 0; i < ATTEMPTS; i++) {
         snprintf(file->temporary, sizeof file->temporary, ".ocular-%ld-%d.tmp",
                  (long)getpid(), i);
@@ -127,8 +130,9 @@ static int put_in_place(const struct ExportFile *file)
     int error = AsUser_begin(&as, &file->user);
     if (error)
         return error;
-    error = InPlace_put(file->directory, file->temporary, file->name,
-                        file->overwrite);
+    error =
+        InPlace_put(file->directory, *file->temporary ? file->temporary : NULL,
+                    file->fd, file->name, file->overwrite);
     AsUser_end(&as);
     return error;
 }
@@ -162,7 +166,7 @@ void ExportFile_drop(struct ExportFile *file)
     struct AsUser as;
     if (!file->there)
         return;
-    if (AsUser_begin(&as, &file->user) == 0) {
+    if (*file->temporary && AsUser_begin(&as, &file->user) == 0) {
         unlinkat(file->directory, file->temporary, 0);
         AsUser_end(&as);
     }

@@ -18,9 +18,9 @@ struct ExportFile {
     int directory; // descriptor of the directory of both
     bool overwrite;
     struct ProcessUser user; // user of the process, where we are root
-    char temporary[64];
-    const char *name;    // the last part of `path`
-    char path[PATH_MAX]; // absolute, below the process's root
+    char temporary[64];      // its name; "": it has none
+    const char *name;        // the last part of `path`
+    char path[PATH_MAX];     // absolute, below the process's root
 };
 
 // Makes the temporary, where `path` leads from the process's root and directory

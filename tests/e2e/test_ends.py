@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Who ends in the midst of writing a timeline, in which way ever, leaves nothing where it
+was to be; and who is left goes on."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from e2e.program import PYTHON, SLOW, TOP, Running, is_writing, start, wait_until, write
+
+pytestmark = pytest.mark.once  # the engine's work, not CPython's
+
+LARGE = """
+import ocular, os, sys, threading, time
+def leaf(n): return n + 1
+ocular.start_tracing(deinstrument_threshold=0, quiet=True, serve=True, output="t.json.gz")
+for n in range(20_000): leaf(n)
+"""
+
+
+@pytest.fixture(autouse=True)
+def files_without_names(tmp_path):
+    try:
+        os.close(os.open(tmp_path, os.O_TMPFILE | os.O_WRONLY))
+    except OSError as error:
+        pytest.skip(f"this file system has no files without a name: {error}")
+
+
+EXPORTS = """
+def export():
+    while True: ocular.export("mine.json.gz")
+threading.Thread(target=export, daemon=True).start()
+print("ready", flush=True)
+"""
+
+
+def stop_writing(writer, opener, directory):
+    """Stops the writer while the opener has a file open that is not whole."""
+
+    def is_stopped():
+        wait_until(lambda: is_writing(opener.pid, directory))
+        writer.send_signal(signal.SIGSTOP)
+        status = Path(f"/proc/{writer.pid}/stat")
+        wait_until(lambda: status.read_text().rsplit(")")[-1].split()[0] == "T")
+        if is_writing(opener.pid, directory):
+            return True
+        writer.send_signal(signal.SIGCONT)
+        return False
+
+    wait_until(is_stopped)
+
+
+def whole_files(directory):
+    """What is there, of which each timeline can be read to its end."""
+    names = os.listdir(directory)
+    for name in names:
+        if name.endswith(".gz"):
+            assert json.loads(gzip.open(directory / name).read())
+    return set(names)
+
+
+def test_it_is_killed(tmp_path, sockets):
+    body = LARGE + EXPORTS + "time.sleep(600)"
+    process = start([PYTHON, write(tmp_path, body)], cwd=tmp_path)
+    assert process.stdout.readline() == "ready\n"
+    stop_writing(process, process, tmp_path)
+    process.kill()
+    process.communicate(timeout=SLOW)
+    assert whole_files(tmp_path) <= {"program.py", "mine.json.gz"}
+
+
+def test_it_leaves_by_exit(tmp_path, sockets):
+    """os._exit() runs nothing of ours."""
+    body = LARGE + EXPORTS + "sys.stdin.read()\nos._exit(3)"
+    process = start([PYTHON, write(tmp_path, body)], cwd=tmp_path, stdin=subprocess.PIPE)
+    assert process.stdout.readline() == "ready\n"
+    stop_writing(process, process, tmp_path)
+    process.stdin.close()
+    process.send_signal(signal.SIGCONT)
+    assert process.wait(timeout=SLOW) == 3
+    assert process.stderr.read() == ""
+    assert whole_files(tmp_path) <= {"program.py", "mine.json.gz"}
+
+
+SERVES = """
+print("ready", flush=True)
+sys.stdin.read()
+while True:
+    try:
+        ocular.export("mine.json.gz")
+        break
+    except RuntimeError as error: # until it is seen that the viewer has gone
+        assert "another export" in str(error), error
+ocular.stop_tracing()
+print("done")
+"""
+
+
+def test_the_viewer_is_killed(tmp_path, sockets):
+    """While the program is stopped in the midst of its writing."""
+    watched = [f"{n}.json.gz" for n in range(30)]
+    keys = "".join(f"e<Ctrl-U>{name}<Enter><Frame>" for name in watched)
+    with Running(tmp_path, LARGE + SERVES) as program:
+        viewer = start([TOP, "-p", program.pid, "--size", "100x30", "--keys", keys])
+        stop_writing(program.process, viewer, tmp_path)
+        viewer.kill()
+        viewer.communicate(timeout=SLOW)
+        program.process.send_signal(signal.SIGCONT)
+        assert program.end()[0] == "done"
+    left = whole_files(tmp_path)
+    assert left - {*watched} == {"mine.json.gz", "program.py", "t.json.gz"}

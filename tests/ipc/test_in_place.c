@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// ipc/base/in_place: a file with another name, and one without, get theirs.
+#include "ipc/base/in_place.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[64];
+static int directory;
+
+static unsigned files(void)
+{
+    DIR *entries = opendir(folder);
+    unsigned count = 0;
+
+    while (readdir(entries))
+        count++;
+    closedir(entries);
+    return count - 2;
+}
+
+static off_t size_of(const char *name)
+{
+    struct stat status;
+
+    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW)
+               ? -1
+               : status.st_size;
+}
+
+static int create(const char *name, const char *text)
+{
+    int fd = openat(directory, name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    return fd;
+}
+
+// A file with this text, to be put in its place; skips where that cannot be.
+static int unnamed(const char *text)
+{
+    int fd = InPlace_open_unnamed(directory, ".");
+
+    if (fd == -EOPNOTSUPP || fd == -EISDIR || fd == -ENOENT)
+        skip(); // this file system has no such files, or there is no /proc
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    return fd;
+}
+
+static void test_with_another_name(void **state)
+{
+    int fd = create("tmp", "123");
+
+    (void)state;
+    assert_int_equal(InPlace_put(directory, "tmp", fd, "name", false), 0);
+    assert_int_equal(size_of("name"), 3);
+    assert_int_equal(files(), 1);
+    close(fd);
+    fd = create("tmp", "12345");
+    assert_int_equal(InPlace_put(directory, "tmp", fd, "name", false), -EEXIST);
+    assert_int_equal(size_of("name"), 3);
+    assert_int_equal(files(), 2);
+    assert_int_equal(InPlace_put(directory, "tmp", fd, "name", true), 0);
+    assert_int_equal(size_of("name"), 5);
+    assert_int_equal(files(), 1);
+    close(fd);
+}
+
+static void test_without_a_name(void **state)
+{
+    char path[sizeof folder + 8];
+    int fd = unnamed("123");
+
+    (void)state;
+    assert_int_equal(files(), 0);
+    assert_int_equal(InPlace_put(directory, NULL, fd, "name", false), 0);
+    assert_int_equal(size_of("name"), 3);
+    close(fd);
+    fd = unnamed("12345");
+    assert_int_equal(InPlace_put(directory, NULL, fd, "name", false), -EEXIST);
+    assert_int_equal(size_of("name"), 3);
+    assert_int_equal(InPlace_put(directory, NULL, fd, "name", true), 0);
+    assert_int_equal(size_of("name"), 5);
+    close(fd);
+    // By its whole path, beside a name that somebody else has taken.
+    fd = unnamed("1234567");
+    snprintf(path, sizeof path, ".ocular-%ld-0.tmp", (long)getpid());
+    close(create(path, "theirs"));
+    snprintf(path, sizeof path, "%s/name", folder);
+    assert_int_equal(InPlace_put(AT_FDCWD, NULL, fd, path, true), 0);
+    assert_int_equal(size_of("name"), 7);
+    assert_int_equal(files(), 2);
+    close(fd);
+}
+
+static void test_where_a_directory_is(void **state)
+{
+    int fd = unnamed("123");
+
+    (void)state;
+    assert_int_equal(mkdirat(directory, "name", 0700), 0);
+    assert_int_equal(InPlace_put(directory, NULL, fd, "name", false), -EEXIST);
+    assert_int_equal(InPlace_put(directory, NULL, fd, "name", true), -EISDIR);
+    assert_int_equal(InPlace_put(directory, NULL, fd, "no/name", true),
+                     -ENOENT);
+    assert_int_equal(files(), 1);
+    close(fd);
+    unlinkat(directory, "name", AT_REMOVEDIR);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/ocular-in-place-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    directory = open(folder, O_RDONLY | O_DIRECTORY);
+    return directory < 0 ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+    DIR *entries = opendir(folder);
+    const struct dirent *entry;
+
+    (void)state;
+    while ((entry = readdir(entries)))
+        unlinkat(directory, entry->d_name, 0);
+    closedir(entries);
+    close(directory);
+    return rmdir(folder);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_with_another_name),
+        TEST(test_without_a_name),
+        TEST(test_where_a_directory_is),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
