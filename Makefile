@@ -56,19 +56,28 @@ FORCE:
 
 # A warning is an error for those who change Ocular (WERROR=1, and in CI), never
 # for those who build it with a compiler newer than ours.
-warnings := -Wall -Wextra -Wshadow
+warnings := -Wall -Wextra -Wshadow -Werror=format-security
 ifneq ($(filter-out 0 false no,$(CI) $(WERROR)),)
 warnings += -Werror -Wno-error=deprecated-declarations
 endif
 common := -std=gnu11 -D_GNU_SOURCE -I. $(warnings) -fPIC -fvisibility=hidden -pthread
+# As distributions compile (on Debian: dpkg-buildflags). docs/overhead.md says what
+# hooks pay for it. Some compilers, and CFLAGS, have a _FORTIFY_SOURCE of their own.
+predefined := $(shell $(CC) $(CFLAGS) -O2 -dM -E -x c /dev/null 2>/dev/null | \
+	grep -oE '\b(_FORTIFY_SOURCE|__x86_64__|__aarch64__)\b')
+harden := -fstack-protector-strong -fstack-clash-protection \
+	$(if $(filter _FORTIFY_SOURCE,$(predefined)),,-D_FORTIFY_SOURCE=2) \
+	$(if $(filter __x86_64__,$(predefined)),-fcf-protection) \
+	$(if $(filter __aarch64__,$(predefined)),-mbranch-protection=standard)
+harden_link := -Wl,-z,relro,-z,now,-z,noexecstack
 # Python's headers assert inside the hooks unless NDEBUG is set.
-flags_obj := -O2 -g -DNDEBUG -fno-plt
+flags_obj := -O2 -g -DNDEBUG -fno-plt $(harden)
 # The sanitizers' reports name lines, for which -g1 is enough.
 flags_asan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 flags_tsan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 # Tests are compiled more often than they run: without -O in half the time.
-tests_obj := -O0 -g1
+tests_obj := -O0 -g1 -U_FORTIFY_SOURCE
 tests_asan := -O0
 tests_tsan := -O0
 variants := obj asan tsan
@@ -311,7 +320,7 @@ $(foreach v,asan tsan,$(eval $(call sanitized,$v)))
 $(top): $(viewer_units:%.c=build/obj/%.o)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
-	$(quiet)$(CC) $(flags_obj) -pthread $(LDFLAGS) -o $@ $^ \
+	$(quiet)$(CC) -pie $(flags_obj) -pthread $(harden_link) $(LDFLAGS) -o $@ $^ \
 		$(call libs,ncursesw json-c zlib) -lm
 
 # --- One interpreter's part ---------------------------------------------------
@@ -334,8 +343,8 @@ $(extension): $(binding_units:%.c=$(here)/obj/%.o) \
 		$(engine_units:%.c=build/obj/%.o)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
-	$(quiet)$(CC) -shared $(flags_obj) -pthread $(LDFLAGS) -o $@ $^ \
-		$(call libs,liburcu-bp json-c zlib) -lm
+	$(quiet)$(CC) -shared $(flags_obj) -pthread $(harden_link) $(LDFLAGS) -o $@ \
+		$^ $(call libs,liburcu-bp json-c zlib) -lm
 
 # The extension under a sanitizer, whose runtime must be the first library of a
 # process that is not built with it. $1: variant
