@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Builds Ocular out of tree, under build/:
-#   build/obj, build/asan, build/tsan   C objects and test programs, one a variant
+#   build/obj, build/asan, build/tsan,  C objects and test programs, one a variant
+#   build/coverage
 #   build/bin/ocular-top                the viewer
 #   build/cpython-X.Y.Z                 one interpreter's objects, package, venv
 #   build/perfetto                      Perfetto's trace processor, for tests
@@ -34,7 +35,7 @@ endif
 without_setup := help clean format lint matrix fresh
 ifneq ($(filter-out $(without_setup),$(goals)),)
 setup := build/setup$(subst $() ,_,$(subst /,-,$(PYTHON))).mk
-with_tests := $(if $(filter test prepare unit asan tsan figures,$(goals)),--tests)
+with_tests := $(if $(filter test prepare unit asan tsan valgrind coverage figures,$(goals)),--tests)
 without_venv := $(if $(filter-out parts sdist install uninstall,$(goals)),,--no-venv)
 $(shell mkdir -p build && touch -a $(setup) build/units.mk)
 include $(setup)
@@ -61,7 +62,7 @@ ifneq ($(filter-out 0 false no,$(CI) $(WERROR)),)
 warnings += -Werror -Wno-error=deprecated-declarations
 endif
 common := -std=gnu11 -D_GNU_SOURCE -I. $(warnings) -fPIC -fvisibility=hidden -pthread
-# As distributions compile (on Debian: dpkg-buildflags). docs/overhead.md says what
+# As distributions compile (on Debian: dpkg-buildflags). docs/hacking.md says what
 # hooks pay for it. Some compilers, and CFLAGS, have a _FORTIFY_SOURCE of their own.
 predefined := $(shell $(CC) $(CFLAGS) -O2 -dM -E -x c /dev/null 2>/dev/null | \
 	grep -oE '\b(_FORTIFY_SOURCE|__x86_64__|__aarch64__)\b')
@@ -76,11 +77,12 @@ flags_obj := -O2 -g -DNDEBUG -fno-plt $(harden)
 flags_asan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 flags_tsan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
+flags_coverage := -O0 -g1 --coverage -fprofile-update=atomic
 # Tests are compiled more often than they run: without -O in half the time.
 tests_obj := -O0 -g1 -U_FORTIFY_SOURCE
 tests_asan := -O0
 tests_tsan := -O0
-variants := obj asan tsan
+variants := obj asan tsan coverage
 
 # What a library without a .pc file is linked with.
 usual_liburcu-bp := -lurcu-bp
@@ -115,10 +117,23 @@ benchmarks := $(if $(findstring --budget,$(ARGS))$(findstring timeline,$(ARGS)),
 modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 	python/ocular -type f ! -name '*.pyc' ! -name '.*'))
 
+# With `make coverage`, tests find that variant and coverage.py, in each process.
+coverage_venv := $(here)/coverage/venv
+coverage_top := build/coverage/bin/ocular-top
+coverage_extension := $(here)/coverage/lib/ocular/_ocular$(extension_suffix)
+ifneq ($(filter coverage,$(goals)),)
+tested_lib = $(here)/coverage/lib:$(CURDIR)/tests/coverage:$(CURDIR)/$(strip \
+	$(coverage_venv)/lib/python$(basename $(python_version))/site-packages)
+tested_top = $(coverage_top)
+else
+tested_lib = $(lib)
+tested_top = $(top)
+endif
+
 # --- Targets ------------------------------------------------------------------
 
-.PHONY: all demo test unit asan tsan fuzz bench accuracy stress soak regrtest figures screenshots env format \
-	lint clean help matrix fresh parts wheel sdist install uninstall
+.PHONY: all demo test unit asan tsan valgrind coverage fuzz bench accuracy stress soak regrtest figures screenshots env format \
+	lint analyse clean help matrix fresh parts wheel sdist install uninstall
 
 all: extension $(top) ## build the extension and ocular-top
 
@@ -171,6 +186,29 @@ endif
 
 tsan: $(threaded) ## the unit tests that have threads, under ThreadSanitizer
 	@tests/run_units --tsan $(threaded)
+
+# It has no signals at an exact CPU time (cpu_timer), none on a stack that must grow first
+# (sampler), no floats of 80 bits (trace_writer), and takes longer than a test allows
+# (thread_trace, export); its /proc has another root (tui/source).
+not_valgrind := $(patsubst %,build/obj/tests/tracer/test_%,\
+	cpu_timer sampler trace_writer thread_trace export) build/obj/tests/tui/test_source
+valgrind: $(obj_programs) ## the unit tests under valgrind's memcheck
+	@tests/run_units --valgrind $(filter-out $(not_valgrind),$(call programs,obj))
+
+# What each room's lines are run by: the unit tests, and the tests of the whole. That some
+# fail, since all is slow and coverage.py is in each process, spoils no figure.
+coverage: prepare $(coverage_programs) $(coverage_extension) $(coverage_top) $(coverage_venv)/complete ## which lines the tests run, by room (needs gcc)
+	@find build/coverage $(here)/coverage -name '*.gcda' -delete
+	@rm -rf build/coverage/python; mkdir -p build/coverage/python
+	-@GCOV_ERROR_FILE=/dev/null tests/run_units $(coverage_programs)
+	-@$(covering) $(pytest) -n $(workers) --dist loadfile --no-loadscope-reorder \
+		tests/attach tests/e2e tests/fuzz tests/python tests/tui \
+		-k 'not test_a_tool' $(ARGS)
+	@$(covering) $(coverage_venv)/bin/python tests/coverage/report.py \
+		build/coverage $(here)/coverage
+
+covering = GCOV_ERROR_FILE=/dev/null OCULAR_COVERED='$(CURDIR)' \
+	COVERAGE_PROCESS_START='$(CURDIR)/tests/coverage/coveragerc'
 
 fuzz: ## fuzz the decoders of both sides for a minute (SECONDS=600)
 	@tests/fuzz/run_fuzzers $(or $(SECONDS),60) $(foreach f,$(fuzzers),\
@@ -243,7 +281,7 @@ formatted := $(wildcard ipc/*.[ch] ipc/*/*.[ch] tracer/*/*.[ch] tui/*/*.[ch] \
 	python/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 
 scripts := .ci/run .ci/unchecked $(filter-out %.py %.txt %__pycache__,$(wildcard python/setup/*)) \
-	tests/run_units tests/fuzz/run_fuzzers $(wildcard tests/install/*) $(wildcard docs/completion/bash/*)
+	tests/analyse tests/run_units tests/fuzz/run_fuzzers $(wildcard tests/install/*) $(wildcard docs/completion/bash/*)
 lint_tool := build/lint/bin/
 
 build/lint/complete: .ci/lint-requirements.txt
@@ -260,6 +298,11 @@ lint: build/lint/complete ## clang-format, ruff and shellcheck have no complaint
 	@$(lint_tool)ruff format --check --quiet
 	@$(lint_tool)shellcheck $(scripts)
 
+# Without -fPIC and the like, of which clang-tidy has no opinion.
+analyse: ## clang-tidy and cppcheck have no complaint (takes minutes)
+	@tests/analyse -std=gnu11 -D_GNU_SOURCE -I. -pthread $(warnings) $(foreign) \
+		$(python_includes) -- $(filter-out tests/%,$(filter %.c,$(formatted)))
+
 clean: ## remove build/
 	rm -rf build
 
@@ -269,7 +312,7 @@ help: ## list the targets
 
 # The environment of everything that runs from the build tree.
 running = PYTHON='$(interpreter)' \
-	PYTHONPATH='$(CURDIR)/$(lib)' OCULAR_TOP='$(CURDIR)/$(top)' \
+	PYTHONPATH='$(CURDIR)/$(tested_lib)' OCULAR_TOP='$(CURDIR)/$(tested_top)' \
 	OCULAR_BUILD='$(CURDIR)/build' OCULAR_TEST_EXTENSIONS='$(CURDIR)/$(here)' \
 	PATH='$(CURDIR)/build/bin':"$$PATH"
 
@@ -317,6 +360,12 @@ $(foreach v,$(variants),$(foreach p,$(unit_tests) $(test_helpers),\
 	$(eval $(call linked,$v,$p))))
 $(foreach v,asan tsan,$(eval $(call sanitized,$v)))
 
+$(coverage_top): $(viewer_units:%.c=build/coverage/%.o)
+	@mkdir -p $(@D)
+	@echo "  LINK  $@"
+	$(quiet)$(CC) $(flags_coverage) -pthread $(LDFLAGS) -o $@ $^ \
+		$(call libs,ncursesw json-c zlib) -lm
+
 $(top): $(viewer_units:%.c=build/obj/%.o)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
@@ -346,9 +395,8 @@ $(extension): $(binding_units:%.c=$(here)/obj/%.o) \
 	$(quiet)$(CC) -shared $(flags_obj) -pthread $(harden_link) $(LDFLAGS) -o $@ \
 		$^ $(call libs,liburcu-bp json-c zlib) -lm
 
-# The extension under a sanitizer, whose runtime must be the first library of a
-# process that is not built with it. $1: variant
-define sanitized_extension
+# The extension in another variant. $1: variant
+define extension_variant
 $(call remember,$(here)/$1,$(CC) $(python_common) $(flags_$1) $(CFLAGS))
 $(here)/$1/python/%.o: python/%.c $(here)/$1/flags
 	@mkdir -p $$(@D)
@@ -358,13 +406,18 @@ $(here)/$1/python/%.o: python/%.c $(here)/$1/flags
 
 $(here)/$1/lib/ocular/_ocular$(extension_suffix): \
 		$(binding_units:%.c=$(here)/$1/%.o) \
-		$(engine_units:%.c=build/$1/%.o) | build/$1/runtime
+		$(engine_units:%.c=build/$1/%.o) | $(if $(findstring san,$1),build/$1/runtime)
 	@mkdir -p $$(@D)
 	@ln -sfn '$(CURDIR)'/python/ocular/* $$(@D)/
 	@echo "  LINK  $$@"
 	$(quiet)$(CC) -shared $(flags_$1) -pthread $(LDFLAGS) -o $$@ $$(filter \
 		%.o,$$^) $(call libs,liburcu-bp json-c zlib) -lm
+endef
+$(foreach v,asan tsan coverage,$(eval $(call extension_variant,$v)))
 
+# A sanitizer's runtime must be the first library of a process that is not built
+# with it. $1: variant
+define stress_sanitized
 .PHONY: stress-$1
 stress-$1: all $(test_modules) \
 		$(here)/$1/lib/ocular/_ocular$(extension_suffix)
@@ -372,7 +425,7 @@ stress-$1: all $(test_modules) \
 		tests/stress/stress.py --preload "`$(CC) -print-file-name=lib$1.so`" \
 		$(ARGS)
 endef
-$(foreach v,asan tsan,$(eval $(call sanitized_extension,$v)))
+$(foreach v,asan tsan,$(eval $(call stress_sanitized,$v)))
 
 # Extension modules that belong to a test or a benchmark.
 $(here)/tests/%$(extension_suffix): $(here)/obj/tests/%.o
@@ -386,6 +439,10 @@ $(lib)/ocular/%: python/ocular/%
 	@ln -sfn '$(CURDIR)/$<' $@
 
 $(here)/wheel-tools/complete: python/setup/wheel-requirements.txt $(here)/flags
+	@python/setup/venv '$(interpreter)' $(@D) $<
+	@touch $@
+
+$(coverage_venv)/complete: tests/coverage/requirements.txt $(here)/flags
 	@python/setup/venv '$(interpreter)' $(@D) $<
 	@touch $@
 

@@ -27,8 +27,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # Where the sources are. A test compares this with what git tracks.
 SOURCES = (
-    ".ci .clang-format .editorconfig .gitignore CHANGELOG.md LICENSE Makefile README.md "
-    "docs ipc pyproject.toml python screenshots tests tracer tui"
+    ".ci .clang-format .clang-tidy .editorconfig .gitignore CHANGELOG.md LICENSE Makefile "
+    "README.md docs ipc pyproject.toml python screenshots tests tracer tui"
 ).split()
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
