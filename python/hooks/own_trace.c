@@ -32,7 +32,7 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks)
     if (own_trace) {
         pthread_once(&trace_once, make_key);
         pthread_setspecific(trace_key, own_trace);
-        if (state->phase == PHASE_TRACING && session->sampler)
+        if (state->phase == PHASE_TRACING && session && session->sampler)
             Sampler_begin_thread(session->sampler,
                                  (uintptr_t)PyThreadState_Get());
     }

@@ -38,7 +38,8 @@ void Code_darken_instruction(struct Code *code, struct Instruction *instruction)
 
 void Code_leave_unarmed(struct Code *code)
 {
-    code->cold.unarmed = code->hot.dark = true;
+    code->cold.unarmed = true;
+    code->hot.dark = true;
     code->hot.calls_exact = code->hot.exact = false;
     for (uint32_t i = 0; i < code->layout.site_count; i++)
         code->layout.sites[i].dark = 1;

@@ -27,6 +27,8 @@ static struct BreakdownPart *make_room(struct Breakdown *breakdown, uint32_t id,
     Counter_set(&least->time.total_ns, 0);
     // Pairs with the acquire in Breakdown_read.
     atomic_store_explicit(&least->id, id, memory_order_release);
+    // It is one of the parts.
+    // NOLINTNEXTLINE(*-core.NullDereference)
     least->seen = 0;
     least->reported = false;
     return least;

@@ -426,5 +426,6 @@ void CpuTimers_abandon(struct CpuTimers *timers)
         next = timer->next;
         Heap_free(timer);
     }
-    timers->closing = timers->begun = NULL;
+    timers->closing = NULL;
+    timers->begun = NULL;
 }

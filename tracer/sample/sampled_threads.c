@@ -98,7 +98,8 @@ static struct SampledThread *take_unlisted(struct SampledThreads *threads,
     if (!thread)
         return NULL;
     *link = thread->next;
-    thread->state = thread->timer->state = listed->state;
+    thread->state = listed->state;
+    thread->timer->state = listed->state;
     thread->timer->represents = 1;
     return thread;
 }

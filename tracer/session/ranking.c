@@ -18,6 +18,8 @@ static struct Cost cost_of(const struct Ranked *ranked)
     if (function)
         return (struct Cost){function->run_share, function->self_cycles,
                              function->total_cycles, function->calls};
+    // It is one or the other.
+    // NOLINTNEXTLINE(*-core.NullDereference)
     return (struct Cost){retired->run_share, retired->self_cycles,
                          retired->total_cycles, retired->calls};
 }

@@ -87,7 +87,7 @@ static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
     error = add_frames(pf, sample, numbers);
     inside = Protobuf_open(out, INTERNED_STACK);
     Protobuf_add(out, IID, number);
-    for (i = 0; i < sample->depth; i++)
+    for (i = 0; i < sample->depth && !error; i++)
         Protobuf_add(out, STACK_FRAME, numbers[i]);
     Protobuf_close(out, inside);
     Protobuf_close(out, from);

@@ -152,7 +152,7 @@ static int await(const struct Interpreter *interpreter,
                  size_t why_size)
 {
     const struct timespec pause = {0, PAUSE_NS};
-    uint64_t start = Now_ns(CLOCK_MONOTONIC), now = start;
+    uint64_t start = Now_ns(CLOCK_MONOTONIC), now;
     enum ScriptState state = SCRIPT_WAITS;
     *why = '\0';
     while ((state = Script_look(script, why, why_size)) != SCRIPT_DONE) {

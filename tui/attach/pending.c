@@ -251,7 +251,7 @@ static int put_call(const struct Queue *queue)
 
 static int wake_thread(const struct Queue *queue, uint64_t thread)
 {
-    uint64_t at = thread + queue->layout->breaker, breaker, interp;
+    uint64_t at = thread + queue->layout->breaker, breaker = 0, interp;
     // prev, next, interp: a thread's state begins with these.
     int error = read_at(queue, thread + 16, &interp, sizeof interp);
     if (!error && interp != queue->state)

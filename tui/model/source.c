@@ -198,7 +198,7 @@ static void explain(struct Source *source, const char *file, int error)
 void Source_load(struct Source *source, const struct SourceWish *wish)
 {
     char member[PATH_MAX];
-    size_t size;
+    size_t size = 0;
     *source = (struct Source){.state = SOURCE_FINE};
     if (comes_from_no_file(source, wish->file))
         return;

@@ -50,7 +50,7 @@ static void update_rates(struct Tally *tally, const struct Snapshot *now,
 {
     double deopts = Deopt_total(now);
     double span = before ? now->uptime_s - before->uptime_s : NAN;
-    if (span > 0) {
+    if (before && span > 0) {
         double events = Row_u64(now->events) - Row_u64(before->events);
         tally->events_per_s = events < 0 ? 0 : events / span; // NaN stays
         // Without any pair the process does not record transitions.
