@@ -443,7 +443,7 @@ def test_top_level_is_fixed():
     allowed = {
         *("Makefile", "tracer", "tui", "ipc", "python", "tests"),
         *("screenshots", "docs", "README.md", "LICENSE", "CHANGELOG.md"),
-        *("pyproject.toml", ".clang-format", ".editorconfig", ".gitignore"),
+        *("pyproject.toml", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore"),
         ".ci",
     }
     names = {path.split("/")[0] for path in tracked()}
