@@ -378,7 +378,8 @@ def test_memory_is_bounded(timeline, tmp_path):
     # Kept, they would be 1.4 kB each and more. What went in two seconds, which samples
     # may come of, was there at some time, and its memory is not the system's again.
     assert after[0] - before[0] < made * 400 + (6 << 20)
-    assert after[1] - before[1] < made * 100
+    # The tree of stacks may double until it has 32768 paths: 1.4 MB, once.
+    assert after[1] - before[1] < made * 100 + (2 << 20)
 
 
 # --- Many of them ------------------------------------------------------------
