@@ -213,6 +213,7 @@ NOT_IDLE = (
     "output_seconds",
     "quiet",
     "children",
+    "timeline_instructions",
     "follow",
 )  # what --idle has no use for
 COMMANDS = ("attach", "detach", "enable", "disable", "merge", "status")  # ./merge: a script

@@ -367,7 +367,8 @@ FIGURES = {
 
 
 def judge_names():
-    empty = {"functions": [], "sampler": {"samples": 0}, "overhead": {"mean": 0}}
+    sampler = {"samples": 0, "window_samples": 0}
+    empty = {"functions": [], "sampler": sampler, "overhead": {"mean": 0}}
     nothing = {"cpu_s": 1, "elapsed_s": 1, "truth": {}, "count": {}}
     return list(judge({**nothing, "snapshot": empty, "final": empty}))
 

@@ -45,6 +45,7 @@ class Inside(Program):
         prefix = run([PYTHON, "-c", "import sys; print(sys.base_prefix)"]).out.strip()
         command = [*UNSHARE, "sh", "-c", SCRIPT, "sh", prefix, PACKAGE, options]
         env = {"USER_ID": str(user), "OCULAR_DIR": "", "XDG_RUNTIME_DIR": ""}
+        env["PYTHONPYCACHEPREFIX"] = ""  # may be in our /tmp, and would be made there
         super().__init__(directory, WORKS, command[0], command[1:], **env)
         children = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
         self.pid = int(Path(children).read_text())

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 from attach.programs import BLOCKED, WORKS, Program, files
-from e2e.program import TOP, run
+from e2e.program import TOP, run, wait_until
 from tui.emulated import Top, selected
 
 VERSION = "{}.{}.{}".format(*sys.version_info)
@@ -31,12 +31,28 @@ def row(text, program):
     return rows[0] if rows else ""
 
 
+def find(top, program, words=""):
+    """The screen on which its row has these words. The list is the machine's: rows come
+    and go meanwhile, and there may be more than fit."""
+    direction = ["Down", "Up"]
+
+    def there():
+        text = top.settle(0.02)
+        if not row(text, program):
+            top.press(direction[0])
+            if selected(text) == selected(top.settle(0.02)):  # an end of it
+                direction.reverse()
+            return None
+        return text if words in row(text, program) else None
+
+    return wait_until(there, what=f"{words} {program.pid}")
+
+
 def choose(top, program):
-    """Enter on it. Rows come and go meanwhile: the list is the machine's."""
-    top.wait(lambda text: row(text, program))
-    while f" {program.pid} " not in selected(top.settle(0.02)):
-        lines = top.text().splitlines()
-        here, there = map(lines.index, (selected(top.text()), row(top.text(), program)))
+    """Enter on it."""
+    while f" {program.pid} " not in selected(text := find(top, program)):
+        lines = text.splitlines()
+        here, there = lines.index(selected(text)), lines.index(row(text, program))
         top.press(*["Up" if there < here else "Down"] * abs(there - here))
     top.press("Enter")
 
@@ -49,8 +65,7 @@ def test_enter_attaches_until_the_viewer_leaves(tmp_path, sockets, look):
         before = program.state()
         with viewer(sockets, *options, size=size) as top:
             top.wait("No process serves just now")
-            text = top.wait(lambda text: row(text, program))
-            assert f"{VERSION}: Enter attaches" in row(text, program)
+            find(top, program, f"{VERSION}: Enter attaches")
             choose(top, program)
             top.wait(rf"Attach to process {program.pid}, until you leave\? y/n")
             top.press("y")
@@ -129,11 +144,11 @@ def test_refusals_are_said_in_the_list(tmp_path, sockets):
         program.await_read()
         before = program.state()
         os.kill(program.pid, signal.SIGSTOP)
-        top.wait(lambda text: "  stopped" in row(text, program))
+        find(top, program, "  stopped")
         choose(top, program)
         top.wait("let it go on with")
         os.kill(program.pid, signal.SIGCONT)
-        top.wait(lambda text: f"{VERSION}: Enter attaches" in row(text, program))
+        find(top, program, f"{VERSION}: Enter attaches")
         choose(top, program)
         top.wait("until you leave")
         top.press("y")
@@ -163,7 +178,7 @@ def test_one_without_an_ocular(tmp_path, sockets):
     alone = shutil.copy(TOP, tmp_path / "ocular-top")
     with Program(tmp_path, WORKS) as program, viewer(sockets, program=alone) as top:
         before = program.state()
-        top.wait(lambda text: "needs an Ocular" in row(text, program))
+        find(top, program, "needs an Ocular")
         choose(top, program)
         top.wait("until you leave")
         top.press("y")
@@ -179,8 +194,8 @@ def test_a_user_sees_his_own_and_root_all(tmp_path, sockets):
     theirs = "import select, sys, time\n" + become + WORKS
     with Program(folder, theirs) as theirs, Program(tmp_path, WORKS) as ours:
         with viewer(sockets) as top:
-            top.wait(lambda text: row(text, theirs) and row(text, ours))
-            assert "nobody" in row(top.text(), theirs)
+            find(top, ours)
+            find(top, theirs, "nobody")
         command = f"exec setpriv --reuid 65534 --regid 65534 --clear-groups {TOP}"
         if not shutil.which("setpriv"):
             pytest.skip("no setpriv")

@@ -2,6 +2,7 @@
 // See pick.h.
 #include "tui/app/pick.h"
 
+#include "ipc/base/now.h"
 #include "tui/app/chooser_draw.h"
 
 #define REFRESH_MS 1000 // the list is read again so often
@@ -36,6 +37,7 @@ int Pick_run(struct Chooser *chooser, struct Terminal *terminal, bool ascii)
     struct Canvas canvas;
     enum ChooserAnswer answer = CHOOSER_NONE;
     int events = TERMINAL_RESIZED, error = 0;
+    uint64_t read_ns = Now_ns(CLOCK_MONOTONIC);
     Canvas_init(&canvas, ascii);
     while (!answer && !error && !(events & TERMINAL_QUIT)) {
         int width, height;
@@ -47,8 +49,11 @@ int Pick_run(struct Chooser *chooser, struct Terminal *terminal, bool ascii)
         draw(chooser, terminal, &canvas);
         events = Terminal_wait(terminal, -1, REFRESH_MS);
         answer = press_keys(chooser, terminal, &canvas);
-        if (!answer && !(events & TERMINAL_KEYS))
+        if (!answer && Now_ns(CLOCK_MONOTONIC) - read_ns >=
+                           REFRESH_MS * UINT64_C(1000000)) {
             Chooser_refresh(chooser);
+            read_ns = Now_ns(CLOCK_MONOTONIC);
+        }
     }
     if (answer && *chooser->message) // what is done next takes a moment
         draw(chooser, terminal, &canvas);

@@ -97,19 +97,22 @@ static const char *short_words(const struct Interpreter *interpreter, int error,
 static bool judge(struct Other *other, const char *package)
 {
     struct Interpreter interpreter = {0};
-    char folder[PATH_MAX] = "", version[32] = "";
+    char folder[PATH_MAX] = "";
+    const char *words;
     int error =
         Attach_check(&interpreter, other->pid, other->why, sizeof other->why);
     if ((error == -ENOEXEC || !interpreter.runtime) && !is_called_python(other))
         return false;
-    if (interpreter.major)
-        snprintf(version, sizeof version, "%u.%u.%u: ", interpreter.major,
-                 interpreter.minor, interpreter.patch);
     interpreter.pid = getpid(); // where it cannot see ours, we lend it a copy
     if (!error)
         Package_find(&interpreter, package, folder);
-    snprintf(other->takes, sizeof other->takes, "%s%s", version,
-             short_words(&interpreter, error, *folder));
+    words = short_words(&interpreter, error, *folder);
+    if (interpreter.major)
+        snprintf(other->takes, sizeof other->takes, "%u.%u.%u: %s",
+                 interpreter.major, interpreter.minor, interpreter.patch,
+                 words);
+    else
+        snprintf(other->takes, sizeof other->takes, "%s", words);
     return true;
 }
 

@@ -13,7 +13,7 @@ struct Other {
     uid_t uid;
     double age_s; // since it was forked
     char command[256];
-    char takes[48]; // "3.13.0: Enter attaches"
+    char takes[64]; // "3.13.0: Enter attaches"
     char why[512];  // why it cannot be attached to; "": it may be
 };
 
