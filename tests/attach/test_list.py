@@ -71,9 +71,8 @@ def test_enter_attaches_until_the_viewer_leaves(tmp_path, sockets, look):
             top.press("y")
             top.wait("busy")
             top.press("p")
-            text = top.wait(LIST)
-            assert " serves" in row(text, program) and "1 serve, " in text
-            assert str(program.pid) in selected(text)
+            text = find(top, program, " serves")
+            assert "1 serve, " in text and str(program.pid) in selected(text)
             top.press("Enter")
             top.wait("busy")
             top.press("q")

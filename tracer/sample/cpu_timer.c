@@ -11,6 +11,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "tracer/base/clock.h"
+#include "tracer/sample/main_signals.h"
 #include "tracer/sample/timer_slot.h"
 
 #include <errno.h>
@@ -117,9 +118,13 @@ static void on_signal(int number, siginfo_t *info, void *context)
     atomic_fetch_add(&slot->busy, 1);
     timer = atomic_load(&slot->timer);
     if (timer && timer != TIMER_CLAIMED &&
-        atomic_load(&slot->generation) == value >> 32)
+        atomic_load(&slot->generation) == value >> 32) {
+        // First: other threads have been woken for what is pending.
+        if (timer->tid != timer->timers->pid)
+            MainSignals_pass(context, timer->timers->pid);
         CpuTimer_sample(timer, Now_ns(CLOCK_THREAD_CPUTIME_ID),
                         interrupted(context));
+    }
     atomic_fetch_sub(&slot->busy, 1);
     errno = before;
 }
@@ -156,6 +161,7 @@ static int choose_signal(void)
 
 static int install(int signal)
 {
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     struct sigaction action = {
         .sa_sigaction = on_signal,
         .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK,
@@ -165,7 +171,10 @@ static int install(int signal)
         return -EINVAL;
     if (!is_ours(signal) && !has_default(signal))
         return -EBUSY;
-    sigemptyset(&action.sa_mask);
+    // See main_signals.h. A fault of ours is to be reported as one.
+    sigfillset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&action.sa_mask, faults[i]);
     return sigaction(signal, &action, NULL) == 0 ? signal : -errno;
 }
 
@@ -200,6 +209,7 @@ void CpuTimers_open(struct CpuTimers *timers, int signal)
         return;
     }
     timers->error = 0;
+    timers->pid = getpid();
     clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
     timers->tick_ns = (uint64_t)tick.tv_sec * 1000000000u + tick.tv_nsec;
     timers->most = (uint64_t)(MOST_S * Clock_hz(timers->clock));

@@ -8,9 +8,9 @@
 // The sampler's thread sets and frees the timers and reads the rings. It makes
 // them for the threads of its list; a thread that begins meanwhile makes its
 // own, as it may have ended before.
-// The handler runs on the sampled thread; it calls nothing but clock_gettime
-// and rt_sigprocmask, allocates nothing, takes no lock, uses no thread-local
-// memory but errno, which it restores.
+// The handler runs on the sampled thread; it calls nothing but clock_gettime,
+// rt_sigprocmask and what main_signals.h names, allocates nothing, takes no
+// lock, uses no thread-local memory but errno, which it restores.
 #ifndef OCULAR_TRACER_SAMPLE_CPU_TIMER_H
 #define OCULAR_TRACER_SAMPLE_CPU_TIMER_H
 
@@ -32,6 +32,7 @@ struct CpuTimers {
     uint64_t most;    // ticks that a sample is taken to cost, at most: in
                       // what is more others had the CPU
     uint64_t tick_ns; // the kernel looks at CPU clocks that often
+    pid_t pid;        // and the id of the main thread
     struct CpuTimer *_Atomic begun; // by their threads, and not taken yet
 };
 

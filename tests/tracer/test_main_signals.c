@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// tracer/sample/main_signals: a handler in another thread leaves the process's
+// signals to the main thread.
+#define _GNU_SOURCE 1
+#include "tracer/sample/main_signals.h"
+
+#include "tests/sanitizers.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define OURS (SIGRTMAX - 5)
+
+static _Atomic pid_t taker; // of the program's signal
+static _Atomic bool inside, go, done;
+
+static void on_program_signal(int number)
+{
+    (void)number;
+    taker = (pid_t)syscall(SYS_gettid);
+}
+
+static void on_ours(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info;
+    MainSignals_pass(context, getpid());
+    inside = true;
+}
+
+static sigset_t both(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, OURS);
+    sigaddset(&set, SIGUSR1);
+    return set;
+}
+
+static int set_up(void **state)
+{
+    struct sigaction ours = {.sa_sigaction = on_ours, .sa_flags = SA_SIGINFO};
+    struct sigaction program = {.sa_handler = on_program_signal};
+
+    (void)state;
+    sigfillset(&ours.sa_mask);
+    sigaction(OURS, &ours, NULL);
+    sigaction(SIGUSR1, &program, NULL);
+    inside = go = done = false;
+    taker = 0;
+    return 0;
+}
+
+static void block(int how)
+{
+    sigset_t set = both();
+
+    pthread_sigmask(how, &set, NULL);
+}
+
+// Handles both once it is told to: ours first, since it is the thread's own.
+static void *handle_both(void *is_sent_both)
+{
+    sigset_t set = both();
+
+    while (!go)
+        sched_yield();
+    if (is_sent_both)
+        pthread_kill(pthread_self(), SIGUSR1);
+    pthread_kill(pthread_self(), OURS);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    done = true;
+    return NULL;
+}
+
+static pthread_t begin(void *(*run)(void *), void *argument)
+{
+    pthread_t thread;
+
+    block(SIG_BLOCK);
+    pthread_create(&thread, NULL, run, argument);
+    return thread;
+}
+
+// A parent takes no signal while its child has its memory: as a thread that
+// waits for a CPU.
+static void test_the_main_thread_takes_it(void **state)
+{
+    pthread_t thread = begin(handle_both, NULL);
+    pid_t child;
+
+    (void)state;
+    block(SIG_UNBLOCK);
+    child = vfork();
+    if (child == 0) {
+        kill(getppid(), SIGUSR1);
+        go = true;
+        while (!done)
+            syscall(SYS_sched_yield);
+        _exit(0);
+    }
+    assert_true(child > 0 && inside);
+    pthread_join(thread, NULL);
+    assert_int_equal(taker, getpid());
+}
+
+static void test_what_the_main_thread_has_blocked(void **state)
+{
+    pthread_t thread = begin(handle_both, NULL);
+
+    (void)state;
+    kill(getpid(), SIGUSR1);
+    go = true;
+    pthread_join(thread, NULL);
+    assert_true(inside);
+    assert_true(taker != 0 && taker != getpid());
+    block(SIG_UNBLOCK);
+}
+
+static void test_what_was_sent_to_the_thread(void **state)
+{
+    pthread_t thread = begin(handle_both, (void *)1);
+
+    (void)state;
+    block(SIG_UNBLOCK);
+    go = true;
+    pthread_join(thread, NULL);
+    assert_true(inside);
+    assert_true(taker != 0 && taker != getpid());
+}
+
+static void *handle_ours(void *context)
+{
+    sigset_t set = both();
+
+    (void)context;
+    sigdelset(&set, SIGUSR1);
+    pthread_kill(pthread_self(), OURS);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    return NULL;
+}
+
+// What the thread has blocked it would not take.
+static void test_what_the_thread_has_blocked(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    block(SIG_BLOCK);
+    kill(getpid(), SIGUSR1);
+    thread = begin(handle_ours, NULL);
+    pthread_join(thread, NULL);
+    assert_true(inside && !taker);
+    block(SIG_UNBLOCK);
+    assert_int_equal(taker, getpid());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_the_main_thread_takes_it, set_up),
+        cmocka_unit_test_setup(test_what_the_main_thread_has_blocked, set_up),
+        cmocka_unit_test_setup(test_what_was_sent_to_the_thread, set_up),
+        cmocka_unit_test_setup(test_what_the_thread_has_blocked, set_up),
+    };
+
+    // ThreadSanitizer has handlers run later, and not as the kernel would.
+    return UNDER_TSAN ? 0 : cmocka_run_group_tests(tests, NULL, NULL);
+}

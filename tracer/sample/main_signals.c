@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// See main_signals.h. System calls without the C library, whose sigset_t is
+// larger than what a handler's context has.
+#define _GNU_SOURCE 1 // syscall
+#include "tracer/sample/main_signals.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+typedef uint64_t signals_t; // 1 to 64, as the kernel has them
+
+static signals_t one(int number)
+{
+    return UINT64_C(1) << (number - 1);
+}
+
+// What programs wait for in the main thread. Not faults, not job control, not
+// the many of profilers' timers.
+static signals_t passed(void)
+{
+    return one(SIGHUP) | one(SIGINT) | one(SIGQUIT) | one(SIGUSR1) |
+           one(SIGUSR2) | one(SIGALRM) | one(SIGTERM) | one(SIGCHLD) |
+           one(SIGWINCH);
+}
+
+static char *put_number(char *end, unsigned number)
+{
+    do
+        *--end = (char)('0' + number % 10);
+    while (number /= 10);
+    return end;
+}
+
+// What the main thread has blocked; all where that cannot be read.
+static signals_t blocked_in(pid_t pid)
+{
+    static const char before[] = "/proc/self/task/", after[] = "/status";
+    static const char row[] = "\nSigBlk:\t";
+    char path[64], digits[16], status[4096], *end = digits + sizeof digits;
+    char *number = put_number(end, (unsigned)pid), *at = path;
+    ssize_t size;
+    int fd;
+
+    at = mempcpy(at, before, sizeof before - 1);
+    at = mempcpy(at, number, (size_t)(end - number));
+    memcpy(at, after, sizeof after);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    size = fd < 0 ? -1 : read(fd, status, sizeof status - 1);
+    if (fd >= 0)
+        close(fd);
+    status[size < 0 ? 0 : size] = '\0';
+    at = strstr(status, row);
+    return at ? strtoull(at + sizeof row - 1, NULL, 16) : ~UINT64_C(0);
+}
+
+static void pass(int number, pid_t pid)
+{
+    const struct timespec at_once = {0, 0};
+    signals_t set = one(number);
+    pid_t target = pid;
+    siginfo_t info;
+
+    // Another thread may have it by now.
+    if (syscall(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof set) !=
+        number)
+        return;
+    if (info.si_code == SI_TKILL)
+        target = (pid_t)syscall(SYS_gettid); // it was meant for this one
+    else if (info.si_code >= 0)
+        info.si_code = SI_QUEUE; // the kernel allows no other
+    if (syscall(SYS_rt_tgsigqueueinfo, pid, target, number, &info))
+        syscall(SYS_tgkill, pid, target, number);
+}
+
+void MainSignals_pass(const void *context, pid_t pid)
+{
+    const ucontext_t *thread = context;
+    signals_t blocked, pending;
+
+    memcpy(&blocked, &thread->uc_sigmask, sizeof blocked);
+    if (syscall(SYS_rt_sigpending, &pending, sizeof pending))
+        return; // it is filtered
+    pending &= passed() & ~blocked;
+    if (pending)
+        pending &= ~blocked_in(pid);
+    for (int number = 1; pending; number++) {
+        if (pending & one(number))
+            pass(number, pid);
+        pending &= ~one(number);
+    }
+}
