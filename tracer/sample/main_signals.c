@@ -4,10 +4,10 @@
 #define _GNU_SOURCE 1 // syscall
 #include "tracer/sample/main_signals.h"
 
-#include <fcntl.h>
+#include "ipc/base/opened.h"
+
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -46,17 +46,12 @@ static signals_t blocked_in(pid_t pid)
     static const char row[] = "\nSigBlk:\t";
     char path[64], digits[16], status[4096], *end = digits + sizeof digits;
     char *number = put_number(end, (unsigned)pid), *at = path;
-    ssize_t size;
-    int fd;
 
     at = mempcpy(at, before, sizeof before - 1);
     at = mempcpy(at, number, (size_t)(end - number));
     memcpy(at, after, sizeof after);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    size = fd < 0 ? -1 : read(fd, status, sizeof status - 1);
-    if (fd >= 0)
-        close(fd);
-    status[size < 0 ? 0 : size] = '\0';
+    if (Opened_read(path, status, sizeof status) < 0)
+        return ~UINT64_C(0);
     at = strstr(status, row);
     return at ? strtoull(at + sizeof row - 1, NULL, 16) : ~UINT64_C(0);
 }
