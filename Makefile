@@ -236,7 +236,7 @@ matrix: ## build and test with every CPython that is supported; as root (ARGS=--
 fresh: ## demo and test on a Debian with git and make only; as root (ARGS=--short)
 	@tests/install/fresh $(ARGS)
 
-figures: all $(test_modules) venv $(here)/benchmarks/complete ## measure everything, compare with the baseline (ARGS='--only tests')
+figures: all $(test_helpers:%=build/obj/%) $(test_modules) venv $(here)/benchmarks/complete ## measure everything, compare with the baseline (ARGS='--only tests')
 	@$(running) OCULAR_BENCHMARKS='$(CURDIR)/$(here)/benchmarks' \
 		OCULAR_VENV_PYTHON='$(CURDIR)/$(python)' \
 		'$(interpreter)' tests/figures/figures.py $(ARGS)
