@@ -43,7 +43,10 @@ class Client:
         return json.loads(self.process.stdout.readline())
 
     def rate(self, seconds=SECONDS):
-        first = last = self.now()
+        began, first = time.monotonic(), self.now()
+        while first["s"] < began:  # it was said before
+            first = self.now()
+        last = first
         while last["s"] < first["s"] + seconds:
             last = self.now()
         return (last["done"] - first["done"]) / (last["s"] - first["s"])
