@@ -14,8 +14,8 @@ int Hooks_init(struct State *state);
 // Before the hooks are registered.
 void Hooks_select(struct State *state, bool timeline);
 // From now on each hook that is still in takes itself out at its next event,
-// but for the discovery of new code: what were disabled there would be unknown
-// to the next session. They record nothing and call `on_event`. In a forked
+// but for the discovery of new code: the next session would not learn of code
+// whose event is disabled. They record nothing and call `on_event`. In a forked
 // child, until the session is let go.
 void Hooks_silence(struct State *state, void (*on_event)(void));
 

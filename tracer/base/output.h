@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A file that appears whole or not at all: written without a name, or beside
 // its place under another one (ipc/base/in_place.h), gzipped where its own ends
-// in
-// ".gz", and put in its place at the end. Or
+// in ".gz", and put in its place at the end. Or
 // one that somebody else has opened, who puts it in its place or removes it, or
 // a character device, as /dev/null. One thread, which may block.
 #ifndef OCULAR_TRACER_BASE_OUTPUT_H

@@ -39,21 +39,25 @@ static char *put_number(char *end, unsigned number)
     return end;
 }
 
-// What the main thread has blocked; all where that cannot be read.
-static signals_t blocked_in(pid_t pid)
+#define BLOCKED_FIELD 32 // of /proc/PID/stat (proc(5)); its state is the third
+
+// What the main thread has blocked of signals 1 to 31; all where that cannot be
+// read. Not inlined: its text takes room on a signal stack, which may be small.
+__attribute__((noinline)) static signals_t blocked_in(pid_t pid)
 {
-    static const char before[] = "/proc/self/task/", after[] = "/status";
-    static const char row[] = "\nSigBlk:\t";
-    char path[64], digits[16], status[4096], *end = digits + sizeof digits;
+    static const char before[] = "/proc/self/task/", after[] = "/stat";
+    char path[48], digits[16], text[512], *end = digits + sizeof digits;
     char *number = put_number(end, (unsigned)pid), *at = path;
 
     at = mempcpy(at, before, sizeof before - 1);
     at = mempcpy(at, number, (size_t)(end - number));
     memcpy(at, after, sizeof after);
-    if (Opened_read(path, status, sizeof status) < 0)
+    if (Opened_read(path, text, sizeof text) < 0)
         return ~UINT64_C(0);
-    at = strstr(status, row);
-    return at ? strtoull(at + sizeof row - 1, NULL, 16) : ~UINT64_C(0);
+    at = strrchr(text, ')'); // the thread's name ends here
+    for (int field = 2; at && field < BLOCKED_FIELD; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at + 1, NULL, 10) : ~UINT64_C(0);
 }
 
 static void pass(int number, pid_t pid)
