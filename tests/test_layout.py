@@ -85,7 +85,8 @@ HOMES = {
     r".*intrin\.h": set(),  # dear to compile: __builtin_ia32_... is there without
     r"cpuid\.h": {"tracer/base/clock.c"},
     r"zlib\.h": {"tracer/base/output.c", "tui/model/archive.c"},
-    r"Python\.h|structmember\.h|internal/.*|cpython/.*": {"python/*"},
+    r"Python\.h|structmember\.h|cpython/.*": {"python/*"},
+    r"internal/.*": {"python/service/missed_signals.c"},
 }
 
 # The C library, POSIX and Linux.

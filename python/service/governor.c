@@ -8,6 +8,7 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/calibrate.h"
 #include "python/hooks/tools.h"
+#include "python/service/missed_signals.h"
 #include "python/service/operand_writer.h"
 #include "python/service/poll.h"
 #include "python/service/rearming.h"
@@ -40,6 +41,7 @@ struct Governor {
     struct Rearming rearming;
     struct Windows windows;
     struct Slices slices;
+    struct MissedSignals missed;
     struct PreemptionRate preemption;
     bool preempted; // other programs often take the CPU, as of the newest full
                     // slice
@@ -239,6 +241,7 @@ static double wake_up(struct Governor *governor, bool woken)
     struct ControlDecision decision = decide(governor, now_s, woken);
     bool more = false;
 
+    MissedSignals_look(&governor->missed, now_s);
     if (decision.rank)
         rank(governor, now_s);
     // Without the interpreter's lock: the kernel adds up all threads for it.
@@ -313,6 +316,7 @@ int Governor_start(struct Service *service)
     governor->rearming.control = &governor->control;
     governor->interpreter = PyInterpreterState_Get();
     Control_init(&governor->control, engine->session->config.threshold);
+    MissedSignals_init(&governor->missed);
     Rearming_update_costs(&governor->rearming);
     pthread_mutex_init(&governor->mutex, NULL);
     pthread_condattr_init(&monotonic);

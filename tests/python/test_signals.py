@@ -368,3 +368,43 @@ def test_the_trace_of_an_interrupted_program_is_written(tmp_path, sockets):
     status, _, _ = end(begin(path), [signal.SIGINT])
     assert status == -signal.SIGINT
     assert "trace.json" in os.listdir(tmp_path) and os.listdir(sockets) == []
+
+
+def test_a_signal_that_another_thread_took(tmp_path, sockets):
+    """Untraced the main thread would wait for the lock for ever: nothing wakes it.
+    A thread that is sampled takes signals that the main thread would have taken,
+    now and then."""
+    path = write(
+        tmp_path,
+        START
+        + PRELUDE
+        + """
+calls = 0
+def handler(number, frame):
+    global calls
+    calls += 1
+    raise InterruptedError
+signal.signal(signal.SIGTERM, handler)
+def asleep(thread):
+    return open(f"/proc/self/task/{thread.native_id}/stat").read().split()[2] == "S"
+def take():
+    while not asleep(main):
+        work()
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+    while calls < 1:
+        work()
+main = threading.current_thread()
+waits = threading.Lock()
+waits.acquire()
+threading.Thread(target=take).start()
+try:
+    waits.acquire()
+except InterruptedError:
+    print("woken")
+time.sleep(1)
+print(calls)
+""",
+    )
+    with start([PYTHON, path], cwd=tmp_path) as process:
+        out, err = process.communicate(timeout=SLOW)
+    assert (process.returncode, out, err) == (0, "woken\n1\n", "")

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// See missed_signals.h. The home of CPython's internal header of signals, whose
+// table no public one shows.
+#define _GNU_SOURCE 1 // tgkill
+#define Py_BUILD_CORE 1
+#include "python/service/missed_signals.h"
+
+#include "ipc/base/opened.h"
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <internal/pycore_runtime.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PATIENCE_S 0.25
+
+// What CPython has (Include/internal/pycore_signal.h, the same words in 3.12 to
+// 3.15), read while it may be written.
+struct SignalTable {
+    struct {
+        volatile int tripped;
+        PyObject *volatile handler;
+    } of[Py_NSIG];
+    int wakeup[2];
+    volatile int any_tripped;
+};
+
+static_assert(sizeof((struct SignalTable){0}.of) ==
+                      sizeof((struct _signals_runtime_state){0}.handlers) &&
+                  offsetof(struct SignalTable, any_tripped) ==
+                      offsetof(struct _signals_runtime_state, is_tripped),
+              "CPython's table of signals is another");
+
+static bool agrees(const struct SignalTable *table, PyObject *getsignal)
+{
+    for (int number = 1; number < Py_NSIG; number++) {
+        PyObject *handler = PyObject_CallFunction(getsignal, "i", number);
+        bool same = handler && handler == (table->of[number].handler
+                                               ? table->of[number].handler
+                                               : Py_None);
+
+        Py_XDECREF(handler);
+        if (!same)
+            return false;
+    }
+    return true;
+}
+
+void MissedSignals_init(struct MissedSignals *missed)
+{
+    const struct SignalTable *table = (const void *)&_PyRuntime.signals;
+    PyObject *module = PyImport_ImportModule("_signal");
+    PyObject *getsignal =
+        module ? PyObject_GetAttrString(module, "getsignal") : NULL;
+
+    *missed = (struct MissedSignals){0};
+    if (getsignal && agrees(table, getsignal))
+        missed->table = table;
+    PyErr_Clear();
+    Py_XDECREF(getsignal);
+    Py_XDECREF(module);
+}
+
+static bool main_thread_sleeps(void)
+{
+    char path[48], text[512], *end;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
+    if (Opened_read(path, text, sizeof text) < 0)
+        return false;
+    end = strrchr(text, ')'); // the thread's name ends here
+    return end && strncmp(end, ") S", 3) == 0;
+}
+
+// Its handler may have been taken away since.
+static bool has_handler(int number)
+{
+    struct sigaction action;
+
+    return sigaction(number, NULL, &action) == 0 &&
+           action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+}
+
+void MissedSignals_look(struct MissedSignals *missed, double now_s)
+{
+    const struct SignalTable *table = missed->table;
+
+    if (!table || !table->any_tripped) {
+        missed->since_s = 0;
+        missed->sent = false;
+        return;
+    }
+    if (missed->since_s <= 0)
+        missed->since_s = now_s;
+    if (missed->sent || now_s - missed->since_s < PATIENCE_S ||
+        !main_thread_sleeps())
+        return;
+    missed->sent = true;
+    for (int number = 1; number < Py_NSIG; number++)
+        if (table->of[number].tripped && has_handler(number))
+            syscall(SYS_tgkill, getpid(), getpid(), number);
+}
