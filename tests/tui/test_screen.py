@@ -455,6 +455,11 @@ def test_mouse(top):
     top.wait(lambda text: text.splitlines()[table + 4].startswith("▸"))
     click(top, 10, table + 2, 64)
     top.wait(lambda text: text.splitlines()[table + 1].startswith("▸"))
+    for button in (0, 1, 2):  # nothing that the mouse says stops the screen
+        for final in "Mm":
+            top.press(f"\x1b[<{button};5;{table + 3}{final}")
+            before = top.settle()
+            top.wait(lambda text, before=before: text != before)
     os.kill(top.pid, signal.SIGSEGV)
     top.wait_gone()
     assert top.raw.rfind(b"\x1b[?1006;1000l") > top.raw.rfind(b"\x1b[?1006;1000h") > 0

@@ -23,7 +23,8 @@
 #include <term.h>
 #include <unistd.h>
 
-#define ESCAPE_MS 25 // curses waits so long for what may follow an Esc
+#define ESCAPE_MS 25   // curses waits so long for what may follow an Esc
+#define MOUSE_EVENTS 8 // that curses keeps, at most
 
 struct Terminal {
     SCREEN *screen;
@@ -166,6 +167,12 @@ static void start_colours(struct Terminal *terminal, bool mono)
     }
 }
 
+// ncurses reads on, and waits, after an event that nobody asked for: the
+// release after a click is asked for, too, and so are the other buttons.
+static const mmask_t asked_for =
+    BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRESSED | BUTTON2_RELEASED |
+    BUTTON3_PRESSED | BUTTON3_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED;
+
 static void prepare(struct Terminal *terminal, struct TerminalWish wish)
 {
     set_term(terminal->screen);
@@ -180,7 +187,7 @@ static void prepare(struct Terminal *terminal, struct TerminalWish wish)
     nodelay(stdscr, TRUE);
     set_escdelay(ESCAPE_MS);
     if (!wish.no_mouse) {
-        mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+        mousemask(asked_for, NULL);
         mouseinterval(0); // no wait for a double click
     }
     start_colours(terminal, wish.mono);
@@ -381,17 +388,26 @@ int Terminal_wait(struct Terminal *terminal, int other_fd, int timeout_ms)
 
 // --- Keys
 
+static uint32_t mouse_key(const MEVENT *event)
+{
+    if (event->bstate & BUTTON4_PRESSED)
+        return PRESS_WHEEL_UP;
+    if (event->bstate & BUTTON5_PRESSED)
+        return PRESS_WHEEL_DOWN;
+    return event->bstate & BUTTON1_PRESSED ? Key_click(event->x, event->y)
+                                           : PRESS_NONE;
+}
+
+// Of the events that came together, from the newest on, the first that counts.
 static uint32_t mouse(void)
 {
+    uint32_t key = PRESS_NONE;
     MEVENT event;
-    if (getmouse(&event) != OK)
-        return PRESS_NONE;
-    if (event.bstate & BUTTON4_PRESSED)
-        return PRESS_WHEEL_UP;
-    if (event.bstate & BUTTON5_PRESSED)
-        return PRESS_WHEEL_DOWN;
-    return event.bstate & BUTTON1_PRESSED ? Key_click(event.x, event.y)
-                                          : PRESS_NONE;
+
+    for (int n = 0; n < MOUSE_EVENTS && key == PRESS_NONE; n++)
+        if (getmouse(&event) == OK)
+            key = mouse_key(&event);
+    return key;
 }
 
 static uint32_t special(wint_t code)
