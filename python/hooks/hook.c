@@ -21,8 +21,10 @@ static void mark_dark(struct Code *code, size_t unit)
 {
     struct Site *site = Code_site(code, 2 * unit);
 
-    if (site)
+    if (site) {
         atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
+        CodeCold_note_change(&code->cold);
+    }
 }
 
 // --- Enter -----------------------------------------------------------------

@@ -309,6 +309,14 @@ static void test_states_and_sites(void **state)
     assert_int_equal(s->states_armed, 1);
     assert_int_equal(s->states_partial, 2);
     assert_int_equal(s->states_dark, 1);
+    // The next snapshot counts what has changed since, and knows the rest.
+    Code_darken_site(armed, &armed->layout.sites[0]);
+    Code_rearm(dark, 1);
+    s = build(f);
+    assert_int_equal(find(s, armed)->state, STATE_PARTIAL);
+    assert_int_equal(find(s, partial)->dark_sites, 1);
+    assert_int_equal(find(s, dark)->state, STATE_ARMED);
+    assert_int_equal(s->sites_dark, 1 + 1 + 0 + 0);
 }
 
 static void test_age(void **state)

@@ -18,6 +18,7 @@ void Code_refresh(struct Code *code)
 void Code_darken_site(struct Code *code, struct Site *site)
 {
     atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
+    CodeCold_note_change(&code->cold);
     if (site->redundant)
         return;
     code->hot.exact = false;
@@ -28,6 +29,7 @@ void Code_darken_site(struct Code *code, struct Site *site)
 void Code_darken_instruction(struct Code *code, struct Instruction *instruction)
 {
     atomic_store_explicit(&instruction->dark, 1, memory_order_relaxed);
+    CodeCold_note_change(&code->cold);
     atomic_store_explicit(&instruction->floor, 1, memory_order_relaxed);
     code->hot.exact = false;
     if (instruction->flags & INSTRUCTION_GATE) {
@@ -45,6 +47,7 @@ void Code_leave_unarmed(struct Code *code)
         code->layout.sites[i].dark = 1;
     for (uint32_t i = 0; i < code->layout.instruction_count; i++)
         code->layout.instructions[i].dark = 1;
+    CodeCold_note_change(&code->cold);
     Code_refresh(code);
 }
 
@@ -130,6 +133,7 @@ void Code_rearm(struct Code *code, uint64_t hits)
         at->stop_at =
             more(at->stop_at, stop_after(Counter_get(&at->hits), hits));
     }
+    CodeCold_note_change(&code->cold);
     next_epoch(code); // open frames have missed events
 }
 

@@ -29,6 +29,18 @@ struct CodeCold {
     uint64_t aged_calls;   // timed calls before the recent ones when the
                            // histogram was aged last; 0: never
     counter_t grown_bytes; // bytes of the histogram and of `links`
+    _Atomic uint32_t site_changes; // times that a site or an instruction went
+                                   // dark, or all were armed
 };
+
+// Called after each such change. The interpreter's lock is held.
+static inline void CodeCold_note_change(struct CodeCold *cold)
+{
+    uint32_t changes =
+        atomic_load_explicit(&cold->site_changes, memory_order_relaxed);
+
+    atomic_store_explicit(&cold->site_changes, changes + 1,
+                          memory_order_release);
+}
 
 #endif

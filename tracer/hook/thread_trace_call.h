@@ -140,6 +140,7 @@ OCULAR_HOT bool ThreadTrace_leave(struct ThreadTrace *trace, struct Code *code,
     if (dark && site) {
         code->hot.closed = true;
         atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
+        CodeCold_note_change(&code->cold);
     }
     return dark;
 }
