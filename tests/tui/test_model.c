@@ -136,6 +136,7 @@ static void make(struct Function *function, const char *name, double rate,
     function->calls_per_s = rate;
     function->avg_cycles = avg;
     function->self_cycles = self;
+    function->calls_exact = 1;
     function->age_s = 1;
     function->state = STATE_ARMED;
 }

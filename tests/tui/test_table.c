@@ -107,6 +107,41 @@ static void test_units(void **state)
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "~390");
 }
 
+// Hooks time no call in the dark: the screen must not rank by what they saw.
+static void test_time_in_the_dark(void **state)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    function.calls = 500;
+    function.calls_exact = 1;
+    function.avg_cycles = 2000;
+    function.self_cycles = 900000;
+    function.total_cycles = 1500000;
+    function.waited_cycles = 4000;
+    function.run_samples = 100;
+    assert_string_equal(says(COLUMN_SELF, &row, &cycles), "900k");
+    assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), "1.5M");
+    assert_string_equal(says(COLUMN_WAITED, &row, &cycles), "4.0k");
+    function.calls_exact = 0;
+    assert_string_equal(says(COLUMN_SELF, &row, &cycles), ">=900k");
+    assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), ">=1.5M");
+    assert_string_equal(says(COLUMN_WAITED, &row, &cycles), ">=4.0k");
+    function.calls_estimated = 1.2e6;
+    assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.4G");
+    assert_string_equal(says(COLUMN_SELF, &row, &times), "~1.2s");
+    assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), ">=2.4G");
+    assert_true(Column_key(COLUMN_SELF, &row, false) == 2.4e9);
+    function.run_samples = 3;
+    function.calls_estimated = 1.234e6;
+    assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.0G");
+    assert_int_equal(cell.style, STYLE_FAINT);
+    Row_reset(&row); // 1000 calls more
+    function.calls_estimated = 1.235e6;
+    function.run_samples = 100;
+    assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.0M");
+}
+
 // The cost of hooks is known to 20 ns, which are 40 cycles at 2 GHz.
 static void test_too_short_to_be_told(void **state)
 {
@@ -488,6 +523,7 @@ int main(void)
         cmocka_unit_test(test_null_is_blank_everywhere),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_time_in_the_dark),
         cmocka_unit_test(test_too_short_to_be_told),
         cmocka_unit_test(test_state_and_stale),
         cmocka_unit_test(test_shares_and_specialisation),

@@ -84,9 +84,28 @@ double Row_self(const struct Row *row)
     return Row_u64(row->now->self_cycles) - row->base.self;
 }
 
+bool Row_spent_estimated(const struct Row *row)
+{
+    return !Row_calls_exact(row) &&
+           isfinite(Row_estimated(row) * row->now->avg_cycles);
+}
+
+double Row_spent(const struct Row *row)
+{
+    double timed = Row_self(row);
+
+    return Row_spent_estimated(row)
+               ? fmax(or_zero(timed), Row_estimated(row) * row->now->avg_cycles)
+               : timed;
+}
+
 double Row_total(const struct Row *row)
 {
-    return Row_u64(row->now->total_cycles) - row->base.total;
+    double timed = Row_u64(row->now->total_cycles) - row->base.total;
+
+    // What ran in it in the dark is part of it, too.
+    return Row_spent_estimated(row) ? fmax(or_zero(timed), Row_spent(row))
+                                    : timed;
 }
 
 double Row_waited(const struct Row *row)

@@ -59,8 +59,11 @@ double Row_share(const struct Row *row);     // of the chosen thread, or of all
 double Row_calls(const struct Row *row);     // seen
 double Row_estimated(const struct Row *row); // NaN: there is no estimate
 double Row_best_calls(const struct Row *row);
-double Row_self(const struct Row *row);
-double Row_total(const struct Row *row);
+double Row_self(const struct Row *row); // of timed calls
+// The same; where calls were in the dark, they are taken for mean ones.
+double Row_spent(const struct Row *row);
+bool Row_spent_estimated(const struct Row *row);
+double Row_total(const struct Row *row); // a floor unless calls are exact
 double Row_waited(const struct Row *row);
 double Row_samples(const struct Row *row);
 bool Row_calls_exact(const struct Row *row);

@@ -86,6 +86,13 @@ static void put_rate(struct TableText *out, const struct TableCell *cell)
                   samples < WINDOW_LEAST ? "" : text);
 }
 
+// Not more than that: no sample tells of the times in the dark.
+static bool is_floor(const struct Row *row)
+{
+    return isnan(Row_estimated(row)) || (Row_u64(row->now->run_samples) == 0 &&
+                                         Row_estimated(row) <= Row_calls(row));
+}
+
 static void put_calls(struct TableText *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];
@@ -97,13 +104,33 @@ static void put_calls(struct TableText *out, const struct TableCell *cell)
     bool rough = samples < WINDOW_FEW && calls > 2 * seen;
     if (Row_calls_exact(row))
         mark = "";
-    else if (isnan(Row_estimated(row)) || (samples == 0 && calls <= seen))
+    else if (is_floor(row))
         mark = ">=";
     else if (rough)
         calls = Window_one_digit(calls);
     snprintf(text, sizeof text, "%s%s", mark, Number_count(number, calls));
     TableText_put(out, rough && *mark == '~' ? STYLE_FAINT : STYLE_PLAIN,
                   isfinite(calls) ? text : "");
+}
+
+// The calls are the estimate, and as rough here as there.
+static void put_spent(struct TableText *out, const struct TableCell *cell)
+{
+    char number[NUMBER_MAX], text[NUMBER_MAX + 2];
+    const struct Row *row = cell->row;
+    double cycles = cell->value;
+    bool estimated = Row_spent_estimated(row) && !is_floor(row);
+    bool rough = estimated && Row_u64(row->now->run_samples) < WINDOW_FEW &&
+                 !(cycles <= 2 * Row_self(row));
+    bool exact = Row_calls_exact(row);
+    const char *mark = estimated ? "~" : exact ? "" : ">=";
+
+    if (rough)
+        cycles = Window_one_digit(cycles);
+    snprintf(text, sizeof text, "%s%s", mark,
+             Display_cycles(number, cycles, cell->display));
+    TableText_put(out, rough ? STYLE_FAINT : STYLE_PLAIN,
+                  cycles > 0 || (exact && cycles == 0) ? text : "");
 }
 
 static void put_avg(struct TableText *out, const struct TableCell *cell)
@@ -133,9 +160,17 @@ static void put_cost(struct TableText *out, const struct TableCell *cell)
     fade(out, cell->row);
 }
 
+// Of timed calls: a floor where some calls were in the dark.
 static void put_cycles(struct TableText *out, const struct TableCell *cell)
 {
-    TableText_cycles(out, cell->value, cell->display);
+    char number[NUMBER_MAX], text[NUMBER_MAX + 2];
+    bool exact = Row_calls_exact(cell->row);
+
+    snprintf(text, sizeof text, "%s%s", exact ? "" : ">=",
+             Display_cycles(number, cell->value, cell->display));
+    // A floor of nothing says nothing.
+    TableText_put(out, STYLE_PLAIN,
+                  cell->value > 0 || (exact && cell->value == 0) ? text : "");
 }
 
 static void put_state(struct TableText *out, const struct TableCell *cell)
@@ -282,7 +317,7 @@ const struct TableColumn TABLE[COLUMN_COUNT] = {
                      .width = 8,
                      .importance = 6,
                      .room = 26,
-                     .format = put_cycles},
+                     .format = put_spent},
     [COLUMN_TOTAL] = {.title = "TOTAL",
                       .about = "time in it, with the functions it called",
                       .width = 7,
