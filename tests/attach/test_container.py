@@ -5,6 +5,7 @@ ids, and cannot see the package: it is lent a copy."""
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import ocular
@@ -25,7 +26,7 @@ mount -t tmpfs -o "mode=1777,$3" none /dev/shm
 cd /
 export LD_LIBRARY_PATH=/mnt/lib
 exec setpriv --reuid "$USER_ID" --regid "$USER_ID" --clear-groups \\
-    /mnt/bin/python3 -c "$code"
+    "/mnt/bin/python$VERSION" -c "$code"
 """
 
 
@@ -45,6 +46,7 @@ class Inside(Program):
         prefix = run([PYTHON, "-c", "import sys; print(sys.base_prefix)"]).out.strip()
         command = [*UNSHARE, "sh", "-c", SCRIPT, "sh", prefix, PACKAGE, options]
         env = {"USER_ID": str(user), "OCULAR_DIR": "", "XDG_RUNTIME_DIR": ""}
+        env["VERSION"] = "{}.{}".format(*sys.version_info)  # a system has no other name
         env["PYTHONPYCACHEPREFIX"] = ""  # may be in our /tmp, and would be made there
         super().__init__(directory, WORKS, command[0], command[1:], **env)
         children = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
