@@ -4,6 +4,7 @@
 #include "tui/attach/stop.h"
 
 #include "ipc/base/now.h"
+#include "ipc/base/opened.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -53,12 +55,26 @@ static int await(struct StoppedThread *thread)
     }
 }
 
+// The kernel refuses one that is ending with EPERM, as if it might not be
+// traced.
+static bool has_ended(pid_t id)
+{
+    char path[64], status[8192];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)id);
+    if (Opened_read(path, status, sizeof status) < 0)
+        return true;
+    const char *state = strstr(status, "\nState:\t");
+    return state && strchr("ZX", state[8]);
+}
+
 // 0, also where the thread has ended meanwhile, or -errno.
 static int stop_one(struct Stop *stop, pid_t id)
 {
     struct StoppedThread thread = {id, 0}, *threads;
-    if (ptrace(PTRACE_SEIZE, id, NULL, NULL) < 0)
-        return errno == ESRCH ? 0 : -errno;
+    if (ptrace(PTRACE_SEIZE, id, NULL, NULL) < 0) {
+        int error = errno;
+        return error == ESRCH || (error == EPERM && has_ended(id)) ? 0 : -error;
+    }
     threads = realloc(stop->threads, (stop->count + 1) * sizeof *threads);
     if (!threads)
         return -ENOMEM; // our end releases it
