@@ -5,13 +5,14 @@ ids, and cannot see the package: it is lent a copy."""
 import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import ocular
 import pytest
 from attach.programs import WORKS, Program
-from e2e.program import PYTHON, run, wait_until
+from e2e.program import PYTHON, TOP, run, start, wait_until
 
 PACKAGE = Path(os.path.abspath(ocular.__file__)).parents[1]
 UNSHARE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
@@ -108,6 +109,92 @@ def test_a_link_in_the_place_of_the_copy(tmp_path):
         done = program.attach()
         assert done.status == 1 and "cannot be copied there: /tmp: File exists" in done.err
         assert [path.name for path in target.iterdir()] == ["kept"]
+
+
+# Has a folder that is made there and a link change places, as fast as it can, until its
+# stdin ends.
+SWAPS = """
+import ctypes, os, select, sys
+place, prefix, inner, outside = sys.argv[1:]
+os.chdir(place)
+os.symlink(outside, "link")
+exchange = ctypes.CDLL(None).renameat2
+swaps = 0
+print("ready", flush=True)
+while not select.select([0], [], [], 0)[0]:
+    for name in os.listdir():
+        if name.startswith(prefix):
+            path = os.fsencode(name + inner)
+            for _ in range(5000):
+                swaps += exchange(-100, path, -100, b"link", 2) == 0
+print(swaps)
+"""
+
+
+# The script has no answer then, and we end the attaching side.
+@pytest.mark.parametrize("user", [0, 65534], ids=["root", "nobody"])
+@pytest.mark.parametrize(
+    "prefix, inner, rounds",
+    [
+        ("ocular-package-", "", 5),
+        ("ocular-package-", "/ocular", 5),
+        ("ocular-attach-", "", 2),
+    ],
+    ids=["copy", "copy/ocular", "script"],
+)
+def test_names_change_while_we_work(tmp_path, user, prefix, inner, rounds):
+    """Attaching may fail then, but what is outside stays as it is; the program lives."""
+    target = tmp_path / "outside"
+    (target / "ocular").mkdir(parents=True)
+    names = "answer", "wanted", "__init__.py", "ocular/__init__.py", "ocular/_attach.py"
+    for name in names:
+        (target / name).write_text("kept")
+    for path in target, target / "ocular":
+        path.chmod(0o777)
+    before = sorted(path.relative_to(target) for path in target.rglob("*"))
+    with Inside(tmp_path, user) as program:
+        place = f"/proc/{program.pid}/root/tmp"
+        arguments = [PYTHON, "-c", SWAPS, place, prefix, inner, target]
+        swapper = start(arguments, stdin=subprocess.PIPE)
+        try:
+            assert swapper.stdout.readline() == "ready\n"
+            for _ in range(rounds):
+                for what in "--attach-only", "--detach":
+                    run(["timeout", "-s", "KILL", "2", TOP, what, "--pid", program.pid])
+        finally:
+            out, err = swapper.communicate("x")
+        assert err == "" and int(out) > 100
+        assert before == sorted(path.relative_to(target) for path in target.rglob("*"))
+        assert all((target / name).read_text() == "kept" for name in names)
+        assert program.process.poll() is None
+
+
+def test_another_users_folder_of_that_name(tmp_path):
+    """Whoever may make folders there does not have root empty them."""
+    gone = run(["sh", "-c", "echo $$"]).out.strip()
+    with Inside(tmp_path) as program:
+        trap = Path(f"/proc/{program.pid}/root/tmp/ocular-package-{gone}")
+        (trap / "ocular").mkdir(parents=True)
+        (trap / "ocular" / "file").write_text("root's")
+        os.chown(trap, 65534, 65534)
+        assert program.attach().status == 0
+        assert program.detach().status == 0
+        assert (trap / "ocular" / "file").read_text() == "root's"
+
+
+def test_links_in_its_root(tmp_path):
+    """A link is followed in the container, as the program would: not out of it."""
+    shutil.copytree(PACKAGE / "ocular", tmp_path / "ocular")
+    with Inside(tmp_path) as program:
+        root = f"/proc/{program.pid}/root"
+        hidden = Path(root + str(PACKAGE))
+        for path in hidden, Path(root + os.path.dirname(TOP)):  # which we come from
+            path.mkdir(parents=True, exist_ok=True)
+        (hidden / "ocular").symlink_to(tmp_path / "ocular")
+        done = program.attach()
+        assert (done.status, done.err) == (0, "")
+        assert any("package" in path.name for path in program.left())
+        assert program.detach().status == 0
 
 
 def test_what_is_left_of_those_that_have_ended(tmp_path):

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See lend.h. The process's root may be a stranger's: no link is followed
-// there, and what is made there is made with the rights of its user.
+// See lend.h. The process's root may be a stranger's, who changes names there
+// while we work. So each folder is opened once, below the descriptor of the one
+// before, and no link is followed; what is made is made with the rights of its
+// user, and only what is that user's is filled or removed.
 #define _GNU_SOURCE 1 // O_PATH
 #include "tui/attach/lend.h"
 
@@ -56,27 +58,38 @@ static int check_place(int place)
 
 // --- Removing
 
-static DIR *open_entries(int parent, const char *name)
+static bool is_of(int folder, const struct ProcessUser *user)
+{
+    struct stat status;
+    return fstat(folder, &status) == 0 && status.st_uid == user->uid;
+}
+
+// NULL also where it is not the user's.
+static DIR *open_entries(int parent, const char *name,
+                         const struct ProcessUser *user)
 {
     int fd = openat(parent, name, O_RDONLY | OPEN_FOLDER);
-    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+    DIR *entries = fd >= 0 && is_of(fd, user) ? fdopendir(fd) : NULL;
     if (fd >= 0 && !entries)
         close(fd);
     return entries;
 }
 
-static void remove_tree(int parent, const char *name, int depth)
+// Root leaves alone what others have put below such a name.
+static void remove_tree(int parent, const char *name,
+                        const struct ProcessUser *user, int depth)
 {
     const struct dirent *entry;
-    DIR *entries = open_entries(parent, name);
-    while (entries && (entry = readdir(entries))) {
+    DIR *entries = open_entries(parent, name, user);
+    if (!entries)
+        return;
+    while ((entry = readdir(entries))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         if (unlinkat(dirfd(entries), entry->d_name, 0) && depth < DEPTH_MOST)
-            remove_tree(dirfd(entries), entry->d_name, depth + 1);
+            remove_tree(dirfd(entries), entry->d_name, user, depth + 1);
     }
-    if (entries)
-        closedir(entries);
+    closedir(entries);
     unlinkat(parent, name, AT_REMOVEDIR);
 }
 
@@ -86,16 +99,19 @@ static bool lives(pid_t pid)
 }
 
 // What is `pid`'s, and what is left of processes that have ended.
-static void clean_place(int place, pid_t pid)
+static void clean_place(int place, pid_t pid, const struct ProcessUser *user)
 {
     const struct dirent *entry;
-    DIR *entries = open_entries(place, ".");
+    int fd = openat(place, ".", O_RDONLY | OPEN_FOLDER);
+    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+    if (fd >= 0 && !entries)
+        close(fd);
     while (entries && (entry = readdir(entries))) {
         if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
             continue;
         pid_t its = (pid_t)strtol(entry->d_name + strlen(PREFIX), NULL, 10);
         if (its > 0 && (its == pid || !lives(its)))
-            remove_tree(place, entry->d_name, 0);
+            remove_tree(place, entry->d_name, user, 0);
     }
     if (entries)
         closedir(entries);
@@ -112,7 +128,7 @@ void Lend_take_back(pid_t pid)
         if (place < 0)
             continue;
         if (!AsUser_begin(&as, &user)) {
-            clean_place(place, pid);
+            clean_place(place, pid, &user);
             AsUser_end(&as);
         }
         close(place);
@@ -193,6 +209,11 @@ static int make_folder(const struct Lending *lending, int parent,
         fd = openat(parent, name, O_RDONLY | OPEN_FOLDER);
     error = fd < 0 ? -errno : fd;
     AsUser_end(&as);
+    // Its name may be another's by now.
+    if (fd >= 0 && !is_of(fd, &lending->user)) {
+        close(fd);
+        return -EPERM;
+    }
     return error;
 }
 

@@ -1,40 +1,73 @@
 // SPDX-License-Identifier: MIT
 // See package.h.
+#define _GNU_SOURCE 1 // O_PATH
 #include "tui/attach/package.h"
 
 #include "tui/model/as_user.h"
+#include "tui/model/place.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+// A file that may be read, and not a pipe or a device, which opening may wake.
+static bool is_readable(int root, const char *path)
+{
+    char again[64];
+    struct stat status;
+    int fd = Place_find(root, path, O_PATH), opened = -1;
+    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+        snprintf(again, sizeof again, "/proc/self/fd/%d", fd);
+        opened = open(again, O_RDONLY | O_CLOEXEC);
+    }
+    if (opened >= 0)
+        close(opened);
+    if (fd >= 0)
+        close(fd);
+    return opened >= 0;
+}
+
+// The entries of folder/ocular, where links lead to what the process would
+// find: from our own root, they led out of a container.
+static DIR *open_package(int root, const char *folder)
+{
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/ocular", folder);
+    int fd = Place_find(root, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    if (fd >= 0 && !stream)
+        close(fd);
+    return stream;
+}
 
 // Is the extension for that version there, where the process looks, and with
 // the rights of its user?
 static bool is_there(const struct Interpreter *interpreter, const char *folder)
 {
-    char path[PATH_MAX + 64], wanted[64];
+    char path[64], wanted[64];
     const struct dirent *entry;
     bool found = false;
-    snprintf(path, sizeof path, "/proc/%d/root%s/ocular", (int)interpreter->pid,
-             folder);
+    snprintf(path, sizeof path, "/proc/%d/root", (int)interpreter->pid);
+    int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return false;
     int size = snprintf(wanted, sizeof wanted, "_ocular.cpython-3%u-",
                         interpreter->minor);
-    DIR *stream = opendir(path);
+    DIR *stream = open_package(root, folder);
     while (stream && !found && (entry = readdir(stream))) {
-        if (strncmp(entry->d_name, wanted, (size_t)size) != 0)
-            continue;
         char file[PATH_MAX + 400];
-        snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
-        FILE *extension = fopen(file, "re");
-        found = extension != NULL;
-        if (extension)
-            fclose(extension);
+        snprintf(file, sizeof file, "%s/ocular/%s", folder, entry->d_name);
+        found = strncmp(entry->d_name, wanted, (size_t)size) == 0 &&
+                is_readable(root, file);
     }
     if (stream)
         closedir(stream);
+    close(root);
     return found;
 }
 
