@@ -3,24 +3,29 @@
 may not do is said in words, and they go on as they were."""
 
 import platform
+import shutil
 from pathlib import Path
 
 import pytest
+from attach.listed import choose
 from attach.programs import WORKS, Program, files
-from e2e.program import wait_until
+from e2e.program import PYTHON, TOP, run, wait_until
+from tui.emulated import Top
 
 pytestmark = pytest.mark.skipif(
     platform.machine() != "x86_64", reason="the numbers of system calls are x86-64's"
 )
 NUMBERS = {"socket": 41, "bind": 49, "listen": 50, "clone": 56, "clone3": 435}
+NUMBERS |= {"timer_create": 222, "process_vm_readv": 310, "flock": 73}
+KILL_PROCESS, KILL_THREAD, TRAP = 0x80000000, 0, 0x00030000
 
-# Refuses these calls with EPERM from now on, in all threads that there are.
+# Refuses these calls with EPERM, or as it is told, from now on.
 FILTER = """
 import ctypes, struct
-def forbid(*numbers):
+def forbid(*numbers, refuse=0x00050001):
     def each(code, yes, no, value):
         return struct.pack("HBBI", code, yes, no, value)
-    refuse, allow = 0x00050001, 0x7FFF0000  # with EPERM
+    allow = 0x7FFF0000
     program = each(0x20, 0, 0, 0)  # the number of the call
     for at, number in enumerate(numbers):
         program += each(0x15, len(numbers) - at, 0, number)
@@ -84,3 +89,113 @@ while True:
         done = program.attach()
         assert done.status == 1 and "strict mode" in done.err, done.err
         assert not files() and program.process.poll() is None
+
+
+def killing(name, action=KILL_PROCESS):
+    return FILTER + f"forbid({NUMBERS[name]}, refuse={action})\n"
+
+
+def may_read():
+    """Whether we may read another process's filters."""
+    status = Path("/proc/self/status").read_text()
+    rights = int(status.split("\nCapEff:")[1].split()[0], 16)
+    return rights >> 21 & 1 and "\nSeccomp:\t0\n" in status
+
+
+BY_ROOT = pytest.mark.skipif(not may_read(), reason="only root may read filters")
+
+
+@BY_ROOT
+@pytest.mark.parametrize("name", sorted(NUMBERS))
+def test_one_that_kills(tmp_path, name):
+    with Program(tmp_path, killing(name) + WORKS) as program:
+        before = program.state()
+        done = program.attach()
+        assert done.status == 1 and done.out == ""
+        assert f"has a seccomp filter that would kill it for {name}(), " in done.err
+        assert program.state() == before and not files()
+        assert program.end()[1] == ""
+
+
+@BY_ROOT
+@pytest.mark.parametrize("action", [KILL_THREAD, TRAP], ids=["thread", "trap"])
+def test_one_that_kills_in_another_way(tmp_path, action):
+    with Program(tmp_path, killing("socket", action) + WORKS) as program:
+        assert "would kill it for socket(), " in program.attach().err
+        assert program.end()[1] == ""
+
+
+@BY_ROOT
+def test_one_of_several_and_one_of_a_thread(tmp_path):
+    """Filters add up, and each thread has its own."""
+    more = "\nfor number in 165, 166, 167:\n    forbid(number)\n"
+    thread = f"""
+import threading, time
+def sandboxed():
+    {killing("timer_create").strip().replace(chr(10), chr(10) + "    ")}
+    done.set()
+    time.sleep(1e6)
+done = threading.Event()
+threading.Thread(target=sandboxed, daemon=True).start()
+done.wait()
+"""
+    for source in killing("bind") + more, thread:
+        with Program(tmp_path, source + WORKS) as program:
+            assert "has a seccomp filter that would kill it for " in program.attach().err
+            assert program.end()[1] == ""
+
+
+def without_rights():
+    """What stands before a viewer that is not to read filters."""
+    if not may_read():
+        return []
+    if not shutil.which("setpriv"):
+        pytest.skip("no setpriv")
+    return [shutil.which("setpriv"), "--bounding-set", "-sys_admin"]
+
+
+def test_one_that_cannot_be_read(tmp_path):
+    """Who attaches does not know whether it kills: he is asked, on a terminal."""
+    with Program(tmp_path, FILTER + "forbid(165)\n" + WORKS) as program:
+        before = program.state()
+        command = [*without_rights(), TOP, "--pid", program.pid]
+        done = run([*command, "--attach-only"])
+        assert done.status == 1 and "a seccomp filter, which may kill it" in done.err
+        assert "and which only root may read" in done.err
+        assert program.state() == before and not files()
+        assert program.end()[1] == ""
+
+
+@pytest.mark.parametrize("in_list", [False, True])
+def test_the_question_says_so(tmp_path, sockets, in_list):
+    with Program(tmp_path, FILTER + "forbid(165)\n" + WORKS) as program:
+        before = program.state()
+        command = [*without_rights(), TOP]
+        command += [] if in_list else ["--pid", str(program.pid)]
+        top = Top(sockets, *command[1:], program=command[0])
+        try:
+            if in_list:
+                choose(top, program)
+            text = top.wait(r"until\s+you\s+leave\?")
+            said = "".join(text.split())  # the terminal breaks words
+            assert "seccompfilter,whichonlyrootmayread," in said
+            assert "maykillitforasystemcallofOcular's" in said
+            top.press("y", *([] if in_list else ["\n"]))
+            top.wait("busy")
+            top.press("q")
+            assert top.wait_gone() == 0
+        finally:
+            top.close()
+        program.is_again(before)
+        assert program.end()[1] == ""
+
+
+def test_the_same_one_as_ours(tmp_path):
+    """As in one container: what would kill it would have killed us."""
+    source = FILTER + "forbid(165)\n"
+    inside = source + f"import os\nos.execv({str(TOP)!r}, __import__('sys').argv)\n"
+    with Program(tmp_path, source + WORKS) as program:
+        for what in "--attach-only", "--detach":
+            done = run([PYTHON, "-c", inside, what, "--pid", program.pid])
+            assert (done.status, done.err) == (0, ""), done.err
+        assert program.end()[1] == ""

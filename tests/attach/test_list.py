@@ -9,8 +9,9 @@ import sys
 from contextlib import contextmanager
 
 import pytest
+from attach.listed import choose, find, row
 from attach.programs import BLOCKED, WORKS, Program, files
-from e2e.program import TOP, run, wait_until
+from e2e.program import TOP, run
 from tui.emulated import Top, selected
 
 VERSION = "{}.{}.{}".format(*sys.version_info)
@@ -24,37 +25,6 @@ def viewer(sockets, *arguments, size=(100, 30), **more):
         yield top
     finally:
         top.close()
-
-
-def row(text, program):
-    rows = [line for line in text.splitlines() if f" {program.pid} " in line[:12]]
-    return rows[0] if rows else ""
-
-
-def find(top, program, words=""):
-    """The screen on which its row has these words. The list is the machine's: rows come
-    and go meanwhile, and there may be more than fit."""
-    direction = ["Down", "Up"]
-
-    def there():
-        text = top.settle(0.02)
-        if not row(text, program):
-            top.press(direction[0])
-            if selected(text) == selected(top.settle(0.02)):  # an end of it
-                direction.reverse()
-            return None
-        return text if words in row(text, program) else None
-
-    return wait_until(there, what=f"{words} {program.pid}")
-
-
-def choose(top, program):
-    """Enter on it."""
-    while f" {program.pid} " not in selected(text := find(top, program)):
-        lines = text.splitlines()
-        here, there = lines.index(selected(text)), lines.index(row(text, program))
-        top.press(*["Up" if there < here else "Down"] * abs(there - here))
-    top.press("Enter")
 
 
 @pytest.mark.parametrize("look", ["100x30", "60x20", "mono"])

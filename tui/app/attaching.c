@@ -9,7 +9,7 @@
 
 static struct AttachWish wish_of(const struct Options *options)
 {
-    return (struct AttachWish){options->pid, options->package};
+    return (struct AttachWish){options->pid, options->package, false};
 }
 
 int Attaching_command(const struct Options *options, char *why, size_t why_size)
@@ -39,8 +39,13 @@ bool Attaching_is_wanted(const struct Options *options)
     if (options->batch || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
         return false;
     fprintf(stderr,
-            "Process %d does not serve. Attach to it, until you leave? [y/N] ",
-            (int)options->pid);
+            "Process %d does not serve. %sAttach to it, until you leave? "
+            "[y/N] ",
+            (int)options->pid,
+            Attach_may_kill(options->pid)
+                ? "It has a seccomp filter, which only root may read, and "
+                  "which may kill it for a system call of Ocular's. "
+                : "");
     answer = rest = getchar();
     while (rest != '\n' && rest != EOF)
         rest = getchar();
@@ -68,7 +73,8 @@ int Attaching_begin(struct Attaching *attaching, const struct AttachWish *wish,
 int Attaching_end(struct Attaching *attaching, const char *package, char *why,
                   size_t why_size)
 {
-    struct AttachWish wish = {attaching->pids[--attaching->count], package};
+    struct AttachWish wish = {attaching->pids[--attaching->count], package,
+                              false};
     int error = Attach_end(&wish, why, why_size);
     if (!attaching->count) {
         free(attaching->pids);

@@ -3,6 +3,7 @@
 #include "tui/app/chooser.h"
 
 #include "ipc/process.h"
+#include "tui/attach/attach.h"
 #include "tui/screen/keymap.h"
 #include "tui/text/text.h"
 #include "tui/views/view_table.h"
@@ -192,8 +193,10 @@ static enum ChooserAnswer choose(struct Chooser *chooser)
     if (!row->other)
         return CHOOSER_CHOSEN;
     memcpy(chooser->message, row->why, sizeof row->why);
-    if (!*row->why)
+    if (!*row->why) {
         chooser->asked = row->served.pid;
+        chooser->may_kill = Attach_may_kill(chooser->asked);
+    }
     return CHOOSER_NONE;
 }
 

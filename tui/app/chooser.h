@@ -36,6 +36,7 @@ struct Chooser {
     struct Others others;
     struct List list;
     pid_t asked;       // "attach to it?" waits for an answer; 0: no question
+    bool may_kill;     // as Attach_may_kill says of it
     char message[512]; // why the chosen one cannot be watched, or ""
     bool back;         // Esc leads back to a process
     bool users;        // some are other users'

@@ -209,15 +209,21 @@ static int draw_bottom(const struct Chooser *chooser, struct Canvas *canvas)
 {
     const struct ChooserRow *row = Chooser_selected(chooser);
     int width = canvas->width, y = canvas->height - 1, x = 1;
-    char question[96];
+    char question[192];
     Canvas_paint(canvas, (struct Box){y, 0, width}, STYLE_LABEL);
     if (chooser->help) {
         draw_key(canvas, x, "Esc", "Back");
     } else if (chooser->asked) {
-        Canvas_paint(canvas, (struct Box){y, 0, width}, STYLE_PROMPT);
         snprintf(question, sizeof question,
-                 "Attach to process %ld, until you leave? y/n ",
+                 "%sAttach to process %ld, until you leave? y/n ",
+                 chooser->may_kill
+                     ? "Its seccomp filter, which only root may read, may "
+                       "kill it for a system call of Ocular's. "
+                     : "",
                  (long)chooser->asked);
+        if (chooser->may_kill)
+            return draw_message(canvas, question);
+        Canvas_paint(canvas, (struct Box){y, 0, width}, STYLE_PROMPT);
         Canvas_put(canvas, y, 1, width - 1, STYLE_PROMPT, question);
     } else if (*chooser->message) {
         return draw_message(canvas, chooser->message);

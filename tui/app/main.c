@@ -72,7 +72,8 @@ static int take_chosen(struct Round *round, const struct ChooserRow *row,
                        struct Served *now, char *why)
 {
     struct Served chosen = row->served;
-    struct AttachWish wish = {chosen.pid, round->options->package};
+    // The list has asked.
+    struct AttachWish wish = {chosen.pid, round->options->package, true};
     int error = 0;
     if (row->other)
         error = Attaching_begin(&round->attaching, &wish, &chosen, why, WHY);
@@ -145,7 +146,7 @@ static int find_one(const struct Options *options, struct Served *served,
                     ? Address_find(served, options->pid, why, WHY)
                     : Startup_find(served, options->pid, STARTUP_PATIENCE_S,
                                    stderr, why, WHY);
-    struct AttachWish wish = {options->pid, options->package};
+    struct AttachWish wish = {options->pid, options->package, !options->attach};
     if (error == -ENOENT && Attaching_is_wanted(options))
         error = Attaching_begin(attaching, &wish, served, why, WHY);
     return error;

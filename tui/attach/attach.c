@@ -7,6 +7,7 @@
 #include "ipc/base/opened.h"
 #include "ipc/process.h"
 #include "tui/attach/blocked.h"
+#include "tui/attach/filter.h"
 #include "tui/attach/lend.h"
 #include "tui/attach/package.h"
 #include "tui/attach/request.h"
@@ -96,6 +97,29 @@ static int check_wish(pid_t pid, char *why, size_t why_size)
         "process %d was started with PYTHON_DISABLE_REMOTE_DEBUG in its "
         "environment: start it without, or with `python -m ocular --serve`",
         (int)pid);
+    return -EACCES;
+}
+
+bool Attach_may_kill(pid_t pid)
+{
+    return Filter_look(pid) == FILTER_HIDDEN;
+}
+
+// A filter may answer a system call by the end of the process.
+static int check_filter(const struct AttachWish *wish,
+                        const struct Interpreter *interpreter, char *why,
+                        size_t why_size)
+{
+    enum FilterSight sight = Filter_look(wish->pid);
+    if (sight == FILTER_READABLE)
+        return Request_check(interpreter, why, why_size);
+    if (sight != FILTER_HIDDEN || wish->despite_filter)
+        return 0;
+    snprintf(why, why_size,
+             "process %d has a seccomp filter, which may kill it for a system "
+             "call of Ocular's, and which only root may read: run this as "
+             "root, or ocular-top on a terminal, which asks",
+             (int)wish->pid);
     return -EACCES;
 }
 
@@ -196,6 +220,14 @@ static void complete(pid_t pid, int error, char *why, size_t why_size)
     free(said);
 }
 
+// Each container has a filter: only what it may refuse is put down to it.
+static bool is_forbidden(const char *said)
+{
+    return strstr(said, strerror(EPERM)) || strstr(said, strerror(EACCES)) ||
+           strstr(said, strerror(ENOSYS)) ||
+           strstr(said, "can't start new thread");
+}
+
 // --- Both ways
 
 // The folder of an Ocular for the process, as it sees it: of ours, else of a
@@ -239,7 +271,8 @@ static int ask(const struct AttachWish *wish,
         if (error == -EIO && *lending)
             snprintf(why + strlen(why), why_size - strlen(why), "; %s",
                      lending);
-        if (error == -EIO && seccomp_of(wish->pid) == SECCOMP_FILTER)
+        if (error == -EIO && is_forbidden(why) &&
+            seccomp_of(wish->pid) == SECCOMP_FILTER)
             snprintf(why + strlen(why), why_size - strlen(why),
                      "; a seccomp filter restricts what the process may do");
         only = !Request_withdraw(interpreter);
@@ -258,6 +291,8 @@ static int run(const struct AttachWish *wish, const char *verb, char *why,
     struct Interpreter interpreter;
     sigset_t before;
     int error = Attach_check(&interpreter, wish->pid, why, why_size);
+    if (!error && strcmp(verb, "begin") == 0)
+        error = check_filter(wish, &interpreter, why, why_size);
     if (error)
         return error;
     hold_signals(&before);

@@ -4,6 +4,7 @@
 #include "tui/attach/request.h"
 
 #include "tui/attach/door.h"
+#include "tui/attach/filter.h"
 #include "tui/attach/pending.h"
 #include "tui/attach/stop.h"
 
@@ -20,6 +21,7 @@ struct Request {
     const struct Interpreter *interpreter;
     const char *script; // NULL: take back what was asked
     bool all;
+    bool check; // ask nothing: look at its filters
 };
 
 struct Answer {
@@ -27,10 +29,13 @@ struct Answer {
     char why[1024];
 };
 
-static int ask(const struct Request *request, char *why, size_t why_size)
+static int ask(const struct Request *request, const struct Stop *stop,
+               char *why, size_t why_size)
 {
     const struct Interpreter *interpreter = request->interpreter;
     bool door = interpreter->minor >= INTERPRETER_MINOR_DOOR;
+    if (request->check)
+        return Filter_check(stop, interpreter->pid, why, why_size);
     if (request->script && door)
         return Door_ask(interpreter, request->script, request->all, why,
                         why_size);
@@ -51,7 +56,7 @@ static void work(const struct Request *request, int out)
     answer.error = Stop_all(&stop, request->interpreter->pid, answer.why,
                             sizeof answer.why);
     if (!answer.error) {
-        answer.error = ask(request, answer.why, sizeof answer.why);
+        answer.error = ask(request, &stop, answer.why, sizeof answer.why);
         Stop_release(&stop);
     }
     _exit(write(out, &answer, sizeof answer) != sizeof answer);
@@ -83,7 +88,7 @@ int Request_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size)
 {
     const struct timespec pause = {0, PAUSE_NS};
-    const struct Request request = {interpreter, script, all};
+    const struct Request request = {interpreter, script, all, false};
     int error = run(&request, why, why_size);
     for (int i = 0; error == -EAGAIN && i < TRIES; i++) {
         nanosleep(&pause, NULL);
@@ -97,4 +102,11 @@ int Request_withdraw(const struct Interpreter *interpreter)
     const struct Request request = {.interpreter = interpreter};
     char why[64];
     return run(&request, why, sizeof why);
+}
+
+int Request_check(const struct Interpreter *interpreter, char *why,
+                  size_t why_size)
+{
+    const struct Request request = {.interpreter = interpreter, .check = true};
+    return run(&request, why, why_size);
 }

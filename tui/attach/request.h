@@ -16,5 +16,9 @@ int Request_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size);
 // Takes back what was asked and not done yet: 0, or -errno.
 int Request_withdraw(const struct Interpreter *interpreter);
+// Would a seccomp filter kill it for what we do there? 0, or -errno with `why`.
+// It is stopped for a moment.
+int Request_check(const struct Interpreter *interpreter, char *why,
+                  size_t why_size);
 
 #endif

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""A program's row in the list of ocular-top."""
+
+from e2e.program import wait_until
+from tui.emulated import selected
+
+
+def row(text, program):
+    rows = [line for line in text.splitlines() if f" {program.pid} " in line[:12]]
+    return rows[0] if rows else ""
+
+
+def find(top, program, words=""):
+    """The screen on which its row has these words. The list is the machine's: rows come
+    and go meanwhile, and there may be more than fit."""
+    direction = ["Down", "Up"]
+
+    def there():
+        text = top.settle(0.02)
+        if not row(text, program):
+            top.press(direction[0])
+            if selected(text) == selected(top.settle(0.02)):  # an end of it
+                direction.reverse()
+            return None
+        return text if words in row(text, program) else None
+
+    return wait_until(there, what=f"{words} {program.pid}")
+
+
+def choose(top, program):
+    """Enter on it."""
+    while f" {program.pid} " not in selected(text := find(top, program)):
+        lines = text.splitlines()
+        here, there = lines.index(selected(text)), lines.index(row(text, program))
+        top.press(*["Up" if there < here else "Down"] * abs(there - here))
+    top.press("Enter")

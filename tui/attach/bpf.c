@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// See bpf.h. A jump leads forwards alone, so each program ends.
+#include "tui/attach/bpf.h"
+
+#include <string.h>
+
+struct Machine {
+    const struct seccomp_data *call;
+    uint32_t a, x;
+    uint32_t memory[BPF_MEMWORDS];
+};
+
+// False: the kernel would not have taken this instruction.
+static bool load(struct Machine *machine, const struct sock_filter *step,
+                 uint32_t *to)
+{
+    switch (BPF_MODE(step->code)) {
+    case BPF_IMM:
+        *to = step->k;
+        return true;
+    case BPF_LEN:
+        *to = sizeof *machine->call;
+        return true;
+    case BPF_MEM:
+        if (step->k >= BPF_MEMWORDS)
+            return false;
+        *to = machine->memory[step->k];
+        return true;
+    case BPF_ABS:
+        if (step->k % 4 || step->k > sizeof *machine->call - 4)
+            return false;
+        memcpy(to, (const char *)machine->call + step->k, 4);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool compute(struct Machine *machine, const struct sock_filter *step)
+{
+    uint32_t by = BPF_SRC(step->code) == BPF_X ? machine->x : step->k;
+    uint32_t *a = &machine->a;
+    switch (BPF_OP(step->code)) {
+    case BPF_ADD:
+        *a += by;
+        return true;
+    case BPF_SUB:
+        *a -= by;
+        return true;
+    case BPF_MUL:
+        *a *= by;
+        return true;
+    case BPF_DIV: // by 0, the kernel answers 0, which kills the thread
+        *a = by ? *a / by : 0;
+        return by != 0;
+    case BPF_AND:
+        *a &= by;
+        return true;
+    case BPF_OR:
+        *a |= by;
+        return true;
+    case BPF_XOR:
+        *a ^= by;
+        return true;
+    case BPF_LSH:
+        *a <<= by & 31;
+        return true;
+    case BPF_RSH:
+        *a >>= by & 31;
+        return true;
+    case BPF_NEG:
+        *a = -*a;
+        return true;
+    default:
+        return false;
+    }
+}
+
+// By how many instructions.
+static uint32_t jump(const struct Machine *machine,
+                     const struct sock_filter *step)
+{
+    uint32_t with = BPF_SRC(step->code) == BPF_X ? machine->x : step->k;
+    bool holds = false;
+    switch (BPF_OP(step->code)) {
+    case BPF_JA:
+        return step->k;
+    case BPF_JEQ:
+        holds = machine->a == with;
+        break;
+    case BPF_JGT:
+        holds = machine->a > with;
+        break;
+    case BPF_JGE:
+        holds = machine->a >= with;
+        break;
+    case BPF_JSET:
+        holds = machine->a & with;
+        break;
+    }
+    return holds ? step->jt : step->jf;
+}
+
+static bool store(struct Machine *machine, uint32_t at, uint32_t value)
+{
+    if (at >= BPF_MEMWORDS)
+        return false;
+    machine->memory[at] = value;
+    return true;
+}
+
+uint32_t Bpf_run(const struct sock_filter *code, size_t count,
+                 const struct seccomp_data *call)
+{
+    struct Machine machine = {.call = call};
+    bool good = true;
+    for (size_t at = 0; good && at < count; at++) {
+        const struct sock_filter *step = &code[at];
+        switch (BPF_CLASS(step->code)) {
+        case BPF_LD:
+            good = load(&machine, step, &machine.a);
+            break;
+        case BPF_LDX:
+            good = load(&machine, step, &machine.x);
+            break;
+        case BPF_ST:
+            good = store(&machine, step->k, machine.a);
+            break;
+        case BPF_STX:
+            good = store(&machine, step->k, machine.x);
+            break;
+        case BPF_ALU:
+            good = compute(&machine, step);
+            break;
+        case BPF_JMP:
+            at += jump(&machine, step);
+            break;
+        case BPF_RET:
+            return BPF_RVAL(step->code) == BPF_A ? machine.a : step->k;
+        default: // BPF_MISC
+            if (BPF_MISCOP(step->code) == BPF_TAX)
+                machine.x = machine.a;
+            else
+                machine.a = machine.x;
+        }
+    }
+    return SECCOMP_RET_KILL_PROCESS;
+}
+
+bool Bpf_kills(uint32_t answer)
+{
+    switch (answer & SECCOMP_RET_ACTION_FULL) {
+    case SECCOMP_RET_ALLOW:
+    case SECCOMP_RET_LOG:
+    case SECCOMP_RET_TRACE: // without a tracer it is refused
+    case SECCOMP_RET_USER_NOTIF:
+    case SECCOMP_RET_ERRNO:
+        return false;
+    default: // what the kernel does not know kills, too
+        return true;
+    }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// See filter.h.
+#define _GNU_SOURCE 1 // CLONE_...
+#include "tui/attach/filter.h"
+
+#include "ipc/base/opened.h"
+#include "tui/attach/bpf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FILTERS_MOST 64 // of a thread
+#define FIRST_USERS "user:[4026531837]"
+
+#ifdef __x86_64__
+#define MACHINE AUDIT_ARCH_X86_64
+#else
+#define MACHINE AUDIT_ARCH_AARCH64
+#endif
+
+// --- What can be seen without stopping it
+
+static uint64_t number_of(const char *status, const char *row, int base)
+{
+    const char *at = strstr(status, row);
+    return at ? strtoull(at + strlen(row), NULL, base) : 0;
+}
+
+// How many filters a task has; 0: none. Linux before 5.9 does not count them.
+static uint64_t filters_of(const char *status)
+{
+    uint64_t count = number_of(status, "\nSeccomp_filters:", 10);
+    if (number_of(status, "\nSeccomp:", 10) != SECCOMP_MODE_FILTER)
+        return 0;
+    return count ? count : 1;
+}
+
+// The most that one of its threads has.
+static uint64_t most_filters(pid_t pid)
+{
+    char name[64], path[384], status[8192];
+    const struct dirent *entry;
+    uint64_t most = 0;
+    snprintf(name, sizeof name, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(name);
+    while (tasks && (entry = readdir(tasks))) {
+        snprintf(path, sizeof path, "%s/%s/status", name, entry->d_name);
+        if (*entry->d_name == '.' ||
+            Opened_read(path, status, sizeof status) < 0)
+            continue;
+        uint64_t count = filters_of(status);
+        most = count > most ? count : most;
+    }
+    if (tasks)
+        closedir(tasks);
+    return most;
+}
+
+// The kernel lets read them who has this capability over the whole machine.
+static bool may_read(const char *ours)
+{
+    char users[64];
+    ssize_t size = readlink("/proc/self/ns/user", users, sizeof users - 1);
+    users[size > 0 ? size : 0] = '\0';
+    return strcmp(users, FIRST_USERS) == 0 && !filters_of(ours) &&
+           number_of(ours, "\nCapEff:", 16) >> CAP_SYS_ADMIN & 1;
+}
+
+enum FilterSight Filter_look(pid_t pid)
+{
+    char ours[8192];
+    uint64_t count = most_filters(pid);
+    if (!count)
+        return FILTER_NONE;
+    if (Opened_read("/proc/self/status", ours, sizeof ours) < 0)
+        return FILTER_HIDDEN;
+    if (may_read(ours))
+        return FILTER_READABLE;
+    return count == filters_of(ours) ? FILTER_SHARED : FILTER_HIDDEN;
+}
+
+// --- What we do there
+
+struct Call {
+    int number;
+    const char *name;
+    uint64_t arguments[3]; // 0: it differs
+};
+
+#define CALL(name, ...)                                                        \
+    {                                                                          \
+        SYS_##name, #name,                                                     \
+        {                                                                      \
+            __VA_ARGS__                                                        \
+        }                                                                      \
+    }
+#define THREAD                                                                 \
+    (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |        \
+     CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |                      \
+     CLONE_CHILD_CLEARTID)
+#define UNIX 1                // AF_UNIX: its header is ipc/socket.c's
+#define STREAM (1 | 02000000) // SOCK_STREAM | SOCK_CLOEXEC
+#define FD 20
+
+// From strace, of Python's and Ocular's calls from the script's first line to
+// the end of detaching, with a viewer between. Not those that every program
+// makes all the time; capset is left out where there is a filter.
+static const struct Call calls[] = {
+#ifdef __x86_64__
+    CALL(chmod, 0, 0600),
+    CALL(mkdir, 0, 0700),
+    CALL(poll),
+    CALL(rename),
+    CALL(rmdir),
+    CALL(unlink),
+#endif
+    CALL(accept4, FD),
+    CALL(bind, FD),
+    CALL(capget),
+    CALL(clock_gettime),
+    CALL(clone, THREAD),
+    CALL(clone3, 0, 88),
+    CALL(fcntl, FD, 1030), // F_DUPFD_CLOEXEC
+    CALL(flock, FD),
+    CALL(futex),
+    CALL(getdents64, FD),
+    CALL(getpid),
+    CALL(getrusage, 0),
+    CALL(getsockopt, FD),
+    CALL(gettid),
+    CALL(inotify_add_watch, FD),
+    CALL(inotify_init1),
+    CALL(listen, FD),
+    CALL(lseek, FD),
+    CALL(madvise),
+    CALL(membarrier),
+    CALL(mmap),
+    CALL(mprotect),
+    CALL(munmap),
+    CALL(newfstatat, FD),
+    CALL(openat, (uint32_t)-100), // AT_FDCWD
+    CALL(prctl, PR_SET_NAME),
+    CALL(process_vm_readv),
+    CALL(recvfrom, FD),
+    CALL(recvmsg, FD),
+    CALL(rt_sigaction, 34),
+    CALL(rt_sigprocmask),
+    CALL(sendto, FD),
+    CALL(set_robust_list),
+    CALL(socket, UNIX, STREAM),
+    CALL(socketpair, UNIX, STREAM),
+    CALL(tgkill),
+    CALL(timer_create),
+    CALL(timer_delete),
+    CALL(timer_gettime),
+    CALL(timer_settime),
+};
+
+struct Filter {
+    struct sock_filter code[BPF_CODE_MOST];
+    size_t count;
+};
+
+static const struct Call *find_killing(const struct Filter *filter)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct seccomp_data data = {.nr = calls[i].number, .arch = MACHINE};
+        for (int j = 0; j < 3; j++)
+            data.args[j] = calls[i].arguments[j];
+        if (Bpf_kills(Bpf_run(filter->code, filter->count, &data)))
+            return &calls[i];
+    }
+    return NULL;
+}
+
+// 1, 0: the thread has no such filter, or -errno.
+static int read_filter(struct Filter *filter, pid_t thread, int index)
+{
+    long count = ptrace(PTRACE_SECCOMP_GET_FILTER, thread,
+                        (void *)(intptr_t)index, NULL);
+    if (count < 0) // EINVAL: it has none at all
+        return errno == ENOENT || errno == EINVAL ? 0 : -errno;
+    if (count > BPF_CODE_MOST)
+        return -E2BIG;
+    filter->count = (size_t)count;
+    count = ptrace(PTRACE_SECCOMP_GET_FILTER, thread, (void *)(intptr_t)index,
+                   filter->code);
+    return count < 0 ? -errno : 1;
+}
+
+// 0, -EACCES with `why`, or -errno.
+static int check_thread(struct Filter *filter, pid_t thread, pid_t pid,
+                        char *why, size_t why_size)
+{
+    int found = 1;
+    for (int i = 0; i < FILTERS_MOST && found > 0; i++) {
+        found = read_filter(filter, thread, i);
+        const struct Call *call = found > 0 ? find_killing(filter) : NULL;
+        if (!call)
+            continue;
+        snprintf(why, why_size,
+                 "process %d has a seccomp filter that would kill it for %s(), "
+                 "which Ocular calls there. Nothing was changed; start it with "
+                 "a filter that lets this pass or refuses it with an error",
+                 (int)pid, call->name);
+        return -EACCES;
+    }
+    return found > 0 ? -E2BIG : found;
+}
+
+int Filter_check(const struct Stop *stop, pid_t pid, char *why, size_t why_size)
+{
+    struct Filter *filter = malloc(sizeof *filter);
+    int error = filter ? 0 : -ENOMEM;
+    *why = '\0';
+    for (size_t i = 0; !error && i < stop->count; i++)
+        error = check_thread(filter, stop->threads[i].id, pid, why, why_size);
+    free(filter);
+    if (error && !*why)
+        snprintf(why, why_size,
+                 "process %d has a seccomp filter, which cannot be read: %s. "
+                 "It may kill the process for a system call of Ocular's",
+                 (int)pid, strerror(-error));
+    return error ? -EACCES : 0;
+}
