@@ -190,12 +190,41 @@ def test_the_question_says_so(tmp_path, sockets, in_list):
         assert program.end()[1] == ""
 
 
-def test_the_same_one_as_ours(tmp_path):
-    """As in one container: what would kill it would have killed us."""
-    source = FILTER + "forbid(165)\n"
+def filtered(source, *arguments):
+    """The viewer with that filter."""
     inside = source + f"import os\nos.execv({str(TOP)!r}, __import__('sys').argv)\n"
+    return run([PYTHON, "-c", inside, *arguments])
+
+
+def test_the_same_one_as_ours(tmp_path):
+    """As in one container: we try what it would do."""
+    source = FILTER + "forbid(165)\n"
     with Program(tmp_path, source + WORKS) as program:
         for what in "--attach-only", "--detach":
-            done = run([PYTHON, "-c", inside, what, "--pid", program.pid])
+            done = filtered(source, what, "--pid", program.pid)
             assert (done.status, done.err) == (0, ""), done.err
+        assert program.end()[1] == ""
+
+
+@pytest.mark.parametrize("action", [KILL_PROCESS, KILL_THREAD, TRAP])
+@pytest.mark.parametrize("name", ["timer_create", "listen"])
+def test_the_same_one_as_ours_kills(tmp_path, name, action):
+    """Of what the viewer does not call itself."""
+    source = killing(name, action)
+    with Program(tmp_path, source + WORKS) as program:
+        before = program.state()
+        done = filtered(source, "--attach-only", "--pid", program.pid)
+        assert done.status == 1 and f"would kill it for {name}(), " in done.err
+        assert program.state() == before and not files()
+        assert program.end()[1] == ""
+
+
+def test_docker_refuses_the_viewer_what_it_reads_memory_by(tmp_path):
+    source = FILTER + "forbid(310, 311)\n"  # process_vm_readv, process_vm_writev
+    with Program(tmp_path, source + WORKS) as program:
+        before = program.state()
+        for what in "--attach-only", "--detach":
+            done = filtered(source, what, "--pid", program.pid)
+            assert (done.status, done.err) == (0, ""), done.err
+        program.is_again(before)
         assert program.end()[1] == ""

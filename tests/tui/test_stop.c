@@ -45,7 +45,7 @@ static pid_t start(void *(*work)(void *))
         close(ends[0]);
         return child;
     }
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // an assertion may end us
     for (int i = 0; i < MAKERS; i++) {
         pthread_t thread;
         pthread_create(&thread, NULL, work, NULL);

@@ -113,6 +113,8 @@ static int check_filter(const struct AttachWish *wish,
     enum FilterSight sight = Filter_look(wish->pid);
     if (sight == FILTER_READABLE)
         return Request_check(interpreter, why, why_size);
+    if (sight == FILTER_SHARED)
+        return Filter_try(wish->pid, why, why_size);
     if (sight != FILTER_HIDDEN || wish->despite_filter)
         return 0;
     snprintf(why, why_size,

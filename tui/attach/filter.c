@@ -11,6 +11,7 @@
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define FILTERS_MOST 64 // of a thread
@@ -111,7 +113,7 @@ struct Call {
      CLONE_CHILD_CLEARTID)
 #define UNIX 1                // AF_UNIX: its header is ipc/socket.c's
 #define STREAM (1 | 02000000) // SOCK_STREAM | SOCK_CLOEXEC
-#define FD 20
+#define FD 1000000            // of no file
 
 // From strace, of Python's and Ocular's calls from the script's first line to
 // the end of detaching, with a viewer between. Not those that every program
@@ -167,6 +169,17 @@ static const struct Call calls[] = {
     CALL(timer_settime),
 };
 
+static void explain(const char *name, pid_t pid, char *why, size_t why_size)
+{
+    snprintf(why, why_size,
+             "process %d has a seccomp filter that would kill it for %s(), "
+             "which Ocular calls there. Nothing was changed; start it with a "
+             "filter that lets this pass or refuses it with an error",
+             (int)pid, name);
+}
+
+// --- Of filters that can be read
+
 struct Filter {
     struct sock_filter code[BPF_CODE_MOST];
     size_t count;
@@ -209,11 +222,7 @@ static int check_thread(struct Filter *filter, pid_t thread, pid_t pid,
         const struct Call *call = found > 0 ? find_killing(filter) : NULL;
         if (!call)
             continue;
-        snprintf(why, why_size,
-                 "process %d has a seccomp filter that would kill it for %s(), "
-                 "which Ocular calls there. Nothing was changed; start it with "
-                 "a filter that lets this pass or refuses it with an error",
-                 (int)pid, call->name);
+        explain(call->name, pid, why, why_size);
         return -EACCES;
     }
     return found > 0 ? -E2BIG : found;
@@ -233,4 +242,44 @@ int Filter_check(const struct Stop *stop, pid_t pid, char *why, size_t why_size)
                  "It may kill the process for a system call of Ocular's",
                  (int)pid, strerror(-error));
     return error ? -EACCES : 0;
+}
+
+// --- Of our own
+
+// Of these arguments the kernel makes an error, or nothing that outlives the
+// process. A real clone() would have a thread on this stack: a thread without
+// our memory is an error.
+static void try_all(int out)
+{
+    for (unsigned char i = 0; i < sizeof calls / sizeof *calls; i++) {
+        const uint64_t *with = calls[i].arguments;
+        bool clones = calls[i].number == SYS_clone;
+        if (write(out, &i, 1) != 1)
+            _exit(1);
+        syscall(calls[i].number, clones ? CLONE_THREAD : with[0], with[1],
+                with[2], 0, 0, 0);
+    }
+    _exit(0);
+}
+
+int Filter_try(pid_t pid, char *why, size_t why_size)
+{
+    unsigned char last = 0;
+    int ends[2], status = 0;
+    pid_t child = pipe(ends) < 0 ? -1 : fork();
+    if (child == 0)
+        try_all(ends[1]);
+    if (child < 0) {
+        snprintf(why, why_size, "no process can be made to try system calls");
+        return -ENOMEM;
+    }
+    close(ends[1]);
+    while (read(ends[0], &last, 1) == 1)
+        ;
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status))
+        return 0;
+    explain(calls[last].name, pid, why, why_size);
+    return -EACCES;
 }

@@ -10,7 +10,7 @@
 enum FilterSight {
     FILTER_NONE,
     FILTER_READABLE, // root, without a filter of our own
-    FILTER_SHARED,   // as many as we have: we are in the same container
+    FILTER_SHARED,   // as many as we have: those of the same container, say
     FILTER_HIDDEN,
 };
 
@@ -19,5 +19,8 @@ enum FilterSight Filter_look(pid_t pid);
 // `why`: one would kill the process, or cannot be read after all.
 int Filter_check(const struct Stop *stop, pid_t pid, char *why,
                  size_t why_size);
+// Those that we have ourselves: a child of ours makes the system calls. As
+// Filter_check.
+int Filter_try(pid_t pid, char *why, size_t why_size);
 
 #endif
