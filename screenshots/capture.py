@@ -235,6 +235,22 @@ def settle_down(top, patience):
         look_on(top, 1)
 
 
+def write_picture(screen, name, folder):
+    for ending, text in (
+        ("svg", svg(screen.columns, screen.lines, drawing(screen))),
+        ("ans", ansi(screen)),
+    ):
+        with open(os.path.join(folder, f"{name}.{ending}"), "w") as file:
+            file.write(text)
+    try:
+        picture = png.render(screen, look, BACKGROUND)
+    except png.NoFont as error:
+        print(f"{name}: {error}", file=sys.stderr)
+    else:
+        with open(os.path.join(folder, f"{name}.png"), "wb") as file:
+            file.write(picture)
+
+
 def take_pictures(top, names, folder):
     for name in names:
         keys, wanted, seconds = PICTURES[name]
@@ -244,19 +260,7 @@ def take_pictures(top, names, folder):
         top.press(*keys)
         top.wait(re.escape(wanted))
         look_on(top, seconds)
-        for ending, text in (
-            ("svg", svg(*SIZE, drawing(top.screen))),
-            ("ans", ansi(top.screen)),
-        ):
-            with open(os.path.join(folder, f"{name}.{ending}"), "w") as file:
-                file.write(text)
-        try:
-            picture = png.render(top.screen, look, BACKGROUND)
-        except png.NoFont as error:
-            print(f"{name}: {error}", file=sys.stderr)
-        else:
-            with open(os.path.join(folder, f"{name}.png"), "wb") as file:
-                file.write(picture)
+        write_picture(top.screen, name, folder)
         for _ in keys:
             top.press("Esc")
         top.settle()
