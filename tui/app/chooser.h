@@ -23,8 +23,8 @@ struct ChooserRow {
     int depth;  // processes of the list that it descends from
     bool other; // does not serve; then the rest counts
     double age_s;
-    char takes[48]; // as in struct Other, as the next
-    char why[512];
+    char takes[sizeof((struct Other *)0)->takes]; // as there, as the next
+    char why[sizeof((struct Other *)0)->why];
 };
 
 struct Chooser {
