@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What manual pages, completion, the help and docs/ say is what the sources have:
-options, columns, settings, messages. tests/e2e/test_examples.py runs the examples."""
+options, columns, settings, messages. tests/e2e/test_examples.py runs the examples,
+tests/test_completion.py the shells."""
 
 import inspect
 import os
 import re
 import shutil
-import socket
 import subprocess
-import tempfile
 from pathlib import Path
 
 import ocular
@@ -63,7 +62,7 @@ def in_bash(program):
 
 def in_zsh(program):
     """What stands before the "[" of an explanation."""
-    text = text_of(f"docs/completion/zsh/_{program}")
+    text = text_of(f"docs/completion/zsh/_{program}").split("case $state")[0]
     specs = re.findall(r"(\{[^}]*\}'|--?[\w-]+=?)\[", text)
     return {option for spec in specs for option in OPTION.findall(spec)}
 
@@ -71,6 +70,8 @@ def in_zsh(program):
 def in_fish(program):
     found = set()
     for line in text_of(f"docs/completion/fish/{program}.fish").splitlines():
+        if not line.startswith("complete ") or "seen_subcommand" in line:
+            continue
         line = line.split(" -d ")[0]
         found |= {f"-{short}" for short in re.findall(r" -s (\w)", line)}
         found |= {f"--{long}" for long in re.findall(r" -l ([\w-]+)", line)}
@@ -146,84 +147,6 @@ def test_manuals_are_well_formed(program):
     )
     assert done.returncode == 0 and done.stderr == ""
     assert done.stdout.startswith(f"{program.upper()}(1)")
-
-
-# --- Completion ---------------------------------------------------------------
-
-COMPLETES = """
-. "$1" || exit
-shift
-COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-mine=$(complete -p "$1") || exit
-mine=${mine% *}
-"${mine##* }"
-[ ${#COMPREPLY[@]} = 0 ] || printf '%s\\n' "${COMPREPLY[@]}"
-"""
-
-
-def completed(*words, **more):
-    """What bash offers for the last of these words."""
-    done = subprocess.run(
-        [
-            "bash",
-            "--norc",
-            "-c",
-            COMPLETES,
-            "-",
-            DOCS / "completion/bash" / words[0],
-            *words,
-        ],
-        capture_output=True,
-        text=True,
-        **more,
-    )
-    assert done.returncode == 0 and done.stderr == "", done.stderr
-    return done.stdout.split()
-
-
-@pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
-@pytest.mark.parametrize(
-    "words, offered",
-    [
-        ("ocular --idl", "--idle"),
-        ("ocular --serve --output-", "--output-seconds"),
-        ("ocular --mode ", "adaptive precise"),
-        ("ocular --mode = p", "precise"),
-        ("ocular --mode = precise --thr", "--threshold"),
-        ("ocular --output --q", ""),
-        ("ocular script.py --qui", ""),
-        ("ocular -m module --qui", ""),
-        ("ocular-top --re", "--record --replay"),
-        ("ocular-top --once --sort wai", "wait% waited"),
-        ("ocular-top --sort = spe", "spec"),
-        ("ocular-top --size 8", ""),
-    ],
-)
-def test_bash_completes(words, offered):
-    assert completed(*words.split(" ")) == offered.split()
-
-
-@pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
-def test_bash_completes_processes():
-    with (
-        tempfile.TemporaryDirectory(prefix="oc-") as folder,  # short, for an address
-        socket.socket(socket.AF_UNIX) as listener,
-    ):
-        listener.bind(f"{folder}/4711.sock")
-        Path(folder, "4712.sock").touch()  # no socket
-        environment = {"PATH": os.environ["PATH"], "OCULAR_DIR": folder}
-        assert "4711" in completed("ocular-top", "-p", "47", env=environment)
-        assert "4712" not in completed("ocular-top", "-p", "47", env=environment)
-
-
-@pytest.mark.parametrize("shell, suffix", [("bash", ""), ("zsh", ""), ("fish", ".fish")])
-def test_completion_parses(shell, suffix):
-    if not shutil.which(shell):
-        pytest.skip(f"no {shell}")
-    for path in (DOCS / "completion" / shell).iterdir():
-        done = subprocess.run([shell, "-n", path], capture_output=True, text=True)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert path.suffix == suffix
 
 
 # --- The help -----------------------------------------------------------------

@@ -1,8 +1,17 @@
 # SPDX-License-Identifier: MIT
 # Completes ocular-top(1) in fish.
 
+# The Python processes that this user may look at, and their commands.
+function __ocular_top_pids
+    for path in (find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -lname '*python*' 2>/dev/null)
+        set -l folder (dirname $path)
+        set -l text (cat $folder/cmdline 2>/dev/null | tr '\0\n\t' '   ')
+        printf '%s\t%s\n' (basename $folder) "$text"
+    end
+end
+
 complete -c ocular-top -f
-complete -c ocular-top -s p -l pid -x -a '(__fish_complete_pids)' -d 'The process'
+complete -c ocular-top -s p -l pid -x -a '(__ocular_top_pids)' -d 'The process'
 complete -c ocular-top -l attach -d 'Have it serve until the viewer leaves'
 complete -c ocular-top -l attach-only -d 'Have it serve, and leave'
 complete -c ocular-top -l detach -d 'End what --attach-only began'

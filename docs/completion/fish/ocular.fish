@@ -1,25 +1,63 @@
 # SPDX-License-Identifier: MIT
 # Completes ocular(1) in fish.
 
-complete -c ocular -s h -l help -d 'Print all options'
-complete -c ocular -l version -d 'Print the version'
-complete -c ocular -s m -x -d 'Run a library module'
-complete -c ocular -s c -x -d 'Run code'
-complete -c ocular -l serve -d 'Answer ocular-top'
-complete -c ocular -l idle -d 'Trace only while ocular-top looks'
-complete -c ocular -l mode -x -a 'adaptive precise' -d 'What is hooked'
-complete -c ocular -l threshold -x -d 'Hits after which a hook is taken out'
-complete -c ocular -l budget -x -d 'Share of CPU time that tracing may cost'
-complete -c ocular -l exclude -x -d 'Leave out code that has this text'
-complete -c ocular -l include-only -x -d 'Trace only code that has this text'
-complete -c ocular -l output -r -F -d 'Where the timeline goes'
-complete -c ocular -l no-perfetto -d 'Keep no timeline'
-complete -c ocular -l timeline-limit -x -d 'Bytes of memory for the timeline'
-complete -c ocular -l timeline-instructions -d 'The timeline has each instruction'
-complete -c ocular -l timeline-spill -x -a '(__fish_complete_directories)' -d 'What has no room in memory goes there'
-complete -c ocular -l output-seconds -x -d 'How long writing may take at exit'
-complete -c ocular -l quiet -d 'No report and no progress on stderr'
-complete -c ocular -l children -d 'Children write timelines of their own'
-complete -c ocular -l follow -d 'Trace the Python programs that it starts as well'
-complete -c ocular -l install-follow -d 'Write what --follow needs'
-complete -c ocular -l remove-follow -d 'Remove what --follow needs'
+# What follows the program is not ours. Of some options the next word is the value.
+function __ocular_before_program
+    set -l words (commandline -opc)
+    set -e words[1]
+    while set -q words[1]
+        switch $words[1]
+            case '-m*' '-c*'
+                return 1
+            case --mode --threshold --budget --exclude --include-only --output --timeline-limit --timeline-spill --output-seconds
+                set -q words[2]; and set -e words[1]
+            case '-?*'
+            case '*'
+                return 1
+        end
+        set -e words[1]
+    end
+end
+
+# The Python processes that this user may look at, and their commands.
+function __ocular_pids
+    for path in (find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -lname '*python*' 2>/dev/null)
+        set -l folder (dirname $path)
+        set -l text (cat $folder/cmdline 2>/dev/null | tr '\0\n\t' '   ')
+        printf '%s\t%s\n' (basename $folder) "$text"
+    end
+end
+
+complete -c ocular -n __ocular_before_program -s h -l help -d 'Print all options'
+complete -c ocular -n __ocular_before_program -l version -d 'Print the version'
+complete -c ocular -n __ocular_before_program -s m -x -d 'Run a library module'
+complete -c ocular -n __ocular_before_program -s c -x -d 'Run code'
+complete -c ocular -n __ocular_before_program -l serve -d 'Answer ocular-top'
+complete -c ocular -n __ocular_before_program -l idle -d 'Trace only while ocular-top looks'
+complete -c ocular -n __ocular_before_program -l mode -x -a 'adaptive precise' -d 'What is hooked'
+complete -c ocular -n __ocular_before_program -l threshold -x -d 'Hits after which a hook is taken out'
+complete -c ocular -n __ocular_before_program -l budget -x -d 'Share of CPU time that tracing may cost'
+complete -c ocular -n __ocular_before_program -l exclude -x -d 'Leave out code that has this text'
+complete -c ocular -n __ocular_before_program -l include-only -x -d 'Trace only code that has this text'
+complete -c ocular -n __ocular_before_program -l output -r -F -d 'Where the timeline goes'
+complete -c ocular -n __ocular_before_program -l no-perfetto -d 'Keep no timeline'
+complete -c ocular -n __ocular_before_program -l timeline-limit -x -d 'Bytes of memory for the timeline'
+complete -c ocular -n __ocular_before_program -l timeline-instructions -d 'The timeline has each instruction'
+complete -c ocular -n __ocular_before_program -l timeline-spill -x -a '(__fish_complete_directories)' -d 'What has no room in memory goes there'
+complete -c ocular -n __ocular_before_program -l output-seconds -x -d 'How long writing may take at exit'
+complete -c ocular -n __ocular_before_program -l quiet -d 'No report and no progress on stderr'
+complete -c ocular -n __ocular_before_program -l children -d 'Children write timelines of their own'
+complete -c ocular -n __ocular_before_program -l follow -d 'Trace the Python programs that it starts as well'
+complete -c ocular -n __ocular_before_program -l install-follow -d 'Write what --follow needs'
+complete -c ocular -n __ocular_before_program -l remove-follow -d 'Remove what --follow needs'
+
+# Commands, and what they take.
+complete -c ocular -n __fish_is_first_arg -a attach -d 'Have a program serve that runs'
+complete -c ocular -n __fish_is_first_arg -a detach -d 'End that'
+complete -c ocular -n __fish_is_first_arg -a enable -d 'Have all programs of this environment serve'
+complete -c ocular -n __fish_is_first_arg -a disable -d 'End that'
+complete -c ocular -n __fish_is_first_arg -a status -d 'Print which processes serve'
+complete -c ocular -n __fish_is_first_arg -a merge -d 'Put several timelines into one'
+complete -c ocular -n '__fish_seen_subcommand_from attach detach; and test (count (commandline -opc)) = 2' -x -a '(__ocular_pids)'
+complete -c ocular -n '__fish_seen_subcommand_from attach detach enable disable status' -f
+complete -c ocular -n '__fish_seen_subcommand_from merge' -s o -l output -r -F -d 'Where the timeline goes'

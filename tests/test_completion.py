@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: MIT
+"""What bash, zsh and fish offer with the files of docs/completion/, asked of the shells
+themselves; they print nothing meanwhile. A shell that is not here is skipped."""
+
+import contextlib
+import fcntl
+import os
+import pty
+import shutil
+import socket
+import subprocess
+import tempfile
+import termios
+from pathlib import Path
+
+import pytest
+from test_documents import OPTIONS
+
+pytestmark = pytest.mark.once
+COMPLETION = Path(__file__).resolve().parent.parent / "docs/completion"
+
+
+def needs(shell):
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell}")
+
+
+def types(command, text, **environment):
+    """Has a shell on a terminal of its own until it ends, and types that."""
+    ours, its = pty.openpty()
+    with subprocess.Popen(
+        command,
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        env={**os.environ, "TERM": "vt100", **environment},
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    ) as shell:
+        os.close(its)
+        os.write(ours, text)
+        printed = b""
+        with contextlib.suppress(OSError):  # it has ended
+            while more := os.read(ours, 4096):
+                printed += more
+        os.close(ours)
+    assert shell.returncode == 0, printed
+
+
+# --- What each shell offers for the last word of a line --------------------------
+
+BASH = """
+. "$1" || exit
+shift
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+mine=$(complete -p "$1") || exit
+mine=${mine% *}
+"${mine##* }"
+[ ${#COMPREPLY[@]} = 0 ] || printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def in_bash(folder, *lines, **more):
+    for line in lines:
+        words = line.split(" ")
+        done = subprocess.run(
+            ["bash", "--norc", "-c", BASH, "-", COMPLETION / "bash" / words[0], *words],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            **more,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        yield done.stdout.splitlines()
+
+
+# compadd is what every function of completion adds by; with -O, -A and -D it only looks.
+ZSH = """
+fpath=($COMPLETION/zsh $fpath)
+autoload -Uz compinit
+compinit -u -d $SCRATCH/dump
+exec 2>$SCRATCH/errors
+offer() {
+    compadd() {
+        local -a found
+        if ! (( ${@[(I)-[OAD]*]} )); then
+            builtin compadd -A found "$@"
+            print -rl -- $found >>$SCRATCH/offered
+        fi
+        builtin compadd "$@"
+    }
+    _main_complete
+    unfunction compadd
+}
+zle -C offer list-choices offer
+each() {
+    local line
+    for line in ${(f)"$(<$SCRATCH/lines)"}; do
+        BUFFER=$line CURSOR=$#line
+        print -r -- "== $line" >>$SCRATCH/offered
+        zle offer
+    done
+    exit 0
+}
+zle -N each
+bindkey '^X' each
+"""
+
+
+def in_zsh(folder, *lines):
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch)
+        (path / "rc").write_text(ZSH)
+        (path / "lines").write_text("\n".join(lines) + "\n")
+        typed = f"cd {folder}; . {scratch}/rc\n\x18".encode()
+        given = {"SCRATCH": scratch, "COMPLETION": str(COMPLETION)}
+        types(["zsh", "-f", "-i"], typed, **given)
+        assert (path / "errors").read_text() == ""
+        answers = (path / "offered").read_text().split("== ")[1:]
+    assert [answer.split("\n")[0] for answer in answers] == list(lines)
+    for answer in answers:
+        yield [word for word in answer.splitlines()[1:] if word]
+
+
+FISH = "source $argv[1]; cd $argv[2]; complete -C $argv[3]"
+
+
+def in_fish(folder, *lines):
+    for line in lines:
+        source = COMPLETION / "fish" / f"{line.split(' ')[0]}.fish"
+        done = subprocess.run(
+            ["fish", "--no-config", "-c", FISH, source, folder, line],
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        offered = [text.split("\t")[0] for text in done.stdout.splitlines()]
+        yield [text.rpartition("=")[2] for text in offered]
+
+
+SHELLS = {"bash": in_bash, "zsh": in_zsh, "fish": in_fish}
+every_shell = pytest.mark.parametrize("shell", SHELLS)
+
+
+# --- The tests ----------------------------------------------------------------
+
+
+@every_shell
+@pytest.mark.parametrize("program", OPTIONS)
+def test_each_option_is_offered(tmp_path, program, shell):
+    """zsh leaves out which letter begins a word for one that excludes it."""
+    needs(shell)
+    short, long = SHELLS[shell](tmp_path, f"{program} -", f"{program} --")
+    known = OPTIONS[program]()
+    assert {option for option in known if option.startswith("--")} == set(long)
+    assert known == set(short) | set(long)
+
+
+# A line, and what is offered in a folder with these files.
+FILES = ("serial.json", "service.py")
+LINES = {
+    "ocular --mode ": "adaptive precise",
+    "ocular --mode p": "precise",
+    "ocular --serve --output-": "--output-seconds",
+    "ocular --mode precise --thr": "--threshold",
+    "ocular --idl": "--idle",
+    "ocular --output x.json --qui": "--quiet",
+    "ocular --timeline-spill fol": "folder",
+    "ocular service.py --qui": "",
+    "ocular -m module --qui": "",
+    "ocular attach 1 --qui": "",
+    "ocular at": "attach",
+    "ocular e": "enable",
+    "ocular merge --out": "--output",
+    "ocular-top --re": "--record --replay",
+    "ocular-top --once --sort wai": "wait% waited",
+    "ocular-top --sort spe": "spec",
+    "ocular-top --size 8": "",
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in FILES:
+        (tmp_path / name).touch()
+    (tmp_path / "folder").mkdir()
+    return tmp_path
+
+
+@every_shell
+def test_what_is_offered(folder, shell):
+    needs(shell)
+    offered = list(SHELLS[shell](folder, *LINES))
+    offered = [sorted({word.rstrip("/") for word in each}) for each in offered]
+    assert dict(zip(LINES, offered, strict=True)) == {
+        line: sorted(words.split()) for line, words in LINES.items()
+    }
+
+
+# What the shell itself adds in bash, where no word of ours fits.
+NAMES = {
+    "ocular --output serv": "service.py",
+    "ocular --output=seri": "serial.json",
+    "ocular --quiet serv": "service.py",
+    "ocular service.py seri": "serial.json",
+    "ocular merge -o seri": "serial.json",
+    "ocular merge seri": "serial.json",
+    "ocular-top --record serv": "service.py",
+    "ocular-top --replay serv": "service.py",
+}
+
+
+def typed_in_bash(folder, *lines):
+    """The last word, as a Tab completes it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        rc, said, errors = (Path(scratch, name) for name in ("rc", "said", "errors"))
+        keep = f'bind -x \'"\\C-g": echo "$READLINE_LINE" >>{said}; READLINE_LINE=\''
+        sources = "\n".join(f". {path}" for path in (COMPLETION / "bash").iterdir())
+        rc.write_text(f"{sources}\n{keep}\ncd {folder}\nexec 2>{errors}\n")
+        text = "".join(f"{line}\t\x07" for line in lines) + "exit\n"
+        types(["bash", "--rcfile", rc, "-i"], text.encode(), HISTFILE="")
+        # readline echoes what is typed to where errors go.
+        assert "bash:" not in errors.read_text()
+        return [line.split()[-1].rpartition("=")[2] for line in said.open()]
+
+
+@every_shell
+def test_names_of_files(folder, shell):
+    needs(shell)
+    if shell == "bash":
+        offered = typed_in_bash(folder, *NAMES)
+    else:
+        offered = [" ".join(each) for each in SHELLS[shell](folder, *NAMES)]
+    assert dict(zip(NAMES, offered, strict=True)) == NAMES
+
+
+@every_shell
+def test_processes(tmp_path, shell):
+    """After attach, detach and, but for bash, --pid the Python processes."""
+    needs(shell)
+    if not shutil.which("find"):
+        pytest.skip("no find")
+    lines = ["ocular attach ", "ocular detach "]
+    if shell != "bash":
+        lines += ["ocular-top -p ", "ocular-top --attach --pid="]
+    with subprocess.Popen(["sleep", "1000"]) as no_python:
+        try:
+            for offered in SHELLS[shell](tmp_path, *lines):
+                assert str(os.getpid()) in offered
+                assert str(no_python.pid) not in offered
+        finally:
+            no_python.kill()
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
+def test_bash_completes_processes_that_serve():
+    with (
+        tempfile.TemporaryDirectory(prefix="oc-") as folder,  # short, for an address
+        socket.socket(socket.AF_UNIX) as listener,
+    ):
+        listener.bind(f"{folder}/4711.sock")
+        Path(folder, "4712.sock").touch()  # no socket
+        given = {"PATH": os.environ["PATH"], "OCULAR_DIR": folder}
+        (offered,) = in_bash(folder, "ocular-top -p 47", env=given)
+        assert "4711" in offered and "4712" not in offered
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
+def test_words_that_bash_splits_at_equals_signs(tmp_path):
+    lines = "ocular --mode = p", "ocular --mode = precise --th", "ocular-top --sort = spe"
+    assert list(in_bash(tmp_path, *lines)) == [["precise"], ["--threshold"], ["spec"]]
+
+
+@every_shell
+def test_completion_parses(shell):
+    needs(shell)
+    for path in (COMPLETION / shell).iterdir():
+        done = subprocess.run([shell, "-n", path], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert path.suffix == (".fish" if shell == "fish" else "")
