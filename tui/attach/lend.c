@@ -159,7 +159,7 @@ static int copy_file(const struct Lending *lending, int from, int to,
                      const char *name)
 {
     struct AsUser as;
-    struct stat status;
+    struct stat status = {0};
     int source = openat(from, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC), copy;
     int error = source < 0 || fstat(source, &status) ? -errno : 0;
     if (!error && S_ISREG(status.st_mode)) {
