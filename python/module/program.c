@@ -166,7 +166,8 @@ static void end_by_interrupt(void)
 // Prints the exception, unless it is SystemExit, which stays. The exit status.
 static int report(void)
 {
-    bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+    // Not a subclass of it: as CPython compares.
+    bool interrupted = PyErr_Occurred() == PyExc_KeyboardInterrupt;
 
     if (PyErr_ExceptionMatches(PyExc_SystemExit))
         return 0;

@@ -56,6 +56,15 @@ FAULTS = {
     "words": ("import sys\nsys.exit('words')", 1, "words"),
     "exit in a function": ("import sys\ndef f(): sys.exit()\nf()", 0, ""),
     "interrupt": ("def f():\n    raise KeyboardInterrupt\nf()", -signal.SIGINT, "in f"),
+    "subclass of interrupt": (
+        """
+        class Stop(KeyboardInterrupt): pass
+        def f(): raise Stop
+        f()
+        """,
+        1,
+        "in f",
+    ),
     "recursion": ("def f(n): return f(n + 1)\nf(0)", 1, "more times"),
     "print_stack": (
         """
@@ -177,7 +186,10 @@ def test_a_program_ends_as_it_does_alone(tmp_path, name):
     assert plain.status == status and words in plain.err
 
 
-@pytest.mark.parametrize("name", ["uncaught", "caused", "exit", "interrupt", "recursion"])
+@pytest.mark.parametrize(
+    "name",
+    ["uncaught", "caused", "exit", "interrupt", "subclass of interrupt", "recursion"],
+)
 @pytest.mark.parametrize("way", ["module", "package", "code", "stdin", "zip"])
 def test_other_ways_to_give_it(tmp_path, name, way):
     source, status, words = FAULTS[name]
