@@ -450,17 +450,31 @@ class _Shared:
                 stop_tracing()
 
 
-@contextlib.contextmanager
+class _Block(contextlib.ContextDecorator):
+    """What tracing() returns. It is no generator's: contextlib's code would run in the
+    trace, and be listed beside the program's."""
+
+    def __init__(self, settings):
+        self.settings = settings
+        self.entered = []
+
+    def _recreate_cm(self):  # for each call of what it decorates
+        return _Block(self.settings)
+
+    def __enter__(self):
+        self.entered.append(_Shared.enter(self.settings))
+
+    def __exit__(self, *exception):
+        shared = self.entered.pop()
+        if shared is not None:
+            shared.leave()
+
+
 def tracing(**settings):
     """Trace a `with` block; the arguments are start_tracing's. Inside a trace
     that is running already it does nothing; where several threads are in such
     blocks, the trace ends with the last of them."""
-    shared = _Shared.enter(settings)
-    try:
-        yield
-    finally:
-        if shared is not None:
-            shared.leave()
+    return _Block(settings)
 
 
 def traced(function=None, /, **settings):

@@ -45,6 +45,40 @@ def test_stopped_inside():
         assert not ocular.is_tracing()
 
 
+def test_it_lists_nothing_but_the_block(monkeypatch):
+    stop_tracing, ends = ocular.stop_tracing, []
+
+    def work():
+        return sum(range(10))
+
+    def stop():
+        ends.append(stop_tracing())
+
+    monkeypatch.setattr(ocular, "stop_tracing", stop)
+
+    with ocular.tracing(**EXACT):
+        work()
+    (end,) = ends
+    seen = {function["name"] for function in end["functions"]}
+    assert seen == {work.__qualname__, stop.__qualname__}
+
+
+def test_a_block_again_and_as_a_decorator():
+    block = ocular.tracing(**EXACT)
+    for _ in range(2):
+        with block:
+            assert ocular.is_tracing()
+        assert not ocular.is_tracing()
+
+    @block
+    def count(n):
+        assert ocular.is_tracing()
+        return n and count(n - 1)
+
+    assert count(3) == 0
+    assert not ocular.is_tracing()
+
+
 def test_wrong_settings():
     with pytest.raises(ValueError, match="mode"):
         with ocular.tracing(mode="x"):
