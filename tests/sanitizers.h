@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Which sanitizer a test is built with, for the few that depend on it.
+// Which sanitizer a test is built with, or whether valgrind runs it, for the
+// few that depend on it.
 #ifndef OCULAR_TESTS_SANITIZERS_H
 #define OCULAR_TESTS_SANITIZERS_H
+
+#include <stdlib.h>
+
+#define UNDER_VALGRIND (getenv("UNDER_VALGRIND") != NULL) // by tests/run_units
 
 #ifndef __has_feature
 #define __has_feature(feature) 0
