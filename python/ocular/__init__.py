@@ -29,6 +29,10 @@ if "t" in sys.abiflags:
         "usual build of Python %d.%d" % sys.version_info[:2]
     )
 
+from . import _path  # noqa: F401, before all others
+
+# isort: split
+
 import _thread
 import atexit
 import contextlib

@@ -7,6 +7,10 @@ warning says why and the program runs untraced. A program that does not compile
 is not traced.
 """
 
+import ocular  # first: see _path.py
+
+# isort: split
+
 import argparse
 import builtins
 import contextlib
@@ -15,11 +19,11 @@ import os
 import pkgutil
 import runpy
 import sys
+import textwrap
 import types
-from importlib.machinery import BuiltinImporter
+from importlib.machinery import BuiltinImporter, FrozenImporter
 
-import ocular
-from ocular import _ocular, _settings
+from ocular import _ocular, _opcodes, _path, _settings  # noqa: F401, for the start
 
 DESCRIPTION = """\
 Runs a Python program, traced. Three things people do:
@@ -300,18 +304,64 @@ def _put_first_on_path(folder):
         os.getcwd()
         del sys.path[0]
     sys.path.insert(0, folder)
+    _forget_modules(folder)
+
+
+# What the interpreter imports before it puts the program's folder on the path.
+AT_START = {
+    "_collections_abc",
+    "_sitebuiltins",
+    "abc",
+    "codecs",
+    "encodings",
+    "genericpath",
+    "io",
+    "os",
+    "posixpath",
+    "site",
+    "stat",
+    "zipimport",
+}
+
+
+def _can_be_the_programs(name):
+    return not (
+        name not in sys.stdlib_module_names
+        or name in AT_START
+        or BuiltinImporter.find_spec(name)
+        or FrozenImporter.find_spec(name)
+    )
+
+
+def _forget_modules(folder):
+    """Forgets what we have imported of the standard library and the program's folder
+    has a module of the same name as: the program's own import is to find that."""
+    for hook in sys.path_hooks:  # the cache of these would not see a file made just now
+        try:
+            finder = hook(folder or os.getcwd())
+            break
+        except (ImportError, OSError):
+            continue
+    else:
+        return
+    for name in {module.partition(".")[0] for module in sys.modules}:
+        spec = _can_be_the_programs(name) and finder.find_spec(name)
+        if spec and spec.loader is not None:  # else a folder without __init__.py
+            for module in list(sys.modules):
+                if module == name or module.startswith(name + "."):
+                    del sys.modules[module]
 
 
 def _run_module(begin, name, is_option):
     """Runs a module as the interpreter does for -m, or for a directory."""
+    if sys.path:
+        _forget_modules(sys.path[0])
     return _ocular.run_call(begin, runpy._run_module_as_main, (name, is_option))
 
 
 def _run_command(begin, source):
     _put_first_on_path("")
     if sys.version_info >= (3, 14):
-        import textwrap
-
         source = textwrap.dedent(source)
     return _ocular.run_string(begin, source)
 
@@ -395,6 +445,7 @@ def main(arguments=None):
     if not named and not rest and os.isatty(0):
         parser.error("name a script, a module with -m, or code with -c")
     begin = _beginner(options)
+    _path.give_back()
     _fresh_main()
     # With -i the interpreter asks for more afterwards, and has a status of its own.
     status = _run(parser, begin, options, rest)
@@ -406,10 +457,9 @@ def command():
     """The installed command `ocular`. Python puts the command's own folder first on
     sys.path; `python -m ocular` has the current directory there."""
     if not sys.flags.safe_path:
-        try:
-            sys.path[0] = os.getcwd()
-        except OSError:  # the directory was removed
-            del sys.path[0]
+        del sys.path[0]
+        with contextlib.suppress(OSError):  # the directory was removed
+            _path.take(os.getcwd())
     main()
 
 

@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import signal
+import sys
 import textwrap
 import zipfile
 
@@ -257,6 +258,55 @@ def test_its_names_arguments_and_path(tmp_path):
         same(other, "../program.py", *more, env=variable)
         same(tmp_path, "-c", SEES, *more, env=variable)
         same(other, "../app", *more, env=variable)
+
+
+def modules_of_its_own(folder, without):
+    """One beside the program for each of the standard library."""
+    names = sorted(
+        name
+        for name in sys.stdlib_module_names
+        if re.match("[a-z]+$", name) and name not in without
+    )
+    for name in names:
+        write(folder, f"print('own', __name__)\nown = {name!r}\n", f"{name}.py")
+    return names
+
+
+IMPORTS = """
+import sys
+for name in {names}:
+    module = __import__(name)
+    print(name, getattr(module, "own", None))
+"""
+
+
+@pytest.mark.parametrize("way", ["script", "code", "stdin", "folder", "command"])
+def test_modules_with_names_of_the_standard_library(tmp_path, way):
+    """The program finds its own; what Ocular needs is not taken from them."""
+    # CPython needs some itself: for -c, at its end, for -m before it runs any of Ocular.
+    without = "linecache", "threading", "importlib", "types", "warnings", "pkgutil"
+    folder = tmp_path / "app"
+    folder.mkdir()
+    names = modules_of_its_own(folder, without)
+    for source in ("print(1)", IMPORTS.format(names=names)):
+        write(folder, source, "__main__.py")
+        arguments, more = {
+            "code": (["-c", source], {}),
+            "stdin": (["-"], {"input": source}),
+            "folder": (["."], {}),
+        }.get(way, (["__main__.py", "a"], {}))
+        if way == "command":
+            more["traced"] = [*command_in(tmp_path), "--quiet", "--no-perfetto"]
+        plain = same(folder, *arguments, **more)
+        assert plain.status == 0
+    assert "argparse argparse" in plain.out and "enum enum" in plain.out
+
+
+def command_in(folder):
+    path = folder / "bin" / "ocular"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("from ocular.__main__ import command\ncommand()\n")
+    return [PYTHON, path]
 
 
 def test_a_directory_that_has_gone(tmp_path):
