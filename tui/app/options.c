@@ -76,6 +76,8 @@ enum Long {
     LONG_PACKAGE
 };
 
+#define LETTERS ":p:d:s:F:n:CUMVh"
+
 static const struct option longs[] = {
     {"pid", required_argument, NULL, 'p'},
     {"delay", required_argument, NULL, 'd'},
@@ -113,6 +115,17 @@ static int complain(const struct Complaint *complaint, const char *wanted,
     char clean[80];
     Text_clean(clean, sizeof clean, given);
     snprintf(complaint->why, complaint->size, "%s, not \"%s\"", wanted, clean);
+    return -EINVAL;
+}
+
+// Where nothing else would have done; `given` may be "".
+static int object(const struct Complaint *complaint, const char *words,
+                  const char *given)
+{
+    char clean[80];
+    Text_clean(clean, sizeof clean, given);
+    snprintf(complaint->why, complaint->size, "%s%s%s", words,
+             *clean ? " " : "", clean);
     return -EINVAL;
 }
 
@@ -263,6 +276,15 @@ static int take(struct Options *options, int option, const char *value,
     }
 }
 
+// A letter, of which the word may have several, or that word.
+static int no_option(const struct Complaint *complaint, const char *word)
+{
+    const char letter[] = {'-', (char)optopt, '\0'};
+    bool is_letter =
+        optopt > 0 && optopt <= CHAR_MAX && !strchr(LETTERS, optopt);
+    return object(complaint, "there is no option", is_letter ? letter : word);
+}
+
 int Options_parse(struct Options *options, int argc, char **argv, char *why,
                   size_t why_size)
 {
@@ -270,28 +292,24 @@ int Options_parse(struct Options *options, int argc, char **argv, char *why,
     int option, error = 0;
     *options = (struct Options){.delay_s = 1, .sort = COLUMN_SHARE};
     opterr = 0;
-    optind = 1;
-    while (!error && (option = getopt_long(argc, argv, ":p:d:s:F:n:CUMVh",
-                                           longs, NULL)) != -1) {
+    optind = 0; // from the beginning, and not in a word that was left
+    while (!error &&
+           (option = getopt_long(argc, argv, LETTERS, longs, NULL)) != -1) {
         if (option == ':')
-            return complain(&complaint, "a value must follow",
-                            argv[optind - 1]);
+            return object(&complaint, "a value must follow", argv[optind - 1]);
         if (option == '?')
-            return complain(&complaint, "an option of --help is needed",
-                            argv[optind - 1]);
+            return no_option(&complaint, argv[optind - 1]);
         error = take(options, option, optarg, &complaint);
     }
     if (!error && optind < argc)
         return complain(&complaint, "options only: --pid PID names a process",
                         argv[optind]);
     if (!error && options->replay && (options->record || options->pid))
-        return complain(&complaint,
-                        "--replay goes with neither --record nor --pid",
-                        options->replay);
+        return object(&complaint,
+                      "--replay goes with neither --record nor --pid", "");
     if (!error && !options->pid &&
         (options->attach || options->attach_only || options->detach))
-        return complain(&complaint, "--attach and --detach need --pid PID",
-                        argv[argc - 1]);
+        return object(&complaint, "--attach and --detach need --pid PID", "");
     if (options->keys || options->width)
         options->batch = true;
     return error;
