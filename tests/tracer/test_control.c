@@ -486,7 +486,7 @@ static struct Stretch settle(double (*cores)(double), double share,
 
 static void test_an_hour_of_steady_work(void **state)
 {
-    const int tens = FEWER(360); // of seconds
+    const int tens = FEWER_ROUNDS(360); // of seconds
     struct Stretch start;
     double samples;
 
@@ -511,7 +511,7 @@ static void test_an_hour_of_steady_work(void **state)
 // dark in an hour, beside two functions that are called all the time.
 static void test_the_calm_stay_armed(void **state)
 {
-    const int seconds = FEWER(3600);
+    const int seconds = FEWER_ROUNDS(3600);
     struct Stretch start;
 
     (void)state;
