@@ -14,6 +14,7 @@ import zlib
 TAIL = b"\n]}\n"
 TIME = re.compile(rb'"ts":(\d+)\.(\d\d\d)')
 PID = re.compile(rb'"pid":(\d+)')
+LINK = re.compile(rb'"bind_id":"0x[0-9a-f]+([0-9a-f]{8})"')  # pid, a task's number
 PROFILE = b'{"ph":"P",'
 START = re.compile(rb'"startTime":0')  # of a profile, in whole microseconds
 # Field numbers of Perfetto's protobuf (tracer/timeline/pftrace_fields.h).
@@ -71,6 +72,7 @@ def _copy_json(file, path, out, first, shift_ns, pid):
             event = START.sub(b'"startTime":%d' % (shift_ns // 1000), event, count=1)
         if pid is not None:
             event = PID.sub(b'"pid":%d' % pid, event, count=1)
+            event = LINK.sub(rb'"bind_id":"0x%x\1"' % pid, event, count=1)
         out.write(event if first else b",\n" + event)
         first = False
     raise Refused(f"{path}: it is not whole")

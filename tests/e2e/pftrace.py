@@ -30,7 +30,7 @@ Mapping: 1 iid uint, 7 path uint
 Sample: 2 pid uint, 3 tid uint, 4 stack uint, 5 mode uint
 Named: 1 iid uint, 2 name text, 3 function text, 4 line uint
 Event: 3 category uint, 4 note* Note, 9 type uint, 10 name_iid uint, 11 track uint,
-    22 said text, 23 name text, 34 place uint, 44 value double
+    22 said text, 23 name text, 34 place uint, 44 value double, 47 flow fixed
 Note: 1 name_iid uint, 2 value bool, 3 value uint, 4 value int, 5 value double,
     6 value text, 7 value pointer, 9 value json, 10 name text, 17 text uint
 """
@@ -44,6 +44,7 @@ VARINTS = {
     "bool": bool,
     "pointer": hex,
 }
+FIXED = {"double": "<d", "fixed": "<Q"}
 TEXTS = {"text": bytes.decode, "json": json.loads}
 STATE_CLEARED = 1
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
@@ -69,9 +70,9 @@ def message(kind, data):
             assert tag & 7 == 0
             value, at = varint(data, at)
             value = VARINTS[is_of](value)
-        elif is_of == "double":
+        elif is_of in FIXED:
             assert tag & 7 == 1
-            (value,), at = struct.unpack_from("<d", data, at), at + 8
+            (value,), at = struct.unpack_from(FIXED[is_of], data, at), at + 8
         else:
             assert tag & 7 == 2
             size, at = varint(data, at)
@@ -131,7 +132,9 @@ def words(sequence, event, stack):
     """An event as JSON has it, but for its thread and time."""
     args = sequence.args(event)
     if event["type"] == END:
-        return {"ph": "E", "name": stack.pop(), **({"args": args} if args else {})}
+        name = stack.pop()
+        named = {} if name is None else {"name": name}  # None: of a task's step
+        return {"ph": "E", **named, **({"args": args} if args else {})}
     name = event.get("name") or sequence.known["name"][event["name_iid"]]["name"]
     if event["type"] == BEGIN:
         stack.append(name)
@@ -161,6 +164,16 @@ def dark(sequence, event, names):
         return {"ph": "b", **about(sequence, event), **ids}
     rest = {"args": args} if args else {}
     return {"ph": "e", "cat": "dark", "name": names.pop(number), **ids, **rest}
+
+
+def task(sequence, event, stack, flows):
+    """Where a step of a task begins; `flows` are the numbers of those before."""
+    stack.append(None)
+    pid, number = divmod(event["flow"], 1 << 32)
+    known = {"flow_in": True} if event["flow"] in flows else {}
+    flows.add(event["flow"])
+    link = {"bind_id": f"0x{pid:x}{number:08x}", "flow_out": True, **known}
+    return {"ph": "B", **about(sequence, event), **link}
 
 
 def counted(event, track, tracks, threads):
@@ -210,7 +223,7 @@ def samples(data):
 def document(data):
     """The document that trace.check() takes."""
     tracks, stacks, events = {}, defaultdict(list), []
-    spans, darkened, parents, threads = {}, {}, {}, {}
+    spans, darkened, parents, threads, flows = {}, {}, {}, {}, set()
     for packet, sequence in packets(data):
         if "track" in packet:
             track = packet["track"]
@@ -240,6 +253,8 @@ def document(data):
                 event = dark(sequence, event, darkened)
             elif event.get("said") == "specialisation":
                 event = {"ph": "i", "s": "p", **about(sequence, event)}
+            elif event.get("said") == "task":
+                event = task(sequence, event, stacks[uuid], flows)
             elif "track" in event or "said" in event:
                 event = said(sequence, event, spans)
             else:

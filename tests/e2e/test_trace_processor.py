@@ -176,7 +176,7 @@ ARGUMENT = (
 INSTANTS = f"""
 select tid, slice.name, ifnull(category, 'loop'), ts, dur, {ARGUMENT.format("uOps")},
     {ARGUMENT.format("Hardware Cycles")}, {ARGUMENT.format("note")}
-from {ON_THREADS} where not {IS_CALL}
+from {ON_THREADS} where not {IS_CALL} and ifnull(category, '') != 'task'
 """
 PLACES = f"""
 select distinct slice.name,

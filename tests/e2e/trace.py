@@ -27,6 +27,7 @@ class Trace:
     threads: dict  # (pid, tid) -> name
     calls: dict = field(default_factory=lambda: defaultdict(list))
     steps: dict = field(default_factory=lambda: defaultdict(list))  # instructions
+    tasks: dict = field(default_factory=lambda: defaultdict(list))  # steps of asyncio's
     loops: list = field(default_factory=list)
     marks: list = field(default_factory=list)
     counters: dict = field(default_factory=lambda: defaultdict(list))  # name -> (ts, value)
@@ -93,7 +94,7 @@ def check(document):
     trace = Trace(document["otherData"], {})
     assert trace.other["lost_events"] >= 0
     open_calls, last = defaultdict(list), defaultdict(float)
-    named_process, dark = False, {}
+    named_process, dark, flows = False, {}, set()
     for event in document["traceEvents"]:
         key = event["pid"], event["tid"]
         trace.events += 1
@@ -127,16 +128,26 @@ def check(document):
         assert event["ts"] >= last[key] >= 0, "time runs backwards"
         last[key] = event["ts"]
         if event["ph"] == "B":
-            assert event["cat"] == "instruction" or event["args"]["code_ptr"][:2] == "0x"
+            if event["cat"] == "task":
+                number, link = event["args"]["task"], event["bind_id"]
+                assert stack[-1]["cat"] == "python" and event["flow_out"] is True
+                assert link == f"0x{event['pid']:x}{number:08x}" and number
+                assert event.get("flow_in", False) is (link in flows)
+                flows.add(link)
+            elif event["cat"] == "python":
+                assert event["args"]["code_ptr"][:2] == "0x"
+            else:
+                assert event["cat"] == "instruction"
             stack.append(event)
         elif event["ph"] == "E":
             assert stack, f"E without B: {event}"
             begin = stack.pop()
-            assert begin["name"] == event["name"], "badly nested"
-            made = trace.calls if begin["cat"] == "python" else trace.steps
-            made[key].append(
+            name = begin["name"] if begin["cat"] != "task" else None
+            assert name == event.get("name"), "badly nested"
+            of = {"python": trace.calls, "instruction": trace.steps, "task": trace.tasks}
+            of[begin["cat"]][key].append(
                 Call(
-                    event["name"],
+                    begin["name"],
                     begin["ts"],
                     event["ts"],
                     stack[-1]["name"] if stack else None,

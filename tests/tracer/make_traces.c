@@ -5,6 +5,7 @@
 // text, numbers at both ends.
 #include "tests/random.h"
 #include "tracer/timeline/aside.h"
+#include "tracer/timeline/mark.h"
 #include "tracer/timeline/perfetto.h"
 #include "tracer/timeline/sample_track.h"
 
@@ -53,6 +54,23 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
     return true;
 }
 
+// A task's step, of which the text may be lost, and the call.
+static void push_task(struct Ring *ring, uint64_t now)
+{
+    static const char *const names[] = {"Task-1", "", "a\"\x01 \xc3\xa4",
+                                        "one of the longer names"};
+    const char *name = names[below(4)];
+    struct Mark task = {
+        .kind = EVENT_TASK,
+        .number = 1 + (uint32_t)(below(9) ? below(5) : below(1 << 28)),
+        .name = name,
+        .name_size = strlen(name)};
+
+    if (below(9) == 0)
+        Ring_push(ring, now, EVENT_LOST, 1);
+    Mark_push(ring, now, &task);
+}
+
 // A call or the end of the newest one, which are as they should be.
 static void push_call(struct Ring *ring, uint64_t now)
 {
@@ -63,6 +81,8 @@ static void push_call(struct Ring *ring, uint64_t now)
         open[depth] = random_id();
         Ring_push(ring, now, EVENT_ENTER, Event_call(open[depth], depth));
         depth++;
+        if (below(4) == 0)
+            push_task(ring, now);
     } else {
         depth--;
         Ring_push(ring, now, (enum EventKind)(EVENT_LEAVE + below(3)),
@@ -85,6 +105,8 @@ static void push(struct Ring *ring, uint64_t *now)
         push_call(ring, *now);
         return;
     }
+    if (below(40) == 0)
+        push_task(ring, *now);
     if (below(10) == 0)
         kind = (enum EventKind)below(EVENT_WAIT + 1);
     else if (below(4) == 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Trace files, read back with json-c: balanced, nested, in order, whole.
 #include "ipc/base/opened.h"
+#include "tracer/timeline/mark.h"
 #include "tracer/timeline/perfetto.h"
 #include "tracer/timeline/ring.h"
 
@@ -408,6 +409,58 @@ static void waits(void **state)
 }
 
 // Greenlets: what is open is parked, and goes on later.
+static void put_task_step(struct Maker *maker, uint32_t number,
+                          const char *name)
+{
+    const struct Mark task = {.kind = EVENT_TASK,
+                              .number = number,
+                              .name = name,
+                              .name_size = strlen(name)};
+
+    put(maker, EVENT_ENTER, 1, 0);
+    Mark_push(maker->ring, maker->now, &task);
+    put(maker, EVENT_LEAVE, 1, 0);
+}
+
+// One bind_id links the steps of a task: from all, to all but its first.
+static void steps_of_tasks(void **state)
+{
+    static const char *const ids[] = {"0x109200000001", "0x10920fffffff",
+                                      "0x109200000001"};
+    static const char *const names[] = {"a\"\\\x01", "b", "\xc3\xa4"};
+    struct Maker maker = maker_of(1 << 20);
+    struct json_object *root, *value;
+    size_t i, n = 0;
+
+    (void)state;
+    put_task_step(&maker, 1, names[0]);
+    put_task_step(&maker, 0xfffffff, names[1]);
+    put_task_step(&maker, 1, names[2]);
+    drain(&maker, 0);
+    root = write_and_read(&maker);
+    for (i = 0; i < 6; i++) {
+        struct json_object *event = nth(root, "B", NULL, i);
+        bool again = json_object_object_get_ex(event, "flow_in", &value);
+
+        if (strcmp(get_text(event, "cat"), "task"))
+            continue;
+        assert_string_equal(get_text(event, "name"), names[n]);
+        assert_string_equal(get_text(event, "bind_id"), ids[n]);
+        assert_string_equal(get_text(event, "flow_out"), "true");
+        assert_int_equal(again, n == 2);
+        assert_int_equal(get_number(args_of(event), "task"),
+                         n == 1 ? 0xfffffff : 1);
+        // Its end comes before the call's, and at the same time.
+        event = nth(root, "E", NULL, 2 * n);
+        assert_false(json_object_object_get_ex(event, "name", &value));
+        value = nth(root, "E", NULL, 2 * n + 1);
+        assert_string_equal(get_text(event, "ts"), get_text(value, "ts"));
+        n++;
+    }
+    assert_int_equal(n, 3);
+    json_object_put(root);
+}
+
 static void parked_calls(void **state)
 {
     struct Maker maker = maker_of(1 << 20);
@@ -936,6 +989,7 @@ int main(void)
         cmocka_unit_test(an_empty_timeline),
         cmocka_unit_test(calls_loops_and_marks),
         cmocka_unit_test(waits),
+        cmocka_unit_test(steps_of_tasks),
         cmocka_unit_test(parked_calls),
         cmocka_unit_test(what_is_not_utf8_is_found),
         cmocka_unit_test(hostile_names),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Files in Perfetto's own format, as bytes: what an event takes, what comes
 // once, which packets say what. tests/python/test_formats.py decodes them.
+#include "tracer/timeline/mark.h"
 #include "tracer/timeline/perfetto.h"
 #include "tracer/timeline/pftrace_fields.h"
 
@@ -269,6 +270,43 @@ static void names_are_utf8_and_placed(void **state)
     Timeline_free(timeline);
 }
 
+static void steps_of_a_task_have_a_flow(void **state)
+{
+    struct Timeline *timeline = Timeline_new(1 << 20);
+    struct Ring *ring = Ring_new(NULL);
+    struct Field event, field;
+    const struct Mark task = {
+        .kind = EVENT_TASK, .number = 3, .name = "T\xc3\xa4sk", .name_size = 5};
+    uint64_t flow = UINT64_C(4242) << 32 | 3;
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        Ring_push(ring, 2000, EVENT_ENTER, Event_call(1, 0));
+        Mark_push(ring, 2000, &task);
+        Ring_push(ring, 3000, EVENT_LEAVE, Event_call(1, 0));
+    }
+    add_thread(timeline, 0, ring);
+    write_file(timeline);
+    for (i = 0; i < 2; i++) {
+        nth_event(TYPE_BEGIN, 2 * i + 1, &event);
+        assert_true(find(&event, TRACK_EVENT_NAME, 0, &field));
+        assert_int_equal(field.value, 5);
+        assert_memory_equal(field.at, "T\xc3\xa4sk", 5);
+        assert_true(find(&event, TRACK_EVENT_CATEGORY, 0, &field));
+        assert_memory_equal(field.at, "task", 4);
+        assert_true(find(&event, TRACK_EVENT_FLOW, 0, &field));
+        assert_int_equal(field.value, 8);
+        assert_memory_equal(field.at, &flow, 8);
+        assert_true(find(&event, TRACK_EVENT_NOTE, 0, &field));
+        assert_int_equal(get(&field, NOTE_NUMBER), 3);
+    }
+    assert_non_null(nth_event(TYPE_END, 3, &event));
+    assert_null(nth_event(TYPE_END, 4, &event));
+    Ring_free(ring);
+    Timeline_free(timeline);
+}
+
 static void loops_have_their_numbers_at_both_ends(void **state)
 {
     struct Timeline *timeline = Timeline_new(1 << 20);
@@ -377,6 +415,7 @@ int main(void)
         cmocka_unit_test(an_empty_timeline),
         cmocka_unit_test(a_call_takes_thirteen_bytes_and_its_name_comes_once),
         cmocka_unit_test(names_are_utf8_and_placed),
+        cmocka_unit_test(steps_of_a_task_have_a_flow),
         cmocka_unit_test(loops_have_their_numbers_at_both_ends),
         cmocka_unit_test(each_thread_has_a_clock_and_64_share_names),
         cmocka_unit_test(a_full_disk_is_reported),

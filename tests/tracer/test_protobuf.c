@@ -57,6 +57,9 @@ static void fields(void **state)
     Protobuf_add_real(&out, 5, 1.0);
     CHECK(&out, "\x29\0\0\0\0\0\0\xf0\x3f");
     Bytes_clear(&out);
+    Protobuf_add_fixed(&out, 47, UINT64_C(0x1122334455667788));
+    CHECK(&out, "\xf9\x02\x88\x77\x66\x55\x44\x33\x22\x11");
+    Bytes_clear(&out);
     Protobuf_add_text(&out, 2, "testing");
     Protobuf_add_text(&out, 2, NULL);
     CHECK(&out, "\x12\x07testing\x12\x00");

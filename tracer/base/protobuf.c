@@ -21,6 +21,12 @@ void Protobuf_add(struct Bytes *out, unsigned field, uint64_t value)
     add_varint(out, value);
 }
 
+void Protobuf_add_fixed(struct Bytes *out, unsigned field, uint64_t value)
+{
+    add_varint(out, field << 3 | 1);
+    Bytes_put_u64(out, value);
+}
+
 void Protobuf_add_real(struct Bytes *out, unsigned field, double value)
 {
     add_varint(out, field << 3 | 1);

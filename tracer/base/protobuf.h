@@ -29,6 +29,8 @@ static inline uint8_t *Protobuf_put_field(uint8_t *at, unsigned field,
 
 // The same, at the end of a buffer, whose error sticks.
 void Protobuf_add(struct Bytes *out, unsigned field, uint64_t value);
+// Eight bytes, whatever the number.
+void Protobuf_add_fixed(struct Bytes *out, unsigned field, uint64_t value);
 void Protobuf_add_real(struct Bytes *out, unsigned field, double value);
 // As valid UTF-8, which a string has to be; NULL is "".
 void Protobuf_add_text(struct Bytes *out, unsigned field, const char *text);

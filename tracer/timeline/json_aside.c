@@ -3,6 +3,8 @@
 #include "tracer/timeline/json_aside.h"
 #include "tracer/timeline/json_event.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 // Of this process: files of several may be merged.
@@ -40,6 +42,55 @@ int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
                      JsonTree_parse(mark->args, mark->args_size));
     writer->last = ticks;
     return JsonEvent_put(json, event);
+}
+
+// Perfetto links the slices of one bind_id, from one that has flow_out to the
+// next that has flow_in. It says so where the first has flow_in, too.
+static int begin_task(struct JsonWriter *json, uint64_t ticks,
+                      const struct Mark *task)
+{
+    uint64_t key = Trace_task_key(task->number);
+    bool again = Encoded_find_number(&json->base.encoded, key);
+    struct json_object *args = json_object_new_object(), *event;
+    char name[MARK_NAME + 1], id[32];
+
+    if (!again && Encoded_add_number(&json->base.encoded, key, 1))
+        return -ENOMEM;
+    snprintf(name, sizeof name, "%.*s", (int)task->name_size, task->name);
+    snprintf(id, sizeof id, "0x%x%08" PRIx32, (unsigned)json->base.trace->pid,
+             task->number);
+    event = JsonEvent_new(json, "B", name);
+    JsonTree_add(&args, "task", JsonEvent_number(task->number));
+    JsonTree_add(&event, "cat", JsonTree_text("task"));
+    JsonTree_add(&event, "ts",
+                 JsonEvent_micros(TraceWriter_ns(&json->base, ticks)));
+    JsonTree_add(&event, "bind_id", JsonTree_text(id));
+    JsonTree_add(&event, "flow_out", json_object_new_boolean(true));
+    if (again)
+        JsonTree_add(&event, "flow_in", json_object_new_boolean(true));
+    JsonTree_add(&event, "args", args);
+    return JsonEvent_put(json, event);
+}
+
+// Its end has no name: it is that of the innermost slice.
+int JsonAside_task(struct TraceWriter *writer, uint64_t ticks,
+                   const struct Mark *task)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    uint64_t ns = TraceWriter_ns(writer, ticks);
+    char text[128];
+    int size, error;
+
+    writer->last = ticks;
+    if (task)
+        return begin_task(json, ticks, task);
+    size = snprintf(text, sizeof text,
+                    ",\n{\"ph\":\"E\",\"pid\":%d,\"tid\":%d,\"ts\":%" PRIu64
+                    ".%03u}",
+                    (int)writer->trace->pid, (int)json->tid, ns / 1000,
+                    (unsigned)(ns % 1000));
+    error = TraceWriter_put(writer, text, (size_t)size);
+    return error ? error : TraceWriter_count(writer);
 }
 
 static int put_aside(struct JsonWriter *json, struct json_object *event,

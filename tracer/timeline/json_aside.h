@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What stands beside the calls in the JSON file: marks and spans of the
 // program, counters, instructions that were specialised, stretches in which a
-// function was dark. json_trace.c's.
+// function was dark; and steps of tasks. json_trace.c's.
 #ifndef OCULAR_TRACER_TIMELINE_JSON_ASIDE_H
 #define OCULAR_TRACER_TIMELINE_JSON_ASIDE_H
 
@@ -10,6 +10,8 @@
 // The functions of a TraceFormat.
 int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
                    const struct Mark *mark);
+int JsonAside_task(struct TraceWriter *writer, uint64_t ticks,
+                   const struct Mark *task);
 int JsonAside_counter(struct TraceWriter *writer, uint64_t ns,
                       const struct TraceCounter *counter);
 int JsonAside_change(struct TraceWriter *writer, uint64_t ns,

@@ -363,6 +363,7 @@ const struct TraceFormat JsonTrace_format = {
     .begin = begin_call,
     .end = end_call,
     .step = write_step,
+    .task = JsonAside_task,
     .loop = write_loop,
     .instant = write_instant,
     .gap = write_gap,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a program says in its own timeline: a mark, or where a span begins or
-// ends. In the ring it is its text, eight bytes an event, and then the event
-// that the text is of; so it is bounded, spilled and forgotten as calls are.
+// ends; and which of its tasks takes a step. In the ring it is its text, eight
+// bytes an event, and then the event that the text is of; so it is bounded,
+// spilled and forgotten as calls are.
 #ifndef OCULAR_TRACER_TIMELINE_MARK_H
 #define OCULAR_TRACER_TIMELINE_MARK_H
 
@@ -15,8 +16,9 @@
 
 // Texts are UTF-8 and need no NUL.
 struct Mark {
-    enum EventKind kind; // EVENT_MARK, EVENT_SPAN_BEGIN or EVENT_SPAN_END
-    uint32_t number;     // a span's, of 28 bits
+    enum EventKind kind; // EVENT_MARK, EVENT_SPAN_BEGIN, EVENT_SPAN_END or
+                         // EVENT_TASK
+    uint32_t number;     // a span's or a task's, of 28 bits
     const char *name;
     size_t name_size;
     const char *args; // a JSON object; or of size 0

@@ -83,6 +83,16 @@ static int step(void *context, uint64_t ticks, uint32_t inside, uint64_t what,
     return walk->format->step(walk->writer, ticks, inside, what, begins);
 }
 
+static int task(void *context, uint64_t ticks, const struct Mark *task)
+{
+    struct Walk *walk = context;
+    int skip = task ? !descend(walk) : ascend(walk, ticks);
+
+    if (skip)
+        return skip < 0 ? skip : 0;
+    return walk->format->task(walk->writer, ticks, task);
+}
+
 static int mark(void *context, uint64_t ticks, const struct Event *event,
                 uint32_t inside)
 {
@@ -128,8 +138,8 @@ static size_t take_chunks(struct TraceWriter *writer, unsigned number)
 static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
                         struct TidGuard *guard, bool *written)
 {
-    const struct ReplayTarget target = {walk, begin_call, end_call,
-                                        step, mark,       said};
+    const struct ReplayTarget target = {walk, begin_call, end_call, step,
+                                        task, mark,       said};
     struct TraceWriter *writer = walk->writer;
     const struct TimelineView *view = writer->trace->view;
     size_t from = writer->chunk, count = take_chunks(writer, thread->number);

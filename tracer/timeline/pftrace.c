@@ -337,6 +337,7 @@ const struct TraceFormat Pftrace_format = {
     .begin = begin_call,
     .end = end_call,
     .step = write_step,
+    .task = PftraceAside_task,
     .loop = write_loop,
     .instant = write_instant,
     .gap = write_gap,

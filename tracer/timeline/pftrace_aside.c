@@ -108,6 +108,43 @@ int PftraceAside_said(struct TraceWriter *writer, uint64_t ticks,
     return error ? error : TraceWriter_count(writer);
 }
 
+static void add_number_note(struct Bytes *out, const char *key, uint64_t number)
+{
+    size_t note = Protobuf_open(out, TRACK_EVENT_NOTE);
+
+    Protobuf_add_text(out, NOTE_NAME, key);
+    Protobuf_add(out, NOTE_NUMBER, number);
+    Protobuf_close(out, note);
+}
+
+// A slice in the thread's track. Perfetto links those of one flow in the order
+// of their times.
+int PftraceAside_task(struct TraceWriter *writer, uint64_t ticks,
+                      const struct Mark *task)
+{
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    struct Bytes *out = &pf->packet;
+    size_t packet = Pftrace_begin(pf, FLAG_NEEDS_STATE), event;
+    char name[MARK_NAME + 1];
+    int error;
+
+    writer->last = ticks;
+    Protobuf_add(out, PACKET_TIME, Pftrace_take_time(pf, ticks));
+    event = Protobuf_open(out, PACKET_EVENT);
+    Protobuf_add(out, TRACK_EVENT_TYPE, task ? TYPE_BEGIN : TYPE_END);
+    if (task) {
+        snprintf(name, sizeof name, "%.*s", (int)task->name_size, task->name);
+        Protobuf_add_text(out, TRACK_EVENT_NAME, name);
+        Protobuf_add_text(out, TRACK_EVENT_CATEGORY, "task");
+        Protobuf_add_fixed(out, TRACK_EVENT_FLOW,
+                           Pftrace_uuid(pf, task->number));
+        add_number_note(out, "task", task->number);
+    }
+    Protobuf_close(out, event);
+    error = Pftrace_end(pf, packet);
+    return error ? error : TraceWriter_count(writer);
+}
+
 // --- What the collector saw --------------------------------------------------
 
 static int end_aside(struct Pftrace *pf, size_t event, size_t packet)
@@ -165,15 +202,6 @@ int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
     Protobuf_add(&pf->packet, TRACK_EVENT_TRACK, uuid);
     Protobuf_add_real(&pf->packet, TRACK_EVENT_REAL, counter->value);
     return end_aside(pf, event, packet);
-}
-
-static void add_number_note(struct Bytes *out, const char *key, uint64_t number)
-{
-    size_t note = Protobuf_open(out, TRACK_EVENT_NOTE);
-
-    Protobuf_add_text(out, NOTE_NAME, key);
-    Protobuf_add(out, NOTE_NUMBER, number);
-    Protobuf_close(out, note);
 }
 
 static void add_text_note(struct Bytes *out, const char *key, const char *text)

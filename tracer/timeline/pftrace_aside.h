@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What stands beside the calls in Perfetto's protobuf: marks and spans of the
 // program, counters, instructions that were specialised, stretches in which a
-// function was dark. pftrace.c's.
+// function was dark; and steps of tasks. pftrace.c's.
 #ifndef OCULAR_TRACER_TIMELINE_PFTRACE_ASIDE_H
 #define OCULAR_TRACER_TIMELINE_PFTRACE_ASIDE_H
 
@@ -10,6 +10,8 @@
 // The functions of a TraceFormat.
 int PftraceAside_said(struct TraceWriter *writer, uint64_t ticks,
                       const struct Mark *mark);
+int PftraceAside_task(struct TraceWriter *writer, uint64_t ticks,
+                      const struct Mark *task);
 int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
                          const struct TraceCounter *counter);
 int PftraceAside_change(struct TraceWriter *writer, uint64_t ns,

@@ -11,6 +11,7 @@
 struct ReplayCall {
     uint32_t id;
     unsigned level;
+    bool in_task;
     bool in_step;
     uint64_t step; // what runs in it; Event_step
 };
@@ -22,6 +23,7 @@ struct Replay {
     size_t room;
     uint64_t now;
     struct MarkText text;
+    bool entered;    // by the event before: what comes may say of which task
     uint32_t *spans; // numbers of those that have begun here
     size_t span_count;
     size_t span_room;
@@ -77,12 +79,14 @@ static int step(struct Replay *replay, const struct Event *event)
 
 static int pop(struct Replay *replay, enum CallEnd how)
 {
+    const struct ReplayTarget *target = replay->target;
     int error = end_step(replay);
-    uint32_t id = replay->stack[--replay->depth].id;
+    struct ReplayCall *top = &replay->stack[--replay->depth];
 
+    if (!error && top->in_task)
+        error = target->task(target->context, replay->now, NULL);
     return error ? error
-                 : replay->target->end(replay->target->context, replay->now, id,
-                                       how);
+                 : target->end(target->context, replay->now, top->id, how);
 }
 
 // Ends what is open at `level` and above.
@@ -165,11 +169,25 @@ static int say(struct Replay *replay, const struct Event *event)
                                         &mark);
 }
 
+// Where the call's own event was lost, it is of another one.
+static int begin_task(struct Replay *replay, const struct Event *event,
+                      bool entered)
+{
+    struct Mark task = MarkText_take(&replay->text, event);
+
+    if (!entered || !replay->depth)
+        return 0;
+    replay->stack[replay->depth - 1].in_task = true;
+    return replay->target->task(replay->target->context, replay->now, &task);
+}
+
 static int play(struct Replay *replay, const struct Event *event)
 {
     const struct ReplayTarget *target = replay->target;
     enum EventKind kind = Event_kind(event);
+    bool entered = replay->entered;
 
+    replay->entered = kind == EVENT_ENTER || (entered && kind == EVENT_TEXT);
     if (Event_ticks(event) > replay->now)
         replay->now = Event_ticks(event);
     switch (kind) {
@@ -194,6 +212,8 @@ static int play(struct Replay *replay, const struct Event *event)
     case EVENT_SPAN_BEGIN:
     case EVENT_SPAN_END:
         return say(replay, event);
+    case EVENT_TASK:
+        return begin_task(replay, event, entered);
     case EVENT_LOST:
         MarkText_clear(&replay->text);
         // fall through
@@ -213,6 +233,7 @@ static int begin(struct Replay *replay, const struct OpenCall *open,
     int error = 0;
     size_t i;
 
+    replay->entered = true; // it may have been the last event before
     for (i = 0; !error && i < count; i++) {
         const struct OpenCall *call = &open[i];
         enum CallBegin how =

@@ -33,6 +33,9 @@ struct ReplayTarget {
     // calls within one have ended before it. `what`: Event_step.
     int (*step)(void *context, uint64_t ticks, uint32_t inside, uint64_t what,
                 bool begins);
+    // The innermost open call is a step of a task, a mark of EVENT_TASK; all
+    // that comes in it is within. NULL: that step ends, and then the call.
+    int (*task)(void *context, uint64_t ticks, const struct Mark *task);
     // EVENT_LOOP, EVENT_LOST, an instant (instant.h); `inside` is the innermost
     // open call, 0 = none.
     int (*mark)(void *context, uint64_t ticks, const struct Event *event,

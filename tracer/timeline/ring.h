@@ -30,6 +30,8 @@ enum EventKind {
     EVENT_MARK,       // what: number and sizes
     EVENT_SPAN_BEGIN, // the same; its number is this span's
     EVENT_SPAN_END,   // the same
+    EVENT_TASK,       // the same, of the hook: the call that was entered just
+                      // now is a step of that task
     // In the track of our own threads: what the collector saw (aside.h),
     EVENT_COUNTER,
     EVENT_CHANGE,

@@ -72,6 +72,9 @@ struct TraceFormat {
     int (*end)(void *writer, uint64_t ticks, uint32_t id, enum CallEnd how);
     int (*step)(struct TraceWriter *writer, uint64_t ticks, uint32_t inside,
                 uint64_t what, bool begins);
+    // NULL: it ends. Steps of one number are linked by a flow.
+    int (*task)(struct TraceWriter *writer, uint64_t ticks,
+                const struct Mark *task);
     int (*loop)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Event *event, uint32_t inside);
     // Of a kind that instant.h has, about the function `id`.
@@ -195,6 +198,11 @@ static inline uint64_t Trace_counter_key(uint32_t id, enum AsideCounter which)
 static inline uint64_t Trace_step_key(uint32_t id, unsigned unit)
 {
     return UINT64_C(6) << 48 | (uint64_t)unit << 32 | id;
+}
+
+static inline uint64_t Trace_task_key(uint32_t number)
+{
+    return UINT64_C(7) << 48 | number;
 }
 
 static inline bool Trace_is_step(uint64_t key)
