@@ -155,6 +155,16 @@ static bool begins_threads(const char *file, const char *name)
            strcmp(slash ? slash + 1 : file, "threading.py") == 0;
 }
 
+// The function by which an event loop calls everything, tasks among it.
+static bool begins_tasks(const char *file, const char *name)
+{
+    static const char ending[] = "/asyncio/events.py";
+    size_t length = strlen(file), size = sizeof ending - 1;
+
+    return strcmp(name, "Handle._run") == 0 && length >= size &&
+           strcmp(file + length - size, ending) == 0;
+}
+
 static bool arms_new(const struct State *state)
 {
     return atomic_load_explicit(&state->engine.session->arm_new,
@@ -180,6 +190,8 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
                                          memory_order_relaxed));
     if (result) {
         result->cold.window = state->window;
+        result->cold.begins_tasks =
+            state->engine.session->timeline && begins_tasks(file, name);
         Counter_set(&result->hot.calls, seen);
         if (!arms_new(state) && !stays)
             Code_leave_unarmed(result);

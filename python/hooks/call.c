@@ -5,6 +5,7 @@
 #include "python/hooks/frames.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/paid.h"
+#include "python/hooks/tasks.h"
 #include "python/hooks/thread_state.h"
 #include "tracer/hook/thread_trace_call.h"
 
@@ -58,6 +59,8 @@ bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
         call->depth = 1;
     if (call->trace->chunk != ThreadState_chunk(call->state))
         follow(call);
+    if (OCULAR_UNLIKELY(call->code->cold.begins_tasks))
+        return true; // not seen by the fast path: each call of it comes here
     seen = ThreadTrace_seen(call->trace, call->code->who.address);
     seen->address = call->code->who.address;
     seen->code = call->code;
@@ -81,6 +84,7 @@ static void arm_callees(struct Call *call)
 bool Call_enter(struct Call *call)
 {
     const struct Frame *caller = call->trace->top;
+    bool disable;
 
     if (OCULAR_UNLIKELY(call->code->cold.callee_hits))
         arm_callees(call);
@@ -88,9 +92,12 @@ bool Call_enter(struct Call *call)
         call->code->hot.last_caller != caller->id)
         Frames_settle(call->trace, call->code, call->state, call->depth,
                       call->ticks);
-    return ThreadTrace_enter(call->trace, call->code, call->depth,
-                             call->code->layout.units[call->unit].number,
-                             call->ticks, PATH_SLOW);
+    disable = ThreadTrace_enter(call->trace, call->code, call->depth,
+                                call->code->layout.units[call->unit].number,
+                                call->ticks, PATH_SLOW);
+    if (OCULAR_UNLIKELY(call->code->cold.begins_tasks))
+        Tasks_note(call->trace, call->code, call->depth, call->ticks);
+    return disable;
 }
 
 // It may be the one at which a histogram is made, which takes many times what a

@@ -38,9 +38,7 @@ int Callees_init(struct State *state)
     return 0;
 }
 
-// What a class has under a name, itself or from its bases, as type's own
-// look-up finds it. Borrowed.
-static PyObject *find_in_class(PyTypeObject *type, PyObject *name)
+PyObject *Callees_in_class(PyTypeObject *type, PyObject *name)
 {
     PyObject *classes = type->tp_mro;
     Py_ssize_t i;
@@ -69,7 +67,7 @@ static void note_function(struct State *state, struct Code *caller,
 static void note_slot(struct State *state, struct Code *caller,
                       PyTypeObject *type, enum CalleeName name)
 {
-    PyObject *found = find_in_class(type, state->names[name]);
+    PyObject *found = Callees_in_class(type, state->names[name]);
 
     if (!found)
         return;

@@ -10,6 +10,9 @@
 
 // 0, or -1 with an exception.
 int Callees_init(struct State *state);
+// What a class has under a name, itself or from its bases, as type's own
+// look-up finds it. Borrowed; NULL: nothing.
+PyObject *Callees_in_class(PyTypeObject *type, PyObject *name);
 // `caller` is about to call `callable`: notes the edge to the Python functions
 // that are known to run then, and arms those that are dark for a few calls, so
 // that the caller's first calls can be timed. No Python code runs.

@@ -2,8 +2,8 @@
 // The hot path's entry: one function for each event and path, called by the
 // interpreter on the traced thread with its lock held. A hook never prints, and
 // raises nothing of its own. Only the slow path may allocate (a record, a Code,
-// its callers, a histogram, the shadow stack), lock (to take over a thread's
-// name) or ask the kernel (after a long span). It returns None
+// its callers, a histogram, the shadow stack, a task's number), lock (to take
+// over a thread's name) or ask the kernel (after a long span). It returns None
 // or DISABLE, both immortal; or NULL, where hooks were timed and something else
 // has raised there (time_again).
 #include "python/hooks/hook.h"

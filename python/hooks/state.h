@@ -13,6 +13,7 @@
 #error "Ocular does not work on a free-threaded CPython: use a usual build"
 #endif
 
+#include "python/hooks/task_numbers.h"
 #include "tracer/base/filter.h"
 #include "tracer/code/fusion.h"
 #include "tracer/session/session.h"
@@ -38,6 +39,16 @@ enum HookEvent {
 
 // What is looked up in classes; python/hooks/callees.c.
 enum CalleeName { NAME_CALL, NAME_NEW, NAME_INIT, NAME_FUNC, CALLEE_NAMES };
+
+// What is looked up in asyncio's objects; python/hooks/tasks.c.
+enum TaskName {
+    TASK_SELF,
+    TASK_CALLBACK,
+    TASK_OWNER,
+    TASK_GET_NAME,
+    TASK_NAME,
+    TASK_NAMES
+};
 
 // A code object that was classified but is not accepted. Its address, with
 // EXTRA_OTHER set, is the code object's extra; an accepted one's is its struct
@@ -80,7 +91,8 @@ struct State {
     PyObject *hooks[HOOK_EVENTS];
     PyObject *discovery_hook;
     void (*on_silenced)(void); // Hooks_silence: at each event since
-    PyObject *names[CALLEE_NAMES];
+    PyObject *names[CALLEE_NAMES], *task_names[TASK_NAMES];
+    struct TaskNumbers tasks; // of the session's timeline
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
     PyObject *tool_names[2]; // discovery, tracer: what our ids are taken under

@@ -87,6 +87,7 @@ static void take_down(struct State *state)
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
     Registry_free_retired(state->engine.registry); // nobody reads it any more
+    TaskNumbers_clear(&state->tasks);
     Filter_release(&state->filter);
     state->phase = PHASE_IDLE;
     PyErr_SetRaisedException(error);

@@ -7,6 +7,7 @@
 #include "python/hooks/frame_proof.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/interpreter.h"
+#include "python/hooks/tasks.h"
 #include "python/hooks/thread_name.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
@@ -352,8 +353,8 @@ static int initialise_state(struct State *state)
     ThreadState_find();
     Interpreter_layout(&state->engine.layout);
     if (Extra_init(state) < 0 || Callees_init(state) < 0 ||
-        Tools_init(state) < 0 || Hooks_init(state) < 0 ||
-        Interpreter_opcodes(state) < 0)
+        Tasks_init(state) < 0 || Tools_init(state) < 0 ||
+        Hooks_init(state) < 0 || Interpreter_opcodes(state) < 0)
         return -1;
     error = Fork_init();
     if (!error)

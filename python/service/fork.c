@@ -227,6 +227,7 @@ static void let_session_go(struct Service *service)
     // What another thread was in the middle of leaks, once.
     if (session && service->ended)
         Session_free(session);
+    TaskNumbers_clear(&state->tasks);
     Filter_release(&state->filter);
     state->users = 0;
     service->ended = service->leftover = service->resuming = false;

@@ -11,7 +11,7 @@ from e2e.program import PYTHON, run, write
 
 pytestmark = pytest.mark.once
 
-PROGRAM = """import ocular, os, sys, threading, time
+PROGRAM = """import asyncio, ocular, os, sys, threading, time
 
 def {name}():
     with ocular.span("work", who="{name}"):
@@ -22,6 +22,7 @@ thread = threading.Thread(target={name})
 thread.start()
 {name}()
 thread.join()
+asyncio.run(asyncio.sleep(0.001))
 """
 
 
@@ -92,6 +93,7 @@ def test_one_process_twice(tmp_path):
     merged = trace.read(tmp_path / "all.json")
     assert len({pid for pid, _ in merged.calls}) == 2
     assert merged.names()["one"] == 2 * trace.read(path).names()["one"]
+    assert len(merged.tasks) == 2  # each process's flows are its own: trace.check
     record(tmp_path, "two", "two.pftrace")
     done = merge(tmp_path, "-o", "all.pftrace", "two.pftrace", "two.pftrace")
     assert done.status == 2 and "are both of process" in done.err

@@ -22,6 +22,8 @@ struct CodeCold {
     // it is armed, or nothing of it was missed.
     _Atomic uint64_t dark_since;
     bool unarmed;       // it has not been armed since it was adopted
+    bool begins_tasks;  // asyncio runs the steps of tasks by it, and there is
+                        // a timeline; whoever adopts it
     _Atomic bool again; // called more than once while `unarmed`
     // Calls for each of which its dark callees are to be armed before its next
     // call; 0: they are not. The governor sets it, the enter hook takes it.

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// See task_numbers.h.
+#include "python/hooks/task_numbers.h"
+#include "ipc/base/heap.h"
+
+#include <stdbool.h>
+
+#define NUMBER_MOST ((1u << 28) - 1) // as marks have room for
+#define ROOM_LEAST 64u
+#define TASKS_MOST (1u << 20) // that live; with more, all begin anew
+
+// Is the task that it was made for alive?
+static bool is_alive(const struct NumberedTask *entry)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject *task = NULL;
+    int found = PyWeakref_GetRef(entry->reference, &task);
+
+    Py_XDECREF(task);
+    return found > 0;
+#else
+    return PyWeakref_GET_OBJECT(entry->reference) != Py_None;
+#endif
+}
+
+// Where the task is, or would be.
+static struct NumberedTask *place_of(const struct TaskNumbers *numbers,
+                                     const PyObject *task)
+{
+    size_t place =
+        (size_t)((uintptr_t)task * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+
+    for (;; place++) {
+        struct NumberedTask *entry = &numbers->all[place & (numbers->room - 1)];
+
+        if (!entry->task || entry->task == task)
+            return entry;
+    }
+}
+
+void TaskNumbers_clear(struct TaskNumbers *numbers)
+{
+    size_t i;
+
+    for (i = 0; i < numbers->room; i++)
+        Py_XDECREF(numbers->all[i].reference);
+    Heap_free(numbers->all);
+    numbers->all = NULL;
+    numbers->room = numbers->used = 0;
+}
+
+// Lets go of what has gone, and has room for as many more as are left.
+static bool make_room(struct TaskNumbers *numbers)
+{
+    struct TaskNumbers old = *numbers;
+    size_t alive = 0, room = ROOM_LEAST, i;
+
+    for (i = 0; i < old.room; i++)
+        alive += old.all[i].task && is_alive(&old.all[i]);
+    if (alive > TASKS_MOST) {
+        TaskNumbers_clear(numbers);
+        old = *numbers;
+        alive = 0;
+    }
+    while (room < 4 * alive)
+        room *= 2;
+    numbers->all = Heap_zeroed(room, sizeof *numbers->all);
+    if (!numbers->all) {
+        *numbers = old;
+        return false;
+    }
+    numbers->room = room;
+    numbers->used = alive;
+    for (i = 0; i < old.room; i++)
+        if (old.all[i].task && is_alive(&old.all[i]))
+            *place_of(numbers, old.all[i].task) = old.all[i];
+        else
+            Py_XDECREF(old.all[i].reference);
+    Heap_free(old.all);
+    return true;
+}
+
+uint32_t TaskNumbers_of(struct TaskNumbers *numbers, PyObject *task)
+{
+    struct NumberedTask *entry;
+    PyObject *reference;
+
+    if (2 * numbers->used >= numbers->room && !make_room(numbers))
+        return 0;
+    entry = place_of(numbers, task);
+    if (entry->task && is_alive(entry))
+        return entry->number;
+    reference = PyWeakref_NewRef(task, NULL);
+    if (!reference) {
+        PyErr_Clear();
+        return 0;
+    }
+    numbers->used += !entry->task;
+    Py_XDECREF(entry->reference); // of another, which lay here
+    numbers->newest = numbers->newest % NUMBER_MOST + 1;
+    *entry = (struct NumberedTask){task, reference, numbers->newest};
+    return entry->number;
+}

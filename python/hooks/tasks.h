@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Which asyncio task takes a step: the event loop calls Handle._run() for each,
+// and the handle has what it is to call, which belongs to the task. The entry
+// hook of that one function asks, where there is a timeline. On the traced
+// thread, interpreter's lock held.
+#ifndef OCULAR_PYTHON_HOOKS_TASKS_H
+#define OCULAR_PYTHON_HOOKS_TASKS_H
+
+#include "python/hooks/state.h"
+
+// 0, or -1 with an exception.
+int Tasks_init(struct State *state);
+// `code` is that function, and was entered at that depth: if a step of a task
+// begins with this call, the task's number and name go into the thread's ring.
+// No Python code runs, and no exception is left. What it takes is our cost.
+void Tasks_note(struct ThreadTrace *trace, const struct Code *code,
+                uint32_t depth, uint64_t ticks);
+
+#endif

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Steps of asyncio's tasks in the timeline: whose they are, with this interpreter's
+asyncio, and that nothing of the program is touched for that. How they are linked is
+tested in tests/e2e/test_trace_processor_tasks.py."""
+
+import asyncio
+import gc
+import sys
+import weakref
+
+import ocular
+import pytest
+from e2e import trace
+
+TASKS = [asyncio.tasks._PyTask, asyncio.tasks._CTask]
+
+
+@pytest.fixture(params=["trace.json", "trace.pftrace"])
+def record(request, tmp_path):
+    """Runs a function traced; {task's number: its steps' names}, by time."""
+
+    def record(function, **settings):
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.{request.param}"
+        settings = {"deinstrument_threshold": 0, "quiet": True, **settings}
+        ocular.start_tracing(output=path, **settings)
+        try:
+            function()
+        finally:
+            ocular.stop_tracing()
+        found = {}
+        for steps in trace.read(path).tasks.values():
+            for step in sorted(steps, key=lambda step: step.begin):
+                assert step.parent == "Handle._run"
+                found.setdefault(step.begin_args["task"], []).append(step.name)
+        return found
+
+    yield record
+    ocular.stop_tracing()
+
+
+async def work(awaits=2):
+    for _ in range(awaits):
+        await asyncio.sleep(0)
+
+
+def run(main):
+    """Runs it in a loop that makes no other tasks."""
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(main(loop))
+    finally:
+        loop.close()
+
+
+def named(found, name):
+    return [names for names in found.values() if name in names]
+
+
+@pytest.mark.parametrize("kind", TASKS)
+def test_both_kinds_of_tasks(record, kind):
+    async def main(loop):
+        tasks = [kind(work(), loop=loop, name=name) for name in ("a", "b", "b")]
+        await asyncio.gather(*tasks)  # by a future's callback
+        await kind(asyncio.sleep(0.001), loop=loop, name="sleeps")
+        await kind(work(0), loop=loop)
+
+    found = record(lambda: run(main))
+    assert named(found, "a") == [["a"] * 3]
+    assert named(found, "b") == [["b"] * 3] * 2
+    assert named(found, "sleeps") == [["sleeps"] * 2]
+    assert len(found) == 6
+
+
+@pytest.mark.parametrize("kind", TASKS)
+def test_derived_tasks(record, kind):
+    """The name is what asyncio knows, or just "task", and no code of the class is run."""
+    asked = []
+
+    class Odd(kind):
+        def __getattribute__(self, name):
+            if name in ("get_name", "_name", "__self__", "__weakref__"):
+                asked.append(name)
+            return super().__getattribute__(name)
+
+        def get_name(self):
+            raise KeyError
+
+        def __eq__(self, other):
+            asked.append("__eq__")
+            return True
+
+        __hash__ = kind.__hash__
+
+    async def main(loop):
+        await asyncio.gather(*[Odd(work(), loop=loop, name="odd") for _ in range(3)])
+
+    found = record(lambda: run(main))
+    name = "odd" if kind is asyncio.tasks._CTask else "task"
+    assert named(found, name) == [[name] * 3] * 3
+    assert not set(asked) - {"__eq__"}  # asyncio's sets ask
+
+
+@pytest.mark.parametrize("kind", TASKS)
+def test_nothing_is_held(record, kind):
+    """No task, handle or name for longer than without us; no reference after the end."""
+    counts = {}
+
+    def program():
+        async def main(loop):
+            tasks = [kind(work(), loop=loop, name="held" * 2) for _ in range(50)]
+            await asyncio.gather(*tasks)
+            kept.append(tasks.pop())
+            alive = [weakref.ref(task) for task in tasks]
+            del tasks
+            await asyncio.sleep(0)
+            return alive
+
+        alive = run(main)
+        gc.collect()
+        assert not any(reference() for reference in alive)
+
+    for name in "without", "with":
+        kept = []
+        program() if name == "without" else record(program)
+        gc.collect()
+        task = kept.pop()
+        counts[name] = sys.getrefcount(task), weakref.getweakrefcount(task)
+    assert counts["with"] == counts["without"]
+    before = sum(1 for each in gc.get_objects() if type(each) is weakref.ref)
+    record(program)
+    after = sum(1 for each in gc.get_objects() if type(each) is weakref.ref)
+    assert after < before + 20
+
+
+def test_many_at_once(record):
+    """More than there is room for at first; and what lies where others lay is another."""
+
+    async def main(loop):
+        for _ in range(3):
+            tasks = [loop.create_task(work(), name=f"n{n}") for n in range(700)]
+            await asyncio.gather(*tasks)
+            del tasks
+
+    found = record(lambda: run(main))
+    del found[next(iter(found))]  # of main()
+    assert len(found) == 2100
+    for n in 0, 1, 699:
+        assert named(found, f"n{n}") == [[f"n{n}"] * 3] * 3
+    assert all(len(names) == 3 and len(set(names)) == 1 for names in found.values())
+
+
+def test_the_next_trace_has_other_numbers(record):
+    """A task that goes on is one of the next trace's, too."""
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work(6), name="goes on")
+
+    def three():
+        loop.run_until_complete(asyncio.wait([task], timeout=0))
+
+    found = [record(three) for _ in range(2)]
+    loop.run_until_complete(task)
+    loop.close()
+    both = [{n for n in each if "goes on" in each[n]} for each in found]
+    assert len(both[0]) == len(both[1]) == 1
+    assert not set(found[0]) & set(found[1])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"exclude": ["asyncio"]},
+        {"include_only": ["test_tasks"]},
+        {"exclude": ["Handle._run"]},
+    ],
+)
+def test_an_excluded_loop_has_none(record, settings):
+    assert record(lambda: run(lambda loop: work()), **settings) == {}
+
+
+def test_instructions_are_within(record):
+    found = record(
+        lambda: run(lambda loop: work()),
+        mode="precise",
+        timeline_instructions=True,
+    )
+    (names,) = found.values()
+    assert len(names) == 3
+
+
+def test_no_timeline():
+    """Then nothing is asked of a handle."""
+    tasks = []
+
+    async def main(loop):
+        tasks.append(loop.create_task(work()))
+        await tasks[0]
+
+    counts = []
+    for traced in False, True:
+        if traced:
+            ocular.start_tracing(perfetto=False, quiet=True, deinstrument_threshold=0)
+        run(main)
+        counts.append(weakref.getweakrefcount(tasks.pop()))
+    names = {row["name"]: row["calls"] for row in ocular.stop_tracing()["functions"]}
+    assert counts[0] == counts[1]
+    assert names["Handle._run"] >= 6
