@@ -11,7 +11,7 @@ import time
 import pytest
 from attach import killed
 from attach.programs import BLOCKED, TIGHT, WAITS, WORKS, Program, files
-from e2e.program import PYTHON, TOP, run, start, top, wait_until
+from e2e.program import PYTHON, SLOW, TOP, run, start, top, wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -225,6 +225,42 @@ def test_the_attaching_side_dies_while_it_waits(tmp_path):
         assert program.process.stdout.readline() == "after\n"
         wait_until(lambda: not files(), what="the program cleans up")
         assert program.end() == ("", "")
+
+
+def test_several_at_once(tmp_path):
+    """Each holds the program for a moment, as a debugger does."""
+    with Program(tmp_path, WORKS) as program:
+        before = program.state()
+        for what in "--attach-only", "--detach":
+            sides = [start([TOP, what, "--pid", program.pid]) for _ in range(3)]
+            said = [side.communicate(timeout=SLOW) for side in sides]
+            assert [side.returncode for side in sides] == [0] * 3, said
+        program.is_again(before)
+        assert program.end()[1] == ""
+
+
+def test_a_program_that_may_import_nothing_more(tmp_path):
+    """As one that has given up root: it has an answer."""
+    with Program(tmp_path, "import sys\nsys.modules['fcntl'] = None\n" + WORKS) as program:
+        assert program.attach().status == 0
+        assert "busy" in functions(program.snapshot())
+        assert program.detach().status == 0
+        assert program.end()[1] == ""
+
+
+def test_a_program_that_ends_of_it(tmp_path):
+    """Also where its parent does not ask for its end."""
+    source = """
+import os, sys
+class Finder:
+    def find_spec(name, *more):
+        if name == "ocular":
+            os._exit(1)
+sys.meta_path.insert(0, Finder)
+"""
+    with Program(tmp_path, source + WORKS) as program:
+        done = program.attach()
+        assert done.status == 1 and f"process {program.pid} has ended" in done.err
 
 
 def test_the_python_command(tmp_path):

@@ -2,6 +2,7 @@
 """Root attaches to a process in other namespaces, which has another /tmp, other process
 ids, and cannot see the package: it is lent a copy."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -109,6 +110,27 @@ def test_a_link_in_the_place_of_the_copy(tmp_path):
         done = program.attach()
         assert done.status == 1 and "cannot be copied there: /tmp: File exists" in done.err
         assert [path.name for path in target.iterdir()] == ["kept"]
+
+
+def test_places_too_small(tmp_path):
+    with Inside(tmp_path, 0, "exec,size=64k") as program:
+        done = program.attach()
+        assert done.status == 1 and "/tmp: No space left on device" in done.err
+        assert program.left() == []
+        assert program.end()[1] == ""
+
+
+def test_a_full_place(tmp_path):
+    """The copy finds another one, and the script does not."""
+    with Inside(tmp_path, 0, "exec,size=32m") as program:
+        full = Path(f"/proc/{program.pid}/root/tmp/full")
+        with open(full, "wb", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(4096))
+        done = program.attach()
+        assert done.status == 1 and "No space left on device" in done.err
+        assert [path.name for path in program.left()] == ["full"]
+        assert program.end()[1] == ""
 
 
 # Has a folder that is made there and a link change places, as fast as it can, until its

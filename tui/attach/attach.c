@@ -27,6 +27,7 @@
 #define PATIENCE_NS 5000000000u
 #define IMPORT_NS 60000000000u // once begun, on a machine that is busy
 #define PAUSE_NS 10000000
+#define DEBUGGER_TRIES 100
 #define SETTLE_NS 50000000 // a thread that has seen the flag opens the file
 
 // --- What can be seen from outside
@@ -136,9 +137,13 @@ int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
 
 // --- Waiting for the answer
 
+// Not one that has ended and whose parent does not ask for that.
 static bool is_there(pid_t pid)
 {
-    return kill(pid, 0) == 0 || errno == EPERM;
+    char path[64], status[8192];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    return Opened_read(path, status, sizeof status) >= 0 &&
+           !strstr(status, "\nState:\tZ");
 }
 
 static void explain_silence(pid_t pid, char *why, size_t why_size)
@@ -262,8 +267,11 @@ static int ask(const struct AttachWish *wish,
     if (begins)
         make_visible(wish, interpreter, folder, lending);
     int error = Script_write(&script, wish->pid, verb, folder, why, why_size);
-    if (error)
+    if (error) {
+        if (begins)
+            Lend_take_back(wish->pid);
         return error;
+    }
     error = Script_mark(&script, SCRIPT_ASKED);
     if (!error)
         error = Request_ask(interpreter, script.path, false, why, why_size);
@@ -287,12 +295,25 @@ static int ask(const struct AttachWish *wish,
     return error;
 }
 
+// Another ocular-top is done in a moment.
+static int await_debugger(struct Interpreter *interpreter, pid_t pid, char *why,
+                          size_t why_size)
+{
+    const struct timespec pause = {0, PAUSE_NS};
+    int error = Attach_check(interpreter, pid, why, why_size);
+    for (int i = 0; error == -EBUSY && i < DEBUGGER_TRIES; i++) {
+        nanosleep(&pause, NULL);
+        error = Attach_check(interpreter, pid, why, why_size);
+    }
+    return error;
+}
+
 static int run(const struct AttachWish *wish, const char *verb, char *why,
                size_t why_size)
 {
     struct Interpreter interpreter;
     sigset_t before;
-    int error = Attach_check(&interpreter, wish->pid, why, why_size);
+    int error = await_debugger(&interpreter, wish->pid, why, why_size);
     if (!error && strcmp(verb, "begin") == 0)
         error = check_filter(wish, &interpreter, why, why_size);
     if (error)
@@ -312,8 +333,16 @@ int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size)
         return -EALREADY;
     }
     // Where its user is ours but the kernel hides it, what follows says why.
-    if (error == -ENOENT || (error == -EACCES && served.pid == wish->pid))
-        return run(wish, "begin", why, why_size);
+    if (error != -ENOENT && !(error == -EACCES && served.pid == wish->pid))
+        return error;
+    char other[256];
+    error = run(wish, "begin", why, why_size);
+    // Somebody else has attached meanwhile.
+    if (error == -EIO &&
+        !Address_find(&served, wish->pid, other, sizeof other)) {
+        snprintf(why, why_size, "process %d serves already", (int)wish->pid);
+        return -EALREADY;
+    }
     return error;
 }
 

@@ -63,7 +63,7 @@ static void work(const struct Request *request, int out)
 }
 
 // 0, or -errno with `why`.
-static int run(const struct Request *request, char *why, size_t why_size)
+static int run_once(const struct Request *request, char *why, size_t why_size)
 {
     struct Answer answer = {-EIO, "its request was interrupted"};
     int ends[2];
@@ -84,23 +84,29 @@ static int run(const struct Request *request, char *why, size_t why_size)
     return answer.error;
 }
 
+// Again, for a second, where the process is busy with another request.
+static int run(const struct Request *request, char *why, size_t why_size)
+{
+    const struct timespec pause = {0, PAUSE_NS};
+    int error = run_once(request, why, why_size);
+    for (int i = 0; error == -EAGAIN && i < TRIES; i++) {
+        nanosleep(&pause, NULL);
+        error = run_once(request, why, why_size);
+    }
+    return error;
+}
+
 int Request_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size)
 {
-    const struct timespec pause = {0, PAUSE_NS};
     const struct Request request = {interpreter, script, all, false};
-    int error = run(&request, why, why_size);
-    for (int i = 0; error == -EAGAIN && i < TRIES; i++) {
-        nanosleep(&pause, NULL);
-        error = run(&request, why, why_size);
-    }
-    return error;
+    return run(&request, why, why_size);
 }
 
 int Request_withdraw(const struct Interpreter *interpreter)
 {
     const struct Request request = {.interpreter = interpreter};
-    char why[64];
+    char why[512];
     return run(&request, why, sizeof why);
 }
 

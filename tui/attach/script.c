@@ -42,7 +42,11 @@ static const char text[] =
     "    os.rename(where + '/answer.new', where + '/answer')\n"
     "    return True\n"
     "def is_alone():\n"
-    "    import fcntl, os\n"
+    "    import os\n"
+    "    try:\n"
+    "        import fcntl\n"
+    "    except ImportError:\n" // who gave up root may not read it any more
+    "        return False\n"
     "    try:\n"
     "        file = os.open(where + '/begun', os.O_RDONLY | os.O_CLOEXEC)\n"
     "    except FileNotFoundError:\n"

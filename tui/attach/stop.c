@@ -67,13 +67,26 @@ static bool has_ended(pid_t id)
     return state && strchr("ZX", state[8]);
 }
 
-// 0, also where the thread has ended meanwhile, or -errno.
+static bool is_traced(pid_t id)
+{
+    char path[64], status[8192];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)id);
+    if (Opened_read(path, status, sizeof status) < 0)
+        return false;
+    const char *tracer = strstr(status, "\nTracerPid:");
+    return tracer && strtol(tracer + strlen("\nTracerPid:"), NULL, 10) > 0;
+}
+
+// 0, also where the thread has ended meanwhile, or -errno: -EAGAIN: somebody
+// else traces it.
 static int stop_one(struct Stop *stop, pid_t id)
 {
     struct StoppedThread thread = {id, 0}, *threads;
     if (ptrace(PTRACE_SEIZE, id, NULL, NULL) < 0) {
         int error = errno;
-        return error == ESRCH || (error == EPERM && has_ended(id)) ? 0 : -error;
+        if (error == ESRCH || (error == EPERM && has_ended(id)))
+            return 0;
+        return error == EPERM && is_traced(id) ? -EAGAIN : -error;
     }
     threads = realloc(stop->threads, (stop->count + 1) * sizeof *threads);
     if (!threads)
@@ -111,7 +124,7 @@ static long stop_new(struct Stop *stop, pid_t pid)
 
 static void explain(int error, pid_t pid, char *why, size_t why_size)
 {
-    if (error == -EPERM)
+    if (error == -EPERM || error == -EAGAIN)
         snprintf(why, why_size,
                  "process %d may not be attached to: another debugger holds it "
                  "(see TracerPid in /proc/%d/status), or run this as root (see "

@@ -19,7 +19,8 @@ struct Stop {
     size_t count;
 };
 
-// 0, or -errno with `why`: -EPERM: we may not, or another debugger is there;
+// 0, or -errno with `why`: -EPERM: we may not; -EAGAIN: another debugger is
+// there, perhaps for a moment;
 // -EBUSY: a thread does not stop. That one is let go by the caller's end.
 int Stop_all(struct Stop *stop, pid_t pid, char *why, size_t why_size);
 void Stop_release(struct Stop *stop); // lets them go on
