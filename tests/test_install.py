@@ -338,6 +338,18 @@ def test_make_installs_and_removes(tmp_path):
     assert list(library.iterdir()) == []
 
 
+def test_a_c_library_that_is_too_new_for_a_wheel():
+    fails = "echo too-recent versioned symbols >&2; false"
+    failed = f"import wheel; wheel.run('sh', '-c', {fails!r})"
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", failed],
+        cwd=ROOT / "python" / "setup",
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1 and "an older system" in done.stderr
+
+
 def test_make_wheel_holds_its_libraries(place):
     """It needs no library of the machine but glibc and zlib, and has the licences."""
     more = {name: value for name, value in ENVIRONMENT.items() if name != "PIP_NO_INDEX"}

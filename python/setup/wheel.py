@@ -35,13 +35,19 @@ their file names, the entries by which they find each other, and symbols for deb
 which were removed. You may replace each by another version under the same file name. The
 licences are beside this file. The source code is that of the named source packages.
 """
+TOO_NEW = """
+make wheel: the C library of this system is newer than auditwheel knows. Build the wheel
+on an older system: it runs on newer ones, too."""
 
 
 def run(*command):
     """Returns the output of a command. Exits with it where the command fails."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"{done.stdout}{done.stderr}make wheel: {command[0]} has failed.")
+        sys.exit(
+            f"{done.stdout}{done.stderr}make wheel: {command[0]} has failed."
+            + (TOO_NEW if "too-recent versioned symbols" in done.stderr else "")
+        )
     return done.stdout
 
 
