@@ -9,8 +9,12 @@
 #include "python/hooks/frames.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
+
+// In a header of CPython's own from 3.13 on, and exported by all.
+extern const PyConfig *_Py_GetConfig(void);
 
 // What waits to run, or has begun. One in a process, as the main program is.
 static struct Program {
@@ -89,6 +93,37 @@ static PyObject *evaluate_first(PyThreadState *thread,
     return evaluate(thread, frame, throwing);
 }
 
+// --- -i and PYTHONINSPECT ----------------------------------------------------
+
+// CPython's own, from its configuration: with it SystemExit ends nothing.
+static bool inspects(void)
+{
+    return _Py_GetConfig()->inspect != 0;
+}
+
+// Whether a prompt follows the program.
+static bool asks_for_more(void)
+{
+    return inspects() && (_Py_GetConfig()->interactive || isatty(STDIN_FILENO));
+}
+
+// As CPython does, too, before it asks for statements.
+static void exit_at_system_exit(void)
+{
+    ((PyConfig *)_Py_GetConfig())->inspect = 0;
+}
+
+PyDoc_STRVAR(end_inspection_doc,
+             "end_inspection(): SystemExit ends the process from now on, as it "
+             "does where nobody is asked for more.");
+
+static PyObject *end_inspection(PyObject *module, PyObject *args)
+{
+    (void)module, (void)args;
+    exit_at_system_exit();
+    Py_RETURN_NONE;
+}
+
 // --- What the module offers ------------------------------------------------
 
 PyDoc_STRVAR(
@@ -118,8 +153,11 @@ static PyObject *run_file(PyObject *module, PyObject *args)
     Frames_hide(&below);
     wait_for_code(program, begin, false);
     // At a prompt each statement is compiled when it has been typed.
-    if (Py_FdIsInteractive(file, name) && begin_trace(program, Py_None) < 0)
-        PyErr_Print();
+    if (Py_FdIsInteractive(file, name)) {
+        exit_at_system_exit();
+        if (begin_trace(program, Py_None) < 0)
+            PyErr_Print();
+    }
     failed = PyRun_AnyFileExFlags(file, name, path != NULL, &flags);
     stop_waiting(program);
     Frames_show(&below);
@@ -163,16 +201,17 @@ static void end_by_interrupt(void)
     kill(getpid(), SIGINT);
 }
 
-// Prints the exception, unless it is SystemExit, which stays. The exit status.
+// Prints the exception, unless it is SystemExit, which stays if it is to end
+// the process. The exit status.
 static int report(void)
 {
     // Not a subclass of it: as CPython compares.
     bool interrupted = PyErr_Occurred() == PyExc_KeyboardInterrupt;
 
-    if (PyErr_ExceptionMatches(PyExc_SystemExit))
+    if (PyErr_ExceptionMatches(PyExc_SystemExit) && !inspects())
         return 0;
     PyErr_Print();
-    if (!interrupted)
+    if (!interrupted || asks_for_more())
         return 1;
     Py_AtExit(end_by_interrupt); // there are few places: else by the status
     return 128 + SIGINT;
@@ -205,5 +244,6 @@ PyMethodDef Program_methods[] = {
     {"run_file", run_file, METH_VARARGS, run_file_doc},
     {"run_string", run_string, METH_VARARGS, run_string_doc},
     {"run_call", run_call, METH_VARARGS, run_call_doc},
+    {"end_inspection", end_inspection, METH_NOARGS, end_inspection_doc},
     {NULL, NULL, 0, NULL},
 };

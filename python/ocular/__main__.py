@@ -447,9 +447,12 @@ def main(arguments=None):
     begin = _beginner(options)
     _path.give_back()
     _fresh_main()
-    # With -i the interpreter asks for more afterwards, and has a status of its own.
     status = _run(parser, begin, options, rest)
-    if status and not sys.flags.inspect:
+    # With -i the interpreter asks for more afterwards, and has a status of its own: where
+    # there is somebody to ask.
+    asks = sys.flags.interactive or (sys.flags.inspect and os.isatty(0))
+    if status and not asks:
+        _ocular.end_inspection()
         raise SystemExit(status)
 
 

@@ -224,6 +224,33 @@ def test_a_signal_interrupts_it(tmp_path):
     assert plain.status == -signal.SIGINT and "in f" in plain.err
 
 
+@pytest.mark.parametrize("asked", ["-i", "PYTHONINSPECT"])
+@pytest.mark.parametrize("end", ["1 / 0", "sys.exit(4)", "raise KeyboardInterrupt"])
+@pytest.mark.parametrize("way", ["script", "module", "code"])
+def test_statements_are_asked_for_after_it(tmp_path, way, end, asked):
+    """With -i; by the variable only on a terminal, else the status stays."""
+    source = f"import sys\ndef f():\n    {end}\nf()\n"
+    path = write(tmp_path, source)
+    arguments = {"script": [path], "module": ["-m", "program"], "code": ["-c", source]}
+    more = {"input": "print(f.__name__, sys.argv)\nsys.exit(9)\n"}
+    if asked == "PYTHONINSPECT":
+        more["env"] = {asked: "1"}
+    flags = [asked] if asked == "-i" else []
+    ours = [PYTHON, *flags, *SILENT[1:], *arguments[way]]
+    plain = printed([PYTHON, *flags, *arguments[way]], tmp_path, **more)
+    assert printed(ours, tmp_path, **more) == plain
+    assert (plain.status == 9) == ("f [" in plain.out) == (asked == "-i")
+
+
+def test_statements_from_stdin(tmp_path):
+    """But for the greeting."""
+    more = {"input": "print(1)\nimport sys\nsys.exit(9)\nprint(2)\n"}
+    ended = [
+        printed([PYTHON, "-i", *ours, "-"], tmp_path, **more) for ours in ([], SILENT[1:])
+    ]
+    assert [(done.status, done.out) for done in ended] == [(9, "1\n")] * 2
+
+
 # --- What a program sees of itself --------------------------------------------
 
 SEES = """
