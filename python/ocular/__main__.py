@@ -363,7 +363,25 @@ def _run_command(begin, source):
     _put_first_on_path("")
     if sys.version_info >= (3, 14):
         source = textwrap.dedent(source)
+    try:
+        source.encode()
+    except UnicodeEncodeError as error:  # bytes that are not UTF-8
+        print("Unable to decode the command from the command line:", file=sys.stderr)
+        print(f"UnicodeEncodeError: {error}", file=sys.stderr)
+        return 1
     return _ocular.run_string(begin, source)
+
+
+def _folder_of(path):
+    """What the interpreter puts on the path for a script: where it really is, or is said
+    to be where that is no name, as /dev/stdin of a pipe is none."""
+    with contextlib.suppress(OSError):
+        link = os.readlink(path)
+        if "/" in link:
+            path = os.path.join(os.path.dirname(path), link)
+    with contextlib.suppress(OSError):
+        path = os.path.realpath(path, strict=True)
+    return os.path.dirname(path)
 
 
 def _run_script(begin, path):
@@ -374,7 +392,7 @@ def _run_script(begin, path):
         if sys.flags.safe_path:
             sys.path.insert(0, full)
         return _run_module(begin, "__main__", False)
-    _put_first_on_path(os.path.dirname(os.path.realpath(path)))
+    _put_first_on_path(_folder_of(path))
     return _ocular.run_file(begin, os.fsencode(full))
 
 

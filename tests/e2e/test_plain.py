@@ -9,6 +9,7 @@ import signal
 import sys
 import textwrap
 import zipfile
+from importlib.machinery import BuiltinImporter, FrozenImporter
 
 import pytest
 from e2e.program import PYTHON, Done, run, write
@@ -63,7 +64,7 @@ FAULTS = {
         def f(): raise Stop
         f()
         """,
-        1,
+        1 if sys.version_info < (3, 14) else -signal.SIGINT,
         "in f",
     ),
     "recursion": ("def f(n): return f(n + 1)\nf(0)", 1, "more times"),
@@ -239,7 +240,9 @@ def test_statements_are_asked_for_after_it(tmp_path, way, end, asked):
     ours = [PYTHON, *flags, *SILENT[1:], *arguments[way]]
     plain = printed([PYTHON, *flags, *arguments[way]], tmp_path, **more)
     assert printed(ours, tmp_path, **more) == plain
-    assert (plain.status == 9) == ("f [" in plain.out) == (asked == "-i")
+    assert ("f [" in plain.out) == (asked == "-i")
+    if asked == "-i" and sys.version_info < (3, 14):  # since then Ctrl-C's status wins
+        assert plain.status == 9
 
 
 def test_statements_from_stdin(tmp_path):
@@ -277,6 +280,10 @@ def test_its_names_arguments_and_path(tmp_path):
     same(tmp_path, "-c" + SEES, *more)
     same(tmp_path, "-", *more, input=SEES)
     assert "['']" in same(tmp_path, input=SEES).out
+    same(tmp_path, "/dev/stdin", *more, input=SEES)
+    same(tmp_path, "/dev/fd/0", *more, input=SEES)
+    (tmp_path / "link.py").symlink_to("program.py")
+    same(other, "../link.py", *more)
     (tmp_path / "app").mkdir()
     write(tmp_path / "app", SEES, "__main__.py")
     same(other, "../app", *more)
@@ -293,6 +300,7 @@ def modules_of_its_own(folder, without):
         name
         for name in sys.stdlib_module_names
         if re.match("[a-z]+$", name) and name not in without
+        if not (BuiltinImporter.find_spec(name) or FrozenImporter.find_spec(name))
     )
     for name in names:
         write(folder, f"print('own', __name__)\nown = {name!r}\n", f"{name}.py")
@@ -408,6 +416,10 @@ def test_a_program_that_does_not_compile(tmp_path, name):
     plain = same(tmp_path, "program.py", traced=[*OCULAR, "--serve"])
     assert plain.status == 1 and "Error" in plain.err
     assert os.listdir(tmp_path) == ["program.py"]
+
+
+def test_code_that_is_no_text(tmp_path):
+    assert same(tmp_path, "-c", "print('\udcff')").status == 1
 
 
 @pytest.mark.parametrize("way", ["module", "code", "stdin"])
