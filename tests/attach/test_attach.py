@@ -228,8 +228,17 @@ def test_the_attaching_side_dies_while_it_waits(tmp_path):
 
 
 def test_several_at_once(tmp_path):
-    """Each holds the program for a moment, as a debugger does."""
-    with Program(tmp_path, WORKS) as program:
+    """Each holds the program for a moment, as a debugger does; the first loads Ocular
+    while the others ask."""
+    source = """
+import sys, time
+class Slow:
+    def find_spec(name, *more):
+        if name == "ocular._settings":
+            time.sleep(1)
+sys.meta_path.insert(0, Slow)
+"""
+    with Program(tmp_path, source + WORKS) as program:
         before = program.state()
         for what in "--attach-only", "--detach":
             sides = [start([TOP, what, "--pid", program.pid]) for _ in range(3)]

@@ -73,11 +73,9 @@ static const char text[] =
     "    return any(os.path.exists(place + '/_attach.py') for place in "
     "places)\n"
     "def load(sys, spec):\n"
-    "    import importlib.util\n"
-    "    module = importlib.util.module_from_spec(spec)\n"
-    "    sys.modules['ocular'] = module\n"
+    "    from importlib import _bootstrap\n"
     "    try:\n"
-    "        spec.loader.exec_module(module)\n"
+    "        _bootstrap._load(spec)\n" // another request's import waits for it
     "    except BaseException:\n"
     "        for name in list(sys.modules):\n"
     "            if name == 'ocular' or name.startswith('ocular.'):\n"
