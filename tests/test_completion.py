@@ -25,8 +25,8 @@ def needs(shell):
         pytest.skip(f"no {shell}")
 
 
-def types(command, text, **environment):
-    """Has a shell on a terminal of its own until it ends, and types that."""
+def on_a_terminal(command, text="", **environment):
+    """Has a shell on a terminal of its own, and types that, until it ends."""
     ours, its = pty.openpty()
     with subprocess.Popen(
         command,
@@ -38,12 +38,17 @@ def types(command, text, **environment):
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
     ) as shell:
         os.close(its)
-        os.write(ours, text)
+        os.write(ours, text.encode())
         printed = b""
-        with contextlib.suppress(OSError):  # it has ended
-            while more := os.read(ours, 4096):
-                printed += more
-        os.close(ours)
+        try:
+            with contextlib.suppress(OSError):  # it has ended
+                while more := os.read(ours, 4096):
+                    printed += more
+        except BaseException:
+            shell.kill()
+            raise
+        finally:
+            os.close(ours)
     assert shell.returncode == 0, printed
 
 
@@ -75,11 +80,14 @@ def in_bash(folder, *lines, **more):
 
 
 # compadd is what every function of completion adds by; with -O, -A and -D it only looks.
+# It runs when the first line begins: nothing is typed, which could come too early.
 ZSH = """
+cd $FOLDER
 fpath=($COMPLETION/zsh $fpath)
 autoload -Uz compinit
 compinit -u -d $SCRATCH/dump
 exec 2>$SCRATCH/errors
+LISTMAX=100000  # else it asks whether to show more than the screen has lines
 offer() {
     compadd() {
         local -a found
@@ -102,19 +110,17 @@ each() {
     done
     exit 0
 }
-zle -N each
-bindkey '^X' each
+zle -N zle-line-init each
 """
 
 
 def in_zsh(folder, *lines):
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch)
-        (path / "rc").write_text(ZSH)
+        (path / ".zshrc").write_text(ZSH)
         (path / "lines").write_text("\n".join(lines) + "\n")
-        typed = f"cd {folder}; . {scratch}/rc\n\x18".encode()
-        given = {"SCRATCH": scratch, "COMPLETION": str(COMPLETION)}
-        types(["zsh", "-f", "-i"], typed, **given)
+        given = {"SCRATCH": scratch, "COMPLETION": str(COMPLETION), "FOLDER": str(folder)}
+        on_a_terminal(["zsh", "-d", "-i"], ZDOTDIR=scratch, **given)
         assert (path / "errors").read_text() == ""
         answers = (path / "offered").read_text().split("== ")[1:]
     assert [answer.split("\n")[0] for answer in answers] == list(lines)
@@ -218,7 +224,7 @@ def typed_in_bash(folder, *lines):
         sources = "\n".join(f". {path}" for path in (COMPLETION / "bash").iterdir())
         rc.write_text(f"{sources}\n{keep}\ncd {folder}\nexec 2>{errors}\n")
         text = "".join(f"{line}\t\x07" for line in lines) + "exit\n"
-        types(["bash", "--rcfile", rc, "-i"], text.encode(), HISTFILE="")
+        on_a_terminal(["bash", "--rcfile", rc, "-i"], text, HISTFILE="")
         # readline echoes what is typed to where errors go.
         assert "bash:" not in errors.read_text()
         return [line.split()[-1].rpartition("=")[2] for line in said.open()]
