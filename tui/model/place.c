@@ -12,6 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+// The kernel has a path with ".." looked up again where anything was renamed or
+// mounted anywhere meanwhile (openat2(2)).
+#define TRIES 1000
+
 int Place_root(pid_t pid)
 {
     char path[64];
@@ -25,7 +29,11 @@ int Place_find(int root, const char *path, int flags)
     struct open_how how = {.flags = (uint64_t)flags | O_CLOEXEC,
                            .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
     struct stat ours, theirs;
-    long found = syscall(SYS_openat2, root, path, &how, sizeof how);
+    long found;
+    int tries = TRIES;
+    do
+        found = syscall(SYS_openat2, root, path, &how, sizeof how);
+    while (found < 0 && errno == EAGAIN && tries--);
     if (found >= 0)
         return (int)found;
     if (errno != ENOSYS && errno != EPERM)
