@@ -273,12 +273,16 @@ static void test_as_much_as_there_is_time_for(void **state)
     struct ExportLimit limit = {.seconds = UNDER_ASAN || UNDER_TSAN ? 1 : 0.5};
     struct PerfettoResult result = {0};
     char path[PATH_MAX], *text;
+    int error;
 
     path_in(f, path, "trace.json.gz");
     record(f, first, 1000000);
     record(f, last, 1);
-    assert_int_equal(
-        Export_write(f->export, path, false, NULL, &limit, &result), 0);
+    // Where the machine is so busy that no part is done by then, it has more.
+    do
+        error = Export_write(f->export, path, false, NULL, &limit, &result);
+    while (error == -ETIMEDOUT && (limit.seconds *= 2) < 60);
+    assert_int_equal(error, 0);
     assert_true(limit.part > 0 && limit.part < 1);
     assert_true((double)result.events < 2e6 * limit.part + 10000);
     assert_int_equal(files_in(f), 1);
