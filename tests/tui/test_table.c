@@ -123,6 +123,12 @@ static void test_time_in_the_dark(void **state)
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "900k");
     assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), "1.5M");
     assert_string_equal(says(COLUMN_WAITED, &row, &cycles), "4.0k");
+    function.self_cycles = 400000; // a callee was dark, most of the time
+    assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~1.0M");
+    assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), "1.5M");
+    function.self_cycles = NULL_U64;
+    assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~1.0M");
+    function.self_cycles = 900000;
     function.calls_exact = 0;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), ">=900k");
     assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), ">=1.5M");
@@ -474,8 +480,8 @@ static void test_changes_since_a_baseline(void **state)
     assert_string_equal(changes(COLUMN_CALLS, &row, &display), "0");
     assert_true(Column_key(COLUMN_AVG, &row, true) == 100);
     assert_true(Column_key(COLUMN_AVG, &row, false) == 400);
-    function.self_cycles = 900; // sums only grow: that is no news
-    row.mark[COLUMN_SELF] = 200;
+    function.self_cycles = 600900; // sums only grow: that is no news
+    row.mark[COLUMN_SELF] = 600200;
     assert_string_equal(changes(COLUMN_SELF, &row, &display), "+700");
     assert_int_equal(cell.style, STYLE_PLAIN);
     function.specializable_sites = 10; // the more the better

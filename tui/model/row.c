@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define IDLE_SHARE 0.0005      // a share that only fades is soon below this
+#define LEAST_TIMED 0.5        // of the cycles that are expected
 #define WAIT_SAMPLES_PER_S 4.0 // samples of waiting threads a second
 
 void Row_init(struct Row *row, uint64_t id)
@@ -84,10 +85,17 @@ double Row_self(const struct Row *row)
     return Row_u64(row->now->self_cycles) - row->base.self;
 }
 
+// Calls in the dark are not timed, nor are those of a caller while something
+// that it calls is dark: then what was timed is far below the calls' mean times
+// their number. Where all were timed the two differ by what the mean, which is
+// of the newest, has changed.
 bool Row_spent_estimated(const struct Row *row)
 {
-    return !Row_calls_exact(row) &&
-           isfinite(Row_estimated(row) * row->now->avg_cycles);
+    double expected = Row_best_calls(row) * row->now->avg_cycles;
+
+    if (!Row_calls_exact(row))
+        return isfinite(Row_estimated(row) * row->now->avg_cycles);
+    return isfinite(expected) && !(Row_self(row) >= LEAST_TIMED * expected);
 }
 
 double Row_spent(const struct Row *row)
@@ -95,7 +103,8 @@ double Row_spent(const struct Row *row)
     double timed = Row_self(row);
 
     return Row_spent_estimated(row)
-               ? fmax(or_zero(timed), Row_estimated(row) * row->now->avg_cycles)
+               ? fmax(or_zero(timed),
+                      Row_best_calls(row) * row->now->avg_cycles)
                : timed;
 }
 
@@ -104,8 +113,9 @@ double Row_total(const struct Row *row)
     double timed = Row_u64(row->now->total_cycles) - row->base.total;
 
     // What ran in it in the dark is part of it, too.
-    return Row_spent_estimated(row) ? fmax(or_zero(timed), Row_spent(row))
-                                    : timed;
+    return !Row_calls_exact(row) && Row_spent_estimated(row)
+               ? fmax(or_zero(timed), Row_spent(row))
+               : timed;
 }
 
 double Row_waited(const struct Row *row)

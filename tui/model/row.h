@@ -60,7 +60,7 @@ double Row_calls(const struct Row *row);     // seen
 double Row_estimated(const struct Row *row); // NaN: there is no estimate
 double Row_best_calls(const struct Row *row);
 double Row_self(const struct Row *row); // of timed calls
-// The same; where calls were in the dark, they are taken for mean ones.
+// The same; where calls could not be timed, they are taken for mean ones.
 double Row_spent(const struct Row *row);
 bool Row_spent_estimated(const struct Row *row);
 double Row_total(const struct Row *row); // a floor unless calls are exact

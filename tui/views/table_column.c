@@ -119,10 +119,10 @@ static void put_spent(struct TableText *out, const struct TableCell *cell)
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];
     const struct Row *row = cell->row;
     double cycles = cell->value;
-    bool estimated = Row_spent_estimated(row) && !is_floor(row);
+    bool exact = Row_calls_exact(row);
+    bool estimated = Row_spent_estimated(row) && (exact || !is_floor(row));
     bool rough = estimated && Row_u64(row->now->run_samples) < WINDOW_FEW &&
                  !(cycles <= 2 * Row_self(row));
-    bool exact = Row_calls_exact(row);
     const char *mark = estimated ? "~" : exact ? "" : ">=";
 
     if (rough)
