@@ -202,7 +202,7 @@ def test_budget(tmp_path, monkeypatch):
 
 @pytest.mark.once
 def test_soak(tmp_path):
-    found = figures(tmp_path, "soak/soak.py", "--seconds", 4)
+    found = figures(tmp_path, "soak/soak.py", "--seconds", 3)
     assert found["soak/overhead"] > 0
     assert 0 < found["soak/oldest_age"] <= 2 * SLOW
     assert found["soak/snapshots"] >= 3

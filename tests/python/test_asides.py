@@ -115,12 +115,12 @@ def test_samples(tmp_path, name):
     path = tmp_path / name
     done = threading.Event()
     idle = threading.Thread(target=done.wait)
-    worker = threading.Thread(target=burn, args=[0.7])
+    worker = threading.Thread(target=burn, args=[0.4])
 
     def program():
         idle.start()
         worker.start()
-        burn(0.7)
+        burn(0.4)
         worker.join()
 
     begin = time.monotonic_ns()
