@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See in_place.h.
-#define _GNU_SOURCE 1 // renameat2, O_TMPFILE
+#define _GNU_SOURCE 1 // renameat2
 #include "ipc/base/in_place.h"
 
 #include "ipc/base/opened.h"
@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SELF "/proc/self/fd" // by which a file without a name gets one
@@ -18,15 +17,7 @@
 
 int InPlace_open_unnamed(int directory, const char *folder)
 {
-    struct stat status;
-    int fd;
-
-    if (access(SELF, X_OK))
-        return -errno;
-    fd = Opened_above(
-        openat(directory, folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
-    // The program may have taken the number meanwhile, for a file with a name.
-    return fd >= 0 && (fstat(fd, &status) || status.st_nlink) ? -EBADF : fd;
+    return access(SELF, X_OK) ? -errno : Opened_open_unnamed(directory, folder);
 }
 
 static int link_unnamed(int directory, int fd, const char *name)

@@ -3,6 +3,7 @@
 // follows it, which is one system call. The kernel gives the lowest free
 // number: a program that has closed ours gets it only once all lower ones are
 // taken.
+#define _GNU_SOURCE 1 // O_TMPFILE
 #include "ipc/base/opened.h"
 
 #include <errno.h>
@@ -82,6 +83,21 @@ int Opened_open(const char *path, int flags, mode_t mode)
         (named.st_dev != opened.device || named.st_ino != opened.inode))
         return -EBADF; // the number is the program's by now
     return move_above(fd, &opened);
+}
+
+int Opened_open_unnamed(int directory, const char *folder)
+{
+    int fd = openat(directory, folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    struct Opened opened;
+    struct stat status;
+
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &status) || status.st_nlink)
+        return -EBADF; // the number is the program's by now
+    opened.device = status.st_dev;
+    opened.inode = status.st_ino;
+    return fd >= OPENED_ABOVE ? fd : move_above(fd, &opened);
 }
 
 bool Opened_is_writable_file(int fd)

@@ -35,6 +35,9 @@ int Opened_above(int fd);
 // Where the program takes the number over before it is known which file it
 // stood for: -EBADF. Descriptor or -errno.
 int Opened_open(const char *path, int flags, mode_t mode);
+// The same for a new file without a name in that folder (O_TMPFILE), for
+// writing.
+int Opened_open_unnamed(int directory, const char *folder);
 // Is it a regular file, open for writing?
 bool Opened_is_writable_file(int fd);
 // Reads a file from its beginning: up to size - 1 bytes, terminated by a NUL.
