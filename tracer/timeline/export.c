@@ -225,7 +225,7 @@ static int write_what_fits(struct Job *job, struct PerfettoTrace *trace,
     while (error && job->limit && (part = next_part(job, error)) > 0) {
         TimelineView_keep_newest(view, part);
         if (count_events(view) == count)
-            return error; // nothing of it can go
+            break; // nothing of it can go
         count = count_events(view);
         job->limit->part = count / all;
         job->late = false;
