@@ -525,11 +525,11 @@ MAKES = re.compile(
     r"(?<![\w.>])(open|openat|socket|accept4?|eventfd|epoll_create1|inotify_init1|"
     r"timerfd_create|memfd_create|dup|fopen|opendir|gzopen|gzdopen|pipe2?)\("
 )
-# Opened_open() itself. Two calls whose result goes through Opened_above() a line later, and
-# the viewer's own listing of all users' directories. The script of `-m ocular`, which
-# CPython opens so.
+# Opened_open() and Opened_open_unnamed() themselves. Two calls whose result goes through
+# Opened_above() a line later, and the viewer's own listing of all users' directories. The
+# script of `-m ocular`, which CPython opens so.
 ELSEWHERE = {
-    "ipc/base/opened.c": 1,
+    "ipc/base/opened.c": 2,
     "ipc/socket.c": 2,
     "ipc/address.c": 2,
     "python/module/program.c": 1,

@@ -510,6 +510,27 @@ static void simulate_none(double hz)
     assert_true(totals().signal > 0);
 }
 
+static double s_to_next_step(void)
+{
+    return (double)Sampler_step(sampler) * 1e-9 - Now_s(CLOCK_MONOTONIC);
+}
+
+// A program that uses less than a fifth of a core is observed half as often.
+static void test_it_is_seldom_there_for_little(void **state)
+{
+    (void)state;
+    simulate_none(100);
+    spin_between(&python, LONG, 1);
+    Sampler_collect(sampler);
+    assert_between(s_to_next_step() * 1000, 1, 250);
+    spin_between(&python, LONG, 0.01);
+    Sampler_collect(sampler);
+    assert_between(s_to_next_step() * 1000, 251, 500);
+    spin_between(&python, LONG, 1);
+    Sampler_collect(sampler);
+    assert_between(s_to_next_step() * 1000, 1, 250);
+}
+
 // Each function has the CPU time that the thread's clock says it took, as each
 // is left with a sample: but for what the handlers of those took, and what is
 // between.
@@ -1049,6 +1070,7 @@ int main(void)
         TEST(test_who_is_met_running_has_not_waited_there),
         TEST(test_excluded_code_is_elsewhere),
         TEST(test_it_rests_with_the_program),
+        TEST(test_it_is_seldom_there_for_little),
         TEST(test_after_a_stall),
         TEST(test_many_threads_take_turns),
         TEST(test_threads_come_and_go),

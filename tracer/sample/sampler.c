@@ -14,9 +14,11 @@
 #define MAX_HZ 10000
 #define FIRST_NS 10e6   // to the first step
 #define LOOK_NS 250e6   // between two steps,
+#define LIGHT_NS 500e6  // ... where less of a core is used than LIGHT_CORES,
 #define UNTIMED_NS 50e6 // ... where there are no timers,
 #define IDLE_NS 1e9     // ... and where nothing has run, at most
 #define RETRY_NS 2e9    // nothing can be read: it tries as often
+#define LIGHT_CORES 0.2
 // What the kernel takes for a signal, beside the handler: to queue and deliver
 // it, and to return (docs/overhead.md).
 #define SIGNAL_S 2.5e-6
@@ -37,9 +39,23 @@ struct Sampler {
 
 // --- A step ------------------------------------------------------------------
 
-static void choose_due(struct Sampler *sampler, uint64_t now_ns, bool ran)
+// A step fetches its data from memory that others have used since: it costs
+// nearly the same for a few samples as for many.
+static double choose_least_ns(const struct Sampler *sampler, uint64_t samples)
 {
-    double least = sampler->sampling.timers.signal ? LOOK_NS : UNTIMED_NS;
+    const struct Sampling *sampling = &sampler->sampling;
+    double of_a_core =
+        Counter_get_double(&sampling->hz) * sampler->interval_ns * 1e-9;
+
+    if (!sampling->timers.signal)
+        return UNTIMED_NS;
+    return (double)samples < LIGHT_CORES * of_a_core ? LIGHT_NS : LOOK_NS;
+}
+
+static void choose_due(struct Sampler *sampler, uint64_t now_ns,
+                       uint64_t samples, bool ran)
+{
+    double least = choose_least_ns(sampler, samples);
 
     sampler->interval_ns = ran ? least : 2 * sampler->interval_ns;
     if (sampler->interval_ns < least)
@@ -54,6 +70,7 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     struct Sampling *sampling = &sampler->sampling;
     struct Observer *observer = &sampler->observer;
     struct ShareTime now;
+    uint64_t samples;
     bool ran;
 
     Counter_add(&sampler->steps, 1);
@@ -67,14 +84,14 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
         }
     }
     Samples_take_begun(&sampler->samples);
-    now = Sampling_advance(
-        sampling, now_ns, Samples_waiting(&sampler->samples) + observer->found);
+    samples = Samples_waiting(&sampler->samples) + observer->found;
+    now = Sampling_advance(sampling, now_ns, samples);
     observer->found = 0;
     Samples_collect(&sampler->samples, &now);
     SampledThreads_take(&sampling->threads);
     ran = Observer_observe_all(observer, &now) || sampling->threads.unlisted;
     Observer_note_reads(observer, now_ns);
-    choose_due(sampler, now_ns, ran);
+    choose_due(sampler, now_ns, samples, ran);
 }
 
 uint64_t Sampler_step(struct Sampler *sampler)

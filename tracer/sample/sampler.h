@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Shares of time without a hook. Each Python thread is sampled in its own CPU
 // time, by a signal (cpu_timer.h); a thread of ours ("ocular-sampler") collects
-// the samples four times a second, and observes all threads then for what they
-// wait in (observer.h). It never attaches to the interpreter and dereferences
-// nothing that it read: a code pointer counts only if the registry knows it.
+// the samples one to four times a second, and observes all threads then for
+// what they wait in (observer.h). It never attaches to the interpreter and
+// dereferences nothing that it read: a code pointer counts only if the registry
+// knows it.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLER_H
 #define OCULAR_TRACER_SAMPLE_SAMPLER_H
 
