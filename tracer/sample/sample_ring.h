@@ -12,8 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Two words a frame: a quarter of a second of stacks 60 deep at 250 a second.
-#define SAMPLE_RING_WORDS 8192u // a power of two
+// Two words a frame: half a second of stacks 60 deep at 250 a second, which is
+// the sampler's longest pause while anything runs.
+#define SAMPLE_RING_WORDS 16384u // a power of two
 
 struct SampleHead {
     uint64_t cpu_ns;    // CPU time of the thread since its sample before

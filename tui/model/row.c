@@ -7,7 +7,7 @@
 
 #define IDLE_SHARE 0.0005      // a share that only fades is soon below this
 #define LEAST_TIMED 0.5        // of the cycles that are expected
-#define WAIT_SAMPLES_PER_S 4.0 // samples of waiting threads a second
+#define WAIT_SAMPLES_PER_S 2.0 // samples of waiting threads a second, at least
 
 void Row_init(struct Row *row, uint64_t id)
 {
