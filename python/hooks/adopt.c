@@ -174,6 +174,9 @@ static bool arms_new(const struct State *state)
 // `seen`: one call of it was seen before, and it was not classified.
 static bool classify(struct State *state, PyCodeObject *code, bool seen)
 {
+    const struct Session *session = state->engine.session;
+    uint64_t hits =
+        atomic_load_explicit(&session->first_hits, memory_order_relaxed);
     struct Code *result = NULL;
     PyObject *keep_file, *keep_name;
     const char *file, *name;
@@ -183,15 +186,12 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
     name = text_of(code->co_qualname, &keep_name);
     stays = begins_threads(file, name);
     if (!is_ours(state, file) && Filter_accepts(&state->filter, file, name))
-        result = make_code(
-            state, code, file, name,
-            stays ? 0
-                  : atomic_load_explicit(&state->engine.session->first_hits,
-                                         memory_order_relaxed));
+        result = make_code(state, code, file, name, stays ? 0 : hits);
     if (result) {
-        result->cold.window = state->window;
+        if (state->engine.registry->hits && !stays)
+            Code_give(result, hits, Clock_read(&state->engine.clock));
         result->cold.begins_tasks =
-            state->engine.session->timeline && begins_tasks(file, name);
+            session->timeline && begins_tasks(file, name);
         Counter_set(&result->hot.calls, seen);
         if (!arms_new(state) && !stays)
             Code_leave_unarmed(result);
@@ -250,7 +250,6 @@ int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits)
         result = -1;
     else
         Engine_rearm(&state->engine, code, hits);
-    code->cold.window = state->window;
     PyErr_Clear();
     Py_DECREF(object);
     return result;

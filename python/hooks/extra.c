@@ -32,8 +32,6 @@ static void extra_freed(void *extra)
         ocular_state.look_next = Registry_next(extra);
     if (ocular_state.rearm_next == extra)
         ocular_state.rearm_next = Registry_next(extra);
-    if (ocular_state.renew_next == extra)
-        ocular_state.renew_next = Registry_next(extra);
     Engine_retire(engine, extra);
 }
 

@@ -111,8 +111,6 @@ struct State {
     struct Armed armed;
     struct Code *look_next;  // where the rounds go on; moved on
     struct Code *rearm_next; // when that code object is freed
-    struct Code *renew_next; // as these
-    uint32_t window;         // of the governor's: Code_renew
     uintptr_t seen;          // EXTRA_SEEN, as this session has it
     uint64_t seen_once;      // codes that were given that
     uint64_t put_off_next;   // Adopt_running_put_off: whose turn it is

@@ -12,7 +12,6 @@
 #include "python/service/operand_writer.h"
 #include "python/service/poll.h"
 #include "python/service/rearming.h"
-#include "python/service/windows.h"
 #include "tracer/base/rcu.h"
 #include "tracer/budget/control.h"
 
@@ -39,7 +38,6 @@ struct Governor {
     struct OperandWriter operands;
     struct Hottest hottest; // as ranked last
     struct Rearming rearming;
-    struct Windows windows;
     struct Slices slices;
     struct MissedSignals missed;
     struct PreemptionRate preemption;
@@ -78,7 +76,7 @@ static void rank(struct Governor *governor, double now_s)
         .rate = control->rate,
         .pressure = control->pressure,
         .behind = Plan_is_behind(&governor->rearming.plan),
-        .window_hits = control->hits,
+        .second_hits = control->hits,
         .room = control->room,
     };
     uint64_t begin_ns = Worker_cpu_ns(worker);
@@ -128,13 +126,10 @@ static bool slice(struct Governor *governor, bool full)
         Adopt_running_put_off(state);
         governor->service->poll.hottest = governor->hottest;
     }
-    Windows_renew(&governor->windows, state, deadline);
     Rearming_wanted(&governor->rearming, deadline);
     words = OperandWriter_write(&governor->operands, &state->engine, deadline);
-    more =
-        Rearming_planned(&governor->rearming, governor->windows.hits, deadline);
-    more |= governor->windows.unfinished ||
-            (state->rearm_next && control->urgent > 0);
+    more = Rearming_planned(&governor->rearming, deadline);
+    more |= state->rearm_next && control->urgent > 0;
     more |= Poll_slice(&governor->service->poll, state, full, deadline) &&
             Control_may_hurry(control);
     if (full) {
@@ -178,9 +173,8 @@ static struct ControlDecision decide(struct Governor *governor, double now_s,
     struct ControlReading reading = {
         .newest_code = Registry_newest_id(session->engine->registry),
         .asked = woken,
-        .renewing = Windows_is_renewing(&governor->windows),
         .call_s = governor->rearming.costs.call,
-        .active = governor->windows.active,
+        .active = governor->hottest.active,
     };
     bool opens =
         Control_needs_account(&governor->control, now_s, reading.newest_code);
@@ -195,8 +189,8 @@ static struct ControlDecision decide(struct Governor *governor, double now_s,
                           memory_order_relaxed);
     atomic_store_explicit(&session->arm_new, decision.arm_new,
                           memory_order_relaxed);
-    if (decision.renew_hits > 0)
-        governor->windows.next_hits = decision.renew_hits;
+    atomic_store_explicit(&session->engine->registry->hits, decision.hits,
+                          memory_order_relaxed);
     if (decision.sampler_hz > 0 && session->sampler)
         Sampler_set_hz(session->sampler, decision.sampler_hz);
     return decision;

@@ -94,8 +94,7 @@ void Rearming_wanted(struct Rearming *rearming, uint64_t deadline)
     rearm_all(rearming, deadline);
 }
 
-static void rearm_item(struct Rearming *rearming, const struct PlanItem *item,
-                       uint64_t window_hits)
+static void rearm_item(struct Rearming *rearming, const struct PlanItem *item)
 {
     struct State *state = rearming->state;
     struct Code *code = Registry_by_id(state->engine.registry, item->id);
@@ -103,9 +102,7 @@ static void rearm_item(struct Rearming *rearming, const struct PlanItem *item,
 
     if (!code)
         return;
-    hits = PlanItem_hits(item, window_hits);
-    most = most > window_hits ? most : window_hits;
-    hits = hits < most ? hits : most;
+    hits = item->hits < most ? item->hits : most;
     // Its own callee: as deep as it goes before the first call of it ends.
     if (item->callee_hits > hits && Code_has_caller(code, code->hot.id))
         hits = item->callee_hits;
@@ -115,6 +112,8 @@ static void rearm_item(struct Rearming *rearming, const struct PlanItem *item,
             code->plan.refusals++;
             return;
         }
+        if (item->steady_s > 0)
+            Code_give(code, rearming->control->hits, code->cold.renewed);
         code->plan.refusals = 0;
     }
     code->plan.window_open = item->times;
@@ -124,8 +123,7 @@ static void rearm_item(struct Rearming *rearming, const struct PlanItem *item,
         Code_want_callees(code, item->callee_hits);
 }
 
-bool Rearming_planned(struct Rearming *rearming, uint64_t window_hits,
-                      uint64_t deadline)
+bool Rearming_planned(struct Rearming *rearming, uint64_t deadline)
 {
     while (rearming->control->available > 0) {
         const struct PlanItem *item;
@@ -135,7 +133,7 @@ bool Rearming_planned(struct Rearming *rearming, uint64_t window_hits,
         item = Plan_pop(&rearming->plan);
         if (!item)
             return false;
-        rearm_item(rearming, item, window_hits);
+        rearm_item(rearming, item);
     }
     return false;
 }

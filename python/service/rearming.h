@@ -22,10 +22,8 @@ struct Rearming {
 void Rearming_update_costs(struct Rearming *rearming);
 // What was asked for, and a round of all, for as long as there is time.
 void Rearming_wanted(struct Rearming *rearming, uint64_t deadline);
-// What was planned, with so many hits as a window has at most. true: there is
-// more to do, and the means for it.
-bool Rearming_planned(struct Rearming *rearming, uint64_t window_hits,
-                      uint64_t deadline);
+// What was planned. true: there is more to do, and the means for it.
+bool Rearming_planned(struct Rearming *rearming, uint64_t deadline);
 void Rearming_release(struct Rearming *rearming);
 
 #endif

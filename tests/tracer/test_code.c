@@ -564,32 +564,78 @@ static void test_extend(void **state)
     Code_free(code);
 }
 
-// A window begins: what is armed has so many hits from here on, be that more or
-// less than it had. Dark code has none.
+static bool renew(struct Code *code, struct Site *site, uint64_t hits,
+                  uint64_t ticks)
+{
+    const struct Second second = {hits, 1000};
+
+    if (site)
+        return Code_renew(code, &site->stop_at, &site->portions, &second,
+                          ticks);
+    return Code_renew(code, &code->hot.stop_at, &code->cold.portions, &second,
+                      ticks);
+}
+
+// Who has had its hits within a second gets no more; after a second all that is
+// armed has as many from there on, be that more or less than it had. Dark code
+// has none, and nobody where they count for good.
 static void test_renew(void **state)
 {
     struct Code *code = generator(500, false);
     struct Site *jump = Code_site(code, 24), *iter = Code_site(code, 6);
 
     (void)state;
-    code->cold.window = 7;
+    code->cold.renewed = 7000;
     Counter_set(&code->hot.calls, 400);
     Counter_set(&jump->hits, 490);
-    Code_renew(code, 1000, 9);
-    assert_int_equal(code->hot.stop_at, 1400);
-    assert_int_equal(jump->stop_at, 1490);
+    assert_false(renew(code, NULL, 20, 7999));
+    assert_false(renew(code, NULL, 0, 8000));
+    assert_int_equal(code->hot.stop_at, 500);
+    assert_int_equal(jump->stop_at, 500);
+    assert_true(renew(code, NULL, 20, 8000));
+    assert_int_equal(code->hot.stop_at, 420);
+    assert_int_equal(jump->stop_at, 510);
     assert_int_equal(iter->stop_at, 1); // redundant
-    Code_renew(code, 16, 10);
+    assert_false(renew(code, NULL, 1000, 8999));
+    assert_true(renew(code, jump, 16, 9000));
     assert_int_equal(code->hot.stop_at, 416);
     assert_int_equal(jump->stop_at, 506);
+    assert_true(renew(code, NULL, 16, 4000)); // the counter went back
     code->hot.dark = true;
-    Code_renew(code, 1000, 11);
+    assert_false(renew(code, NULL, 1000, 11000));
     assert_int_equal(code->hot.stop_at, 416);
     Code_free(code);
 }
 
-// What was armed again within the window before has no more than it was given.
-static void test_renew_after_a_rearm_window(void **state)
+// A second's hits come in portions, to each site its own; what is left of them
+// is cut where each may have fewer now.
+static void test_portions(void **state)
+{
+    struct Code *code = generator(500, false);
+    struct Site *jump = Code_site(code, 24);
+
+    (void)state;
+    Code_give(code, 200, 5000);
+    assert_int_equal(code->hot.stop_at, 64);
+    for (uint64_t stop = 128; stop <= 256; stop += 64) {
+        assert_true(renew(code, NULL, 200, 5500));
+        assert_int_equal(code->hot.stop_at, stop);
+    }
+    assert_false(renew(code, NULL, 200, 5999));
+    assert_true(renew(code, jump, 200, 5999));
+    assert_int_equal(jump->stop_at, 128);
+    assert_true(renew(code, jump, 64, 5999));
+    assert_int_equal(jump->stop_at, 192);
+    assert_false(renew(code, jump, 200, 5999));
+    Code_give(code, 200, 6000);
+    assert_false(renew(code, NULL, 20, 6001));
+    Code_give(code, UINT64_MAX, 7000);
+    assert_true(renew(code, NULL, UINT64_MAX, 7001));
+    Code_free(code);
+}
+
+// A loop of it has had its hits while its first calls still warm it up.
+static void test_renew_while_it_warms_up(void **state)
 {
     struct Code *code = generator(500, false);
 
@@ -597,16 +643,11 @@ static void test_renew_after_a_rearm_window(void **state)
     Counter_set(&code->hot.calls, 500);
     code->hot.dark = true;
     Code_rearm(code, 100);
-    code->cold.window = 3;
-    Code_renew(code, 300, 4); // while it warms up
-    assert_int_equal(code->hot.stop_then, 600);
-    Code_renew(code, 300, 5);
-    assert_int_equal(code->hot.stop_then, 800);
+    assert_true(renew(code, Code_site(code, 24), 40, 5000));
+    assert_int_equal(code->hot.stop_then, 540);
     assert_int_equal(code->hot.stop_at, 508);
     assert_true(Code_warm(code));
-    code->cold.window = 5;
-    Code_renew(code, 20, 6); // but it may have less
-    assert_int_equal(code->hot.stop_at, 520);
+    assert_int_equal(code->hot.stop_at, 540);
     Code_free(code);
 }
 
@@ -774,7 +815,8 @@ int main(void)
         cmocka_unit_test(test_long_calls_are_not_warmed),
         cmocka_unit_test(test_extend),
         cmocka_unit_test(test_renew),
-        cmocka_unit_test(test_renew_after_a_rearm_window),
+        cmocka_unit_test(test_portions),
+        cmocka_unit_test(test_renew_while_it_warms_up),
         cmocka_unit_test(test_left_unarmed),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_rearm_is_a_new_epoch),

@@ -38,7 +38,9 @@
 struct Callable {
     struct Code *code;
     double rate;     // calls a second of the program's CPU time
-    double left;     // hits until it is dark
+    double left;     // hits until it is dark, or has more
+    double since_s;  // when it was given a second's
+    double more;     // of those, that it has not got yet
     double seen_s;   // newest hit
     double oldest_s; // greatest age that a hit ended
     double armed_s;
@@ -64,15 +66,13 @@ struct World {
     size_t count;
     uint64_t first_hits, hits;
     bool arm_new;
-    uint32_t window, active, counted; // as in python/service/windows.c,
-    uint64_t renew_hits, window_hits; // ... these, too
-    double renew_s, renew_since, window_s;
-    size_t renew_next;
-    bool renewing;
+    uint64_t second_hits;
+    uint32_t active;
+    double ranked_s;
     struct ShareClock sampled;
     bool asked;
     double due; // of the next wake-up
-    unsigned wakeups, accounts, slices, rankings, windows, rates;
+    unsigned wakeups, accounts, slices, rankings, rates;
 };
 
 static struct World w;
@@ -121,7 +121,6 @@ static void begin(double (*cores)(double), double share, uint64_t threshold)
                        .fixed = 0.0001,
                        .hz = 100,
                        .first_hits = threshold,
-                       .window_hits = threshold,
                        .arm_new = true,
                        .costs = Policy_costs(CALL_S, CALL_S / 2),
                        .registry = Registry_new()};
@@ -141,6 +140,13 @@ static int end(void **state)
 
 // --- The program -------------------------------------------------------------
 
+// As Code_give.
+static void give(struct Callable *f, double hits)
+{
+    f->left = fmin(hits, 64);
+    f->more = hits - f->left;
+}
+
 static void add(double rate)
 {
     struct Callable *f = &w.functions[w.count++];
@@ -154,9 +160,9 @@ static void add(double rate)
     f->rate = rate;
     f->left = w.first_hits ? (double)w.first_hits : INFINITY;
     f->seen_s = w.now;
-    if (w.arm_new)
-        f->code->cold.window = w.window;
-    else // its second call comes at once
+    if (w.second_hits)
+        give(f, f->left);
+    if (!w.arm_new) // its second call comes at once
         f->left = 0,
         f->code->cold.unarmed = f->code->cold.again = f->code->hot.dark = true;
     Counter_set(&f->code->hot.calls, 1);
@@ -170,13 +176,27 @@ static void add_many(size_t count, double rate)
         add(rate);
 }
 
-// Calls that come while it is armed.
-static void call(struct Callable *f, double count)
+// As Code_renew.
+static bool renew(struct Callable *f)
+{
+    double hits = (double)w.second_hits;
+
+    if (hits > 0 && w.now - f->since_s >= 1) {
+        f->since_s = w.now;
+        give(f, hits);
+    } else {
+        give(f, fmin(f->more, hits));
+    }
+    return f->left > 0;
+}
+
+// Calls that come while it is armed, and how many that are.
+static double call(struct Callable *f, double count)
 {
     double hits = fmin(count, f->left);
 
     if (!(hits > 0))
-        return;
+        return 0;
     f->oldest_s = fmax(f->oldest_s, w.now - f->seen_s);
     f->seen_s = w.now;
     f->left -= hits;
@@ -187,11 +207,14 @@ static void call(struct Callable *f, double count)
     Counter_add(&f->code->hot.self_cycles, (uint64_t)ceil(1000 * hits));
     Counter_set(&f->code->hot.last_seen, (uint64_t)(w.now * HZ));
     if (f->left > 1e-9)
-        return;
+        return hits;
+    if (renew(f))
+        return hits + call(f, count - hits);
     f->left = 0;
     f->code->hot.dark = true;
     f->darkened++;
     w.spent.hooks += 4 * 60e-9;
+    return hits;
 }
 
 // What samples say of it, on the whole.
@@ -226,9 +249,10 @@ static void run_program(double until)
             struct Callable *f = &w.functions[i];
             double count = f->rate * used;
 
-            f->armed_s += s * (count > f->left ? f->left / count : 1);
             if (f->left > 0 && used > 0)
-                call(f, count);
+                f->armed_s += s * call(f, count) / count;
+            else if (f->left > 0)
+                f->armed_s += s;
         }
         credit(s, used);
     }
@@ -260,11 +284,15 @@ static void rank(void)
         .rate = w.control.rate,
         .pressure = w.control.pressure,
         .behind = Plan_is_behind(&w.plan),
-        .window_hits = w.control.hits,
+        .second_hits = w.control.hits,
         .room = w.control.room,
     };
     double took = RANK_S * (double)w.count;
 
+    w.active = 0;
+    for (size_t i = 0; i < w.count && w.rankings; i++)
+        w.active += w.functions[i].seen_s >= w.ranked_s;
+    w.ranked_s = w.now;
     w.rankings++;
     w.spent.rearm += took;
     if (w.control.held)
@@ -295,42 +323,13 @@ static bool rearm(void)
         if (f->left > 0)
             continue;
         f->code->hot.dark = f->code->cold.unarmed = false;
-        f->code->cold.window = w.window;
-        f->left =
-            fmin((double)PlanItem_hits(item, w.window_hits),
-                 fmax((double)w.control.threshold, (double)w.window_hits));
+        f->since_s = w.now;
+        give(f, item->steady_s > 0
+                    ? fmax((double)w.second_hits, item->hits)
+                    : fmin(item->hits, (double)w.control.threshold));
         f->rearms++;
     }
     return false;
-}
-
-// true: there are more.
-static bool renew(void)
-{
-    if (w.renew_hits) {
-        w.active = w.counted;
-        w.counted = 0;
-        w.window_s = w.renew_s;
-        w.renew_since = w.renew_hits >= w.window_hits ? w.renew_s : 0;
-        w.renew_s = w.now;
-        w.window_hits = w.renew_hits;
-        w.renew_hits = 0;
-        w.renew_next = 0;
-        w.renewing = w.count > 0;
-        w.window++;
-        w.windows++;
-    }
-    for (int i = 0; i < 1000 && w.renewing; i++) {
-        struct Callable *f = &w.functions[w.renew_next++];
-        double hits = (double)w.window_hits;
-        bool keeps = f->code->cold.window == w.window - 1 && f->left <= hits;
-
-        w.counted += f->seen_s >= w.window_s;
-        if (f->left > 0 && f->seen_s >= w.renew_since && !keeps)
-            f->left = hits;
-        w.renewing = w.renew_next < w.count;
-    }
-    return w.renewing;
 }
 
 static void wake_up(void)
@@ -338,7 +337,6 @@ static void wake_up(void)
     struct ControlReading reading = {
         .newest_code = Registry_newest_id(w.registry),
         .asked = w.asked,
-        .renewing = w.renewing,
         .call_s = w.costs.call,
         .active = w.active,
     };
@@ -359,7 +357,7 @@ static void wake_up(void)
     assert_true(decision.sampler_hz >= 0 && decision.sampler_hz <= 250);
     w.first_hits = decision.first_hits;
     w.arm_new = decision.arm_new;
-    w.renew_hits = decision.renew_hits;
+    w.second_hits = decision.hits;
     if (decision.sampler_hz > 0) {
         w.hz = decision.sampler_hz;
         w.rates++;
@@ -369,8 +367,7 @@ static void wake_up(void)
     if (decision.attend) {
         w.slices++;
         w.spent.rearm += SLICE_S;
-        more = renew();
-        more |= rearm();
+        more = rearm();
     }
     pause = Control_pause(&w.control, clock_s(), more);
     assert_true(pause >= 1e-3 && pause <= POLICY_SLOWEST_S);
@@ -711,6 +708,7 @@ static double samples_in_bursts(double seconds)
         run(CHUNK);
         samples += bursts(w.now) > 0 ? w.samples - before : 0;
     }
+    print_message("bursts %g part %g\n", seconds, part_since(&start));
     assert_true(part_since(&start) < 1);
     assert_true(oldest() < 32); // two intervals, and the next burst
     assert_true(wakeups_a_second(&start) < 3);
@@ -817,7 +815,7 @@ static void test_without_a_budget(void **state)
     add_many(2000, 1000);
     run(10);
     assert_int_equal(w.first_hits, 500);
-    assert_int_equal(w.windows, 0);
+    assert_int_equal(w.second_hits, 0);
     assert_int_equal(w.rates, 0);
     assert_int_equal(fewest_rearms(), 0); // what is dark stays dark
     assert_true(wakeups_a_second(&start) < 6);
@@ -838,7 +836,7 @@ static void test_where_nothing_goes_dark(void **state)
     start = mark();
     run(30);
     assert_int_equal(w.first_hits, 0);
-    assert_int_equal(w.windows, 0);
+    assert_int_equal(w.second_hits, 0);
     assert_true(wakeups_a_second(&start) < 6);
 }
 
@@ -928,9 +926,9 @@ static void test_what_is_left_over(void **state)
     assert_false(Control_may_hurry(&w.control));
 }
 
-// A window that has not reached all functions yet is not begun anew; the next
-// one comes after a second, or once there is half as much to be had.
-static void test_one_window_at_a_time(void **state)
+// What is armed may have more than the threshold where there is room, new code
+// may not; in debt both have the least.
+static void test_hits_of_what_is_armed_and_of_what_is_new(void **state)
 {
     struct ControlReading reading = {.budget = &w.budget, .call_s = CALL_S};
     struct ControlDecision decision;
@@ -939,29 +937,18 @@ static void test_one_window_at_a_time(void **state)
     begin(one_core, 0.01, 500);
     add_many(5, 1000);
     run(10);
-    w.now = w.control.window_due_s;
     read_clocks();
     decision = Control_step(&w.control, clock_s(), &reading);
-    assert_true(decision.renew_hits > 500);
+    assert_true(decision.hits > 500);
     assert_int_equal(decision.first_hits, 500);
-    assert_true(decision.attend && decision.arm_new);
-    w.now += 0.5;
-    assert_int_equal(Control_step(&w.control, clock_s(), &reading).renew_hits,
-                     0);
-    reading.renewing = true;
-    w.now += 1;
-    assert_int_equal(Control_step(&w.control, clock_s(), &reading).renew_hits,
-                     0);
-    reading.renewing = false;
-    assert_true(Control_step(&w.control, clock_s(), &reading).renew_hits > 0);
+    assert_true(decision.arm_new);
     w.budget.level = -0.04;
     reading.active = 1000;
-    decision = Control_step(&w.control, clock_s(), &reading);
-    assert_int_equal(decision.renew_hits, 16);
+    for (int i = 0; i < 12; i++) // it halves at most
+        decision = Control_step(&w.control, clock_s(), &reading);
+    assert_int_equal(decision.hits, 16);
     assert_int_equal(decision.first_hits, 16);
     assert_false(decision.arm_new);
-    assert_int_equal(Control_step(&w.control, clock_s(), &reading).renew_hits,
-                     0);
 }
 
 #define TEST(name) cmocka_unit_test_teardown(name, end)
@@ -986,7 +973,7 @@ int main(void)
         TEST(test_the_beginning),
         TEST(test_a_viewers_wish),
         TEST(test_what_is_left_over),
-        TEST(test_one_window_at_a_time),
+        TEST(test_hits_of_what_is_armed_and_of_what_is_new),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

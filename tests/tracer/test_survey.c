@@ -210,18 +210,20 @@ static void test_who_warms_up_lacks_nobody(void **state)
 
 static uint64_t hits_of(size_t place)
 {
-    return PlanItem_hits(&plan.items[place], survey.window_hits);
+    const struct PlanItem *item = &plan.items[place];
+
+    return item->steady_s > 0 ? survey.second_hits : item->hits;
 }
 
-// Few calls, as far as samples tell: a window's hits. A tenth of the time with
+// Few calls, as far as samples tell: a second's hits. A tenth of the time with
 // calls of 100 ns is a million calls a second.
-static void test_what_is_called_seldom_gets_a_windows_hits(void **state)
+static void test_what_is_called_seldom_gets_a_seconds_hits(void **state)
 {
     struct Code *seldom = dark(10), *hot = dark(10);
 
     (void)state;
     survey.sampled = &sampled;
-    survey.window_hits = 500;
+    survey.second_hits = 500;
     survey.room = 1;
     ShareValue_add(&hot->share.cpu, &sampled, 2e9);
     take(40);
@@ -229,10 +231,10 @@ static void test_what_is_called_seldom_gets_a_windows_hits(void **state)
     assert_int_equal(hits_of(0), 32);
     assert_int_equal(hits_of(1), 500);
     assert_true(plan.items[1].seconds < plan.items[0].seconds);
-    survey.window_hits = 20; // less than a re-arm window's
+    survey.second_hits = 20; // less than a re-arm window's
     take(40);
     assert_int_equal(hits_of(1), 32);
-    survey.window_hits = 500;
+    survey.second_hits = 500;
     survey.room = 0.5 * survey.costs.call; // for not one call a second
     take(40);
     assert_int_equal(hits_of(1), 32);
@@ -250,7 +252,7 @@ static void test_calls_that_wait_are_few(void **state)
 
     (void)state;
     survey.sampled = &sampled;
-    survey.window_hits = 100000000;
+    survey.second_hits = 100000000;
     survey.room = 10;
     ShareValue_add(&waits->share.cpu, &sampled, 1e9);
     ShareValue_add(&waits->share.wait, &sampled, 1e9);
@@ -272,7 +274,7 @@ static void test_room_goes_by_urgency(void **state)
 
     (void)state;
     survey.sampled = &sampled;
-    survey.window_hits = 500;
+    survey.second_hits = 500;
     survey.room = 1;
     take(40);
     expect((struct Code *[]){late, early, newest}, 3); // as they were seen last
@@ -300,7 +302,7 @@ static void test_who_gets_no_room_may_be_less_urgent(void **state)
 
     (void)state;
     survey.sampled = &sampled;
-    survey.window_hits = 5000;
+    survey.second_hits = 5000;
     survey.room = 1;
     ShareValue_add(&often->share.cpu, &sampled, 5e5); // 1000 calls a second
     take(40);
@@ -375,7 +377,7 @@ int main(void)
         TEST(test_who_lacks_its_callees),
         TEST(test_dark_callers),
         TEST(test_who_warms_up_lacks_nobody),
-        TEST(test_what_is_called_seldom_gets_a_windows_hits),
+        TEST(test_what_is_called_seldom_gets_a_seconds_hits),
         TEST(test_calls_that_wait_are_few),
         TEST(test_room_goes_by_urgency),
         TEST(test_who_gets_no_room_may_be_less_urgent),

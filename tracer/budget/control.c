@@ -8,8 +8,7 @@
 #define FIRST_S 0.02    // to the first look at what it costs
 #define LEAST_S 1e-3    // to the next wake-up
 #define BURST_S 0.5     // that a burst of new code lasts after the newest
-#define WINDOW_S 1.0    // in which hits count
-#define ACTIVE_S 10.0   // that the most of `active` is remembered for
+#define ACTIVE_S 30.0   // that the most of `active` is remembered for
 #define START_CODES 200 // functions that a program calls in its first seconds,
 #define START_HITS 16.0 // ... and hits of each, at least
 #define WISH_S 0.05     // between two slices that a viewer's wish brings on
@@ -28,7 +27,6 @@ void Control_init(struct Control *control, uint64_t threshold)
     *control = (struct Control){
         .threshold = threshold,
         .hits = threshold,
-        .renewed = threshold,
         .rate = 1,
         .refill_rate = 1,
     };
@@ -63,11 +61,11 @@ bool Control_needs_account(const struct Control *control, double now_s,
            is_ahead(burst_until(control, now_s, newest_code), now_s, BURST_S);
 }
 
-// As many functions may be called at once as were in any window of late: what
+// As many functions may be called at once as were in any second of late: what
 // was armed while the program paused is armed still.
 static void note_active(struct Control *control, double now_s, double active)
 {
-    double s = fmin(fmax(now_s - control->active_s, 0), WINDOW_S);
+    double s = fmin(fmax(now_s - control->active_s, 0), POLICY_SLOWEST_S);
 
     control->active_s = now_s;
     control->active = fmax(control->active * exp(-s / ACTIVE_S), active);
@@ -95,8 +93,8 @@ static void read_budget(struct Control *control,
     if (!control->held || !control->threshold || !(hooks.call > 0))
         return;
     control->hits = Budget_hits(budget, control->hits, &hooks);
-    // No window has ended yet: share the token bucket out among START_CODES
-    // functions.
+    // Nobody knows yet how many there are: share the token bucket out among
+    // START_CODES functions.
     if (!(control->active > 0))
         control->hits = (uint64_t)fmin(
             (double)control->hits,
@@ -112,23 +110,6 @@ static double choose_hz(struct Control *control, const struct Budget *budget)
         return 0;
     control->hz = hz;
     return hz;
-}
-
-// A window begins every second, or when the threshold has halved since the last
-// one began. Without a budget hits count for good, and where nothing goes dark
-// none are counted.
-static uint64_t choose_renewal(struct Control *control, double now_s,
-                               bool renewing)
-{
-    bool due = !is_ahead(control->window_due_s, now_s, WINDOW_S);
-
-    if (!control->held || !control->threshold || renewing)
-        return 0;
-    if (!due && control->hits > control->renewed / 2)
-        return 0;
-    control->window_due_s = now_s + WINDOW_S;
-    control->renewed = control->hits;
-    return control->hits;
 }
 
 struct ControlDecision Control_step(struct Control *control, double now_s,
@@ -152,9 +133,9 @@ struct ControlDecision Control_step(struct Control *control, double now_s,
     decision.first_hits =
         control->hits < control->threshold ? control->hits : control->threshold;
     decision.arm_new = !control->held || !control->overdrawn;
-    decision.renew_hits = choose_renewal(control, now_s, reading->renewing);
-    decision.attend = decision.full || control->more || reading->asked ||
-                      decision.renew_hits > 0;
+    // Where nothing goes dark none are counted.
+    decision.hits = control->held && control->threshold ? control->hits : 0;
+    decision.attend = decision.full || control->more || reading->asked;
     return decision;
 }
 

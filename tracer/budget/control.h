@@ -23,9 +23,8 @@ struct ControlReading {
                            // NULL: as of the last step
     uint32_t newest_code;  // id of the code object that was adopted last
     bool asked;            // a viewer waits for something
-    bool renewing;         // the last renewal has not reached all functions yet
     double call_s;         // that the hooks of a call take now
-    uint32_t active;       // functions that were called in the window before
+    uint32_t active; // functions that were called since the ranking before
 };
 
 struct ControlDecision {
@@ -34,8 +33,8 @@ struct ControlDecision {
     bool rank;           // rank the functions first, then Control_ranked
     uint64_t first_hits; // of code that is adopted from now on
     bool arm_new;        // it is armed at once, as that can be afforded
-    uint64_t renew_hits; // a window begins: all that is armed goes dark after
-                         // so many more hits; 0: none begins
+    uint64_t hits;       // that what is armed may have in a second before it
+                         // goes dark; 0: they count for good
     double sampler_hz;   // samples a CPU second; 0: leave the rate as it is
 };
 
@@ -52,15 +51,15 @@ struct Control {
     double spent;       // s that were, and the budget has not heard of yet
     double hz;          // the sampler's rate, as decided last; 0: not yet
     uint64_t hits;      // the threshold that floats: Budget_hits
-    uint64_t renewed;   // hits, of the newest window
-    double active;      // the most functions called in one window, of late
+    double active;      // the most functions called from one ranking to the
+                        // next, of late; 0: not known yet
     bool overdrawn;     // more was spent than there was
     bool more;          // the last slice has left something to do
     bool burst;         // much new code comes
     uint32_t newest_code;
     double active_s; // when active was that
     double looked_s; // when newest_code was that
-    double burst_until_s, due_s, rank_due_s, window_due_s;
+    double burst_until_s, due_s, rank_due_s;
 };
 
 void Control_init(struct Control *control, uint64_t threshold);

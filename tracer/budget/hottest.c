@@ -9,7 +9,7 @@
 #define SHARE_WEIGHT 1e12 // a share of any size is above all hits
 
 // Nearly all code is cold, and its first line of memory says so.
-static double heat(struct Code *code, uint64_t since,
+static double heat(struct Hottest *hottest, struct Code *code, uint64_t since,
                    const struct ShareTime *sampled)
 {
     uint64_t ran = Counter_get(&code->share.cpu.total_ns), events;
@@ -19,6 +19,7 @@ static double heat(struct Code *code, uint64_t since,
         result = SHARE_WEIGHT * ShareValue_window(&code->share.cpu, sampled);
     if (Counter_get(&code->hot.last_seen) < since)
         return result;
+    hottest->active += since > 0;
     events = Code_events(code);
     result += (double)(events - code->plan.ranked_events);
     code->plan.ranked_events = events;
@@ -51,10 +52,11 @@ void Hottest_rank(struct Hottest *hottest, struct Registry *registry,
     struct Code *code;
 
     hottest->count = 0;
+    hottest->active = 0;
     hottest->ticks = ticks;
     Rcu_read_lock();
     for (code = Registry_first(registry); code; code = Registry_next(code)) {
-        double value = heat(code, since, sampled);
+        double value = heat(hottest, code, since, sampled);
 
         if (value > 0)
             insert(hottest, code->hot.id, value);

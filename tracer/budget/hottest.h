@@ -13,7 +13,9 @@ struct Hottest {
     uint32_t ids[HOTTEST_COUNT];
     double heat[HOTTEST_COUNT];
     unsigned count;
-    uint64_t ticks; // when it was ranked
+    uint64_t ticks;  // when it was ranked
+    uint32_t active; // functions that were called since the ranking before; 0:
+                     // there was none
 };
 
 // All zero is one that knows nothing. `sampled` is NULL without a

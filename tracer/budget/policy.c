@@ -241,9 +241,3 @@ const struct PlanItem *Plan_pop(struct Plan *plan)
 {
     return plan->next < plan->count ? &plan->items[plan->next++] : NULL;
 }
-
-uint64_t PlanItem_hits(const struct PlanItem *item, uint64_t window_hits)
-{
-    return item->steady_s > 0 && window_hits > item->hits ? window_hits
-                                                          : item->hits;
-}

@@ -98,8 +98,9 @@ struct PlanItem {
     double seconds; // predicted
     uint32_t id;
     uint32_t hits;        // of a re-arm window
-    double steady_s;      // s a second of its hooks where it stays armed;
-                          // 0: it is called too often, or there is no room
+    double steady_s;      // s a second of its hooks where it is to stay armed,
+                          // and gets a second's hits; 0: it is called too
+                          // often, or there is no room
     uint32_t callee_hits; // 0: alone
     bool times;           // its calls can be timed: if none is, that is a miss.
                           // Beside dark callees it says nothing, be they armed
@@ -120,8 +121,5 @@ void Plan_sort(struct Plan *plan);
 bool Plan_is_behind(const struct Plan *plan);
 // The most urgent that is left, or NULL. Valid until the plan is cleared.
 const struct PlanItem *Plan_pop(struct Plan *plan);
-// For how many hits: those of a second, where the function is to stay armed;
-// else a re-arm window's.
-uint64_t PlanItem_hits(const struct PlanItem *item, uint64_t window_hits);
 
 #endif

@@ -87,7 +87,7 @@ static uint32_t choose_hits(const struct Survey *survey,
                             struct PolicyFunction *function,
                             struct PlanItem *item)
 {
-    double window = (double)survey->window_hits;
+    double window = (double)survey->second_hits;
     double rate = survey->sampled
                       ? Code_call_rate(code, survey->sampled, survey->hz)
                       : NAN;
@@ -160,7 +160,7 @@ static void share_room(const struct Survey *survey, struct Plan *plan)
     double room = survey->room;
     size_t i, kept = 0;
 
-    often.window_hits = 0;
+    often.second_hits = 0;
     Plan_sort(plan);
     for (i = 0; i < plan->count; i++) {
         struct PlanItem *item = &plan->items[i];

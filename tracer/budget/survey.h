@@ -16,7 +16,7 @@ struct Survey {
     double rate;                     // s of allowance a second
     double pressure;                 // 0 to 1
     bool behind;                     // the plan before was too much
-    uint64_t window_hits;            // of a function, a second
+    uint64_t second_hits;            // of a function, a second
     double room;                     // s a second that more hooks may take
 };
 

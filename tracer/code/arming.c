@@ -3,6 +3,7 @@
 #include "tracer/code/arming.h"
 
 #define WARM_CALLS 8     // calls of a re-arm window that are not timed
+#define PORTION 64       // hits of a second that are given at a time
 #define LONG_CYCLES 50e3 // of a call: some 20 us
 
 void Code_refresh(struct Code *code)
@@ -86,10 +87,14 @@ static uint64_t more(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+static uint64_t *calls_stop(struct Code *code)
+{
+    return code->hot.warming ? &code->hot.stop_then : &code->hot.stop_at;
+}
+
 void Code_extend(struct Code *code, uint64_t hits)
 {
-    uint64_t *stop =
-        code->hot.warming ? &code->hot.stop_then : &code->hot.stop_at;
+    uint64_t *stop = calls_stop(code);
 
     *stop = more(*stop, stop_after(Counter_get(&code->hot.calls), hits));
 }
@@ -107,9 +112,8 @@ void Code_rearm(struct Code *code, uint64_t hits)
     uint32_t i;
     bool cold = code->hot.dark && hits >= 2 * WARM_CALLS && !is_long(code);
 
-    code->hot.stop_at =
-        more(code->hot.warming ? code->hot.stop_then : code->hot.stop_at,
-             stop_after(Counter_get(&code->hot.calls), hits));
+    code->hot.stop_at = more(*calls_stop(code),
+                             stop_after(Counter_get(&code->hot.calls), hits));
     if (cold || code->hot.warming) {
         code->hot.stop_then = code->hot.stop_at;
         code->hot.stop_at = Counter_get(&code->hot.calls) + WARM_CALLS;
@@ -148,29 +152,53 @@ bool Code_warm(struct Code *code)
     return true;
 }
 
-void Code_renew(struct Code *code, uint64_t hits, uint32_t window)
+// `count` is how often it was hit.
+static void give(uint64_t *stop, uint16_t *portions, uint64_t count,
+                 uint64_t hits)
 {
-    uint64_t *stop =
-        code->hot.warming ? &code->hot.stop_then : &code->hot.stop_at;
-    uint64_t stop_now = Counter_get(&code->hot.calls) + hits;
+    uint64_t later = (hits - 1) / PORTION;
+
+    *stop = count + (hits < PORTION ? hits : PORTION);
+    *portions = later < UINT16_MAX ? (uint16_t)later : UINT16_MAX;
+}
+
+void Code_give(struct Code *code, uint64_t hits, uint64_t ticks)
+{
     uint32_t i;
 
-    if (code->hot.dark || *stop == CODE_NEVER)
-        return;
-    if (code->cold.window == window - 1 && *stop <= stop_now)
-        return;
-    *stop = stop_now;
+    code->cold.renewed = ticks;
+    give(calls_stop(code), &code->cold.portions, Counter_get(&code->hot.calls),
+         hits);
     for (i = 0; i < code->layout.site_count; i++) {
         struct Site *site = &code->layout.sites[i];
 
         if (!site->redundant)
-            site->stop_at = Counter_get(&site->hits) + hits;
+            give(&site->stop_at, &site->portions, Counter_get(&site->hits),
+                 hits);
     }
     for (i = 0; i < code->layout.instruction_count; i++) {
         struct Instruction *at = &code->layout.instructions[i];
 
-        at->stop_at = Counter_get(&at->hits) + hits;
+        give(&at->stop_at, &at->portions, Counter_get(&at->hits), hits);
     }
+}
+
+bool Code_renew(struct Code *code, uint64_t *stop, uint16_t *portions,
+                const struct Second *second, uint64_t ticks)
+{
+    if (code->hot.dark || !second->hits)
+        return false;
+    if (ticks - code->cold.renewed >= second->ticks) {
+        Code_give(code, second->hits, ticks);
+        return true;
+    }
+    if (*portions > second->hits / PORTION)
+        *portions = (uint16_t)(second->hits / PORTION);
+    if (!*portions)
+        return false;
+    --*portions;
+    *stop += PORTION;
+    return true;
 }
 
 void Code_want_callees(struct Code *code, uint32_t hits)

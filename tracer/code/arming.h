@@ -37,10 +37,20 @@ static inline bool Code_may_skip_timing(const struct Code *code)
 }
 // Armed code stays so for at least `hits` more calls.
 void Code_extend(struct Code *code, uint64_t hits);
-// A window of the governor's begins: what of it is armed goes dark after `hits`
-// more. `window` is a number that grows; code that was armed again in the one
-// before, for fewer, keeps those: it has not been armed for a whole window yet.
-void Code_renew(struct Code *code, uint64_t hits, uint32_t window);
+// Within a budget hits count in a second. From `ticks` on each armed site has
+// so many, in portions: where it is to have fewer all the same, that holds
+// soon.
+void Code_give(struct Code *code, uint64_t hits, uint64_t ticks);
+struct Second {
+    uint64_t hits;  // that a site may have in it; 0: they count for good
+    uint64_t ticks; // that it takes
+};
+
+// A site has had what it was given, of which `stop` and `portions` are: what
+// enters the code, a jump or an instruction. true: it gets more, since its
+// second's are not used up, or a second is over.
+bool Code_renew(struct Code *code, uint64_t *stop, uint16_t *portions,
+                const struct Second *second, uint64_t ticks);
 // The next call is to begin with all known callees armed, for so many calls.
 void Code_want_callees(struct Code *code, uint32_t hits);
 

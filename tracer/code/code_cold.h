@@ -12,8 +12,8 @@
 
 struct CodeCold {
     _Atomic uint32_t dark_times;   // times that it went dark
-    uint32_t window;               // number of the governor's window in which
-                                   // it was adopted or armed again last
+    uint64_t renewed;              // ticks when its sites got a second's hits
+    uint16_t portions;             // of those, that are left for its calls
     _Atomic double dark_calls;     // calls, estimated, of dark spells that are
                                    // over
     _Atomic uint64_t dark_from_ns; // ns that samples had found it in when it

@@ -19,7 +19,7 @@
 struct CodeHot {
     // The enter hook's.
     counter_t calls;      // calls counted; 0: not called since it was adopted
-    uint64_t stop_at;     // calls at which the function goes dark
+    uint64_t stop_at;     // calls at which the function goes dark, or gets more
     counter_t last_seen;  // ticks of the newest hit; 0: none
     uint64_t last_caller; // id of the newest caller, which `links` has; 0:
                           // nobody; UINT64_MAX: the next call takes the slow

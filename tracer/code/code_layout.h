@@ -49,14 +49,15 @@ struct Site {
     counter_t hits;
     counter_t cycles;       // of the blocks that ended here, net
     counter_t instructions; // in those blocks
-    uint64_t stop_at;       // hits at which it goes dark
+    uint64_t stop_at;       // hits at which it goes dark, or gets more
     uint16_t unit;          // code unit; its byte offset is twice this
     uint16_t reach;    // most instructions a block that ends here can have:
                        // those after the loop before it
     uint8_t kind;      // enum SiteKind
     uint8_t redundant; // follows from other sites: not kept armed
     _Atomic uint8_t dark;
-    uint8_t hook; // enum HookKind: what its hook costs
+    uint8_t hook;      // enum HookKind: what its hook costs
+    uint16_t portions; // that it can still get (Code_renew)
 };
 
 // One code unit's entry in the map from offsets to sites.

@@ -23,7 +23,9 @@ struct Registry {
     struct Code *last;
     struct Code *_Atomic leaving; // on its way to the retired, or NULL
     struct Code *_Atomic retired; // a stack; the collector takes it whole
-    uint32_t kept; // retired and in their chains; guarded as these
+    uint32_t kept;         // retired and in their chains; guarded as these
+    _Atomic uint64_t hits; // that each may have in a second; 0: they count for
+                           // good. The governor's, see Code_renew
     _Atomic uint64_t count;
     _Atomic uint64_t bytes;     // of the codes, as they were when added
     _Atomic uint32_t newest_id; // given out

@@ -242,6 +242,18 @@ void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code)
     Registry_link(trace->registry, frame->code, code);
 }
 
+bool ThreadTrace_renew(const struct ThreadTrace *trace, struct Code *code,
+                       uint64_t *stop, uint16_t *portions, uint64_t ticks)
+{
+    const struct Second second = {
+        .hits =
+            atomic_load_explicit(&trace->registry->hits, memory_order_relaxed),
+        .ticks = (uint64_t)trace->contention->hz,
+    };
+
+    return Code_renew(code, stop, portions, &second, ticks);
+}
+
 bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
                         uint64_t ticks)
 {

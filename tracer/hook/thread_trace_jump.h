@@ -41,7 +41,9 @@ OCULAR_HOT bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
     }
     if (fast || frame)
         frame->start = to;
-    if (fast || hits < site->stop_at)
+    if (fast || hits < site->stop_at ||
+        (!site->redundant && ThreadTrace_renew(trace, code, &site->stop_at,
+                                               &site->portions, ticks)))
         return false;
     Code_darken_site(code, site);
     return true;

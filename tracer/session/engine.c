@@ -72,6 +72,7 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
     end_dark(engine, code);
     Code_age_histogram(code);
     Code_rearm(code, threshold);
+    code->cold.renewed = Clock_read(&engine->clock);
 }
 
 void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge)
