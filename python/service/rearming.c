@@ -117,8 +117,7 @@ static void rearm_item(struct Rearming *rearming, const struct PlanItem *item)
         code->plan.refusals = 0;
     }
     code->plan.window_open = item->times;
-    RearmWindow_begin(&code->plan.window, Counter_get(&code->hot.self_calls),
-                      Counter_cycles(&code->hot.self_cycles));
+    RearmWindow_begin(&code->plan.window, Counter_get(&code->hot.self_calls));
     if (item->callee_hits)
         Code_want_callees(code, item->callee_hits);
 }
@@ -145,8 +144,8 @@ void Rearming_update_costs(struct Rearming *rearming)
     double tick = ACCOUNT_COLD / Clock_hz(&engine->clock);
     int64_t call = cost[HOOK_ENTER] + cost[HOOK_LEAVE];
 
-    rearming->costs =
-        Policy_costs((double)call * tick, (double)cost[HOOK_JUMP] * tick);
+    rearming->costs.call = (double)call * tick;
+    rearming->costs.site = (double)cost[HOOK_JUMP] * tick;
 }
 
 void Rearming_release(struct Rearming *rearming)

@@ -122,7 +122,7 @@ static void begin(double (*cores)(double), double share, uint64_t threshold)
                        .hz = 100,
                        .first_hits = threshold,
                        .arm_new = true,
-                       .costs = Policy_costs(CALL_S, CALL_S / 2),
+                       .costs = {CALL_S, CALL_S / 2},
                        .registry = Registry_new()};
     w.spent.wall = w.now;
     Budget_init(&w.budget, share, &w.spent);
@@ -317,7 +317,7 @@ static bool rearm(void)
             return false;
         f = &w.functions[item->id - 1];
         Control_spend(&w.control, item->seconds);
-        s = w.costs.fixed + w.costs.byte * 2 * f->code->layout.unit_count;
+        s = 1e-6 + 5e-9 * 2 * f->code->layout.unit_count;
         slice += s;
         w.spent.rearm += s;
         if (f->left > 0)

@@ -18,24 +18,21 @@
 #define TICK 0.2
 #define RANK 1.0
 
-static const struct PolicyCosts COSTS = {.fixed = 1e-6,
-                                         .byte = 5e-9,
-                                         .call = 70e-9,
-                                         .site = 35e-9,
-                                         .leaving = 60e-9};
+#define LEAVING 60e-9
+
+static const struct PolicyCosts COSTS = {.call = 70e-9, .site = 35e-9};
 
 struct Function {
     double rate;  // calls a second
     double share; // of a core
     uint32_t bytes, sites;
-    double noise; // of its mean from window to window
     // As the governor sees it.
     struct RearmWindow window;
     bool armed;
     double left;   // hits to come
     double seen;   // time of the newest hit
     double oldest; // the greatest age it has come to
-    uint64_t timed, cycles;
+    uint64_t timed;
     unsigned rearms;
 };
 
@@ -46,7 +43,6 @@ struct World {
     size_t count;
     struct Plan plan;
     double ranked, toggles, hits_cost;
-    unsigned turn;
 };
 
 static struct World world(size_t count, double share)
@@ -75,7 +71,6 @@ static struct PolicyFunction seen_of(const struct World *w,
 {
     return (struct PolicyFunction){.share = f->share,
                                    .age = w->now.wall - f->seen,
-                                   .volatility = f->window.volatility,
                                    .timed = f->timed,
                                    .bytes = f->bytes,
                                    .sites = f->sites};
@@ -118,8 +113,8 @@ static void rearm(struct World *w)
         if (f->armed)
             continue;
         Budget_reserve(&w->budget, item->seconds);
-        w->now.rearm += COSTS.fixed + COSTS.byte * f->bytes;
-        w->toggles += COSTS.fixed + COSTS.byte * f->bytes;
+        w->now.rearm += 1e-6 + 5e-9 * f->bytes;
+        w->toggles += 1e-6 + 5e-9 * f->bytes;
         f->armed = true;
         f->left = item->hits;
         f->rearms++;
@@ -140,16 +135,13 @@ static void call(struct World *w, struct Function *f)
     w->hits_cost += hits * (COSTS.call + COSTS.site * f->sites);
     f->seen = w->now.wall;
     f->timed += (uint64_t)ceil(hits);
-    f->cycles +=
-        (uint64_t)(ceil(hits) * (1000 * (1 + f->noise * (w->turn % 3))));
     f->left -= hits;
     if (f->left > 1e-9)
         return;
-    w->now.hooks += COSTS.leaving * (2 + f->sites);
+    w->now.hooks += LEAVING * (2 + f->sites);
     f->armed = false;
-    w->turn++;
-    RearmWindow_end(&f->window, f->timed, f->cycles);
-    RearmWindow_begin(&f->window, f->timed, f->cycles);
+    RearmWindow_end(&f->window, f->timed);
+    RearmWindow_begin(&f->window, f->timed);
 }
 
 static void run(struct World *w, double seconds, double cores)
@@ -327,26 +319,6 @@ static void test_a_huge_function(void **state)
     release(&w);
 }
 
-static void test_volatile_ones_are_armed_more_often(void **state)
-{
-    struct World w = world(400, 0.01);
-    struct Function *steady = &w.functions[0], *wild = &w.functions[1];
-
-    (void)state;
-    for (size_t i = 0; i < w.count; i++) {
-        w.functions[i].rate = 1000;
-        w.functions[i].share = 0.002;
-    }
-    wild->noise = 0.6;
-    run(&w, 30, 1);
-    steady->rearms = wild->rearms = 0;
-    run(&w, 300, 1);
-    assert_true(wild->window.volatility > 0.2);
-    assert_true(steady->window.volatility < 0.02);
-    assert_true(wild->rearms > 1.3 * steady->rearms);
-    release(&w);
-}
-
 // A second of work in ten: of the little that is earned all are kept fresh.
 static void test_a_second_of_work_in_ten(void **state)
 {
@@ -392,12 +364,10 @@ static void test_intervals(void **state)
     assert_true(Policy_interval(&f, 1, 0.01) == 20);
     f.share = 0.01;
     assert_true(Policy_interval(&f, 0, 0.01) == 6);
-    f.volatility = 1;
-    assert_true(Policy_interval(&f, 0, 0.01) == 2);
     f.misses = 3;
-    assert_true(Policy_interval(&f, 0, 0.01) == 16);
+    assert_true(Policy_interval(&f, 0, 0.01) == 48);
     f.misses = 1000;
-    assert_true(Policy_interval(&f, 0, 0.01) == 32);
+    assert_true(Policy_interval(&f, 0, 0.01) == 96);
     f.misses = 0;
     assert_true(Policy_interval(&f, 0.02, 0.01) == 20);
     f.callees = 2000; // 2 s of allowance: the others have theirs first
@@ -412,8 +382,7 @@ static void test_hits(void **state)
     assert_int_equal(Policy_hits(&f, 0), 64); // little is known
     f.timed = 5000;
     assert_int_equal(Policy_hits(&f, 0), 32);
-    f.volatility = 1;
-    assert_int_equal(Policy_hits(&f, 0), 64);
+    assert_int_equal(Policy_hits(&f, 0.25), 24);
     assert_int_equal(Policy_hits(&f, 1), 16);
     assert_true(Policy_callee_hits(0) < Policy_callee_hits(1));
 }
@@ -453,21 +422,18 @@ static void test_a_window_without_a_timed_call(void **state)
     struct RearmWindow window = {0};
 
     (void)state;
-    RearmWindow_end(&window, 10, 1000);
-    RearmWindow_begin(&window, 10, 1000);
-    assert_true(window.mean == 100 && window.volatility == 0);
+    RearmWindow_begin(&window, 10);
     for (int i = 0; i < 4; i++)
-        RearmWindow_end(&window, 10, 1000);
+        RearmWindow_end(&window, 10);
     assert_int_equal(window.misses, 0); // not rarer, but with more callees
     assert_int_equal(window.reach, 4);
     for (int i = 0; i < 100; i++)
-        RearmWindow_end(&window, 10, 1000);
+        RearmWindow_end(&window, 10);
     assert_int_equal(window.misses, 4);
     assert_int_equal(window.reach, 4);
-    RearmWindow_end(&window, 20, 3000); // 200 a call
+    RearmWindow_end(&window, 20);
     assert_int_equal(window.misses, 0);
     assert_int_equal(window.reach, 4); // it has shown what it takes
-    assert_true(fabs(window.volatility - 0.3 * 0.5) < 1e-9);
 }
 
 // What is fixed takes a part of the allowance: 8 % slices, 5 % rankings, a
@@ -557,7 +523,6 @@ int main(void)
         cmocka_unit_test(test_a_phase_change),
         cmocka_unit_test(test_what_never_runs),
         cmocka_unit_test(test_a_huge_function),
-        cmocka_unit_test(test_volatile_ones_are_armed_more_often),
         cmocka_unit_test(test_a_second_of_work_in_ten),
         cmocka_unit_test(test_intervals),
         cmocka_unit_test(test_hits),

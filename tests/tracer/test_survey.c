@@ -154,7 +154,7 @@ static void test_who_lacks_its_callees(void **state)
     assert_int_equal(take(150), 0); // its next call will have them
     code->cold.callee_hits = 0;
     code->plan.window_open = true; // and could not be timed
-    RearmWindow_begin(&code->plan.window, 500, 50000);
+    RearmWindow_begin(&code->plan.window, 500);
     assert_int_equal(take(150), 1);
     assert_int_equal(code->plan.window.reach, 1); // with more, and as soon
     assert_int_equal(code->plan.window.misses, 0);
@@ -348,7 +348,7 @@ static int set_up(void **state)
     make_engine(&engine);
     sampled = (struct ShareTime){.ns = 20e9, .full_ns = 5e9};
     survey = (struct Survey){.registry = engine.registry,
-                             .costs = {.fixed = 1e-6, .call = 70e-9},
+                             .costs = {.call = 70e-9},
                              .hz = HZ,
                              .rate = 0.01};
     return 0;

@@ -11,7 +11,6 @@
 #define SELDOM_LONGEST 2.0 // s, of what is going to stay armed
 #define SHORTEST 1.0       // s
 #define HALF_SHARE 0.01    // of a core: the interval is halved
-#define VOLATILE 2.0       // intervals are that much shorter, and 1
 #define DEAREST 0.02       // of the allowance for one function
 #define DEAR_LONGEST 20.0  // s, however dear
 #define MISSES 4           // doublings of the interval where nothing is gained
@@ -48,35 +47,21 @@ static double min(double a, double b)
     return a < b ? a : b;
 }
 
-void RearmWindow_begin(struct RearmWindow *window, uint64_t calls,
-                       uint64_t cycles)
+void RearmWindow_begin(struct RearmWindow *window, uint64_t calls)
 {
     window->calls = calls;
-    window->cycles = cycles;
 }
 
-void RearmWindow_end(struct RearmWindow *window, uint64_t calls,
-                     uint64_t cycles)
+void RearmWindow_end(struct RearmWindow *window, uint64_t calls)
 {
-    uint64_t count = calls - window->calls;
-    double mean, change;
-
-    if (calls <= window->calls) {
-        // Where its callees may have gone dark too soon, sooner again and with
-        // more; only what helps with nothing is to become rare.
-        if (window->reach < CALLEE_STEPS)
-            window->reach++;
-        else if (window->misses < MISSES)
-            window->misses++;
-        return;
-    }
-    window->misses = 0;
-    mean = (double)(cycles - window->cycles) / (double)count;
-    if (window->mean > 0) {
-        change = fabs(mean - window->mean) / max(mean, window->mean);
-        window->volatility += 0.3 * (change - window->volatility);
-    }
-    window->mean = mean;
+    // Where its callees may have gone dark too soon, sooner again and with
+    // more; only what helps with nothing is to become rare.
+    if (calls > window->calls)
+        window->misses = 0;
+    else if (window->reach < CALLEE_STEPS)
+        window->reach++;
+    else if (window->misses < MISSES)
+        window->misses++;
 }
 
 double Policy_interval(const struct PolicyFunction *function, double seconds,
@@ -91,7 +76,6 @@ double Policy_interval(const struct PolicyFunction *function, double seconds,
         dear = min(dear, DEAR_LONGEST);
     if (function->seldom)
         interval = min(interval, SELDOM_LONGEST);
-    interval /= 1 + VOLATILE * function->volatility;
     interval = max(interval, SHORTEST);
     interval = max(interval, dear);
     return interval * exp2(min(function->misses, MISSES));
@@ -99,12 +83,9 @@ double Policy_interval(const struct PolicyFunction *function, double seconds,
 
 uint32_t Policy_hits(const struct PolicyFunction *function, double pressure)
 {
-    double hits = USUAL_HITS * (1 + VOLATILE * function->volatility);
+    double hits = function->timed < FEW_TIMED ? MOST_HITS : USUAL_HITS;
 
-    if (function->timed < FEW_TIMED)
-        hits = MOST_HITS;
-    hits *= 1 - pressure;
-    return (uint32_t)max(min(hits, MOST_HITS), LEAST_HITS);
+    return (uint32_t)max(hits * (1 - pressure), LEAST_HITS);
 }
 
 uint32_t Policy_late_hits(uint32_t hits, double urgency)
@@ -131,15 +112,6 @@ uint64_t Policy_all_hits(const struct PolicyCosts *costs, size_t count,
     return hits > ALL_HITS ? (uint64_t)hits : ALL_HITS;
 }
 
-struct PolicyCosts Policy_costs(double call, double site)
-{
-    return (struct PolicyCosts){.fixed = REARM_S,
-                                .byte = REARM_BYTE_S,
-                                .call = call,
-                                .site = site,
-                                .leaving = LEAVING_S};
-}
-
 double Policy_call_cost(const struct PolicyCosts *costs,
                         const struct PolicyFunction *function)
 {
@@ -152,10 +124,10 @@ double Policy_cost(const struct PolicyCosts *costs,
     double call = Policy_call_cost(costs, function);
 
     // Entering, leaving, and each site are taken out once.
-    return costs->fixed + costs->byte * function->bytes + call * hits +
-           costs->leaving * (2 + function->sites) +
+    return REARM_S + REARM_BYTE_S * function->bytes + call * hits +
+           LEAVING_S * (2 + function->sites) +
            function->callees *
-               (costs->fixed + 2 * costs->leaving +
+               (REARM_S + 2 * LEAVING_S +
                 costs->call * Policy_callee_hits(function->reach));
 }
 

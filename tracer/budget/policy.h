@@ -21,19 +21,15 @@
 #define POLICY_SLOWEST_S 1.0    // and at most
 #define POLICY_RANK_MOST_S 10.0 // to the next ranking, however long it takes
 
-// A re-arm window begins, and ends. Two sums that only grow: timed calls and
-// their cycles.
-void RearmWindow_begin(struct RearmWindow *window, uint64_t calls,
-                       uint64_t cycles);
-void RearmWindow_end(struct RearmWindow *window, uint64_t calls,
-                     uint64_t cycles);
+// A re-arm window begins, and ends. `calls`: all that were timed until then.
+void RearmWindow_begin(struct RearmWindow *window, uint64_t calls);
+void RearmWindow_end(struct RearmWindow *window, uint64_t calls);
 
 struct PolicyFunction {
-    double share;      // of one core, lately; 0 where that is not known
-    double age;        // s since its numbers were fresh
-    bool seldom;       // a window's hits keep it armed until the next one
-    double volatility; // of its RearmWindow, as the next
-    unsigned misses;
+    double share;    // of one core, lately; 0 where that is not known
+    double age;      // s since its numbers were fresh
+    bool seldom;     // a second's hits keep it armed
+    unsigned misses; // of its RearmWindow, as the next
     unsigned reach;
     uint64_t timed;   // calls
     uint32_t bytes;   // of bytecode
@@ -42,18 +38,15 @@ struct PolicyFunction {
 };
 
 struct PolicyCosts { // s
-    double fixed;    // of a re-arming
-    double byte;     // of bytecode, besides
     double call;     // the hooks of a call
     double site;     // the hook of a jump
-    double leaving;  // of a hook that is taken out
 };
 
 // s after which it is due, longer where it costs more than `rate` (s of
 // allowance a second) can bear.
 double Policy_interval(const struct PolicyFunction *function, double seconds,
                        double rate);
-// Hits of a re-arm window: few, more where these differ or little is known.
+// Hits of a re-arm window: few, more where little is known.
 // `pressure` is 0 to 1: how deep the debt is.
 uint32_t Policy_hits(const struct PolicyFunction *function, double pressure);
 // The same where there is too little for all: who has waited for longer than an
@@ -65,8 +58,6 @@ uint32_t Policy_callee_hits(unsigned reach);
 // `means` (s): the threshold, or as many as the means can bear.
 uint64_t Policy_all_hits(const struct PolicyCosts *costs, size_t count,
                          double means, uint64_t threshold);
-// The costs, for what the hooks of a call and of a jump take now (s).
-struct PolicyCosts Policy_costs(double call, double site);
 // What the hooks of a call cost, with those of its loops once round.
 double Policy_call_cost(const struct PolicyCosts *costs,
                         const struct PolicyFunction *function);

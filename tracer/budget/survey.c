@@ -52,7 +52,6 @@ static struct PolicyFunction function_of(const struct Survey *survey,
                                          const struct Code *code)
 {
     struct PolicyFunction function = {
-        .volatility = code->plan.window.volatility,
         .timed = code->plan.timed_calls,
         .bytes = 2 * code->layout.unit_count,
         .sites = code->layout.jump_count,
@@ -121,8 +120,7 @@ static int judge(const struct Survey *survey, struct Code *code,
         return 0; // called once: it may never be called again
     if (code->plan.window_open) {
         code->plan.window_open = false;
-        RearmWindow_end(&code->plan.window, code->plan.timed_calls,
-                        Counter_cycles(&code->hot.self_cycles));
+        RearmWindow_end(&code->plan.window, code->plan.timed_calls);
     }
     function = function_of(survey, code);
     item->id = code->hot.id;

@@ -8,11 +8,9 @@
 #include <stdint.h>
 
 struct RearmWindow {
-    uint64_t calls, cycles; // timed ones, at the newest re-arming
-    double mean;            // cycles a call of the newest window that had any
-    double volatility;      // how much windows differ, 0 to 1
-    unsigned misses;        // windows in turn that could time no call
-    unsigned reach;         // steps by which its callees get more hits
+    uint64_t calls;  // timed ones, at the newest re-arming
+    unsigned misses; // windows in turn that could time no call
+    unsigned reach;  // steps by which its callees get more hits
 };
 
 #endif
