@@ -62,6 +62,7 @@ static const struct Field FUNCTION_FIELDS[] = {
     BOOL(Function, avg_estimated),
     BOOL(Function, rate_estimated),
     U64(Function, run_samples),
+    F64(Function, calls_error),
 };
 static const struct Record FUNCTION_RECORD =
     RECORD(Function, "function", FUNCTION_FIELDS);

@@ -41,6 +41,7 @@ struct Function {
     uint64_t calls; // seen; a floor unless calls_exact
     uint64_t calls_exact;
     double calls_estimated;
+    double calls_error; // of it, one standard deviation
     double calls_per_s;
     uint64_t rate_estimated; // by shares, since it was dark lately; not counted
     double share;            // fractions of one core's wall time, in the window

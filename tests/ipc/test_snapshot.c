@@ -62,7 +62,7 @@ static void test_names_and_groups_are_the_contract(void **state)
         "run_share,samples,self_cycles,total_cycles,avg_cycles,min_cycles,"
         "p50_cycles,p99_cycles,waited_cycles,state,age_s,sites,dark_sites,"
         "specialized_sites,specializable_sites,callers[id,share],"
-        "avg_estimated,rate_estimated,run_samples],"
+        "avg_estimated,rate_estimated,run_samples,calls_error],"
         "transitions[seen_at_s,function,file,line,offset,from,to,storm,id,"
         "deopt],"
         "transition_pairs[from,to,count,deopt],"

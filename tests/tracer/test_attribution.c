@@ -365,6 +365,20 @@ static void test_time_in_c_is_a_part_of_running(void **state)
     assert_int_equal(Counter_get(&b->share.in_c.total_ns), 0);
 }
 
+static void test_time_as_it_begins_is_a_part_of_running(void **state)
+{
+    (void)state;
+    stack.at_resume = true;
+    STACK(0x1000, 0x2000);
+    add(100, 50);
+    assert_int_equal(Counter_get(&a->share.at_resume.total_ns), 100);
+    assert_int_equal(Counter_get(&b->share.at_resume.total_ns), 0);
+    assert_ns(a, 100, 50, 150);
+    STACK(0x9000, 0x2000);
+    add(100, 0);
+    assert_int_equal(Counter_get(&b->share.at_resume.total_ns), 0);
+}
+
 static void test_waiting_for_its_turn(void **state)
 {
     (void)state;
@@ -524,12 +538,13 @@ static void test_what_it_would_wait_for(void **state)
         judge_at(unit, false);
         assert_true(stack.waits_to_run ==
                     (unit == AT_RESUME || unit == AT_JUMP));
+        assert_true(stack.at_resume == (unit == AT_RESUME));
         judge_at(unit, true);
         assert_true(stack.waits_to_run);
     }
     STACK(0x9000, caller->who.address); // the instruction is not known
     Attribution_judge(&attribution, &stack, false);
-    assert_false(stack.waits_to_run || stack.in_c);
+    assert_false(stack.waits_to_run || stack.in_c || stack.at_resume);
     stack.depth = 0;
     Attribution_judge(&attribution, &stack, true);
     assert_true(stack.waits_to_run);
@@ -572,6 +587,7 @@ int main(void)
         TEST(test_more_callers_than_there_is_room_for),
         TEST(test_callers_of_dark_code_are_reported_once),
         TEST(test_time_in_c_is_a_part_of_running),
+        TEST(test_time_as_it_begins_is_a_part_of_running),
         TEST(test_waiting_for_its_turn),
         TEST(test_samples_per_instruction),
         TEST(test_memory_is_out),

@@ -760,6 +760,8 @@ static void test_dark_calls_are_sampled_time_by_mean(void **state)
     struct Code *code = generator(500, false);
 
     (void)state;
+    assert_true(Code_dark_calls(code, 2e9) == 0);
+    code->hot.dark = true;
     assert_true(isnan(Code_dark_calls(code, 2e9))); // no mean
     Counter_set(&code->hot.self_calls, 1);
     Counter_set(&code->hot.self_cycles, 3000);
@@ -772,8 +774,89 @@ static void test_dark_calls_are_sampled_time_by_mean(void **state)
                 3000000); // not what calls take
     assert_int_equal(Code_sampled_ns(code), 17000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
+    Counter_set(&code->share.at_resume.total_ns, 3000000); // before its hook
+    assert_float_equal(Code_dark_calls(code, 2e9), 6000, 1e-6);
     Counter_set(&code->hot.self_cycles, 0); // a mean of nothing
     assert_true(isnan(Code_dark_calls(code, 2e9)));
+    Code_free(code);
+}
+
+// Of a spell that is over the time is kept until the mean is one of enough
+// calls: one that took twice as long would halve them for good.
+static void test_calls_of_early_spells(void **state)
+{
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    code->hot.dark = true;
+    Counter_set(&code->share.cpu.total_ns, 6000000);
+    Code_end_dark(code, 2e9); // not one is timed
+    code->hot.dark = false;
+    assert_true(isnan(Code_dark_calls(code, 2e9)));
+    Counter_set(&code->hot.self_calls, 1);
+    Counter_set(&code->hot.self_cycles, 6000);
+    assert_float_equal(Code_dark_calls(code, 2e9), 2000, 1e-6);
+    code->cold.dark_from_ns = 6000000;
+    code->hot.dark = true;
+    Counter_set(&code->share.cpu.total_ns, 9000000);
+    assert_float_equal(Code_dark_calls(code, 2e9), 3000, 1e-6);
+    Code_end_dark(code, 2e9);
+    assert_true(code->cold.dark_calls == 0);
+    code->hot.dark = false;
+    Counter_set(&code->hot.self_calls, 100);
+    Counter_set(&code->hot.self_cycles, 300000);
+    assert_float_equal(Code_dark_calls(code, 2e9), 6000, 1e-6);
+    code->cold.dark_from_ns = 9000000;
+    code->hot.dark = true;
+    Counter_set(&code->share.cpu.total_ns, 12000000);
+    Code_end_dark(code, 2e9);
+    code->hot.dark = false;
+    Counter_set(&code->hot.self_calls, 1000);     // what calls take now says
+    Counter_set(&code->hot.self_cycles, 1000000); // nothing of then
+    assert_float_equal(code->cold.dark_calls, 8000, 1e-6);
+    assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
+    Code_free(code);
+}
+
+// 100 samples are 10 %. So are 1600 timed calls that are off by their mean:
+// those of a re-arm window are alike. Where hardly one could be timed, the
+// mean is made of samples, too.
+static void test_by_how_much_estimated_calls_are_off(void **state)
+{
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    assert_true(isnan(Code_calls_error(code, 1)));
+    Counter_set(&code->share.run_samples, 100);
+    Counter_set(&code->hot.calls, 1600);
+    Counter_set(&code->hot.self_calls, 1600);
+    assert_float_equal(Code_calls_error(code, 0), 0.1, 1e-9);
+    assert_float_equal(Code_calls_error(code, 1), sqrt(0.02), 1e-9);
+    assert_float_equal(Code_calls_error(code, 4), sqrt(0.17), 1e-9);
+    Counter_set(&code->hot.self_calls, 6);
+    assert_float_equal(Code_calls_error(code, 4), sqrt(0.02), 1e-9);
+    Code_free(code);
+}
+
+// One call of its own was timed, and of a thousand the total is known, of which
+// a third was its own as samples have it.
+static void test_a_mean_of_hardly_a_call(void **state)
+{
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    Counter_set(&code->hot.calls, 1000);
+    Counter_set(&code->hot.total_cycles, 9000000);
+    Counter_set(&code->hot.self_calls, 1);
+    Counter_set(&code->hot.self_cycles, 200);
+    assert_true(Code_mean_cycles(code) == 200); // nobody samples
+    Counter_set(&code->share.samples, 30);
+    Counter_set(&code->share.cpu.total_ns, 10000000);
+    Counter_set(&code->share.cumulative.total_ns, 30000000);
+    assert_float_equal(Code_mean_cycles(code), 3000, 1e-9);
+    Counter_set(&code->hot.self_calls, 64);
+    Counter_set(&code->hot.self_cycles, 128000);
+    assert_true(Code_mean_cycles(code) == 2000);
     Code_free(code);
 }
 
@@ -825,6 +908,9 @@ int main(void)
         cmocka_unit_test(test_mean_takes_waits_in),
         cmocka_unit_test(test_no_mean_of_a_call_that_does_not_end),
         cmocka_unit_test(test_dark_calls_are_sampled_time_by_mean),
+        cmocka_unit_test(test_calls_of_early_spells),
+        cmocka_unit_test(test_by_how_much_estimated_calls_are_off),
+        cmocka_unit_test(test_a_mean_of_hardly_a_call),
         cmocka_unit_test(test_free_takes_null),
     };
 

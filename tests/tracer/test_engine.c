@@ -197,21 +197,21 @@ static void test_open_frames_are_forgotten(void **state)
 static void test_dark_calls_add_up(void **state)
 {
     struct Fixture *f = *state;
-    double ns_a_call = 50 / Clock_hz(&f->engine.clock) * 1e9;
+    double hz = Clock_hz(&f->engine.clock), ns_a_call = 50 / hz * 1e9;
 
     darken_callee(f);
     Counter_set(&f->callee->share.cpu.total_ns, (uint64_t)(1000 * ns_a_call));
     Engine_rearm(&f->engine, f->callee, 3);
-    assert_float_equal(f->callee->cold.dark_calls, 1000, 1);
+    assert_float_equal(Code_dark_calls(f->callee, hz), 1000, 1);
     enter(f, f->callee, 2, 900), leave(f, f->callee, 2, 950);
     Engine_rearm(&f->engine, f->callee, 1); // was not dark: nothing to add
-    assert_float_equal(f->callee->cold.dark_calls, 1000, 1);
+    assert_float_equal(Code_dark_calls(f->callee, hz), 1000, 1);
     enter(f, f->callee, 2, 1000), leave(f, f->callee, 2, 1050);
     enter(f, f->callee, 2, 1100), leave(f, f->callee, 2, 1150);
     assert_true(f->callee->hot.dark);
     Counter_add(&f->callee->share.wait.total_ns, (uint64_t)(500 * ns_a_call));
     Engine_rearm(&f->engine, f->callee, 3);
-    assert_float_equal(f->callee->cold.dark_calls, 1500, 2);
+    assert_float_equal(Code_dark_calls(f->callee, hz), 1500, 2);
 }
 
 // What nobody else could tell: a stack has shown it.

@@ -220,9 +220,25 @@ static void test_millions_of_hits(void **state)
     assert_true(fabs(quantile(&histogram, 0.975) / 1000 - 1) < 0.035);
 }
 
+// Nine of 1000 and one of 11000: the mean is 2000, they are 3000 off.
+static void test_spread(void **state)
+{
+    struct Histogram histogram = {0};
+
+    (void)state;
+    assert_true(isnan(Histogram_spread(&histogram)));
+    Histogram_add(&histogram, 0);
+    assert_true(Histogram_spread(&histogram) == 0);
+    memset(&histogram, 0, sizeof histogram);
+    for (int i = 0; i < 10; i++)
+        Histogram_add(&histogram, i % 10 ? 1000 : 11000);
+    assert_true(fabs(Histogram_spread(&histogram) - 1.5) < 0.05);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spread),
         cmocka_unit_test(test_floors_are_the_least_of_their_buckets),
         cmocka_unit_test(test_no_bucket_is_wider_than_a_sixteenth),
         cmocka_unit_test(test_every_value_has_a_bucket),

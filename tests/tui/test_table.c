@@ -138,6 +138,13 @@ static void test_time_in_the_dark(void **state)
     assert_string_equal(says(COLUMN_SELF, &row, &times), "~1.2s");
     assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), ">=2.4G");
     assert_true(Column_key(COLUMN_SELF, &row, false) == 2.4e9);
+    function.calls_error = 0.3; // the sampled time is as sure as before
+    assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.4G");
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), ">=500");
+    function.calls_error = 0.1;
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "~1.2M");
+    function.calls_error = NAN; // an older version
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "~1.2M");
     function.run_samples = 3;
     function.calls_estimated = 1.234e6;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.0G");

@@ -118,3 +118,22 @@ void Histogram_quantiles(const struct Histogram *histogram, const double *q,
     for (unsigned i = 0; i < count; i++)
         values[i] = quantile(&reading, q[i]);
 }
+
+double Histogram_spread(const struct Histogram *histogram)
+{
+    struct Reading reading;
+    double sum = 0, squares = 0, mean;
+
+    read_all(&reading, histogram);
+    for (unsigned i = reading.first; i <= reading.last; i++) {
+        double value = within(i, 0.5);
+
+        sum += reading.hits[i] * value;
+        squares += reading.hits[i] * value * value;
+    }
+    mean = sum / reading.count;
+    return mean > 0
+               ? sqrt(fmax(squares / reading.count - mean * mean, 0)) / mean
+           : reading.count ? 0
+                           : NAN;
+}

@@ -54,5 +54,7 @@ uint64_t Histogram_count(const struct Histogram *histogram);
 // empty. To read the buckets is most of it: ask for all at once.
 void Histogram_quantiles(const struct Histogram *histogram, const double *q,
                          double *values, unsigned count);
+// Their standard deviation, of their mean; NaN when empty.
+double Histogram_spread(const struct Histogram *histogram);
 
 #endif

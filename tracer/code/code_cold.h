@@ -16,6 +16,8 @@ struct CodeCold {
     uint16_t portions;             // of those, that are left for its calls
     _Atomic double dark_calls;     // calls, estimated, of dark spells that are
                                    // over
+    _Atomic uint64_t dark_ns;      // sampled in dark spells that are over, and
+                                   // no calls yet, as too few were timed
     _Atomic uint64_t dark_from_ns; // ns that samples had found it in when it
                                    // went dark last; 0: none, or never dark
     // Ticks when it went dark, or was found to run before it was ever armed; 0:

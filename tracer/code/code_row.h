@@ -22,6 +22,7 @@ struct CodeRow {
     bool quantiles_settled;   // self_calls were the same at the snapshot before
     double p50_cycles;        // ticks of self time; 0: not read yet
     double p99_cycles;        // the same
+    double spread;            // of the same calls, over their mean
     bool sites_counted;       // the next three are of a snapshot before
     uint32_t site_changes;    // as they were then
     uint32_t sites, dark_sites;

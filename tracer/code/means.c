@@ -5,6 +5,9 @@
 #include <math.h>
 
 #define SAMPLES_ENOUGH 20 // for a mean made of a share
+#define CALLS_ENOUGH 64   // timed, for a mean that says what calls take
+#define MOSTLY 4          // times as many calls could not be timed
+#define CALLS_ALIKE 16    // that follow each other say what one of them says
 
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 {
@@ -25,7 +28,10 @@ uint64_t Code_sampled_ns(const struct Code *code)
     uint64_t wait = Counter_get(&code->share.wait.total_ns);
     uint64_t to_run = Counter_get(&code->share.wait_to_run.total_ns);
 
-    return Counter_get(&code->share.cpu.total_ns) +
+    uint64_t resume = Counter_get(&code->share.at_resume.total_ns);
+    uint64_t cpu = Counter_get(&code->share.cpu.total_ns);
+
+    return (cpu > resume ? cpu - resume : 0) +
            (wait > to_run ? wait - to_run : 0);
 }
 
@@ -73,16 +79,35 @@ void Code_age_histogram(struct Code *code)
     Histogram_age(histogram);
 }
 
-double Code_mean_cycles(const struct Code *code)
+static double timed_calls(const struct Code *code)
 {
     const struct RecentMark *from = Recent_mark(&code->plan.recent);
 
-    if (!Counter_get(
-            &code->hot.self_calls)) // always one of its callees was dark
-        return Code_sampled_cycles(code, Code_sampled_ns(code));
+    return since(&code->hot.self_calls, &from->calls);
+}
+
+// Of nearly all calls the total is known, and no more: one of its callees was
+// dark. Those few that were timed may be of a kind of their own.
+static bool is_hardly_timed(const struct Code *code)
+{
+    double timed = timed_calls(code);
+
+    return timed < CALLS_ENOUGH &&
+           MOSTLY * timed < (double)Counter_get(&code->hot.calls);
+}
+
+double Code_mean_cycles(const struct Code *code)
+{
+    const struct RecentMark *from = Recent_mark(&code->plan.recent);
+    double timed = timed_calls(code), sampled = NAN;
+
+    if (is_hardly_timed(code) || timed == 0)
+        sampled = Code_sampled_cycles(code, Code_sampled_ns(code));
+    if (timed == 0 || !isnan(sampled))
+        return sampled;
     return Code_self_mean(code) +
            since(&code->hot.waited_cycles, &from->waited) * own_wait(code) /
-               since(&code->hot.self_calls, &from->calls);
+               timed;
 }
 
 double Code_call_rate(const struct Code *code, const struct ShareTime *now,
@@ -92,18 +117,53 @@ double Code_call_rate(const struct Code *code, const struct ShareTime *now,
     double mean = Code_mean_cycles(code);
     double wait = ShareValue_window(&share->wait, now) -
                   ShareValue_window(&share->wait_to_run, now);
+    double ran = ShareValue_window(&share->cpu, now) -
+                 ShareValue_window(&share->at_resume, now);
 
-    return mean > 0 ? (ShareValue_window(&share->cpu, now) + fmax(wait, 0)) *
-                          hz / mean
-                    : NAN;
+    return mean > 0 ? (fmax(ran, 0) + fmax(wait, 0)) * hz / mean : NAN;
+}
+
+// ns in which it was dark, as far as they are not among dark_calls. -1: the
+// samples of the spell are not known yet.
+static double dark_ns(const struct Code *code)
+{
+    uint64_t before = code->cold.dark_ns, now = Code_sampled_ns(code);
+    uint64_t then =
+        atomic_load_explicit(&code->cold.dark_from_ns, memory_order_relaxed);
+
+    if (!code->hot.dark)
+        return (double)before;
+    return now >= then ? (double)(before + now - then) : -1;
+}
+
+void Code_end_dark(struct Code *code, double hz)
+{
+    double ns = fmax(dark_ns(code), (double)code->cold.dark_ns);
+    double mean = Code_mean_cycles(code) / hz * 1e9;
+
+    if (timed_calls(code) < CALLS_ENOUGH || !(mean > 0)) {
+        code->cold.dark_ns = (uint64_t)ns;
+        return;
+    }
+    code->cold.dark_calls = code->cold.dark_calls + ns / mean;
+    code->cold.dark_ns = 0;
+}
+
+double Code_calls_error(const struct Code *code, double spread)
+{
+    double samples = (double)Counter_get(&code->share.run_samples);
+    double of_mean = is_hardly_timed(code)
+                         ? 1 / samples
+                         : spread * spread * CALLS_ALIKE / timed_calls(code);
+
+    return samples > 0 ? sqrt(1 / samples + of_mean) : NAN;
 }
 
 double Code_dark_calls(const struct Code *code, double hz)
 {
-    double mean = Code_mean_cycles(code) / hz * 1e9; // ns
-    uint64_t now = Code_sampled_ns(code);
-    uint64_t then =
-        atomic_load_explicit(&code->cold.dark_from_ns, memory_order_relaxed);
+    double mean = Code_mean_cycles(code) / hz * 1e9, ns = dark_ns(code);
 
-    return mean > 0 && now >= then ? (double)(now - then) / mean : NAN;
+    if (ns == 0 && !code->hot.dark)
+        return code->cold.dark_calls;
+    return mean > 0 && ns >= 0 ? code->cold.dark_calls + ns / mean : NAN;
 }

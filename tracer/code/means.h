@@ -12,7 +12,8 @@
 // timed by itself, since it always calls something dark. NaN: too few samples.
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns);
 // Sampled ns that its calls took, running and waiting, but not for the
-// interpreter.
+// interpreter. Nor what it took to begin: where garbage was collected then, no
+// call that was timed has it, since its hook comes after that.
 uint64_t Code_sampled_ns(const struct Code *code);
 // The mean self cycles of its timed calls, of late (recent.h). NaN before the
 // first.
@@ -24,18 +25,25 @@ void Code_note_recent(struct Code *code, uint64_t ticks, double hz);
 // what is armed all the time keeps all its hits. Interpreter's lock.
 void Code_age_histogram(struct Code *code);
 // The mean cycles of a call, of that time: its waits in, callees out; timed, or
-// else sampled; NaN before the first. Of the waits that hooks have timed, the
-// part counts that samples say is its own: a wait for the interpreter comes
-// once in many thousand calls and takes as long, so that in the few that are
-// timed there is far too much of it, or none.
+// where nearly none could be, sampled; NaN before the first. Of the waits that
+// hooks have timed, the part counts that samples say is its own: a wait for the
+// interpreter comes once in many thousand calls and takes as long, so that in
+// the few that are timed there is far too much of it, or none.
 double Code_mean_cycles(const struct Code *code);
 // Calls a second of a function that is sampled: its running and waiting time,
 // but for the waits for the interpreter, over the mean call; armed or dark. NaN
 // before the first call could be timed. hz: ticks a second.
 double Code_call_rate(const struct Code *code, const struct ShareTime *now,
                       double hz);
-// Estimated calls since it went dark: the sampled time over the mean call.
-// NaN where either is missing.
+// A dark spell of it is over: what was sampled in it is calls, over the mean
+// call, once that is of enough calls. Interpreter's lock.
+void Code_end_dark(struct Code *code, double hz);
+// By how much of itself that estimate is off, one standard deviation, as its
+// samples and its timed calls tell. `spread` is that of one timed call. NaN
+// where there are none.
+double Code_calls_error(const struct Code *code, double spread);
+// Estimated calls while it was dark: the sampled time over the mean call. NaN
+// where either is missing.
 double Code_dark_calls(const struct Code *code, double hz);
 
 #endif

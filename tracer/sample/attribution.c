@@ -121,12 +121,13 @@ void Attribution_judge(const struct Attribution *attribution,
 {
     struct Place place;
 
-    stack->in_c = false;
+    stack->in_c = stack->at_resume = false;
     stack->waits_to_run = active;
     if (stack->depth == 0)
         return;
     Rcu_read_lock();
     place = find_place(attribution, stack);
+    stack->at_resume = place.flags & OPCODE_RESUME;
     stack->waits_to_run = active || place.flags & (OPCODE_RESUME | OPCODE_LOOP);
     stack->in_c =
         place.flags & OPCODE_CALL && calls_c(attribution, stack, &place);
@@ -281,6 +282,8 @@ double Attribution_add(struct Attribution *attribution,
             ShareValue_credit(&code->share.wait_to_run, &waited);
         if (in_c)
             ShareValue_credit(&code->share.in_c, &ran);
+        if (top == 0 && stack->at_resume)
+            ShareValue_credit(&code->share.at_resume, &ran);
         if (cpu_ns > 0)
             count_instruction(attribution, code, &stack->frames[top], in_c);
         Counter_add(&code->share.samples, 1);

@@ -28,6 +28,7 @@ struct SampledStack {
     uint64_t ticks;     // ... nor code that had gone by then
     bool cut;           // there is more below than `frames` has
     bool in_c;          // the innermost has called a C function
+    bool at_resume;     // the innermost has just begun, or been resumed
     bool waits_to_run;  // off the CPU it would wait for that, as it has the
                         // interpreter, or for the interpreter
     unsigned depth;
@@ -50,10 +51,10 @@ struct Attribution {
 uint32_t Attribution_unit(const struct Attribution *attribution,
                           const struct Code *code,
                           const struct WalkFrame *frame);
-// Finds out in_c and waits_to_run from the instruction that the innermost frame
-// is at, and puts a function on top that is about to begin there: until its
-// frame is pushed the time is the callee's. `active`: the thread had the
-// interpreter.
+// Finds out in_c, at_resume and waits_to_run from the instruction that the
+// innermost frame is at, and puts a function on top that is about to begin
+// there: until its frame is pushed the time is the callee's. `active`: the
+// thread had the interpreter.
 void Attribution_judge(const struct Attribution *attribution,
                        struct SampledStack *stack, bool active);
 // ns of CPU time and of waiting; *functions is the thread's. Returns the CPU

@@ -63,10 +63,7 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
 {
     ThreadTraces_forget(&engine->traces, code);
     if (code->hot.dark) {
-        double calls = Code_dark_calls(code, Clock_hz(&engine->clock));
-
-        if (calls > 0) // not NaN
-            code->cold.dark_calls = code->cold.dark_calls + calls;
+        Code_end_dark(code, Clock_hz(&engine->clock));
         tell_callers(engine, code);
     }
     end_dark(engine, code);

@@ -70,6 +70,7 @@ static void fill_quantiles(struct Function *f, struct Code *code)
         Histogram_quantiles(histogram, QUANTILES, quantiles, 2);
         code->row.p50_cycles = quantiles[0];
         code->row.p99_cycles = quantiles[1];
+        code->row.spread = Histogram_spread(histogram);
         code->row.quantiles_calls = calls;
         code->row.quantiles_settled = same;
     }
@@ -141,11 +142,15 @@ static void fill_rates(struct Function *f, struct Code *code,
     }
     f->calls_per_s = code->row.rate;
     f->rate_estimated = code->row.rate_estimated;
-    f->calls_estimated = (double)f->calls + code->cold.dark_calls;
-    if (code->hot.dark)
-        f->calls_estimated += at->sees && Counter_get(&code->share.samples)
-                                  ? Code_dark_calls(code, at->hz)
-                                  : NAN;
+    f->calls_estimated =
+        code->hot.dark && !(at->sees && Counter_get(&code->share.samples))
+            ? NAN
+            : (double)f->calls + Code_dark_calls(code, at->hz);
+    // What was counted is right.
+    if (f->calls_estimated > 0)
+        f->calls_error = Code_calls_error(code, code->row.spread) *
+                         (f->calls_estimated - (double)f->calls) /
+                         f->calls_estimated;
 }
 
 // Most functions change seldom, and their sites are much memory.
@@ -207,7 +212,7 @@ bool FunctionRow_fill(struct Snapshot *snapshot, struct Function *f,
     f->calls = Counter_get(&code->hot.calls);
     f->calls_exact = code->hot.calls_exact;
     f->c_share = f->min_cycles = f->avg_cycles = NAN;
-    f->p50_cycles = f->p99_cycles = NAN;
+    f->p50_cycles = f->p99_cycles = f->calls_error = NAN;
     f->share = f->cpu_share = f->wait_share = f->total_share = NAN;
     f->run_share = f->calls_per_s = NAN;
     f->samples = f->run_samples = NULL_U64;

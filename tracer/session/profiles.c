@@ -12,12 +12,10 @@
 // Counted, and estimated for when it was dark.
 static double calls_of(const struct Code *code, double hz)
 {
-    double calls = (double)Counter_get(&code->hot.calls), dark = 0;
+    double calls = (double)Counter_get(&code->hot.calls);
+    double dark = Code_dark_calls(code, hz);
 
-    calls += code->cold.dark_calls;
-    if (code->hot.dark)
-        dark = Code_dark_calls(code, hz);
-    return isnan(dark) ? calls : calls + dark;
+    return calls + (isnan(dark) ? code->cold.dark_calls : dark);
 }
 
 // What has gone keeps its name, as long as nothing is reclaimed.

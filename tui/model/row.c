@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#define SURE 0.125             // standard deviation of an estimate, of itself
 #define IDLE_SHARE 0.0005      // a share that only fades is soon below this
 #define LEAST_TIMED 0.5        // of the cycles that are expected
 #define WAIT_SAMPLES_PER_S 2.0 // samples of waiting threads a second, at least
@@ -66,6 +67,11 @@ double Row_estimated(const struct Row *row)
 {
     double since = row->now->calls_estimated - row->base.estimated;
     return isnan(since) ? since : fmax(since, Row_calls(row));
+}
+
+bool Row_is_sure(const struct Row *row)
+{
+    return !(row->now->calls_error > SURE);
 }
 
 bool Row_calls_exact(const struct Row *row)

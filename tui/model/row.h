@@ -58,6 +58,9 @@ double Row_u64(uint64_t value);
 double Row_share(const struct Row *row);     // of the chosen thread, or of all
 double Row_calls(const struct Row *row);     // seen
 double Row_estimated(const struct Row *row); // NaN: there is no estimate
+// It is off by a quarter once in twenty times, or an older version does not say
+// by how much it is.
+bool Row_is_sure(const struct Row *row);
 double Row_best_calls(const struct Row *row);
 double Row_self(const struct Row *row); // of timed calls
 // The same; where calls could not be timed, they are taken for mean ones.

@@ -78,7 +78,7 @@ static void add_calls(struct Strip *strip, const struct Row *row)
         Strip_add(strip, STYLE_PLAIN, "%s", Number_count(number, seen));
         return;
     }
-    if (isfinite(estimated)) {
+    if (isfinite(estimated) && Row_is_sure(row)) {
         Strip_add(strip, STYLE_PLAIN, "~%s", Number_count(number, estimated));
         Strip_add(strip, STYLE_FAINT, ", seen >=%s",
                   Number_count(number, seen));
