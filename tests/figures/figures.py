@@ -47,6 +47,10 @@ def ordinary():
     return rig("accuracy/ordinary.py")
 
 
+def beside():
+    return rig("accuracy/beside.py")
+
+
 def bench():
     rows = "hooks instructions ratios code imports forks timeline".split()
     return rig("bench/bench.py", "--only", *rows)
@@ -95,6 +99,7 @@ INSTRUMENTS = {
     "accuracy": (60, accuracy),
     "live": (500, live),
     "ordinary": (250, ordinary),
+    "beside": (420, beside),
     "bench": (240, bench),
     "idle": (60, idle),
     "viewer": (180, viewer),
