@@ -818,23 +818,32 @@ static void test_calls_of_early_spells(void **state)
     Code_free(code);
 }
 
-// 100 samples are 10 %. So are 1600 timed calls that are off by their mean:
-// those of a re-arm window are alike. Where hardly one could be timed, the
-// mean is made of samples, too.
+// 1000 ns a call, at 2 GHz. While there is no sample one of 5 ms may just not
+// have come: 5000 calls. 99 of 4 ms are 396 000 calls, to 40 000. So are 1600
+// timed calls that are off by their mean: those of a re-arm window are alike.
+// Where hardly one could be timed, the mean is made of samples, too.
 static void test_by_how_much_estimated_calls_are_off(void **state)
 {
     struct Code *code = generator(500, false);
 
     (void)state;
-    assert_true(isnan(Code_calls_error(code, 1)));
-    Counter_set(&code->share.run_samples, 100);
+    assert_true(isnan(Code_calls_error(code, 1, 2e9)));
+    code->hot.dark = true;
     Counter_set(&code->hot.calls, 1600);
     Counter_set(&code->hot.self_calls, 1600);
-    assert_float_equal(Code_calls_error(code, 0), 0.1, 1e-9);
-    assert_float_equal(Code_calls_error(code, 1), sqrt(0.02), 1e-9);
-    assert_float_equal(Code_calls_error(code, 4), sqrt(0.17), 1e-9);
-    Counter_set(&code->hot.self_calls, 6);
-    assert_float_equal(Code_calls_error(code, 4), sqrt(0.02), 1e-9);
+    Counter_set(&code->hot.self_cycles, 3200000);
+    assert_float_equal(Code_calls_error(code, 1, 2e9), 5000, 1e-6);
+    Counter_set(&code->share.run_samples, 99);
+    Counter_set(&code->share.cpu.total_ns, 396000000);
+    assert_float_equal(Code_calls_error(code, 0, 2e9), 40000, 1e-6);
+    assert_float_equal(Code_calls_error(code, 1, 2e9), hypot(40000, 39600),
+                       1e-6);
+    Counter_set(&code->hot.self_calls, 6); // and sampled: 20 of them at least
+    Counter_set(&code->hot.total_cycles, 3200000);
+    Counter_set(&code->share.samples, 99);
+    Counter_set(&code->share.cumulative.total_ns, 396000000);
+    assert_float_equal(Code_calls_error(code, 4, 2e9), hypot(40000, 40000),
+                       1e-6);
     Code_free(code);
 }
 

@@ -7,7 +7,8 @@
 #define SAMPLES_ENOUGH 20 // for a mean made of a share
 #define CALLS_ENOUGH 64   // timed, for a mean that says what calls take
 #define MOSTLY 4          // times as many calls could not be timed
-#define CALLS_ALIKE 16    // that follow each other say what one of them says
+#define CALLS_ALIKE 16.0  // that follow each other say what one of them says
+#define SAMPLE_NS 5e6     // of CPU time, until one has come
 
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 {
@@ -149,14 +150,22 @@ void Code_end_dark(struct Code *code, double hz)
     code->cold.dark_ns = 0;
 }
 
-double Code_calls_error(const struct Code *code, double spread)
+double Code_calls_error(const struct Code *code, double spread, double hz)
 {
     double samples = (double)Counter_get(&code->share.run_samples);
-    double of_mean = is_hardly_timed(code)
-                         ? 1 / samples
-                         : spread * spread * CALLS_ALIKE / timed_calls(code);
+    double ns = samples > 0
+                    ? (double)Counter_get(&code->share.cpu.total_ns) / samples
+                    : SAMPLE_NS;
+    double mean = Code_mean_cycles(code) / hz * 1e9;
+    double dark = Code_dark_calls(code, hz);
+    // One that has just not come is as likely as one that has.
+    double by_samples = sqrt(samples + 1) * ns / mean;
+    double by_mean =
+        is_hardly_timed(code)
+            ? by_samples
+            : dark * spread * sqrt(CALLS_ALIKE / timed_calls(code));
 
-    return samples > 0 ? sqrt(1 / samples + of_mean) : NAN;
+    return mean > 0 ? hypot(by_samples, by_mean) : NAN;
 }
 
 double Code_dark_calls(const struct Code *code, double hz)

@@ -38,10 +38,10 @@ double Code_call_rate(const struct Code *code, const struct ShareTime *now,
 // A dark spell of it is over: what was sampled in it is calls, over the mean
 // call, once that is of enough calls. Interpreter's lock.
 void Code_end_dark(struct Code *code, double hz);
-// By how much of itself that estimate is off, one standard deviation, as its
-// samples and its timed calls tell. `spread` is that of one timed call. NaN
-// where there are none.
-double Code_calls_error(const struct Code *code, double spread);
+// By how many calls that estimate is off, one standard deviation, as its
+// samples and its timed calls tell. `spread` is that of one timed call, over
+// the mean. NaN where none was timed.
+double Code_calls_error(const struct Code *code, double spread, double hz);
 // Estimated calls while it was dark: the sampled time over the mean call. NaN
 // where either is missing.
 double Code_dark_calls(const struct Code *code, double hz);

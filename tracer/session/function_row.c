@@ -146,10 +146,8 @@ static void fill_rates(struct Function *f, struct Code *code,
         code->hot.dark && !(at->sees && Counter_get(&code->share.samples))
             ? NAN
             : (double)f->calls + Code_dark_calls(code, at->hz);
-    // What was counted is right.
-    if (f->calls_estimated > 0)
-        f->calls_error = Code_calls_error(code, code->row.spread) *
-                         (f->calls_estimated - (double)f->calls) /
+    if (f->calls_estimated > 0 && !f->calls_exact)
+        f->calls_error = Code_calls_error(code, code->row.spread, at->hz) /
                          f->calls_estimated;
 }
 
