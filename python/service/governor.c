@@ -14,6 +14,7 @@
 #include "python/service/rearming.h"
 #include "tracer/base/rcu.h"
 #include "tracer/budget/control.h"
+#include "tracer/code/arming.h"
 
 #include <errno.h>
 #include <math.h>
@@ -41,6 +42,7 @@ struct Governor {
     struct Slices slices;
     struct MissedSignals missed;
     struct PreemptionRate preemption;
+    bool seconds;   // hits count in seconds
     bool preempted; // other programs often take the CPU, as of the newest full
                     // slice
 };
@@ -104,6 +106,20 @@ static void note_edges(struct State *state, uint64_t deadline)
         Engine_note_edge(&state->engine, &edge);
 }
 
+// A budget begins: what is armed had all its hits at once until now.
+static void begin_seconds(struct Governor *governor)
+{
+    struct Engine *engine = &governor->state->engine;
+    uint64_t hits = engine->registry->hits, ticks = Clock_read(&engine->clock);
+    struct Code *code = NULL;
+
+    if (hits && !governor->seconds)
+        code = Registry_first(engine->registry);
+    for (; code; code = Registry_next(code))
+        Code_give(code, hits, ticks);
+    governor->seconds = hits > 0;
+}
+
 // A full slice, or one that only goes on with what was begun. true: there is
 // more of it.
 static bool slice(struct Governor *governor, bool full)
@@ -116,6 +132,7 @@ static bool slice(struct Governor *governor, bool full)
 
     if (state->phase != PHASE_TRACING)
         return false;
+    begin_seconds(governor);
     if (full) {
         Rearming_update_costs(&governor->rearming);
         state->engine.contention.preempted = governor->preempted;

@@ -629,6 +629,10 @@ static void test_portions(void **state)
     assert_false(renew(code, jump, 200, 5999));
     Code_give(code, 200, 6000);
     assert_false(renew(code, NULL, 20, 6001));
+    code->hot.stop_at = CODE_NEVER;
+    Code_give(code, 200, 6500);
+    assert_true(code->hot.stop_at == CODE_NEVER);
+    code->hot.stop_at = 0;
     Code_give(code, UINT64_MAX, 7000);
     assert_true(renew(code, NULL, UINT64_MAX, 7001));
     Code_free(code);

@@ -166,6 +166,8 @@ void Code_give(struct Code *code, uint64_t hits, uint64_t ticks)
 {
     uint32_t i;
 
+    if (*calls_stop(code) == CODE_NEVER)
+        return;
     code->cold.renewed = ticks;
     give(calls_stop(code), &code->cold.portions, Counter_get(&code->hot.calls),
          hits);

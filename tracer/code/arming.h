@@ -39,8 +39,9 @@ static inline bool Code_may_skip_timing(const struct Code *code)
 void Code_extend(struct Code *code, uint64_t hits);
 // Within a budget hits count in a second. From `ticks` on each armed site has
 // so many, in portions: where it is to have fewer all the same, that holds
-// soon.
+// soon. What is armed for good stays so.
 void Code_give(struct Code *code, uint64_t hits, uint64_t ticks);
+
 struct Second {
     uint64_t hits;  // that a site may have in it; 0: they count for good
     uint64_t ticks; // that it takes

@@ -217,21 +217,6 @@ int64_t ThreadTrace_check_span(struct ThreadTrace *trace, int64_t span)
     return 0;
 }
 
-void Contention_init(struct Contention *contention, double hz)
-{
-    *contention = (struct Contention){.hz = hz, .preempted = true};
-    Contention_share(contention, 0);
-}
-
-void Contention_share(struct Contention *contention, double turn_s)
-{
-    int64_t turn = turn_s > 0 ? (int64_t)(turn_s * contention->hz) : INT64_MAX;
-    int64_t brief = (int64_t)(PREEMPTION_BRIEF_NS * 1e-9 * contention->hz);
-
-    contention->long_span = turn;
-    contention->brief_span = turn < brief ? turn : brief;
-}
-
 void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code)
 {
     const struct Frame *frame = trace->top;

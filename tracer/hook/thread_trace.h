@@ -17,6 +17,7 @@
 #define OCULAR_TRACER_HOOK_THREAD_TRACE_H
 
 #include "tracer/code/code.h"
+#include "tracer/hook/contention.h"
 #include "tracer/hook/frame.h"
 #include "tracer/hook/path.h"
 #include "tracer/hook/preemption.h"
@@ -50,21 +51,6 @@ struct Seen {
     uintptr_t address;
     struct Code *code;
 };
-
-// Shared by all records of a process; under the interpreter's lock.
-struct Contention {
-    const void *last_trace; // whose hook ran last
-    int64_t brief_span;     // cycles that are believed without asking
-    int64_t long_span; // cycles above which others must have run; INT64_MAX
-                       // while there is only one thread
-    double hz;         // cycles a second
-    bool preempted;    // other programs often take the CPU, or that is not
-                       // known yet; the governor writes it
-};
-
-void Contention_init(struct Contention *contention, double hz);
-// The process's threads take turns of so many seconds; 0: there is only one.
-void Contention_share(struct Contention *contention, double turn_s);
 
 struct ThreadTrace {
     struct Frame *top; // the bottom one is a sentinel of depth 0
