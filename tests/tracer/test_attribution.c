@@ -371,12 +371,12 @@ static void test_time_as_it_begins_is_a_part_of_running(void **state)
     stack.at_resume = true;
     STACK(0x1000, 0x2000);
     add(100, 50);
-    assert_int_equal(Counter_get(&a->share.at_resume.total_ns), 100);
-    assert_int_equal(Counter_get(&b->share.at_resume.total_ns), 0);
+    assert_int_equal(Counter_get(&a->share.resume_ns), 100);
+    assert_int_equal(Counter_get(&b->share.resume_ns), 0);
     assert_ns(a, 100, 50, 150);
     STACK(0x9000, 0x2000);
     add(100, 0);
-    assert_int_equal(Counter_get(&b->share.at_resume.total_ns), 0);
+    assert_int_equal(Counter_get(&b->share.resume_ns), 0);
 }
 
 static void test_waiting_for_its_turn(void **state)

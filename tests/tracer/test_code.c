@@ -778,8 +778,10 @@ static void test_dark_calls_are_sampled_time_by_mean(void **state)
                 3000000); // not what calls take
     assert_int_equal(Code_sampled_ns(code), 17000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
-    Counter_set(&code->share.at_resume.total_ns, 3000000); // before its hook
-    assert_float_equal(Code_dark_calls(code, 2e9), 6000, 1e-6);
+    Counter_set(&code->share.resume_ns, 110000); // 1 % of it: as is usual
+    assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
+    Counter_set(&code->share.resume_ns, 5500000); // garbage, before its hook
+    assert_float_equal(Code_dark_calls(code, 2e9), 4000 * 1500 / 1480.0, 1e-6);
     Counter_set(&code->hot.self_cycles, 0); // a mean of nothing
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Code_free(code);

@@ -54,11 +54,11 @@ struct Share {
     struct ShareValue wait_to_run; // of wait: for the interpreter or a CPU,
                                    // which is nothing that a call takes
     struct ShareValue in_c;        // of cpu: at a call that has pushed no frame
-    struct ShareValue at_resume;   // of cpu: as it begins, where CPython
-                                   // collects garbage, before a hook sees it
     struct ShareValue cumulative;  // running or waiting in it or what it called
-    counter_t samples;             // with the function on top
-    counter_t run_samples;         // of these: it was running
+    counter_t resume_ns;   // of cpu: as it begins, where CPython collects
+                           // garbage, before a hook sees it
+    counter_t samples;     // with the function on top
+    counter_t run_samples; // of these: it was running
     // From its first sample on; published with release.
     struct Breakdown *_Atomic callers; // of `cumulative`
     // Samples that found it running, by the number of the instruction, and

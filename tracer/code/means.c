@@ -5,6 +5,7 @@
 #include <math.h>
 
 #define SAMPLES_ENOUGH 20 // for a mean made of a share
+#define RESUME_NS 20.0    // at most, without garbage
 #define CALLS_ENOUGH 64   // timed, for a mean that says what calls take
 #define MOSTLY 4          // times as many calls could not be timed
 #define CALLS_ALIKE 16.0  // that follow each other say what one of them says
@@ -29,10 +30,7 @@ uint64_t Code_sampled_ns(const struct Code *code)
     uint64_t wait = Counter_get(&code->share.wait.total_ns);
     uint64_t to_run = Counter_get(&code->share.wait_to_run.total_ns);
 
-    uint64_t resume = Counter_get(&code->share.at_resume.total_ns);
-    uint64_t cpu = Counter_get(&code->share.cpu.total_ns);
-
-    return (cpu > resume ? cpu - resume : 0) +
+    return Counter_get(&code->share.cpu.total_ns) +
            (wait > to_run ? wait - to_run : 0);
 }
 
@@ -43,6 +41,19 @@ static double own_wait(const struct Code *code)
     double to_run = (double)Counter_get(&code->share.wait_to_run.total_ns);
 
     return wait > 0 ? fmax(1 - to_run / wait, 0) : 1;
+}
+
+// The part of its CPU time that its timed calls have, too. Where garbage is
+// collected as it begins, that comes before its hook; but to begin takes each
+// call some RESUME_NS.
+static double own_cpu(const struct Code *code, double mean_ns)
+{
+    double resume = (double)Counter_get(&code->share.resume_ns);
+    double cpu = (double)Counter_get(&code->share.cpu.total_ns);
+
+    if (!(cpu > 0) || !(mean_ns > 2 * RESUME_NS))
+        return 1;
+    return fmin(fmax(1 - resume / cpu, 0) * mean_ns / (mean_ns - RESUME_NS), 1);
 }
 
 // What has been added since the mark; cycles net of what hooks cost may come
@@ -118,10 +129,10 @@ double Code_call_rate(const struct Code *code, const struct ShareTime *now,
     double mean = Code_mean_cycles(code);
     double wait = ShareValue_window(&share->wait, now) -
                   ShareValue_window(&share->wait_to_run, now);
-    double ran = ShareValue_window(&share->cpu, now) -
-                 ShareValue_window(&share->at_resume, now);
+    double ran =
+        ShareValue_window(&share->cpu, now) * own_cpu(code, mean / hz * 1e9);
 
-    return mean > 0 ? (fmax(ran, 0) + fmax(wait, 0)) * hz / mean : NAN;
+    return mean > 0 ? (ran + fmax(wait, 0)) * hz / mean : NAN;
 }
 
 // ns in which it was dark, as far as they are not among dark_calls. -1: the
@@ -146,7 +157,8 @@ void Code_end_dark(struct Code *code, double hz)
         code->cold.dark_ns = (uint64_t)ns;
         return;
     }
-    code->cold.dark_calls = code->cold.dark_calls + ns / mean;
+    code->cold.dark_calls =
+        code->cold.dark_calls + ns / mean * own_cpu(code, mean);
     code->cold.dark_ns = 0;
 }
 
@@ -174,5 +186,7 @@ double Code_dark_calls(const struct Code *code, double hz)
 
     if (ns == 0 && !code->hot.dark)
         return code->cold.dark_calls;
-    return mean > 0 && ns >= 0 ? code->cold.dark_calls + ns / mean : NAN;
+    return mean > 0 && ns >= 0
+               ? code->cold.dark_calls + ns / mean * own_cpu(code, mean)
+               : NAN;
 }

@@ -12,8 +12,7 @@
 // timed by itself, since it always calls something dark. NaN: too few samples.
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns);
 // Sampled ns that its calls took, running and waiting, but not for the
-// interpreter. Nor what it took to begin: where garbage was collected then, no
-// call that was timed has it, since its hook comes after that.
+// interpreter.
 uint64_t Code_sampled_ns(const struct Code *code);
 // The mean self cycles of its timed calls, of late (recent.h). NaN before the
 // first.

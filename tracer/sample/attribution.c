@@ -283,7 +283,7 @@ double Attribution_add(struct Attribution *attribution,
         if (in_c)
             ShareValue_credit(&code->share.in_c, &ran);
         if (top == 0 && stack->at_resume)
-            ShareValue_credit(&code->share.at_resume, &ran);
+            Counter_add(&code->share.resume_ns, (uint64_t)cpu_ns);
         if (cpu_ns > 0)
             count_instruction(attribution, code, &stack->frames[top], in_c);
         Counter_add(&code->share.samples, 1);
