@@ -106,7 +106,8 @@ static void note_edges(struct State *state, uint64_t deadline)
         Engine_note_edge(&state->engine, &edge);
 }
 
-// A budget begins: what is armed had all its hits at once until now.
+// A budget begins: what is armed had all its hits at once until now. In one go,
+// once a session.
 static void begin_seconds(struct Governor *governor)
 {
     struct Engine *engine = &governor->state->engine;
@@ -116,7 +117,8 @@ static void begin_seconds(struct Governor *governor)
     if (hits && !governor->seconds)
         code = Registry_first(engine->registry);
     for (; code; code = Registry_next(code))
-        Code_give(code, hits, ticks);
+        if (!code->hot.dark)
+            Code_give(code, hits, ticks);
     governor->seconds = hits > 0;
 }
 

@@ -40,7 +40,10 @@ static void rearm_wished(struct Rearming *rearming, struct Code *code)
         .reach = code->plan.window.reach,
     };
 
-    rearm_one(rearming, code, threshold_of(rearming));
+    // A threshold may be beyond all means.
+    rearm_one(rearming, code,
+              Policy_all_hits(&rearming->costs, 1, rearming->control->urgent,
+                              threshold_of(rearming)));
     if (function.callees) {
         Code_want_callees(code, Policy_callee_hits(function.reach));
         spend(rearming, Policy_cost(&rearming->costs, &function, 0));

@@ -226,11 +226,14 @@ def viewed(pid):
 def once(kind, arguments, folder, spies):
     """(what it says, what each of the py-spys says)."""
     program = Program(kind, arguments, folder)
-    beside = [PySpy(program.process.pid, folder, number) for number in range(spies)]
-    with viewed(program.process.pid) if kind == "traced" else contextlib.nullcontext():
-        program.run()
-    shares = [each.shares() for each in beside]
-    return program.result(), shares
+    pid = program.process.pid
+    try:
+        beside = [PySpy(pid, folder, number) for number in range(spies)]
+        with viewed(pid) if kind == "traced" else contextlib.nullcontext():
+            program.run()
+        return program.result(), [each.shares() for each in beside]
+    finally:
+        program.process.kill()
 
 
 def judge(name, arguments, same, folder):

@@ -609,8 +609,13 @@ static void test_self_by_samples(void **state)
     assert_float_equal(function->avg_cycles, 10000, 1e-6);
     assert_int_equal(function->avg_estimated, 1);
     assert_float_equal(Code_mean_cycles(code), 12500, 1e-6);
-    Counter_set(&code->hot.self_calls, 10); // timed after all
+    Counter_set(&code->hot.self_calls, 10); // of a hundred
     Counter_set(&code->hot.self_cycles, 10 * 7000);
+    function = find(build(f), code);
+    assert_float_equal(function->avg_cycles, 10000, 1e-6);
+    assert_int_equal(function->avg_estimated, 1);
+    Counter_set(&code->hot.self_calls, 64); // enough
+    Counter_set(&code->hot.self_cycles, 64 * 7000);
     function = find(build(f), code);
     assert_float_equal(function->avg_cycles, 7000, 1e-6);
     assert_int_equal(function->avg_estimated, 0);

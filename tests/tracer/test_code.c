@@ -781,7 +781,10 @@ static void test_dark_calls_are_sampled_time_by_mean(void **state)
     Counter_set(&code->share.resume_ns, 110000); // 1 % of it: as is usual
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
     Counter_set(&code->share.resume_ns, 5500000); // garbage, before its hook
-    assert_float_equal(Code_dark_calls(code, 2e9), 4000 * 1500 / 1480.0, 1e-6);
+    assert_float_equal(
+        Code_dark_calls(code, 2e9),
+        8000 * (1 - (1 - 0.5 * 1500 / 1480) * 11 / 17), // not of its waits
+        1e-6);
     Counter_set(&code->hot.self_cycles, 0); // a mean of nothing
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Code_free(code);
@@ -844,6 +847,12 @@ static void test_by_how_much_estimated_calls_are_off(void **state)
     assert_float_equal(Code_calls_error(code, 0, 2e9), 40000, 1e-6);
     assert_float_equal(Code_calls_error(code, 1, 2e9), hypot(40000, 39600),
                        1e-6);
+    // 15 observations of 400 ms each.
+    Counter_set(&code->share.samples, 99 + 15);
+    Counter_set(&code->share.wait.total_ns, 6000000000);
+    assert_float_equal(Code_calls_error(code, 0, 2e9), hypot(40000, 1600000),
+                       1e-3);
+    Counter_set(&code->share.wait.total_ns, 0);
     Counter_set(&code->hot.self_calls, 6); // and sampled: 20 of them at least
     Counter_set(&code->hot.total_cycles, 3200000);
     Counter_set(&code->share.samples, 99);

@@ -708,7 +708,6 @@ static double samples_in_bursts(double seconds)
         run(CHUNK);
         samples += bursts(w.now) > 0 ? w.samples - before : 0;
     }
-    print_message("bursts %g part %g\n", seconds, part_since(&start));
     assert_true(part_since(&start) < 1);
     assert_true(oldest() < 32); // two intervals, and the next burst
     assert_true(wakeups_a_second(&start) < 3);

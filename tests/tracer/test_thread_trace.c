@@ -532,6 +532,43 @@ static void test_the_dark_are_not_attached(void **state)
 
 // --- Going dark --------------------------------------------------------------
 
+// Within a budget: 128 hits, in portions of 64, make it dark if they come
+// within a second of 1000 ticks, and a second later there are as many again. A
+// jump's site has its own.
+static void test_a_seconds_hits(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *fast = add(f, 500), *slow = add(f, 500);
+    uint64_t now = 5000;
+
+    ThreadTrace_reset(f->trace, NOTHING, 0);
+    f->contention.hz = 1000;
+    f->registry->hits = 128;
+    Code_give(fast, 128, now);
+    for (int i = 1; i < 128; i++) {
+        assert_false(enter(f, fast, 1, ++now));
+        assert_false(leave(f, fast, 1, ++now));
+    }
+    assert_false(fast->hot.dark);
+    assert_true(enter(f, fast, 1, ++now));
+    assert_true(fast->hot.dark);
+    assert_true(leave(f, fast, 1, ++now));
+    Code_give(slow, 128, now);
+    for (int i = 1; i < 1000; i++) {
+        assert_false(enter(f, slow, 1, now += 10));
+        assert_false(leave(f, slow, 1, ++now));
+    }
+    assert_false(enter(f, slow, 1, ++now));
+    Code_give(slow, 128, now);
+    for (int i = 1; i < 128; i++)
+        assert_false(jump(f, slow, 1, ++now));
+    assert_true(jump(f, slow, 1, ++now));
+    assert_true(slow->hot.broken && !slow->hot.dark);
+    // Of those it is given in, the last is not timed.
+    assert_int_equal(Counter_get(&fast->hot.self_calls), 128 - 1);
+    assert_true(Counter_get(&slow->hot.self_calls) < 999 - 999 / 64 + 2);
+}
+
 static void test_going_dark(void **state)
 {
     struct Fixture *f = *state;
@@ -1616,6 +1653,7 @@ int main(void)
         TEST(test_branches),
         TEST(test_attached),
         TEST(test_the_dark_are_not_attached),
+        TEST(test_a_seconds_hits),
         TEST(test_going_dark),
         TEST(test_going_dark_in_recursion),
         TEST(test_a_jump_goes_dark),

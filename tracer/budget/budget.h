@@ -89,14 +89,14 @@ void Budget_reserve(struct Budget *budget, double seconds);
 // What the threshold has to be chosen for.
 struct BudgetHooks {
     double call;   // s that the hooks of a call take
-    double active; // functions that were called in one window, of late
+    double active; // functions that were called from one ranking to the next
     double most;   // hits that all of them may have: the user's threshold
 };
 
 // s a second that the hooks of more functions may take: what the hooks' part of
 // the budget leaves. Infinite without a budget.
 double Budget_room(const struct Budget *budget);
-// The threshold that floats: hits in a window of a second after which an armed
+// The threshold that floats: hits in a second after which an armed
 // site goes dark. `hits` is what it was. It rises while the hooks cost less
 // than their part of the budget, and falls while they cost more. It is never so
 // high that a few functions that become hot at once would spend the bucket

@@ -61,7 +61,7 @@ bool Control_needs_account(const struct Control *control, double now_s,
            is_ahead(burst_until(control, now_s, newest_code), now_s, BURST_S);
 }
 
-// As many functions may be called at once as were in any second of late: what
+// As many functions may be called at once as were between two rankings: what
 // was armed while the program paused is armed still.
 static void note_active(struct Control *control, double now_s, double active)
 {

@@ -10,7 +10,7 @@
 
 #define AHEAD_S 60.0 // s that a time may lie ahead of a survey's, at most
 #define CUMULATIVE_PART 0.2 // of the time in it and what it called
-// Of a window's hits: what is called less often stays armed.
+// Of a second's hits: what is called less often stays armed.
 #define SELDOM_PART 0.5
 
 static double age(const struct Survey *survey, uint64_t then)
@@ -77,24 +77,24 @@ static double urgency(const struct Survey *survey,
     return function->age / Policy_interval(function, cost, survey->rate);
 }
 
-// What is called less often than a window allows may stay armed, if the hooks'
-// part of the budget has room and all that was due lately had its turn. What is
-// called more often gets the few hits of a re-arm window. Returns the hits that
-// it is going to use in the next second, at most.
+// What is called less often than a second's hits allow may stay armed, if the
+// hooks' part of the budget has room and all that was due lately had its turn.
+// What is called more often gets the few hits of a re-arm window. Returns the
+// hits that it is going to use in the next second, at most.
 static uint32_t choose_hits(const struct Survey *survey,
                             const struct Code *code,
                             struct PolicyFunction *function,
                             struct PlanItem *item)
 {
-    double window = (double)survey->second_hits;
+    double second = (double)survey->second_hits;
     double rate = survey->sampled
                       ? Code_call_rate(code, survey->sampled, survey->hz)
                       : NAN;
     double steady_s = (rate + 1) * Policy_call_cost(&survey->costs, function);
 
     item->hits = Policy_hits(function, survey->pressure);
-    function->seldom = !survey->behind && window > item->hits &&
-                       rate < SELDOM_PART * window && steady_s < survey->room;
+    function->seldom = !survey->behind && second > item->hits &&
+                       rate < SELDOM_PART * second && steady_s < survey->room;
     item->steady_s = function->seldom ? steady_s : 0;
     return function->seldom ? (uint32_t)rate + 1 : item->hits;
 }

@@ -122,9 +122,11 @@ void Code_rearm(struct Code *code, uint64_t hits)
     }
     code->hot.dark = code->hot.closed = code->cold.unarmed = false;
     code->hot.broken = false;
+    code->cold.portions = 0;
     for (i = 0; i < code->layout.site_count; i++) {
         struct Site *site = &code->layout.sites[i];
 
+        site->portions = 0;
         atomic_store_explicit(&site->dark, 0, memory_order_relaxed);
         if (!site->redundant)
             site->stop_at =
@@ -177,11 +179,6 @@ void Code_give(struct Code *code, uint64_t hits, uint64_t ticks)
         if (!site->redundant)
             give(&site->stop_at, &site->portions, Counter_get(&site->hits),
                  hits);
-    }
-    for (i = 0; i < code->layout.instruction_count; i++) {
-        struct Instruction *at = &code->layout.instructions[i];
-
-        give(&at->stop_at, &at->portions, Counter_get(&at->hits), hits);
     }
 }
 

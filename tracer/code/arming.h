@@ -48,8 +48,8 @@ struct Second {
 };
 
 // A site has had what it was given, of which `stop` and `portions` are: what
-// enters the code, a jump or an instruction. true: it gets more, since its
-// second's are not used up, or a second is over.
+// enters the code, or a jump. (In precise mode there is no budget.) true: it
+// gets more, since its second's are not used up, or a second is over.
 bool Code_renew(struct Code *code, uint64_t *stop, uint16_t *portions,
                 const struct Second *second, uint64_t ticks);
 // The next call is to begin with all known callees armed, for so many calls.

@@ -24,7 +24,7 @@ struct Instruction {
     counter_t hits;
     counter_t cycles; // net, of those that were timed
     counter_t timed;  // hits of which the end was seen
-    uint64_t stop_at; // hits at which it goes dark, or gets more
+    uint64_t stop_at; // hits at which it goes dark
     uint16_t unit;    // code unit of its opcode, behind any EXTENDED_ARG
     uint16_t next;    // number of the one that runs after it...
     uint16_t other;   // ...or of the other one; the same if there is but one
@@ -33,7 +33,6 @@ struct Instruction {
     uint32_t line;    // 0: none
     _Atomic uint8_t dark;
     _Atomic uint8_t floor; // it was dark once: its hits are not all
-    uint16_t portions;     // that it can still get (Code_renew)
 };
 
 #endif

@@ -98,9 +98,7 @@ static double timed_calls(const struct Code *code)
     return since(&code->hot.self_calls, &from->calls);
 }
 
-// Of nearly all calls the total is known, and no more: one of its callees was
-// dark. Those few that were timed may be of a kind of their own.
-static bool is_hardly_timed(const struct Code *code)
+bool Code_is_hardly_timed(const struct Code *code)
 {
     double timed = timed_calls(code);
 
@@ -113,7 +111,7 @@ double Code_mean_cycles(const struct Code *code)
     const struct RecentMark *from = Recent_mark(&code->plan.recent);
     double timed = timed_calls(code), sampled = NAN;
 
-    if (is_hardly_timed(code) || timed == 0)
+    if (Code_is_hardly_timed(code) || timed == 0)
         sampled = Code_sampled_cycles(code, Code_sampled_ns(code));
     if (timed == 0 || !isnan(sampled))
         return sampled;
@@ -148,6 +146,18 @@ static double dark_ns(const struct Code *code)
     return now >= then ? (double)(before + now - then) : -1;
 }
 
+// The part of its sampled time that its timed calls have, too. A mean that is
+// made of samples has all of it.
+static double own_part(const struct Code *code, double mean_ns)
+{
+    double cpu = (double)Counter_get(&code->share.cpu.total_ns);
+    double all = (double)Code_sampled_ns(code);
+
+    if (!(all > 0) || Code_is_hardly_timed(code))
+        return 1;
+    return 1 - (1 - own_cpu(code, mean_ns)) * cpu / all;
+}
+
 void Code_end_dark(struct Code *code, double hz)
 {
     double ns = fmax(dark_ns(code), (double)code->cold.dark_ns);
@@ -158,26 +168,33 @@ void Code_end_dark(struct Code *code, double hz)
         return;
     }
     code->cold.dark_calls =
-        code->cold.dark_calls + ns / mean * own_cpu(code, mean);
+        code->cold.dark_calls + ns / mean * own_part(code, mean);
     code->cold.dark_ns = 0;
+}
+
+// What `samples` that took so many ns in all may be off by. One that has just
+// not come is as likely as one that has.
+static double off_by(double samples, double ns)
+{
+    return sqrt(samples + 1) * (samples > 0 ? ns / samples : SAMPLE_NS);
 }
 
 double Code_calls_error(const struct Code *code, double spread, double hz)
 {
-    double samples = (double)Counter_get(&code->share.run_samples);
-    double ns = samples > 0
-                    ? (double)Counter_get(&code->share.cpu.total_ns) / samples
-                    : SAMPLE_NS;
+    double ran = (double)Counter_get(&code->share.run_samples);
+    double cpu = (double)Counter_get(&code->share.cpu.total_ns);
+    double waits = (double)Counter_get(&code->share.samples) - ran;
+    double wait = (double)Code_sampled_ns(code) - cpu;
     double mean = Code_mean_cycles(code) / hz * 1e9;
-    double dark = Code_dark_calls(code, hz);
-    // One that has just not come is as likely as one that has.
-    double by_samples = sqrt(samples + 1) * ns / mean;
-    double by_mean =
-        is_hardly_timed(code)
-            ? by_samples
-            : dark * spread * sqrt(CALLS_ALIKE / timed_calls(code));
+    double ns = off_by(ran, cpu), by_mean;
 
-    return mean > 0 ? hypot(by_samples, by_mean) : NAN;
+    if (waits > 0)
+        ns = hypot(ns, off_by(waits, fmax(wait, 0)));
+    by_mean = Code_is_hardly_timed(code)
+                  ? ns / mean
+                  : Code_dark_calls(code, hz) * spread *
+                        sqrt(CALLS_ALIKE / timed_calls(code));
+    return mean > 0 ? hypot(ns / mean, by_mean) : NAN;
 }
 
 double Code_dark_calls(const struct Code *code, double hz)
@@ -187,6 +204,6 @@ double Code_dark_calls(const struct Code *code, double hz)
     if (ns == 0 && !code->hot.dark)
         return code->cold.dark_calls;
     return mean > 0 && ns >= 0
-               ? code->cold.dark_calls + ns / mean * own_cpu(code, mean)
+               ? code->cold.dark_calls + ns / mean * own_part(code, mean)
                : NAN;
 }

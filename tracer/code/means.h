@@ -23,6 +23,9 @@ void Code_note_recent(struct Code *code, uint64_t ticks, double hz);
 // last time, half of the histogram is forgotten. At the next re-arm window:
 // what is armed all the time keeps all its hits. Interpreter's lock.
 void Code_age_histogram(struct Code *code);
+// Of nearly all calls the total is known, and no more: one of its callees was
+// dark. Those few that were timed may be of a kind of their own.
+bool Code_is_hardly_timed(const struct Code *code);
 // The mean cycles of a call, of that time: its waits in, callees out; timed, or
 // where nearly none could be, sampled; NaN before the first. Of the waits that
 // hooks have timed, the part counts that samples say is its own: a wait for the

@@ -37,12 +37,15 @@ OCULAR_HOT bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
         ThreadTrace_note_caller(trace, code);
     if (OCULAR_SLOW(path, calls >= code->hot.stop_at)) {
         untimed = Code_may_skip_timing(code);
-        if (!Code_warm(code) &&
-            !ThreadTrace_renew(trace, code, &code->hot.stop_at,
-                               &code->cold.portions, ticks)) {
-            if (!ThreadTrace_darken(trace, code, ticks))
-                return true;
+        if (Code_warm(code)) {
+            ;
+        } else if (ThreadTrace_renew(trace, code, &code->hot.stop_at,
+                                     &code->cold.portions, ticks)) {
+            untimed = true;
+        } else if (ThreadTrace_darken(trace, code, ticks)) {
             disable = true;
+        } else {
+            return true;
         }
     }
     if (OCULAR_SLOW(path, trace->top == trace->limit) &&

@@ -67,9 +67,7 @@ OCULAR_HOT bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
                 (INSTRUCTION_HEAD | INSTRUCTION_LOOP | INSTRUCTION_SHOWN))
             ThreadTrace_record_step(trace, frame, instruction, now, ticks);
     }
-    if (fast || hits < instruction->stop_at ||
-        ThreadTrace_renew(trace, code, &instruction->stop_at,
-                          &instruction->portions, ticks))
+    if (fast || hits < instruction->stop_at)
         return false;
     Code_darken_instruction(code, instruction);
     ThreadTrace_lose_step(trace); // taking the hook out takes its time

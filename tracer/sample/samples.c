@@ -21,6 +21,8 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
     stack->cut = head->flags & (SAMPLE_TORN | SAMPLE_TRUNCATED);
     Attribution_judge(&samples->sampling->attribution, stack,
                       head->flags & SAMPLE_ACTIVE);
+    if (head->flags & SAMPLE_OURS) // its enter hook, and no garbage
+        stack->at_resume = false;
     Sampling_attribute(samples->sampling, thread, stack, now,
                        (double)head->cpu_ns, 0);
 }

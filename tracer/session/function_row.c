@@ -84,18 +84,19 @@ static void fill_cycles(struct Function *f, struct Code *code)
     uint64_t least = Counter_get(&code->hot.min_cycles);
 
     f->self_cycles = f->total_cycles = f->waited_cycles = NULL_U64;
-    f->avg_estimated = !calls;
     // A call that always has a dark callee has a total, and nothing of its own.
     if (calls || Counter_get(&code->hot.total_cycles))
         f->total_cycles = Counter_cycles(&code->hot.total_cycles);
-    if (!calls) {
+    if (Code_is_hardly_timed(code))
         f->avg_cycles =
             Code_sampled_cycles(code, Counter_get(&code->share.cpu.total_ns));
+    f->avg_estimated = !calls || !isnan(f->avg_cycles);
+    if (!calls)
         return;
-    }
     f->self_cycles = Counter_cycles(&code->hot.self_cycles);
     f->waited_cycles = Counter_get(&code->hot.waited_cycles);
-    f->avg_cycles = Code_self_mean(code);
+    if (!f->avg_estimated)
+        f->avg_cycles = Code_self_mean(code);
     if (least != UINT64_MAX)
         f->min_cycles = (double)least;
     fill_quantiles(f, code);
@@ -142,13 +143,16 @@ static void fill_rates(struct Function *f, struct Code *code,
     }
     f->calls_per_s = code->row.rate;
     f->rate_estimated = code->row.rate_estimated;
-    f->calls_estimated =
-        code->hot.dark && !(at->sees && Counter_get(&code->share.samples))
-            ? NAN
-            : (double)f->calls + Code_dark_calls(code, at->hz);
-    if (f->calls_estimated > 0 && !f->calls_exact)
-        f->calls_error = Code_calls_error(code, code->row.spread, at->hz) /
-                         f->calls_estimated;
+    f->calls_estimated = (double)f->calls + Code_dark_calls(code, at->hz);
+    if (f->calls_exact)
+        return;
+    if (!at->sees || (code->hot.dark && !Counter_get(&code->share.samples)))
+        f->calls_estimated = NAN;
+    // Without a histogram its calls may differ by anything.
+    f->calls_error =
+        Code_calls_error(code, code->row.quantiles_calls ? code->row.spread : 1,
+                         at->hz) /
+        f->calls_estimated;
 }
 
 // Most functions change seldom, and their sites are much memory.

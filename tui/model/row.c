@@ -71,7 +71,9 @@ double Row_estimated(const struct Row *row)
 
 bool Row_is_sure(const struct Row *row)
 {
-    return !(row->now->calls_error > SURE);
+    // It is a part of the estimate since the start.
+    return !(row->now->calls_error * row->now->calls_estimated >
+             SURE * Row_estimated(row));
 }
 
 bool Row_calls_exact(const struct Row *row)
@@ -79,11 +81,16 @@ bool Row_calls_exact(const struct Row *row)
     return row->now->calls_exact == 1;
 }
 
-double Row_best_calls(const struct Row *row)
+static double likely_calls(const struct Row *row)
 {
     double estimated = Row_estimated(row);
     return Row_calls_exact(row) || isnan(estimated) ? Row_calls(row)
                                                     : estimated;
+}
+
+double Row_best_calls(const struct Row *row)
+{
+    return Row_is_sure(row) ? likely_calls(row) : Row_calls(row);
 }
 
 double Row_self(const struct Row *row)
@@ -97,7 +104,7 @@ double Row_self(const struct Row *row)
 // of the newest, has changed.
 bool Row_spent_estimated(const struct Row *row)
 {
-    double expected = Row_best_calls(row) * row->now->avg_cycles;
+    double expected = likely_calls(row) * row->now->avg_cycles;
 
     if (!Row_calls_exact(row))
         return isfinite(Row_estimated(row) * row->now->avg_cycles);
@@ -109,8 +116,7 @@ double Row_spent(const struct Row *row)
     double timed = Row_self(row);
 
     return Row_spent_estimated(row)
-               ? fmax(or_zero(timed),
-                      Row_best_calls(row) * row->now->avg_cycles)
+               ? fmax(or_zero(timed), likely_calls(row) * row->now->avg_cycles)
                : timed;
 }
 

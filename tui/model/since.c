@@ -18,6 +18,8 @@ static struct Function count_function(const struct Row *row)
     struct Function function = *row->now;
     function.calls = less(function.calls, row->base.calls);
     function.calls_estimated = Row_estimated(row);
+    function.calls_error *=
+        row->now->calls_estimated / function.calls_estimated;
     function.self_cycles = less(function.self_cycles, row->base.self);
     function.total_cycles = less(function.total_cycles, row->base.total);
     function.waited_cycles = less(function.waited_cycles, row->base.waited);

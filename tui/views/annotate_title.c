@@ -20,13 +20,17 @@ static void add_calls(struct Strip *strip, const struct Row *row)
     char number[NUMBER_MAX];
     double best = Row_best_calls(row), seen = Row_calls(row);
     bool exact = Row_calls_exact(row);
+    bool known = isfinite(Row_estimated(row)) && Row_is_sure(row);
     if (!isfinite(best))
         return;
     Strip_item(strip, 3);
     Strip_add(strip, STYLE_FAINT, "calls ");
-    Strip_add(strip, STYLE_PLAIN, "%s%s", exact ? "" : "~",
+    Strip_add(strip, STYLE_PLAIN, "%s%s",
+              exact   ? ""
+              : known ? "~"
+                      : ">=",
               Number_count(number, best));
-    if (!exact && isfinite(seen))
+    if (!exact && known && isfinite(seen))
         Strip_add(strip, STYLE_FAINT, " (seen >=%s)",
                   Number_count(number, seen));
 }

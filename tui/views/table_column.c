@@ -105,7 +105,7 @@ static void put_calls(struct TableText *out, const struct TableCell *cell)
     if (Row_calls_exact(row))
         mark = "";
     else if (is_floor(row) || !Row_is_sure(row))
-        mark = ">=", calls = seen;
+        mark = ">=";
     else if (rough)
         calls = Window_one_digit(calls);
     snprintf(text, sizeof text, "%s%s", mark, Number_count(number, calls));
