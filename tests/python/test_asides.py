@@ -249,12 +249,12 @@ def test_dark_from_before_the_oldest_event(tmp_path):
 
     def program():
         call(add)
-        for number in range(1500):
+        for number in range(2500):
             space = {}
             exec("def f(a, b): pass", space)
             call(space["f"], 40)
-            if number % 300 == 0:
-                ocular.snapshot()  # empties the thread's ring
+            if number % 100 == 0:
+                ocular.snapshot()  # empties the thread's ring, before it is full
 
     settings = {"timeline_limit": 1 << 20, "timeline_spill": False}
     traced(tmp_path / "t.json", program, deinstrument_threshold=50, **settings)
