@@ -6,6 +6,7 @@
 
 #define SAMPLES_ENOUGH 20 // for a mean made of a share
 #define RESUME_NS 20.0    // at most, without garbage
+#define SHORT_NS 100.0    // a call: that is too much of it to be told
 #define CALLS_ENOUGH 64   // timed, for a mean that says what calls take
 #define MOSTLY 4          // times as many calls could not be timed
 #define CALLS_ALIKE 16.0  // that follow each other say what one of them says
@@ -51,7 +52,7 @@ static double own_cpu(const struct Code *code, double mean_ns)
     double resume = (double)Counter_get(&code->share.resume_ns);
     double cpu = (double)Counter_get(&code->share.cpu.total_ns);
 
-    if (!(cpu > 0) || !(mean_ns > 2 * RESUME_NS))
+    if (!(cpu > 0) || !(mean_ns > SHORT_NS))
         return 1;
     return fmin(fmax(1 - resume / cpu, 0) * mean_ns / (mean_ns - RESUME_NS), 1);
 }
