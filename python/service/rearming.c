@@ -102,20 +102,22 @@ static void rearm_item(struct Rearming *rearming, const struct PlanItem *item)
     struct State *state = rearming->state;
     struct Code *code = Registry_by_id(state->engine.registry, item->id);
     uint64_t most = threshold_of(rearming), hits;
+    bool dark;
 
     if (!code)
         return;
+    dark = code->hot.dark;
     hits = item->hits < most ? item->hits : most;
     // Its own callee: as deep as it goes before the first call of it ends.
     if (item->callee_hits > hits && Code_has_caller(code, code->hot.id))
         hits = item->callee_hits;
     spend(rearming, item->seconds);
-    if (code->hot.dark || code->hot.broken) {
+    if (dark || code->hot.broken) {
         if (Adopt_rearm(state, code, hits)) {
             code->plan.refusals++;
             return;
         }
-        if (item->steady_s > 0)
+        if (dark && item->steady_s > 0)
             Code_give(code, rearming->control->hits, code->cold.renewed);
         code->plan.refusals = 0;
     }

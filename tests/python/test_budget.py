@@ -51,9 +51,17 @@ def work_until(done, *functions, seconds=90):
     raise AssertionError(f"not in {seconds} s: {snapshot['overhead']}")
 
 
-def timed(mine):
-    """About how many calls could be timed: the mean is of the newest ones only."""
-    return round((mine["self_cycles"] or 0) / (mine["avg_cycles"] or 1))
+def work_until_timed(function, name, windows=3):
+    """Calls it until calls of it were timed in so many re-arm windows, one after the
+    other: their self time has grown each time."""
+    work_until(lambda s: row(s, name)["dark_sites"] > 0, function)
+    seen = set()
+
+    def timed(snapshot):
+        seen.add(row(snapshot, name)["self_cycles"])
+        return len(seen) > windows
+
+    work_until(timed, function)
 
 
 @pytest.mark.parametrize("serve", [False, True])
@@ -105,10 +113,7 @@ def test_a_callers_calls_are_timed_beside_many_of_its_callees(tracing):
             spin(2)
 
     tracing(deinstrument_threshold=30, overhead_budget=0.05)
-    name = many.__qualname__
-    first = work_until(lambda s: row(s, name)["dark_sites"] > 0, many)
-    seen = timed(row(first, name))
-    work_until(lambda s: timed(row(s, name)) > seen + 8, many)
+    work_until_timed(many, many.__qualname__)
 
 
 def descend(depth):
@@ -120,9 +125,7 @@ def descend(depth):
 def test_deep_recursion_is_timed_again(tracing):
     """A session of some dozen hits would end before the first of its calls does."""
     tracing(deinstrument_threshold=30, overhead_budget=0.05)
-    first = work_until(lambda s: row(s, "descend")["dark_sites"] > 0, lambda: descend(150))
-    seen = timed(row(first, "descend"))
-    work_until(lambda s: timed(row(s, "descend")) > seen + 60, lambda: descend(150))
+    work_until_timed(lambda: descend(150), "descend")
 
 
 numbers = itertools.count()

@@ -638,6 +638,29 @@ static void test_portions(void **state)
     Code_free(code);
 }
 
+// What is armed keeps what it was given. What is dark, function or jump, has
+// the hits of the re-arming alone.
+static void test_rearm_ends_what_dark_sites_were_given(void **state)
+{
+    struct Code *code = generator(500, false);
+    struct Site *jump = Code_site(code, 24);
+
+    (void)state;
+    Code_give(code, 200, 5000);
+    Code_darken_site(code, jump);
+    Counter_set(&jump->hits, 64);
+    Code_rearm(code, 20);
+    assert_true(renew(code, NULL, 200, 5001));
+    assert_int_equal(jump->stop_at, 84);
+    assert_false(renew(code, jump, 200, 5001));
+    Counter_set(&code->hot.calls, 256);
+    code->hot.dark = true;
+    Code_rearm(code, 10);
+    assert_int_equal(code->hot.stop_at, 266);
+    assert_false(renew(code, NULL, 200, 5002));
+    Code_free(code);
+}
+
 // A loop of it has had its hits while its first calls still warm it up.
 static void test_renew_while_it_warms_up(void **state)
 {
@@ -923,6 +946,7 @@ int main(void)
         cmocka_unit_test(test_extend),
         cmocka_unit_test(test_renew),
         cmocka_unit_test(test_portions),
+        cmocka_unit_test(test_rearm_ends_what_dark_sites_were_given),
         cmocka_unit_test(test_renew_while_it_warms_up),
         cmocka_unit_test(test_left_unarmed),
         cmocka_unit_test(test_links),

@@ -236,6 +236,22 @@ static void test_an_edge_is_noted(void **state)
     assert_true(Code_has_caller(f->caller, other->hot.id));
 }
 
+// A jump of it was dark: armed as it is, it has a second's hits from then on.
+// Dark code gets no more than it is re-armed for.
+static void test_rearm_of_armed_code(void **state)
+{
+    struct Fixture *f = *state;
+
+    f->engine.registry->hits = 200;
+    Engine_rearm(&f->engine, f->caller, 2);
+    assert_true(f->caller->cold.portions > 0);
+    assert_int_equal(f->caller->hot.stop_at, 64);
+    darken_callee(f);
+    Engine_rearm(&f->engine, f->callee, 2);
+    assert_int_equal(f->callee->cold.portions, 0);
+    assert_int_equal(f->callee->hot.stop_at, 5);
+}
+
 static void test_rearm_for_good(void **state)
 {
     struct Fixture *f = *state;
@@ -315,6 +331,7 @@ int main(void)
         TEST(test_open_frames_are_forgotten),
         TEST(test_dark_calls_add_up),
         TEST(test_an_edge_is_noted),
+        TEST(test_rearm_of_armed_code),
         TEST(test_rearm_for_good),
         TEST(test_a_dark_function_goes),
         TEST(test_an_armed_function_goes),

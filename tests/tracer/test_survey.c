@@ -245,6 +245,32 @@ static void test_what_is_called_seldom_gets_a_seconds_hits(void **state)
     assert_int_equal(hits_of(1), 32);
 }
 
+// What is to stay armed waits no longer for taking more hits a second: they
+// come from the room. A dark jump of what is armed gets a window's hits.
+static void test_what_is_to_stay_armed_is_not_dear(void **state)
+{
+    struct Code *code = dark(37.9);
+
+    (void)state;
+    survey.sampled = &sampled;
+    survey.second_hits = 2000000;
+    survey.room = 1;
+    survey.rate = 0.01;
+    ShareValue_add(&code->share.cpu, &sampled, 2.5e8); // 500 000 calls a second
+    assert_int_equal(take(40), 1);
+    assert_true(plan.items[0].steady_s > 0.02 * survey.rate);
+    survey.room = 0.5 * plan.items[0].steady_s;
+    assert_int_equal(take(40), 1);
+    assert_int_equal(hits_of(0), 32);
+    survey.room = 1;
+    code->hot.dark = false;
+    code->hot.broken = true;
+    take(42);
+    assert_int_equal(take(60), 1);
+    assert_true(plan.items[0].steady_s == 0);
+    assert_int_equal(plan.items[0].hits, 32);
+}
+
 // A call that mostly waits takes as long as one that runs: so few come.
 static void test_calls_that_wait_are_few(void **state)
 {
@@ -378,6 +404,7 @@ int main(void)
         TEST(test_dark_callers),
         TEST(test_who_warms_up_lacks_nobody),
         TEST(test_what_is_called_seldom_gets_a_seconds_hits),
+        TEST(test_what_is_to_stay_armed_is_not_dear),
         TEST(test_calls_that_wait_are_few),
         TEST(test_room_goes_by_urgency),
         TEST(test_who_gets_no_room_may_be_less_urgent),

@@ -77,10 +77,11 @@ static double urgency(const struct Survey *survey,
     return function->age / Policy_interval(function, cost, survey->rate);
 }
 
-// What is called less often than a second's hits allow may stay armed, if the
-// hooks' part of the budget has room and all that was due lately had its turn.
-// What is called more often gets the few hits of a re-arm window. Returns the
-// hits that it is going to use in the next second, at most.
+// What is dark and called less often than a second's hits allow may stay armed
+// from now on, if the hooks' part of the budget has room and all that was due
+// lately had its turn. What is called more often gets the few hits of a re-arm
+// window, and so has a dark jump of what is armed. Returns the hits that it is
+// going to use in the next second, at most.
 static uint32_t choose_hits(const struct Survey *survey,
                             const struct Code *code,
                             struct PolicyFunction *function,
@@ -93,8 +94,9 @@ static uint32_t choose_hits(const struct Survey *survey,
     double steady_s = (rate + 1) * Policy_call_cost(&survey->costs, function);
 
     item->hits = Policy_hits(function, survey->pressure);
-    function->seldom = !survey->behind && second > item->hits &&
-                       rate < SELDOM_PART * second && steady_s < survey->room;
+    function->seldom = code->hot.dark && !survey->behind &&
+                       second > item->hits && rate < SELDOM_PART * second &&
+                       steady_s < survey->room;
     item->steady_s = function->seldom ? steady_s : 0;
     return function->seldom ? (uint32_t)rate + 1 : item->hits;
 }
@@ -111,7 +113,9 @@ static int judge(const struct Survey *survey, struct Code *code,
     bool lacking = callees && !code->cold.callee_hits &&
                    (partial || seen > Counter_get(&code->plan.timed_ticks));
     struct PolicyFunction function;
-    uint32_t expected;
+    // Hits of its own that it is going to use, and those that make a window
+    // dear: what is to stay armed has its place in the room.
+    uint32_t expected, window;
 
     if (!partial && !lacking)
         return 0;
@@ -125,25 +129,30 @@ static int judge(const struct Survey *survey, struct Code *code,
     function = function_of(survey, code);
     item->id = code->hot.id;
     expected = choose_hits(survey, code, &function, item);
+    if (!partial)
+        expected = 0;
+    window = function.seldom ? 0 : expected;
     function.age = unseen;
     function.misses = code->plan.refusals;
-    item->urgency = urgency(survey, &function, expected);
+    item->urgency = urgency(survey, &function, window);
     item->callee_hits = 0;
     if (lacking) {
         function.age = untimed;
         function.misses = code->plan.window.misses;
         function.reach = code->plan.window.reach;
         function.callees = callees;
-        if (urgency(survey, &function, expected) >= 1) {
+        if (urgency(survey, &function, window) >= 1) {
             item->urgency =
-                fmax(item->urgency, urgency(survey, &function, expected));
+                fmax(item->urgency, urgency(survey, &function, window));
             item->callee_hits = Policy_callee_hits(code->plan.window.reach);
         } else {
             function.callees = 0;
         }
     }
-    if (survey->behind)
-        item->hits = expected = Policy_late_hits(expected, item->urgency);
+    if (survey->behind) {
+        item->hits = Policy_late_hits(item->hits, item->urgency);
+        expected = expected < item->hits ? expected : item->hits;
+    }
     item->times = item->callee_hits > 0 || !callees;
     item->seconds = Policy_cost(&survey->costs, &function, expected);
     return item->urgency >= 1;

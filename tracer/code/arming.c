@@ -120,13 +120,15 @@ void Code_rearm(struct Code *code, uint64_t hits)
         code->hot.dark_callees += !code->hot.warming;
         code->hot.warming = true;
     }
+    if (code->hot.dark)
+        code->cold.portions = 0;
     code->hot.dark = code->hot.closed = code->cold.unarmed = false;
     code->hot.broken = false;
-    code->cold.portions = 0;
     for (i = 0; i < code->layout.site_count; i++) {
         struct Site *site = &code->layout.sites[i];
 
-        site->portions = 0;
+        if (site->dark)
+            site->portions = 0;
         atomic_store_explicit(&site->dark, 0, memory_order_relaxed);
         if (!site->redundant)
             site->stop_at =

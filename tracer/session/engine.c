@@ -61,15 +61,21 @@ static void end_dark(struct Engine *engine, struct Code *code)
 
 void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
 {
+    uint64_t ticks = Clock_read(&engine->clock);
+    uint64_t second_hits = engine->registry->hits;
+
     ThreadTraces_forget(&engine->traces, code);
     if (code->hot.dark) {
         Code_end_dark(code, Clock_hz(&engine->clock));
         tell_callers(engine, code);
+    } else if (second_hits) {
+        // A jump of it is dark. The rest stays armed for as long as it would.
+        Code_give(code, second_hits, ticks);
     }
     end_dark(engine, code);
     Code_age_histogram(code);
     Code_rearm(code, threshold);
-    code->cold.renewed = Clock_read(&engine->clock);
+    code->cold.renewed = ticks;
 }
 
 void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge)
