@@ -141,6 +141,57 @@ static void test_an_ended_record_is_visited_once_more(void **state)
     assert_int_equal(add(f, false)->number, 3);
 }
 
+// Where each request has a thread of its own, they share a record one after the
+// other. What one left behind is not the next one's.
+static void test_an_ended_record_is_used_again(void **state)
+{
+    struct Fixture *f = *state;
+    struct ThreadTrace *stays = add(f, false), *first = add(f, false), *second;
+    struct ThreadTotals sum;
+
+    Counter_set(&first->overhead, 30);
+    first->track = (struct Track *)first;
+    first->counted_busy = true;
+    first->active[5] = 7;
+    first->top = first->bottom + 3;
+    f->contention.last_trace = first;
+    end(first);
+    second = add(f, false);
+    assert_ptr_equal(second, first);
+    assert_int_equal(second->number, 2);
+    assert_false(second->ended || second->counted_busy || second->active[5]);
+    assert_null(second->track);
+    assert_ptr_equal(second->top, second->bottom);
+    assert_null(f->contention.last_trace);
+    assert_int_equal(f->traces.ended.count, 1);
+    sum = ThreadTraces_sum(&f->traces);
+    assert_int_equal(sum.count, 2);
+    assert_int_equal(sum.overhead, 30);
+    end(stays);
+    f->contention.last_trace = second;
+    assert_ptr_equal(add(f, true), stays); // from the end of the list
+    assert_ptr_equal(f->contention.last_trace, second);
+}
+
+static void add_another(void *context, struct ThreadTrace *trace, bool ended)
+{
+    assert_true(add(context, false) != trace);
+    assert_true(ended);
+}
+
+static void test_what_is_read_is_not_used_again(void **state)
+{
+    struct Fixture *f = *state;
+    struct ThreadTrace *ring = add(f, true), *plain;
+
+    end(ring);
+    assert_true(add(f, false) != ring);
+    plain = add(f, false);
+    ThreadTraces_keep_only(&f->traces, plain);
+    end(plain);
+    ThreadTraces_visit(&f->traces, add_another, f);
+}
+
 // Burns CPU time of a thread with a record, and ends it.
 static void *burn(void *context)
 {
@@ -338,6 +389,7 @@ enum { THREADS = 3, LIVES = UNDER_TSAN ? 20 : 60, EVENTS = 500 };
 
 struct Race {
     struct Fixture *fixture;
+    bool timeline;
     _Atomic bool stop;
     uint64_t drained; // the visitor's
 };
@@ -351,9 +403,10 @@ static void *live(void *context)
         static _Thread_local struct ThreadTrace *own;
 
         if (!own)
-            own = add(race->fixture, true);
+            own = add(race->fixture, race->timeline);
         Counter_add(&own->overhead, 1);
-        Ring_push(own->ring, (uint64_t)i, EVENT_ENTER, 1);
+        if (own->ring)
+            Ring_push(own->ring, (uint64_t)i, EVENT_ENTER, 1);
         if (i == EVENTS - 1)
             end(own);
     }
@@ -379,7 +432,7 @@ static void drain(void *context, struct ThreadTrace *trace, bool ended)
     size_t count;
 
     (void)ended;
-    while ((count = Ring_peek(trace->ring, &events)) > 0) {
+    while (trace->ring && (count = Ring_peek(trace->ring, &events)) > 0) {
         race->drained += count;
         Ring_pop(trace->ring, count);
     }
@@ -399,10 +452,9 @@ static void *visit_all(void *context)
     return NULL;
 }
 
-static void test_threads_come_and_go_under_visits(void **state)
+static void come_and_go_under_visits(struct Fixture *f, bool timeline)
 {
-    struct Fixture *f = *state;
-    struct Race race = {.fixture = f};
+    struct Race race = {.fixture = f, .timeline = timeline};
     pthread_t visitor, threads[THREADS];
 
     pthread_create(&visitor, NULL, visit_all, &race);
@@ -422,11 +474,22 @@ static void test_threads_come_and_go_under_visits(void **state)
     race.stop = true;
     pthread_join(visitor, NULL);
     // Nothing that an ended thread left behind was lost.
-    assert_int_equal(race.drained, THREADS * LIVES * EVENTS);
+    assert_int_equal(race.drained, timeline ? THREADS * LIVES * EVENTS : 0);
     assert_int_equal(ThreadTraces_sum(&f->traces).overhead,
                      THREADS * LIVES * EVENTS);
     assert_int_equal(ThreadTraces_sum(&f->traces).lost, 0);
     assert_int_equal(ThreadTraces_sum(&f->traces).count, 0);
+}
+
+static void test_threads_come_and_go_under_visits(void **state)
+{
+    come_and_go_under_visits(*state, true);
+}
+
+// Their records are used again meanwhile.
+static void test_threads_without_rings_come_and_go(void **state)
+{
+    come_and_go_under_visits(*state, false);
 }
 
 // A session's first look at the records and their reset for it may coincide.
@@ -484,6 +547,8 @@ int main(void)
         TEST(test_a_record_knows_its_thread),
         TEST(test_sum),
         TEST(test_an_ended_record_is_visited_once_more),
+        TEST(test_an_ended_record_is_used_again),
+        TEST(test_what_is_read_is_not_used_again),
         TEST(test_threads_and_their_time),
         TEST(test_ended_threads_are_bounded),
         TEST(test_reset_starts_anew),
@@ -492,6 +557,7 @@ int main(void)
         TEST(test_forget_reaches_every_record),
         TEST(test_keep_only_one_after_fork),
         TEST(test_threads_come_and_go_under_visits),
+        TEST(test_threads_without_rings_come_and_go),
         TEST(test_reset_under_visits),
     };
 

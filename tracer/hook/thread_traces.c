@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define NAME_ASKS 512
+#define NEAR 16 // records that are looked at for one to use again
 
 void ThreadTraces_init(struct ThreadTraces *traces)
 {
@@ -61,13 +62,89 @@ static struct Ring *new_ring(struct ThreadTraces *traces,
     return ring;
 }
 
+static uint64_t overhead_of(const struct ThreadTrace *trace)
+{
+    return Counter_get(&trace->overhead) - Counter_get(&trace->stolen);
+}
+
+static uint64_t lost_of(const struct ThreadTrace *trace)
+{
+    return trace->ring ? Counter_get(&trace->ring->lost) : 0;
+}
+
+// Unlinks the record at *link, keeping its sums.
+static struct ThreadTrace *unlink_ended(struct ThreadTraces *traces,
+                                        struct ThreadTrace **link)
+{
+    struct ThreadTrace *trace = *link;
+    struct EndedThread thread = {.tid = trace->tid,
+                                 .cpu_ns = ThreadTrace_cpu_ns(trace)};
+
+    memcpy(thread.name, trace->name, sizeof thread.name);
+    Ended_add(&traces->ended, &thread);
+    traces->ended_overhead += overhead_of(trace);
+    traces->ended_lost += lost_of(trace);
+    *link = trace->next;
+    return trace;
+}
+
+static void end_trace(struct ThreadTraces *traces, struct ThreadTrace **link)
+{
+    ThreadTrace_free(unlink_ended(traces, link));
+}
+
+static bool has_ended(const struct ThreadTrace *trace)
+{
+    // Pairs with the release of the thread's exit: its last hook is over.
+    return atomic_load_explicit(&trace->ended, memory_order_acquire);
+}
+
+// A record whose thread has ended, off the list; NULL: none is near, a visitor
+// is about, or it has a ring that is to be read.
+static struct ThreadTrace *take_ended(struct ThreadTraces *traces)
+{
+    struct ThreadTrace **link, *trace = NULL;
+
+    if (pthread_mutex_trylock(&traces->visiting))
+        return NULL;
+    pthread_mutex_lock(&traces->mutex);
+    link = &traces->first;
+    for (int i = 0; !trace && *link && i < NEAR; i++) {
+        if (has_ended(*link) && !(*link)->ring)
+            trace = unlink_ended(traces, link);
+        else
+            link = &(*link)->next;
+    }
+    pthread_mutex_unlock(&traces->mutex);
+    pthread_mutex_unlock(&traces->visiting);
+    return trace;
+}
+
+// Where each request has a thread of its own, new memory for each would be
+// dear: the kernel hands it out a page at a time.
+static struct ThreadTrace *take_or_make(struct ThreadTraces *traces,
+                                        struct Registry *registry,
+                                        struct Contention *contention)
+{
+    struct ThreadTrace *trace = take_ended(traces);
+
+    if (!trace)
+        return ThreadTrace_new(0, registry, contention);
+    if (contention->last_trace == trace)
+        contention->last_trace = NULL; // another thread's
+    trace->track = NULL;
+    trace->counted_busy = false;
+    atomic_store_explicit(&trace->ended, false, memory_order_relaxed);
+    return trace;
+}
+
 struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
                                      struct Registry *registry,
                                      struct Contention *contention,
                                      const int64_t cost[HOOK_KINDS],
                                      bool timeline, uint64_t ticks)
 {
-    struct ThreadTrace *trace = ThreadTrace_new(0, registry, contention);
+    struct ThreadTrace *trace = take_or_make(traces, registry, contention);
     char name[16] = "";
 
     if (!trace)
@@ -87,37 +164,6 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
     traces->first = trace;
     pthread_mutex_unlock(&traces->mutex);
     return trace;
-}
-
-static uint64_t overhead_of(const struct ThreadTrace *trace)
-{
-    return Counter_get(&trace->overhead) - Counter_get(&trace->stolen);
-}
-
-static uint64_t lost_of(const struct ThreadTrace *trace)
-{
-    return trace->ring ? Counter_get(&trace->ring->lost) : 0;
-}
-
-// Unlinks and frees the record at *link, keeping its sums.
-static void end_trace(struct ThreadTraces *traces, struct ThreadTrace **link)
-{
-    struct ThreadTrace *trace = *link;
-    struct EndedThread thread = {.tid = trace->tid,
-                                 .cpu_ns = ThreadTrace_cpu_ns(trace)};
-
-    memcpy(thread.name, trace->name, sizeof thread.name);
-    Ended_add(&traces->ended, &thread);
-    traces->ended_overhead += overhead_of(trace);
-    traces->ended_lost += lost_of(trace);
-    *link = trace->next;
-    ThreadTrace_free(trace);
-}
-
-static bool has_ended(const struct ThreadTrace *trace)
-{
-    // Pairs with the release of the thread's exit: its last hook is over.
-    return atomic_load_explicit(&trace->ended, memory_order_acquire);
 }
 
 // The mutex is dropped for the visit, which may take its time: only visitors

@@ -40,7 +40,8 @@ struct TracedThread {
 };
 
 void ThreadTraces_init(struct ThreadTraces *traces);
-// A new record for the calling thread, made by its first hook.
+// A record for the calling thread, at its first hook: that of a thread that has
+// ended, or a new one.
 struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
                                      struct Registry *registry,
                                      struct Contention *contention,
