@@ -38,7 +38,7 @@ def judge(result):
         "three sigma, points": 300 * math.sqrt(0.2 / max(shown, 1)),
         "worst counted calls/s, %": 100 * worst_calls,
         "worst estimated calls, %": worst_estimate(result),
-        "armed of the jobs, %": 100 * armed / max(few, 1),
+        "armed of the jobs, %": 100 * armed / few if few else None,
         "overhead reported, % of a core": 100
         * (result["final"]["overhead"]["mean"] or 0)
         * cpu_s

@@ -209,6 +209,27 @@ def test_ordinary_estimates(rows, worst):
     assert ordinary_judge.worst_estimate(result) == (worst and pytest.approx(worst))
 
 
+@pytest.mark.parametrize(
+    "calls, state, armed",
+    [(900, "armed", 100), (900, "partial", 100), (900, "dark", 0), (11000, "dark", None)],
+)
+def test_ordinary_what_is_called_seldom_is_armed(calls, state, armed):
+    row = {"name": "job", "state": state, "calls_exact": False, "calls_per_s": None}
+    result = {
+        "cpu_s": 5.0,
+        "elapsed_s": 10.0,
+        "truth": {"job": 1e8},
+        "count": {"job": calls},
+        "snapshot": {"functions": [row]},
+        "final": {
+            "functions": [],
+            "sampler": {"samples": 900, "window_samples": 300},
+            "overhead": {"mean": 0.01},
+        },
+    }
+    assert ordinary_judge.judge(result)["armed of the jobs, %"] == armed
+
+
 def test_ordinary_ratio():
     """Other jobs than untraced, and each a tenth dearer."""
     ns = {"short": 10**6, "long": 10**7}
