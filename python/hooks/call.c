@@ -67,6 +67,18 @@ bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
     return true;
 }
 
+void Call_charge(struct Call *call)
+{
+    uint64_t taken = Clock_read(&ocular_state.engine.clock) - call->ticks;
+
+    // Longer: somebody else had the CPU.
+    if (!ocular_state.fast ||
+        taken > (uint64_t)call->trace->contention->brief_span)
+        return;
+    Counter_add(&call->trace->overhead, taken);
+    call->ticks += taken;
+}
+
 // The call is to begin with its callees armed. What that takes is our cost, not
 // the caller's time.
 static void arm_callees(struct Call *call)
@@ -92,6 +104,11 @@ bool Call_enter(struct Call *call)
         call->code->hot.last_caller != caller->id)
         Frames_settle(call->trace, call->code, call->state, call->depth,
                       call->ticks);
+    caller = call->trace->top;
+    if (caller->depth < call->depth &&
+        call->code->hot.last_caller != caller->id)
+        ThreadTrace_note_caller(call->trace, call->code);
+    Call_charge(call);
     disable = ThreadTrace_enter(call->trace, call->code, call->depth,
                                 call->code->layout.units[call->unit].number,
                                 call->ticks, PATH_SLOW);

@@ -31,6 +31,9 @@ OCULAR_HOT size_t Call_unit(PyObject *offset)
 // false: nothing to do here (not accepted, not a code object, no memory).
 bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
                uint64_t ticks);
+// What was done since the event is our cost, and neither the caller's time nor
+// the callee's. Hooks are timed on the fast path, which does none of it.
+void Call_charge(struct Call *call);
 // ThreadTrace_enter, with what the slow path and the rare events do before it.
 bool Call_enter(struct Call *call);
 // ThreadTrace_leave, at a site, or NULL where an exception leaves.

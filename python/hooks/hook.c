@@ -132,8 +132,10 @@ leave_slow(PyObject *const *args, size_t nargsf, uint64_t ticks)
 {
     struct Call call;
 
-    if (!Call_look(&call, args, nargsf, ticks) ||
-        !Call_leave(&call, site_at(call.code, call.unit)))
+    if (!Call_look(&call, args, nargsf, ticks))
+        return Py_None;
+    Call_charge(&call);
+    if (!Call_leave(&call, site_at(call.code, call.unit)))
         return Py_None;
     return ocular_state.disable;
 }
@@ -182,6 +184,7 @@ jump_slow(PyObject *const *args, size_t nargsf, uint64_t ticks,
     to = Call_unit(args[2]);
     if (!site || to >= call.code->layout.unit_count)
         return ocular_state.disable;
+    Call_charge(&call);
     return ThreadTrace_jump(call.trace, call.code, site + arm,
                             call.code->layout.units[to].number, call.depth,
                             call.ticks, kind, PATH_SLOW)

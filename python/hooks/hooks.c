@@ -76,6 +76,7 @@ void Hooks_select(struct State *state, bool timeline)
                                              : HOOK_FAST;
     int i;
 
+    state->fast = fast;
     for (i = 0; i < HOOK_EVENTS; i++)
         ((struct Hook *)state->hooks[i])->call = calls[i];
     ((struct Hook *)state->discovery_hook)->call = Rare_discover;

@@ -84,6 +84,43 @@ def test_means_and_percentiles():
     assert mine["p50_cycles"] <= mine["p99_cycles"]
 
 
+def short(x):
+    y = x + 1
+    return [y, y * 2]
+
+
+def short_too(x):
+    y = x + 1
+    return [y, y * 2]
+
+
+def from_here():
+    short(1)
+
+
+def from_there():
+    short(2)
+
+
+def always_from_here():
+    short_too(1)
+
+
+def test_who_calls_in_turns_costs_the_callee_nothing():
+    """A call from another caller than the last takes the slow path: some 20 ns."""
+
+    def in_turns():
+        for _ in range(3000):
+            from_here()
+            from_there()
+            always_from_here()
+
+    _, final = traced(in_turns)
+    turns, other = row(final, "short"), row(final, "short_too")
+    assert turns["calls"] == 2 * other["calls"]
+    assert turns["min_cycles"] <= 1.2 * other["min_cycles"] + 10
+
+
 def test_self_and_total():
     """While it has lost the CPU a call goes on, and that is in nobody's own time."""
 

@@ -303,10 +303,20 @@ static void test_estimates_from_few_samples(void **state)
     assert_int_equal(cell.style, STYLE_FAINT);
     function.wait_share = .5; // sixty samples found it waiting
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
+    function.calls_error = 0.2;
+    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
+    function.calls_error = 0.3; // too few calls were timed
+    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.0k");
+    assert_int_equal(cell.style, STYLE_FAINT);
+    function.calls_error = 0.6;
+    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
     function.share = function.cpu_share = function.wait_share = 0;
+    function.calls_error = NAN;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
     function.rate_estimated = 0; // counted
+    function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "1.2k");
+    function.calls_error = NAN;
     // A count since the start rests on all samples of the run.
     function.calls = 10;
     function.calls_exact = 0;

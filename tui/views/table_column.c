@@ -12,6 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
+// Standard deviations of a rate, of itself:
+#define ROUGH_RATE 0.25  // one digit of it is known
+#define UNKNOWN_RATE 0.5 // not even that
+
 // Rounds an estimate that rests on few samples; NaN: their number is not known.
 static double by_samples(double value, double samples)
 {
@@ -76,14 +80,18 @@ static void put_rate(struct TableText *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 1] = "~";
     double rate = cell->value, samples = Row_rate_samples(cell->row);
+    // That of all its calls: the rate is made of the same mean.
+    double error = cell->row->now->calls_error;
+    bool rough = samples < WINDOW_FEW || error > ROUGH_RATE;
     TableText_number(out, rate, Number_rate);
     if (rate == 0)
         out->style = STYLE_FAINT;
     if (!isfinite(rate) || !is_rate_estimated(cell->row))
         return;
-    strcpy(text + 1, Number_rate(number, by_samples(rate, samples)));
-    TableText_put(out, samples < WINDOW_FEW ? STYLE_FAINT : STYLE_PLAIN,
-                  samples < WINDOW_LEAST ? "" : text);
+    strcpy(text + 1,
+           Number_rate(number, rough ? Window_one_digit(rate) : rate));
+    TableText_put(out, rough ? STYLE_FAINT : STYLE_PLAIN,
+                  samples < WINDOW_LEAST || error > UNKNOWN_RATE ? "" : text);
 }
 
 // Not more than that: no sample tells of the times in the dark.
