@@ -10,6 +10,7 @@
 #include "python/module/convert.h"
 #include "python/module/final_timeline.h"
 #include "python/service/governor.h"
+#include "python/service/mask_watch.h"
 #include "python/service/poll.h"
 #include "python/service/termination.h"
 #include "tracer/session/lifetime.h"
@@ -82,6 +83,7 @@ static void take_down(struct State *state)
         state->engine.session = NULL;
         Session_free(session);
     }
+    MaskWatch_stop();
     ThreadTraces_reset(&state->engine.traces, state->engine.cost, false,
                        0); // no rings
     if (Adopt_drop_all(state) < 0)
@@ -412,6 +414,7 @@ static void free_session(struct State *state)
     state->engine.session = NULL;
     Session_free(session);
     take_down(state);
+    Termination_stop();
 }
 
 PyObject *Control_stop(struct State *state, bool write, PyObject *progress,
@@ -435,7 +438,6 @@ PyObject *Control_stop(struct State *state, bool write, PyObject *progress,
     FinalTimeline_release(&timeline);
     Snapshot_free(snapshot);
     free_session(state);
-    Termination_stop();
     return result;
 }
 
@@ -445,5 +447,4 @@ void Control_end(struct State *state)
         return;
     finish(state);
     free_session(state);
-    Termination_stop();
 }

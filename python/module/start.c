@@ -3,6 +3,7 @@
 #include "python/module/start.h"
 #include "ipc/file_kind.h"
 #include "python/module/control.h"
+#include "python/service/mask_watch.h"
 #include "python/service/termination.h"
 #include "tracer/timeline/output_name.h"
 
@@ -36,6 +37,7 @@ static int start_held(struct State *state, const struct Request *request,
 
     Activation_hold(activation);
     make_room(state);
+    MaskWatch_start(); // before there are timers; Control stops it
     error = Control_start(state, request);
     state->inherited = !error && (by == BY_CHILD || by == BY_WRITING_CHILD);
     state->writes = by == BY_PROGRAM || by == BY_WRITING_CHILD;

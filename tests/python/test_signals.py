@@ -27,6 +27,10 @@ import os, select, signal, sys, threading, time
 def work(n=1000):
     while n:
         n -= 1
+def run_for(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        work(20)
 def ready():
     print("ready", flush=True)
 def ready_soon():
@@ -133,6 +137,44 @@ thread.start()
 thread.join()
 """,
         [signal.SIGUSR1, signal.SIGUSR2],
+    ),
+    "waited for, all of them": (
+        """
+signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+got, pending = [], set()
+def run():
+    for _ in range(10):
+        run_for(0.05)
+        pending.update(signal.sigpending() - {signal.SIGTERM})
+    os.kill(os.getpid(), signal.SIGUSR1)
+thread = threading.Thread(target=run)
+thread.start()
+run_for(0.2)
+ready()
+while len(got) < 2:
+    got.append(int(signal.sigwait(signal.valid_signals())))
+    run_for(0.2)
+thread.join()
+print(sorted(got), pending, signal.sigpending())
+""",
+        [signal.SIGTERM],
+    ),
+    "blocked for a while": (
+        """
+def run():
+    for _ in range(20):
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        print(before)
+        run_for(0.02)
+        print(signal.sigpending())
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
+        run_for(0.02)
+run()
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+""",
+        [],
     ),
     "a wake-up descriptor": (
         """

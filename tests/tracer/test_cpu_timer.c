@@ -584,6 +584,65 @@ static void test_a_signal_that_was_blocked(void **state)
     spin(10 * MS);
 }
 
+static bool is_pending(void)
+{
+    sigset_t pending;
+
+    sigpending(&pending);
+    return sigismember(&pending, timers.signal);
+}
+
+// It says so; where it was a timer that it has made itself, too.
+static void test_a_thread_that_blocks_the_signal(void **state)
+{
+    struct CpuTimer *timer = own_timer();
+    sigset_t set;
+
+    (void)state;
+    sigemptyset(&set);
+    sigaddset(&set, timers.signal);
+    for (int i = 0; i < 2; i++) {
+        CpuTimer_set(timer, MS);
+        spin_until(timer, taken(timer) + 1);
+        pthread_sigmask(SIG_BLOCK, &set, NULL);
+        CpuTimer_note_mask();
+        assert_false(is_pending());
+        CpuTimer_set(timer, MS); // the sampler does not know yet
+        CpuTimer_set(timer, 2 * MS);
+        spin(20 * MS);
+        assert_false(is_pending());
+        CpuTimer_free(timer);
+        assert_true(CpuTimer_begin(&timers, (uintptr_t)&python, MS, 1, 0));
+        timer = CpuTimers_take_begun(&timers);
+        CpuTimer_set(timer, MS);
+        spin(20 * MS);
+        assert_false(is_pending());
+        assert_int_equal(taken(timer), 0);
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+        CpuTimer_note_mask();
+    }
+    CpuTimer_free(timer);
+}
+
+// Both between two of the sampler's steps.
+static void test_a_thread_that_blocks_the_signal_for_a_moment(void **state)
+{
+    struct CpuTimer *timer = own_timer();
+    sigset_t set;
+
+    (void)state;
+    sigemptyset(&set);
+    sigaddset(&set, timers.signal);
+    CpuTimer_set(timer, MS);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    CpuTimer_note_mask();
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    CpuTimer_note_mask();
+    CpuTimer_set(timer, MS);
+    spin_until(timer, taken(timer) + 1);
+    CpuTimer_free(timer);
+}
+
 static void test_signals_of_others(void **state)
 {
     struct CpuTimer *timer = own_timer();
@@ -968,6 +1027,8 @@ int main(void)
         TEST(test_a_thread_that_has_ended),
         TEST(test_a_signal_that_comes_late),
         TEST(test_a_signal_that_was_blocked),
+        TEST(test_a_thread_that_blocks_the_signal),
+        TEST(test_a_thread_that_blocks_the_signal_for_a_moment),
         TEST(test_signals_of_others),
         TEST(test_freed_while_its_handler_runs),
         TEST(test_handlers_of_the_program),

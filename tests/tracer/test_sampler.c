@@ -586,6 +586,8 @@ static void test_a_thread_without_signals(void **state)
     Sampler_collect(sampler);
     assert_true(cpu_s(LONG) > 0.49);
     assert_true(cpu_s(LONG) <= (double)thread_ns() * 1e-9 - from + 0.01);
+    assert_int_equal(totals().untimed, 1);
+    assert_true(s_to_next_step() < 0.1);
     leave(&python);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -184,6 +184,10 @@ static void test_what_shares_rest_on(void **state)
         assert_true(says(f, "over 12 s, 1 212 samples"));
     }
     snapshot = Sample_new((struct SampleWish){0});
+    snapshot->sampler_untimed = 2;
+    draw(f, snapshot, 150);
+    assert_true(says(f, "by CPU timers, signal 35, 2 threads without"));
+    snapshot = Sample_new((struct SampleWish){0});
     snapshot->sampler_signal = NULL_U64;
     draw(f, snapshot, 100);
     assert_true(says(f, "by wall-clock samples"));

@@ -27,8 +27,7 @@
 #endif
 
 #define CLOSE_MS 1000
-#define MOST_S 200e-6    // see CpuTimers.most
-#define UNUSED_SIGNALS 3 // the highest: debuggers and valgrind take them
+#define MOST_S 200e-6 // see CpuTimers.most
 
 // Global, since a handler has nothing else, and it outlives each session: where
 // our own code lies.
@@ -131,53 +130,6 @@ static void on_signal(int number, siginfo_t *info, void *context)
 
 // --- The signal --------------------------------------------------------------
 
-static bool has_default(int signal)
-{
-    struct sigaction action;
-
-    return sigaction(signal, NULL, &action) == 0 &&
-           !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_DFL;
-}
-
-static bool is_ours(int signal)
-{
-    struct sigaction action;
-
-    return sigaction(signal, NULL, &action) == 0 &&
-           action.sa_flags & SA_SIGINFO && action.sa_sigaction == on_signal;
-}
-
-// From the top down, where hardly any program begins to take its own.
-static int choose_signal(void)
-{
-    for (int signal = SIGRTMAX - UNUSED_SIGNALS; signal > SIGRTMIN; signal--)
-        if (is_ours(signal))
-            return signal;
-    for (int signal = SIGRTMAX - UNUSED_SIGNALS; signal > SIGRTMIN; signal--)
-        if (has_default(signal))
-            return signal;
-    return -EBUSY;
-}
-
-static int install(int signal)
-{
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
-    struct sigaction action = {
-        .sa_sigaction = on_signal,
-        .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK,
-    };
-
-    if (signal == SIGKILL || signal == SIGSTOP)
-        return -EINVAL;
-    if (!is_ours(signal) && !has_default(signal))
-        return -EBUSY;
-    // See main_signals.h. A fault of ours is to be reported as one.
-    sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        sigdelset(&action.sa_mask, faults[i]);
-    return sigaction(signal, &action, NULL) == 0 ? signal : -errno;
-}
-
 // The part of memory that is mapped to be run from the file that this function
 // is in.
 static int note_text(struct dl_phdr_info *info, size_t size, void *context)
@@ -214,10 +166,7 @@ void CpuTimers_open(struct CpuTimers *timers, int signal)
     timers->tick_ns = (uint64_t)tick.tv_sec * 1000000000u + tick.tv_nsec;
     timers->most = (uint64_t)(MOST_S * Clock_hz(timers->clock));
     dl_iterate_phdr(note_text, NULL);
-    if (signal <= 0)
-        signal = choose_signal();
-    if (signal > 0)
-        signal = install(signal);
+    signal = TimerSignal_install(signal, on_signal);
     if (signal > 0)
         timers->signal = signal;
     else
@@ -226,7 +175,7 @@ void CpuTimers_open(struct CpuTimers *timers, int signal)
 
 bool CpuTimers_lost_signal(const struct CpuTimers *timers)
 {
-    return timers->signal && !is_ours(timers->signal);
+    return timers->signal && !TimerSignal_has(timers->signal, on_signal);
 }
 
 // --- Timers ------------------------------------------------------------------
@@ -242,10 +191,10 @@ static bool make_timer(struct CpuTimer *timer)
     event.sigev_signo = timer->signal;
     event.sigev_notify_thread_id = timer->tid;
     event.sigev_value.sival_ptr = (void *)(uintptr_t)(value | timer->slot);
-    if (timer_create(Now_clock_of(timer->tid), &event, &timer->timer) == 0)
-        return true;
-    atomic_store(&slot->timer, NULL);
-    return false;
+    if (timer_create(Now_clock_of(timer->tid), &event, &timer->timer))
+        timer = NULL;
+    atomic_store(&slot->timer, timer);
+    return timer;
 }
 
 // NULL: memory, or the kernel refuses. The thread has used so much CPU time.
@@ -263,8 +212,9 @@ static struct CpuTimer *make(struct CpuTimers *timers, uintptr_t state,
     timer->state = state;
     timer->represents = 1;
     timer->accounted_ns = cpu_ns;
+    Mute_init(&timer->mute);
     if (timer->signal && Walk_init(&timer->walk, timers->layout, NULL) == 0 &&
-        TimerSlot_take(timer, &timer->slot) && make_timer(timer))
+        TimerSlot_take(&timer->slot) && make_timer(timer))
         return timer;
     Heap_free(timer);
     return NULL;
@@ -279,8 +229,11 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
     if (!timers->signal || !cpu_ns) // or it has ended
         return NULL;
     timer = make(timers, state, tid, cpu_ns);
-    if (!timer)
+    if (!timer) {
         timers->refused++;
+        return NULL;
+    }
+    Mute_look(&timer->mute, tid, timer->signal);
     return timer;
 }
 
@@ -303,11 +256,14 @@ bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
     if (!timer)
         return false;
     ticks += ticks == 0;
-    timer->first_ns = ticks * timers->tick_ns;
     timer->represents = represents;
-    timer->interval_ns = interval_ns;
-    when.it_value = timespec_of(random % ticks * timers->tick_ns + 1);
-    timer_settime(timer->timer, 0, &when, NULL);
+    if (!Mute_say(&timer->mute, timer->signal)) {
+        timer->first_ns = ticks * timers->tick_ns;
+        timer->interval_ns = interval_ns;
+        timer->seen_mute = timer->mute.word;
+        when.it_value = timespec_of(random % ticks * timers->tick_ns + 1);
+        timer_settime(timer->timer, 0, &when, NULL);
+    }
     timer->next = atomic_load_explicit(&timers->begun, memory_order_relaxed);
     // Pairs with the exchange in CpuTimers_take_begun.
     while (!atomic_compare_exchange_weak_explicit(&timers->begun, &timer->next,
@@ -322,6 +278,13 @@ struct CpuTimer *CpuTimers_take_begun(struct CpuTimers *timers)
     return atomic_exchange_explicit(&timers->begun, NULL, memory_order_acquire);
 }
 
+static void stop(const struct CpuTimer *timer)
+{
+    const struct itimerspec never = {.it_value = {0, 0}};
+
+    timer_settime(timer->timer, 0, &never, NULL);
+}
+
 static bool is_sooner(const struct timespec *a, const struct timespec *b)
 {
     return a->tv_sec < b->tv_sec ||
@@ -332,9 +295,12 @@ static bool is_sooner(const struct timespec *a, const struct timespec *b)
 // interval from one change to the next is sampled all the same.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
 {
+    uint32_t mute = atomic_load(&timer->mute.word);
     struct itimerspec when, before;
 
-    if (timer->interval_ns == interval_ns)
+    if (mute & MUTED)
+        interval_ns = 0;
+    if (timer->interval_ns == interval_ns && timer->seen_mute == mute)
         return;
     when.it_interval = when.it_value = timespec_of(interval_ns);
     if (timer->interval_ns && timer_gettime(timer->timer, &before) == 0 &&
@@ -342,7 +308,33 @@ void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
         (before.it_value.tv_sec || before.it_value.tv_nsec))
         when.it_value = before.it_value;
     timer->interval_ns = interval_ns;
+    timer->seen_mute = mute;
     timer_settime(timer->timer, 0, &when, NULL);
+    // Muted meanwhile: either this sees that, or CpuTimer_note_mask stops it
+    // after it was set.
+    if (interval_ns && Mute_is_on(&timer->mute))
+        stop(timer);
+}
+
+void CpuTimer_note_mask(void)
+{
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    struct TimerSlot *slot;
+
+    for (uint32_t i = 0; (slot = TimerSlot_find(i)); i++) {
+        struct CpuTimer *timer = atomic_load(&slot->timer);
+
+        if (!timer || timer == TIMER_CLAIMED)
+            continue;
+        atomic_fetch_add(&slot->busy, 1); // as a handler
+        timer = atomic_load(&slot->timer);
+        if (timer && timer != TIMER_CLAIMED && timer->tid == tid &&
+            Mute_say(&timer->mute, timer->signal)) {
+            stop(timer);
+            TimerSignal_take_back(timer->signal);
+        }
+        atomic_fetch_sub(&slot->busy, 1);
+    }
 }
 
 bool CpuTimer_pop(struct CpuTimer *timer, struct SampleHead *head,
@@ -356,10 +348,14 @@ void CpuTimer_account(struct CpuTimer *timer, uint64_t cpu_ns)
     atomic_store_explicit(&timer->accounted_ns, cpu_ns, memory_order_relaxed);
 }
 
+uint64_t CpuTimer_sampled_ns(const struct CpuTimer *timer)
+{
+    return atomic_load_explicit(&timer->sampled_ns, memory_order_relaxed);
+}
+
 uint64_t CpuTimer_covered_ns(const struct CpuTimer *timer)
 {
-    uint64_t sampled =
-        atomic_load_explicit(&timer->sampled_ns, memory_order_relaxed);
+    uint64_t sampled = CpuTimer_sampled_ns(timer);
     uint64_t accounted =
         atomic_load_explicit(&timer->accounted_ns, memory_order_relaxed);
 

@@ -11,11 +11,15 @@
 // The handler runs on the sampled thread; it calls nothing but clock_gettime,
 // rt_sigprocmask and what main_signals.h names, allocates nothing, takes no
 // lock, uses no thread-local memory but errno, which it restores.
+//
+// The timer of a thread that has the signal blocked is muted: it stands still,
+// until the thread or the sampler sees that it is blocked no more.
 #ifndef OCULAR_TRACER_SAMPLE_CPU_TIMER_H
 #define OCULAR_TRACER_SAMPLE_CPU_TIMER_H
 
 #include "tracer/code/registry.h"
 #include "tracer/sample/sample_ring.h"
+#include "tracer/sample/timer_signal.h"
 
 #include <signal.h>
 #include <time.h>
@@ -60,6 +64,8 @@ struct CpuTimer {
     pid_t tid;
     uint32_t slot;
     uint64_t interval_ns; // of CPU time; 0: it stands still
+    struct Mute mute;
+    uint32_t seen_mute; // its word when `interval_ns` was set
     uint64_t seen_taken, seen_ticks, seen_lost; // for the sampler's sums
     struct SampleRing ring;
 };
@@ -93,6 +99,10 @@ bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
 struct CpuTimer *CpuTimers_take_begun(struct CpuTimers *timers);
 // A sample each so many ns of CPU time from now on; 0: none.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns);
+// The calling thread has changed its signal mask: mutes its timer, or ends
+// that. If it has blocked the signal none of ours is pending after that. Any
+// thread, with timers or without.
+void CpuTimer_note_mask(void);
 // What the handler does: a sample of the calling thread, which has used so much
 // CPU time and was interrupted at `counter`. Async-signal-safe.
 void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns,
@@ -102,6 +112,8 @@ bool CpuTimer_pop(struct CpuTimer *timer, struct SampleHead *head,
                   struct WalkFrame *frames);
 // The thread's CPU time up to there needs no sample any more.
 void CpuTimer_account(struct CpuTimer *timer, uint64_t cpu_ns);
+// The thread's CPU clock at the newest sample; 0: there was none.
+uint64_t CpuTimer_sampled_ns(const struct CpuTimer *timer);
 // Up to where it is accounted for, or sampled.
 uint64_t CpuTimer_covered_ns(const struct CpuTimer *timer);
 // Nothing for NULL. Its samples are lost; the memory goes once its handler is

@@ -34,24 +34,35 @@ static void walk(struct Observer *observer, struct SampledThread *thread)
     thread->walked = true;
 }
 
-static void make_timer(struct Observer *observer, struct SampledThread *thread)
+static void note_untimed(struct Observer *observer,
+                         struct SampledThread *thread)
 {
-    uint64_t refused = observer->sampling->timers.refused;
-
-    thread->timer =
-        CpuTimer_new(&observer->sampling->timers, thread->state, thread->tid);
-    if (observer->sampling->timers.refused == refused || thread->untimed)
+    if (thread->untimed)
         return;
     thread->untimed = true;
     Counter_add(&observer->untimed, 1);
 }
 
+static bool is_timed(const struct SampledThread *thread)
+{
+    return thread->timer && thread->timer->interval_ns;
+}
+
 static void set_timer(struct Observer *observer, struct SampledThread *thread)
 {
+    struct CpuTimers *timers = &observer->sampling->timers;
+    uint64_t period_ns = Sampling_period_ns(observer->sampling);
+    uint64_t refused = timers->refused;
+
     if (!thread->timer)
-        make_timer(observer, thread);
+        thread->timer = CpuTimer_new(timers, thread->state, thread->tid);
+    else if (SampledThread_lacks_sample(thread,
+                                        2 * period_ns + timers->tick_ns))
+        Mute_look(&thread->timer->mute, thread->tid, thread->timer->signal);
     if (thread->timer)
-        CpuTimer_set(thread->timer, Sampling_period_ns(observer->sampling));
+        CpuTimer_set(thread->timer, period_ns);
+    if (thread->timer ? !is_timed(thread) : timers->refused > refused)
+        note_untimed(observer, thread);
 }
 
 // What a thread waited in, from an observation to the next, is what it
@@ -97,12 +108,19 @@ bool Observer_observe_all(struct Observer *observer,
 {
     const struct SampledThreadTable *table = observer->sampling->threads.table;
     size_t turns = table->count < BATCH ? table->count : BATCH;
-    bool ran = table->count > turns; // others may have
+    bool others = table->count > turns; // may have run
+    bool timed = false, untimed = false;
 
-    for (size_t i = 0; i < turns; i++)
-        ran |= observe(observer,
-                       table->threads[observer->next++ % table->count], now);
-    return ran;
+    for (size_t i = 0; i < turns; i++) {
+        struct SampledThread *thread =
+            table->threads[observer->next++ % table->count];
+        bool ran = observe(observer, thread, now);
+
+        timed |= ran && is_timed(thread);
+        untimed |= ran && !is_timed(thread);
+    }
+    observer->alone = untimed && !timed;
+    return timed || untimed || others;
 }
 
 // --- Where nothing can be read -----------------------------------------------

@@ -13,6 +13,7 @@ struct Observer {
     struct WalkCopies copies;
     size_t next;          // whose turn it is in the table
     uint64_t found;       // samples by observation, in the newest step
+    bool alone;           // no thread with a timer ran in it, but others did
     bool refused;         // the newest stack, as all would have been
     uint64_t readable_ns; // when that was not so
     counter_t untimed;    // threads that can have no timer

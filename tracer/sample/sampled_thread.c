@@ -92,6 +92,18 @@ uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
     return unattributed > due ? unattributed : 0;
 }
 
+bool SampledThread_lacks_sample(struct SampledThread *thread, uint64_t ns)
+{
+    uint64_t since_ns = CpuTimer_sampled_ns(thread->timer);
+
+    if (since_ns < thread->lacked_ns)
+        since_ns = thread->lacked_ns;
+    if (thread->cpu_ns < since_ns + ns)
+        return false;
+    thread->lacked_ns = thread->cpu_ns;
+    return true;
+}
+
 void SampledThread_account(struct SampledThread *thread)
 {
     thread->accounted_ns = thread->cpu_ns;
@@ -104,6 +116,7 @@ void SampledThread_drop_timer(struct SampledThread *thread)
     thread->accounted_ns = accounted_ns(thread);
     CpuTimer_free(thread->timer);
     thread->timer = NULL;
+    thread->lacked_ns = 0;
 }
 
 void SampledThread_forget(struct SampledThread *thread)

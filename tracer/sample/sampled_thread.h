@@ -24,7 +24,8 @@ struct SampledThread {
     bool ran;               // between the two newest observations
     bool walked;            // `stack` is as it was when it last ran
     struct CpuTimer *timer; // NULL: it has none
-    bool untimed;           // it could not be had: that is counted already
+    bool untimed;           // none could be had, or it was muted: is counted
+    uint64_t lacked_ns;     // its CPU clock when it lacked a sample
     uint64_t cpu_ns;        // its CPU clock at the newest observation
     uint64_t wall_ns;       // CLOCK_MONOTONIC at the newest observation
     uint64_t
@@ -57,6 +58,9 @@ bool SampledThread_is_running(const struct SampledThread *thread,
 // timer, or no sample has come for long (its signals are blocked).
 uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
                                   bool running);
+// It has used so much CPU time since its timer gave a sample, and since this
+// was true.
+bool SampledThread_lacks_sample(struct SampledThread *thread, uint64_t ns);
 void SampledThread_account(struct SampledThread *thread);
 // Frees its timer; what that has sampled stays accounted for.
 void SampledThread_drop_timer(struct SampledThread *thread);

@@ -15,7 +15,7 @@
 #define FIRST_NS 10e6   // to the first step
 #define LOOK_NS 250e6   // between two steps,
 #define LIGHT_NS 500e6  // ... where less of a core is used than LIGHT_CORES,
-#define UNTIMED_NS 50e6 // ... where there are no timers,
+#define UNTIMED_NS 50e6 // ... where nothing runs that has a timer,
 #define IDLE_NS 1e9     // ... and where nothing has run, at most
 #define RETRY_NS 2e9    // nothing can be read: it tries as often
 #define LIGHT_CORES 0.2
@@ -47,7 +47,7 @@ static double choose_least_ns(const struct Sampler *sampler, uint64_t samples)
     double of_a_core =
         Counter_get_double(&sampling->hz) * sampler->interval_ns * 1e-9;
 
-    if (!sampling->timers.signal)
+    if (!sampling->timers.signal || sampler->observer.alone)
         return UNTIMED_NS;
     return (double)samples < LIGHT_CORES * of_a_core ? LIGHT_NS : LOOK_NS;
 }

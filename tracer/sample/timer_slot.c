@@ -38,7 +38,7 @@ static struct TimerSlot *have_chunk(uint32_t number)
     return chunk;
 }
 
-bool TimerSlot_take(struct CpuTimer *timer, uint32_t *number)
+bool TimerSlot_take(uint32_t *number)
 {
     struct TimerSlot *chunk;
 
@@ -52,7 +52,6 @@ bool TimerSlot_take(struct CpuTimer *timer, uint32_t *number)
                 continue;
             *number = i * SLOTS_A_CHUNK + j;
             atomic_fetch_add(&chunk[j].generation, 1);
-            atomic_store(&chunk[j].timer, timer);
             return true;
         }
     }

@@ -25,8 +25,8 @@ struct TimerSlot {
 
 // NULL: none has that number, nor a larger one.
 struct TimerSlot *TimerSlot_find(uint32_t number);
-// A free one becomes the timer's, in a new generation. false: memory, or all
-// are taken. Any thread.
-bool TimerSlot_take(struct CpuTimer *timer, uint32_t *number);
+// A free one is claimed, in a new generation, for the timer that the caller
+// puts there once it is made. false: memory, or all are taken. Any thread.
+bool TimerSlot_take(uint32_t *number);
 
 #endif

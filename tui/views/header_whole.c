@@ -55,12 +55,16 @@ static void add_window(struct Strip *strip, const struct Model *model)
     Strip_item(strip, 3);
     Strip_add(strip, STYLE_FAINT, "over ");
     Strip_add(strip, STYLE_PLAIN, "%s", text);
+    unsigned long long untimed = snapshot->sampler_untimed;
     Strip_item(strip, snapshot->sampler_signal == NULL_U64 ? 3 : 6);
     if (snapshot->sampler_signal == NULL_U64)
         Strip_add(strip, STYLE_PARTIAL, "by wall-clock samples");
     else
         Strip_add(strip, STYLE_FAINT, "by CPU timers, signal %llu",
                   (unsigned long long)snapshot->sampler_signal);
+    if (snapshot->sampler_signal != NULL_U64 && untimed && untimed != NULL_U64)
+        Strip_add(strip, STYLE_PARTIAL, ", %llu thread%s without", untimed,
+                  untimed == 1 ? "" : "s");
 }
 
 static void add_if_much(struct Strip *strip, int importance, enum Style style,
