@@ -55,14 +55,16 @@ static void add_window(struct Strip *strip, const struct Model *model)
     Strip_item(strip, 3);
     Strip_add(strip, STYLE_FAINT, "over ");
     Strip_add(strip, STYLE_PLAIN, "%s", text);
+    unsigned long long signal = snapshot->sampler_signal;
     unsigned long long untimed = snapshot->sampler_untimed;
-    Strip_item(strip, snapshot->sampler_signal == NULL_U64 ? 3 : 6);
-    if (snapshot->sampler_signal == NULL_U64)
+    if (untimed == NULL_U64) // an older process
+        untimed = 0;
+    Strip_item(strip, signal == NULL_U64 || untimed ? 3 : 6);
+    if (signal == NULL_U64)
         Strip_add(strip, STYLE_PARTIAL, "by wall-clock samples");
     else
-        Strip_add(strip, STYLE_FAINT, "by CPU timers, signal %llu",
-                  (unsigned long long)snapshot->sampler_signal);
-    if (snapshot->sampler_signal != NULL_U64 && untimed && untimed != NULL_U64)
+        Strip_add(strip, STYLE_FAINT, "by CPU timers, signal %llu", signal);
+    if (signal != NULL_U64 && untimed)
         Strip_add(strip, STYLE_PARTIAL, ", %llu thread%s without", untimed,
                   untimed == 1 ? "" : "s");
 }
