@@ -45,6 +45,8 @@ static PyObject *leave_for_now(PyObject *self, PyObject *const *args,
                                size_t nargsf, PyObject *names)
 {
     (void)self, (void)args, (void)nargsf, (void)names;
+    if (PyErr_Occurred()) // see rare.h
+        return NULL;
     ocular_state.on_silenced();
     return Py_None;
 }
@@ -54,7 +56,7 @@ static PyObject *do_nothing(PyObject *self, PyObject *const *args,
                             size_t nargsf, PyObject *names)
 {
     (void)self, (void)args, (void)nargsf, (void)names;
-    return Py_None;
+    return PyErr_Occurred() ? NULL : Py_None;
 }
 
 void Hooks_silence(struct State *state, void (*on_event)(void))

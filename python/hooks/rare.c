@@ -27,6 +27,8 @@ PyObject *Rare_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
     struct Call call;
 
     (void)self, (void)names;
+    if (PyErr_Occurred())
+        return NULL;
     if (!Call_look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
         return Py_None;
     Call_leave(&call, NULL);
@@ -40,6 +42,8 @@ PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     struct Call call;
 
     (void)self, (void)names;
+    if (PyErr_Occurred())
+        return NULL;
     if (PyVectorcall_NARGS(nargsf) < 2)
         return Py_None;
     code = Adopt_find(&ocular_state, args[0]);
@@ -125,6 +129,8 @@ PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
     bool done = true;
 
     (void)self, (void)names;
+    if (PyErr_Occurred())
+        return NULL;
     if (PyVectorcall_NARGS(nargsf) < 2 || !PyCode_Check(args[0]) ||
         ocular_state.phase != PHASE_TRACING) {
         ;

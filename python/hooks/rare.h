@@ -2,6 +2,10 @@
 // The callbacks that are called seldom: of first sight of code (the discovery
 // tool), of exceptions, of throw(), and of calls that are looked at once. The
 // interpreter calls them on the traced thread, with its lock held.
+//
+// Those that are set for all code come from C extensions, too (Cython's, by
+// PyMonitoring_FirePyResumeEvent), which may have an exception set: then they
+// do nothing and return NULL, as None would become a SystemError.
 #ifndef OCULAR_PYTHON_HOOKS_RARE_H
 #define OCULAR_PYTHON_HOOKS_RARE_H
 

@@ -119,7 +119,7 @@ static bool is_muted_after(int looks, bool blocks,
         continue;
     come_to_rest(waiter.tid);
     for (int i = 0; i < looks; i++)
-        Mute_look(&mute, waiter.tid, SIGNAL);
+        Mute_read(&mute, waiter.tid, SIGNAL);
     pthread_kill(waiter.thread, SIGUSR1);
     pthread_join(waiter.thread, NULL);
     sem_destroy(&waiter.begun);
@@ -151,7 +151,7 @@ static void *look_at(void *argument)
 {
     struct Mute *mute = argument;
 
-    Mute_look(mute, getpid(), SIGNAL); // the main thread's
+    Mute_read(mute, getpid(), SIGNAL); // the main thread's
     return NULL;
 }
 

@@ -233,7 +233,7 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
         timers->refused++;
         return NULL;
     }
-    Mute_look(&timer->mute, tid, timer->signal);
+    Mute_read(&timer->mute, tid, timer->signal);
     return timer;
 }
 

@@ -58,7 +58,7 @@ static void set_timer(struct Observer *observer, struct SampledThread *thread)
         thread->timer = CpuTimer_new(timers, thread->state, thread->tid);
     else if (SampledThread_lacks_sample(thread,
                                         2 * period_ns + timers->tick_ns))
-        Mute_look(&thread->timer->mute, thread->tid, thread->timer->signal);
+        Mute_read(&thread->timer->mute, thread->tid, thread->timer->signal);
     if (thread->timer)
         CpuTimer_set(thread->timer, period_ns);
     if (thread->timer ? !is_timed(thread) : timers->refused > refused)

@@ -141,7 +141,7 @@ void Mute_init(struct Mute *mute)
     mute->seen_open = SURE_TIMES - 1;
 }
 
-void Mute_look(struct Mute *mute, pid_t tid, int signal)
+void Mute_read(struct Mute *mute, pid_t tid, int signal)
 {
     uint32_t before = atomic_load(&mute->word), word = before;
     enum SignalMask mask = mask_of(tid, signal);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The signal that samples come by: which one it is, and which threads have it
 // blocked. There it would stay pending until the program, which did not ask for
-// it, takes it (sigwait, signalfd) or looks at it (sigpending).
+// it, takes it (sigwait, signalfd) or asks for it (sigpending).
 #ifndef OCULAR_TRACER_SAMPLE_TIMER_SIGNAL_H
 #define OCULAR_TRACER_SAMPLE_TIMER_SIGNAL_H
 
@@ -23,8 +23,8 @@ bool TimerSignal_has(int signal, TimerHandler *handler);
 bool TimerSignal_is_blocked(int signal);
 
 // Whether a thread has the signal blocked, as far as that is known. The thread
-// says so when it changes its mask; the sampler's thread looks, since there are
-// other ways to change it.
+// says so when it changes its mask; the sampler's thread reads the mask, since
+// there are other ways to change it.
 struct Mute {
     // Bit 0: it is blocked. The rest counts what the thread has said.
     _Atomic uint32_t word;
@@ -39,10 +39,12 @@ static inline bool Mute_is_on(const struct Mute *mute)
 }
 
 // For a thread of which nothing is known: it has the signal blocked, unless the
-// next look finds otherwise. Not shared yet.
+// next reading finds otherwise. Not shared yet.
 void Mute_init(struct Mute *mute);
-// The sampler's thread looks. What the thread says meanwhile stands. 20 us.
-void Mute_look(struct Mute *mute, pid_t tid, int signal);
+// The sampler's thread reads its mask; it does not undo what the thread says
+// meanwhile.
+// 20 us.
+void Mute_read(struct Mute *mute, pid_t tid, int signal);
 // The calling thread, whose it is, has changed its mask. Returns Mute_is_on.
 bool Mute_say(struct Mute *mute, int signal);
 // Takes back what a timer has sent to the calling thread, which has the signal
