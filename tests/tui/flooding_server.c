@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A process that sends without pause, for the tests of the screen: HELLO, a
-// snapshot and then notices for ever, whatever a viewer requests. It prints its
-// socket's path and stays until it is killed.
+// snapshot (without --notices) and then notices for ever, whatever a viewer
+// requests. It prints its socket's path and stays until it is killed.
 #include "ipc/address.h"
 #include "ipc/socket.h"
 #include "ipc/wire.h"
@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -52,7 +53,7 @@ static void *drown(void *argument)
     return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     char path[ADDRESS_MAX], why[512], words[] = "", version[] = "0";
     struct Peer peer;
@@ -61,8 +62,9 @@ int main(void)
                                      .version = WIRE_VERSION,
                                      .number = (uint64_t)getpid(),
                                      .text = version});
-    add(&beginning,
-        (struct Message){.type = MESSAGE_SNAPSHOT, .snapshot = snapshot});
+    if (argc == 1 || strcmp(argv[1], "--notices") != 0)
+        add(&beginning,
+            (struct Message){.type = MESSAGE_SNAPSHOT, .snapshot = snapshot});
     Snapshot_free(snapshot);
     for (int i = 0; i < NOTICES; i++)
         add(&flood, (struct Message){.type = MESSAGE_NOTICE, .text = words});

@@ -53,7 +53,9 @@ static void test_what_is_asked_for(void **state)
     assert_true(options.batch && options.frames == 1);
     assert_int_equal(options.sort, Column_find("run%"));
     assert_string_equal(options.filter, "text");
-    assert_true(options.delay_s == 0.5);
+    assert_true(options.delay_s == 0.5 && options.timeout_s == 10);
+    assert_int_equal(parse(&options, "--batch --timeout 2.5"), 0);
+    assert_true(options.timeout_s == 2.5);
     assert_int_equal(parse(&options, "--size=80x24 -n 3 -CUM --keys jj<Enter>"),
                      0);
     assert_true(options.batch && options.width == 80 && options.height == 24);
@@ -73,6 +75,9 @@ static void test_values_that_cannot_be(void **state)
     refuses("-n -1", "--count takes a number above 0, not \"-1\"");
     refuses("-d 0.05", "--delay takes 0.1 to 60 seconds, not \"0.05\"");
     refuses("-d nan", "--delay takes 0.1 to 60 seconds, not \"nan\"");
+    refuses("--timeout 0", "--timeout takes 0.1 to 86400 seconds, not \"0\"");
+    refuses("--timeout inf",
+            "--timeout takes 0.1 to 86400 seconds, not \"inf\"");
     refuses("--size 80", "--size takes WIDTHxHEIGHT, as 150x40, not \"80\"");
     refuses("--size 0x9", "--size takes WIDTHxHEIGHT, as 150x40, not \"0x9\"");
     refuses("--size 9x9x",

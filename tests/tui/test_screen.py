@@ -995,6 +995,30 @@ def test_once_of_one_who_sends_without_pause(start, directory):
     assert done.returncode == 0 and "Plan.execute" in done.stdout
 
 
+def test_one_who_never_sends_a_snapshot(start, directory):
+    peers = {
+        "": start.server("--mute"),
+        ", and says: Arming�[31m…": start.server("--mute", "--notice"),
+        " ": start.server("--notices", program=FLOODING),
+    }
+    for words, peer in peers.items():
+        for how in ("--once", "--batch", "--json"):
+            done = run(directory, "-p", str(peer.pid), how, "--timeout", "0.1")
+            assert done.returncode == 1 and done.stdout == ""
+            assert done.stderr.strip() == (
+                f"ocular-top: process {peer.pid} has sent no snapshot for 0.1 s "
+                f"(a longer --timeout waits longer){words.rstrip()}"
+            )
+
+
+def test_one_who_stops_sending_snapshots(start, directory):
+    peer = start.server(program=FLOODING)
+    wish = ("--batch", "-d", "0.1", "--timeout", "1")
+    done = run(directory, "-p", str(peer.pid), *wish)
+    assert done.returncode == 1 and "Plan.execute" in done.stdout
+    assert "has sent no snapshot for 1.1 s" in done.stderr
+
+
 def test_keys_without_a_terminal(start, directory):
     start.server()
     done = run(directory, "--keys", "jj<F6>/plan<Enter>", "--size", "100x30", "--once")

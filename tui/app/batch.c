@@ -123,10 +123,29 @@ static bool is_empty(const struct Ui *ui)
            ui->model.snapshot->uptime_s < ARMED_S;
 }
 
+// Is the next snapshot so late that none will come?
+static bool is_late(const struct Ui *ui, const struct Options *options,
+                    double since, char *why, size_t why_size)
+{
+    const struct Feed *feed = ui->feed;
+    double patience = options->timeout_s;
+    if (ui->model.snapshot)
+        patience += feed->rate_s;
+    if (Feed_now() - since < patience)
+        return false;
+    snprintf(why, why_size,
+             "process %d has sent no snapshot for %.4g s (a longer --timeout "
+             "waits longer)%s%s",
+             (int)feed->pid, patience, *feed->notice ? ", and says: " : "",
+             feed->notice);
+    return true;
+}
+
 int Batch_run(struct Ui *ui, const struct Options *options, char *why,
               size_t why_size)
 {
     struct Feed *feed = ui->feed;
+    double since = Feed_now();
     long shown = 0;
     *why = 0;
     while (!ui->quit && (!options->frames || shown < options->frames)) {
@@ -144,8 +163,12 @@ int Batch_run(struct Ui *ui, const struct Options *options, char *why,
         if (error)
             return error;
         shown += taken;
-        if (!taken && feed->ended)
+        if (taken)
+            since = Feed_now();
+        else if (feed->ended)
             break;
+        else if (is_late(ui, options, since, why, why_size))
+            return -ETIMEDOUT;
         if (!taken)
             Feed_wait(feed, WAIT_MS);
     }

@@ -15,6 +15,8 @@
 #include <string.h>
 
 #define SIZE_MOST 1000
+#define TIMEOUT_S 10
+#define TIMEOUT_MOST_S 86400.0
 
 const char OPTIONS_USAGE[] =
     "usage: ocular-top [options]\n"
@@ -42,6 +44,8 @@ const char OPTIONS_USAGE[] =
     "      --batch        print frames as text; so does a stdout that is no "
     "terminal\n"
     "      --once         print one frame: --batch -n 1\n"
+    "      --timeout SEC  of both: give up where no snapshot comes for so long "
+    "(10)\n"
     "      --json         print snapshots, or what --keys lead to, as JSON "
     "lines\n"
     "      --keys KEYS    press keys first (\"jj<F6>/parse<Enter>\"), print "
@@ -64,6 +68,7 @@ const char OPTIONS_USAGE[] =
 enum Long {
     LONG_ONCE = 256,
     LONG_BATCH,
+    LONG_TIMEOUT,
     LONG_JSON,
     LONG_KEYS,
     LONG_SIZE,
@@ -86,6 +91,7 @@ static const struct option longs[] = {
     {"count", required_argument, NULL, 'n'},
     {"once", no_argument, NULL, LONG_ONCE},
     {"batch", no_argument, NULL, LONG_BATCH},
+    {"timeout", required_argument, NULL, LONG_TIMEOUT},
     {"json", no_argument, NULL, LONG_JSON},
     {"keys", required_argument, NULL, LONG_KEYS},
     {"size", required_argument, NULL, LONG_SIZE},
@@ -139,14 +145,28 @@ static bool read_number(const char *text, long most, long *number)
            *number <= most;
 }
 
+static bool read_seconds(const char *text, double most, double *seconds)
+{
+    char *end;
+    *seconds = strtod(text, &end);
+    return end != text && !*end && *seconds >= FEED_RATE_MIN &&
+           *seconds <= most;
+}
+
 static int take_delay(struct Options *options, const char *text,
                       const struct Complaint *complaint)
 {
-    char *end;
-    options->delay_s = strtod(text, &end);
-    if (end == text || *end || !(options->delay_s >= FEED_RATE_MIN) ||
-        options->delay_s > FEED_RATE_MAX)
+    if (!read_seconds(text, FEED_RATE_MAX, &options->delay_s))
         return complain(complaint, "--delay takes 0.1 to 60 seconds", text);
+    return 0;
+}
+
+static int take_timeout(struct Options *options, const char *text,
+                        const struct Complaint *complaint)
+{
+    if (!read_seconds(text, TIMEOUT_MOST_S, &options->timeout_s))
+        return complain(complaint, "--timeout takes 0.1 to 86400 seconds",
+                        text);
     return 0;
 }
 
@@ -245,6 +265,8 @@ static int take(struct Options *options, int option, const char *value,
     case LONG_BATCH:
         options->batch = true;
         return 0;
+    case LONG_TIMEOUT:
+        return take_timeout(options, value, complaint);
     case LONG_JSON:
         options->json = options->batch = true;
         return 0;
@@ -290,7 +312,8 @@ int Options_parse(struct Options *options, int argc, char **argv, char *why,
 {
     const struct Complaint complaint = {why, why_size};
     int option, error = 0;
-    *options = (struct Options){.delay_s = 1, .sort = COLUMN_SHARE};
+    *options = (struct Options){
+        .delay_s = 1, .timeout_s = TIMEOUT_S, .sort = COLUMN_SHARE};
     opterr = 0;
     optind = 0; // from the beginning, and not in a word that was left
     while (!error &&

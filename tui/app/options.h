@@ -12,6 +12,8 @@
 struct Options {
     pid_t pid; // 0: the user chooses
     double delay_s;
+    double timeout_s; // of the batch: for the first snapshot; for each further
+                      // one beside delay_s
     enum ColumnId sort;
     const char *filter; // or NULL
     long frames;        // snapshots; 0: without end
