@@ -35,6 +35,8 @@ struct Viewer {
     uint64_t period_ms;
     uint64_t due_ms;      // its next snapshot
     uint64_t deadline_ms; // to say hello, or to take its last words; 0 = none
+    uint64_t asked_ms;    // each request moves it on (hold, clients.c)
+    uint64_t held_ms;     // no request is taken before; 0 = at once
     unsigned polled;      // its entry in the poll set
     struct Bytes in;
     atomic_int passed; // a file that came along, for an EXPORT; 0 = none

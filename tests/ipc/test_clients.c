@@ -239,6 +239,96 @@ static void test_answers_that_wait_are_bounded(void **state)
     close_hall(&hall);
 }
 
+// The number of the last request that it has been answered, and how many were.
+static uint32_t last_answer(struct Hall *hall, int viewer, unsigned *answers)
+{
+    static uint8_t data[64 << 10];
+    long got = read(hall->ends[viewer], data, sizeof data), used = 0, size;
+    struct Message message;
+    uint32_t last = 0;
+
+    *answers = 0;
+    for (; used < got; used += size) {
+        size = Message_decode(&message, data + used, (size_t)(got - used),
+                              sizeof data);
+        assert_true(size > 0);
+        if (message.type == MESSAGE_REPLY) {
+            assert_true(!last || message.request == last + 1);
+            last = message.request;
+            ++*answers;
+        }
+        Message_release(&message);
+    }
+    return last;
+}
+
+static void ask(struct Hall *hall, int viewer, uint32_t first, uint32_t last)
+{
+    struct Message now = {.type = MESSAGE_NOW};
+    struct Bytes bytes;
+
+    Bytes_init(&bytes);
+    for (now.request = first; now.request <= last; now.request++)
+        assert_int_equal(Message_encode(&bytes, &now), 0);
+    assert_int_equal(write(hall->ends[viewer], bytes.data, bytes.size),
+                     bytes.size);
+    Bytes_release(&bytes);
+}
+
+// All requests are answered, those beyond 256 at 50 a second; what is held up
+// is no other viewer's, and the thread sleeps meanwhile.
+static void test_requests_beyond_a_burst_come_late(void **state)
+{
+    enum { ALL = 1000, AT_ONCE = 256, EACH_MS = 20, LATER = 100000 };
+    struct Hall hall;
+    struct Clients *clients = &hall.clients;
+    struct pollfd polled[CLIENTS_MAX];
+    uint64_t now = 0, next;
+    unsigned count, answers;
+    uint32_t last;
+
+    (void)state;
+    open_hall(&hall);
+    last_answer(&hall, 0, &count);
+    ask(&hall, 0, 1, ALL);
+    read_all(&hall, 0);
+    Clients_flush(clients, 0);
+    last = last_answer(&hall, 0, &answers);
+    assert_int_equal(last, answers);
+    assert_int_equal(answers, AT_ONCE);
+    ask(&hall, 1, 7, 7);
+    while (last < ALL) {
+        for (int i = 0; i < MANY; i++)
+            clients->viewers[i].due_ms = LATER;
+        next = Clients_next_ms(clients, LATER);
+        assert_int_equal(next, now + EACH_MS);
+        read_all(&hall, next - 1);
+        Clients_flush(clients, next - 1);
+        count = Clients_poll(clients, polled);
+        assert_int_equal(poll(polled, count, 0), 0); // nothing wakes it
+        now = next;
+        read_all(&hall, now);
+        Clients_flush(clients, now);
+        assert_int_equal(last_answer(&hall, 0, &answers), ++last);
+        assert_int_equal(answers, 1);
+    }
+    assert_int_equal(last_answer(&hall, 1, &answers), 7);
+    read_all(&hall, now += EACH_MS); // there was no more
+    clients->viewers[0].due_ms = LATER;
+    assert_int_equal(Clients_next_ms(clients, LATER), LATER);
+    now += ALL * EACH_MS;
+    ask(&hall, 0, 1, ALL);
+    read_all(&hall, now);
+    Clients_flush(clients, now);
+    assert_int_equal(last_answer(&hall, 0, &answers),
+                     AT_ONCE + 1); // no hello among them
+    close(hall.ends[0]);
+    hall.ends[0] = dup(hall.ends[1]);
+    read_all(&hall, now); // it hangs up while it waits
+    assert_int_equal(clients->greeted, MANY - 1);
+    close_hall(&hall);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +337,7 @@ int main(void)
         cmocka_unit_test(test_a_frame_is_kept_for_who_comes_later),
         cmocka_unit_test(test_who_does_not_read_skips),
         cmocka_unit_test(test_answers_that_wait_are_bounded),
+        cmocka_unit_test(test_requests_beyond_a_burst_come_late),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
