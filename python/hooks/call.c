@@ -54,6 +54,8 @@ bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
         ThreadTraces_ask_name(&ocular_state.engine.traces, call->trace);
     call->ticks = ticks;
     call->state = THREAD_STATE_CALL();
+    ThreadTrace_set_state(call->trace, (uintptr_t)call->state, call->state->id,
+                          ticks);
     call->depth = ThreadState_depth(call->state);
     if (call->depth == 0) // that of the sentinel, which is never closed
         call->depth = 1;

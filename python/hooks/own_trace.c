@@ -2,6 +2,7 @@
 // See own_trace.h.
 #include "python/hooks/own_trace.h"
 #include "ipc/base/now.h"
+#include "python/hooks/thread_state.h"
 
 #define ATYPICAL 4 // times as long: something else ran
 
@@ -11,8 +12,8 @@ static pthread_once_t trace_once = PTHREAD_ONCE_INIT;
 
 static void end_trace(void *trace)
 {
+    own_trace = NULL; // first: a sample may come (OwnTrace_state)
     ThreadTrace_end(trace);
-    own_trace = NULL;
 }
 
 static void make_key(void)
@@ -30,11 +31,13 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks)
                                  &state->engine.contention, state->engine.cost,
                                  session && session->timeline, ticks);
     if (own_trace) {
+        const PyThreadState *thread = PyThreadState_Get();
+
+        ThreadTrace_set_state(own_trace, (uintptr_t)thread, thread->id, ticks);
         pthread_once(&trace_once, make_key);
         pthread_setspecific(trace_key, own_trace);
         if (state->phase == PHASE_TRACING && session && session->sampler)
-            Sampler_begin_thread(session->sampler,
-                                 (uintptr_t)PyThreadState_Get());
+            Sampler_begin_thread(session->sampler, (uintptr_t)thread);
     }
     return own_trace;
 }
@@ -45,6 +48,17 @@ void OwnTrace_end(void)
         return;
     pthread_setspecific(trace_key, NULL);
     end_trace(own_trace);
+}
+
+uintptr_t OwnTrace_state(void)
+{
+    const struct ThreadTrace *trace = own_trace;
+    const PyThreadState *thread =
+        ThreadState_is_found() ? ThreadState_fast() : NULL;
+
+    if (thread)
+        return (uintptr_t)thread;
+    return trace ? ThreadTrace_state(trace) : 0;
 }
 
 // Ticks of CPU time since the record was lent, as far as they are ours: a

@@ -19,6 +19,10 @@ extern _Thread_local struct ThreadTrace *own_trace OWN_TRACE_TLS;
 
 // Made if it has none; NULL when memory is out.
 struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks);
+// The calling thread's PyThreadState: the one that has the interpreter's lock,
+// or, where it has let go of that, had it at its last event; 0: not known.
+// Async-signal-safe.
+uintptr_t OwnTrace_state(void);
 // Where hooks are being timed on the calling thread, that is off: it has its
 // own record again, and what the program says that runs is void.
 void OwnTrace_take_back(void);

@@ -28,11 +28,10 @@ static PyObject *plain_attribute(PyObject *object, PyObject *name)
     return PyObject_GenericGetAttr(object, name);
 }
 
-static PyObject *find_name(const PyThreadState *thread)
+static PyObject *find_name(uintptr_t thread)
 {
     PyObject *active = active_threads();
-    PyObject *ident =
-        active ? PyLong_FromUnsignedLong(thread->thread_id) : NULL;
+    PyObject *ident = active ? PyLong_FromSize_t(thread) : NULL;
     PyObject *object = ident ? PyDict_GetItemWithError(active, ident) : NULL;
     PyObject *key = object ? PyUnicode_InternFromString("_name") : NULL;
     PyObject *name = key ? plain_attribute(object, key) : NULL;
@@ -42,7 +41,7 @@ static PyObject *find_name(const PyThreadState *thread)
     return name;
 }
 
-void ThreadName_get(const PyThreadState *thread, char *out, size_t size)
+void ThreadName_get(uintptr_t thread, char *out, size_t size)
 {
     PyObject *error = PyErr_GetRaisedException();
     PyObject *name = find_name(thread);
@@ -56,5 +55,5 @@ void ThreadName_get(const PyThreadState *thread, char *out, size_t size)
 
 void ThreadName_own(char *out, size_t size)
 {
-    ThreadName_get(PyThreadState_Get(), out, size);
+    ThreadName_get(PyThread_get_thread_ident(), out, size);
 }

@@ -7,8 +7,11 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-// Empty where threading is not imported or does not know the thread.
-void ThreadName_get(const PyThreadState *thread, char *out, size_t size);
+#include <stdint.h>
+
+// Of the thread with that pthread_t. Empty where threading is not imported or
+// does not know the thread.
+void ThreadName_get(uintptr_t thread, char *out, size_t size);
 void ThreadName_own(char *out, size_t size); // the calling thread's
 
 #endif

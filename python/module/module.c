@@ -7,6 +7,7 @@
 #include "python/hooks/frame_proof.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/interpreter.h"
+#include "python/hooks/own_trace.h"
 #include "python/hooks/tasks.h"
 #include "python/hooks/thread_name.h"
 #include "python/hooks/thread_state.h"
@@ -352,11 +353,15 @@ static int initialise_state(struct State *state)
     ocular_service.activation.disarm = disarm;
     ThreadState_find();
     Interpreter_layout(&state->engine.layout);
+    state->engine.layout.own_state = OwnTrace_state;
     if (Extra_init(state) < 0 || Callees_init(state) < 0 ||
         Tasks_init(state) < 0 || Tools_init(state) < 0 ||
         Hooks_init(state) < 0 || Interpreter_opcodes(state) < 0)
         return -1;
     error = Fork_init();
+    // Which thread runs which thread state is known of those that were seen to:
+    // of this one from here on.
+    OwnTrace_get(state, Clock_read(&state->engine.clock));
     if (!error)
         return 0;
     errno = -error;

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 // See thread_list.h. CPython puts a new thread state before the others
-// (add_threadstate in Python/pystate.c), with a larger id: what is there and
-// what was listed before are in the same order.
+// (add_threadstate in Python/pystate.c), with a larger id. A new thread comes
+// before the others, too: what is there and what was listed before are nearly
+// in the same order.
 #include "python/service/thread_list.h"
 #include "ipc/base/heap.h"
 #include "python/hooks/interpreter.h"
 #include "python/hooks/thread_name.h"
+#include "python/hooks/thread_state.h"
 #include "tracer/budget/policy.h"
+#include "tracer/hook/running_threads.h"
+
+#include <string.h>
 
 // Asked for anew each time: a thread may be renamed.
 #define NAMES 16
@@ -36,73 +41,102 @@ size_t ThreadList_count(const struct OurThreads *ours)
     return count;
 }
 
-// Room for one more; doubled. false: no memory.
-static bool grow(struct ListedThread **threads, size_t count, size_t *room)
+static struct StateListed describe(const struct OurThreads *ours,
+                                   const PyThreadState *thread)
 {
-    struct ListedThread *more;
-
-    if (count < *room)
-        return true;
-    more = Heap_resize(*threads, (2 * *room + 8) * sizeof *more);
-    if (!more)
-        return false;
-    *threads = more;
-    *room = 2 * *room + 8;
-    return true;
+    return (struct StateListed){
+        .address = (uintptr_t)thread,
+        .id = thread->id,
+        .tid = (pid_t)thread->native_thread_id,
+        .ident = (uintptr_t)thread->thread_id,
+        .has_run = ThreadState_chunk(thread) != 0,
+        .ours = !is_programs(ours, thread),
+    };
 }
 
-// Where it stands in the list, from `at` on; the list's end: nowhere.
+// All of the interpreter's. NULL: no memory.
+static struct StateListed *list_states(const struct OurThreads *ours,
+                                       size_t *count)
+{
+    PyThreadState *first =
+        PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+    struct StateListed *states;
+    PyThreadState *thread;
+
+    *count = 0;
+    for (thread = first; thread; thread = PyThreadState_Next(thread))
+        ++*count;
+    states = Heap_alloc(*count * sizeof *states);
+    *count = 0;
+    for (thread = first; states && thread; thread = PyThreadState_Next(thread))
+        states[(*count)++] = describe(ours, thread);
+    return states;
+}
+
+// Its place in the list, from `at` on; the list's end: it has none.
 static size_t find(const struct ThreadList *list, size_t at,
                    const struct ListedThread *thread)
 {
     size_t i;
 
     for (i = at; i < list->count; i++)
-        if (list->threads[i].state == thread->state &&
-            list->threads[i].tid == thread->tid)
+        if (list->threads[i].tid == thread->tid &&
+            list->threads[i].number == thread->number)
             break;
     return i;
 }
 
-// All threads, with the names that were known of them. false: no memory.
-static bool walk(struct ThreadList *list, const struct OurThreads *ours)
+// With the names that were known of them.
+static void take(struct ThreadList *list, const struct RunningThread *running,
+                 struct ListedThread *threads, size_t count)
 {
-    PyThreadState *thread =
-        PyInterpreterState_ThreadHead(PyInterpreterState_Get());
-    struct ListedThread *threads = NULL;
-    size_t count = 0, room = 0, known = 0, asked = 0;
+    size_t known = 0, asked = 0, at, i;
 
-    list->newest = thread->id;
-    for (; thread; thread = PyThreadState_Next(thread)) {
-        struct ListedThread *listed;
-        bool again = count >= list->next && asked < NAMES;
-        size_t at;
+    list->sharing = 0;
+    for (i = 0; i < count; i++) {
+        struct ListedThread *listed = &threads[i];
+        bool again = i >= list->next && asked < NAMES;
 
-        if (!is_programs(ours, thread))
-            continue;
-        if (!grow(&threads, count, &room)) {
-            Heap_free(threads);
-            return false;
-        }
-        listed = &threads[count++];
-        *listed = (struct ListedThread){
-            .state = (uintptr_t)thread,
-            .tid = (pid_t)thread->native_thread_id,
-        };
+        *listed = (struct ListedThread){.state = running[i].state,
+                                        .tid = running[i].tid,
+                                        .number = running[i].number};
+        list->sharing += listed->state != 0;
         at = find(list, known, listed);
         if (at < list->count)
             known = at + 1;
         if (at < list->count && !again)
-            *listed = list->threads[at];
+            memcpy(listed->name, list->threads[at].name, sizeof listed->name);
         else
-            ThreadName_get(thread, listed->name, sizeof listed->name);
+            ThreadName_get(running[i].ident, listed->name, sizeof listed->name);
         asked += again;
     }
     list->next = asked < NAMES ? 0 : list->next + NAMES;
     Heap_free(list->threads);
     list->threads = threads;
     list->count = count;
-    return true;
+}
+
+// All threads. false: no memory.
+static bool walk(struct ThreadList *list, struct ThreadTraces *traces,
+                 const struct OurThreads *ours)
+{
+    struct RunningThread *running = NULL;
+    struct ListedThread *threads = NULL;
+    size_t state_count;
+    struct StateListed *states = list_states(ours, &state_count);
+    long count =
+        states ? RunningThreads_find(traces, states, state_count, &running)
+               : -1;
+
+    if (count >= 0)
+        threads = Heap_alloc(((size_t)count + 1) * sizeof *threads);
+    if (threads) {
+        list->newest = states[0].id;
+        take(list, running, threads, (size_t)count);
+    }
+    Heap_free(running);
+    Heap_free(states);
+    return threads;
 }
 
 static uint64_t pause_of(const struct ThreadList *list, double hz)
@@ -122,7 +156,7 @@ void ThreadList_update(struct ThreadList *list, struct State *state,
         PyInterpreterState_ThreadHead(PyInterpreterState_Get())->id ==
             list->newest)
         return;
-    if (!walk(list, ours))
+    if (!walk(list, &engine->traces, ours))
         return;
     list->due = now + pause_of(list, hz);
     if (Interpreter_switch_interval(state) < 0) // the last one stays
@@ -130,7 +164,7 @@ void ThreadList_update(struct ThreadList *list, struct State *state,
     // Where several threads share the interpreter, a span much longer than
     // the switch interval cannot have been run without a break.
     Contention_share(&engine->contention,
-                     list->count > 1 ? state->switch_interval : 0);
+                     list->sharing > 1 ? state->switch_interval : 0);
     if (sampler)
         Sampler_set_threads(sampler, list->threads, list->count);
 }

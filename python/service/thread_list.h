@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The program's thread states and their names, listed for the sampler by the
-// governor, which holds the interpreter's lock for it: where there are many
-// threads names are kept, and all are gone through less often.
+// The program's threads, the thread states that they run, and their names.
+// The governor lists them for the sampler, with the interpreter's lock: where
+// there are many threads names are kept, and all are gone through less often.
 #ifndef OCULAR_PYTHON_SERVICE_THREAD_LIST_H
 #define OCULAR_PYTHON_SERVICE_THREAD_LIST_H
 
@@ -13,10 +13,11 @@ struct OurThreads {
 };
 
 struct ThreadList {
-    struct ListedThread *threads; // newest first, as the interpreter has them
+    struct ListedThread *threads;
     size_t count;
+    size_t sharing;  // of them, threads that are in the interpreter
     uint64_t newest; // id of the interpreter's newest thread state, ours too
-    size_t next;     // whose name is asked for anew
+    size_t next;     // the thread whose name is asked for next
     uint64_t due;    // ticks, when all are gone through; a new one is at once
 };
 

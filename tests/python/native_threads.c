@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Threads that Python's threading did not make: they enter the interpreter,
-// call a function, and leave it again. For test_threads.py.
+// call a function, and leave it again. Or they run another thread's state; and
+// C forks without a word to Python. For test_threads.py, test_thread_states.py.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 struct Job {
@@ -65,8 +68,83 @@ static PyObject *run_thread(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+struct Visits {
+    PyObject *function;
+    PyThreadState *state; // to be run; NULL: a new one for each call
+    int fd;               // -1: one call
+};
+
+// A call for each byte that comes, and one before. Waits outside of Python.
+static void *visit(void *context)
+{
+    struct Visits *visits = context;
+    struct Job job = {.function = visits->function};
+    char byte;
+
+    do {
+        if (visits->state) {
+            PyEval_RestoreThread(visits->state);
+            Py_XDECREF(PyObject_CallNoArgs(visits->function));
+            PyErr_Clear();
+            PyEval_SaveThread();
+        } else {
+            call(&job);
+        }
+    } while (visits->fd >= 0 && read(visits->fd, &byte, 1) == 1);
+    return NULL;
+}
+
+// visit(function, fd, own_state): on a thread of its own, with the calling
+// thread's state or one of its own for each call. Waits for it.
+static PyObject *visit_thread(PyObject *module, PyObject *args)
+{
+    struct Visits visits;
+    PyThreadState *state;
+    pthread_t thread;
+    int own_state;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Oip", &visits.function, &visits.fd,
+                          &own_state))
+        return NULL;
+    state = PyEval_SaveThread();
+    visits.state = own_state ? NULL : state;
+    pthread_create(&thread, NULL, visit, &visits);
+    pthread_join(thread, NULL);
+    PyEval_RestoreThread(state);
+    Py_RETURN_NONE;
+}
+
+// fork(attached, fd): the pid, or 0. Without the interpreter's lock, or with
+// it; after a byte has come from fd, if that is not -1.
+static PyObject *fork_in_c(PyObject *module, PyObject *args)
+{
+    PyThreadState *state = NULL;
+    int attached, fd;
+    char byte;
+    pid_t pid;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "pi", &attached, &fd))
+        return NULL;
+    if (!attached)
+        state = PyEval_SaveThread();
+    if (fd >= 0 && read(fd, &byte, 1) != 1)
+        abort();
+    if (attached)
+        usleep(20000); // threads that want the interpreter's lock wait for it
+    pid = fork();
+    if (pid == 0) // a child that hangs ends with its parent
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (state)
+        PyEval_RestoreThread(state);
+    return PyLong_FromLong(pid);
+}
+
 static PyMethodDef methods[] = {
     {"run", run_thread, METH_VARARGS, NULL},
+    {"visit", visit_thread, METH_VARARGS, NULL},
+    {"fork", fork_in_c, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

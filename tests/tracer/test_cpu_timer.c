@@ -197,6 +197,34 @@ static void test_a_thread_that_spins(void **state)
     CpuTimer_free(NULL);
 }
 
+static uintptr_t own_state;
+
+static uintptr_t say_own_state(void)
+{
+    return own_state;
+}
+
+// It may be another one than when the timer was made.
+static void test_the_state_that_the_thread_runs(void **state)
+{
+    struct FrameLayout layout = LAYOUT;
+    struct FakeThread other;
+    struct CpuTimer *timer = own_timer();
+
+    (void)state;
+    make_stack(&other, CODE, 3);
+    layout.own_state = say_own_state;
+    timers.layout = &layout;
+    for (int i = 0; i < 4; i++) {
+        own_state = i % 2 ? (uintptr_t)&other : 0; // 0: it does not know
+        CpuTimer_sample(timer, cpu_ns(), 0);
+        assert_true(pop(timer));
+        assert_int_equal(head.depth, i % 2 ? 3 : 2);
+    }
+    CpuTimer_free(timer);
+    timers.layout = &LAYOUT;
+}
+
 // In virtual time: an hour of a thread that is sampled at uneven moments, that
 // is waited for now and then, and whose samples are taken late. Each ns is in
 // one sample, or accounted for.
@@ -1015,6 +1043,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_thread_that_spins),
+        TEST(test_the_state_that_the_thread_runs),
         TEST(test_an_hour),
         TEST(test_time_that_is_accounted_for),
         TEST(test_a_full_ring),

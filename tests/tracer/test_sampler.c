@@ -155,7 +155,7 @@ static uint64_t read_world(void *context, clockid_t id)
 static void simulate(uintptr_t top)
 {
     static const struct SampleClock clock = {.read_ns = read_world};
-    const struct ListedThread thread = {(uintptr_t)&world.thread, TID, "f"};
+    const struct ListedThread thread = {(uintptr_t)&world.thread, TID, "f", 0};
 
     world.wall_ns = world.cpu_ns = 1000000000;
     world.runs = false;
@@ -314,8 +314,8 @@ static void test_threads_come_and_go(void **state)
 {
     struct ListedThread threads[] = {
         {.tid = 0},
-        {(uintptr_t)&world.thread, 7, "b"},
-        {(uintptr_t)&world.thread, TID, "f"},
+        {(uintptr_t)&world.thread, 7, "b", 0},
+        {(uintptr_t)&world.thread, TID, "f", 0},
     };
     struct ThreadShares *shares;
     uint64_t samples;
@@ -349,6 +349,55 @@ static void test_threads_come_and_go(void **state)
     assert_true(shares[0].samples >= samples);
     Heap_free(shares);
     Sampler_set_threads(sampler, threads, 3); // never taken: freed by stop
+}
+
+// First it is not known which thread that is; then another one has its id.
+static void test_thread_ids_are_used_again(void **state)
+{
+    struct ListedThread thread = {(uintptr_t)&world.thread, TID, "f", 0};
+    struct ThreadShares *shares;
+    uint64_t samples = 0;
+
+    (void)state;
+    simulate(LONG);
+    for (unsigned number = 0; number < 3; number++) {
+        thread.number = number;
+        thread.name[0] += number == 2;
+        Sampler_set_threads(sampler, &thread, 1);
+        run(2);
+        assert_int_equal(Sampler_threads(sampler, &shares), number < 2 ? 1 : 2);
+        assert_string_equal(shares[0].name, thread.name);
+        if (number < 2)
+            assert_true(shares[0].samples > samples);
+        else
+            assert_true(shares[1].ended && shares[1].samples >= samples);
+        samples = shares[0].samples;
+        Heap_free(shares);
+    }
+}
+
+// It waits outside of Python, for nothing that is known.
+static void test_a_thread_outside_the_interpreter(void **state)
+{
+    const struct ListedThread inside = {(uintptr_t)&world.thread, TID, "f", 1};
+    const struct ListedThread outside = {0, TID, "f", 1};
+    struct ThreadShares *shares;
+    double waited;
+
+    (void)state;
+    simulate(LONG);
+    Sampler_set_threads(sampler, &inside, 1);
+    run(5);
+    waited = wait_s(LONG);
+    assert_true(waited > 1);
+    Sampler_set_threads(sampler, &outside, 1);
+    run(5);
+    assert_true(wait_s(LONG) < waited + 1.1);
+    assert_int_equal(totals().unknown, 0);
+    assert_false(Sampler_is_denied(sampler));
+    assert_int_equal(Sampler_threads(sampler, &shares), 1);
+    assert_false(shares[0].ended);
+    Heap_free(shares);
 }
 
 // --- Where nothing can be read any more ---
@@ -500,7 +549,8 @@ static struct FakeThread python;
 // between two steps it does what it likes.
 static void simulate_none(double hz)
 {
-    const struct ListedThread thread = {(uintptr_t)&python, gettid(), "main"};
+    const struct ListedThread thread = {(uintptr_t)&python, gettid(), "main",
+                                        0};
 
     make_stack(&python, HIDDEN);
     leave(&python); // in ROOT
@@ -649,7 +699,8 @@ static void test_threads_that_end_at_once(void **state)
 static void test_a_thread_that_stays(void **state)
 {
     struct Beginner beginner = {.s = 0.3};
-    struct ListedThread threads[2] = {{(uintptr_t)&python, gettid(), "main"}};
+    struct ListedThread threads[2] = {
+        {(uintptr_t)&python, gettid(), "main", 0}};
     struct ThreadShares *shares;
     pthread_t thread;
 
@@ -665,7 +716,7 @@ static void test_a_thread_that_stays(void **state)
     assert_true(cpu_s(LONG) >= 0.29);
     assert_true(cpu_s(LONG) <= beginner.spun[0] + 0.05);
     threads[1] = (struct ListedThread){(uintptr_t)&beginner.python,
-                                       beginner.tid, "beginner"};
+                                       beginner.tid, "beginner", 0};
     Sampler_set_threads(sampler, threads, 2);
     Sampler_collect(sampler);
     assert_int_equal(Sampler_threads(sampler, &shares), 2);
@@ -894,7 +945,7 @@ static struct ListedThread start(struct Program *program)
     while (program->tid == 0)
         sched_yield();
     return (struct ListedThread){(uintptr_t)&program->python, program->tid,
-                                 "program"};
+                                 "program", 0};
 }
 
 static void halt(struct Program *program)
@@ -1076,6 +1127,8 @@ int main(void)
         TEST(test_after_a_stall),
         TEST(test_many_threads_take_turns),
         TEST(test_threads_come_and_go),
+        TEST(test_thread_ids_are_used_again),
+        TEST(test_a_thread_outside_the_interpreter),
         cmocka_unit_test(test_what_is_refused_for_a_while_is_said),
         TEST(test_shares_are_right),
         TEST(test_a_thread_without_signals),

@@ -85,6 +85,12 @@ struct ThreadTrace {
                                     // (python/hooks/calibrate.h); or NULL
     uint64_t typical_ticks;         // that timing them takes
     unsigned number;
+    // The interpreter's thread state that it was seen with last, 0: none. Its
+    // signal handler reads it; the rest is under the interpreter's lock.
+    _Atomic uintptr_t state;
+    uint64_t state_id;    // what that is: addresses are used again
+    uint64_t state_ticks; // when it was seen
+    uintptr_t ident;      // its pthread_t
     pid_t tid;
     char name[64];         // under ThreadTraces.mutex
     unsigned name_asks;    // left, until the program has named it; its thread's
@@ -116,6 +122,23 @@ void ThreadTrace_end(struct ThreadTrace *trace);
 // cannot be known.
 uint64_t ThreadTrace_cpu_ns(const struct ThreadTrace *trace);
 void ThreadTrace_restart_cpu(struct ThreadTrace *trace);
+static inline bool ThreadTrace_has_ended(const struct ThreadTrace *trace)
+{
+    // Pairs with the release of the thread's exit: its last hook is over.
+    return atomic_load_explicit(&trace->ended, memory_order_acquire);
+}
+static inline uintptr_t ThreadTrace_state(const struct ThreadTrace *trace)
+{
+    return atomic_load_explicit(&trace->state, memory_order_relaxed);
+}
+static inline void ThreadTrace_set_state(struct ThreadTrace *trace,
+                                         uintptr_t state, uint64_t id,
+                                         uint64_t ticks)
+{
+    atomic_store_explicit(&trace->state, state, memory_order_relaxed);
+    trace->state_id = id;
+    trace->state_ticks = ticks;
+}
 // Drops the frames' pointers to a code object that is about to go, on parked
 // stacks too.
 void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code);

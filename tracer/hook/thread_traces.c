@@ -93,12 +93,6 @@ static void end_trace(struct ThreadTraces *traces, struct ThreadTrace **link)
     ThreadTrace_free(unlink_ended(traces, link));
 }
 
-static bool has_ended(const struct ThreadTrace *trace)
-{
-    // Pairs with the release of the thread's exit: its last hook is over.
-    return atomic_load_explicit(&trace->ended, memory_order_acquire);
-}
-
 // A record whose thread has ended, off the list; NULL: none is near, a visitor
 // is about, or it has a ring that is to be read.
 static struct ThreadTrace *take_ended(struct ThreadTraces *traces)
@@ -110,7 +104,7 @@ static struct ThreadTrace *take_ended(struct ThreadTraces *traces)
     pthread_mutex_lock(&traces->mutex);
     link = &traces->first;
     for (int i = 0; !trace && *link && i < NEAR; i++) {
-        if (has_ended(*link) && !(*link)->ring)
+        if (ThreadTrace_has_ended(*link) && !(*link)->ring)
             trace = unlink_ended(traces, link);
         else
             link = &(*link)->next;
@@ -153,6 +147,8 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
     if (timeline)
         trace->ring = new_ring(traces, trace); // without one: statistics only
     trace->tid = gettid();
+    trace->ident = (uintptr_t)pthread_self();
+    ThreadTrace_set_state(trace, 0, 0, 0);
     prctl(PR_GET_NAME, name);
     snprintf(trace->name, sizeof trace->name, "%s", name);
     trace->name_asks = NAME_ASKS;
@@ -179,7 +175,7 @@ void ThreadTraces_visit(struct ThreadTraces *traces,
     pthread_mutex_lock(&traces->visiting);
     pthread_mutex_lock(&traces->mutex);
     for (trace = traces->first; trace; trace = next) {
-        bool ended = has_ended(trace);
+        bool ended = ThreadTrace_has_ended(trace);
 
         pthread_mutex_unlock(&traces->mutex);
         visit(context, trace, ended);
@@ -199,7 +195,7 @@ static struct TracedThread thread_of(const struct ThreadTrace *trace)
 {
     struct TracedThread thread = {
         .tid = trace->tid,
-        .ended = has_ended(trace),
+        .ended = ThreadTrace_has_ended(trace),
         .cpu_ns = ThreadTrace_cpu_ns(trace),
     };
 
@@ -248,7 +244,7 @@ void ThreadTraces_reset(struct ThreadTraces *traces,
     for (link = &traces->first; *link;) {
         struct ThreadTrace *trace = *link;
 
-        if (has_ended(trace)) {
+        if (ThreadTrace_has_ended(trace)) {
             end_trace(traces, link);
             continue;
         }

@@ -89,7 +89,10 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
     uint64_t took;
 
     timer->start.state =
-        atomic_load_explicit(&timer->state, memory_order_relaxed);
+        timers->layout->own_state ? timers->layout->own_state() : 0;
+    if (!timer->start.state)
+        timer->start.state =
+            atomic_load_explicit(&timer->state, memory_order_relaxed);
     Walk_frames(&timer->walk, &timer->start);
     head.depth = (uint16_t)timer->walk.depth;
     head.flags = flags_of(timer, counter);

@@ -51,7 +51,9 @@ struct CpuTimer {
 
     // ... up to where the sampler has accounted for it without one.
     _Atomic uint64_t accounted_ns;
-    _Atomic uintptr_t state; // PyThreadState; the sampler's thread writes
+    // PyThreadState, where FrameLayout.own_state knows of none; the sampler's
+    // thread writes.
+    _Atomic uintptr_t state;
     // How many threads this one represents: the factor of its samples' weights.
     // Set at the start; the sampler sets it to 1 when the thread is listed.
     _Atomic uint32_t represents;

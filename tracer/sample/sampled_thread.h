@@ -12,9 +12,10 @@
 #include <sys/types.h>
 
 struct SampledThread {
-    uintptr_t state; // PyThreadState; with tid: who it is
+    uintptr_t state; // PyThreadState that it runs; 0: it is outside Python
     pid_t tid;
-    char name[64]; // guarded by the sampler's lock
+    unsigned number; // ListedThread's; with tid: who it is
+    char name[64];   // guarded by the sampler's lock
     struct ShareValue cpu;
     struct ShareValue wait;
     counter_t samples;          // and times that it was observed

@@ -45,6 +45,25 @@ void SampledThreads_release(struct SampledThreads *threads)
     threads->incoming = NULL;
 }
 
+static void set_state(struct SampledThread *thread, uintptr_t state)
+{
+    if (thread->timer)
+        thread->timer->state = state;
+    if (thread->state == state)
+        return;
+    thread->state = state;
+    thread->walked = false;
+}
+
+// It is the same thread, and not another one with its id. One that was listed
+// before it had a record has one now.
+static bool is_same(const struct SampledThread *thread,
+                    const struct ListedThread *listed)
+{
+    return thread->tid == listed->tid &&
+           (thread->number == listed->number || !thread->number);
+}
+
 // Takes the thread out of the table. The two are almost always in the same
 // order, but for new threads, which come first: so it searches from behind the
 // one that was taken before.
@@ -56,30 +75,9 @@ static struct SampledThread *take(struct SampledThreadTable *table,
         size_t at = (*next + i) % table->count;
         struct SampledThread *thread = table->threads[at];
 
-        if (thread && thread->state == listed->state &&
-            thread->tid == listed->tid) {
+        if (thread && is_same(thread, listed)) {
             table->threads[at] = NULL;
             *next = at + 1;
-            return thread;
-        }
-    }
-    return NULL;
-}
-
-// The same for a thread that has another state now: one of C's, which makes one
-// each time it enters Python.
-static struct SampledThread *take_tid(struct SampledThreadTable *table,
-                                      const struct ListedThread *listed)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        struct SampledThread *thread = table->threads[i];
-
-        if (thread && thread->tid == listed->tid) {
-            table->threads[i] = NULL;
-            thread->state = listed->state;
-            thread->walked = false;
-            if (thread->timer)
-                thread->timer->state = listed->state;
             return thread;
         }
     }
@@ -98,8 +96,6 @@ static struct SampledThread *take_unlisted(struct SampledThreads *threads,
     if (!thread)
         return NULL;
     *link = thread->next;
-    thread->state = listed->state;
-    thread->timer->state = listed->state;
     thread->timer->represents = 1;
     return thread;
 }
@@ -180,6 +176,7 @@ static bool same_threads(const struct SampledThreadTable *table,
         const struct ListedThread *listed = &list->threads[i];
 
         if (thread->state != listed->state || thread->tid != listed->tid ||
+            thread->number != listed->number ||
             strcmp(thread->name, listed->name) != 0)
             return false;
     }
@@ -205,13 +202,13 @@ static struct SampledThreadTable *renew(struct SampledThreads *threads,
         struct SampledThread *thread = table->threads[i];
 
         if (thread == NULL)
-            thread = take_tid(old, listed);
-        if (thread == NULL)
             thread = take_unlisted(threads, listed);
         if (thread == NULL)
             thread = make(&threads->ended, listed);
         if (thread == NULL)
             continue;
+        thread->number = listed->number;
+        set_state(thread, listed->state);
         memcpy(thread->name, listed->name, sizeof(thread->name));
         table->threads[count++] = thread;
     }

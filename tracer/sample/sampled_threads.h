@@ -12,9 +12,11 @@
 
 // One of that list.
 struct ListedThread {
-    uintptr_t state; // PyThreadState
+    uintptr_t state; // PyThreadState; 0: it is outside the interpreter
     pid_t tid;       // 0 is skipped
     char name[64];
+    unsigned
+        number; // another one for another thread with that id; 0: not known
 };
 
 // A thread's numbers, as seen by the sampler.

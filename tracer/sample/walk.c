@@ -123,8 +123,13 @@ static bool read_state(struct Walk *walk, struct WalkStart *start)
 {
     const struct FrameLayout *layout = &walk->layout;
     size_t from = walk->state_from;
-    const uint8_t *state = read_at(walk, start->state + from, walk->state_size);
+    const uint8_t *state = NULL;
 
+    start->frame = start->chunk = 0;
+    start->active = false;
+    if (!start->state)
+        return true;
+    state = read_at(walk, start->state + from, walk->state_size);
     if (!state)
         return false;
     start->frame = word(state, layout->thread_frame - from);

@@ -29,13 +29,16 @@ struct FrameLayout {
     size_t frame_owner; // in it: a byte, this or one more where C has made the
     uint8_t owned_by_c; // frame, as it does the last of a stack; 0: not known
     size_t chunk_first; // in a thread's first data stack chunk: its first frame
+    // The calling thread's PyThreadState, 0: not known. Async-signal-safe;
+    // NULL: nobody can tell.
+    uintptr_t (*own_state)(void);
     uintptr_t code_mask;  // clears the tag bits of frame_code
     size_t code_bytecode; // in PyCodeObject: co_code_adaptive
 };
 
 // What a thread's state says of its stack.
 struct WalkStart {
-    uintptr_t state; // in: PyThreadState
+    uintptr_t state; // in: PyThreadState; 0: it is outside the interpreter
     uintptr_t frame;
     uintptr_t chunk;
     bool active; // it has the interpreter, as far as is known

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Thread states that are run by other threads than they name, as in programs that embed
+Python and in children that C has forked (uWSGI). The rows are the kernel's threads, with
+their CPU time and their functions. Each in a process of its own."""
+
+import pytest
+from e2e.program import script
+
+PRELUDE = """
+import json, ocular, os, signal, sys, threading, time
+sys.path.insert(0, os.environ["OCULAR_TEST_EXTENSIONS"] + "/tests/python")
+import native_threads
+signal.alarm(55) # should anything hang
+pid = os.getpid()
+settings = dict(overhead_budget=0.5, quiet=True, perfetto=False)
+def spin(seconds):
+    limit = time.thread_time() + seconds
+    while time.thread_time() < limit:
+        pass
+def wait_until(condition):
+    limit = time.monotonic() + 50
+    while not condition():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+def row(snapshot, tid=None):
+    tid = tid or threading.get_native_id()
+    found = [t for t in snapshot["threads"] if t["tid"] == tid]
+    assert len(found) <= 1, snapshot["threads"]
+    return found[0] if found else None
+def share(snapshot, name):
+    return sum(f["share"] or 0 for f in snapshot["functions"] if f["name"] == name)
+def spin_until_sampled():
+    "Most of this thread's CPU time was sampled, in spin: the last snapshot."
+    limit = time.monotonic() + 50
+    while time.monotonic() < limit:
+        spin(0.05)
+        snapshot = ocular.snapshot()
+        mine = row(snapshot)
+        if (mine and mine["samples"] and snapshot["sampler"]["samples"] > 10 and
+                share(snapshot, "spin") > 0.5 * mine["cpu_share"] > 0):
+            return snapshot
+    assert False, (mine, snapshot["sampler"])
+def rows(snapshot):
+    return {t["tid"]: t["name"] for t in snapshot["threads"] if not t["ended"]}
+def finish(pid):
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+def say(value):
+    print(json.dumps(value), flush=True)
+"""
+
+
+def answer(tmp_path, source, **more):
+    return script(tmp_path, PRELUDE + source, **more).answer
+
+
+def test_a_state_that_another_thread_runs(tmp_path):
+    """Python takes the other thread for the main one, the kernel does not."""
+    tids, names, main = answer(
+        tmp_path,
+        """
+ocular.start_tracing(**settings)
+spin(0.01)
+def works():
+    global snapshot, tid
+    snapshot, tid = spin_until_sampled(), threading.get_native_id()
+native_threads.visit(works, -1, False)
+names = rows(snapshot)
+wait_until(lambda: row(ocular.snapshot(), tid)["ended"])
+snapshot = spin_until_sampled() # back again
+say([[pid, tid], {t: n for t, n in names.items()}, rows(snapshot)])
+""",
+    )
+    assert set(names) == {str(tid) for tid in tids}
+    assert names[str(tids[0])] == "MainThread" != names[str(tids[1])]
+    assert main == {str(tids[0]): "MainThread"}
+
+
+def test_the_state_was_run_before_tracing_began(tmp_path):
+    """Nothing but the name of its thread was known of it; that is another's."""
+    tids, names = answer(
+        tmp_path,
+        """
+def works():
+    ocular.start_tracing(**settings)
+    say([[pid, threading.get_native_id()], rows(spin_until_sampled())])
+native_threads.visit(works, -1, False)
+""",
+    )
+    assert names.keys() == {str(tid) for tid in tids}
+
+
+def test_a_thread_with_a_state_for_each_call(tmp_path):
+    """It lives between its calls, outside of Python, and keeps its row."""
+    ended, samples = answer(
+        tmp_path,
+        """
+ocular.start_tracing(**settings)
+read, write = os.pipe()
+tids = []
+def brief():
+    tids.append(threading.get_native_id())
+    spin(0.02)
+thread = threading.Thread(target=native_threads.visit, args=(brief, read, True),
+                          daemon=True)
+thread.start()
+def is_listed():
+    mine = row(ocular.snapshot(), tids[0]) if tids else None
+    return mine and mine["samples"] is not None
+wait_until(is_listed)
+first, ended = row(ocular.snapshot(), tids[0]), []
+def is_observed():
+    now = row(ocular.snapshot(), tids[0])
+    ended.append(now["ended"])
+    return now["samples"] >= first["samples"] + 3
+wait_until(is_observed)
+os.write(write, b"1")
+wait_until(lambda: len(tids) == 2)
+before = row(ocular.snapshot(), tids[0])["samples"]
+wait_until(lambda: row(ocular.snapshot(), tids[0])["samples"] > before)
+os.close(write)
+thread.join()
+say([any(ended), len(set(tids))])
+""",
+    )
+    assert not ended and samples == 1
+
+
+@pytest.mark.parametrize("attached", [True, False])
+def test_a_fork_in_c(tmp_path, attached):
+    """Python's handlers have not run: the state names a thread of the parent."""
+    status, rows = answer(
+        tmp_path,
+        f"""
+read, write = os.pipe()
+threading.Thread(target=time.sleep, args=(0.3,)).start()
+child = native_threads.fork({attached}, -1)
+if not child:
+    ocular.start_tracing(**settings)
+    snapshot = spin_until_sampled()
+    assert threading.get_native_id() == os.getpid() != pid
+    os.write(write, json.dumps([t["tid"] == os.getpid() for t in
+                                snapshot["threads"]]).encode())
+    ocular.stop_tracing()
+    os._exit(0)
+os.close(write)
+say([finish(child), json.loads(os.read(read, 100))])
+""",
+    )
+    assert status == 0 and rows == [True]

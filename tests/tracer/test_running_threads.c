@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// tracer/hook/running_threads: which of the kernel's threads runs which thread
+// state, by what hooks have seen and by what states say.
+#define _GNU_SOURCE 1 // gettid
+#include "ipc/base/heap.h"
+#include "tracer/hook/running_threads.h"
+
+#include "tracer/code/registry.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define GONE 999999999 // no thread has that id
+#define MOST 8
+
+static const int64_t COST[HOOK_KINDS] = {10};
+
+struct Fixture {
+    struct ThreadTraces traces;
+    struct Contention contention;
+    struct Registry *registry;
+    struct StateListed states[MOST]; // newest first
+    size_t count;
+    struct RunningThread *threads;
+    long found;
+};
+
+// A record of a thread with that id, that ran a state at some time.
+static struct ThreadTrace *add(struct Fixture *f, pid_t tid, uint64_t state,
+                               uint64_t ticks)
+{
+    struct ThreadTrace *trace = ThreadTraces_add(
+        &f->traces, f->registry, &f->contention, COST, false, 0);
+
+    assert_non_null(trace);
+    trace->tid = tid;
+    trace->ident = (uintptr_t)tid + 1;
+    ThreadTrace_set_state(trace, state * 16, state, ticks);
+    return trace;
+}
+
+// From the newest down; its address is 16 times its id.
+static struct StateListed *list(struct Fixture *f, uint64_t id, pid_t tid)
+{
+    f->states[f->count] = (struct StateListed){.address = id * 16,
+                                               .id = id,
+                                               .tid = tid,
+                                               .ident = (uintptr_t)tid + 1,
+                                               .has_run = true};
+    return &f->states[f->count++];
+}
+
+static void find(struct Fixture *f)
+{
+    Heap_free(f->threads);
+    f->found =
+        RunningThreads_find(&f->traces, f->states, f->count, &f->threads);
+    assert_true(f->found >= 0);
+    for (size_t i = 0; i < f->count; i++)
+        f->states[i].trace = NULL;
+}
+
+// Which state the thread runs; 0: none, -1: there is no such thread.
+static long state_of(const struct Fixture *f, pid_t tid)
+{
+    long state = -1;
+
+    for (long i = 0; i < f->found; i++)
+        if (f->threads[i].tid == tid) {
+            assert_int_equal(state, -1); // each once
+            state = (long)f->threads[i].state / 16;
+            assert_int_equal(f->threads[i].ident, tid + 1);
+        }
+    return state;
+}
+
+static void test_a_state_is_its_threads(void **state)
+{
+    struct Fixture *f = *state;
+
+    list(f, 7, gettid());
+    find(f);
+    assert_int_equal(f->found, 1);
+    assert_int_equal(state_of(f, gettid()), 7);
+    assert_int_equal(f->threads[0].number, 0);
+    add(f, gettid(), 7, 100);
+    find(f);
+    assert_int_equal(f->found, 1);
+    assert_int_equal(state_of(f, gettid()), 7);
+    assert_int_equal(f->threads[0].number, 1);
+}
+
+// The one that ran it last has it.
+static void test_a_state_wanders(void **state)
+{
+    struct Fixture *f = *state;
+    struct ThreadTrace *first = add(f, 11, 7, 100),
+                       *second = add(f, 12, 7, 200);
+
+    list(f, 7, 11);
+    find(f);
+    assert_int_equal(f->found, 2);
+    assert_int_equal(state_of(f, 11), 0);
+    assert_int_equal(state_of(f, 12), 7);
+    assert_int_equal(ThreadTrace_state(first), 0);
+    ThreadTrace_set_state(first, 7 * 16, 7, 300);
+    find(f);
+    assert_int_equal(state_of(f, 11), 7);
+    assert_int_equal(state_of(f, 12), 0);
+    assert_int_equal(ThreadTrace_state(second), 0);
+}
+
+// A thread of C's makes one for each call: at the same address, perhaps.
+static void test_a_state_is_gone(void **state)
+{
+    struct Fixture *f = *state;
+    struct ThreadTrace *trace = add(f, gettid(), 7, 100);
+
+    find(f);
+    assert_int_equal(f->found, 1);
+    assert_int_equal(state_of(f, gettid()), 0);
+    assert_int_equal(ThreadTrace_state(trace), 0);
+    // Another thread's, where that was.
+    ThreadTrace_set_state(trace, 8 * 16, 7, 100);
+    list(f, 8, 11)->has_run = false;
+    find(f);
+    assert_int_equal(state_of(f, gettid()), 0);
+    // Its next one, which no hook has seen yet.
+    f->states[0].tid = gettid();
+    find(f);
+    assert_int_equal(state_of(f, gettid()), 8);
+    assert_int_equal(ThreadTrace_state(trace), 8 * 16);
+    find(f);
+    assert_int_equal(state_of(f, gettid()), 8);
+}
+
+// Several states name one thread, which has made them for others.
+static void test_a_thread_that_makes_states(void **state)
+{
+    struct Fixture *f = *state;
+
+    list(f, 9, gettid())->has_run = false;
+    list(f, 8, gettid());
+    list(f, 7, gettid());
+    list(f, 6, gettid())->has_run = false;
+    find(f);
+    assert_int_equal(f->found, 1);
+    assert_int_equal(state_of(f, gettid()), 8);
+    add(f, gettid(), 7, 100);
+    find(f);
+    assert_int_equal(f->found, 1);
+    assert_int_equal(state_of(f, gettid()), 7);
+    add(f, 11, 9, 100);
+    find(f);
+    assert_int_equal(f->found, 2);
+    assert_int_equal(state_of(f, 11), 9);
+}
+
+// States name threads of the parent; one of them has lived on.
+static void test_a_child_that_c_has_forked(void **state)
+{
+    struct Fixture *f = *state;
+
+    list(f, 9, GONE);
+    list(f, 8, GONE + 1);
+    list(f, 7, GONE + 2)->has_run = false;
+    f->states[1].ident = (uintptr_t)getpid() + 1;
+    find(f);
+    assert_int_equal(f->found, 1);
+    assert_int_equal(state_of(f, getpid()), 8);
+    add(f, getpid(), 9, 100);
+    find(f);
+    assert_int_equal(f->found, 1);
+    assert_int_equal(state_of(f, getpid()), 9);
+}
+
+static void test_our_threads_are_none(void **state)
+{
+    struct Fixture *f = *state;
+
+    list(f, 9, gettid())->ours = true;
+    list(f, 8, GONE)->ours = true;
+    add(f, 11, 8, 100);
+    find(f);
+    assert_int_equal(f->found, 0);
+}
+
+// A record whose thread has ended unseen, and one that says so.
+static void test_ids_are_used_again(void **state)
+{
+    struct Fixture *f = *state;
+    struct ThreadTrace *ended = add(f, 11, 7, 100);
+
+    add(f, 12, 8, 100);
+    add(f, 12, 9, 200);
+    atomic_store(&ended->ended, true);
+    list(f, 9, 12);
+    list(f, 7, GONE)->has_run = false;
+    find(f);
+    assert_int_equal(f->found, 1);
+    assert_int_equal(state_of(f, 12), 9);
+    assert_int_equal(f->threads[0].number, 3);
+}
+
+static void test_many(void **state)
+{
+    enum { COUNT = 3000 };
+    struct Fixture *f = *state;
+    struct StateListed *states = calloc(COUNT, sizeof *states);
+
+    for (int i = 0; i < COUNT; i++) {
+        add(f, 64 * (i + 1), i % 2 ? (uint64_t)i + 1 : 0, 1);
+        states[COUNT - 1 - i] = (struct StateListed){
+            .address = 16 * ((uintptr_t)i + 1),
+            .id = (uint64_t)i + 1,
+            .tid = i % 3 ? GONE : gettid(),
+        };
+    }
+    f->found = RunningThreads_find(&f->traces, states, COUNT, &f->threads);
+    assert_int_equal(f->found, COUNT + 1);
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(f->threads[i].tid, 64 * (COUNT - i));
+        assert_int_equal(f->threads[i].state,
+                         (COUNT - i) % 2 ? 0 : 16 * (COUNT - i));
+    }
+    assert_int_equal(f->threads[COUNT].tid, gettid());
+    free(states);
+}
+
+static int set_up(void **state)
+{
+    struct Fixture *f = calloc(1, sizeof *f);
+
+    ThreadTraces_init(&f->traces);
+    Contention_init(&f->contention, 1e9);
+    f->registry = Registry_new();
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+
+    ThreadTraces_keep_only(&f->traces, NULL);
+    Registry_free(f->registry);
+    Heap_free(f->threads);
+    free(f);
+    return 0;
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_state_is_its_threads),
+        TEST(test_a_state_wanders),
+        TEST(test_a_state_is_gone),
+        TEST(test_a_thread_that_makes_states),
+        TEST(test_a_child_that_c_has_forked),
+        TEST(test_our_threads_are_none),
+        TEST(test_ids_are_used_again),
+        TEST(test_many),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
