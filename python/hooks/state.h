@@ -77,6 +77,9 @@ struct State {
     bool ready;     // set up, whole
     bool finalized; // its interpreter has been, and its objects are gone
     unsigned users; // threads inside calls that use the session, lock dropped
+    // Read-locked by each thread of ours that has the interpreter's lock, or
+    // waits for it (python/service/attach.h).
+    pthread_rwlock_t attached;
     bool inherited; // the session was started by the child starter
     bool writes;    // its timeline is written at stop: not what a viewer has
                     // started, nor a child that was not asked to

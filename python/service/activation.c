@@ -123,9 +123,9 @@ static void run(void *context)
 
     Attach_begin(state);
     do {
-        Py_BEGIN_ALLOW_THREADS;
+        Attach_leave();
         task = wait_for_task(activation);
-        Py_END_ALLOW_THREADS;
+        Attach_take(state);
         if (task == TASK_ARM) {
             arm(activation);
         } else if (task == TASK_DISARM) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The life of our threads' thread states; see the header.
 #include "python/service/attach.h"
+#include "python/hooks/state.h"
 
 #include <errno.h>
-
-#define STACK_BYTES (1u << 20) // Python code runs on it
 
 int Attach_start(struct Worker *worker, PyThreadState **thread_state,
                  PyInterpreterState *interpreter)
@@ -15,7 +14,7 @@ int Attach_start(struct Worker *worker, PyThreadState **thread_state,
     if (!*thread_state)
         return -ENOMEM;
     error = Worker_start(worker, worker->name, worker->run, worker->context,
-                         STACK_BYTES);
+                         ATTACH_STACK_BYTES);
     if (error) {
         PyThreadState_Clear(*thread_state);
         PyThreadState_Delete(*thread_state);
@@ -24,9 +23,21 @@ int Attach_start(struct Worker *worker, PyThreadState **thread_state,
     return error;
 }
 
+void Attach_take(PyThreadState *thread_state)
+{
+    pthread_rwlock_rdlock(&ocular_state.attached);
+    PyEval_RestoreThread(thread_state);
+}
+
+void Attach_leave(void)
+{
+    PyEval_SaveThread();
+    pthread_rwlock_unlock(&ocular_state.attached);
+}
+
 void Attach_begin(PyThreadState *thread_state)
 {
-    PyEval_RestoreThread(thread_state);
+    Attach_take(thread_state);
     // A thread state takes the ids of the thread that makes it.
     thread_state->thread_id = PyThread_get_thread_ident();
     thread_state->native_thread_id = PyThread_get_thread_native_id();
@@ -36,4 +47,5 @@ void Attach_end(PyThreadState *thread_state)
 {
     PyThreadState_Clear(thread_state);
     PyThreadState_DeleteCurrent();
+    pthread_rwlock_unlock(&ocular_state.attached);
 }

@@ -12,6 +12,8 @@
 
 #include "ipc/base/worker.h"
 
+#define ATTACH_STACK_BYTES (1u << 20) // Python code runs on it
+
 // Starts a thread with a thread state of its own, *thread_state. 0 or -errno.
 // Interpreter's lock held.
 int Attach_start(struct Worker *worker, PyThreadState **thread_state,
@@ -19,6 +21,10 @@ int Attach_start(struct Worker *worker, PyThreadState **thread_state,
 // On that thread, first: waits for the lock, and takes the state over. It holds
 // the lock then.
 void Attach_begin(PyThreadState *thread_state);
+// On that thread, later on: waits for the lock, and lets go of it. A fork in C
+// waits until no thread of ours is between the two (fork.c).
+void Attach_take(PyThreadState *thread_state);
+void Attach_leave(void);
 // On that thread, last, the lock held: the state goes, and with it the lock.
 void Attach_end(PyThreadState *thread_state);
 

@@ -38,12 +38,18 @@ static void start_session(struct ChildStarter *starter)
 static void run(void *context)
 {
     struct ChildStarter *starter = context;
-    PyThreadState *state = starter->thread_state;
-    bool due = wait_until_due(starter);
+    // Made here and not before: at the fork another thread may have held the
+    // lock over the list of them, which nobody would ever release.
+    PyThreadState *state = wait_until_due(starter)
+                               ? PyThreadState_New(starter->interpreter)
+                               : NULL;
 
-    Attach_begin(state);
-    if (due)
-        start_session(starter);
+    if (!state)
+        return;
+    Attach_take(state);
+    starter->thread_state = state;
+    starter->settle();
+    start_session(starter);
     // It ends here: the next one may have its address.
     starter->thread_state = NULL;
     Attach_end(state);
@@ -72,7 +78,7 @@ void ChildStarter_plan(struct ChildStarter *starter, bool serves, bool traces)
 {
     pthread_condattr_t monotonic;
 
-    starter->interpreter = PyInterpreterState_Get();
+    starter->interpreter = PyInterpreterState_Main();
     pthread_mutex_init(&starter->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -100,11 +106,8 @@ int ChildStarter_resume(struct ChildStarter *starter)
     if (!starter->pending || starter->worker.started)
         return 0;
     starter->stop = false;
-    starter->worker.name = "ocular-child";
-    starter->worker.run = run;
-    starter->worker.context = starter;
-    return Attach_start(&starter->worker, &starter->thread_state,
-                        starter->interpreter);
+    return Worker_start(&starter->worker, "ocular-child", run, starter,
+                        ATTACH_STACK_BYTES);
 }
 
 void ChildStarter_cancel(struct ChildStarter *starter)

@@ -15,6 +15,7 @@
 
 struct ChildStarter {
     PyObject *start;      // what starts the session: the package's
+    void (*settle)(void); // lets the parent's go first (fork.h)
     bool pending;         // it has not been started yet
     bool serves;          // idly: the parent did (activation.h)
     bool traces;          // at once: the parent's own trace was served
@@ -28,7 +29,8 @@ struct ChildStarter {
 };
 
 // The session is to start by itself. Without a thread, it starts with the first
-// call that wants it.
+// call that wants it. Also by the C library's fork handler, for a thread that
+// has the lock.
 void ChildStarter_plan(struct ChildStarter *starter, bool serves, bool traces);
 // For a fork: the thread ends (the lock is released meanwhile), and goes on: 0
 // or -errno. Whether it is planned stays.

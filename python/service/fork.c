@@ -17,15 +17,52 @@
 #include <pthread.h>
 #include <time.h>
 
+#define DETACHED_S 2 // what a fork waits at most
 #define POLL_NS 1000000L
 #define LINGER_NS 100000000u // a child that lives so long has things cleared up
 
+static int settle_later(void *context);
+
 // --- Every fork: locks -----------------------------------------------------
+
+// After its own fork, Python makes a new lock in the child.
+static bool is_pythons_fork(void)
+{
+    return pthread_equal(ocular_service.forker, pthread_self());
+}
+
+// C does not. In its child none of our threads is to have that lock, which
+// nobody would release, nor to wait for it: glibc's next signal but one to the
+// condition would wait until such a thread has gone on. One that waits is let
+// in before. true: they are kept from it.
+static bool detach_ours(void)
+{
+    PyThreadState *state = NULL;
+    struct timespec most;
+    int error;
+
+    if (is_pythons_fork())
+        return false;
+    if (pthread_rwlock_trywrlock(&ocular_state.attached) == 0)
+        return true;
+    if (THREAD_STATE_CALL())
+        state = PyEval_SaveThread();
+    clock_gettime(CLOCK_REALTIME, &most);
+    most.tv_sec += DETACHED_S;
+    error = pthread_rwlock_timedwrlock(&ocular_state.attached, &most);
+    if (state)
+        PyEval_RestoreThread(state);
+    return error == 0;
+}
 
 static void hold_locks(void)
 {
-    // The first: it may take as long as a server's goodbye.
+    bool detached = detach_ours();
+
+    // Before the others: it may take as long as a server's goodbye. It guards
+    // `detached`, too: two threads may fork at once.
     pthread_mutex_lock(&ocular_state.engine.ending);
+    ocular_service.detached = detached;
     pthread_mutex_lock(&ocular_state.engine.traces.mutex);
     pthread_mutex_lock(&ocular_state.engine.names.mutex);
     Registry_before_fork(ocular_state.engine.registry);
@@ -35,12 +72,58 @@ static void hold_locks(void)
 
 static void let_go_of_locks(void)
 {
+    bool detached = ocular_service.detached;
+
     Heap_after_fork();
     Rcu_after_fork_parent();
     Registry_after_fork(ocular_state.engine.registry);
     pthread_mutex_unlock(&ocular_state.engine.names.mutex);
     pthread_mutex_unlock(&ocular_state.engine.traces.mutex);
     pthread_mutex_unlock(&ocular_state.engine.ending);
+    if (detached)
+        pthread_rwlock_unlock(&ocular_state.attached);
+}
+
+// In a child that has not let the parent's session go: it is asked to, where
+// the fork was a while ago. From a callback of sys.monitoring.
+static void linger(void)
+{
+    struct Service *service = &ocular_service;
+
+    if (service->leftover && !service->resuming &&
+        Now_ns(CLOCK_MONOTONIC) > service->forked_ns + LINGER_NS)
+        service->resuming = Py_AddPendingCall(settle_later, service) == 0;
+}
+
+// Most children execute another program or end soon: the rest waits until
+// somebody asks for something, or the child starter starts.
+static void fall_silent(struct Service *service)
+{
+    Hooks_silence(service->state, linger);
+    service->state->phase = PHASE_STOPPING;
+    service->leftover = true;
+    service->forked_ns = Now_ns(CLOCK_MONOTONIC);
+}
+
+static void plan_start(struct Service *service)
+{
+    struct ChildStarter *starter = &service->child_starter;
+    bool serves =
+        (starter->pending && starter->serves) || service->child_serves;
+    bool traces =
+        (starter->pending && starter->traces) || service->child_traces;
+
+    service->child_serves = service->child_traces = false;
+    if (serves || traces)
+        ChildStarter_plan(starter, serves, traces);
+}
+
+// Python does not know of this fork: no handler of its own will come.
+static void begin_child_of_c(struct Service *service)
+{
+    if (service->state->phase == PHASE_TRACING)
+        fall_silent(service);
+    plan_start(service);
 }
 
 static void be_a_child(void)
@@ -52,6 +135,7 @@ static void be_a_child(void)
     Registry_after_fork(engine->registry);
     pthread_mutex_init(&engine->names.mutex, NULL);
     pthread_mutex_init(&engine->ending, NULL);
+    pthread_rwlock_init(&ocular_state.attached, NULL);
     OwnTrace_take_back(); // a timing's record is not in the list
     ThreadTraces_keep_only(&engine->traces, own_trace);
     if (engine->session)
@@ -69,6 +153,13 @@ static void be_a_child(void)
         Activation_abandon(&ocular_service.activation);
     ocular_service.forked =
         ocular_state.phase != PHASE_IDLE || ocular_service.child_serves;
+    if (!is_pythons_fork())
+        begin_child_of_c(&ocular_service);
+}
+
+static void settle(void)
+{
+    Fork_settle(&ocular_service);
 }
 
 int Fork_init(void)
@@ -78,6 +169,7 @@ int Fork_init(void)
 
     if (done)
         return 0;
+    ocular_service.child_starter.settle = settle;
     error = pthread_atfork(hold_locks, let_go_of_locks, be_a_child);
     done = error == 0;
     return -error;
@@ -149,6 +241,7 @@ void Fork_before(struct Service *service)
     uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
 
     end_threads(service);
+    service->forker = pthread_self();
     note_cost(service->state, began_ns);
 }
 
@@ -193,6 +286,7 @@ void Fork_after_in_parent(struct Service *service)
 {
     uint32_t depth = ThreadState_depth(THREAD_STATE_CALL());
 
+    service->forker = 0;
     if (!service->paused)
         return;
     // A fork inside another one's handlers: the outer one has not counted yet.
@@ -259,43 +353,23 @@ static int settle_later(void *context)
     return 0;
 }
 
-// In a child that has not let the parent's session go: it is asked to, where
-// the fork was a while ago. From a callback of sys.monitoring.
-static void linger(void)
-{
-    struct Service *service = &ocular_service;
-
-    if (service->leftover && !service->resuming &&
-        Now_ns(CLOCK_MONOTONIC) > service->forked_ns + LINGER_NS)
-        service->resuming = Py_AddPendingCall(settle_later, service) == 0;
-}
-
 void Fork_after_in_child(struct Service *service)
 {
     struct State *state = service->state;
-    struct ChildStarter *starter = &service->child_starter;
-    bool serves =
-        (starter->pending && starter->serves) || service->child_serves;
-    bool traces =
-        (starter->pending && starter->traces) || service->child_traces;
 
-    // Most children execute another program or end soon: the rest waits until
-    // somebody asks for something, or the child starter starts. Not in the
-    // midst of a start or a stop, which goes on in the child and is to find
-    // nothing.
+    // Not in the midst of a start or a stop, which goes on in the child and is
+    // to find nothing.
     if (service->forked && state->phase == PHASE_TRACING) {
-        Hooks_silence(state, linger);
-        state->phase = PHASE_STOPPING;
-        service->leftover = true;
-        service->forked_ns = Now_ns(CLOCK_MONOTONIC);
+        fall_silent(service);
     } else if (service->forked && state->phase != PHASE_IDLE &&
                !service->leftover) {
         state->phase = PHASE_STOPPING;
         let_session_go(service);
     }
-    service->forked = service->child_serves = service->child_traces = false;
+    service->forked = false;
     service->paused = service->pausing = service->resuming = false;
     service->ended &= service->leftover;
-    if (serves || traces)
-        ChildStarter_plan(starter, serves, traces);
+    service->forker = 0;
+    if (!service->child_starter.worker.started)
+        plan_start(service);
 }

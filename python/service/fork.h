@@ -5,10 +5,11 @@
 // more than one. So where the program has but one thread, ours are ended before
 // the fork and started again after it, once CPython has counted: from a pending
 // call. Where it has several it is warned of anyway, and ours run on.
-// Past Python, in C: our locks are held across the fork, no more.
-// The child's hooks fall silent at once, and it lets the session go later, when
-// it has a use for that; where the parent serves, it starts its own
-// (child_starter.h). Interpreter's lock held.
+// Past Python, in C: our locks are held across the fork, and none of our
+// threads has the interpreter's lock, or waits for it. The child's hooks fall
+// silent at once, and it lets the session go later, when it has a use for that;
+// where the parent serves, it starts its own (child_starter.h). Interpreter's
+// lock held.
 #ifndef OCULAR_PYTHON_SERVICE_FORK_H
 #define OCULAR_PYTHON_SERVICE_FORK_H
 

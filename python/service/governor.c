@@ -8,6 +8,7 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/calibrate.h"
 #include "python/hooks/tools.h"
+#include "python/service/attach.h"
 #include "python/service/missed_signals.h"
 #include "python/service/operand_writer.h"
 #include "python/service/poll.h"
@@ -241,9 +242,9 @@ static bool attend(struct Governor *governor, bool full)
 {
     bool more;
 
-    PyEval_RestoreThread(governor->service->governor_thread);
+    Attach_take(governor->service->governor_thread);
     more = timed_slice(governor, full);
-    PyEval_SaveThread();
+    Attach_leave();
     return more;
 }
 
@@ -273,17 +274,13 @@ static void run(void *context)
     double pause;
     bool woken;
 
-    PyEval_RestoreThread(state);
-    // A thread state takes the ids of the thread that makes it.
-    state->thread_id = PyThread_get_thread_ident();
-    state->native_thread_id = PyThread_get_thread_native_id();
-    PyEval_SaveThread();
+    Attach_begin(state);
+    Attach_leave();
     pause = Control_begin(&governor->control, Now_s(CLOCK_MONOTONIC));
     while (wait_s(governor, pause, &woken))
         pause = wake_up(governor, woken);
-    PyEval_RestoreThread(state);
-    PyThreadState_Clear(state);
-    PyThreadState_DeleteCurrent();
+    Attach_take(state);
+    Attach_end(state);
 }
 
 int Governor_resume(struct Service *service)

@@ -18,11 +18,13 @@ struct Service {
     bool forked;        // this process is a child that does not trace any more,
     bool leftover;      // and has still to let its parent's session go: a call
     uint64_t forked_ns; // of ours, or 100 ms from here (CLOCK_MONOTONIC)
+    bool detached;      // the fork under way holds State.attached
     bool pausing;       // our threads are being ended for it
     bool ended;         // they have been: none runs
     bool paused;        // some are to start again
     bool resuming;      // a pending call will do that
     uint32_t fork_depth; // of the Python frame that called os.fork()
+    pthread_t forker;    // the thread that is in os.fork() or the like; or 0
     bool child_serves;   // in a child: its parent has served idly,
     bool child_traces;   // or has a trace of its own that is served
 

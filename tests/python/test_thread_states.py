@@ -147,3 +147,69 @@ say([finish(child), json.loads(os.read(read, 100))])
 """,
     )
     assert status == 0 and rows == [True]
+
+
+IDLE = """
+ocular.serve()
+"""
+TRACED = """
+ocular.start_tracing(serve=True, **settings)
+spin(0.01)
+"""
+
+
+@pytest.mark.parametrize("attached", [True, False])
+@pytest.mark.parametrize("begins", [IDLE, TRACED], ids=["idle", "traced"])
+def test_a_served_programs_child_serves(tmp_path, begins, attached, sockets):
+    """Nobody asks it to: it does by itself, as a child of os.fork(). Our threads have just
+    begun in the parent, and wait for the interpreter's lock: in the child nothing waits."""
+    result = answer(
+        tmp_path,
+        begins
+        + f"""
+children = []
+for _ in range(3):
+    child = native_threads.fork({attached}, -1)
+    if not child:
+        break
+    children.append(child)
+else:
+    say([finish(child) for child in children])
+    ocular.stop_tracing()
+    sys.exit()
+path = os.environ["OCULAR_DIR"]
+wait_until(lambda: f"{{os.getpid()}}.sock" in os.listdir(path))
+if {begins is TRACED}:
+    wait_until(ocular.is_tracing)
+    spin_until_sampled()
+os._exit(7)
+""",
+    )
+    assert result == [7] * 3
+
+
+def test_a_fork_waits_for_our_threads(tmp_path, sockets):
+    """Without the interpreter's lock C may fork while a thread of ours has that: in the
+    child nobody would release it."""
+    status = answer(
+        tmp_path,
+        """
+import subprocess
+read, write = os.pipe()
+numbers = range(1_000_000)
+def arm():
+    os.write(write, b"1")
+    sum(numbers) # in C, with the lock
+    raise RuntimeError("not now")
+ocular._ocular.serve(arm, 5)
+viewer = subprocess.Popen([os.environ["OCULAR_TOP"], f"--pid={pid}", "--once"],
+                          stderr=subprocess.DEVNULL)
+child = native_threads.fork(False, read)
+if not child:
+    os._exit(7)
+status = finish(child)
+viewer.wait()
+say(status)
+""",
+    )
+    assert status == 7
