@@ -27,7 +27,8 @@
 #define PATIENCE_NS 5000000000u
 #define IMPORT_NS 60000000000u // once begun, on a machine that is busy
 #define PAUSE_NS 10000000
-#define DEBUGGER_TRIES 100
+#define DEBUGGER_NS 1000000000u // another ocular-top is done by then
+#define EXEC_NS 500000000u // a program that begins has its libraries by then
 #define SETTLE_NS 50000000 // a thread that has seen the flag opens the file
 
 // --- What can be seen from outside
@@ -106,14 +107,16 @@ bool Attach_may_kill(pid_t pid)
     return Filter_look(pid) == FILTER_HIDDEN;
 }
 
-// A filter may answer a system call by the end of the process.
-static int check_filter(const struct AttachWish *wish,
+// Is it ready? And a filter may answer a system call by its end.
+static int check_inside(const struct AttachWish *wish,
                         const struct Interpreter *interpreter, char *why,
                         size_t why_size)
 {
     enum FilterSight sight = Filter_look(wish->pid);
-    if (sight == FILTER_READABLE)
-        return Request_check(interpreter, why, why_size);
+    int error =
+        Request_check(interpreter, sight == FILTER_READABLE, why, why_size);
+    if (error)
+        return error;
     if (sight == FILTER_SHARED)
         return Filter_try(wish->pid, why, why_size);
     if (sight != FILTER_HIDDEN || wish->despite_filter)
@@ -193,10 +196,15 @@ static int await(const struct Interpreter *interpreter,
                      (int)interpreter->pid);
             return -ESRCH;
         }
+        if (Interpreter_check_same(interpreter, why, why_size))
+            return -EINPROGRESS;
         if (state == SCRIPT_WAITS && !*all && now - start > OTHERS_NS) {
             *all = true;
-            if (!Script_mark(script, SCRIPT_SHARED))
-                Request_ask(interpreter, script->path, true, why, why_size);
+            if (!Script_mark(script, SCRIPT_SHARED) &&
+                Request_ask(interpreter, script->path, true, why, why_size) ==
+                    -EINPROGRESS &&
+                Script_revoke(script))
+                return -EINPROGRESS;
         }
         bool interrupted = is_interrupted();
         if (state == SCRIPT_WAITS &&
@@ -295,33 +303,47 @@ static int ask(const struct AttachWish *wish,
     return error;
 }
 
-// Another ocular-top is done in a moment.
-static int await_debugger(struct Interpreter *interpreter, pid_t pid, char *why,
-                          size_t why_size)
-{
-    const struct timespec pause = {0, PAUSE_NS};
-    int error = Attach_check(interpreter, pid, why, why_size);
-    for (int i = 0; error == -EBUSY && i < DEBUGGER_TRIES; i++) {
-        nanosleep(&pause, NULL);
-        error = Attach_check(interpreter, pid, why, why_size);
-    }
-    return error;
-}
-
-static int run(const struct AttachWish *wish, const char *verb, char *why,
-               size_t why_size)
+static int try_once(const struct AttachWish *wish, const char *verb, char *why,
+                    size_t why_size)
 {
     struct Interpreter interpreter;
     sigset_t before;
-    int error = await_debugger(&interpreter, wish->pid, why, why_size);
+    int error = Attach_check(&interpreter, wish->pid, why, why_size);
     if (!error && strcmp(verb, "begin") == 0)
-        error = check_filter(wish, &interpreter, why, why_size);
+        error = check_inside(wish, &interpreter, why, why_size);
     if (error)
         return error;
     hold_signals(&before);
     error = ask(wish, &interpreter, verb, why, why_size);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return error;
+}
+
+// For so many ns we try again after such a refusal.
+static uint64_t patience(int error)
+{
+    if (error == -EINPROGRESS)
+        return PATIENCE_NS;
+    if (error == -EBUSY)
+        return DEBUGGER_NS;
+    return error == -ENOEXEC || error == -ENOTSUP ? EXEC_NS : 0;
+}
+
+static int run(const struct AttachWish *wish, const char *verb, char *why,
+               size_t why_size)
+{
+    const struct timespec pause = {0, PAUSE_NS};
+    uint64_t start = Now_ns(CLOCK_MONOTONIC);
+    int error = try_once(wish, verb, why, why_size);
+    while (error && is_there(wish->pid) &&
+           Now_ns(CLOCK_MONOTONIC) - start < patience(error)) {
+        nanosleep(&pause, NULL);
+        error = try_once(wish, verb, why, why_size);
+    }
+    if (!error || is_there(wish->pid))
+        return error;
+    snprintf(why, why_size, "process %d has ended", (int)wish->pid);
+    return -ESRCH;
 }
 
 int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size)

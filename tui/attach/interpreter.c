@@ -2,6 +2,7 @@
 // See interpreter.h.
 #include "tui/attach/interpreter.h"
 
+#include "ipc/base/opened.h"
 #include "tui/attach/memory.h"
 
 #include <errno.h>
@@ -64,6 +65,30 @@ static int find_runtime(struct Interpreter *found)
 }
 
 // --- What it is
+
+// A hash of the addresses that the kernel has given the program. They are
+// random, so another program of the same process (exec) has another one. 0: we
+// may not read them.
+static uint64_t program_of(pid_t pid)
+{
+    char path[64], given[1024];
+    uint64_t hash = 5381;
+    snprintf(path, sizeof path, "/proc/%d/auxv", (int)pid);
+    ssize_t size = Opened_read(path, given, sizeof given);
+    for (ssize_t i = 0; i < size; i++)
+        hash = hash * 33 + (unsigned char)given[i];
+    return size > 0 ? hash : 0;
+}
+
+int Interpreter_check_same(const struct Interpreter *found, char *why,
+                           size_t why_size)
+{
+    if (program_of(found->pid) == found->program)
+        return 0;
+    snprintf(why, why_size, "process %d has begun another program: try again",
+             (int)found->pid);
+    return -EINPROGRESS;
+}
 
 static int read_version(struct Interpreter *found)
 {
@@ -133,7 +158,7 @@ static int check_build(struct Interpreter *found, char *why, size_t why_size)
 int Interpreter_find(struct Interpreter *found, pid_t pid, char *why,
                      size_t why_size)
 {
-    *found = (struct Interpreter){.pid = pid};
+    *found = (struct Interpreter){.pid = pid, .program = program_of(pid)};
     int error = find_runtime(found);
     if (error == -EACCES || error == -EPERM) {
         snprintf(why, why_size,

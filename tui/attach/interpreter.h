@@ -11,6 +11,7 @@
 struct Interpreter {
     pid_t pid;
     struct Image image;
+    uint64_t program;      // a number that changes when it begins another one
     uint64_t runtime;      // address of _PyRuntime
     uint64_t runtime_size; // bytes; 0: not known
     unsigned major;        // of its version: 3
@@ -27,5 +28,9 @@ struct Interpreter {
 // one that Ocular does not work with, -EPERM: the kernel does not let us look.
 int Interpreter_find(struct Interpreter *found, pid_t pid, char *why,
                      size_t why_size);
+// Does the process still run the program in which that was found? 0, or
+// -EINPROGRESS with `why`: it has begun another one (exec).
+int Interpreter_check_same(const struct Interpreter *found, char *why,
+                           size_t why_size);
 
 #endif

@@ -6,6 +6,7 @@
 #include "tui/attach/door.h"
 #include "tui/attach/filter.h"
 #include "tui/attach/pending.h"
+#include "tui/attach/readiness.h"
 #include "tui/attach/stop.h"
 
 #include <errno.h>
@@ -21,7 +22,8 @@ struct Request {
     const struct Interpreter *interpreter;
     const char *script; // NULL: take back what was asked
     bool all;
-    bool check; // ask nothing: look at its filters
+    bool check;   // ask nothing: is it ready?
+    bool filters; // and do its filters allow what we do?
 };
 
 struct Answer {
@@ -34,8 +36,18 @@ static int ask(const struct Request *request, const struct Stop *stop,
 {
     const struct Interpreter *interpreter = request->interpreter;
     bool door = interpreter->minor >= INTERPRETER_MINOR_DOOR;
+    bool withdraws = !request->script && !request->check;
+    int error = Interpreter_check_same(interpreter, why, why_size);
+    if (error && withdraws)
+        return 0; // with that program, what it was asked is gone
+    if (!error && !withdraws)
+        error = Readiness_check(interpreter, why, why_size);
+    if (error)
+        return error;
     if (request->check)
-        return Filter_check(stop, interpreter->pid, why, why_size);
+        return request->filters
+                   ? Filter_check(stop, interpreter->pid, why, why_size)
+                   : 0;
     if (request->script && door)
         return Door_ask(interpreter, request->script, request->all, why,
                         why_size);
@@ -99,7 +111,7 @@ static int run(const struct Request *request, char *why, size_t why_size)
 int Request_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size)
 {
-    const struct Request request = {interpreter, script, all, false};
+    const struct Request request = {interpreter, script, all, false, false};
     return run(&request, why, why_size);
 }
 
@@ -110,9 +122,10 @@ int Request_withdraw(const struct Interpreter *interpreter)
     return run(&request, why, sizeof why);
 }
 
-int Request_check(const struct Interpreter *interpreter, char *why,
-                  size_t why_size)
+int Request_check(const struct Interpreter *interpreter, bool filters,
+                  char *why, size_t why_size)
 {
-    const struct Request request = {.interpreter = interpreter, .check = true};
+    const struct Request request = {
+        .interpreter = interpreter, .check = true, .filters = filters};
     return run(&request, why, why_size);
 }

@@ -10,15 +10,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// `script` names a file as the process sees it. 0, or -errno with `why`; then
-// Request_withdraw takes back what some threads may have been asked.
+// `script` names a file as the process sees it. 0, -EINPROGRESS: its
+// interpreter is not ready (readiness.h) or another one now, or -errno, with
+// `why`; then Request_withdraw takes back what some threads may have been
+// asked.
 int Request_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size);
 // Takes back what was asked and not done yet: 0, or -errno.
 int Request_withdraw(const struct Interpreter *interpreter);
-// Would a seccomp filter kill it for what we do there? 0, or -errno with `why`.
-// It is stopped for a moment.
-int Request_check(const struct Interpreter *interpreter, char *why,
-                  size_t why_size);
+// Is its interpreter ready, and would no seccomp filter (`filters`: it has
+// some) kill it for what we do there? 0, -EINPROGRESS: not now, or -errno;
+// `why` says so. It is stopped for a moment.
+int Request_check(const struct Interpreter *interpreter, bool filters,
+                  char *why, size_t why_size);
 
 #endif

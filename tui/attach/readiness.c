@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// See readiness.h. The offsets are the same in all patch versions of a minor
+// one. CPython keeps no note of `site`: while its start imports that, the first
+// frame of the main thread is _find_and_load("site", ...).
+#define _GNU_SOURCE 1 // syscall
+#include "tui/attach/readiness.h"
+
+#include "ipc/base/opened.h"
+#include "tui/attach/memory.h"
+
+#include <errno.h>
+#include <linux/kcmp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LIST_MOST 100000 // threads
+#define FRAMES_MOST 1000 // site's imports are not as deep
+#define INITIALIZED 8    // before _PyRuntimeState._finalizing
+#define MAIN 8           // behind _PyRuntimeState.interpreters.head
+#define ENDS_12 28       // PyInterpreterState.finalizing before threads.head
+#define OWNED_BY_INTERPRETER 3 // a frame that no function has
+#define NAME 120               // PyCodeObject.co_name
+#define LENGTH 16              // of a str
+#define TEXT 40                // of a str in ASCII
+
+// Places in _Py_DebugOffsets, which _PyRuntime begins with from 3.13 on.
+enum { FINALIZING = 4, INTERPRETERS = 5, THREADS = 9, TABLE };
+
+struct Runtime {
+    const struct Interpreter *interpreter;
+    uint64_t table[TABLE];
+    uint64_t finalizing; // address of _PyRuntimeState._finalizing
+    uint64_t main;       // address of the main interpreter's state; 0: none
+    uint64_t thread;     // address of its first thread's; 0: none
+};
+
+static int read_at(const struct Runtime *runtime, uint64_t address, void *out,
+                   size_t size)
+{
+    return Memory_read(runtime->interpreter->pid, address, out, size);
+}
+
+// 0: there is none, or it cannot be read.
+static uint64_t word_at(const struct Runtime *runtime, uint64_t address)
+{
+    uint64_t word;
+    return address && !read_at(runtime, address, &word, sizeof word) ? word : 0;
+}
+
+static uint32_t number_at(const struct Runtime *runtime, uint64_t address)
+{
+    uint32_t number;
+    return read_at(runtime, address, &number, sizeof number) ? 0 : number;
+}
+
+static void find_main(struct Runtime *runtime)
+{
+    const struct Interpreter *interpreter = runtime->interpreter;
+    uint64_t next = 0;
+    runtime->main = word_at(runtime, interpreter->runtime +
+                                         runtime->table[INTERPRETERS] + MAIN);
+    if (runtime->main)
+        next = word_at(runtime, runtime->main + runtime->table[THREADS]);
+    for (int i = 0; next && i < LIST_MOST; i++) {
+        runtime->thread = next;
+        next = word_at(runtime, next + 8);
+    }
+}
+
+// --- Does it import `site`?
+
+static bool is_text(const struct Runtime *runtime, uint64_t object,
+                    const char *text)
+{
+    char there[32];
+    size_t length = strlen(text);
+    return word_at(runtime, object + LENGTH) == length &&
+           !read_at(runtime, object + TEXT, there, length) &&
+           memcmp(there, text, length) == 0;
+}
+
+// A reference in a frame has marks in its lowest bits from 3.14 on.
+static uint64_t object_at(const struct Runtime *runtime, uint64_t address)
+{
+    return word_at(runtime, address) & ~(uint64_t)7;
+}
+
+// The first frame of a function on the main thread; 0: it has none, or so many
+// that it is beyond its start.
+static uint64_t first_frame(const struct Runtime *runtime)
+{
+    unsigned minor = runtime->interpreter->minor;
+    uint64_t at = runtime->thread + 72, first = 0;
+    if (minor == 12)
+        at = word_at(runtime, runtime->thread + 56); // its struct _PyCFrame
+    uint64_t frame = word_at(runtime, at);
+    for (int i = 0; frame && i < FRAMES_MOST; i++) {
+        unsigned char owner = OWNED_BY_INTERPRETER;
+        read_at(runtime, frame + (minor < 14 ? 70 : 74), &owner, 1);
+        if (owner != OWNED_BY_INTERPRETER)
+            first = frame;
+        frame = word_at(runtime, frame + 8);
+    }
+    return frame ? 0 : first;
+}
+
+static bool imports_site(const struct Runtime *runtime)
+{
+    unsigned local = runtime->interpreter->minor < 14 ? 72 : 80;
+    uint64_t frame = first_frame(runtime);
+    uint64_t code = object_at(runtime, frame);
+    return is_text(runtime, object_at(runtime, code + NAME),
+                   "_find_and_load") &&
+           is_text(runtime, object_at(runtime, frame + local), "site");
+}
+
+// --- Whose memory it is
+
+// A child of vfork() uses its parent's until it has begun its program, and the
+// parent's threads run on.
+static bool has_parents_memory(pid_t pid)
+{
+    char path[64], status[8192];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    if (Opened_read(path, status, sizeof status) < 0)
+        return false;
+    const char *parent = strstr(status, "\nPPid:");
+    long number = parent ? strtol(parent + 6, NULL, 10) : 0;
+    return number > 0 &&
+           syscall(SYS_kcmp, (long)pid, number, (long)KCMP_VM, 0L, 0L) == 0;
+}
+
+// Is it done with its main thread's program? From then on 3.12 starts no
+// threads; newer versions do until the threads of the program have ended.
+static bool is_ending(const struct Runtime *runtime)
+{
+    return word_at(runtime, runtime->finalizing) ||
+           (runtime->interpreter->minor == 12 && runtime->main &&
+            number_at(runtime,
+                      runtime->main + runtime->table[THREADS] - ENDS_12));
+}
+
+static int read_runtime(struct Runtime *runtime)
+{
+    const uint64_t table_12[TABLE] = {
+        [FINALIZING] = 24, [INTERPRETERS] = 40, [THREADS] = 72};
+    uint64_t address = runtime->interpreter->runtime;
+    int error = 0;
+    if (runtime->interpreter->minor == 12)
+        memcpy(runtime->table, table_12, sizeof table_12);
+    else
+        error =
+            read_at(runtime, address, runtime->table, sizeof runtime->table);
+    runtime->finalizing = address + runtime->table[FINALIZING];
+    if (!error)
+        find_main(runtime);
+    return error;
+}
+
+int Readiness_check(const struct Interpreter *interpreter, char *why,
+                    size_t why_size)
+{
+    struct Runtime runtime = {.interpreter = interpreter};
+    const char *what;
+    if (read_runtime(&runtime))
+        return 0; // the request says why
+    if (has_parents_memory(interpreter->pid))
+        what =
+            "still has the memory of its parent, and is about to begin a "
+            "program (vfork)";
+    else if (is_ending(&runtime))
+        what = "is about to end: its main thread is through with the program";
+    else if (number_at(&runtime, runtime.finalizing - INITIALIZED) != 1 ||
+             !runtime.thread)
+        what = "has not initialised its Python yet, or has it no more";
+    else if (imports_site(&runtime))
+        what = "has just begun: its Python imports `site`";
+    else
+        return 0;
+    snprintf(why, why_size, "process %d %s. Nothing was changed; try again",
+             (int)interpreter->pid, what);
+    return -EINPROGRESS;
+}
