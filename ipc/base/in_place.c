@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SELF "/proc/self/fd" // by which a file without a name gets one
+#define SELF "/proc/thread-self/fd" // by which a file without a name gets one
 #define ATTEMPTS 100
 
 int InPlace_open_unnamed(int directory, const char *folder)

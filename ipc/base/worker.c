@@ -50,6 +50,13 @@ static void drop_capabilities(void)
     syscall(SYS_capset, &header, held);
 }
 
+static atomic_int count; // global: of all sessions' and services' threads
+
+int Worker_count(void)
+{
+    return atomic_load(&count);
+}
+
 static void *begin(void *argument)
 {
     struct Worker *worker = argument;
@@ -61,6 +68,7 @@ static void *begin(void *argument)
     // Both pair with Worker_cpu_ns: it is counted once, whenever that comes.
     atomic_store_explicit(&worker->before_ns, before, memory_order_relaxed);
     atomic_store_explicit(&worker->tid, gettid(), memory_order_release);
+    atomic_fetch_add(&count, 1);
     if (worker->prepare) {
         worker->prepare();
         sem_post(&worker->prepared);
@@ -71,6 +79,7 @@ static void *begin(void *argument)
     atomic_store_explicit(&worker->ended_ns,
                           before + Now_ns(CLOCK_THREAD_CPUTIME_ID),
                           memory_order_relaxed);
+    atomic_fetch_sub(&count, 1);
     atomic_store_explicit(&worker->tid, 0, memory_order_release);
     return NULL;
 }

@@ -45,6 +45,8 @@ void Worker_leave_descriptors(void);
 // (pthread_join alone returns a moment before that). Nothing if it was not
 // started.
 void Worker_join(struct Worker *worker);
+// How many run. Any thread; not in a forked child.
+int Worker_count(void);
 // CPU time used by it and those before it. Any thread.
 uint64_t Worker_cpu_ns(const struct Worker *worker);
 

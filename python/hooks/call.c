@@ -7,6 +7,7 @@
 #include "python/hooks/paid.h"
 #include "python/hooks/tasks.h"
 #include "python/hooks/thread_state.h"
+#include "tracer/base/tsc_guard.h"
 #include "tracer/hook/thread_trace_call.h"
 
 // The event comes from another stack than the last one, or from another part of
@@ -33,7 +34,7 @@ bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
 {
     struct Seen *seen;
 
-    if (PyVectorcall_NARGS(nargsf) < 2)
+    if (PyVectorcall_NARGS(nargsf) < 2 || TscGuard_has_tripped())
         return false;
     call->code = Adopt_find(&ocular_state, args[0]);
     if (!call->code || !PyLong_Check(args[1]))

@@ -8,6 +8,7 @@
 #include "python/hooks/own_trace.h"
 #include "python/hooks/paid.h"
 #include "python/hooks/tools.h"
+#include "tracer/base/tsc_guard.h"
 
 // From 3.15 on these two are local events, of accepted code, and can be
 // disabled; before, they are global, and DISABLE would raise (tools.c).
@@ -67,7 +68,7 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
     struct Code *code;
 
     (void)self, (void)names;
-    if (PyVectorcall_NARGS(nargsf) >= 3 &&
+    if (PyVectorcall_NARGS(nargsf) >= 3 && !TscGuard_has_tripped() &&
         (code = Adopt_find(&ocular_state, args[0])))
         Callees_note(&ocular_state, code, args[2]);
     // Looking at what is called is our cost, not its caller's time.
@@ -132,7 +133,7 @@ PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
     if (PyErr_Occurred())
         return NULL;
     if (PyVectorcall_NARGS(nargsf) < 2 || !PyCode_Check(args[0]) ||
-        ocular_state.phase != PHASE_TRACING) {
+        ocular_state.phase != PHASE_TRACING || TscGuard_has_tripped()) {
         ;
     } else if (Adopt_put_off(&ocular_state, (PyCodeObject *)args[0])) {
         done = false;

@@ -12,7 +12,7 @@
 #include "python/service/governor.h"
 #include "python/service/mask_watch.h"
 #include "python/service/poll.h"
-#include "python/service/termination.h"
+#include "python/service/strict.h"
 #include "tracer/session/lifetime.h"
 #include "tracer/session/report.h"
 
@@ -414,7 +414,7 @@ static void free_session(struct State *state)
     state->engine.session = NULL;
     Session_free(session);
     take_down(state);
-    Termination_stop();
+    Strict_stop();
 }
 
 PyObject *Control_stop(struct State *state, bool write, PyObject *progress,

@@ -4,6 +4,7 @@
 #include "ipc/file_kind.h"
 #include "python/module/control.h"
 #include "python/service/mask_watch.h"
+#include "python/service/strict.h"
 #include "python/service/termination.h"
 #include "tracer/timeline/output_name.h"
 
@@ -29,6 +30,12 @@ static void make_room(struct State *state)
     PyErr_Clear();
 }
 
+static void serve_turn(struct Session *session)
+{
+    Termination_serve(session);
+    Strict_serve(session);
+}
+
 static int start_held(struct State *state, const struct Request *request,
                       int by)
 {
@@ -37,8 +44,12 @@ static int start_held(struct State *state, const struct Request *request,
 
     Activation_hold(activation);
     make_room(state);
+    if (state->phase == PHASE_IDLE)
+        Strict_start();
     MaskWatch_start(); // before there are timers; Control stops it
     error = Control_start(state, request);
+    if (state->phase == PHASE_IDLE)
+        Strict_stop();
     state->inherited = !error && (by == BY_CHILD || by == BY_WRITING_CHILD);
     state->writes = by == BY_PROGRAM || by == BY_WRITING_CHILD;
     activation->armed = !error && by == BY_ACTIVATION;
@@ -79,7 +90,7 @@ PyObject *Start_trace(struct State *state, PyObject *args)
     config->spill_asked = spill_asked;
     config->serve = serve;
     config->sampler = true;
-    config->each_turn = Termination_serve;
+    config->each_turn = serve_turn;
     if (ocular_service.activation.persistent.server)
         config->persistent = &ocular_service.activation.persistent;
     if (by == BY_CHILD || by == BY_WRITING_CHILD)

@@ -3,6 +3,7 @@
 // held while the interpreter's lock, or the server, is waited for.
 #include "python/service/activation.h"
 #include "python/service/attach.h"
+#include "tracer/base/tsc_guard.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -125,6 +126,8 @@ static void run(void *context)
     do {
         Attach_leave();
         task = wait_for_task(activation);
+        if (TscGuard_has_tripped())
+            return; // nobody may wait for the interpreter any more
         Attach_take(state);
         if (task == TASK_ARM) {
             arm(activation);
@@ -178,6 +181,14 @@ void Activation_init(struct Activation *activation, pthread_mutex_t *ending)
     activation->persistent.viewers = count;
     activation->persistent.context = activation;
     make_locks(activation);
+}
+
+void Activation_end(struct Activation *activation)
+{
+    pthread_mutex_lock(&activation->mutex);
+    activation->stop = true;
+    ring(activation);
+    pthread_mutex_unlock(&activation->mutex);
 }
 
 int Activation_resume(struct Activation *activation)

@@ -56,6 +56,9 @@ void Activation_let_go(struct Activation *activation, bool traced);
 // released meanwhile), and goes on: 0 or -errno. Of its server this says
 // nothing: that is paused with the session, or alone.
 void Activation_pause(struct Activation *activation);
+// Its thread ends if the guard of the time stamp counter has tripped, without
+// the lock.
+void Activation_end(struct Activation *activation);
 int Activation_resume(struct Activation *activation);
 // After a fork, in the child: neither thread nor socket are there. True: it was
 // open.

@@ -13,6 +13,7 @@
 #include "python/service/operand_writer.h"
 #include "python/service/poll.h"
 #include "python/service/rearming.h"
+#include "python/service/strict.h"
 #include "tracer/base/rcu.h"
 #include "tracer/budget/control.h"
 #include "tracer/code/arming.h"
@@ -277,8 +278,10 @@ static void run(void *context)
     Attach_begin(state);
     Attach_leave();
     pause = Control_begin(&governor->control, Now_s(CLOCK_MONOTONIC));
-    while (wait_s(governor, pause, &woken))
+    while (wait_s(governor, pause, &woken) && !Strict_is_found())
         pause = wake_up(governor, woken);
+    if (Strict_is_found())
+        return;
     Attach_take(state);
     Attach_end(state);
 }

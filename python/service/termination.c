@@ -89,20 +89,20 @@ static void die(void)
     _exit(128 + SIGTERM);
 }
 
-static void say(const char *path, int error,
+static void say(const char *why, const char *path, int error,
                 const struct PerfettoResult *result,
                 const struct ExportLimit *limit)
 {
     if (error)
-        dprintf(2, "ocular: SIGTERM: %s was not written: %s\n", path,
+        dprintf(2, "ocular: %s: %s was not written: %s\n", why, path,
                 strerror(-error));
     else if (limit->part < 1)
         dprintf(2,
-                "ocular: SIGTERM: written: %s, %.1f MB, the newest %.0f%% of "
-                "it, for which there was time and room\n",
-                path, (double)result->bytes / 1e6, 100 * limit->part);
+                "ocular: %s: written: %s, %.1f MB, the newest %.0f%% of it, "
+                "for which there was time and room\n",
+                why, path, (double)result->bytes / 1e6, 100 * limit->part);
     else
-        dprintf(2, "ocular: SIGTERM: written: %s, %.1f MB\n", path,
+        dprintf(2, "ocular: %s: written: %s, %.1f MB\n", why, path,
                 (double)result->bytes / 1e6);
 }
 
@@ -134,18 +134,22 @@ static int write_output(struct Session *session, char path[PATH_MAX],
     return error;
 }
 
-void Termination_serve(struct Session *session)
+void Termination_write(struct Session *session, const char *why, double seconds)
 {
-    struct ExportLimit limit = {.seconds = termination.seconds};
+    struct ExportLimit limit = {.seconds = seconds};
     struct PerfettoResult result = {0};
     char path[PATH_MAX];
-    int error;
+    int error = write_output(session, path, &limit, &result);
 
+    if (!termination.quiet)
+        say(why, path, error, &result, &limit);
+}
+
+void Termination_serve(struct Session *session)
+{
     if (!Termination_is_asked())
         return;
-    error = write_output(session, path, &limit, &result);
-    if (!termination.quiet)
-        say(path, error, &result, &limit);
+    Termination_write(session, "SIGTERM", termination.seconds);
     die();
 }
 

@@ -16,11 +16,15 @@ void Termination_start(double seconds, bool quiet);
 // The collector's thread: where the signal has come, writes and does not
 // return.
 void Termination_serve(struct Session *session);
+// Writes the session's timeline and says so, and why it does, on stderr, unless
+// `quiet`. The collector's thread.
+void Termination_write(struct Session *session, const char *why,
+                       double seconds);
 // Whether the signal has come, and how long writing may take then. Any thread.
 bool Termination_is_asked(void);
 double Termination_seconds(void);
 // The session has ended, its timeline is written. Does not return where the
-// signal has come meanwhile. Interpreter's lock held.
+// signal has come meanwhile.
 void Termination_stop(void);
 
 #endif

@@ -11,11 +11,12 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "tracer/base/clock.h"
+#include "tracer/base/own_text.h"
+#include "tracer/base/tsc_guard.h"
 #include "tracer/sample/main_signals.h"
 #include "tracer/sample/timer_slot.h"
 
 #include <errno.h>
-#include <link.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -28,10 +29,6 @@
 
 #define CLOSE_MS 1000
 #define MOST_S 200e-6 // see CpuTimers.most
-
-// Global, since a handler has nothing else, and it outlives each session: where
-// our own code lies.
-static uintptr_t text_begin, text_end;
 
 // --- The handler -------------------------------------------------------------
 
@@ -62,7 +59,7 @@ static uint8_t flags_of(const struct CpuTimer *timer, uintptr_t counter)
         flags |= SAMPLE_ACTIVE;
     if (!timer->start.read)
         flags |= SAMPLE_UNREAD;
-    if (counter >= text_begin && counter < text_end)
+    if (OwnText_holds(counter))
         flags |= SAMPLE_OURS;
     return flags;
 }
@@ -104,6 +101,13 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
                 took < timers->most ? took : timers->most);
 }
 
+// See tsc_guard.h: the counter is read for that alone.
+static bool may_call_the_kernel(const struct CpuTimer *timer)
+{
+    Clock_read(timer->timers->clock);
+    return !TscGuard_has_tripped();
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
@@ -120,7 +124,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     atomic_fetch_add(&slot->busy, 1);
     timer = atomic_load(&slot->timer);
     if (timer && timer != TIMER_CLAIMED &&
-        atomic_load(&slot->generation) == value >> 32) {
+        atomic_load(&slot->generation) == value >> 32 &&
+        may_call_the_kernel(timer)) {
         // First: other threads have been woken for what is pending.
         if (timer->tid != timer->timers->pid)
             MainSignals_pass(context, timer->timers->pid);
@@ -132,28 +137,6 @@ static void on_signal(int number, siginfo_t *info, void *context)
 }
 
 // --- The signal --------------------------------------------------------------
-
-// The part of memory that is mapped to be run from the file that this function
-// is in.
-static int note_text(struct dl_phdr_info *info, size_t size, void *context)
-{
-    uintptr_t here = (uintptr_t)note_text;
-
-    (void)size;
-    (void)context;
-    for (size_t i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        uintptr_t begin = info->dlpi_addr + part->p_vaddr;
-
-        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) ||
-            here < begin || here >= begin + part->p_memsz)
-            continue;
-        text_begin = begin;
-        text_end = begin + part->p_memsz;
-        return 1;
-    }
-    return 0;
-}
 
 void CpuTimers_open(struct CpuTimers *timers, int signal)
 {
@@ -168,7 +151,7 @@ void CpuTimers_open(struct CpuTimers *timers, int signal)
     clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
     timers->tick_ns = (uint64_t)tick.tv_sec * 1000000000u + tick.tv_nsec;
     timers->most = (uint64_t)(MOST_S * Clock_hz(timers->clock));
-    dl_iterate_phdr(note_text, NULL);
+    OwnText_find();
     signal = TimerSignal_install(signal, on_signal);
     if (signal > 0)
         timers->signal = signal;

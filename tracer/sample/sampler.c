@@ -4,6 +4,7 @@
 #include "tracer/sample/sampler.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/rcu.h"
+#include "tracer/base/tsc_guard.h"
 #include "tracer/sample/observer.h"
 #include "tracer/sample/samples.h"
 
@@ -132,7 +133,8 @@ static void run(void *argument)
     struct Sampler *sampler = argument;
 
     Worker_leave_descriptors();
-    while (wait_until(sampler, Sampler_step(sampler)))
+    while (wait_until(sampler, Sampler_step(sampler)) &&
+           !TscGuard_has_tripped())
         continue;
 }
 

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Programs that enter seccomp's strict mode while they are traced, in which the kernel
+ends a thread for any system call but read, write, exit and sigreturn, and for reading
+the time stamp counter: they go on, and end as they would have."""
+
+import json
+from pathlib import Path
+
+import pytest
+from e2e.program import PYTHON, SLOW, start, write
+
+pytestmark = pytest.mark.skipif(
+    "Seccomp:\t0" not in Path("/proc/self/status").read_text(),
+    reason="needs unfiltered system calls",
+)
+
+START = """
+import ocular
+ocular.start_tracing(serve=True, quiet=True, output="trace.json", **{settings})
+"""
+
+# Who enters the mode holds the interpreter's lock, and has slept: no thread of ours
+# waits for it then, which would be the end of this one in any program.
+PROGRAM = """
+import ctypes, os, time
+libc = ctypes.PyDLL(None)
+prctl, leave, write, sleep = libc.prctl, libc.syscall, os.write, time.sleep
+def inner(n):
+    return n & 3
+def work(n):
+    total = 0
+    for i in range(n):
+        total += inner(i)
+    return total
+def generate(n):
+    for i in range(n):
+        yield inner(i)
+def fails():
+    raise ValueError
+for _ in range({warm}):
+    work(1000)
+sleep(0.01)
+prctl({mode})
+for _ in range({rounds}):
+    work(1000)
+    sum(generate(10))
+    exec("def fresh(): return inner(3)\\nfresh()")
+    try:
+        fails()
+    except ValueError:
+        pass
+write(1, b"done")
+leave(60, 7)  # exit: not exit_group
+"""
+
+STRICT, NO_COUNTER = "22, 1", "26, 2"  # PR_SET_SECCOMP, PR_SET_TSC
+
+WAYS = {
+    "every call": ({"deinstrument_threshold": 0}, 0, 300),
+    "at once": ({}, 0, 300),
+    "dark": ({}, 300, 2000),
+    "precise": ({"mode": "precise"}, 0, 300),
+    "without signals": ({"overhead_budget": None}, 0, 2000),
+}
+
+
+@pytest.mark.parametrize("mode", [STRICT, NO_COUNTER], ids=["strict", "no counter"])
+@pytest.mark.parametrize("way", WAYS)
+def test_it_lives(tmp_path, sockets, mode, way):
+    settings, warm, rounds = WAYS[way]
+    body = PROGRAM.format(warm=warm, rounds=rounds, mode=mode)
+    path = write(tmp_path, START.format(settings=settings) + body)
+    environment = {"OCULAR_SIGNAL": "none"} if way == "without signals" else {}
+    with start([PYTHON, path], cwd=tmp_path, env=environment) as process:
+        try:
+            out, err = process.communicate(timeout=SLOW)
+        except BaseException:
+            process.kill()
+            raise
+    assert (process.returncode, out) == (7, "done"), err
+    assert err.startswith("ocular: no time stamp counter any more"), err
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert any(event["name"].startswith("work") for event in events) or not warm

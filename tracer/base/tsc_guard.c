@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// See tsc_guard.h.
+#define _GNU_SOURCE 1 // REG_RIP
+#include "tracer/base/tsc_guard.h"
+
+#include "tracer/base/own_text.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <ucontext.h>
+
+// Global, since a handler has nothing else.
+atomic_bool tsc_guard_tripped;
+static void (*_Atomic tell)(void);
+
+void TscGuard_trip(void)
+{
+    void (*on_trip)(void) = atomic_load(&tell);
+
+    if (!atomic_exchange(&tsc_guard_tripped, true) && on_trip)
+        on_trip();
+}
+
+#if defined(__x86_64__)
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    static const uint8_t rdtsc[] = {0x0f, 0x31};
+    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+    uintptr_t at = (uintptr_t)registers[REG_RIP];
+
+    if (info->si_code == SI_KERNEL && OwnText_holds(at) &&
+        memcmp((const void *)at, rdtsc, sizeof rdtsc) == 0) {
+        registers[REG_RAX] = registers[REG_RDX] = 0;
+        registers[REG_RIP] += (greg_t)sizeof rdtsc;
+        TscGuard_trip();
+        return;
+    }
+    // A fault comes again as this returns, and has its default action then; a
+    // signal that was sent has to be sent again.
+    signal(number, SIG_DFL);
+    if (info->si_code <= 0)
+        raise(number);
+}
+
+static bool has_handler(void)
+{
+    struct sigaction action;
+
+    return sigaction(SIGSEGV, NULL, &action) == 0 &&
+           action.sa_flags & SA_SIGINFO && action.sa_sigaction == on_fault;
+}
+
+static void install(void)
+{
+    struct sigaction action, before;
+
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    if (sigaction(SIGSEGV, NULL, &before) == 0 &&
+        !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL)
+        sigaction(SIGSEGV, &action, NULL);
+}
+
+#else // elsewhere the counter stays readable
+
+static bool has_handler(void)
+{
+    return false;
+}
+
+static void install(void)
+{
+}
+
+#endif
+
+void TscGuard_start(void (*on_trip)(void))
+{
+    OwnText_find();
+    atomic_store(&tell, on_trip);
+    atomic_store(&tsc_guard_tripped, false);
+    install();
+}
+
+void TscGuard_stop(void)
+{
+    if (has_handler())
+        signal(SIGSEGV, SIG_DFL);
+}
