@@ -66,6 +66,8 @@ SAID = (
     "is about to end",
     "has not initialised",
     "has just begun",
+    "is about to begin or to end",
+    "does not stop for a moment",  # on a busy machine
     "has begun another program",
     "still has the memory of its parent",
     "runs no CPython",  # a child that runs /bin/true

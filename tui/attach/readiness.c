@@ -28,7 +28,7 @@
 #define TEXT 40                // of a str in ASCII
 
 // Places in _Py_DebugOffsets, which _PyRuntime begins with from 3.13 on.
-enum { FINALIZING = 4, INTERPRETERS = 5, THREADS = 9, TABLE };
+enum { FINALIZING = 4, INTERPRETERS = 5, THREADS = 9, RUNNING = 10, TABLE };
 
 struct Runtime {
     const struct Interpreter *interpreter;
@@ -177,6 +177,9 @@ int Readiness_check(const struct Interpreter *interpreter, char *why,
     else if (number_at(&runtime, runtime.finalizing - INITIALIZED) != 1 ||
              !runtime.thread)
         what = "has not initialised its Python yet, or has it no more";
+    else if (interpreter->minor >= INTERPRETER_MINOR_DOOR &&
+             !word_at(&runtime, runtime.main + runtime.table[RUNNING]))
+        what = "is about to begin or to end its program";
     else if (imports_site(&runtime))
         what = "has just begun: its Python imports `site`";
     else
