@@ -83,7 +83,8 @@ HOMES = {
     r"urcu.*|sanitizer/.*": {"tracer/base/rcu.c"},
     r"sys/socket\.h|sys/un\.h": {"ipc/socket.c"},
     r".*intrin\.h": set(),  # dear to compile: __builtin_ia32_... is there without
-    r"cpuid\.h": {"tracer/base/clock.c"},
+    r"cpuid\.h": {"tracer/base/clock.c", "tui/attach/sigframe.c"},
+    r"sys/user\.h": {"tui/attach/sigframe.c"},
     r"zlib\.h": {"tracer/base/output.c", "tui/model/archive.c"},
     r"Python\.h|structmember\.h|cpython/.*": {"python/*"},
     r"internal/.*": {"python/service/missed_signals.c"},

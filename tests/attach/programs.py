@@ -41,13 +41,15 @@ print("ready", flush=True)
 threads[0].join()
 """
 
-# All of it is in one call of C's that does not end until its stdin does.
+# It is in a call of C's that does not end until its stdin has something, and that keeps
+# the interpreter's lock.
 BLOCKED = """
-import os, sys
+import ctypes
+held, room = ctypes.PyDLL(None), ctypes.create_string_buffer(1)
 print("ready", flush=True)
-os.read(0, 1)
+held.read(0, room, 1)
 print("after", flush=True)
-os.read(0, 1)
+input()
 """
 
 TIGHT = """

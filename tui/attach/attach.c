@@ -154,8 +154,9 @@ static void explain_silence(pid_t pid, char *why, size_t why_size)
     char where[128];
     Blocked_describe(pid, where, sizeof where);
     snprintf(why, why_size,
-             "process %d has run no Python code for %u s: its main thread %s. "
-             "Nothing was changed; try again when it has work",
+             "process %d has run no Python code for %u s: its main thread %s, "
+             "and none waits where it could be asked. Nothing was changed; try "
+             "again when it has work",
              (int)pid, (unsigned)(PATIENCE_NS / 1000000000u), where);
 }
 
@@ -186,8 +187,9 @@ static int await(const struct Interpreter *interpreter,
                  size_t why_size)
 {
     const struct timespec pause = {0, PAUSE_NS};
-    uint64_t start = Now_ns(CLOCK_MONOTONIC), now;
+    uint64_t start = Now_ns(CLOCK_MONOTONIC), asked = start, now;
     enum ScriptState state = SCRIPT_WAITS;
+    bool woken = false;
     *why = '\0';
     while ((state = Script_look(script, why, why_size)) != SCRIPT_DONE) {
         now = Now_ns(CLOCK_MONOTONIC);
@@ -205,6 +207,10 @@ static int await(const struct Interpreter *interpreter,
                     -EINPROGRESS &&
                 Script_revoke(script))
                 return -EINPROGRESS;
+        }
+        if (state == SCRIPT_WAITS && !woken && now - asked > OTHERS_NS) {
+            woken = !Request_wake(interpreter, script->path);
+            asked = Now_ns(CLOCK_MONOTONIC);
         }
         bool interrupted = is_interrupted();
         if (state == SCRIPT_WAITS &&

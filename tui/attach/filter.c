@@ -148,6 +148,7 @@ static const struct Call calls[] = {
     CALL(madvise),
     CALL(membarrier),
     CALL(mmap),
+    CALL(mmap, 0, 4096, 1 | 4), // PROT_READ | PROT_EXEC
     CALL(mprotect),
     CALL(munmap),
     CALL(newfstatat, FD),

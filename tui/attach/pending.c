@@ -6,6 +6,7 @@
 #include "tui/attach/pending.h"
 
 #include "tui/attach/memory.h"
+#include "tui/attach/script.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -296,12 +297,7 @@ static int find(struct Queue *queue, const struct Interpreter *interpreter,
     const struct Layout *layout = &layouts[interpreter->minor];
     struct Symbol run;
     *queue = (struct Queue){.interpreter = interpreter, .layout = layout};
-    // The program's own names stay as they are, and so does what it may have
-    // put in place of open() and exec().
-    int size = snprintf(queue->text, sizeof queue->text,
-                        "try: __import__('builtins').exec(__import__('io')"
-                        ".open('%s').read(), {})\nexcept BaseException: pass\n",
-                        script);
+    int size = snprintf(queue->text, sizeof queue->text, SCRIPT_LINE, script);
     if (size >= (int)sizeof queue->text ||
         Image_find(&interpreter->image, "PyRun_SimpleString", &run) ||
         find_queue(queue))

@@ -7,6 +7,7 @@
 #include "tui/attach/filter.h"
 #include "tui/attach/pending.h"
 #include "tui/attach/readiness.h"
+#include "tui/attach/sleeper.h"
 #include "tui/attach/stop.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@ struct Request {
     const struct Interpreter *interpreter;
     const char *script; // NULL: take back what was asked
     bool all;
+    bool wake;    // ask nobody: have a thread run it
     bool check;   // ask nothing: is it ready?
     bool filters; // and do its filters allow what we do?
 };
@@ -31,8 +33,8 @@ struct Answer {
     char why[1024];
 };
 
-static int ask(const struct Request *request, const struct Stop *stop,
-               char *why, size_t why_size)
+static int ask(const struct Request *request, struct Stop *stop, char *why,
+               size_t why_size)
 {
     const struct Interpreter *interpreter = request->interpreter;
     bool door = interpreter->minor >= INTERPRETER_MINOR_DOOR;
@@ -48,6 +50,8 @@ static int ask(const struct Request *request, const struct Stop *stop,
         return request->filters
                    ? Filter_check(stop, interpreter->pid, why, why_size)
                    : 0;
+    if (request->wake)
+        return Sleeper_run(interpreter, stop, request->script);
     if (request->script && door)
         return Door_ask(interpreter, request->script, request->all, why,
                         why_size);
@@ -111,8 +115,17 @@ static int run(const struct Request *request, char *why, size_t why_size)
 int Request_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size)
 {
-    const struct Request request = {interpreter, script, all, false, false};
+    const struct Request request = {
+        .interpreter = interpreter, .script = script, .all = all};
     return run(&request, why, why_size);
+}
+
+int Request_wake(const struct Interpreter *interpreter, const char *script)
+{
+    const struct Request request = {
+        .interpreter = interpreter, .script = script, .wake = true};
+    char why[512];
+    return run(&request, why, sizeof why);
 }
 
 int Request_withdraw(const struct Interpreter *interpreter)

@@ -16,6 +16,8 @@
 // asked.
 int Request_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size);
+// For a process whose threads sleep (sleeper.h). 0, or -errno: none does so.
+int Request_wake(const struct Interpreter *interpreter, const char *script);
 // Takes back what was asked and not done yet: 0, or -errno.
 int Request_withdraw(const struct Interpreter *interpreter);
 // Is its interpreter ready, and would no seccomp filter (`filters`: it has

@@ -15,6 +15,13 @@
 #define SCRIPT_PATH 64                      // bytes
 #define SCRIPT_PREFIX "/tmp/ocular-attach-" // of the script's path
 
+// A line of Python that runs the script, with its path. The program's own names
+// stay as they are, and so does what it may have put in place of open() and
+// exec().
+#define SCRIPT_LINE                                                            \
+    "try: __import__('builtins').exec(__import__('io').open('%s').read(), "    \
+    "{})\nexcept BaseException: pass\n"
+
 struct Script {
     pid_t pid;
     pid_t inner_pid; // in its own pid namespace

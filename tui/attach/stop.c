@@ -153,6 +153,24 @@ int Stop_all(struct Stop *stop, pid_t pid, char *why, size_t why_size)
     return error;
 }
 
+int Stop_let_run(struct Stop *stop, pid_t id, long ns)
+{
+    const struct timespec moment = {0, ns};
+    for (size_t i = 0; i < stop->count; i++) {
+        struct StoppedThread *thread = &stop->threads[i];
+        if (thread->id != id)
+            continue;
+        if (ptrace(PTRACE_CONT, id, NULL, (void *)(intptr_t)thread->signal) < 0)
+            return -errno;
+        thread->signal = 0;
+        nanosleep(&moment, NULL);
+        if (ptrace(PTRACE_INTERRUPT, id, NULL, NULL) < 0)
+            return -errno;
+        return await(thread);
+    }
+    return -ESRCH;
+}
+
 void Stop_release(struct Stop *stop)
 {
     for (size_t i = 0; i < stop->count; i++)

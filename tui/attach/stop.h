@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // All threads of another process, stopped for the moment in which its state is
-// read and written. No register is changed and no code runs there: where we are
-// killed, the kernel lets the threads go on. Called by request.c, in a
-// process of its own.
+// read and written. If we are killed, the kernel lets the threads go on. Called
+// by request.c, in a process of its own.
 #ifndef OCULAR_TUI_ATTACH_STOP_H
 #define OCULAR_TUI_ATTACH_STOP_H
 
@@ -23,6 +22,8 @@ struct Stop {
 // there, perhaps for a moment;
 // -EBUSY: a thread does not stop. That one is let go by the caller's end.
 int Stop_all(struct Stop *stop, pid_t pid, char *why, size_t why_size);
+// Lets one of them go on for so long. 0, or -errno: it has ended, say.
+int Stop_let_run(struct Stop *stop, pid_t id, long ns);
 void Stop_release(struct Stop *stop); // lets them go on
 
 #endif

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""Programs that sleep are attached to and let go, and cannot tell: their calls end when
+they would have, with what they would have."""
+
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from attach import killed
+from attach.programs import Program, files
+from e2e.program import TOP, wait_until
+
+SOURCE = """
+import ctypes, os, select, signal, socket, subprocess, sys, threading, time
+
+libc = ctypes.CDLL(None)
+room = ctypes.create_string_buffer(64)
+lock = threading.Lock()
+lock.acquire()
+poll, epoll = select.poll(), select.epoll()
+poll.register(0, select.POLLIN)
+epoll.register(0, select.EPOLLIN)
+%s
+print("ready", flush=True)
+try:
+    print(%s)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+# The call, the number of its system call, the lines before it, and the program's output
+# at its end: its stdin has "x" then, or it is interrupted.
+SLEEPS = [
+    ("os.read(0, 1)", 0, "", "b'x'"),
+    ("input()", 0, "", "x"),
+    ("select.select([0], [], [])", 270, "", "([0], [], [])"),
+    ("select.select([0], [], [], 600)", 270, "", "([0], [], [])"),
+    ("poll.poll()[0][0]", 7, "", "0"),
+    ("poll.poll(600_000)[0][0]", 7, "", "0"),
+    ("epoll.poll()[0][0]", 232, "", "0"),
+    ("epoll.poll(600)[0][0]", 232, "", "0"),
+    ("time.sleep(600)", 230, "", "interrupted"),
+    ("lock.acquire()", 202, "", "interrupted"),
+    ("lock.acquire(timeout=600)", 202, "", "interrupted"),
+    ("signal.pause()", 34, "", "interrupted"),
+    ("os.waitpid(cat.pid, 0)[1]", 61, "cat = subprocess.Popen('cat')", "x0"),
+    ("it.accept()", 288, "it = socket.create_server(('', 0))", "interrupted"),
+    ("a.recv(1)", 45, "a, b = socket.socketpair()", "interrupted"),
+    ("libc.read(0, room, 1)", 0, "", "1"),
+    (  # it cannot be asked, but another thread can
+        "libc.pthread_mutex_lock(room)",
+        202,
+        "libc.pthread_mutex_lock(room)\n"
+        "threading.Thread(target=time.sleep, args=[600], daemon=True).start()",
+        None,
+    ),
+]
+# After the process was stopped, if the call has a timeout; poll() from 3.15 on.
+OTHERWISE = [219, 271]
+# In a lock of C's, as malloc() has one.
+REFUSED = [
+    ("libc.pthread_mutex_lock(room)", 202, "libc.pthread_mutex_lock(room)", None),
+]
+
+
+@pytest.fixture(autouse=True)
+def no_files_left():
+    before = files()
+    yield
+    assert files() <= before
+
+
+class Sleeper(Program):
+    def __init__(self, directory, call, number, before, last):
+        directory.mkdir()
+        super().__init__(directory, SOURCE % (before, call))
+        self.number, self.last = number, last
+        wait_until(self.is_asleep, what=call)
+
+    def is_asleep(self):
+        number = Path(f"/proc/{self.pid}/syscall").read_text().split()[0]
+        return number in map(str, (self.number, *OTHERWISE))
+
+    def is_ended(self):
+        if self.last is None:
+            return
+        if self.last == "interrupted":
+            self.process.send_signal(signal.SIGINT)
+        assert self.end() == (self.last + "\n", "")
+
+
+def sleeps(directory, case):
+    with Sleeper(directory, *case) as program:
+        before = program.state()
+        done = program.attach()
+        assert (done.status, done.err) == (0, ""), (case, done)
+        assert program.is_asleep()
+        done = program.detach()
+        assert (done.status, done.err) == (0, ""), (case, done)
+        program.is_again(before)
+        assert program.is_asleep()
+        program.is_ended()
+
+
+def is_refused(directory, case):
+    with Sleeper(directory, *case) as program:
+        before = program.state()
+        done = program.attach()
+        assert done.status == 1 and "its main thread is in the system call" in done.err
+        program.is_again(before)
+        assert program.is_asleep()
+        program.is_ended()
+
+
+def test_it_cannot_tell(tmp_path):
+    with ThreadPoolExecutor(20) as pool:
+        tries = [
+            pool.submit(sleeps if i < len(SLEEPS) else is_refused, tmp_path / str(i), case)
+            for i, case in enumerate(SLEEPS + REFUSED)
+        ]
+    for each in tries:
+        each.result()
+
+
+def test_the_attaching_side_is_killed(tmp_path):
+    """Before system calls of it or of its child, from that on which has the thread make
+    the calls; KILL_STRIDE=1 takes each."""
+    command = [TOP, "--attach-only", "--pid"]
+    with Sleeper(tmp_path / "program", *SLEEPS[0]) as program:
+        assert program.attach().status == 0  # what it imports stays
+        assert program.detach().status == 0
+        before = program.state()
+        steps = killed.run_until([*command, program.pid], float("inf"))
+        assert program.detach().status == 0
+        stride = int(os.environ.get("KILL_STRIDE", steps // 12))
+        for step in range(steps // 2, steps, stride):
+            killed.run_until([*command, program.pid], step)
+            done = program.detach()
+            assert done.status == 0 or "does not serve" in done.err, (step, done.err)
+            program.is_again(before)
+            wait_until(program.is_asleep)
+        time.sleep(3)
+        assert program.attach().status == 0  # cleans up
+        assert program.detach().status == 0
+        program.is_ended()

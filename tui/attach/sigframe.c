@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+// See sigframe.h. rt_sigreturn loads all registers from a frame. The first one
+// has those of the call. The call's return address is code that makes the same
+// system call, and behind it lies the second one, with the registers with which
+// the thread slept.
+#define _GNU_SOURCE 1 // struct sigcontext, prlimit
+#include "tui/attach/sigframe.h"
+
+#include <errno.h>
+
+#ifdef __x86_64__
+
+#include "ipc/base/opened.h"
+#include "tui/attach/memory.h"
+
+#include <cpuid.h>
+#include <elf.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+
+#define RED_ZONE 128    // bytes below the stack pointer that are in use
+#define ROOM 0x10000    // the call has it
+#define SCAN 0x10000    // of the stack, for frames of real signals
+#define CHUNK 0x10000   // of code, while it is searched
+#define NO_STACK 0x5555 // no such flags: sigaltstack() stays as it is
+#define XSTATE_MOST 0x4000
+#define FX_SIZE 512
+#define FX_SOFTWARE 464 // offset of what the kernel keeps there
+#define FX_BEGINS 0x46505853u
+#define FX_ENDS 0x46505845u
+#define CODE_SEGMENT 0x33 // of 64-bit code, and its stack's
+#define STACK_SEGMENT 0x2b
+
+// The kernel's own results of a call that a signal interrupts.
+enum { RESTART_FIRST = 512, RESTART_NOHAND = 514, RESTART_BLOCK = 516 };
+
+#define BIT(signal) (1ull << ((signal)-1))
+// Signals wait meanwhile, but for those that a fault raises, those of setuid()
+// and pthread_cancel(), which wait for each thread, and one that nobody sends:
+// so the mask tells that the thread is at our calls.
+static const uint64_t held_back =
+    ~(BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) |
+      BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | BIT(32) | BIT(33) |
+      BIT(SIGSTKFLT));
+
+// struct rt_sigframe of the kernel, up to what rt_sigreturn reads.
+struct Frame {
+    uint64_t restorer; // where the call before it returns to
+    uint64_t flags;    // the two below
+    uint64_t link;
+    uint64_t stack;
+    uint32_t stack_flags, padding;
+    uint64_t stack_size;
+    struct sigcontext registers;
+    uint64_t mask;
+    uint64_t alignment;
+};
+_Static_assert(sizeof(struct Frame) % 16 == 0, "frames keep the stack aligned");
+
+#define HAS_XSTATE 1
+#define HAS_STACK_SEGMENT 6 // and it is to be taken as it is
+
+// --- Looking at it
+
+struct Mapping {
+    uint64_t start, end;
+    bool executable, main_stack;
+};
+
+static bool find_mapping(struct Mapping *found, pid_t pid, uint64_t address)
+{
+    char path[64], *line = NULL;
+    size_t size = 0;
+    bool is_there = false;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "re");
+    while (maps && !is_there && getline(&line, &size, maps) > 0) {
+        unsigned long long start, end;
+        char rights[5];
+        if (sscanf(line, "%llx-%llx %4s", &start, &end, rights) != 3)
+            continue;
+        is_there = address >= start && address < end;
+        *found = (struct Mapping){start, end, rights[2] == 'x',
+                                  strstr(line, "[stack]") != NULL};
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+    return is_there;
+}
+
+// `mov $15, %rax; syscall`, of which each C library has one.
+static const unsigned char glibc[] = {0x48, 0xc7, 0xc0, 15,  0,
+                                      0,    0,    0x0f, 0x05};
+static const unsigned char musl[] = {0xb8, 15, 0, 0, 0, 0x0f, 0x05};
+
+static bool is_restorer(pid_t pid, uint64_t address)
+{
+    unsigned char code[sizeof glibc];
+    return !Memory_read(pid, address, code, sizeof code) &&
+           (memcmp(code, glibc, sizeof glibc) == 0 ||
+            memcmp(code, musl, sizeof musl) == 0);
+}
+
+// Its address; 0: none.
+static uint64_t find_restorer(pid_t pid, const struct Mapping *code)
+{
+    unsigned char *bytes = malloc(CHUNK);
+    uint64_t found = 0;
+    for (uint64_t at = code->start; bytes && !found && at < code->end;
+         at += CHUNK - sizeof glibc) {
+        size_t size = code->end - at < CHUNK ? code->end - at : CHUNK;
+        if (Memory_read(pid, at, bytes, size))
+            break;
+        const unsigned char *here = memmem(bytes, size, glibc, sizeof glibc);
+        if (!here)
+            here = memmem(bytes, size, musl, sizeof musl);
+        found = here ? at + (uint64_t)(here - bytes) : 0;
+    }
+    free(bytes);
+    return found;
+}
+
+// Below its stack pointer.
+static bool has_room(pid_t pid, const struct Mapping *stack, uint64_t pointer)
+{
+    struct rlimit limit;
+    if (!stack->main_stack)
+        return pointer - stack->start >= ROOM;
+    return prlimit(pid, RLIMIT_STACK, NULL, &limit) == 0 &&
+           (limit.rlim_cur == RLIM_INFINITY ||
+            stack->end - pointer + ROOM < limit.rlim_cur);
+}
+
+// A handler may have interrupted anything, malloc() too. Is there a real
+// signal's frame above?
+static bool is_in_handler(const struct Sleep *sleep,
+                          const struct Mapping *stack, uint64_t pointer)
+{
+    uint64_t size = stack->end - pointer;
+    size = (size < SCAN ? size : SCAN) & ~7ull;
+    unsigned char *bytes = malloc(size);
+    bool found =
+        !bytes || Memory_read(sleep->pid, pointer & ~7ull, bytes, size);
+    for (size_t at = 0; !found && at + sizeof(struct Frame) <= size; at += 8) {
+        struct Frame frame;
+        memcpy(&frame, bytes + at, sizeof frame);
+        found = frame.restorer == sleep->restorer &&
+                frame.registers.cs == CODE_SEGMENT &&
+                frame.stack_flags != NO_STACK; // an old one of ours
+    }
+    free(bytes);
+    return found;
+}
+
+// The CPU checks return addresses against a stack of its own.
+static bool has_shadow_stack(const struct Sleep *sleep)
+{
+    char path[64], status[8192];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/status", (int)sleep->pid,
+             (int)sleep->thread);
+    if (Opened_read(path, status, sizeof status) < 0)
+        return true;
+    const char *features = strstr(status, "\nx86_Thread_features:");
+    return features && strstr(features, "shstk");
+}
+
+static bool is_interrupted(struct Sleep *sleep,
+                           const struct user_regs_struct *registers)
+{
+    long result = -(long)registers->rax;
+    unsigned char code[2];
+    sleep->number = (long)registers->orig_rax;
+    sleep->arguments[0] = registers->rdi;
+    sleep->arguments[1] = registers->rsi;
+    // A wait for a futex has the time of its end as an argument, not how long.
+    sleep->repeats = (result >= RESTART_FIRST && result <= RESTART_NOHAND) ||
+                     (result == RESTART_BLOCK && sleep->number == SYS_futex);
+    return (sleep->repeats || result == RESTART_BLOCK || result == EINTR) &&
+           sleep->number >= 0 && registers->cs == CODE_SEGMENT &&
+           !Memory_read(sleep->pid, registers->rip - 2, code, sizeof code) &&
+           code[0] == 0x0f && code[1] == 0x05;
+}
+
+static bool read_mask(pid_t thread, uint64_t *mask)
+{
+    return ptrace(PTRACE_GETSIGMASK, thread, (void *)sizeof *mask, mask) == 0;
+}
+
+bool Sigframe_look(struct Sleep *sleep, pid_t pid, pid_t thread)
+{
+    struct user_regs_struct registers;
+    struct Mapping code, stack;
+    uint64_t mask;
+    *sleep = (struct Sleep){.pid = pid, .thread = thread};
+    if (ptrace(PTRACE_GETREGS, thread, NULL, &registers) < 0 ||
+        !read_mask(thread, &mask))
+        return false;
+    sleep->called = mask == held_back || is_restorer(pid, registers.rip);
+    if (sleep->called)
+        return true;
+    if (!is_interrupted(sleep, &registers) || has_shadow_stack(sleep) ||
+        !find_mapping(&code, pid, registers.rip) || !code.executable ||
+        !find_mapping(&stack, pid, registers.rsp) ||
+        !has_room(pid, &stack, registers.rsp))
+        return false;
+    sleep->restorer = find_restorer(pid, &code);
+    return sleep->restorer && !is_in_handler(sleep, &stack, registers.rsp);
+}
+
+// --- Its frames
+
+// As they are to lie below its stack pointer.
+struct Stack {
+    uint64_t alignment; // so that a frame is 8 behind a multiple of 16
+    struct Frame call, back;
+    _Alignas(64) unsigned char xstate[XSTATE_MOST];
+};
+
+// The vector registers, as a signal's frame has them: without those of AMX,
+// which a kernel may not have room for in the thread. 0 or -errno.
+static int read_xstate(struct Stack *stack, pid_t thread)
+{
+    struct iovec out = {stack->xstate, sizeof stack->xstate};
+    uint64_t features;
+    uint32_t size = FX_SIZE + 64, a, b, c, d;
+    if (ptrace(PTRACE_GETREGSET, thread, (void *)NT_X86_XSTATE, &out) < 0)
+        return -errno;
+    memcpy(&features, stack->xstate + FX_SOFTWARE, sizeof features);
+    features &= 0x1ffff;
+    for (unsigned i = 2; i < 17; i++) {
+        if (features >> i & 1 && __get_cpuid_count(0xd, i, &a, &b, &c, &d) &&
+            b + a > size)
+            size = b + a;
+    }
+    if (size > out.iov_len || size + 4 > sizeof stack->xstate)
+        return -E2BIG;
+    const struct {
+        uint32_t begins, whole;
+        uint64_t features;
+        uint32_t size, padding[7];
+    } software = {FX_BEGINS, size + 4, features, size, {0}};
+    const uint32_t ends = FX_ENDS;
+    _Static_assert(sizeof software == FX_SIZE - FX_SOFTWARE, "all of it");
+    memcpy(stack->xstate + FX_SOFTWARE, &software, sizeof software);
+    memcpy(stack->xstate + size, &ends, sizeof ends);
+    return 0;
+}
+
+static struct Frame make_frame(const struct Sleep *sleep)
+{
+    struct Frame frame = {
+        .restorer = sleep->restorer,
+        .flags = HAS_STACK_SEGMENT,
+        .stack_flags = NO_STACK,
+        .mask = held_back,
+    };
+    frame.registers.cs = CODE_SEGMENT;
+    frame.registers.__pad0 = STACK_SEGMENT;
+    return frame;
+}
+
+// Its way back: to the call, or to what follows it.
+static struct Frame make_last(const struct Sleep *sleep,
+                              const struct user_regs_struct *from)
+{
+    struct Frame frame = make_frame(sleep);
+    struct sigcontext *to = &frame.registers;
+    to->r8 = from->r8, to->r9 = from->r9, to->r10 = from->r10;
+    to->r11 = from->r11, to->r12 = from->r12, to->r13 = from->r13;
+    to->r14 = from->r14, to->r15 = from->r15, to->rdi = from->rdi;
+    to->rsi = from->rsi, to->rbp = from->rbp, to->rbx = from->rbx;
+    to->rdx = from->rdx, to->rcx = from->rcx, to->rsp = from->rsp;
+    to->eflags = from->eflags;
+    to->rax = sleep->repeats ? from->orig_rax : (uint64_t)-EINTR;
+    to->rip = sleep->repeats ? from->rip - 2 : from->rip;
+    frame.flags |= HAS_XSTATE;
+    return frame;
+}
+
+// Puts it below the stack pointer, and that to where rt_sigreturn expects it.
+static int write_stack(struct Stack *stack, const struct Sleep *sleep,
+                       const struct SigframeCall *call,
+                       struct user_regs_struct *registers)
+{
+    uint64_t top = (registers->rsp - RED_ZONE - sizeof *stack) & ~63ull;
+    uint64_t xstate = top + offsetof(struct Stack, xstate);
+    int error = read_xstate(stack, sleep->thread);
+    stack->back = make_last(sleep, registers);
+    memcpy(&stack->back.registers.fpstate, &xstate, sizeof xstate);
+    if (!error && !read_mask(sleep->thread, &stack->back.mask))
+        error = -errno;
+    stack->call = make_frame(sleep);
+    struct sigcontext *to = &stack->call.registers;
+    to->rip = call->function;
+    to->rdi = call->arguments[0], to->rsi = call->arguments[1];
+    to->rdx = call->arguments[2], to->rcx = call->arguments[3];
+    to->r8 = call->arguments[4], to->r9 = call->arguments[5];
+    to->rsp = top + offsetof(struct Stack, back);
+    if (!error)
+        error = Memory_write(sleep->pid, top, stack, sizeof *stack);
+    registers->rsp = top + offsetof(struct Stack, call.flags);
+    return error;
+}
+
+int Sigframe_call(const struct Sleep *sleep, const struct SigframeCall *call)
+{
+    struct user_regs_struct registers;
+    struct Stack *stack = aligned_alloc(64, sizeof *stack);
+    int error = stack ? 0 : -ENOMEM;
+    if (stack)
+        memset(stack, 0, sizeof *stack);
+    if (!error && ptrace(PTRACE_GETREGS, sleep->thread, NULL, &registers) < 0)
+        error = -errno;
+    if (!error)
+        error = write_stack(stack, sleep, call, &registers);
+    registers.rip = sleep->restorer;
+    registers.orig_rax = (unsigned long long)-1; // the kernel repeats nothing
+    if (!error && ptrace(PTRACE_SETREGS, sleep->thread, NULL, &registers) < 0)
+        error = -errno;
+    free(stack);
+    return error;
+}
+
+#else
+
+bool Sigframe_look(struct Sleep *sleep, pid_t pid, pid_t thread)
+{
+    *sleep = (struct Sleep){.pid = pid, .thread = thread};
+    return false;
+}
+
+int Sigframe_call(const struct Sleep *sleep, const struct SigframeCall *call)
+{
+    (void)sleep, (void)call;
+    return -ENOTSUP;
+}
+
+#endif

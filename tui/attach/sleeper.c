@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+// See sleeper.h.
+#include "tui/attach/sleeper.h"
+
+#include "tui/attach/code_page.h"
+#include "tui/attach/memory.h"
+#include "tui/attach/script.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#define THREADS_MOST 4096
+#define TRIES 10         // of which each lets a thread go on,
+#define MOMENT_NS 200000 // for so long, and for longer from try to try
+
+// Offsets in one version, in bytes, the same in all its patch versions; the
+// first three come from its table where it has one (3.13).
+struct Layout {
+    uint64_t interpreters;     // in _PyRuntime, the newest one
+    uint64_t next_interpreter; // in an interpreter's state
+    uint64_t threads;          // in an interpreter's state, the newest one
+    uint64_t status;           // in a thread's state, as the next
+    uint64_t native_id;
+};
+
+static const struct Layout layouts[] = {
+    [12] = {40, 0, 72, 24, 144},
+    [13] = {.status = 32, .native_id = 160},
+    [14] = {.status = 32, .native_id = 160},
+    [15] = {.status = 32, .native_id = 184},
+};
+#define NEXT 8 // in a thread's state
+#define INTERP 16
+
+// Places in the table (_Py_DebugOffsets).
+enum { INTERPRETERS = 5, NEXT_INTERPRETER = 8, THREADS, TABLE };
+
+// Bits of a thread state's status.
+enum { INITIALIZED = 1, BOUND = 2, ACTIVE = 16 };
+
+struct Sleeper {
+    const struct Interpreter *interpreter;
+    struct Stop *stop;
+    struct Layout layout;
+    uint64_t state; // address of the main interpreter's state
+    uint64_t mmap;  // of functions
+    uint64_t start_thread;
+    struct CodePage page;
+};
+
+static int read_word(const struct Sleeper *sleeper, uint64_t address,
+                     uint64_t *out)
+{
+    return Memory_read(sleeper->interpreter->pid, address, out, sizeof *out);
+}
+
+// --- Where it waits
+
+// Calls that wait for what others do, and not for a disk. A lock of C's own
+// waits by FUTEX_WAIT, conditions and semaphores by FUTEX_WAIT_BITSET.
+static bool waits(const struct Sleep *sleep)
+{
+    char path[64];
+    struct stat file;
+    switch (sleep->number) {
+    case SYS_read:
+    case SYS_readv:
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)sleep->pid,
+                 (int)sleep->arguments[0]);
+        return stat(path, &file) == 0 && !S_ISREG(file.st_mode);
+    case SYS_futex:
+        return (sleep->arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+    case SYS_restart_syscall: // one with a timeout that was stopped before
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_accept4:
+    case SYS_ppoll:
+    case SYS_pselect6:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+    case SYS_clock_nanosleep:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_rt_sigsuspend:
+    case SYS_rt_sigtimedwait:
+#ifdef __x86_64__ // newer architectures do without these
+    case SYS_accept:
+    case SYS_poll:
+    case SYS_select:
+    case SYS_epoll_wait:
+    case SYS_pause:
+#endif
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool has_stopped(const struct Sleeper *sleeper, pid_t thread)
+{
+    for (size_t i = 0; i < sleeper->stop->count; i++) {
+        if (sleeper->stop->threads[i].id == thread)
+            return !sleeper->stop->threads[i].signal;
+    }
+    return false;
+}
+
+// Its state has let go of the interpreter's lock: the interpreter called what
+// it waits in, and that is not malloc().
+static bool is_usable(const struct Sleeper *sleeper, uint64_t thread,
+                      struct Sleep *sleep)
+{
+    const struct Layout *layout = &sleeper->layout;
+    uint64_t interp, status, id;
+    return !read_word(sleeper, thread + INTERP, &interp) &&
+           !read_word(sleeper, thread + layout->status, &status) &&
+           !read_word(sleeper, thread + layout->native_id, &id) &&
+           interp == sleeper->state &&
+           (status & (INITIALIZED | BOUND | ACTIVE)) == (INITIALIZED | BOUND) &&
+           has_stopped(sleeper, (pid_t)id) &&
+           Sigframe_look(sleep, sleeper->interpreter->pid, (pid_t)id) &&
+           !sleep->called && waits(sleep);
+}
+
+// --- The interpreter
+
+static int find_layout(struct Sleeper *sleeper)
+{
+    uint64_t table[TABLE];
+    const struct Interpreter *interpreter = sleeper->interpreter;
+    struct Layout *layout = &sleeper->layout;
+    *layout = layouts[interpreter->minor];
+    if (interpreter->minor == 12)
+        return 0;
+    int error = Memory_read(interpreter->pid, interpreter->runtime, table,
+                            sizeof table);
+    layout->interpreters = table[INTERPRETERS];
+    layout->next_interpreter = table[NEXT_INTERPRETER];
+    layout->threads = table[THREADS];
+    return error;
+}
+
+// The main interpreter is the last one of the list.
+static int find_state(struct Sleeper *sleeper)
+{
+    uint64_t runtime = sleeper->interpreter->runtime, next;
+    const struct Layout *layout = &sleeper->layout;
+    int error = read_word(sleeper, runtime + layout->interpreters, &next);
+    for (int i = 0; !error && next && i < THREADS_MOST; i++) {
+        sleeper->state = next;
+        error = read_word(sleeper, next + layout->next_interpreter, &next);
+    }
+    return error ? error : sleeper->state ? 0 : -ENOENT;
+}
+
+// In the C library, which has one of these names.
+static int find_in_c(const struct Sleeper *sleeper, const char *name,
+                     uint64_t *address)
+{
+    char path[64], *line = NULL;
+    size_t size = 0;
+    int error = -ENOENT;
+    snprintf(path, sizeof path, "/proc/%d/maps",
+             (int)sleeper->interpreter->pid);
+    FILE *maps = fopen(path, "re");
+    while (maps && error && getline(&line, &size, maps) > 0) {
+        unsigned long long base, offset;
+        struct Image image;
+        struct Symbol symbol;
+        if (sscanf(line, "%llx-%*x %*s %llx", &base, &offset) == 2 && !offset &&
+            (strstr(line, "/libc.so") || strstr(line, "/libc-") ||
+             strstr(line, "/ld-musl-")))
+            error = Image_load(&image, sleeper->interpreter->pid, base);
+        if (!error)
+            error = Image_find(&image, name, &symbol);
+        if (!error)
+            *address = symbol.address;
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+    return error;
+}
+
+static int find_functions(struct Sleeper *sleeper)
+{
+    const struct {
+        const char *name;
+        uint64_t *address;
+    } functions[] = {
+        {"PyGILState_Ensure", &sleeper->page.ensure},
+        {"PyRun_SimpleString", &sleeper->page.run},
+        {"PyGILState_Release", &sleeper->page.release},
+        {"PyThread_start_new_thread", &sleeper->start_thread},
+    };
+    struct Symbol symbol;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        int error = Image_find(&sleeper->interpreter->image, functions[i].name,
+                               &symbol);
+        if (error)
+            return error;
+        *functions[i].address = symbol.address;
+    }
+    int error = find_in_c(sleeper, "mmap", &sleeper->mmap);
+    return error ? error : find_in_c(sleeper, "munmap", &sleeper->page.unmap);
+}
+
+// --- The thread
+
+// 0 or -ENOENT.
+static int find_thread(const struct Sleeper *sleeper, struct Sleep *sleep)
+{
+    uint64_t thread = 0;
+    int error =
+        read_word(sleeper, sleeper->state + sleeper->layout.threads, &thread);
+    for (int i = 0; !error && thread && i < THREADS_MOST; i++) {
+        if (is_usable(sleeper, thread, sleep))
+            return 0;
+        error = read_word(sleeper, thread + NEXT, &thread);
+    }
+    return -ENOENT;
+}
+
+// On a busy machine it takes a while until it runs.
+static int let_run(const struct Sleeper *sleeper, pid_t thread, int try)
+{
+    return Stop_let_run(sleeper->stop, thread,
+                        MOMENT_NS << (try < 6 ? try : 6));
+}
+
+// One of them maps the page, and sleeps on; the others stand still meanwhile.
+static int map_page(const struct Sleeper *sleeper, uint64_t place, pid_t *by)
+{
+    pid_t pid = sleeper->interpreter->pid;
+    const struct SigframeCall map = CodePage_map(sleeper->mmap, place);
+    struct Sleep sleep;
+    int error = find_thread(sleeper, &sleep);
+    *by = sleep.thread;
+    if (!error)
+        error = Sigframe_call(&sleep, &map);
+    for (int i = 0; !error && i < TRIES; i++) {
+        error = let_run(sleeper, *by, i);
+        if (!error && CodePage_is_there(pid, place))
+            return 0;
+        if (!error && Sigframe_look(&sleep, pid, *by) && !sleep.called)
+            error = -EACCES; // the process is not given it
+    }
+    return error ? error : -EBUSY;
+}
+
+// That thread or another one, as soon as one sleeps.
+static int start_thread(struct Sleeper *sleeper, uint64_t place, pid_t mapped)
+{
+    const struct SigframeCall start =
+        CodePage_start(sleeper->start_thread, place);
+    struct Sleep sleep;
+    int error = find_thread(sleeper, &sleep);
+    for (int i = 0; error == -ENOENT && mapped && i < TRIES; i++) {
+        error = let_run(sleeper, mapped, i);
+        if (!error)
+            error = find_thread(sleeper, &sleep);
+    }
+    if (!error)
+        error = CodePage_write(&sleeper->page, sleep.thread, place);
+    return error ? error : Sigframe_call(&sleep, &start);
+}
+
+int Sleeper_run(const struct Interpreter *interpreter, struct Stop *stop,
+                const char *script)
+{
+    struct Sleeper sleeper = {.interpreter = interpreter, .stop = stop};
+    pid_t mapped = 0;
+    int size = snprintf(sleeper.page.text, sizeof sleeper.page.text,
+                        SCRIPT_LINE, script);
+    uint64_t place = CodePage_place(interpreter->pid);
+    int error = size >= (int)sizeof sleeper.page.text ? -E2BIG
+                : place                               ? 0
+                                                      : -ENOMEM;
+    if (!error)
+        error = find_layout(&sleeper);
+    if (!error)
+        error = find_state(&sleeper);
+    if (!error)
+        error = find_functions(&sleeper);
+    if (!error && !CodePage_is_there(interpreter->pid, place))
+        error = map_page(&sleeper, place, &mapped);
+    return error ? error : start_thread(&sleeper, place, mapped);
+}
