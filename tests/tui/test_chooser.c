@@ -258,6 +258,11 @@ static void test_help(void **state)
             CHOOSER_NONE);
         assert_false(chooser.help);
     }
+    Chooser_key(&chooser, 'h');
+    assert_int_equal(Chooser_key(&chooser, 'q'), CHOOSER_NONE);
+    assert_false(chooser.help);
+    Chooser_key(&chooser, 'h');
+    assert_int_equal(Chooser_key(&chooser, 'Q'), CHOOSER_QUIT);
     check(&chooser, &canvas, 59, 12);
     assert_int_equal(Chooser_key(&chooser, PRESS_ENTER), CHOOSER_NONE);
     assert_int_equal(Chooser_key(&chooser, 'q'), CHOOSER_QUIT);

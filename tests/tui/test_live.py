@@ -242,8 +242,8 @@ EFFECTS = {
         "F5": ([], "A snapshot is made now"),
         "e": ([], "Export the timeline to: ocular_trace.json_"),
     },
-    # Ctrl-L, q and F10 have tests of their own.
-    "Ocular": {"p": ([], "which process"), "Ctrl-L": None, "q": None, "F10": None},
+    # Ctrl-L, q, Q and F10 have tests of their own.
+    "Ocular": {"p": ([], "which process"), "Ctrl-L": None, "q": None, "Q": None, "F10": None},
 }
 
 # The keys from the main screen to a view whose keys are pressed there, live, and

@@ -584,7 +584,7 @@ def test_record_and_replay(start, directory, tmp_path):
     top.wait("FUNCTION:LINE")
     top.press("t")
     top.wait("FUNCTIONS OF")
-    top.press("q")
+    top.press("Q")
     assert top.wait_gone() == 0
     again = run(directory, "--record", str(file), "--once", "-p", str(os.getpid()))
     assert again.returncode == 1
@@ -719,9 +719,21 @@ def test_unknown_and_impossible_terminals(start):
 # --- Leaving
 
 
-@pytest.mark.parametrize("key", ["q", "F10"])
-def test_quit(top, key):
-    top.press(key)
+@pytest.mark.parametrize("views", ["", "c", "ch", "h"])
+def test_q_closes_a_view(top, views):
+    top.press(*views)
+    for left in range(len(views), 0, -1):
+        top.wait({"c": "CALLERS, whom", "h": "keys, columns and marks"}[views[left - 1]])
+        assert "q Back" in top.text() or "Esc Back" in top.text()
+        top.press("q")
+    top.wait(lambda text: "CALLS/s" in text and "q Quit" in text)
+    top.press("q")
+    assert top.wait_gone() == 0
+
+
+@pytest.mark.parametrize("keys", [["Q"], ["F10"], ["c", "Q"], ["h", "Q"], ["h", "F10"]])
+def test_quit(top, keys):
+    top.press(*keys)
     assert top.wait_gone() == 0
     top.check_restored()
     assert top.server.process.poll() is None
@@ -790,7 +802,7 @@ def test_terminal_goes_away(start):
 def test_end_of_the_program_stays_on_screen(top):
     top.server.stop()
     top.wait("○ ended")
-    top.wait("The program has stopped tracing. Its last numbers stay here; q quits")
+    top.wait("The program has stopped tracing. Its last numbers stay here; Q quits")
     top.press("j")
     top.wait(lambda text: "Plan.execute" in selected(text))
     top.press("a")
@@ -949,7 +961,7 @@ def test_a_recording_is_of_one_process(start, directory, tmp_path):
     top = start("-p", str(server.pid), "--record", str(tmp_path / "recording"))
     top.wait("Plan.execute")
     top.press("p")
-    top.wait("One process is recorded: q ends the recording")
+    top.wait("One process is recorded: Q ends the recording")
     top.press("q")
     assert top.wait_gone() == 0
 

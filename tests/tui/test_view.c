@@ -501,9 +501,14 @@ static void test_ways_back(void **state)
         if (random % 7 == 0)
             Navigation_back(&stage.ui);
     }
-    while (Navigation_back(&stage.ui))
-        ;
+    for (int i = stage.ui.depth; i; i--) {
+        assert_false(stage.ui.quit);
+        press(&stage, 'q');
+    }
     assert_int_equal(stage.ui.view, VIEW_MAIN);
+    assert_false(stage.ui.quit);
+    press(&stage, 'q');
+    assert_true(stage.ui.quit);
     tear_down(&stage);
 }
 
@@ -737,7 +742,8 @@ static void check_after(enum ViewId id, const struct Binding *binding,
     struct Stage stage;
     open_whole(&stage, id);
     if (binding) {
-        expect_offered(&stage, binding->label, true);
+        bool back = binding->request == REQUEST_CLOSE && id != VIEW_MAIN;
+        expect_offered(&stage, back ? "q Back" : binding->label, true);
         Keyboard_press(&stage.ui, binding->keys[0]);
     }
     assert_int_equal(

@@ -218,12 +218,13 @@ static enum ChooserAnswer answer(struct Chooser *chooser, uint32_t key)
 enum ChooserAnswer Chooser_key(struct Chooser *chooser, uint32_t key)
 {
     int request = Keymap_request(key);
+    bool closes = request == REQUEST_CLOSE || request == REQUEST_QUIT;
     *chooser->message = 0;
     if (chooser->asked && !chooser->too_small)
         return answer(chooser, key);
     if (chooser->too_small)
-        return request == REQUEST_QUIT ? CHOOSER_QUIT : CHOOSER_NONE;
-    if (chooser->help) {
+        return closes ? CHOOSER_QUIT : CHOOSER_NONE;
+    if (chooser->help && request != REQUEST_QUIT) {
         press_in_help(chooser, key);
         return CHOOSER_NONE;
     }
@@ -240,7 +241,7 @@ enum ChooserAnswer Chooser_key(struct Chooser *chooser, uint32_t key)
         chooser->help = true;
     else if (request == REQUEST_BACK && chooser->back)
         return CHOOSER_BACK;
-    else if (request == REQUEST_QUIT || key == PRESS_ESCAPE)
+    else if (closes || key == PRESS_ESCAPE)
         return CHOOSER_QUIT;
     else
         List_move(&chooser->list, request);

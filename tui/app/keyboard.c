@@ -164,6 +164,9 @@ static void carry_out(struct Ui *ui, int request)
     case REQUEST_PROCESSES:
         ui->leave = ui->quit = true;
         break;
+    case REQUEST_CLOSE:
+        ui->quit = !Navigation_back(ui);
+        break;
     case REQUEST_QUIT:
         ui->quit = true;
         break;
@@ -193,9 +196,10 @@ static void press(struct Ui *ui, uint32_t key)
 
 void Keyboard_press(struct Ui *ui, uint32_t key)
 {
+    int request = Keymap_request(key);
     ui->message[0] = 0;
     if (ui->layout.too_small)
-        ui->quit |= Keymap_request(key) == REQUEST_QUIT;
+        ui->quit |= request == REQUEST_CLOSE || request == REQUEST_QUIT;
     else if (ui->prompt.kind != PROMPT_NONE)
         Question_press(ui, key);
     else

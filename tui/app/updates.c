@@ -61,7 +61,7 @@ void Updates_receive(struct Ui *ui)
         ui->changed = true;
     }
     if (ended != ui->feed->ended) {
-        Ui_say(ui, !ui->model.snapshot, "%s%s q quits.", ui->feed->reason,
+        Ui_say(ui, !ui->model.snapshot, "%s%s Q quits.", ui->feed->reason,
                ui->model.snapshot ? ". Its last numbers stay here;" : ".");
         ui->changed = true;
     }

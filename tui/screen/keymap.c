@@ -178,13 +178,20 @@ const struct Binding KEYMAP[] = {
      leave,
      "Processes",
      13},
-    {REQUEST_QUIT,
+    {REQUEST_CLOSE,
      0,
-     {'q', F(10)},
-     "quit; the traced program runs on",
+     {'q'},
+     "close the view; on the main screen quit",
      leave,
      "Quit",
      2},
+    {REQUEST_QUIT,
+     0,
+     {'Q', F(10)},
+     "quit; the traced program runs on",
+     leave,
+     NULL,
+     0},
 };
 
 const size_t KEYMAP_COUNT = sizeof KEYMAP / sizeof KEYMAP[0];

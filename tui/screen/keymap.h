@@ -46,6 +46,7 @@ enum Request {
     REQUEST_SAVE,
     REQUEST_REDRAW,
     REQUEST_PROCESSES,
+    REQUEST_CLOSE, // the view; on the main screen it quits
     REQUEST_QUIT,
     REQUEST_OWN // a view's own requests begin here
 };

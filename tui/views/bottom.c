@@ -8,14 +8,17 @@
 
 #define PATH_LEAST 24 // cells that a path in a message gets at least
 
-static void add_keys(struct Strip *strip, const struct Binding *binding)
+// `front`: the view that the keys are for.
+static void add_keys(struct Strip *strip, const struct Binding *binding,
+                     enum ViewId front)
 {
     char name[KEY_NAME_MAX];
+    bool back = binding->request == REQUEST_CLOSE && front != VIEW_MAIN;
     if (!binding->label)
         return;
     Strip_item(strip, binding->importance);
     Strip_add(strip, STYLE_KEY, "%s", Key_name(name, binding->keys[0]));
-    Strip_add(strip, STYLE_LABEL, " %s", binding->label);
+    Strip_add(strip, STYLE_LABEL, " %s", back ? "Back" : binding->label);
 }
 
 // Does the view use that key itself?
@@ -36,14 +39,14 @@ static void draw_keys(struct Canvas *canvas, int y, struct BottomKeys keys)
     struct Strip strip;
     Strip_init(&strip);
     for (size_t i = 0; view->own && view->own[i].keys[0]; i++)
-        add_keys(&strip, &view->own[i]);
+        add_keys(&strip, &view->own[i], keys.front);
     for (int i = 0; i < VIEW_COUNT && !view->alone; i++)
         if (&views[i] != view && !is_taken(view, &views[i].opens) &&
             !(views[i].opens.ability & ~can))
-            add_keys(&strip, &views[i].opens);
+            add_keys(&strip, &views[i].opens, keys.front);
     for (size_t i = 0; i < KEYMAP_COUNT && !view->alone; i++)
         if (!(KEYMAP[i].ability & ~can))
-            add_keys(&strip, &KEYMAP[i]);
+            add_keys(&strip, &KEYMAP[i], keys.front);
     Strip_draw(&strip, canvas, (struct Box){y, 1, canvas->width - 2}, 2);
 }
 

@@ -42,7 +42,7 @@ static void say_beyond(struct Ui *ui, unsigned beyond)
     else if (beyond & CAN_ASK)
         Ui_say(ui, true, "That needs the program, and it has ended.");
     else
-        Ui_say(ui, true, "One process is recorded: q ends the recording.");
+        Ui_say(ui, true, "One process is recorded: Q ends the recording.");
 }
 
 bool Navigation_refuses(struct Ui *ui, const struct Binding *binding)

@@ -63,6 +63,6 @@ bool ViewHelp_press(struct Ui *ui, int request, uint32_t key)
     default:
         // Other keys do nothing: they would change what is not on the screen.
         return request != REQUEST_NONE && request != REQUEST_BACK &&
-               request != REQUEST_REDRAW;
+               request != REQUEST_REDRAW && request != REQUEST_QUIT;
     }
 }
