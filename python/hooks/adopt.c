@@ -9,16 +9,21 @@
 
 #include <string.h>
 
-// UTF-8 of a name that may hold lone surrogates; *keeper is to be released.
+// UTF-8 of a name that may hold lone surrogates, no more of it than is kept;
+// *keeper is to be released.
 static const char *text_of(PyObject *text, PyObject **keeper)
 {
-    const char *result = PyUnicode_AsUTF8(text);
+    PyObject *part = PyUnicode_Substring(text, 0, CODE_TEXT_SIZE);
+    const char *result = part ? PyUnicode_AsUTF8(part) : NULL;
 
-    *keeper = NULL;
+    *keeper = part;
     if (result)
         return result;
     PyErr_Clear();
-    *keeper = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
+    *keeper = part
+                  ? PyUnicode_AsEncodedString(part, "utf-8", "backslashreplace")
+                  : NULL;
+    Py_XDECREF(part);
     if (*keeper)
         return PyBytes_AS_STRING(*keeper);
     PyErr_Clear();

@@ -2,6 +2,8 @@
 // Looks a thread up in threading._active; see the header.
 #include "python/hooks/thread_name.h"
 
+#include "tracer/base/text.h"
+
 // threading._active, if the program has imported threading. Borrowed.
 static PyObject *active_threads(void)
 {
@@ -48,7 +50,7 @@ void ThreadName_get(uintptr_t thread, char *out, size_t size)
     const char *text =
         name && PyUnicode_CheckExact(name) ? PyUnicode_AsUTF8(name) : NULL;
 
-    snprintf(out, size, "%s", text ? text : "");
+    Text_clean(out, size, text ? text : "", false);
     Py_XDECREF(name);
     PyErr_SetRaisedException(error); // clears ours
 }

@@ -6,6 +6,7 @@ import json
 import os
 import threading
 import time
+import types
 
 import ocular
 import pytest
@@ -127,6 +128,43 @@ def test_types(serving):
         assert found[f".functions[].{name}"] <= real
     assert found[".functions[].calls_exact"] == {bool}
     assert found[".functions[].state"] == {str}
+
+
+LONG = {  # characters of a name -> what is kept of it
+    "a" * 4095: "a" * 4095,
+    "a" * 4096: "a" * 4092 + "...",
+    "b" * (1 << 20): "b" * 4092 + "...",
+    "é" * (1 << 20): "é" * 2046 + "...",
+    "a" + "\N{SNAKE}" * 4096: "a" + "\N{SNAKE}" * 1022 + "...",
+    "\ud800" * 4096: "\\ud800" * 682 + "...",
+}
+
+
+def test_a_long_name_is_cut(no_turns):
+    ocular.start_tracing(perfetto=False)
+    before = ocular.snapshot()
+    for name, kept in LONG.items():
+        code = (lambda: 0).__code__.replace(co_qualname=name, co_filename="/" + name)
+        types.FunctionType(code, {})()
+        rows = ocular.snapshot()["functions"]
+        found = [each["name"] == kept for each in rows]  # no megabytes to compare in words
+        assert sum(found) == 1
+    after = ocular.snapshot()
+    ocular.stop_tracing()
+    assert max(len(each["file"].encode()) for each in after["functions"]) == 4095
+    assert after["memory_bytes"] - before["memory_bytes"] < 1 << 20
+
+
+def test_a_long_name_of_a_thread_is_cut(no_turns):
+    ended = threading.Event()
+    thread = threading.Thread(target=ended.wait, name="a" + "é" * 100)
+    ocular.start_tracing(perfetto=False)
+    thread.start()
+    named = "a" + "é" * 29 + "..."
+    wait_until(lambda: named in [each["name"] for each in ocular.snapshot()["threads"]])
+    ended.set()
+    thread.join()
+    ocular.stop_tracing()
 
 
 def test_head(serving):

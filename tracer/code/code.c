@@ -4,6 +4,7 @@
 // collector) and the readers' functions.
 #include "tracer/code/code.h"
 #include "ipc/base/heap.h"
+#include "tracer/base/text.h"
 
 #include <string.h>
 
@@ -116,6 +117,18 @@ static void *copy(const void *data, size_t size)
     return result;
 }
 
+static char *text_of(const char *text)
+{
+    char *cut;
+
+    if (strnlen(text, CODE_TEXT_SIZE) < CODE_TEXT_SIZE)
+        return Heap_text(text);
+    cut = Heap_alloc(CODE_TEXT_SIZE);
+    if (cut)
+        Text_clean(cut, CODE_TEXT_SIZE, text, false);
+    return cut;
+}
+
 struct Code *Code_new(uint32_t id, const struct CodeSource *source,
                       const struct Opcodes *opcodes, uint64_t threshold,
                       bool two_arms)
@@ -136,8 +149,8 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
     code->who.line = source->line;
     code->who.version = source->version;
     code->layout.unit_count = (uint32_t)(source->bytecode_size / 2);
-    code->who.name = Heap_text(source->name);
-    code->who.file = Heap_text(source->file);
+    code->who.name = text_of(source->name);
+    code->who.file = text_of(source->file);
     code->who.bytecode = copy(source->bytecode, source->bytecode_size);
     code->who.line_table = copy(source->line_table, source->line_table_size);
     code->who.line_table_size = source->line_table_size;

@@ -8,11 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Bytes that are kept of a name or a path, NUL included; what is longer ends in
+// "...". A program may make names of megabytes.
+#define CODE_TEXT_SIZE 4096
+
 struct CodeIdentity {
     uintptr_t address;      // of the code object
     uint32_t line;          // its first; 0: it has none
     uint32_t version;       // of its functions; 0: they have none
-    char *name;             // qualified
+    char *name;             // qualified; UTF-8
     char *file;             // its path
     uint8_t *bytecode;      // base opcodes, 2 * unit_count bytes
     uint8_t *line_table;    // co_linetable
