@@ -243,7 +243,13 @@ EFFECTS = {
         "e": ([], "Export the timeline to: ocular_trace.json_"),
     },
     # Ctrl-L, q, Q and F10 have tests of their own.
-    "Ocular": {"p": ([], "which process"), "Ctrl-L": None, "q": None, "Q": None, "F10": None},
+    "Ocular": {
+        "p": ([], "which process"),
+        "Ctrl-L": None,
+        "q": None,
+        "Q": None,
+        "F10": None,
+    },
 }
 
 # The keys from the main screen to a view whose keys are pressed there, live, and
