@@ -141,6 +141,8 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     GROUP_U64(Snapshot, sampler, lost),
     GROUP_U64(Snapshot, sampler, in_hooks),
     GROUP_U64(Snapshot, sampler, untimed),
+    GROUP_F64(Snapshot, overhead, cores),
+    GROUP_F64(Snapshot, overhead, cores_allowed),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

@@ -126,6 +126,8 @@ struct Snapshot {
     double overhead_threads;
     double overhead_allowed; // the budget, or what it is of a fifth of a core
     double overhead_mean;    // measured since tracing began
+    double overhead_cores;   // measured and allowed as parts of one core
+    double overhead_cores_allowed;
     uint64_t sites_armed;
     uint64_t sites_dark;
     double sampler_hz;             // samples a second, lately

@@ -71,7 +71,8 @@ static void test_names_and_groups_are_the_contract(void **state)
         "threads_dropped,"
         "overhead{allowed,mean},sampler{truncated,trouble},"
         "states{armed,partial,dark},"
-        "sampler{window_s,window_samples,signal,lost,in_hooks,untimed}");
+        "sampler{window_s,window_samples,signal,lost,in_hooks,untimed},"
+        "overhead{cores,cores_allowed}");
 }
 
 static size_t member_size(const struct Field *field)

@@ -410,6 +410,9 @@ static void test_idle(void **state)
     w.fixed = 0.0001;
     run(&w, 60);
     assert_true(isnan(measured(&w)));
+    assert_true(fabs(Budget_window(&w.budget).cores - .0001) < 1e-6);
+    assert_true(fabs(Budget_window(&w.budget).cores_allowed -
+                     0.01 * BUDGET_CORES) < 1e-9);
     assert_true(Budget_cores(&w.budget) == 0);
     assert_true(fabs(w.budget.rate - 0.01 * BUDGET_CORES) < 1e-9);
     assert_true(w.budget.level > 0);
@@ -544,7 +547,8 @@ static void test_the_window(void **state)
     assert_true(fabs(shares.rearm - 0.01) < 0.0005);
     assert_true(fabs(shares.measured - shares.hooks - shares.rearm -
                      shares.threads) < 1e-9);
-    assert_true(isnan(shares.allowed));
+    assert_true(isnan(shares.allowed) && isnan(shares.cores_allowed));
+    assert_true(fabs(shares.cores / shares.measured - 1) < 0.12); // of one core
     run(&w, 11); // it has left the window, not the mean
     assert_true(Budget_window(&w.budget).hooks == 0);
     assert_true(Budget_mean(&w.budget) > 1.0 / 50);

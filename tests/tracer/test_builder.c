@@ -765,6 +765,9 @@ static void test_overhead(void **state)
         s->overhead_hooks + s->overhead_rearm + s->overhead_threads, 1e-9);
     assert_float_equal(s->overhead_mean, s->overhead_measured, 1e-9);
     assert_true(s->overhead_allowed == 0.25);
+    // The same in parts of a core.
+    assert_float_equal(s->overhead_cores_allowed / s->overhead_cores,
+                       0.25 / s->overhead_measured, 1e-6);
 }
 
 // What the process did before the session is not its base.

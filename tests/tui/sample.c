@@ -348,6 +348,8 @@ struct Snapshot *Sample_new(struct SampleWish wish)
         snapshot->overhead_budget = .01;
         snapshot->overhead_allowed = .01;
         snapshot->overhead_mean = .0079;
+        snapshot->overhead_cores = .0056;
+        snapshot->overhead_cores_allowed = .007;
         snapshot->overhead_hooks = .006;
         snapshot->overhead_rearm = .001;
         snapshot->overhead_threads = .001;

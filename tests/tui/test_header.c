@@ -75,9 +75,22 @@ static int count_cells(const struct Fixture *f, uint32_t code, enum Style style)
 
 #define FULL 0x2588 // a full block
 
+// Of a core.
 static struct Snapshot *costing(double measured, double allowed)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+
+    snapshot->overhead_measured = 2 * measured;
+    snapshot->overhead_cores = measured;
+    snapshot->overhead_cores_allowed = allowed;
+    return snapshot;
+}
+
+// An older process reports the share of its CPU time, and perhaps not what is
+// allowed.
+static struct Snapshot *costing_an_older(double measured, double allowed)
+{
+    struct Snapshot *snapshot = costing(NULL_F64, NULL_F64);
 
     snapshot->overhead_measured = measured;
     snapshot->overhead_allowed = allowed;
@@ -90,14 +103,15 @@ static void test_overhead_within_the_budget(void **state)
 
     draw(f, costing(.008, .01), 200);
     assert_int_equal(style_of(f, 1, "0.8%"), STYLE_ARMED);
-    assert_true(says(f, "0.8% of 1.0%  "));
+    assert_true(says(f, "0.8% of a core, 1.0 allowed  "));
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 8);
     draw(f, costing(.008, .01), 150); // of 6
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 5);
-    // An older process does not report what is allowed.
-    draw(f, costing(.008, NULL_F64), 150);
+    draw(f, costing_an_older(.008, .02), 150);
+    assert_true(says(f, "0.8% of its CPU time, 2.0 allowed  "));
+    draw(f, costing_an_older(.008, NULL_F64), 150);
     assert_int_equal(style_of(f, 1, "0.8%"), STYLE_ARMED);
-    assert_true(says(f, "0.8% of 1.0%  "));
+    assert_true(says(f, "0.8% of its CPU time, 1.0 allowed  "));
 }
 
 static void test_overhead_beyond_the_budget(void **state)
@@ -107,39 +121,51 @@ static void test_overhead_beyond_the_budget(void **state)
     draw(f, costing(.02, .01), 200);
     assert_int_equal(style_of(f, 1, "2.0%"), STYLE_ALERT);
     assert_int_equal(count_cells(f, FULL, STYLE_ALERT), 10);
-    draw(f, costing(.02, NULL_F64), 80);
+    draw(f, costing_an_older(.02, NULL_F64), 80);
     assert_int_equal(style_of(f, 1, "2.0%"), STYLE_ALERT);
-    // "1.0% of 1.0%" is no alert.
+    // "1.0%, 1.0 allowed" is no alert.
     draw(f, costing(.0102, .01), 150);
     assert_int_equal(style_of(f, 1, "1.0%"), STYLE_ARMED);
 }
 
-// The same share of next to nothing is no alert.
+// It may be more than all that the program uses.
 static void test_overhead_of_one_that_does_little(void **state)
 {
     struct Fixture *f = *state;
+    struct Snapshot *snapshot = costing(.003, .002);
 
-    draw(f, costing(.3, .5), 200);
-    assert_int_equal(style_of(f, 1, "30.0%"), STYLE_ARMED);
-    assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 6);
-    assert_true(says(f, "30.0% of 50.0% (below 0.2 cores; budget 1.0%)"));
-    draw(f, costing(.3, .5), 80);
-    assert_int_equal(style_of(f, 1, "30.0%"), STYLE_ARMED);
-    assert_true(says(f, "30.0% of 50.0% (below 0.2 cores)"));
-    draw(f, costing(.6, .5), 80);
-    assert_int_equal(style_of(f, 1, "60.0%"), STYLE_ALERT);
+    snapshot->overhead_measured = 1.66;
+    snapshot->overhead_allowed = 1.14;
+    snapshot->overhead_hooks = .83;
+    snapshot->overhead_rearm = 0;
+    snapshot->overhead_threads = .83;
+    draw(f, snapshot, 150);
+    assert_int_equal(style_of(f, 1, "0.3%"), STYLE_ALERT);
+    assert_true(says(f, "0.3% of a core, 0.2 allowed  "));
+    assert_true(says(f, "hooks 0.1 re-arm 0.0 threads 0.1"));
+    // One that uses nothing has nothing to measure against.
+    snapshot = costing(.001, .002);
+    snapshot->overhead_measured = snapshot->overhead_hooks =
+        snapshot->overhead_rearm = snapshot->overhead_threads = NULL_F64;
+    draw(f, snapshot, 80);
+    assert_int_equal(style_of(f, 1, "0.1%"), STYLE_ARMED);
+    assert_true(says(f, "0.1% of a core, 0.2 allowed  "));
+    assert_false(says(f, "hooks"));
+    // The limit is never shown as 0.
+    draw(f, costing(.00012, .0002), 80);
+    assert_true(says(f, "0.01% of a core, 0.02 allowed  "));
 }
 
 static void test_overhead_without_a_budget(void **state)
 {
     struct Fixture *f = *state;
-    struct Snapshot *snapshot = costing(.3, 0);
+    struct Snapshot *snapshot = costing(.3, NULL_F64);
 
     snapshot->overhead_budget = NULL_F64;
     draw(f, snapshot, 150);
     assert_int_equal(style_of(f, 1, "30.0%"), STYLE_PLAIN);
-    assert_false(says(f, "30.0% of"));
-    assert_false(says(f, "idle"));
+    assert_true(says(f, "30.0% of a core  "));
+    assert_false(says(f, "allowed"));
 }
 
 static void test_what_the_overhead_is_made_of(void **state)
@@ -147,25 +173,25 @@ static void test_what_the_overhead_is_made_of(void **state)
     struct Fixture *f = *state;
     struct Snapshot *snapshot = costing(.0093, .01);
 
-    snapshot->overhead_hooks = .0012;
-    snapshot->overhead_rearm = .0027;
-    snapshot->overhead_threads = .0054;
+    snapshot->overhead_hooks = .0024;
+    snapshot->overhead_rearm = .0054;
+    snapshot->overhead_threads = .0108;
     draw(f, snapshot, 150);
     assert_true(says(f, "hooks 0.1 re-arm 0.3 threads 0.5"));
     // With everything else that may stand there, in terminals of common sizes.
     for (int width = 80; width < 200; width++) {
         draw(f, Sample_new((struct SampleWish){0}), width);
-        assert_true(says(f, "of 1.0%"));
-        assert_true(says(f, "hooks 0.6 re-arm 0.1 threads 0.1"));
+        assert_true(says(f, "0.6% of a core, 0.7 allowed"));
+        assert_int_equal(says(f, "hooks 0.4 re-arm 0.1 threads 0.1"),
+                         width >= 87);
         assert_true(says(f, width < 140 ? "● 5  ◐ 3  ○ 4"
                                         : "● 5 armed  ◐ 3 partial  ○ 4 dark"));
-        if (width >= 94)
+        // The age has the room that the parts do not get.
+        if (width < 87 || width >= 150)
             assert_true(says(f, "oldest data"));
     }
-    // Where there is no room for that, the age has room.
     draw(f, Sample_new((struct SampleWish){0}), 60);
     assert_false(says(f, "hooks"));
-    assert_true(says(f, "oldest data"));
 }
 
 // --- The window

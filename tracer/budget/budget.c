@@ -196,9 +196,14 @@ struct BudgetShares Budget_window(const struct Budget *budget)
 {
     const struct BudgetReading *from = ago(budget, BUDGET_WINDOW);
     const struct BudgetReading *to = &budget->last;
-    double used = program(from, to);
-    struct BudgetShares shares = {NAN, NAN, NAN, NAN, budget->share};
+    double used = program(from, to), wall = to->wall - from->wall;
+    struct BudgetShares shares = {NAN, NAN, NAN, NAN, budget->share, NAN, NAN};
 
+    if (wall > 0)
+        shares.cores = max(ours(to) - ours(from), 0) / wall;
+    if (wall > 0 && budget->share > 0)
+        shares.cores_allowed =
+            max(budget->share * used / wall, least_rate(budget));
     if (!(used > 0))
         return shares;
     // What is given back to a call may come after the reading that it was in.
@@ -207,8 +212,7 @@ struct BudgetShares Budget_window(const struct Budget *budget)
     shares.threads = (to->threads - from->threads) / used;
     shares.measured = shares.hooks + shares.rearm + shares.threads;
     if (budget->share > 0)
-        shares.allowed = max(budget->share, least_rate(budget) *
-                                                (to->wall - from->wall) / used);
+        shares.allowed = max(budget->share, least_rate(budget) * wall / used);
     return shares;
 }
 

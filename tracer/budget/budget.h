@@ -39,6 +39,8 @@ struct BudgetShares {
     double rearm;
     double threads;
     double allowed; // the budget, or more where the program uses little
+    double cores;   // measured and allowed as parts of one core, which they
+    double cores_allowed; // ... are also of a program that uses nothing
 };
 
 struct Budget {

@@ -225,6 +225,8 @@ static void fill_overhead(struct Snapshot *snapshot, struct Session *session)
     snapshot->overhead_budget = budget->share;
     snapshot->overhead_allowed = shares.allowed;
     snapshot->overhead_mean = Budget_mean(budget);
+    snapshot->overhead_cores = shares.cores;
+    snapshot->overhead_cores_allowed = shares.cores_allowed;
     Account_close(&session->account);
 }
 

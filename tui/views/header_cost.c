@@ -11,19 +11,48 @@
 #include <stdio.h>
 #include <string.h>
 
-// Where the budget is next to nothing of a core, more is allowed. The overhead
-// is an alert only if it is over the limit in the digits shown, too.
-static void add_overhead(struct Strip *strip, const struct Snapshot *snapshot,
+// The numbers that the header shows.
+struct Overhead {
+    double measured, allowed; // NaN: not known; no budget is held
+    double scale;             // of the snapshot's parts, to that of these
+    const char *of;
+    int decimals; // the least in which what is allowed is not 0
+};
+
+// Of a core: of the CPU time of a program that uses next to nothing it may be
+// more than all. An older process says only that.
+static struct Overhead overhead_of(const struct Snapshot *snapshot)
+{
+    struct Overhead overhead = {
+        .measured = snapshot->overhead_measured,
+        .allowed = fmax(snapshot->overhead_allowed, snapshot->overhead_budget),
+        .scale = 1,
+        .of = "its CPU time",
+        .decimals = 1};
+    if (isfinite(snapshot->overhead_cores)) {
+        overhead.measured = snapshot->overhead_cores;
+        overhead.allowed = snapshot->overhead_cores_allowed;
+        overhead.of = "a core";
+        overhead.scale = overhead.measured / snapshot->overhead_measured;
+    }
+    while (overhead.allowed > 0 && overhead.decimals < 4 &&
+           overhead.allowed * pow(10, overhead.decimals + 2) < .95)
+        overhead.decimals++;
+    return overhead;
+}
+
+// The overhead is an alert only if it is over the limit in the digits shown,
+// too.
+static void add_overhead(struct Strip *strip, const struct Overhead *overhead,
                          int cells)
 {
-    double measured = snapshot->overhead_measured;
-    double allowed =
-        fmax(snapshot->overhead_allowed, snapshot->overhead_budget);
-    char number[NUMBER_MAX], limit[NUMBER_MAX], budget[NUMBER_MAX];
+    double measured = overhead->measured, allowed = overhead->allowed;
+    char number[NUMBER_MAX] = "-", limit[NUMBER_MAX];
     enum Style style = STYLE_PLAIN;
-    Number_percent(number, measured);
-    Number_percent(limit, allowed);
-    Number_percent(budget, snapshot->overhead_budget);
+    if (isfinite(measured))
+        snprintf(number, sizeof number, "%.*f", overhead->decimals,
+                 measured * 100);
+    snprintf(limit, sizeof limit, "%.*f", overhead->decimals, allowed * 100);
     Strip_item(strip, 1);
     Strip_add(strip, STYLE_FAINT, "overhead ");
     if (isfinite(measured) && allowed > 0) {
@@ -38,20 +67,16 @@ static void add_overhead(struct Strip *strip, const struct Snapshot *snapshot,
         if (cells)
             Strip_add(strip, STYLE_FAINT, "▏ ");
     }
-    Strip_add(strip, style, "%s", number);
-    if (!(allowed > 0))
-        return;
-    Strip_add(strip, STYLE_FAINT, " of %s", limit);
-    if (strcmp(limit, budget) == 0)
-        return;
-    Strip_add(strip, STYLE_FAINT, " (below 0.2 cores");
-    if (cells)
-        Strip_add(strip, STYLE_FAINT, "; budget %s", budget);
-    Strip_add(strip, STYLE_FAINT, ")");
+    Strip_add(strip, style, "%s%s", number, isfinite(measured) ? "%" : "");
+    if (isfinite(measured))
+        Strip_add(strip, STYLE_FAINT, " of %s", overhead->of);
+    if (allowed > 0)
+        Strip_add(strip, STYLE_FAINT, ", %s allowed", limit);
 }
 
-// Adds the parts of the overhead, in per cent.
-static void add_parts(struct Strip *strip, const struct Snapshot *snapshot)
+// Adds the parts of the overhead, in per cent of the same.
+static void add_parts(struct Strip *strip, const struct Snapshot *snapshot,
+                      const struct Overhead *overhead)
 {
     const struct {
         double share;
@@ -62,7 +87,8 @@ static void add_parts(struct Strip *strip, const struct Snapshot *snapshot)
     Strip_item(strip, 3);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         Strip_add(strip, STYLE_FAINT, "%s%s ", i ? " " : "", parts[i].name);
-        Strip_add(strip, STYLE_PLAIN, "%.1f", parts[i].share * 100);
+        Strip_add(strip, STYLE_PLAIN, "%.*f", overhead->decimals,
+                  parts[i].share * overhead->scale * 100);
     }
 }
 
@@ -125,14 +151,15 @@ void HeaderCost_draw(struct Canvas *canvas, const struct Model *model)
 {
     struct Strip strip;
     int width = canvas->width;
-    bool parts = isfinite(model->snapshot->overhead_measured);
+    struct Overhead overhead = overhead_of(model->snapshot);
+    bool parts = model->snapshot->overhead_measured > 0;
     Strip_init(&strip);
-    add_overhead(&strip, model->snapshot,
+    add_overhead(&strip, &overhead,
                  width >= HEADER_WIDEST ? 10
                  : width >= HEADER_WIDE ? 6
                                         : 0);
     if (parts)
-        add_parts(&strip, model->snapshot);
+        add_parts(&strip, model->snapshot, &overhead);
     add_events(&strip, model);
     add_functions(&strip, model);
     add_states(&strip, &model->tally,
