@@ -247,13 +247,17 @@ static void test_the_unseen_have_no_row(void **state)
     struct Code *called_ = called(f, "called", 1);
     struct Code *seen = add_code(&f->engine, "seen", 500);
     struct Code *sampled = add_code(&f->engine, "sampled", 500);
+    struct Code *caller = add_code(&f->engine, "caller", 500);
     const struct Snapshot *s;
 
     Counter_set(&seen->hot.last_seen, 1);
     Counter_set(&sampled->share.samples, 1);
+    // It began before us and only waits for what it called.
+    Counter_set(&caller->share.cumulative.total_ns, 1);
     s = build(f);
-    assert_int_equal(s->function_count, 3);
-    assert_int_equal(s->functions_total, 3);
+    assert_int_equal(s->function_count, 4);
+    assert_int_equal(s->functions_total, 4);
+    assert_non_null(find(s, caller));
     assert_null(find(s, unseen));
     assert_non_null(find(s, called_));
     assert_non_null(find(s, seen));

@@ -105,11 +105,18 @@ struct Rows {
     bool whole;
 };
 
+// Also what is only a caller of others, such as Thread.run of a thread that was
+// there before us: their rows name it.
+static bool is_listed(const struct Code *code)
+{
+    return Code_was_seen(code) || Counter_get(&code->share.cumulative.total_ns);
+}
+
 static void add_row(struct Rows *rows, struct Code *code,
                     const struct Moment *at)
 {
     if (code->row.shown == rows->number || rows->count == rows->room ||
-        Code_is_after(code, rows->newest) || !Code_was_seen(code))
+        Code_is_after(code, rows->newest) || !is_listed(code))
         return;
     code->row.shown = rows->number;
     rows->whole &= FunctionRow_fill(rows->snapshot,

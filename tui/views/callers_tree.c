@@ -66,7 +66,7 @@ static void put_function(struct Ui *ui, struct Box box, int x,
     char text[1024];
     if (!row || !row->now) {
         Canvas_put(canvas, box.y, x, end, STYLE_FAINT,
-                   "a function that is not listed any more");
+                   "a function that is not listed");
         return;
     }
     if (canvas->width >= FILE_FROM)
