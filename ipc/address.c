@@ -2,9 +2,10 @@
 // Finds sockets: the one to serve at, the one of a process, and all there are.
 // A socket that answers is asked who listens (the kernel knows), so that a
 // number that means another process in another namespace misleads nobody.
-#define _GNU_SOURCE 1 // O_NOFOLLOW
+#define _GNU_SOURCE 1 // O_NOFOLLOW, getdents64
 #include "ipc/address.h"
 
+#include "ipc/base/opened.h"
 #include "ipc/directory.h"
 #include "ipc/places.h"
 #include "ipc/process.h"
@@ -298,18 +299,25 @@ static void list_entry(struct Listing *list, const char *directory,
         add_served(list, peer.pid ? peer.pid : number, peer.uid, path);
 }
 
-// Never through a symlink, and never where others could have put things: a
-// listing as root walks through every user's directory.
+// Never where others could have put things: a listing as root walks through
+// every user's directory.
+static bool is_safe(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && !(status.st_mode & 022) &&
+           (geteuid() == 0 || status.st_uid == geteuid());
+}
+
+// Never through a symlink.
 static DIR *open_directory(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    struct stat status;
     DIR *stream;
 
     if (fd < 0)
         return NULL;
-    if (fstat(fd, &status) < 0 || (status.st_mode & 022) ||
-        (geteuid() != 0 && status.st_uid != geteuid())) {
+    if (!is_safe(fd)) {
         close(fd);
         return NULL;
     }
@@ -387,4 +395,52 @@ long Address_list(struct Served **served)
         qsort(list.items, list.count, sizeof(*list.items), by_pid);
     *served = list.items;
     return (long)list.count;
+}
+
+// --- What others have left
+
+// Those that live are left in peace: only who has no process here is asked, as
+// it may be one of another namespace.
+static void sweep_entry(const char *directory, const char *name)
+{
+    char path[ADDRESS_MAX], process[32];
+    pid_t number = number_of(name);
+    struct stat status;
+    struct Peer peer;
+
+    snprintf(process, sizeof(process), "/proc/%d", (int)number);
+    if (number && lstat(process, &status) < 0 && errno == ENOENT &&
+        name_socket(path, directory, number) < ADDRESS_MAX)
+        ask(path, true, &peer);
+}
+
+// Not by readdir(): closedir() would close a number that the program has taken.
+void Address_sweep(const char *path)
+{
+    char directory[ADDRESS_MAX];
+    _Alignas(struct dirent64) char entries[2048];
+    struct Opened opened;
+    long got = 0;
+    int fd;
+
+    snprintf(directory, sizeof(directory), "%s", path);
+    *strrchr(directory, '/') = '\0';
+    fd = Opened_open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (fd < 0)
+        return;
+    Opened_note(&opened, fd);
+    if (is_safe(fd))
+        got = getdents64(fd, entries, sizeof(entries));
+    while (got > 0) {
+        for (long at = 0; at < got;) {
+            const struct dirent64 *entry = (void *)(entries + at);
+
+            sweep_entry(directory, entry->d_name);
+            at += entry->d_reclen;
+        }
+        got = Opened_holds(&opened, fd)
+                  ? getdents64(fd, entries, sizeof(entries))
+                  : 0;
+    }
+    Opened_close(&opened, fd);
 }

@@ -42,4 +42,8 @@ int Address_find(struct Served *found, pid_t pid, char *why, size_t why_size);
 // *list is malloc'ed, count returned, or -errno.
 long Address_list(struct Served **list);
 
+// Removes the sockets beside this one that processes have left which ended
+// without a word (SIGKILL, os._exit). Makes no other process wake up.
+void Address_sweep(const char *path);
+
 #endif

@@ -142,7 +142,11 @@ int Listener_open(struct Listener *listener, char *why, size_t why_size)
     atomic_init(&listener->watch, -1);
     listener->pid = getpid();
     error = Address_prepare(path, listener->pid, why, why_size);
-    return error ? error : bind_path(listener, path, why, why_size);
+    if (!error)
+        error = bind_path(listener, path, why, why_size);
+    if (!error)
+        Address_sweep(path);
+    return error;
 }
 
 const char *Listener_path(const struct Listener *listener)
@@ -191,6 +195,7 @@ void Listener_leave(struct Listener *listener)
 {
     if (is_in_place(listener, Listener_path(listener)))
         unlink(Listener_path(listener));
+    Address_sweep(Listener_path(listener));
     Listener_abandon(listener);
 }
 

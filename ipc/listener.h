@@ -45,7 +45,8 @@ bool Listener_forget_lost(struct Listener *listener, bool others);
 // Touches what is watched: whoever polls `watch` wakes up, even where its
 // number has been closed meanwhile (poll keeps the file). Any thread.
 void Listener_touch(const struct Listener *listener);
-// Stops listening and removes the socket if it is still ours.
+// Stops listening and removes the socket if it is still ours, and those of
+// processes that are not there any more: opening does that, too.
 void Listener_leave(struct Listener *listener);
 // In a forked child: forgets the descriptor, removes nothing.
 void Listener_abandon(struct Listener *listener);

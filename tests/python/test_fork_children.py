@@ -6,7 +6,7 @@ import json
 import subprocess
 
 import pytest
-from e2e.program import PYTHON, SLOW, run, write
+from e2e.program import PYTHON, SLOW, Running, run, write
 
 PROGRAM = """
 import json, os, sys, time
@@ -148,3 +148,39 @@ def test_the_parents_session_is_let_go_late(tmp_path, settings, sockets):
         assert answer["lives_on"] == 0
     assert answer["traced_anew"] == [7, 7]
     assert answer["thrown_into"] == 2
+
+
+LEAVES = """
+import os, pathlib, sys, time, ocular
+ocular.serve()
+child = os.fork()
+if not child:
+    path = pathlib.Path(os.environ["OCULAR_DIR"], f"{os.getpid()}.sock")
+    while not path.exists():
+        time.sleep(0.01)
+    os._exit(0)
+os.waitpid(child, 0)
+print(child, flush=True)
+sys.stdin.read()
+print("ends")
+"""
+
+
+def test_what_others_leave_goes(tmp_path, sockets):
+    """os._exit() and SIGKILL leave a socket: it goes when the next process beside it
+    begins or ends; the sockets of those that live stay."""
+
+    def left():
+        return {int(path.stem) for path in sockets.iterdir()}
+
+    with Running(tmp_path, LEAVES) as killed, Running(tmp_path, LEAVES) as lives:
+        children = {int(each.said[0]) for each in (killed, lives)}
+        assert int(lives.said[0]) in left()
+        assert left() - children == {killed.pid, lives.pid}
+        killed.process.kill()
+        killed.process.wait()
+        with Running(tmp_path, "import ocular; ocular.serve(); print(1); input()") as next:
+            assert left() == {lives.pid, next.pid}
+        assert left() == {lives.pid, next.pid}
+        lives.end()
+        assert left() == set()
