@@ -73,7 +73,8 @@ void Frame_draw(struct Ui *ui)
     struct Layout *layout = &ui->layout;
     struct Status status;
     struct TableWish wish = {.sampled = model->sampled || !model->snapshot,
-                             .bare = ui->bare};
+                             .bare = ui->bare,
+                             .sort = Model_sort_column(model)};
     if (ui->view == VIEW_MAIN)
         Table_layout(layout, canvas->width, canvas->height, wish);
     else

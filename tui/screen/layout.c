@@ -36,16 +36,21 @@ static int ranked(const struct LayoutWish *wish, int importance)
     return -1;
 }
 
-// Admits columns from the most important on, until one would leave the texts
-// too little room. It stops there and does not try narrower columns, so a wider
-// screen never loses a column. Returns the cells left for the texts.
+// Admits the first column, and others from the most important on, until one
+// would leave the texts too little room. It stops there and does not try
+// narrower columns, so a wider screen never loses a column. Returns the cells
+// left for the texts.
 static int admit(bool there[LAYOUT_COLUMNS], int text,
                  const struct LayoutWish *wish)
 {
     there[wish->name] = true;
+    if (!there[wish->first] && wish->columns[wish->first].width) {
+        there[wish->first] = true;
+        text -= wish->columns[wish->first].width + GAP;
+    }
     for (int rank = 1; rank < wish->column_count; rank++) {
         int id = ranked(wish, rank);
-        if (id < 0 || !wish->columns[id].width)
+        if (id < 0 || there[id] || !wish->columns[id].width)
             continue;
         int left = text - wish->columns[id].width - GAP;
         if (left < wish->columns[id].room)

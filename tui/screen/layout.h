@@ -42,6 +42,7 @@ struct LayoutWish {
     bool bare;                         // no selection and no keys
     const struct LayoutSpace *columns; // at most LAYOUT_COLUMNS
     int column_count;
+    int first; // the column that is there however narrow it is
     int name;  // the column that takes what the others leave
     int place; // the column that shares that with it, where there is room
 };

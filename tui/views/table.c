@@ -28,6 +28,7 @@ void Table_layout(struct Layout *layout, int width, int height,
                 (struct LayoutWish){.bare = wish.bare,
                                     .columns = spaces,
                                     .column_count = COLUMN_COUNT,
+                                    .first = (int)wish.sort,
                                     .name = COLUMN_FUNCTION,
                                     .place = COLUMN_FILE});
 }

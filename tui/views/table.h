@@ -10,8 +10,9 @@
 #include <stdbool.h>
 
 struct TableWish {
-    bool sampled; // there are shares to show
-    bool bare;    // batch: no selection, no keys
+    bool sampled;       // there are shares to show
+    bool bare;          // batch: no selection, no keys
+    enum ColumnId sort; // it is there, however narrow the screen is
 };
 
 // Writes a function's cell, as `display` wants it.
