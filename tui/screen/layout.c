@@ -53,7 +53,8 @@ static int admit(bool there[LAYOUT_COLUMNS], int text,
         if (id < 0 || there[id] || !wish->columns[id].width)
             continue;
         int left = text - wish->columns[id].width - GAP;
-        if (left < wish->columns[id].room)
+        if (left < wish->columns[id].room ||
+            left < wish->columns[wish->name].width)
             break;
         there[id] = true;
         text = left;
