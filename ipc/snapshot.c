@@ -63,6 +63,8 @@ static const struct Field FUNCTION_FIELDS[] = {
     BOOL(Function, rate_estimated),
     U64(Function, run_samples),
     F64(Function, calls_error),
+    F64(Function, calls_per_s_error),
+    U64(Function, resumptions),
 };
 static const struct Record FUNCTION_RECORD =
     RECORD(Function, "function", FUNCTION_FIELDS);
@@ -93,6 +95,7 @@ static const struct Field RETIRED_FIELDS[] = {
     U64(RetiredRow, self_cycles),   U64(RetiredRow, total_cycles),
     U64(RetiredRow, waited_cycles), F64(RetiredRow, run_share),
     U64(RetiredRow, samples),       U64(RetiredRow, run_samples),
+    U64(RetiredRow, resumptions),
 };
 static const struct Record RETIRED_RECORD =
     RECORD(RetiredRow, "retired", RETIRED_FIELDS);

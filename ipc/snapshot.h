@@ -38,7 +38,7 @@ struct Function {
     const char *name; // qualified name
     const char *file;
     uint64_t line;
-    uint64_t calls; // seen; a floor unless calls_exact
+    uint64_t calls; // begun, as counted; a floor unless calls_exact
     uint64_t calls_exact;
     double calls_estimated;
     double calls_error; // of it, one standard deviation
@@ -67,7 +67,10 @@ struct Function {
     uint64_t specializable_sites;
     const struct Caller *callers;
     size_t caller_count;
-    uint64_t run_samples; // of samples: it had CPU time then
+    uint64_t run_samples;     // of samples: it had CPU time then
+    double calls_per_s_error; // calls a second, one standard deviation; null:
+                              // it is counted, or not known
+    uint64_t resumptions; // times that a call went on after a yield or an await
 };
 
 struct Transition {
@@ -104,6 +107,7 @@ struct RetiredRow {
     double run_share; // of their CPU time, since the start of the trace
     uint64_t samples;
     uint64_t run_samples;
+    uint64_t resumptions;
 };
 
 struct Snapshot {

@@ -317,16 +317,15 @@ def reachable(path):
 
 # What the units that decide include of ours, directly or not.
 BUDGET = {"tracer/budget/budget.h"}
-POLICY = {"tracer/budget/policy.h", "tracer/code/rearm_window.h"}
 KNOWN = {
     "budget": BUDGET,
-    "policy": POLICY,
-    "control": {"tracer/budget/control.h"} | BUDGET | POLICY,
+    "slices": {"tracer/budget/slices.h"},
+    "control": {"tracer/budget/control.h"} | BUDGET,
 }
 
 
 def test_what_decides_knows_only_what_it_is_told():
-    """The budget, the policy and the control: no clock, no lock, no file, no Python."""
+    """The budget, the slices and the control: no clock, no lock, no file, no Python."""
     for unit in KNOWN:
         path = ROOT / "tracer" / "budget" / f"{unit}.c"
         foreign = {
@@ -379,7 +378,6 @@ MAY_MALLOC = {
     "ipc/client.c",
     "ipc/process.c",
     "tracer/base/output.c",
-    "tracer/budget/policy.c",
     "tracer/base/rcu.c",
 }
 MALLOC = re.compile(
@@ -494,7 +492,7 @@ def test_what_the_documents_name_exists():
         ("tui/ui.c", '#include "tui/text/text.h"'),
         ("ipc/base/bytes.c", '#include "ipc/wire.h"'),
         ("tracer/base/clock.c", '#include "tracer/code/code.h"'),
-        ("tracer/code/code.h", '#include "tracer/budget/policy.h"'),
+        ("tracer/code/code.h", '#include "tracer/budget/control.h"'),
         ("tracer/timeline/export.c", '#include "tracer/session/session.h"'),
         ("tracer/hook/thread_traces.c", '#include "tracer/sample/sampled_threads.h"'),
         ("tracer/thread_trace.c", '#include "tracer/base/counter.h"'),
@@ -557,7 +555,7 @@ def test_every_descriptor_passes_through_opened_above():
 # --- Documents ----------------------------------------------------------------------
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LONGEST = {"README.md": 160, "architecture.md": 300}
+LONGEST = {"README.md": 160, "architecture.md": 340}
 FIGURES = "accuracy.md", "overhead.md"  # what is measured: so many lines together
 FIGURES_LINES = 500
 PATH = re.compile(r"`((?:tracer|ipc|tui|python|tests|docs|screenshots)/[\w./-]+)`")

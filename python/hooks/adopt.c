@@ -6,7 +6,9 @@
 #include "python/hooks/tools.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/precise.h"
+#include "tracer/code/spans.h"
 
+#include <math.h>
 #include <string.h>
 
 // UTF-8 of a name that may hold lone surrogates, no more of it than is kept;
@@ -123,31 +125,40 @@ static void count_armed(struct State *state, const PyCodeObject *code)
     state->armed.units += (uint64_t)Py_SIZE(code);
 }
 
+static PyObject *events_of(const struct State *state, const PyCodeObject *code,
+                           bool jumps)
+{
+    return state->local_events[jumps][!sets_profile(code)];
+}
+
 // Arms all of a code object's sites. The same mask would do nothing, and what
 // an earlier holder of the id has left set and disabled would stay disabled
 // (3.12, 3.13): the events have to pass through none.
-static int arm(struct State *state, PyCodeObject *code)
+static int arm(struct State *state, PyCodeObject *code, bool jumps)
 {
-    PyObject *events =
-        sets_profile(code) ? state->events_but_call : state->local_events;
-
     count_armed(state, code);
     if (Tools_set_local(state, code, state->no_events) < 0)
         return -1;
-    return Tools_set_local(state, code, events);
+    return Tools_set_local(state, code, events_of(state, code, jumps));
 }
 
 // Arms them again: an event that stays in the set stays as it is.
-static int arm_again(struct State *state, PyCodeObject *code)
+static int arm_again(struct State *state, PyCodeObject *code, bool jumps)
 {
-    bool but_call = sets_profile(code);
-
     count_armed(state, code);
     if (Tools_set_local(state, code,
-                        but_call ? state->no_events : state->call_event) < 0)
+                        sets_profile(code) ? state->no_events
+                                           : state->call_event) < 0)
         return -1;
-    return Tools_set_local(
-        state, code, but_call ? state->events_but_call : state->local_events);
+    return Tools_set_local(state, code, events_of(state, code, jumps));
+}
+
+// Within a budget two thirds of a service's events would be jumps and branches,
+// which few people look at: they are armed on request (rearming.c).
+static bool arms_jumps(const struct State *state)
+{
+    return isnan(atomic_load_explicit(&state->engine.session->budget,
+                                      memory_order_relaxed));
 }
 
 // The first Python code of every thread that the program starts: as long as
@@ -176,12 +187,25 @@ static bool arms_new(const struct State *state)
                                 memory_order_relaxed);
 }
 
+// Its calls are counted from now on, or it is left unarmed.
+static void begin_span(const struct State *state, struct Code *code, bool armed)
+{
+    uint64_t now = Clock_read(&state->engine.clock);
+
+    code->cold.renewed = now;
+    if (armed) {
+        Spans_open(code, now);
+        return;
+    }
+    Spans_begin_dark(code, now);
+    Code_leave_unarmed(code);
+}
+
 // `seen`: one call of it was seen before, and it was not classified.
 static bool classify(struct State *state, PyCodeObject *code, bool seen)
 {
     const struct Session *session = state->engine.session;
-    uint64_t hits =
-        atomic_load_explicit(&session->first_hits, memory_order_relaxed);
+    uint64_t hits = Adopt_hits(state);
     struct Code *result = NULL;
     PyObject *keep_file, *keep_name;
     const char *file, *name;
@@ -193,20 +217,19 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
     if (!is_ours(state, file) && Filter_accepts(&state->filter, file, name))
         result = make_code(state, code, file, name, stays ? 0 : hits);
     if (result) {
-        if (state->engine.registry->hits && !stays)
-            Code_give(result, hits, Clock_read(&state->engine.clock));
+        Code_arm(result, stays ? 0 : hits, arms_jumps(state));
         result->cold.begins_tasks =
             session->timeline && begins_tasks(file, name);
-        Counter_set(&result->hot.calls, seen);
-        if (!arms_new(state) && !stays)
-            Code_leave_unarmed(result);
+        Counter_set(&result->hot.entries, seen);
+        begin_span(state, result, arms_new(state) || stays);
         Registry_add(state->engine.registry, result);
     }
     accepted = result;
     Py_XDECREF(keep_file);
     Py_XDECREF(keep_name);
     // Some code-likes (Cython's) have no instruction to instrument.
-    if (accepted && !result->cold.unarmed && arm(state, code) < 0) {
+    if (accepted && !result->cold.unarmed &&
+        arm(state, code, result->cold.jumps) < 0) {
         PyErr_Clear();
         accepted = false;
     }
@@ -245,37 +268,20 @@ bool Adopt_put_off(struct State *state, PyCodeObject *code)
     return true;
 }
 
-int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits)
+int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
+                bool jumps)
 {
     PyCodeObject *object = (PyCodeObject *)code->who.address;
     int result = 0;
 
     Py_INCREF(object);
-    if (arm_again(state, object) < 0)
+    if (arm_again(state, object, jumps || arms_jumps(state)) < 0)
         result = -1;
     else
-        Engine_rearm(&state->engine, code, hits);
+        Engine_rearm(&state->engine, code, hits, jumps || arms_jumps(state));
     PyErr_Clear();
     Py_DECREF(object);
     return result;
-}
-
-void Adopt_arm_callees(struct State *state, struct Code *code)
-{
-    uint32_t hits = code->cold.callee_hits, i;
-
-    code->cold.callee_hits = 0;
-    if (state->phase != PHASE_TRACING)
-        return;
-    for (i = 0; i < code->links.callee_count; i++) {
-        struct Code *callee =
-            Registry_by_id(state->engine.registry, code->links.callees[i]);
-
-        if (callee && callee->hot.dark)
-            Adopt_rearm(state, callee, hits);
-        else if (callee) // for a few of its own, or another's: not enough
-            Code_extend(callee, hits);
-    }
 }
 
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code)

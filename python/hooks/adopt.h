@@ -33,13 +33,18 @@ bool Adopt_put_off(struct State *state, PyCodeObject *code);
 // Classifies what was put off and runs: the newest frames of some threads,
 // others each time. With the interpreter's lock, by the governor.
 void Adopt_running_put_off(struct State *state);
+// Hits that code is armed for: in a second, or for good without a budget.
+static inline uint64_t Adopt_hits(const struct State *state)
+{
+    uint64_t second = state->engine.registry->hits;
+
+    return second ? second : state->engine.session->config.threshold;
+}
 // Its sites fire again, for `hits` each (0: for good), but for those of calls,
-// of which each is looked at once. 0, or -1 where they cannot be armed; raises
-// nothing.
-int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits);
-// A call of it begins that is to be timed: arms the callees that are dark, as
-// Code_want_callees has asked.
-void Adopt_arm_callees(struct State *state, struct Code *code);
+// of which each is looked at once; jumps and branches with `jumps`, or without
+// a budget. 0, or -1 where they cannot be armed; raises nothing.
+int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
+                bool jumps);
 // Adopts it whatever the filter says, never to go dark, in no registry and
 // without setting local events: for the calibration. NULL with an exception.
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code);

@@ -10,7 +10,7 @@
 #include "python/hooks/steps.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
-#include "tracer/budget/policy.h"
+#include "tracer/budget/control.h"
 
 #include <math.h>
 #include <time.h>
@@ -224,8 +224,8 @@ bool Calibration_is_due(const struct Calibration *all,
 {
     return all && !all->running && all->probes.count > 0 &&
            !trace->stands_for &&
-           !Policy_is_ahead(all->due, ticks,
-                            (uint64_t)(PAUSE_MOST_S * all->contention.hz)) &&
+           !Control_is_ahead(all->due, ticks,
+                             (uint64_t)(PAUSE_MOST_S * all->contention.hz)) &&
            all->state->phase == PHASE_TRACING &&
            ThreadState_is_in_callback(thread) &&
            !ThreadState_is_watched(thread) && !PyErr_Occurred();

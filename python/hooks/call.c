@@ -82,27 +82,18 @@ void Call_charge(struct Call *call)
     call->ticks += taken;
 }
 
-// The call is to begin with its callees armed. What that takes is our cost, not
-// the caller's time.
-static void arm_callees(struct Call *call)
+bool Call_resumes(const struct Call *call)
 {
-    const struct Clock *clock = &ocular_state.engine.clock;
-    struct Paid before = Paid_by(call->trace);
-    uint64_t begin = Clock_read(clock), ticks;
+    const struct Site *site = Code_site(call->code, 2 * call->unit);
 
-    Adopt_arm_callees(&ocular_state, call->code);
-    ticks = Clock_read(clock);
-    Paid_add(call->trace, &before, ticks - begin);
-    call->ticks += ticks - begin;
+    return site && site->kind == SITE_RESUME;
 }
 
-bool Call_enter(struct Call *call)
+bool Call_enter(struct Call *call, bool resumes)
 {
     const struct Frame *caller = call->trace->top;
     bool disable;
 
-    if (OCULAR_UNLIKELY(call->code->cold.callee_hits))
-        arm_callees(call);
     if (caller->depth >= call->depth ||
         call->code->hot.last_caller != caller->id)
         Frames_settle(call->trace, call->code, call->state, call->depth,
@@ -110,8 +101,10 @@ bool Call_enter(struct Call *call)
     caller = call->trace->top;
     if (caller->depth < call->depth &&
         call->code->hot.last_caller != caller->id)
-        ThreadTrace_note_caller(call->trace, call->code);
+        ThreadTrace_note_caller(call->trace, call->code, call->depth);
     Call_charge(call);
+    if (resumes)
+        Counter_add(&call->code->hot.resumed, 1);
     disable = ThreadTrace_enter(call->trace, call->code, call->depth,
                                 call->code->layout.units[call->unit].number,
                                 call->ticks, PATH_SLOW);

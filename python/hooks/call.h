@@ -34,8 +34,10 @@ bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
 // What was done since the event is our cost, and neither the caller's time nor
 // the callee's. Hooks are timed on the fast path, which does none of it.
 void Call_charge(struct Call *call);
+// Its event says that a call goes on, not that one begins.
+bool Call_resumes(const struct Call *call);
 // ThreadTrace_enter, with what the slow path and the rare events do before it.
-bool Call_enter(struct Call *call);
+bool Call_enter(struct Call *call, bool resumes);
 // ThreadTrace_leave, at a site, or NULL where an exception leaves.
 bool Call_leave(struct Call *call, struct Site *site);
 

@@ -15,9 +15,11 @@ static void note_code(struct State *state, struct Code *caller,
 
     if (!callee || callee == caller || Code_has_caller(callee, caller->hot.id))
         return;
-    if (callee->hot.dark)
+    // Within a budget the next slice arms both.
+    if (callee->hot.dark && !state->engine.registry->hits)
         Adopt_rearm(state, callee,
-                    threshold < NEWCOMER_CALLS ? threshold : NEWCOMER_CALLS);
+                    threshold < NEWCOMER_CALLS ? threshold : NEWCOMER_CALLS,
+                    false);
     Registry_link(state->engine.registry, caller, callee);
 }
 

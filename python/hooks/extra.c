@@ -30,8 +30,8 @@ static void extra_freed(void *extra)
     }
     if (ocular_state.look_next == extra)
         ocular_state.look_next = Registry_next(extra);
-    if (ocular_state.rearm_next == extra)
-        ocular_state.rearm_next = Registry_next(extra);
+    if (ocular_state.slice_next == extra)
+        ocular_state.slice_next = Registry_next(extra);
     Engine_retire(engine, extra);
 }
 

@@ -32,7 +32,7 @@ static void mark_dark(struct Code *code, size_t unit)
 // The first and the last call of a re-arm window: those that need not be timed.
 static bool is_edge(const struct Code *code)
 {
-    return Counter_get(&code->hot.calls) + 1 >= code->hot.stop_at &&
+    return Counter_get(&code->hot.entries) + 1 >= code->hot.stop_at &&
            code->hot.enter_hook == HOOK_ENTER;
 }
 
@@ -75,13 +75,13 @@ enter_slow(PyObject *const *args, size_t nargsf, uint64_t ticks)
         if (!Call_look(&call, args, nargsf, call.ticks))
             return Py_None;
     }
-    if (!Call_enter(&call))
+    if (!Call_enter(&call, Call_resumes(&call)))
         return Py_None;
     mark_dark(call.code, call.unit);
     return ocular_state.disable;
 }
 
-OCULAR_HOT PyObject *enter(PyObject *const *args, size_t nargsf,
+OCULAR_HOT PyObject *enter(PyObject *const *args, size_t nargsf, bool resumed,
                            enum HookPath path)
 {
     const PyThreadState *state = ThreadState_fast();
@@ -104,6 +104,8 @@ OCULAR_HOT PyObject *enter(PyObject *const *args, size_t nargsf,
     ticks = Clock_counter();
     if (OCULAR_UNLIKELY(!ThreadTrace_is_brief(trace, ticks)))
         return enter_slow(args, nargsf, ticks);
+    if (resumed)
+        Counter_add(&seen->code->hot.resumed, 1);
     ThreadTrace_enter(trace, seen->code, depth,
                       seen->code->layout.units[unit].number, ticks, path);
     return Py_None;
@@ -297,14 +299,16 @@ OCULAR_HOT PyObject *step(PyObject *const *args, size_t nargsf,
     }
 #define NOW Clock_read(&ocular_state.engine.clock)
 
-CALLBACK(on_enter_fast, enter(args, nargsf, PATH_FAST))
+CALLBACK(on_enter_fast, enter(args, nargsf, false, PATH_FAST))
+CALLBACK(on_resume_fast, enter(args, nargsf, true, PATH_FAST))
 CALLBACK(on_leave_fast, leave(args, nargsf, PATH_FAST))
 CALLBACK(on_jump_fast, jump(args, nargsf, HOOK_JUMP, 0, PATH_FAST))
 CALLBACK(on_branch_fast, jump(args, nargsf, HOOK_BRANCH, 0, PATH_FAST))
 CALLBACK(on_right_fast, jump(args, nargsf, HOOK_BRANCH, 1, PATH_FAST))
 CALLBACK(on_step_fast, step(args, nargsf, PATH_FAST))
 
-CALLBACK(on_enter_timeline, enter(args, nargsf, PATH_FAST_TIMELINE))
+CALLBACK(on_enter_timeline, enter(args, nargsf, false, PATH_FAST_TIMELINE))
+CALLBACK(on_resume_timeline, enter(args, nargsf, true, PATH_FAST_TIMELINE))
 CALLBACK(on_leave_timeline, leave(args, nargsf, PATH_FAST_TIMELINE))
 CALLBACK(on_jump_timeline, jump(args, nargsf, HOOK_JUMP, 0, PATH_FAST_TIMELINE))
 CALLBACK(on_branch_timeline,
@@ -314,6 +318,7 @@ CALLBACK(on_right_timeline,
 CALLBACK(on_step_timeline, step(args, nargsf, PATH_FAST_TIMELINE))
 
 CALLBACK(on_enter_slow, enter_slow(args, nargsf, NOW))
+CALLBACK(on_resume_slow, enter_slow(args, nargsf, NOW))
 CALLBACK(on_leave_slow, leave_slow(args, nargsf, NOW))
 CALLBACK(on_jump_slow, jump_slow(args, nargsf, NOW, HOOK_JUMP, 0))
 CALLBACK(on_branch_slow, jump_slow(args, nargsf, NOW, HOOK_BRANCH, 0))
@@ -322,7 +327,7 @@ CALLBACK(on_step_slow, step_slow(args, nargsf, NOW))
 
 #define CALLBACKS(path)                                                        \
     {                                                                          \
-        [ON_START] = on_enter_##path, [ON_RESUME] = on_enter_##path,           \
+        [ON_START] = on_enter_##path, [ON_RESUME] = on_resume_##path,          \
         [ON_RETURN] = on_leave_##path, [ON_YIELD] = on_leave_##path,           \
         [ON_JUMP] = on_jump_##path, [ON_BRANCH] = on_branch_##path,            \
         [ON_BRANCH_LEFT] = on_branch_##path,                                   \

@@ -147,7 +147,7 @@ void Probe_sum_up(struct Probe *probe)
     const struct Code *counters = probe->counters;
     const struct Runs *least = probe->least;
 
-    probe->calls = (double)Counter_get(&counters->hot.calls) / HOOKED_RUNS;
+    probe->calls = (double)Counter_get(&counters->hot.entries) / HOOKED_RUNS;
     probe->jumps = hits_of(counters, SITE_JUMP, SITE_JUMP);
     probe->branches = hits_of(counters, SITE_BRANCH, SITE_BRANCH_RIGHT);
     probe->whole = least[PROBE_HOOKED].ticks - least[PROBE_BARE].ticks;

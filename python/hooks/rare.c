@@ -55,7 +55,7 @@ PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
         return code ? unless_dark(code) : Py_None;
     }
     if (Call_look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
-        Call_enter(&call);
+        Call_enter(&call, true);
     return unless_dark(code);
 }
 
@@ -97,21 +97,21 @@ static bool enter_unarmed(struct Call *call)
     struct State *state = &ocular_state;
     struct Session *session = state->engine.session;
     struct Code *code = call->code;
-    bool again = Counter_get(&code->hot.calls) > 0;
+    bool again = Counter_get(&code->hot.entries) > 0;
 
     if (again &&
         atomic_load_explicit(&session->arm_new, memory_order_relaxed) &&
-        Adopt_rearm(state, code,
-                    atomic_load_explicit(&session->first_hits,
-                                         memory_order_relaxed)) == 0) {
-        Call_enter(call);
+        Adopt_rearm(state, code, Adopt_hits(state), false) == 0) {
+        Call_enter(call, Call_resumes(call));
         return true;
     }
-    Counter_add(&code->hot.calls, 1);
+    Counter_add(&code->hot.entries, 1);
+    if (Call_resumes(call))
+        Counter_add(&code->hot.resumed, 1);
     Counter_set(&code->hot.last_seen, call->ticks);
     Frames_settle(call->trace, code, call->state, call->depth, call->ticks);
     if (code->hot.last_caller != call->trace->top->id)
-        ThreadTrace_note_caller(call->trace, code);
+        ThreadTrace_note_caller(call->trace, code, call->depth);
     atomic_store_explicit(&code->cold.again, again, memory_order_relaxed);
     if (again)
         atomic_store_explicit(&code->cold.dark_since, call->ticks,
@@ -146,7 +146,7 @@ PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
         else if (call.code->cold.unarmed)
             done = enter_unarmed(&call);
         else if (first || is_missed(&call))
-            Call_enter(&call);
+            Call_enter(&call, Call_resumes(&call));
     }
     // Looking at new code is our cost, not its caller's time. A thread that had
     // no record until now has paid nothing.

@@ -106,7 +106,8 @@ struct State {
     bool ids_lost;         // somebody took ids, events or callbacks of ours
     long global_events[2]; // that are set
     // The calls' arguments; local_events are the tracer's on accepted code.
-    PyObject *tracer_id, *local_events, *events_but_call, *call_event;
+    PyObject *tracer_id, *call_event;
+    PyObject *local_events[2][2]; // with jumps and branches; with calls
     PyObject *no_events;
     bool precise;            // the session's mode
     bool shows_instructions; // in its timeline
@@ -114,7 +115,7 @@ struct State {
     struct Calibration *calibration; // of the session; NULL: none
     struct Armed armed;
     struct Code *look_next;  // where the rounds go on; moved on
-    struct Code *rearm_next; // when that code object is freed
+    struct Code *slice_next; // when that code object is freed
     uintptr_t seen;          // EXTRA_SEEN, as this session has it
     uint64_t seen_once;      // codes that were given that
     uint64_t put_off_next;   // Adopt_running_put_off: whose turn it is

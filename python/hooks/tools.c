@@ -21,11 +21,10 @@ static const int CANDIDATES[3] = {3, 4, 5};
 
 #define TOOL_IDS 6 // that a tool can ask for
 
-// The tracer's events on accepted code. Where every instruction has an event,
-// jumps and branches need none: what runs next tells where they went. Where
-// nothing goes dark, nobody needs to know whom code calls.
-static PyObject *local_events(const struct State *state, bool precise,
-                              bool calls)
+// The tracer's events on accepted code. In precise mode every instruction has
+// an event, and jumps and branches need none: the next instruction says where
+// they went. If nothing goes dark, nobody needs to know whom code calls.
+static PyObject *local_events(const struct State *state, bool jumps, bool calls)
 {
     long mask = 0;
     int i;
@@ -34,8 +33,9 @@ static PyObject *local_events(const struct State *state, bool precise,
         bool rare = i == ON_UNWIND || i == ON_THROW;
         bool jump = i >= ON_JUMP && i <= ON_BRANCH_RIGHT;
 
-        if ((rare && !UNWIND_IS_LOCAL) || (jump && precise) ||
-            (i == ON_INSTRUCTION && !precise) || (i == ON_CALL && !calls))
+        if ((rare && !UNWIND_IS_LOCAL) || (jump && !jumps) ||
+            (i == ON_INSTRUCTION && !state->precise) ||
+            (i == ON_CALL && !calls))
             continue;
         mask |= state->event_bits[i];
     }
@@ -115,18 +115,18 @@ int Tools_init(struct State *state)
 
 int Tools_choose(struct State *state, const struct Config *config)
 {
+    int i;
+
     state->precise = strcmp(config->mode, "precise") == 0;
     state->shows_instructions = state->precise && config->instructions;
-    Py_XSETREF(state->local_events,
-               local_events(state, state->precise, config->threshold != 0));
-    Py_XSETREF(state->events_but_call,
-               local_events(state, state->precise, false));
+    for (i = 0; i < 4; i++)
+        Py_XSETREF(state->local_events[i / 2][i % 2],
+                   local_events(state, i / 2 && !state->precise,
+                                i % 2 && config->threshold));
     Py_XSETREF(
         state->call_event,
         PyLong_FromLong(config->threshold ? state->event_bits[ON_CALL] : 0));
-    return state->local_events && state->events_but_call && state->call_event
-               ? 0
-               : -1;
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 static int call(PyObject *function, const char *format, ...)

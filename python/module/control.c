@@ -74,7 +74,7 @@ static void take_down(struct State *state)
     Tools_close(state);
     Governor_stop(&ocular_service);
     ThreadList_release(&ocular_service.thread_list);
-    state->look_next = state->rearm_next = NULL;
+    state->look_next = state->slice_next = NULL;
     if (session) {
         session->hands_over = true;
         Py_BEGIN_ALLOW_THREADS;
@@ -400,7 +400,7 @@ static void finish(struct State *state)
     Calibration_stop(state);
     Tools_close(state);
     Governor_stop(&ocular_service);
-    state->look_next = state->rearm_next = NULL;
+    state->look_next = state->slice_next = NULL;
     wait_for_users(state);
     Py_BEGIN_ALLOW_THREADS;
     Session_finish(session);

@@ -40,14 +40,14 @@ static PyObject *heap_used(PyObject *module, PyObject *unused)
     return PyLong_FromSize_t(Heap_used());
 }
 
-PyDoc_STRVAR(slices_doc,
-             "slices() -> (how many the governor has had since the start, the "
+PyDoc_STRVAR(holds_doc,
+             "holds() -> (how many the governor has had since the start, the "
              "CPU time (s) that it held the interpreter for in all of them, "
              "and in the longest); zeros where nothing is traced.");
 
-static PyObject *slices(PyObject *module, PyObject *unused)
+static PyObject *holds(PyObject *module, PyObject *unused)
 {
-    struct Slices all = Governor_slices(&ocular_service);
+    struct Holds all = Governor_holds(&ocular_service);
 
     (void)module, (void)unused;
     return Py_BuildValue("(Kdd)", all.count, (double)all.held_ns * 1e-9,
@@ -71,7 +71,7 @@ PyMethodDef Measures_methods[] = {
     {"hook_cost", hook_cost, METH_NOARGS, hook_cost_doc},
     {"hooks_timed", hooks_timed, METH_NOARGS, hooks_timed_doc},
     {"heap_used", heap_used, METH_NOARGS, heap_used_doc},
-    {"slices", slices, METH_NOARGS, slices_doc},
+    {"holds", holds, METH_NOARGS, holds_doc},
     {"step_cost", step_cost, METH_NOARGS, step_cost_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -312,7 +312,7 @@ static void let_session_go(struct Service *service)
     Calibration_stop(state);
     Tools_close(state);
     Governor_abandon(service);
-    state->look_next = state->rearm_next = NULL;
+    state->look_next = state->slice_next = NULL;
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
     if (service->ended) // nobody was in the middle of anything

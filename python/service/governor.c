@@ -23,9 +23,9 @@
 #include <string.h>
 #include <time.h>
 
-// A slice is given the interpreter up to 5 ms after it asks (the switch
+// A hold is given the interpreter up to 5 ms after it asks (the switch
 // interval), or more where many threads want it.
-#define SLICE_S 100e-6
+#define HOLD_S 100e-6
 #define STACK_BYTES (512u << 10) // the interpreter runs on it
 
 struct Governor {
@@ -41,12 +41,12 @@ struct Governor {
     struct OperandWriter operands;
     struct Hottest hottest; // as ranked last
     struct Rearming rearming;
-    struct Slices slices;
+    struct Holds holds;
     struct MissedSignals missed;
     struct PreemptionRate preemption;
-    bool seconds;   // hits count in seconds
+    bool held;      // there was a budget at the last hold
     bool preempted; // other programs often take the CPU, as of the newest full
-                    // slice
+                    // hold
 };
 
 static void wake_for_viewer(void *context)
@@ -71,29 +71,16 @@ static void rank(struct Governor *governor, double now_s)
     const struct Worker *worker = &engine->session->governor;
     struct Sampler *sampler = engine->session->sampler;
     struct Control *control = &governor->control;
+    const struct ShareTime *known = NULL;
     struct ShareTime sampled;
-    struct Survey survey = {
-        .registry = engine->registry,
-        .costs = governor->rearming.costs,
-        .ticks = Clock_read(&engine->clock),
-        .hz = Clock_hz(&engine->clock),
-        .rate = control->rate,
-        .pressure = control->pressure,
-        .behind = Plan_is_behind(&governor->rearming.plan),
-        .second_hits = control->hits,
-        .room = control->room,
-    };
     uint64_t begin_ns = Worker_cpu_ns(worker);
 
     if (sampler && !Sampler_is_denied(sampler)) {
         sampled = Sampler_now(sampler);
-        survey.sampled = &sampled;
+        known = &sampled;
     }
-    Hottest_rank(&governor->hottest, engine->registry, survey.ticks,
-                 survey.sampled);
-    if (control->held)
-        Survey_plan(&survey,
-                    &governor->rearming.plan); // without memory: a part of it
+    Hottest_rank(&governor->hottest, engine->registry,
+                 Clock_read(&engine->clock), known);
     Control_ranked(control, now_s,
                    (double)(Worker_cpu_ns(worker) - begin_ns) * 1e-9);
 }
@@ -108,37 +95,49 @@ static void note_edges(struct State *state, uint64_t deadline)
         Engine_note_edge(&state->engine, &edge);
 }
 
-// A budget begins: what is armed had all its hits at once until now. In one go,
-// once a session.
-static void begin_seconds(struct Governor *governor)
+// A budget begins or ends.
+static void note_budget(struct Governor *governor)
 {
-    struct Engine *engine = &governor->state->engine;
-    uint64_t hits = engine->registry->hits, ticks = Clock_read(&engine->clock);
-    struct Code *code = NULL;
+    struct Session *session = governor->state->engine.session;
+    bool held = governor->control.held;
 
-    if (hits && !governor->seconds)
-        code = Registry_first(engine->registry);
-    for (; code; code = Registry_next(code))
-        if (!code->hot.dark)
-            Code_give(code, hits, ticks);
-    governor->seconds = hits > 0;
+    if (held == governor->held)
+        return;
+    governor->held = held;
+    governor->state->slice_next = NULL;
+    // Within a budget hits count in a second.
+    atomic_store_explicit(&governor->state->engine.registry->hits,
+                          Session_second_hits(session), memory_order_relaxed);
+    if (held)
+        Rearming_begin(&governor->rearming, Now_s(CLOCK_MONOTONIC));
 }
 
-// A full slice, or one that only goes on with what was begun. true: there is
+static void update_costs(struct Governor *governor)
+{
+    const struct Engine *engine = &governor->state->engine;
+    int64_t call = engine->cost[HOOK_ENTER] + engine->cost[HOOK_LEAVE];
+
+    governor->rearming.call_s =
+        (double)call * ACCOUNT_COLD / Clock_hz(&engine->clock);
+}
+
+// A full hold, or one that only goes on with what was begun. true: there is
 // more of it.
-static bool slice(struct Governor *governor, bool full)
+static bool hold(struct Governor *governor, bool full)
 {
     struct State *state = governor->state;
     const struct Control *control = &governor->control;
-    uint64_t deadline = Clock_read(&state->engine.clock) +
-                        (uint64_t)(SLICE_S * Clock_hz(&state->engine.clock));
+    uint64_t deadline =
+        Clock_read(&state->engine.clock) +
+        (uint64_t)(Rearming_hold_s(&governor->rearming, HOLD_S) *
+                   Clock_hz(&state->engine.clock));
     bool more, words;
 
     if (state->phase != PHASE_TRACING)
         return false;
-    begin_seconds(governor);
+    note_budget(governor);
     if (full) {
-        Rearming_update_costs(&governor->rearming);
+        update_costs(governor);
         state->engine.contention.preempted = governor->preempted;
         Calibration_allow(state->calibration,
                           control->held ? control->rate : 0);
@@ -147,10 +146,10 @@ static bool slice(struct Governor *governor, bool full)
         Adopt_running_put_off(state);
         governor->service->poll.hottest = governor->hottest;
     }
-    Rearming_wanted(&governor->rearming, deadline);
+    Rearming_requests(&governor->rearming, deadline);
     words = OperandWriter_write(&governor->operands, &state->engine, deadline);
-    more = Rearming_planned(&governor->rearming, deadline);
-    more |= state->rearm_next && control->urgent > 0;
+    more = Rearming_step(&governor->rearming, Now_s(CLOCK_MONOTONIC), deadline);
+    more |= state->slice_next != NULL;
     more |= Poll_slice(&governor->service->poll, state, full, deadline) &&
             Control_may_hurry(control);
     if (full) {
@@ -194,11 +193,10 @@ static struct ControlDecision decide(struct Governor *governor, double now_s,
     struct ControlReading reading = {
         .newest_code = Registry_newest_id(session->engine->registry),
         .asked = woken,
-        .call_s = governor->rearming.costs.call,
-        .active = governor->hottest.active,
     };
     bool opens =
-        Control_needs_account(&governor->control, now_s, reading.newest_code);
+        Control_needs_account(&governor->control, now_s, reading.newest_code) ||
+        Rearming_counts(&governor->rearming);
     struct ControlDecision decision;
 
     if (opens)
@@ -206,11 +204,7 @@ static struct ControlDecision decide(struct Governor *governor, double now_s,
     decision = Control_step(&governor->control, now_s, &reading);
     if (opens)
         Account_close(&session->account);
-    atomic_store_explicit(&session->first_hits, decision.first_hits,
-                          memory_order_relaxed);
     atomic_store_explicit(&session->arm_new, decision.arm_new,
-                          memory_order_relaxed);
-    atomic_store_explicit(&session->engine->registry->hits, decision.hits,
                           memory_order_relaxed);
     if (decision.sampler_hz > 0 && session->sampler)
         Sampler_set_hz(session->sampler, decision.sampler_hz);
@@ -218,24 +212,24 @@ static struct ControlDecision decide(struct Governor *governor, double now_s,
 }
 
 // With the interpreter's lock.
-static bool timed_slice(struct Governor *governor, bool full)
+static bool timed_hold(struct Governor *governor, bool full)
 {
     const struct Worker *worker = &governor->state->engine.session->governor;
-    struct Slices *slices = &governor->slices;
+    struct Holds *holds = &governor->holds;
     uint64_t ns = Worker_cpu_ns(worker);
-    bool more = slice(governor, full);
+    bool more = hold(governor, full);
 
     ns = Worker_cpu_ns(worker) - ns;
-    slices->count++;
-    slices->held_ns += ns;
-    if (ns > slices->longest_ns)
-        slices->longest_ns = ns;
+    holds->count++;
+    holds->held_ns += ns;
+    if (ns > holds->longest_ns)
+        holds->longest_ns = ns;
     return more;
 }
 
-struct Slices Governor_slices(const struct Service *service)
+struct Holds Governor_holds(const struct Service *service)
 {
-    return service->governor ? service->governor->slices : (struct Slices){0};
+    return service->governor ? service->governor->holds : (struct Holds){0};
 }
 
 // With the interpreter's lock for a moment. true: there is more to do.
@@ -244,7 +238,7 @@ static bool attend(struct Governor *governor, bool full)
     bool more;
 
     Attach_take(governor->service->governor_thread);
-    more = timed_slice(governor, full);
+    more = timed_hold(governor, full);
     Attach_leave();
     return more;
 }
@@ -259,13 +253,17 @@ static double wake_up(struct Governor *governor, bool woken)
     MissedSignals_look(&governor->missed, now_s);
     if (decision.rank)
         rank(governor, now_s);
+    decision.attend |=
+        Rearming_decide(&governor->rearming, now_s, decision.rank);
     // Without the interpreter's lock: the kernel adds up all threads for it.
     if (decision.full)
         governor->preempted =
             PreemptionRate_is_high(&governor->preemption, now_s);
     if (decision.attend)
         more = attend(governor, decision.full);
-    return Control_pause(&governor->control, Now_s(CLOCK_MONOTONIC), more);
+    now_s = Now_s(CLOCK_MONOTONIC);
+    return fmin(Control_pause(&governor->control, now_s, more),
+                Rearming_pause(&governor->rearming, now_s));
 }
 
 static void run(void *context)
@@ -328,9 +326,10 @@ int Governor_start(struct Service *service)
     governor->rearming.state = service->state;
     governor->rearming.control = &governor->control;
     governor->interpreter = PyInterpreterState_Get();
-    Control_init(&governor->control, engine->session->config.threshold);
+    Control_init(&governor->control);
+    governor->rearming.hottest = &governor->hottest;
     MissedSignals_init(&governor->missed);
-    Rearming_update_costs(&governor->rearming);
+    update_costs(governor);
     pthread_mutex_init(&governor->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

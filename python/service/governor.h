@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The background thread ("ocular-governor") that attaches to the interpreter
-// all the time, in short slices: lists the thread states for the sampler,
+// all the time, in short holds: lists the thread states for the sampler,
 // copies live bytecode, re-arms functions, reads the words that viewers see.
 #ifndef OCULAR_PYTHON_SERVICE_GOVERNOR_H
 #define OCULAR_PYTHON_SERVICE_GOVERNOR_H
@@ -8,7 +8,7 @@
 #include "python/service/service.h"
 
 // How long it has held the interpreter, in CPU time.
-struct Slices {
+struct Holds {
     unsigned long long count;
     uint64_t held_ns; // in all of them
     uint64_t longest_ns;
@@ -25,6 +25,6 @@ int Governor_resume(struct Service *service);
 // After fork, in the child: the thread is not there.
 void Governor_abandon(struct Service *service);
 // Since it was started; zeros where none runs. Interpreter's lock held.
-struct Slices Governor_slices(const struct Service *service);
+struct Holds Governor_holds(const struct Service *service);
 
 #endif

@@ -3,157 +3,340 @@
 #include "python/service/rearming.h"
 #include "python/hooks/adopt.h"
 #include "tracer/code/arming.h"
-#include "tracer/code/links.h"
+#include "tracer/code/spans.h"
 
-static bool has_time(const struct State *state, uint64_t deadline)
+#include <math.h>
+
+#define SLICE_HITS 4  // times the threshold that it has in a slice, at least
+#define ASKED 4       // slices, in one of which a hot function has as many
+#define HOT_HITS 64   // of a hot function in the others: for its mean
+#define HOT_JUMPS 8   // hottest functions whose jumps a slice arms
+#define LOOKED_S 30.0 // that jumps stay armed after a viewer has looked
+#define LEAST_S 2e-3  // between two holds of a slice
+#define READ_S 0.05   // between two readings of what it costs
+#define DEAR 4.0      // times that a hook takes longer than in a loop, at first
+#define DEAREST 30.0  // ... and at most
+#define LEARN 0.3     // of what was wrong about that
+#define LEARN_S 20e-6 // of hooks' time, before it says anything
+#define HOLD_S 500e-6 // a hold in which functions are armed or settled
+
+static uint64_t now(const struct Rearming *rearming)
 {
-    return Clock_read(&state->engine.clock) < deadline;
+    return Clock_read(&rearming->state->engine.clock);
 }
 
-static uint64_t threshold_of(const struct Rearming *rearming)
+static double hz(const struct Rearming *rearming)
 {
-    return rearming->state->engine.session->config.threshold;
+    return Clock_hz(&rearming->state->engine.clock);
 }
 
-static void spend(struct Rearming *rearming, double seconds)
+static bool wants_jumps(const struct Rearming *rearming,
+                        const struct Code *code)
 {
-    Control_spend(rearming->control, seconds);
+    unsigned i;
+
+    if (code->plan.jumps_until > now(rearming))
+        return true;
+    for (i = 0; i < rearming->hottest->count && i < HOT_JUMPS; i++)
+        if (rearming->hottest->ids[i] == code->hot.id)
+            return true;
+    return false;
 }
 
-// One of all: its callees have their own turn.
-static void rearm_one(struct Rearming *rearming, struct Code *code,
-                      uint64_t hits)
-{
-    const struct PolicyFunction function = {
-        .bytes = 2 * code->layout.unit_count, .sites = code->layout.jump_count};
+// --- Requests --------------------------------------------------------------
 
-    Adopt_rearm(rearming->state, code, hits);
-    spend(rearming, Policy_cost(&rearming->costs, &function, (uint32_t)hits));
+// A viewer looks at the function's code: at first, and every now and then.
+static void note_looked(struct Rearming *rearming, struct Code *code)
+{
+    bool looked = code->plan.jumps_until > now(rearming);
+
+    code->plan.jumps_until =
+        now(rearming) + (uint64_t)(LOOKED_S * hz(rearming));
+    if (looked || (code->cold.jumps && !code->hot.dark))
+        return;
+    Adopt_rearm(rearming->state, code, Adopt_hits(rearming->state), true);
 }
 
-// Somebody has asked for it: also for what it takes of its own, which nobody
-// knows while it calls something dark.
-static void rearm_wished(struct Rearming *rearming, struct Code *code)
+// With what it calls that is dark, or its own time would stay unknown.
+static void rearm_with_callees(struct Rearming *rearming, struct Code *code)
 {
-    const struct PolicyFunction function = {
-        .callees = code->hot.warming ? 0 : code->hot.dark_callees,
-        .reach = code->plan.window.reach,
-    };
+    struct State *state = rearming->state;
 
-    // A threshold may be beyond all means.
-    rearm_one(rearming, code,
-              Policy_all_hits(&rearming->costs, 1, rearming->control->urgent,
-                              threshold_of(rearming)));
-    if (function.callees) {
-        Code_want_callees(code, Policy_callee_hits(function.reach));
-        spend(rearming, Policy_cost(&rearming->costs, &function, 0));
+    Adopt_rearm(state, code, Adopt_hits(state), wants_jumps(rearming, code));
+    for (uint32_t i = 0; i < code->links.callee_count; i++) {
+        struct Code *callee =
+            Registry_by_id(state->engine.registry, code->links.callees[i]);
+
+        if (callee && callee->hot.dark)
+            Adopt_rearm(state, callee, Adopt_hits(rearming->state), false);
     }
 }
 
-// Every dark or partly dark function, a slice at a time.
+static void rearm_requested(struct Rearming *rearming,
+                            const struct RearmRequest *request)
+{
+    struct Code *code =
+        Registry_by_id(rearming->state->engine.registry, request->id);
+
+    if (code && !request->jumps && !code->hot.exact)
+        rearm_with_callees(rearming, code);
+    else if (code && request->jumps && rearming->control->held)
+        note_looked(rearming, code);
+}
+
+// Without a budget there are no slices: all in one go, a hold at a time.
 static void rearm_all(struct Rearming *rearming, uint64_t deadline)
 {
     struct State *state = rearming->state;
 
-    while (state->rearm_next && rearming->control->urgent > 0 &&
-           has_time(rearming->state, deadline)) {
-        struct Code *code = state->rearm_next;
+    while (state->slice_next && now(rearming) < deadline) {
+        struct Code *code = state->slice_next;
 
-        state->rearm_next = Registry_next(code);
+        state->slice_next = Registry_next(code);
         if (!code->hot.exact)
-            rearm_one(rearming, code, rearming->all_hits);
+            Adopt_rearm(state, code, Adopt_hits(state), true);
     }
 }
 
-// As many hits as the budget's burst can bear of so many functions.
-static void begin_round(struct Rearming *rearming)
+void Rearming_requests(struct Rearming *rearming, uint64_t deadline)
 {
     struct State *state = rearming->state;
+    struct RearmRequest request;
 
-    rearming->all_hits = Policy_all_hits(
-        &rearming->costs, Registry_count(state->engine.registry),
-        rearming->control->urgent, threshold_of(rearming));
-    state->rearm_next = Registry_first(state->engine.registry);
-}
-
-void Rearming_wanted(struct Rearming *rearming, uint64_t deadline)
-{
-    struct State *state = rearming->state;
-    struct Session *session = state->engine.session;
-    uint32_t id;
-
-    while (rearming->control->urgent > 0 &&
-           has_time(rearming->state, deadline) &&
-           Rearm_pop(&session->rearm, &id)) {
-        struct Code *code = Registry_by_id(state->engine.registry, id);
-
-        // A round that is under way goes on: begun anew by each request, it
-        // might never come to its end.
-        if (id == 0 && !state->rearm_next)
-            begin_round(rearming);
-        else if (code)
-            rearm_wished(rearming, code);
+    while (now(rearming) < deadline &&
+           Rearm_pop(&state->engine.session->rearm, &request)) {
+        if (request.id == 0 && rearming->control->held)
+            Slices_hurry(&rearming->slices);
+        else if (request.id == 0 && !state->slice_next)
+            state->slice_next = Registry_first(state->engine.registry);
+        else if (request.id)
+            rearm_requested(rearming, &request);
     }
-    rearm_all(rearming, deadline);
+    if (!rearming->control->held)
+        rearm_all(rearming, deadline);
 }
 
-static void rearm_item(struct Rearming *rearming, const struct PlanItem *item)
+// --- The choice ------------------------------------------------------------
+
+static struct SlicesReading reading_of(const struct Rearming *rearming,
+                                       double now_s)
 {
-    struct State *state = rearming->state;
-    struct Code *code = Registry_by_id(state->engine.registry, item->id);
-    uint64_t most = threshold_of(rearming), hits;
-    bool dark;
-
-    if (!code)
-        return;
-    dark = code->hot.dark;
-    hits = item->hits < most ? item->hits : most;
-    // Its own callee: as deep as it goes before the first call of it ends.
-    if (item->callee_hits > hits && Code_has_caller(code, code->hot.id))
-        hits = item->callee_hits;
-    spend(rearming, item->seconds);
-    if (dark || code->hot.broken) {
-        if (Adopt_rearm(state, code, hits)) {
-            code->plan.refusals++;
-            return;
-        }
-        if (dark && item->steady_s > 0)
-            Code_give(code, rearming->control->hits, code->cold.renewed);
-        code->plan.refusals = 0;
-    }
-    code->plan.window_open = item->times;
-    RearmWindow_begin(&code->plan.window, Counter_get(&code->hot.self_calls));
-    if (item->callee_hits)
-        Code_want_callees(code, item->callee_hits);
+    return (struct SlicesReading){
+        .now_s = now_s,
+        .spent_s = rearming->control->spent,
+        .rate = rearming->control->hooks_rate,
+        .overdrawn = rearming->control->overdrawn,
+    };
 }
 
-bool Rearming_planned(struct Rearming *rearming, uint64_t deadline)
-{
-    while (rearming->control->available > 0) {
-        const struct PlanItem *item;
-
-        if (!has_time(rearming->state, deadline))
-            return rearming->plan.next < rearming->plan.count;
-        item = Plan_pop(&rearming->plan);
-        if (!item)
-            return false;
-        rearm_item(rearming, item);
-    }
-    return false;
-}
-
-void Rearming_update_costs(struct Rearming *rearming)
+static void choose(struct Rearming *rearming, bool sliced)
 {
     const struct Engine *engine = &rearming->state->engine;
-    const int64_t *cost = engine->cost;
-    double tick = ACCOUNT_COLD / Clock_hz(&engine->clock);
-    int64_t call = cost[HOOK_ENTER] + cost[HOOK_LEAVE];
+    const struct ChoiceReading reading = {
+        .registry = engine->registry,
+        .ticks = now(rearming),
+        .hz = hz(rearming),
+        .call_s = rearming->call_s * rearming->dear,
+        .rate = rearming->control->hooks_rate,
+        .sliced = sliced,
+    };
 
-    rearming->costs.call = (double)call * tick;
-    rearming->costs.site = (double)cost[HOOK_JUMP] * tick;
+    Choice_make(&rearming->choice, &reading); // without memory: a part of it
+    rearming->chosen = sliced;
+}
+
+// A hook that is seldom used finds nothing of its own in the caches, and takes
+// many times as long as in a loop. Between slices what stays armed is all that
+// takes time: so much the dearer is a call.
+static void learn(struct Rearming *rearming, double now_s)
+{
+    double s = now_s - rearming->read_s, ratio;
+    double expected = rearming->choice.stays_s * s;
+
+    if (rearming->read_s > 0 && expected > LEARN_S) {
+        ratio = (rearming->control->hooks - rearming->hooks_s) / expected;
+        rearming->dear *= 1 + LEARN * (fmin(fmax(ratio, 0.2), 5) - 1);
+        rearming->dear = fmin(fmax(rearming->dear, 1), DEAREST);
+    }
+    rearming->read_s = now_s;
+    rearming->hooks_s = rearming->control->hooks;
+}
+
+bool Rearming_decide(struct Rearming *rearming, double now_s, bool ranks)
+{
+    const struct SlicesReading reading = reading_of(rearming, now_s);
+    enum SlicePhase phase;
+
+    if (!rearming->control->held || !rearming->begun)
+        return false;
+    phase = Slices_step(&rearming->slices, &reading);
+    if (phase != SLICE_RESTS)
+        rearming->read_s = 0;
+    if (phase == SLICE_ENDS && !rearming->chosen) {
+        choose(rearming, true);
+    } else if (phase == SLICE_RESTS && ranks) {
+        learn(rearming, now_s);
+        choose(rearming, false);
+    }
+    return phase == SLICE_BEGINS || phase == SLICE_ENDS ||
+           rearming->choice.next < rearming->choice.count;
+}
+
+// It stays armed from now on, or its slice is over.
+static void settle(struct Rearming *rearming, const struct ChoiceItem *item)
+{
+    struct Code *code =
+        Registry_by_id(rearming->state->engine.registry, item->id);
+
+    if (!code || code->hot.stop_at == CODE_NEVER ||
+        (code->hot.dark && Code_arming(code) == ARMED_HOT))
+        return;
+    if (rearming->slices.phase == SLICE_ENDS)
+        Code_set_between(code, rearming->choice.left_out);
+    if (!item->stays) {
+        Spans_close(code, now(rearming), hz(rearming));
+        code->spans.arming = ARMED_SLICES;
+        if (!code->hot.dark)
+            Code_end_slice(code);
+    } else if (!code->hot.dark && (Code_arming(code) != ARMED_ALWAYS ||
+                                   rearming->slices.phase == SLICE_ENDS)) {
+        code->spans.arming = ARMED_ALWAYS;
+        code->spans.ended = false;
+        Code_extend(code, Adopt_hits(rearming->state), now(rearming));
+    }
+}
+
+// true: there is more of it.
+static bool carry_out(struct Rearming *rearming, uint64_t deadline)
+{
+    const struct ChoiceItem *item;
+
+    do {
+        item = Choice_pop(&rearming->choice);
+        if (item)
+            settle(rearming, item);
+    } while (item && now(rearming) < deadline);
+    return item;
+}
+
+// --- A slice ---------------------------------------------------------------
+
+// Code that was called once may never be called again.
+static bool is_worth(const struct Code *code)
+{
+    return Code_was_seen(code) && (!code->cold.unarmed || code->cold.again ||
+                                   Counter_get(&code->share.run_samples));
+}
+
+// Hits that a function has in a slice: those that are hot may spend half of
+// what a slice may cost before they are dark.
+static uint64_t slice_hits(const struct Rearming *rearming)
+{
+    double s = Slices_means(rearming->control->hooks_rate) / 2;
+    double hits = s / (rearming->call_s * (rearming->hot + 1));
+
+    return (uint64_t)fmax(hits,
+                          SLICE_HITS * (double)Adopt_hits(rearming->state));
+}
+
+static void begin_one(struct Rearming *rearming, struct Code *code)
+{
+    bool hot = Code_arming(code) == ARMED_HOT;
+    bool jumps = wants_jumps(rearming, code);
+    uint64_t most = rearming->hits;
+
+    if (!is_worth(code))
+        return;
+    rearming->hot += hot;
+    // Is it hot still? Each is asked now and then.
+    if (hot && !rearming->slices.all &&
+        (rearming->slices.count + code->hot.id) % ASKED)
+        most = HOT_HITS;
+    Code_set_between(code, false);
+    if (code->hot.dark || jumps != code->cold.jumps) {
+        Adopt_rearm(rearming->state, code, most, jumps);
+        return;
+    }
+    // Its hooks are in still, since it was not called.
+    Spans_open(code, now(rearming));
+    Code_extend(code, most, now(rearming));
+}
+
+// Arms all functions, a hold at a time. true: there is more of it.
+static bool begin(struct Rearming *rearming, uint64_t deadline)
+{
+    struct State *state = rearming->state;
+
+    if (!rearming->walks) {
+        state->slice_next = Registry_first(state->engine.registry);
+        rearming->hits = slice_hits(rearming);
+        rearming->hot = 0;
+    }
+    rearming->walks = true;
+    while (state->slice_next && now(rearming) < deadline) {
+        struct Code *code = state->slice_next;
+
+        state->slice_next = Registry_next(code);
+        begin_one(rearming, code);
+    }
+    rearming->walks = state->slice_next;
+    return rearming->walks;
+}
+
+void Rearming_begin(struct Rearming *rearming, double now_s)
+{
+    Slices_init(&rearming->slices, now_s);
+    rearming->walks = rearming->chosen = false;
+    rearming->dear = DEAR;
+    rearming->begun = true;
+}
+
+bool Rearming_step(struct Rearming *rearming, double now_s, uint64_t deadline)
+{
+    const struct SlicesReading reading = reading_of(rearming, now_s);
+
+    if (!rearming->control->held)
+        return rearming->state->slice_next;
+    switch (rearming->slices.phase) {
+    case SLICE_BEGINS:
+        if (begin(rearming, deadline))
+            return true;
+        Slices_armed(&rearming->slices, now_s);
+        rearming->chosen = false;
+        return false;
+    case SLICE_COUNTS:
+        return false;
+    case SLICE_ENDS:
+        if (!rearming->chosen || carry_out(rearming, deadline))
+            return true;
+        Slices_ended(&rearming->slices, &reading);
+        return false;
+    default:
+        return carry_out(rearming, deadline);
+    }
+}
+
+double Rearming_hold_s(const struct Rearming *rearming, double s)
+{
+    return rearming->begun && rearming->slices.phase != SLICE_COUNTS &&
+                   rearming->slices.phase != SLICE_RESTS
+               ? HOLD_S
+               : s;
+}
+
+double Rearming_pause(const struct Rearming *rearming, double now_s)
+{
+    switch (rearming->control->held ? rearming->slices.phase : SLICE_RESTS) {
+    case SLICE_RESTS:
+        return INFINITY;
+    case SLICE_COUNTS: // what it costs is read meanwhile
+        return fmin(fmax(rearming->slices.ends_s - now_s, LEAST_S), READ_S);
+    default:
+        return LEAST_S;
+    }
 }
 
 void Rearming_release(struct Rearming *rearming)
 {
-    Plan_release(&rearming->plan);
+    Choice_release(&rearming->choice);
 }

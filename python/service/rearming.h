@@ -1,29 +1,51 @@
 // SPDX-License-Identifier: MIT
-// Functions that are armed again: those that somebody asked for, all where a
-// viewer wants all, and those of the plan, each paid from the control's means.
-// Owns the plan and what re-arm windows cost. The governor's thread; with the
-// interpreter's lock but for the costs and the end.
+// Carries out what slices and the choice say: arms functions for a slice, ends
+// it, and arms what a viewer asks for. The governor's thread; with the
+// interpreter's lock but for Rearming_decide and the end.
 #ifndef OCULAR_PYTHON_SERVICE_REARMING_H
 #define OCULAR_PYTHON_SERVICE_REARMING_H
 
 #include "python/hooks/state.h"
+#include "tracer/budget/choice.h"
 #include "tracer/budget/control.h"
-#include "tracer/budget/survey.h"
+#include "tracer/budget/hottest.h"
+#include "tracer/budget/slices.h"
 
 struct Rearming {
-    struct State *state;     // borrowed, as is
-    struct Control *control; // ... this
-    struct Plan plan;        // what to arm again
-    struct PolicyCosts costs;
-    uint64_t all_hits; // of each function in a round of all
+    struct State *state;           // borrowed, as are
+    const struct Control *control; // ... these
+    const struct Hottest *hottest;
+    struct Slices slices;
+    struct Choice choice;
+    double call_s; // that the hooks of a call take, as timed in a loop
+    double dear;   // times that: what they take where they are used
+    double read_s; // when `hooks_s` was read; 0: there was a slice since
+    double hooks_s;
+    uint64_t hits; // of a function in the newest slice
+    unsigned hot;  // functions that were hot then
+    bool begun;    // Rearming_begin was called
+    bool walks;    // state->slice_next goes over the functions
+    bool chosen;   // `choice` is the newest slice's
 };
 
-// Takes over what hooks cost now, as the account will charge them.
-void Rearming_update_costs(struct Rearming *rearming);
-// What was asked for, and a round of all, for as long as there is time.
-void Rearming_wanted(struct Rearming *rearming, uint64_t deadline);
-// What was planned. true: there is more to do, and the means for it.
-bool Rearming_planned(struct Rearming *rearming, uint64_t deadline);
+// A budget is held from now on: the first slice.
+void Rearming_begin(struct Rearming *rearming, double now_s);
+// Decides what is to be armed; before a hold, without the interpreter's lock.
+// `ranks`: it is time to look at all functions. true: a hold is wanted.
+bool Rearming_decide(struct Rearming *rearming, double now_s, bool ranks);
+// Arms functions that viewers asked for, as long as there is time.
+void Rearming_requests(struct Rearming *rearming, uint64_t deadline);
+// Goes on with the slice and the choice. true: there is more to do.
+bool Rearming_step(struct Rearming *rearming, double now_s, uint64_t deadline);
+// s until it has something to do.
+double Rearming_pause(const struct Rearming *rearming, double now_s);
+// s that a hold may take, usually `s`: a slice begins within a tenth of one.
+double Rearming_hold_s(const struct Rearming *rearming, double s);
+// A slice is under way, and its cost is to be read.
+static inline bool Rearming_counts(const struct Rearming *rearming)
+{
+    return rearming->begun && rearming->slices.phase == SLICE_COUNTS;
+}
 void Rearming_release(struct Rearming *rearming);
 
 #endif

@@ -8,7 +8,7 @@
 #include "python/hooks/interpreter.h"
 #include "python/hooks/thread_name.h"
 #include "python/hooks/thread_state.h"
-#include "tracer/budget/policy.h"
+#include "tracer/budget/control.h"
 #include "tracer/hook/running_threads.h"
 
 #include <string.h>
@@ -152,7 +152,7 @@ void ThreadList_update(struct ThreadList *list, struct State *state,
     uint64_t now = Clock_read(&engine->clock);
     double hz = Clock_hz(&engine->clock);
 
-    if (Policy_is_ahead(list->due, now, pause_of(list, hz)) &&
+    if (Control_is_ahead(list->due, now, pause_of(list, hz)) &&
         PyInterpreterState_ThreadHead(PyInterpreterState_Get())->id ==
             list->newest)
         return;

@@ -34,7 +34,8 @@ def test_it_is_watched_and_as_before(tmp_path):
         assert (done.status, done.err) == (0, "")
         assert f"process {program.pid} serves now" in done.out
         assert f"{program.pid}" in top("--list").out
-        assert set(functions(program.snapshot())) == {"busy", "work", "<module>"}
+        # The module runs and is not called again: samples alone may show it.
+        assert set(functions(program.snapshot())) - {"<module>"} == {"busy", "work"}
         done = program.detach()
         assert (done.status, done.err) == (0, "")
         program.is_again(before)

@@ -412,5 +412,5 @@ def calls(snapshot, path):
     counts = Counter()
     for row in snapshot["functions"]:
         if row["file"] == path:
-            counts[row["name"]] += row["calls"]
+            counts[row["name"]] += row["calls"] + row["resumptions"]
     return dict(counts)

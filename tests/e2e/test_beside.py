@@ -52,7 +52,8 @@ if trace != "0":
 def end():
     if trace != "0":
         final = ocular.stop_tracing()
-        rows = {r["name"]: (r["calls"], r["calls_exact"]) for r in final["functions"]}
+        rows = {r["name"]: (r["calls"] + r["resumptions"], r["calls_exact"])
+                for r in final["functions"]}
         with open("ours.json", "w") as file:
             json.dump(rows, file)
 """

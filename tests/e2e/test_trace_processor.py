@@ -279,7 +279,7 @@ def test_calls(answers, name):
     check_calls(of.calls, our_calls(of.ours))
     counted = Counter()
     for row in of.final["functions"] + of.final["retired"]:
-        counted[row["name"]] += row["calls"]
+        counted[row["name"]] += row["calls"] + row["resumptions"]
     assert of.final["lost"] == counted["main"] == 0
     counted["main"] = 1  # it was called before, and went on
     assert counted["down"] == 10_001
@@ -329,7 +329,9 @@ def test_how_calls_began_and_ended(answers, name):
 def test_places_and_odd_names(answers, name):
     of = answers("whole", name)
     rows = of.final["functions"] + of.final["retired"]
-    rows = [row for row in rows if row["calls"] or row["name"] == "main"]
+    rows = [
+        row for row in rows if row["calls"] + row["resumptions"] or row["name"] == "main"
+    ]
     ours = {(row["name"], row["file"], row["line"]) for row in rows}
     if "pftrace" in name:  # its names of files have Windows' separators replaced
         ours = {(called, file.replace("\\", "/"), line) for called, file, line in ours}

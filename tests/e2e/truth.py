@@ -72,8 +72,8 @@ def seen(function, file, path, **settings):
     timeline = trace.read(path)
     calls = Counter()
     for row in final["functions"]:
-        if row["calls"]:
-            calls[row["name"]] += row["calls"]
+        if row["calls"] + row["resumptions"]:
+            calls[row["name"]] += row["calls"] + row["resumptions"]
     edges = Counter(
         (call.name, call.parent)
         for each in timeline.calls.values()

@@ -54,7 +54,7 @@ final = ocular.stop_tracing()
 ours = {}
 for row in final["functions"] + final["retired"]:
     key = row["file"], row["line"], row["name"].rpartition(".")[2]
-    ours[key] = ours.get(key, 0) + row["calls"]
+    ours[key] = ours.get(key, 0) + row["calls"] + row["resumptions"]
 pairs = [
     (*key, calls, ours.get(key, 0))
     for key, calls in first.items()

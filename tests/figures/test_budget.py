@@ -265,7 +265,7 @@ def test_slices_are_short(tracing, among, figure):
             function(1)
         if among:
             names["huge"](0)
-    count, held, longest = ocular._ocular.slices()
+    count, held, longest = ocular._ocular.holds()
     names.clear()  # their globals: a circle
     assert count > 0
     figure("mean", 1e6 * held / count, unit="us")

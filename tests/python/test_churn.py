@@ -15,7 +15,7 @@ from collections import Counter
 
 import ocular
 import pytest
-from e2e.counting import traced
+from e2e.counting import entries, traced
 from e2e.program import SLOW
 
 HERE = pathlib.Path(__file__).parent
@@ -27,7 +27,7 @@ def sums(snapshot, file="<made>"):
     for rows in snapshot["functions"], snapshot["retired"]:
         for row in rows:
             if row["file"] == file:
-                counts[row["name"]] += row["calls"]
+                counts[row["name"]] += entries(row)
     return counts
 
 

@@ -7,7 +7,7 @@ import time
 import ocular
 import pytest
 from e2e import client
-from e2e.counting import own_cycles, row
+from e2e.counting import entries, own_cycles, row
 from e2e.program import SLOW, wait_until
 from ocular import _settings
 
@@ -110,12 +110,12 @@ def test_dark_generators_are_not_counted_by_their_ends(tracing, end):
     for _ in range(300):
         pass_one()
     before = row(ocular.snapshot(), name)
-    assert 50 <= before["calls"] <= 55 and not before["calls_exact"]
+    assert 50 <= entries(before) <= 55 and not before["calls_exact"]
     time.sleep(0.05)
     for _ in range(1000):
         pass_one()
     after = row(ocular.snapshot(), name)
-    for number in ("calls", "total_cycles", "self_cycles"):
+    for number in ("calls", "resumptions", "total_cycles", "self_cycles"):
         assert after[number] == before[number], number
     assert after["age_s"] >= 0.05
 
@@ -137,7 +137,8 @@ def test_the_threshold_is_a_functions_own(tracing):
     tracing(deinstrument_threshold=1)
     leaf(1), leaf(1), leaf(1)
     mine = row(ocular.snapshot(), "leaf")
-    assert mine["calls"] == 1 and mine["state"] == "dark"
+    # A caller's next call instruction may arm it once more, for that caller.
+    assert 1 <= mine["calls"] <= 2 and mine["state"] == "dark"
 
 
 def test_zero_never_makes_dark(tracing):
@@ -358,7 +359,7 @@ def test_generators_go_dark_too(tracing):
     generator = produce()
     assert sum(next(generator) for _ in range(5000)) == 5000
     mine = row(ocular.snapshot(), "produce")
-    assert 100 <= mine["calls"] <= 102 and not mine["calls_exact"]
+    assert 100 <= entries(mine) <= 102 and not mine["calls_exact"]
     before = ocular.snapshot()["events"]
     # Nothing but this other generator, until it is dark itself.
     assert sum(next(generator) for _ in range(5000)) == 5000
@@ -435,11 +436,11 @@ def test_rearm_of_nobody_is_harmless(asked_only):
         for number in (4_000_000_000, 1 << 40, (1 << 64) - 1):
             with pytest.raises(client.Refused, match="no such function"):
                 viewer.rearm(number)
+        assert row(ocular.snapshot(), "leaf")["state"] == "dark"
         other = row(ocular.snapshot(), "branchy")["id"]
         for _ in range(1000):  # more than can wait
             viewer.rearm(other)
         wait_until(lambda: row(ocular.snapshot(), "branchy")["state"] == "armed", SLOW)
-    assert row(ocular.snapshot(), "leaf")["state"] == "dark"
 
 
 def test_a_loop_that_runs_is_rearmed_in_its_middle(asked_only):

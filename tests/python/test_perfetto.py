@@ -9,7 +9,7 @@ import time
 import ocular
 import pytest
 from e2e import trace
-from e2e.counting import memory_bytes, row
+from e2e.counting import entries, memory_bytes, row
 from ocular.demo import pure
 
 
@@ -41,7 +41,7 @@ def test_every_call_is_in_it(record, name):
     names = timeline.names()
     for mine in final["functions"]:
         if sum(r["name"] == mine["name"] for r in final["functions"]) == 1:
-            assert names.get(mine["name"], 0) == mine["calls"], mine["name"]
+            assert names.get(mine["name"], 0) == entries(mine), mine["name"]
 
 
 @pytest.mark.parametrize("name", pure.CASES)

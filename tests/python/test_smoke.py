@@ -199,7 +199,7 @@ def test_the_budget(tracing):
         seen = ocular.snapshot()
         states = [row(seen, f"f{number}")["state"] for number in range(30)]
         known = seen["overhead"]["mean"] is not None
-        return known and states.count("dark") > 20
+        return known and states.count("armed") < 10
 
     def spent():
         """(CPU s of tracing, as reported, and of the program)"""

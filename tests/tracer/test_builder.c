@@ -75,7 +75,7 @@ static struct Code *called(struct Fixture *f, const char *name, uint64_t calls)
 {
     struct Code *code = add_code(&f->engine, name, 500);
 
-    Counter_set(&code->hot.calls, calls);
+    Counter_set(&code->hot.entries, calls);
     return code;
 }
 
@@ -315,7 +315,7 @@ static void test_states_and_sites(void **state)
     assert_int_equal(s->states_dark, 1);
     // The next snapshot counts what has changed since, and knows the rest.
     Code_darken_site(armed, &armed->layout.sites[0]);
-    Code_rearm(dark, 1);
+    Code_rearm(dark, 1, true, 0);
     s = build(f);
     assert_int_equal(find(s, armed)->state, STATE_PARTIAL);
     assert_int_equal(find(s, partial)->dark_sites, 1);
@@ -496,12 +496,12 @@ static void test_rate(void **state)
     code->row.rate_at = from;
     code->row.rate_calls = 1000;
     rest(0.6);
-    Counter_set(&code->hot.calls, 1600);
+    Counter_set(&code->hot.entries, 1600);
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 600 / 0.6 * 1.001);
     assert_true(rate >= 600 / (seconds(CLOCK_MONOTONIC) - from) * 0.999);
     // Too soon for another: the rate stands.
-    Counter_set(&code->hot.calls, 999999);
+    Counter_set(&code->hot.entries, 999999);
     assert_true(find(build(f), code)->calls_per_s == rate);
 }
 
@@ -520,7 +520,7 @@ static void test_rate_after_the_dark(void **state)
     code->hot.dark = false; // since when, nobody knows
     assert_true(isnan(find(build(f), code)->calls_per_s));
     rest(0.6);
-    Counter_set(&code->hot.calls, 2000);
+    Counter_set(&code->hot.entries, 2000);
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 1000 / 0.6 * 1.001);
     assert_true(rate > 10); // 1000 s would make it 1
@@ -545,6 +545,7 @@ static void test_dark_calls_are_estimated(void **state)
     Counter_set(&code->hot.self_calls, 1000);
     Counter_set(&code->hot.self_cycles, (uint64_t)(1000 * 2e-6 * hz));
     code->hot.dark = true;
+    code->spans.arming = ARMED_HOT;
     code->hot.exact = code->hot.calls_exact = false;
     code->cold.dark_calls = 500;
     code->cold.dark_from_ns = 1000000;
@@ -585,12 +586,12 @@ static void test_rate_by_shares(void **state)
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
     code->hot.dark = false; // armed again: its calls are a few moments'
-    Counter_set(&code->hot.calls, 1005);
+    Counter_set(&code->hot.entries, 1005);
     code->row.rate_at -= 1;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
     code->row.rate_at -= 1; // for a second now
-    Counter_set(&code->hot.calls, 1025);
+    Counter_set(&code->hot.entries, 1025);
     assert_float_equal(find(build(f), code)->calls_per_s, 20, 2);
     assert_int_equal(find(build(f), code)->rate_estimated, 0);
 }
@@ -823,7 +824,7 @@ static void *run_hooks(void *context)
                 Engine_retire(engine, inner);
             inner = add_code(engine, "inner", 20);
             made++;
-            Engine_rearm(engine, outer, 50);
+            Engine_rearm(engine, outer, 50, true);
         }
         ticks = Clock_read(&engine->clock);
         ThreadTrace_enter(trace, outer, 1, 0, ticks, PATH_SLOW);

@@ -132,7 +132,7 @@ static void test_callers_that_are_gone(void **state)
     struct CalledFrom from;
 
     (void)state;
-    Counter_set(&module->hot.calls, 1);
+    Counter_set(&module->hot.entries, 1);
     Retired_add(made.retired, module); // called "name"
     Code_free(module);
     called(&made, 77, 1, 50);

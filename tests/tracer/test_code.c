@@ -409,11 +409,8 @@ static void test_what_is_fast(void **state)
     code->hot.dark = true;
     Code_refresh(code);
     expect_epochs(code, false, true);
-    Code_rearm(code, 500);
-    expect_epochs(code, false, true); // its first calls are not timed
-    assert_true(Code_warm(code));
+    Code_rearm(code, 500, true, 0);
     expect_epochs(code, true, true);
-    assert_false(Code_warm(code));
     Code_free(code);
 }
 
@@ -424,7 +421,7 @@ static void test_the_epoch_wraps_to_one(void **state)
 
     (void)state;
     for (int i = 0; i < UINT16_MAX + 10; i++) {
-        Code_rearm(code, 500);
+        Code_rearm(code, 500, true, 0);
         assert_int_not_equal(code->hot.epoch, 0);
     }
     expect_epochs(code, false, true);
@@ -446,7 +443,7 @@ static void test_a_dark_jump_breaks_blocks(void **state)
     assert_false(code->hot.exact);
     assert_true(code->hot.calls_exact);
     expect_epochs(code, false, false);
-    Code_rearm(code, 500);
+    Code_rearm(code, 500, true, 0);
     expect_epochs(code, false, true);
     assert_false(code->hot.exact);
     Code_free(code);
@@ -461,124 +458,83 @@ static void test_rearm_gives_each_site_its_hits_anew(void **state)
 
     (void)state;
     assert_ptr_equal(jump, &code->layout.sites[5]);
-    Counter_set(&code->hot.calls, 510);
+    Counter_set(&code->hot.entries, 510);
     Counter_set(&jump->hits, 777);
     Counter_set(&iter->hits, 1);
     code->layout.sites[5].dark = code->layout.sites[1].dark = 1;
     code->hot.dark = code->hot.closed = true;
     code->hot.exact = false;
-    Code_rearm(code, 500);
+    Code_rearm(code, 500, true, 0);
     assert_false(code->hot.dark);
     assert_false(code->hot.closed);
-    assert_false(code->hot.exact); // what was missed stays missed
-    assert_int_equal(code->hot.stop_at, 510 + 8);
-    assert_true(Code_warm(code));
+    assert_false(code->hot.exact); // missed events stay missed
     assert_int_equal(code->hot.stop_at, 510 + 500);
     assert_int_equal(jump->stop_at, 777 + 500);
     assert_int_equal(jump->dark, 0);
-    Code_rearm(code, 20); // it has more already
+    Code_rearm(code, 20, true, 0); // it has more already
     assert_int_equal(code->hot.stop_at, 510 + 500);
     assert_int_equal(jump->stop_at, 777 + 500);
     assert_int_equal(Code_site(code, 0)->stop_at, 500);
     assert_int_equal(iter->stop_at, 1); // dark again at its next hit
-    Code_rearm(code, 0);
+    Code_rearm(code, 0, true, 0);
     assert_true(code->hot.stop_at == CODE_NEVER);
     assert_true(jump->stop_at == CODE_NEVER);
     Code_free(code);
 }
 
-// A dark callee that comes or goes meanwhile counts as ever.
-static void test_warming_up_beside_dark_callees(void **state)
+// The first call after that takes the slow path, which does not time it.
+static void test_rearm_leaves_the_first_call_untimed(void **state)
 {
     struct Code *code = generator(500, false);
-    uint16_t epoch;
 
     (void)state;
-    code->hot.dark = true;
-    Code_rearm(code, 100);
-    assert_int_equal(Code_dark_callees(code), 0);
-    epoch = code->hot.epoch;
-    Code_gain_dark_callee(code);
-    assert_int_equal(Code_dark_callees(code), 1);
-    assert_int_equal(code->hot.epoch, epoch + 1);
+    code->hot.last_caller = 7;
+    Code_arm(code, 500, true);
+    assert_false(code->hot.untimed);
+    assert_int_equal(code->hot.last_caller, 7);
+    Code_rearm(code, 500, true, 0);
+    assert_true(code->hot.untimed);
+    assert_true(code->hot.last_caller == UINT64_MAX);
+    Code_free(code);
+}
+
+// Jumps without hooks are dark, are no sites of a function that is armed, and
+// leave nothing known of its blocks.
+static void test_rearm_without_jumps(void **state)
+{
+    struct Code *code = generator(500, false);
+    struct Site *jump = Code_site(code, 24);
+    uint64_t sites, dark, all;
+
+    (void)state;
+    Code_arm(code, 500, true);
+    Code_count_sites(code, &all, &dark);
+    Code_arm(code, 500, false);
+    assert_true(code->hot.broken);
+    assert_false(code->hot.exact);
+    assert_int_equal(jump->dark, 1);
+    expect_epochs(code, false, true); // as of the last refresh
+    Code_refresh(code);
     expect_epochs(code, false, false);
-    assert_true(Code_warm(code));
-    assert_int_equal(Code_dark_callees(code), 1);
-    expect_epochs(code, false, false);
-    Code_lose_dark_callee(code);
-    assert_int_equal(code->hot.dark_callees, 0);
-    expect_epochs(code, false, true);
-    code->hot.dark = true; // armed twice before it is warm
-    Code_rearm(code, 50);
-    Code_rearm(code, 200);
-    assert_int_equal(code->hot.stop_at, 8);
-    assert_int_equal(code->hot.dark_callees, 1);
-    Code_lose_dark_callee(code); // there is none
-    assert_true(Code_warm(code));
-    assert_int_equal(code->hot.dark_callees, 0);
-    assert_int_equal(code->hot.stop_at, 500);
-    code->hot.dark = true; // too few hits for that
-    Code_rearm(code, 15);
-    assert_false(Code_warm(code));
+    Code_count_sites(code, &sites, &dark);
+    assert_int_equal(dark, 0);
+    assert_true(sites < all && sites > 0);
+    Code_rearm(code, 500, true, 0);
+    assert_false(code->hot.broken);
+    assert_int_equal(jump->dark, 0);
     Code_free(code);
 }
 
-// Who is at work for long in each call loses more by waiting for warm hooks,
-// while its callees use up their hits, than by cold ones.
-static void test_long_calls_are_not_warmed(void **state)
-{
-    struct Code *code = generator(500, false);
-
-    (void)state;
-    Counter_set(&code->hot.calls, 500);
-    Counter_set(&code->hot.total_cycles, 500 * 50001);
-    code->hot.dark = true;
-    Code_rearm(code, 100);
-    assert_false(code->hot.warming);
-    assert_int_equal(code->hot.stop_at, 600);
-    assert_int_equal(Code_dark_callees(code), 0);
-    Counter_set(&code->hot.total_cycles, 500 * 49999);
-    code->hot.dark = true;
-    Code_rearm(code, 100);
-    assert_true(code->hot.warming);
-    assert_int_equal(code->hot.stop_at, 508);
-    Code_free(code);
-}
-
-static void test_extend(void **state)
-{
-    struct Code *code = generator(500, false);
-
-    (void)state;
-    Counter_set(&code->hot.calls, 480);
-    Code_extend(code, 10); // it has more
-    assert_int_equal(code->hot.stop_at, 500);
-    Code_extend(code, 64);
-    assert_int_equal(code->hot.stop_at, 544);
-    code->hot.dark = true;
-    Counter_set(&code->hot.calls, 544);
-    Code_rearm(code, 30);
-    Code_extend(code, 100); // while it warms up
-    assert_true(Code_warm(code));
-    assert_int_equal(code->hot.stop_at, 644);
-    Code_free(code);
-}
-
-static bool renew(struct Code *code, struct Site *site, uint64_t hits,
-                  uint64_t ticks)
+static bool renew(struct Code *code, uint64_t hits, uint64_t ticks)
 {
     const struct Second second = {hits, 1000};
 
-    if (site)
-        return Code_renew(code, &site->stop_at, &site->portions, &second,
-                          ticks);
-    return Code_renew(code, &code->hot.stop_at, &code->cold.portions, &second,
-                      ticks);
+    return Code_renew(code, &second, ticks);
 }
 
-// Who has had its hits within a second gets no more; after a second all that is
-// armed has as many from there on, be that more or less than it had. Dark code
-// has none, and nobody where they count for good.
+// A site that has had its hits within a second gets no more; after a second all
+// armed sites have as many from there on. Dark code gets none, nor does code
+// whose slice is over, nor any where hits count for good.
 static void test_renew(void **state)
 {
     struct Code *code = generator(500, false);
@@ -586,96 +542,66 @@ static void test_renew(void **state)
 
     (void)state;
     code->cold.renewed = 7000;
-    Counter_set(&code->hot.calls, 400);
+    Counter_set(&code->hot.entries, 500);
     Counter_set(&jump->hits, 490);
-    assert_false(renew(code, NULL, 20, 7999));
-    assert_false(renew(code, NULL, 0, 8000));
+    assert_false(renew(code, 20, 7999));
+    assert_false(renew(code, 0, 8000));
     assert_int_equal(code->hot.stop_at, 500);
     assert_int_equal(jump->stop_at, 500);
-    assert_true(renew(code, NULL, 20, 8000));
-    assert_int_equal(code->hot.stop_at, 420);
+    assert_true(renew(code, 20, 8000));
+    assert_int_equal(code->hot.stop_at, 520);
     assert_int_equal(jump->stop_at, 510);
     assert_int_equal(iter->stop_at, 1); // redundant
-    assert_false(renew(code, NULL, 1000, 8999));
-    assert_true(renew(code, jump, 16, 9000));
-    assert_int_equal(code->hot.stop_at, 416);
-    assert_int_equal(jump->stop_at, 506);
-    assert_true(renew(code, NULL, 16, 4000)); // the counter went back
+    assert_false(renew(code, 1000, 8999));
+    assert_true(renew(code, 16, 4000)); // the counter went back
+    Code_end_slice(code);
+    assert_false(renew(code, 1000, 11000));
+    code->spans.ended = false;
     code->hot.dark = true;
-    assert_false(renew(code, NULL, 1000, 11000));
-    assert_int_equal(code->hot.stop_at, 416);
+    assert_false(renew(code, 1000, 12000));
     Code_free(code);
 }
 
-// A second's hits come in portions, to each site its own; what is left of them
-// is cut where each may have fewer now.
-static void test_portions(void **state)
+static void test_end_of_a_slice(void **state)
 {
     struct Code *code = generator(500, false);
     struct Site *jump = Code_site(code, 24);
+    uint16_t epoch = code->hot.epoch;
 
     (void)state;
-    Code_give(code, 200, 5000);
-    assert_int_equal(code->hot.stop_at, 64);
-    for (uint64_t stop = 128; stop <= 256; stop += 64) {
-        assert_true(renew(code, NULL, 200, 5500));
-        assert_int_equal(code->hot.stop_at, stop);
-    }
-    assert_false(renew(code, NULL, 200, 5999));
-    assert_true(renew(code, jump, 200, 5999));
-    assert_int_equal(jump->stop_at, 128);
-    assert_true(renew(code, jump, 64, 5999));
-    assert_int_equal(jump->stop_at, 192);
-    assert_false(renew(code, jump, 200, 5999));
-    Code_give(code, 200, 6000);
-    assert_false(renew(code, NULL, 20, 6001));
-    code->hot.stop_at = CODE_NEVER;
-    Code_give(code, 200, 6500);
+    Code_arm(code, 500, true);
+    Code_end_slice(code);
+    assert_true(code->spans.ended);
+    assert_int_equal(code->hot.stop_at, 0); // dark at its next call
+    assert_int_equal(jump->stop_at, 0);
+    assert_int_not_equal(code->hot.epoch, epoch); // open calls are not timed
+    code->spans.ended = false;
+    Code_arm(code, 0, true);
+    Code_end_slice(code); // armed for good
+    assert_false(code->spans.ended);
     assert_true(code->hot.stop_at == CODE_NEVER);
-    code->hot.stop_at = 0;
-    Code_give(code, UINT64_MAX, 7000);
-    assert_true(renew(code, NULL, UINT64_MAX, 7001));
     Code_free(code);
 }
 
-// What is armed keeps what it was given. What is dark, function or jump, has
-// the hits of the re-arming alone.
-static void test_rearm_ends_what_dark_sites_were_given(void **state)
+// Between slices a function that stays armed is timed if it calls nothing.
+static void test_between_slices(void **state)
 {
-    struct Code *code = generator(500, false);
-    struct Site *jump = Code_site(code, 24);
+    struct Code *code = generator(500, false), *callee = generator(500, false);
+    uint16_t epoch = code->hot.epoch;
 
     (void)state;
-    Code_give(code, 200, 5000);
-    Code_darken_site(code, jump);
-    Counter_set(&jump->hits, 64);
-    Code_rearm(code, 20);
-    assert_true(renew(code, NULL, 200, 5001));
-    assert_int_equal(jump->stop_at, 84);
-    assert_false(renew(code, jump, 200, 5001));
-    Counter_set(&code->hot.calls, 256);
-    code->hot.dark = true;
-    Code_rearm(code, 10);
-    assert_int_equal(code->hot.stop_at, 266);
-    assert_false(renew(code, NULL, 200, 5002));
+    code->hot.id = 1;
+    callee->hot.id = 2;
+    Code_set_between(code, true);
+    assert_int_equal(code->hot.epoch, epoch);
+    Code_link(code, callee);
+    Code_set_between(code, true);
+    assert_int_not_equal(code->hot.epoch, epoch);
+    expect_epochs(code, false, false);
+    Code_set_between(code, false);
+    expect_epochs(code, false, true);
     Code_free(code);
-}
-
-// A loop of it has had its hits while its first calls still warm it up.
-static void test_renew_while_it_warms_up(void **state)
-{
-    struct Code *code = generator(500, false);
-
-    (void)state;
-    Counter_set(&code->hot.calls, 500);
-    code->hot.dark = true;
-    Code_rearm(code, 100);
-    assert_true(renew(code, Code_site(code, 24), 40, 5000));
-    assert_int_equal(code->hot.stop_then, 540);
-    assert_int_equal(code->hot.stop_at, 508);
-    assert_true(Code_warm(code));
-    assert_int_equal(code->hot.stop_at, 540);
-    Code_free(code);
+    Code_free(callee);
 }
 
 // Nothing of it is armed, so nothing of it is exact; armed later it is as any.
@@ -691,7 +617,7 @@ static void test_left_unarmed(void **state)
     assert_true(code->cold.unarmed && code->hot.dark);
     assert_false(code->hot.exact || code->hot.calls_exact);
     expect_epochs(code, false, true);
-    Code_rearm(code, 100);
+    Code_rearm(code, 100, true, 0);
     Code_count_sites(code, &sites, &dark);
     assert_int_equal(dark, 0);
     assert_false(code->cold.unarmed || code->hot.dark || code->hot.exact ||
@@ -707,7 +633,7 @@ static void test_links(void **state)
     for (unsigned i = 0; i < 70; i++) {
         codes[i] = generator(500, false);
         codes[i]->hot.id = 100 + i;
-        codes[i]->hot.dark = i % 2;
+        codes[i]->hot.dark = codes[i]->cold.reported = i % 2;
         assert_int_equal(Code_link(caller, codes[i]), 1);
         assert_int_equal(Code_link(caller, codes[i]), 0);
         assert_true(Code_has_caller(codes[i], caller->hot.id));
@@ -728,7 +654,7 @@ static void test_rearm_is_a_new_epoch(void **state)
     uint16_t epoch = code->hot.epoch;
 
     (void)state;
-    Code_rearm(code, 500);
+    Code_rearm(code, 500, true, 0);
     assert_int_equal(code->hot.epoch, epoch + 1);
     Code_free(code);
 }
@@ -741,7 +667,7 @@ static void test_events_are_calls_and_hits(void **state)
 
     (void)state;
     assert_int_equal(Code_events(code), 0);
-    Counter_set(&code->hot.calls, 1000);
+    Counter_set(&code->hot.entries, 1000);
     for (uint32_t i = 0; i < code->layout.site_count; i++)
         Counter_set(&code->layout.sites[i].hits, i); // 0 + 1 + ... + 6
     assert_int_equal(Code_events(code), 1021);
@@ -770,7 +696,7 @@ static void test_no_mean_of_a_call_that_does_not_end(void **state)
     struct Code *code = generator(500, false);
 
     (void)state;
-    Counter_set(&code->hot.calls, 1);
+    Counter_set(&code->hot.entries, 1);
     Counter_set(&code->share.samples, 100);
     Counter_set(&code->share.cpu.total_ns, 500000);
     Counter_set(&code->share.cumulative.total_ns, 1000000);
@@ -789,6 +715,7 @@ static void test_dark_calls_are_sampled_time_by_mean(void **state)
     (void)state;
     assert_true(Code_dark_calls(code, 2e9) == 0);
     code->hot.dark = true;
+    code->spans.arming = ARMED_HOT;
     assert_true(isnan(Code_dark_calls(code, 2e9))); // no mean
     Counter_set(&code->hot.self_calls, 1);
     Counter_set(&code->hot.self_cycles, 3000);
@@ -801,13 +728,9 @@ static void test_dark_calls_are_sampled_time_by_mean(void **state)
                 3000000); // not what calls take
     assert_int_equal(Code_sampled_ns(code), 17000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
-    Counter_set(&code->share.resume_ns, 110000); // 1 % of it: as is usual
-    assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
-    Counter_set(&code->share.resume_ns, 5500000); // garbage, before its hook
-    assert_float_equal(
-        Code_dark_calls(code, 2e9),
-        8000 * (1 - (1 - 0.5 * 1500 / 1480) * 11 / 17), // not of its waits
-        1e-6);
+    code->spans.arming = ARMED_SLICES; // known from its spans
+    assert_true(Code_dark_calls(code, 2e9) == 0);
+    code->spans.arming = ARMED_HOT;
     Counter_set(&code->hot.self_cycles, 0); // a mean of nothing
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Code_free(code);
@@ -821,6 +744,7 @@ static void test_calls_of_early_spells(void **state)
 
     (void)state;
     code->hot.dark = true;
+    code->spans.arming = ARMED_HOT;
     Counter_set(&code->share.cpu.total_ns, 6000000);
     Code_end_dark(code, 2e9); // not one is timed
     code->hot.dark = false;
@@ -830,6 +754,7 @@ static void test_calls_of_early_spells(void **state)
     assert_float_equal(Code_dark_calls(code, 2e9), 2000, 1e-6);
     code->cold.dark_from_ns = 6000000;
     code->hot.dark = true;
+    code->spans.arming = ARMED_HOT;
     Counter_set(&code->share.cpu.total_ns, 9000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 3000, 1e-6);
     Code_end_dark(code, 2e9);
@@ -840,6 +765,7 @@ static void test_calls_of_early_spells(void **state)
     assert_float_equal(Code_dark_calls(code, 2e9), 6000, 1e-6);
     code->cold.dark_from_ns = 9000000;
     code->hot.dark = true;
+    code->spans.arming = ARMED_HOT;
     Counter_set(&code->share.cpu.total_ns, 12000000);
     Code_end_dark(code, 2e9);
     code->hot.dark = false;
@@ -861,7 +787,8 @@ static void test_by_how_much_estimated_calls_are_off(void **state)
     (void)state;
     assert_true(isnan(Code_calls_error(code, 1, 2e9)));
     code->hot.dark = true;
-    Counter_set(&code->hot.calls, 1600);
+    code->spans.arming = ARMED_HOT;
+    Counter_set(&code->hot.entries, 1600);
     Counter_set(&code->hot.self_calls, 1600);
     Counter_set(&code->hot.self_cycles, 3200000);
     assert_float_equal(Code_calls_error(code, 1, 2e9), 5000, 1e-6);
@@ -892,7 +819,7 @@ static void test_a_mean_of_hardly_a_call(void **state)
     struct Code *code = generator(500, false);
 
     (void)state;
-    Counter_set(&code->hot.calls, 1000);
+    Counter_set(&code->hot.entries, 1000);
     Counter_set(&code->hot.total_cycles, 9000000);
     Counter_set(&code->hot.self_calls, 1);
     Counter_set(&code->hot.self_cycles, 200);
@@ -941,13 +868,11 @@ int main(void)
         cmocka_unit_test(test_what_is_fast),
         cmocka_unit_test(test_the_epoch_wraps_to_one),
         cmocka_unit_test(test_a_dark_jump_breaks_blocks),
-        cmocka_unit_test(test_warming_up_beside_dark_callees),
-        cmocka_unit_test(test_long_calls_are_not_warmed),
-        cmocka_unit_test(test_extend),
+        cmocka_unit_test(test_rearm_leaves_the_first_call_untimed),
+        cmocka_unit_test(test_rearm_without_jumps),
         cmocka_unit_test(test_renew),
-        cmocka_unit_test(test_portions),
-        cmocka_unit_test(test_rearm_ends_what_dark_sites_were_given),
-        cmocka_unit_test(test_renew_while_it_warms_up),
+        cmocka_unit_test(test_end_of_a_slice),
+        cmocka_unit_test(test_between_slices),
         cmocka_unit_test(test_left_unarmed),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_rearm_is_a_new_epoch),

@@ -458,7 +458,7 @@ static void test_code_goes_under_readers(void **state)
         if (*slot)
             Engine_retire(&f->engine, *slot);
         *slot = add_code(&f->engine, "f", 500);
-        Counter_add(&(*slot)->hot.calls, 1);
+        Counter_add(&(*slot)->hot.entries, 1);
         if (count % 100 == 0) {
             assert_int_equal(Collector_wait(f->collector, 60000), 0);
             pause_ms(1);
@@ -519,7 +519,7 @@ static void test_each_is_counted_once(void **state)
         if (*slot)
             Engine_retire(&f->engine, *slot);
         *slot = add_code(&f->engine, "f", 500);
-        Counter_add(&(*slot)->hot.calls, 1);
+        Counter_add(&(*slot)->hot.entries, 1);
         race.made++;
         // A snapshot for each 200 or so, however fast it is built.
         while (race.read < i / 200)

@@ -108,7 +108,7 @@ static struct Code *looped(void)
 {
     struct Code *code = code_of(loop_code, sizeof loop_code, false);
 
-    Counter_set(&code->hot.calls, 3);
+    Counter_set(&code->hot.entries, 3);
     hit(code, 14, 300, 300 * 4 * 20, 300 * 4);
     hit(code, 34, 300, 300 * 50, 300 * 5);
     hit(code, 44, 3, 0, 0);
@@ -160,7 +160,7 @@ static void what_may_have_raised_is_a_floor(void **state)
     struct Detail detail;
 
     (void)state;
-    Counter_set(&code->hot.calls, 5); // two of which did not return
+    Counter_set(&code->hot.entries, 5); // two of which did not return
     Detail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 5, true);
     expect(&detail, 2, 3, false);
@@ -170,7 +170,7 @@ static void what_may_have_raised_is_a_floor(void **state)
     expect(&detail, 44, 3, true);
     Detail_release(&detail);
     code->hot.exact = false;
-    Counter_set(&code->hot.calls, 3);
+    Counter_set(&code->hot.entries, 3);
     atomic_store(&Code_site(code, 34)->dark, 1);
     Detail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 3, false);
@@ -332,7 +332,7 @@ static void blocks_do_not_leak_into_each_other(void **state)
     struct Detail detail;
 
     (void)state;
-    Counter_set(&code->hot.calls, 9);
+    Counter_set(&code->hot.entries, 9);
     hit(code, 4, 9, 90, 9);
     hit(code, 14, 7, 70, 7);
     hit(code, 18, 2, 0, 0);
@@ -360,7 +360,7 @@ static void a_generator_s_calls_are_resumptions_too(void **state)
     struct Detail detail;
 
     (void)state;
-    Counter_set(&code->hot.calls, 10);
+    Counter_set(&code->hot.entries, 10);
     hit(code, 4, 5, 0, 0);
     hit(code, 10, 4, 0, 0);
     Detail_init(&detail, code, &code->poll.history, &opcodes);

@@ -83,13 +83,13 @@ static void test_rearm_clears_the_caller(void **state)
 
     darken_callee(f);
     epoch = f->caller->hot.epoch;
-    Engine_rearm(&f->engine, f->callee, 3);
+    Engine_rearm(&f->engine, f->callee, 3, true);
     assert_false(f->callee->hot.dark);
     assert_int_equal(f->callee->hot.stop_at, 6);
     assert_int_equal(f->caller->hot.dark_callees, 0);
     assert_int_not_equal(f->caller->hot.epoch, epoch);
     // Once: it is armed now.
-    Engine_rearm(&f->engine, f->callee, 3);
+    Engine_rearm(&f->engine, f->callee, 3, true);
     assert_int_equal(f->caller->hot.dark_callees, 0);
 }
 
@@ -115,15 +115,15 @@ static void test_rearm_ages_the_quantiles(void **state)
     }
     first = Histogram_count(Code_histogram(code));
     run_more(code, 2000, 40);
-    Engine_rearm(&f->engine, code, 3);
+    Engine_rearm(&f->engine, code, 3, true);
     assert_int_equal(Histogram_count(Code_histogram(code)), first + 2000);
     run_more(code, 2000, 80); // the mean is of these now
-    Engine_rearm(&f->engine, code, 3);
+    Engine_rearm(&f->engine, code, 3, true);
     assert_between(Histogram_count(Code_histogram(code)), 2000, 2001 + first);
     first = Histogram_count(Code_histogram(code));
-    Engine_rearm(&f->engine, code, 3);
+    Engine_rearm(&f->engine, code, 3, true);
     run_more(code, 100, 120); // too few
-    Engine_rearm(&f->engine, code, 3);
+    Engine_rearm(&f->engine, code, 3, true);
     assert_int_equal(Histogram_count(Code_histogram(code)), first + 100);
 }
 
@@ -139,9 +139,9 @@ static void test_each_callee_counts(void **state)
         leave(f, other, 2, 650 + 100 * i);
     }
     assert_int_equal(f->caller->hot.dark_callees, 2);
-    Engine_rearm(&f->engine, other, 3);
+    Engine_rearm(&f->engine, other, 3, true);
     assert_int_equal(f->caller->hot.dark_callees, 1);
-    Engine_rearm(&f->engine, f->callee, 3);
+    Engine_rearm(&f->engine, f->callee, 3, true);
     assert_int_equal(f->caller->hot.dark_callees, 0);
 }
 
@@ -152,7 +152,7 @@ static void test_a_caller_may_be_gone(void **state)
     darken_callee(f);
     Engine_retire(&f->engine, f->caller);
     Code_free(Registry_take_retired(f->engine.registry, UINT64_MAX));
-    Engine_rearm(&f->engine, f->callee, 3); // for AddressSanitizer
+    Engine_rearm(&f->engine, f->callee, 3, true); // for AddressSanitizer
     assert_false(f->callee->hot.dark);
 }
 
@@ -165,7 +165,7 @@ static void test_recursion(void **state)
         enter(f, f->callee, depth, 100 * depth);
     assert_true(f->callee->hot.dark);
     assert_int_equal(f->callee->hot.dark_callees, 1);
-    Engine_rearm(&f->engine, f->callee, 3);
+    Engine_rearm(&f->engine, f->callee, 3, true);
     assert_int_equal(f->callee->hot.dark_callees, 0);
 }
 
@@ -179,7 +179,7 @@ static void test_open_frames_are_forgotten(void **state)
     enter(f, f->caller, 1, 100);
     for (unsigned i = 0; i < 3; i++)
         enter(f, f->callee, 2 + i, 200 + 100 * i);
-    Engine_rearm(&f->engine, f->callee, 3);
+    Engine_rearm(&f->engine, f->callee, 3, true);
     calls = Counter_get(&f->callee->hot.self_calls);
     leave(f, f->callee, 4, 1000);
     leave(f, f->callee, 3, 1100);
@@ -201,16 +201,17 @@ static void test_dark_calls_add_up(void **state)
 
     darken_callee(f);
     Counter_set(&f->callee->share.cpu.total_ns, (uint64_t)(1000 * ns_a_call));
-    Engine_rearm(&f->engine, f->callee, 3);
+    Engine_rearm(&f->engine, f->callee, 3, true);
     assert_float_equal(Code_dark_calls(f->callee, hz), 1000, 1);
     enter(f, f->callee, 2, 900), leave(f, f->callee, 2, 950);
-    Engine_rearm(&f->engine, f->callee, 1); // was not dark: nothing to add
+    Engine_rearm(&f->engine, f->callee, 1,
+                 true); // was not dark: nothing to add
     assert_float_equal(Code_dark_calls(f->callee, hz), 1000, 1);
     enter(f, f->callee, 2, 1000), leave(f, f->callee, 2, 1050);
     enter(f, f->callee, 2, 1100), leave(f, f->callee, 2, 1150);
     assert_true(f->callee->hot.dark);
     Counter_add(&f->callee->share.wait.total_ns, (uint64_t)(500 * ns_a_call));
-    Engine_rearm(&f->engine, f->callee, 3);
+    Engine_rearm(&f->engine, f->callee, 3, true);
     assert_float_equal(Code_dark_calls(f->callee, hz), 1500, 2);
 }
 
@@ -227,7 +228,7 @@ static void test_an_edge_is_noted(void **state)
     Engine_note_edge(&f->engine, &edge); // it is known
     assert_int_equal(other->hot.dark_callees, 1);
     Engine_note_edge(&f->engine, &gone);
-    Engine_rearm(&f->engine, f->callee, 3);
+    Engine_rearm(&f->engine, f->callee, 3, true);
     assert_int_equal(other->hot.dark_callees, 0);
     assert_true(Code_has_caller(f->callee, other->hot.id));
     edge.callee = f->caller->hot.id; // armed: for the day that it goes dark
@@ -236,28 +237,12 @@ static void test_an_edge_is_noted(void **state)
     assert_true(Code_has_caller(f->caller, other->hot.id));
 }
 
-// A jump of it was dark: armed as it is, it has a second's hits from then on.
-// Dark code gets no more than it is re-armed for.
-static void test_rearm_of_armed_code(void **state)
-{
-    struct Fixture *f = *state;
-
-    f->engine.registry->hits = 200;
-    Engine_rearm(&f->engine, f->caller, 2);
-    assert_true(f->caller->cold.portions > 0);
-    assert_int_equal(f->caller->hot.stop_at, 64);
-    darken_callee(f);
-    Engine_rearm(&f->engine, f->callee, 2);
-    assert_int_equal(f->callee->cold.portions, 0);
-    assert_int_equal(f->callee->hot.stop_at, 5);
-}
-
 static void test_rearm_for_good(void **state)
 {
     struct Fixture *f = *state;
 
     darken_callee(f);
-    Engine_rearm(&f->engine, f->callee, 0);
+    Engine_rearm(&f->engine, f->callee, 0, true);
     assert_true(f->callee->hot.stop_at == CODE_NEVER);
 }
 
@@ -331,7 +316,6 @@ int main(void)
         TEST(test_open_frames_are_forgotten),
         TEST(test_dark_calls_add_up),
         TEST(test_an_edge_is_noted),
-        TEST(test_rearm_of_armed_code),
         TEST(test_rearm_for_good),
         TEST(test_a_dark_function_goes),
         TEST(test_an_armed_function_goes),

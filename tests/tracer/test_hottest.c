@@ -17,7 +17,7 @@ static struct Code *called(uint64_t calls, uint64_t seen)
 {
     struct Code *code = add_code(&engine, "f", 500);
 
-    Counter_set(&code->hot.calls, calls);
+    Counter_set(&code->hot.entries, calls);
     Counter_set(&code->hot.last_seen, seen);
     return code;
 }
@@ -45,9 +45,9 @@ static void test_by_hits_since_the_last_time(void **state)
     expect(3, (struct Code *[]){many, loops, some});
     rank(2000); // nothing has happened
     expect(0, NULL);
-    Counter_add(&some->hot.calls, 5);
+    Counter_add(&some->hot.entries, 5);
     Counter_set(&some->hot.last_seen, 2500);
-    Counter_add(&many->hot.calls, 2);
+    Counter_add(&many->hot.entries, 2);
     Counter_set(&many->hot.last_seen, 2500);
     rank(3000);
     expect(2, (struct Code *[]){some, many});
@@ -64,7 +64,7 @@ static void test_by_share(void **state)
     rank(200);
     ShareValue_add(&dark->share.cpu, &now, 10e6);
     ShareValue_add(&darker->share.cpu, &now, 90e6);
-    Counter_add(&busy->hot.calls, 1000000);
+    Counter_add(&busy->hot.entries, 1000000);
     Counter_set(&busy->hot.last_seen, 300);
     Hottest_rank(&hottest, engine.registry, 400, &now);
     expect(3, (struct Code *[]){darker, dark, busy});
@@ -93,7 +93,7 @@ static void *count_on(void *context)
     struct Code *code = context;
 
     for (unsigned i = 0; i < 200000; i++) {
-        Counter_add(&code->hot.calls, 1);
+        Counter_add(&code->hot.entries, 1);
         Counter_set(&code->hot.last_seen, 1000 + i);
     }
     return NULL;

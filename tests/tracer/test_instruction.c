@@ -421,7 +421,7 @@ static void test_a_dark_gate_ends_the_cycles(void **state)
     step(f, code, I_BRANCH, 435);
     expect(code, I_TEST, 1, 0, 0);
     assert_int_equal(code->hot.block_epoch, 0);
-    Code_rearm(code, 10);
+    Code_rearm(code, 10, true, 0);
     assert_int_equal(code->hot.block_epoch, code->hot.epoch);
 }
 
@@ -433,7 +433,7 @@ static void test_rearmed(void **state)
 
     ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, PATH_SLOW);
     assert_true(step(f, code, I_LOAD, 200));
-    Engine_rearm(&f->engine, code, 3);
+    Engine_rearm(&f->engine, code, 3, true);
     Code_count_sites(code, &sites, &dark);
     assert_int_equal(dark, 0);
     assert_int_equal(code->layout.instructions[I_LOAD].floor, 1); // for ever
@@ -441,7 +441,7 @@ static void test_rearmed(void **state)
     assert_false(step(f, code, I_LOAD, 400));
     assert_true(step(f, code, I_LOAD, 500));
     assert_int_equal(Counter_get(&code->layout.instructions[I_LOAD].hits), 4);
-    Engine_rearm(&f->engine, code, 0);
+    Engine_rearm(&f->engine, code, 0, true);
     for (int i = 0; i < 100; i++)
         assert_false(step(f, code, I_LOAD, 600));
 }
@@ -472,7 +472,7 @@ static void test_attached(void **state)
     step(f, code, I_STORE, 1000);
     step(f, code, I_TEST, 1040);
     expect(code, I_STORE, 1, 1, 10);
-    assert_int_equal(Counter_get(&code->hot.calls), 0);
+    assert_int_equal(Counter_get(&code->hot.entries), 0);
     // But not of a dark function: hits only.
     code = add(f, 1);
     ThreadTrace_enter(f->trace, code, 2, I_RESUME, 2000, PATH_SLOW);

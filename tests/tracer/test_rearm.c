@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/budget/rearm: wishes on their way, too many of them, and two threads.
+// tracer/budget/rearm: requests on their way, too many of them, and two
+// threads.
 #include "tracer/budget/rearm.h"
 
 #include <sched.h>
@@ -11,34 +12,34 @@
 
 static void expect(struct Rearm *rearm, uint32_t expected)
 {
-    uint32_t id = UINT32_MAX;
+    struct RearmRequest request = {.id = UINT32_MAX};
 
-    assert_int_equal(Rearm_pop(rearm, &id), 1);
-    assert_int_equal(id, expected);
+    assert_int_equal(Rearm_pop(rearm, &request), 1);
+    assert_int_equal(request.id, expected);
 }
 
 static void expect_none(struct Rearm *rearm)
 {
-    uint32_t id = 4711;
+    struct RearmRequest request = {.id = 4711};
 
-    assert_int_equal(Rearm_pop(rearm, &id), 0);
-    assert_int_equal(id, 4711);
+    assert_int_equal(Rearm_pop(rearm, &request), 0);
+    assert_int_equal(request.id, 4711);
 }
 
 static void test_each_is_taken_once(void **state)
 {
     struct Rearm rearm;
+    struct RearmRequest request;
     unsigned seen = 0;
-    uint32_t id;
 
     (void)state;
     Rearm_init(&rearm);
     expect_none(&rearm);
-    Rearm_push(&rearm, 1);
-    Rearm_push(&rearm, 2);
-    Rearm_push(&rearm, 4);
-    while (Rearm_pop(&rearm, &id))
-        seen += id;
+    Rearm_push(&rearm, 1, false);
+    Rearm_push(&rearm, 2, false);
+    Rearm_push(&rearm, 4, false);
+    while (Rearm_pop(&rearm, &request))
+        seen += request.id;
     assert_int_equal(seen, 7);
     expect_none(&rearm);
     Rearm_release(&rearm);
@@ -50,12 +51,12 @@ static void test_all_takes_the_place_of_the_others(void **state)
 
     (void)state;
     Rearm_init(&rearm);
-    Rearm_push(&rearm, 5);
-    Rearm_push(&rearm, 0);
-    Rearm_push(&rearm, 6);
+    Rearm_push(&rearm, 5, false);
+    Rearm_push(&rearm, 0, false);
+    Rearm_push(&rearm, 6, false);
     expect(&rearm, 0);
     expect_none(&rearm);
-    Rearm_push(&rearm, 7);
+    Rearm_push(&rearm, 7, false);
     expect(&rearm, 7);
     Rearm_release(&rearm);
 }
@@ -67,10 +68,10 @@ static void test_too_many_are_all(void **state)
     (void)state;
     Rearm_init(&rearm);
     for (uint32_t i = 1; i <= REARM_ROOM; i++)
-        Rearm_push(&rearm, i);
+        Rearm_push(&rearm, i, false);
     expect(&rearm, REARM_ROOM); // as many as there is room for are themselves
-    Rearm_push(&rearm, 1000);
-    Rearm_push(&rearm, 1001); // one more
+    Rearm_push(&rearm, 1000, false);
+    Rearm_push(&rearm, 1001, false); // one more
     expect(&rearm, 0);
     expect_none(&rearm);
     Rearm_release(&rearm);
@@ -84,7 +85,7 @@ static void test_the_same_again_is_nothing_new(void **state)
     (void)state;
     Rearm_init(&rearm);
     for (int i = 0; i < 10 * REARM_ROOM; i++)
-        Rearm_push(&rearm, 9);
+        Rearm_push(&rearm, 9, false);
     expect(&rearm, 9);
     expect_none(&rearm);
     Rearm_release(&rearm);
@@ -97,11 +98,11 @@ static void test_ids_beyond_the_possible(void **state)
 
     (void)state;
     Rearm_init(&rearm);
-    Rearm_push(&rearm, UINT64_C(1) << 32);
-    Rearm_push(&rearm, (UINT64_C(1) << 32) + 3);
-    Rearm_push(&rearm, UINT64_MAX << 32);
+    Rearm_push(&rearm, UINT64_C(1) << 32, false);
+    Rearm_push(&rearm, (UINT64_C(1) << 32) + 3, false);
+    Rearm_push(&rearm, UINT64_MAX << 32, false);
     expect_none(&rearm);
-    Rearm_push(&rearm, UINT32_MAX);
+    Rearm_push(&rearm, UINT32_MAX, false);
     expect(&rearm, UINT32_MAX);
     Rearm_release(&rearm);
 }
@@ -117,7 +118,7 @@ static void *push_all(void *argument)
     struct Race *race = argument;
 
     for (uint32_t i = 1; i <= 5000; i++) {
-        Rearm_push(&race->rearm, i);
+        Rearm_push(&race->rearm, i, false);
         if (i % 50 == 0)
             sched_yield();
     }
@@ -125,12 +126,30 @@ static void *push_all(void *argument)
     return NULL;
 }
 
+// Asked for twice, once with its jumps: they are armed with it.
+static void test_jumps_are_not_forgotten(void **state)
+{
+    struct RearmRequest request;
+    struct Rearm rearm;
+
+    (void)state;
+    Rearm_init(&rearm);
+    Rearm_push(&rearm, 3, false);
+    Rearm_push(&rearm, 3, true);
+    Rearm_push(&rearm, 3, false);
+    assert_int_equal(Rearm_pop(&rearm, &request), 1);
+    assert_int_equal(request.id, 3);
+    assert_true(request.jumps);
+    expect_none(&rearm);
+    Rearm_release(&rearm);
+}
+
 // Whatever is lost to a full queue is covered by an "all" after it.
 static void test_nothing_is_lost_between_threads(void **state)
 {
     static bool got[5001];
     struct Race race = {.done = false};
-    uint32_t id;
+    struct RearmRequest request;
     pthread_t thread;
     bool done;
 
@@ -139,12 +158,12 @@ static void test_nothing_is_lost_between_threads(void **state)
     pthread_create(&thread, NULL, push_all, &race);
     do {
         done = race.done;
-        while (Rearm_pop(&race.rearm, &id)) {
-            if (id == 0)
+        while (Rearm_pop(&race.rearm, &request)) {
+            if (request.id == 0)
                 for (uint32_t i = 1; i <= 5000; i++)
                     got[i] = true; // at least those before
             else
-                got[id] = true;
+                got[request.id] = true;
         }
     } while (!done);
     pthread_join(thread, NULL);
@@ -162,6 +181,7 @@ int main(void)
         cmocka_unit_test(test_too_many_are_all),
         cmocka_unit_test(test_the_same_again_is_nothing_new),
         cmocka_unit_test(test_ids_beyond_the_possible),
+        cmocka_unit_test(test_jumps_are_not_forgotten),
         cmocka_unit_test(test_nothing_is_lost_between_threads),
     };
 

@@ -28,7 +28,7 @@ static struct Code *make(const char *name, const char *file, uint32_t line)
 // Adds one that was called so often, each call 10 cycles.
 static void retire(struct Retired *retired, struct Code *code, uint64_t calls)
 {
-    Counter_set(&code->hot.calls, calls);
+    Counter_set(&code->hot.entries, calls);
     Counter_set(&code->hot.self_calls, calls);
     Counter_set(&code->hot.self_cycles, 10 * calls);
     Counter_set(&code->hot.total_cycles, 20 * calls);

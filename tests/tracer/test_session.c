@@ -431,7 +431,7 @@ static void test_rearm_requests(void **state)
     struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 3);
     struct Client *client;
-    uint32_t id = 4711;
+    struct RearmRequest request = {.id = 4711};
     atomic_int woken = 0;
 
     start_usual(f);
@@ -439,18 +439,18 @@ static void test_rearm_requests(void **state)
     client = join(f);
     expect_done(client, ask(client, MESSAGE_REARM, code->hot.id, NULL));
     assert_int_equal(woken, 1); // the governor need not come by
-    assert_int_equal(Rearm_pop(&f->session->rearm, &id), 1);
-    assert_int_equal(id, code->hot.id);
+    assert_int_equal(Rearm_pop(&f->session->rearm, &request), 1);
+    assert_int_equal(request.id, code->hot.id);
     expect_error(client, ask(client, MESSAGE_REARM, code->hot.id + 1, NULL),
                  ENOENT);
     expect_error(
         client,
         ask(client, MESSAGE_REARM, (UINT64_C(1) << 32) + code->hot.id, NULL),
         ENOENT);
-    assert_int_equal(Rearm_pop(&f->session->rearm, &id), 0);
+    assert_int_equal(Rearm_pop(&f->session->rearm, &request), 0);
     expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
-    assert_int_equal(Rearm_pop(&f->session->rearm, &id), 1);
-    assert_int_equal(id, 0);
+    assert_int_equal(Rearm_pop(&f->session->rearm, &request), 1);
+    assert_int_equal(request.id, 0);
     assert_int_equal(woken, 2);
     Details_set_wake(&f->session->details, NULL, NULL);
     Client_close(client);

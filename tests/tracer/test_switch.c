@@ -111,7 +111,7 @@ static void jump(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
 static void expect(const struct Code *code, uint64_t calls, uint64_t self,
                    uint64_t total)
 {
-    assert_int_equal(Counter_get(&code->hot.calls), calls);
+    assert_int_equal(Counter_get(&code->hot.entries), calls);
     assert_int_equal(Counter_get(&code->hot.self_cycles), self);
     assert_int_equal(Counter_get(&code->hot.total_cycles), total);
 }
@@ -165,7 +165,7 @@ static void test_the_same_function_on_two_stacks(void **state)
     enter(f, &other, code, 300); // recursion: no total of its own
     leave(f, &other, 350);
     leave(f, &other, 450);
-    assert_int_equal(Counter_get(&code->hot.calls), 3);
+    assert_int_equal(Counter_get(&code->hot.entries), 3);
     assert_int_equal(Counter_get(&code->hot.self_calls), 3);
     assert_int_equal(Counter_get(&code->hot.total_cycles), 150 + 250);
     assert_int_equal(Counter_get(&f->trace->unwound), 0);
@@ -336,7 +336,7 @@ static void test_more_than_are_kept(void **state)
     for (i = 0; i < count; i++)
         leave(f, &greenlets[i], 100000 + i);
     leave(f, &main, 200000);
-    assert_int_equal(Counter_get(&code->hot.calls), count);
+    assert_int_equal(Counter_get(&code->hot.entries), count);
     assert_int_equal(Counter_get(&code->hot.self_calls), STACKS_MOST - 1);
     assert_int_equal(Counter_get(&f->trace->unwound),
                      count - (STACKS_MOST - 1));
@@ -516,7 +516,7 @@ static void test_random_greenlets(void **state)
             totals[which] += ticks - g->entered[g->depth + 1];
     }
     for (i = 0; i < CODES; i++) {
-        assert_int_equal(Counter_get(&codes[i]->hot.calls), calls[i]);
+        assert_int_equal(Counter_get(&codes[i]->hot.entries), calls[i]);
         assert_int_equal(Counter_get(&codes[i]->hot.total_cycles), totals[i]);
         sum += Counter_get(&codes[i]->hot.self_cycles);
     }

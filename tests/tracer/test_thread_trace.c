@@ -110,7 +110,7 @@ static bool jump(struct Fixture *f, struct Code *code, uint32_t depth,
 static void expect_calls(const struct Code *code, uint64_t calls,
                          uint64_t self_calls, uint64_t self, uint64_t total)
 {
-    assert_int_equal(Counter_get(&code->hot.calls), calls);
+    assert_int_equal(Counter_get(&code->hot.entries), calls);
     assert_int_equal(Counter_get(&code->hot.self_calls), self_calls);
     assert_int_equal(Counter_get(&code->hot.self_cycles), self);
     assert_int_equal(Counter_get(&code->hot.total_cycles), total);
@@ -426,7 +426,7 @@ static void test_deeper_than_the_stack_may_grow(void **state)
         assert_false(enter(f, code, d, ++ticks));
     kept = (size_t)(f->trace->top - f->trace->bottom);
     assert_true(kept >= 30000 && kept < 65536);
-    assert_int_equal(Counter_get(&code->hot.calls), deep);
+    assert_int_equal(Counter_get(&code->hot.entries), deep);
     for (uint32_t d = deep; d >= 1; d--)
         assert_false(leave(f, code, d, ++ticks));
     assert_int_equal(Counter_get(&code->hot.self_calls), kept);
@@ -532,9 +532,8 @@ static void test_the_dark_are_not_attached(void **state)
 
 // --- Going dark --------------------------------------------------------------
 
-// Within a budget: 128 hits, in portions of 64, make it dark if they come
-// within a second of 1000 ticks, and a second later there are as many again. A
-// jump's site has its own.
+// Within a budget: 128 hits make it dark if they come within a second of 1000
+// ticks, and a second later there are as many again. A jump's site has its own.
 static void test_a_seconds_hits(void **state)
 {
     struct Fixture *f = *state;
@@ -544,7 +543,9 @@ static void test_a_seconds_hits(void **state)
     ThreadTrace_reset(f->trace, NOTHING, 0);
     f->contention.hz = 1000;
     f->registry->hits = 128;
-    Code_give(fast, 128, now);
+    fast->cold.renewed = slow->cold.renewed = now;
+    fast->hot.stop_at = slow->hot.stop_at = 128;
+    slow->layout.sites[JUMP_SITE].stop_at = 128;
     for (int i = 1; i < 128; i++) {
         assert_false(enter(f, fast, 1, ++now));
         assert_false(leave(f, fast, 1, ++now));
@@ -552,21 +553,52 @@ static void test_a_seconds_hits(void **state)
     assert_false(fast->hot.dark);
     assert_true(enter(f, fast, 1, ++now));
     assert_true(fast->hot.dark);
+    assert_int_equal(Code_arming(fast), ARMED_HOT);
     assert_true(leave(f, fast, 1, ++now));
-    Code_give(slow, 128, now);
     for (int i = 1; i < 1000; i++) {
         assert_false(enter(f, slow, 1, now += 10));
         assert_false(leave(f, slow, 1, ++now));
     }
+    assert_int_equal(Code_arming(slow), ARMED_NEW);
     assert_false(enter(f, slow, 1, ++now));
-    Code_give(slow, 128, now);
+    Code_extend(slow, 128, now);
+    slow->layout.sites[JUMP_SITE].stop_at = 128;
     for (int i = 1; i < 128; i++)
         assert_false(jump(f, slow, 1, ++now));
     assert_true(jump(f, slow, 1, ++now));
     assert_true(slow->hot.broken && !slow->hot.dark);
-    // Of those it is given in, the last is not timed.
-    assert_int_equal(Counter_get(&fast->hot.self_calls), 128 - 1);
-    assert_true(Counter_get(&slow->hot.self_calls) < 999 - 999 / 64 + 2);
+    // The call in which it is given more is not timed.
+    assert_int_equal(Counter_get(&fast->hot.self_calls), 128);
+    assert_true(Counter_get(&slow->hot.self_calls) < 999);
+    assert_true(Counter_get(&slow->hot.self_calls) > 980);
+}
+
+// A slice ends by the clock: the next call is counted and takes the hooks out,
+// it is not timed, and no caller counts it among what is dark.
+static void test_the_end_of_a_slice(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *outer = add(f, 500), *code = add(f, 500);
+
+    ThreadTrace_reset(f->trace, NOTHING, 0);
+    enter(f, outer, 1, 100);
+    enter(f, code, 2, 110);
+    leave(f, code, 2, 120);
+    Code_end_slice(code);
+    assert_true(enter(f, code, 2, 130));
+    assert_true(code->hot.dark);
+    assert_true(leave(f, code, 2, 140));
+    assert_int_not_equal(Code_arming(code), ARMED_HOT);
+    assert_int_equal(outer->hot.dark_callees, 0);
+    assert_int_equal(Counter_get(&code->hot.entries), 2);
+    assert_int_equal(Counter_get(&code->hot.self_calls), 1);
+    Code_rearm(code, 500, true, 150); // nor is the first of the next one
+    assert_false(enter(f, code, 2, 160));
+    leave(f, code, 2, 170);
+    assert_int_equal(Counter_get(&code->hot.self_calls), 1);
+    enter(f, code, 2, 180);
+    leave(f, code, 2, 190);
+    assert_int_equal(Counter_get(&code->hot.self_calls), 2);
 }
 
 static void test_going_dark(void **state)
@@ -887,9 +919,8 @@ static void test_short_turns(void **state)
     assert_false(ThreadTrace_is_brief(f->trace, 151001));
 }
 
-// In a re-arm window the call in which it is warm is not timed, nor is the
-// last: their hooks do what a call's hooks do not.
-static void test_the_ends_of_a_rearm_window_are_not_timed(void **state)
+// The first call after code was armed again finds everything cold.
+static void test_the_first_call_of_armed_code_is_not_timed(void **state)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 3);
@@ -902,19 +933,13 @@ static void test_the_ends_of_a_rearm_window_are_not_timed(void **state)
     }
     assert_true(code->hot.dark);
     expect_calls(code, 3, 3, 30, 30); // the first time all are
-    Code_rearm(code, 20);
+    Code_rearm(code, 20, true, 0);
     for (int i = 0; i < 20; i++, ticks += 100) {
         assert_int_equal(enter(f, code, 1, ticks), i == 19);
         leave(f, code, 1, ticks + 20);
     }
     assert_true(code->hot.dark);
-    expect_calls(code, 23, 3 + 20 - 8 - 1, 30 + 11 * 20, 30 + 20 * 20);
-    Code_rearm(code, 15); // too few for that
-    for (int i = 0; i < 15; i++, ticks += 100) {
-        enter(f, code, 1, ticks);
-        leave(f, code, 1, ticks + 20);
-    }
-    expect_calls(code, 38, 14 + 15, 30 + 26 * 20, 30 + 35 * 20);
+    expect_calls(code, 23, 3 + 20 - 1, 30 + 19 * 20, 30 + 20 * 20);
 }
 
 // A waited call is no sample of what a call costs.
@@ -1476,14 +1501,15 @@ static unsigned chaos(struct Fixture *f, struct Code *const codes[FUNCTIONS],
         *ticks += 5000; // longer than long_span
     else if (choice < 970) {
         ThreadTrace_forget(f->trace, code);
-        Code_rearm(code, 30);
+        Code_rearm(code, 30, true, 0);
     }
     return 0;
 }
 
 static void expect_same(const struct Code *a, const struct Code *b)
 {
-    assert_int_equal(Counter_get(&a->hot.calls), Counter_get(&b->hot.calls));
+    assert_int_equal(Counter_get(&a->hot.entries),
+                     Counter_get(&b->hot.entries));
     assert_int_equal(Counter_get(&a->hot.self_calls),
                      Counter_get(&b->hot.self_calls));
     assert_int_equal(Counter_get(&a->hot.self_cycles),
@@ -1654,6 +1680,7 @@ int main(void)
         TEST(test_attached),
         TEST(test_the_dark_are_not_attached),
         TEST(test_a_seconds_hits),
+        TEST(test_the_end_of_a_slice),
         TEST(test_going_dark),
         TEST(test_going_dark_in_recursion),
         TEST(test_a_jump_goes_dark),
@@ -1668,7 +1695,7 @@ int main(void)
         TEST(test_spans_that_are_asked_about),
         TEST(test_a_suspension_is_no_wait),
         TEST(test_short_turns),
-        TEST(test_the_ends_of_a_rearm_window_are_not_timed),
+        TEST(test_the_first_call_of_armed_code_is_not_timed),
         TEST(test_waited_calls_are_in_no_histogram),
         TEST(test_waiting_of_the_attached),
         TEST(test_forgotten_code),

@@ -52,6 +52,8 @@ static struct Function nothing(void)
     function.c_share = function.total_share = function.run_share = NAN;
     function.avg_cycles = function.min_cycles = NAN;
     function.p50_cycles = function.p99_cycles = function.age_s = NAN;
+    function.calls_per_s_error = NAN;
+    function.resumptions = NULL_U64;
     return function;
 }
 
@@ -310,6 +312,13 @@ static void test_estimates_from_few_samples(void **state)
     assert_int_equal(cell.style, STYLE_FAINT);
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
+    function.calls_per_s_error = 100; // from slices: no sample is asked
+    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
+    assert_int_equal(cell.style, STYLE_PLAIN);
+    function.calls_per_s_error = 700;
+    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.0k");
+    assert_int_equal(cell.style, STYLE_FAINT);
+    function.calls_per_s_error = NAN;
     function.share = function.cpu_share = function.wait_share = 0;
     function.calls_error = NAN;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");

@@ -15,26 +15,18 @@
 #define AIM 0.9          // of the allowance: it is a limit, and no target
 #define BURST 2.0        // s of allowance that the bucket holds
 #define DEBT 4.0         // s of allowance it can owe; what is more is forgiven
-#define SPEND 2.0        // s in which the bucket would be spent by re-arming
-#define CREDIT 0.5       // s of allowance: re-arming's credit, at most
-#define REARMING 0.25    // of the allowance: re-arming's, at most,
-#define MINIMUM_RATE 0.1 // ... and at least, however deep the debt is
 #define SAMPLER 0.4      // of the allowance: the sampler's
 #define SAMPLER_FULL 1.0 // s of allowance in the bucket that give it all that,
 #define SAMPLER_LEAST 0.5 // ... and so much of it where there is nothing
 #define SURPLUS 0.25 // of the allowance: the sampler's, where nobody wants it
 #define SURPLUS_FROM 1.5 // s of allowance in the bucket: nobody does
+#define HOOKS 0.5        // of the allowance: the hooks', and arming's,
+#define HOOKS_LEAST 0.2  // ... where our threads take more than the rest
 #define LEAST_HZ 10.0
 #define MOST_HZ 250.0 // many kernels have no more ticks a second
 #define SAMPLE 10e-6  // s, until it is measured
 #define LEAST_SAMPLE 2e-6
 #define MOST_SAMPLE 1e-3
-#define HOOKS 0.5 // of the allowance: the hooks'
-#define LEAST_HITS 16.0
-#define HITS_CHANGE 2.0  // from one reading to the next, at most
-#define HITS_AT_ONCE 4.0 // functions that may become hot at once, at least,
-#define HITS_PART 0.25   // ... and of those that have been called
-#define HITS_DEBT 2.0    // s of allowance in debt in which hits are the least
 
 static double max(double a, double b)
 {
@@ -177,14 +169,6 @@ void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
         budget->level += AIM * earn(budget, wall, program(&before, reading)) -
                          (ours(reading) - ours(&before));
         budget->level = clamp(budget->level, -DEBT / BURST * room, room);
-        // The fuller, the faster: a fixed share of what is in it a second. But
-        // no faster than it fills: while the program pauses, what it has left
-        // is kept for when it works.
-        budget->credit += wall * clamp(budget->level / SPEND,
-                                       MINIMUM_RATE * budget->refill_rate,
-                                       REARMING * budget->refill_rate);
-        budget->credit = clamp(budget->credit, -BURST * budget->rate,
-                               CREDIT * budget->refill_rate);
     }
     if (reading->wall - ago(budget, 0)->wall > BUDGET_SLICE)
         keep(budget, reading);
@@ -273,64 +257,15 @@ double Budget_hz(const struct Budget *budget)
     return clamp(part * budget->share / budget->sample, LEAST_HZ, MOST_HZ);
 }
 
-double Budget_available(const struct Budget *budget, int urgent)
+double Budget_hooks(const struct Budget *budget)
 {
-    if (!(budget->share > 0))
-        return INFINITY;
-    return budget->credit + (urgent ? max(budget->level, 0) : 0);
-}
-
-double Budget_pressure(const struct Budget *budget)
-{
-    if (!(budget->share > 0))
-        return 0;
-    return clamp(-budget->level / (DEBT / 2 * budget->rate), 0, 1);
-}
-
-void Budget_reserve(struct Budget *budget, double seconds)
-{
-    budget->credit -= seconds;
-}
-
-// s a second that the hooks take now.
-static double hooks_rate(const struct Budget *budget)
-{
-    const struct BudgetReading *then = ago(budget, NOW);
+    const struct BudgetReading *then = ago(budget, BUDGET_WINDOW);
     double wall = budget->last.wall - then->wall;
+    double others = budget->last.threads - then->threads -
+                    (budget->last.sampling - then->sampling);
 
-    return max(budget->last.hooks - then->hooks, 0) / max(wall, NOW);
-}
-
-// s a second that they may take: their part, and less where little is left.
-static double hooks_aim(const struct Budget *budget)
-{
-    return HOOKS * budget->rate *
-           clamp(budget->level / budget->rate / SAMPLER_FULL, MINIMUM_RATE, 1);
-}
-
-double Budget_room(const struct Budget *budget)
-{
-    if (!(budget->share > 0))
-        return INFINITY;
-    return max(hooks_aim(budget) - hooks_rate(budget), 0);
-}
-
-uint64_t Budget_hits(const struct Budget *budget, uint64_t hits,
-                     const struct BudgetHooks *hooks)
-{
-    double spent = hooks_rate(budget), aim = hooks_aim(budget);
-    double part = HOOKS * budget->rate;
-    double times = clamp(aim / max(spent, aim / HITS_CHANGE), 1 / HITS_CHANGE,
-                         HITS_CHANGE);
-    // The cost of a call leaves out the hooks of its loops. Where those are
-    // many, debt grows, and with it shrinks what every function may spend.
-    double least = part * clamp(1 + budget->level / (DEBT * budget->rate),
-                                MINIMUM_RATE, 1);
-    double means = max(budget->level + HITS_DEBT * budget->rate, 0);
-    double all = clamp(least / (hooks->call * (hooks->active + 1)), LEAST_HITS,
-                       hooks->most);
-    double hot = max(HITS_AT_ONCE, HITS_PART * hooks->active);
-
-    return (uint64_t)clamp((double)hits * times, all,
-                           max(means / (hot * hooks->call), all));
+    if (wall < LEAST_SPAN)
+        return HOOKS * budget->rate;
+    return clamp((AIM - SAMPLER) * budget->rate - others / wall,
+                 HOOKS_LEAST * budget->rate, HOOKS * budget->rate);
 }

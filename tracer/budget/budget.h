@@ -53,7 +53,6 @@ struct Budget {
     double refill_rate;        // allowance of the last half second, if less
     double level;              // s in the token bucket; below 0: a debt
     double unused;             // s that the floor adds, if more than 0
-    double credit;             // s that re-arming may reserve; below 0: none
     double sample;             // s of CPU time that a sample takes
 };
 
@@ -80,31 +79,8 @@ bool Budget_is_overdrawn(const struct Budget *budget);
 bool Budget_is_throttled(const struct Budget *budget);
 // Samples for each second of CPU time that the program uses.
 double Budget_hz(const struct Budget *budget);
-// s that re-arming may reserve now: as long as it is above 0, the next one may
-// go beyond. `urgent`: because somebody asked for it, so that the bucket may be
-// emptied at once. Infinite without a budget.
-double Budget_available(const struct Budget *budget, int urgent);
-// How deep the debt is, 0 to 1.
-double Budget_pressure(const struct Budget *budget);
-// Something was re-armed that is going to cost that much.
-void Budget_reserve(struct Budget *budget, double seconds);
-// What the threshold has to be chosen for.
-struct BudgetHooks {
-    double call;   // s that the hooks of a call take
-    double active; // functions that were called from one ranking to the next
-    double most;   // hits that all of them may have: the user's threshold
-};
-
-// s a second that the hooks of more functions may take: what the hooks' part of
-// the budget leaves. Infinite without a budget.
-double Budget_room(const struct Budget *budget);
-// The threshold that floats: hits in a second after which an armed
-// site goes dark. `hits` is what it was. It rises while the hooks cost less
-// than their part of the budget, and falls while they cost more. It is never so
-// high that a few functions that become hot at once would spend the bucket
-// before the next reading, nor so low that the part is not spent if all have as
-// many.
-uint64_t Budget_hits(const struct Budget *budget, uint64_t hits,
-                     const struct BudgetHooks *hooks);
+// s a second that hooks and arming may take: half of the allowance, or what
+// other threads of ours than the sampler leave of that.
+double Budget_hooks(const struct Budget *budget);
 
 #endif

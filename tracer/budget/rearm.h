@@ -11,18 +11,24 @@
 
 #define REARM_ROOM 256 // requests that can wait; more of them mean "all"
 
+struct RearmRequest {
+    uint32_t id; // 0 = all
+    bool jumps;  // somebody looks at its code: its jumps and branches, too
+};
+
 struct Rearm {
     pthread_mutex_t mutex;
     bool all;
     unsigned count;
-    uint32_t ids[REARM_ROOM];
+    struct RearmRequest requests[REARM_ROOM];
 };
 
 void Rearm_init(struct Rearm *rearm);
 void Rearm_release(struct Rearm *rearm);
-// 0 = all. What waits already, and what cannot be an id, changes nothing.
-void Rearm_push(struct Rearm *rearm, uint64_t id);
-// Takes one request: 1 and *id, or 0. "All" is *id 0 and clears the others.
-int Rearm_pop(struct Rearm *rearm, uint32_t *id);
+// A request for all functions has the id 0. A request that waits already
+// changes nothing, nor does one that cannot be an id.
+void Rearm_push(struct Rearm *rearm, uint64_t id, bool jumps);
+// Takes one request: 1 and *request, or 0. "All" clears the others.
+int Rearm_pop(struct Rearm *rearm, struct RearmRequest *request);
 
 #endif

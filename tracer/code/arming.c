@@ -2,15 +2,10 @@
 // See arming.h.
 #include "tracer/code/arming.h"
 
-#define WARM_CALLS 8     // calls of a re-arm window that are not timed
-#define PORTION 64       // hits of a second that are given at a time
-#define LONG_CYCLES 50e3 // of a call: some 20 us
-
 void Code_refresh(struct Code *code)
 {
-    bool clean = !Code_dark_callees(code);
-    bool fast =
-        clean && !code->hot.warming && !code->hot.dark && Code_histogram(code);
+    bool clean = !Code_dark_callees(code) && !code->cold.between;
+    bool fast = clean && !code->hot.dark && Code_histogram(code);
 
     code->hot.fast_epoch = fast ? code->hot.epoch : 0;
     code->hot.block_epoch = clean && !code->hot.broken ? code->hot.epoch : 0;
@@ -41,7 +36,7 @@ void Code_darken_instruction(struct Code *code, struct Instruction *instruction)
 
 void Code_leave_unarmed(struct Code *code)
 {
-    code->cold.unarmed = true;
+    code->cold.unarmed = code->cold.reported = true;
     code->hot.dark = true;
     code->hot.calls_exact = code->hot.exact = false;
     for (uint32_t i = 0; i < code->layout.site_count; i++)
@@ -76,135 +71,111 @@ void Code_lose_dark_callee(struct Code *code)
         next_epoch(code);
 }
 
-// Hits at which what has had `seen` goes dark, if it is armed for `hits` more.
+// Hits at which a site goes dark that has had `seen` and gets `hits` more.
 static uint64_t stop_after(uint64_t seen, uint64_t hits)
 {
     return hits ? seen + hits : CODE_NEVER;
 }
 
-static uint64_t more(uint64_t a, uint64_t b)
+static uint64_t later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-static uint64_t *calls_stop(struct Code *code)
+// Jumps and branches that have no hook are dark, and so is where a block ends.
+static void set_jumps(struct Code *code, bool jumps)
 {
-    return code->hot.warming ? &code->hot.stop_then : &code->hot.stop_at;
+    code->cold.jumps = jumps;
+    code->hot.broken = !jumps && code->layout.jump_count;
+    if (code->hot.broken)
+        code->hot.exact = false;
 }
 
-void Code_extend(struct Code *code, uint64_t hits)
-{
-    uint64_t *stop = calls_stop(code);
-
-    *stop = more(*stop, stop_after(Counter_get(&code->hot.calls), hits));
-}
-
-// A call of it takes so long that what is cold at first is little of it. Seven
-// more of them would use up its callees, too.
-static bool is_long(const struct Code *code)
-{
-    return (double)Counter_cycles(&code->hot.total_cycles) >
-           LONG_CYCLES * (double)Counter_get(&code->hot.calls);
-}
-
-void Code_rearm(struct Code *code, uint64_t hits)
+void Code_arm(struct Code *code, uint64_t hits, bool jumps)
 {
     uint32_t i;
-    bool cold = code->hot.dark && hits >= 2 * WARM_CALLS && !is_long(code);
 
-    code->hot.stop_at = more(*calls_stop(code),
-                             stop_after(Counter_get(&code->hot.calls), hits));
-    if (cold || code->hot.warming) {
-        code->hot.stop_then = code->hot.stop_at;
-        code->hot.stop_at = Counter_get(&code->hot.calls) + WARM_CALLS;
-        code->hot.dark_callees += !code->hot.warming;
-        code->hot.warming = true;
-    }
-    if (code->hot.dark)
-        code->cold.portions = 0;
+    code->hot.stop_at = later(
+        code->hot.stop_at, stop_after(Counter_get(&code->hot.entries), hits));
     code->hot.dark = code->hot.closed = code->cold.unarmed = false;
-    code->hot.broken = false;
+    set_jumps(code, jumps);
     for (i = 0; i < code->layout.site_count; i++) {
         struct Site *site = &code->layout.sites[i];
+        bool unhooked = site->kind >= SITE_JUMP && !jumps;
 
-        if (site->dark)
-            site->portions = 0;
-        atomic_store_explicit(&site->dark, 0, memory_order_relaxed);
+        atomic_store_explicit(&site->dark, unhooked, memory_order_relaxed);
         if (!site->redundant)
-            site->stop_at =
-                more(site->stop_at, stop_after(Counter_get(&site->hits), hits));
+            site->stop_at = later(site->stop_at,
+                                  stop_after(Counter_get(&site->hits), hits));
     }
     for (i = 0; i < code->layout.instruction_count; i++) {
         struct Instruction *at = &code->layout.instructions[i];
 
         atomic_store_explicit(&at->dark, 0, memory_order_relaxed);
         at->stop_at =
-            more(at->stop_at, stop_after(Counter_get(&at->hits), hits));
+            later(at->stop_at, stop_after(Counter_get(&at->hits), hits));
     }
     CodeCold_note_change(&code->cold);
+}
+
+void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks)
+{
+    Code_arm(code, hits, jumps);
+    code->cold.renewed = ticks;
+    // Its first call finds the caches without it: no caller's id, so that it
+    // takes the slow path, which does not time it.
+    code->hot.untimed = true;
+    code->hot.last_caller = UINT64_MAX;
     next_epoch(code); // open frames have missed events
 }
 
-bool Code_warm(struct Code *code)
+static void set_stop(uint64_t *stop, uint64_t seen, uint64_t hits)
 {
-    if (!code->hot.warming)
-        return false;
-    code->hot.warming = false;
-    code->hot.dark_callees--;
-    code->hot.stop_at = code->hot.stop_then;
-    next_epoch(code);
-    return true;
+    if (*stop != CODE_NEVER)
+        *stop = stop_after(seen, hits);
 }
 
-// `count` is how often it was hit.
-static void give(uint64_t *stop, uint16_t *portions, uint64_t count,
-                 uint64_t hits)
-{
-    uint64_t later = (hits - 1) / PORTION;
-
-    *stop = count + (hits < PORTION ? hits : PORTION);
-    *portions = later < UINT16_MAX ? (uint16_t)later : UINT16_MAX;
-}
-
-void Code_give(struct Code *code, uint64_t hits, uint64_t ticks)
+void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks)
 {
     uint32_t i;
 
-    if (*calls_stop(code) == CODE_NEVER)
-        return;
     code->cold.renewed = ticks;
-    give(calls_stop(code), &code->cold.portions, Counter_get(&code->hot.calls),
-         hits);
+    set_stop(&code->hot.stop_at, Counter_get(&code->hot.entries), hits);
     for (i = 0; i < code->layout.site_count; i++) {
         struct Site *site = &code->layout.sites[i];
 
-        if (!site->redundant)
-            give(&site->stop_at, &site->portions, Counter_get(&site->hits),
-                 hits);
+        if (!site->redundant && !site->dark)
+            set_stop(&site->stop_at, Counter_get(&site->hits), hits);
     }
 }
 
-bool Code_renew(struct Code *code, uint64_t *stop, uint16_t *portions,
-                const struct Second *second, uint64_t ticks)
+bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks)
 {
-    if (code->hot.dark || !second->hits)
+    if (code->hot.dark || code->spans.ended || !second->hits ||
+        ticks - code->cold.renewed < second->ticks)
         return false;
-    if (ticks - code->cold.renewed >= second->ticks) {
-        Code_give(code, second->hits, ticks);
-        return true;
-    }
-    if (*portions > second->hits / PORTION)
-        *portions = (uint16_t)(second->hits / PORTION);
-    if (!*portions)
-        return false;
-    --*portions;
-    *stop += PORTION;
+    Code_extend(code, second->hits, ticks);
     return true;
 }
 
-void Code_want_callees(struct Code *code, uint32_t hits)
+void Code_set_between(struct Code *code, bool between)
 {
-    atomic_store_explicit(&code->cold.callee_hits, hits, memory_order_relaxed);
-    // No caller's id: the next call takes the slow path.
-    code->hot.last_caller = UINT64_MAX;
+    between = between && code->links.callee_count;
+    if (code->cold.between == between)
+        return;
+    code->cold.between = between;
+    next_epoch(code);
+}
+
+void Code_end_slice(struct Code *code)
+{
+    uint32_t i;
+
+    if (code->hot.stop_at == CODE_NEVER)
+        return;
+    next_epoch(code); // what it calls may go dark before it ends
+    code->spans.ended = true;
+    code->hot.stop_at = 0;
+    for (i = 0; code->cold.jumps && i < code->layout.site_count; i++)
+        code->layout.sites[i].stop_at = 0;
 }

@@ -108,6 +108,13 @@ static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
     return count;
 }
 
+// Not the standard library's, an installed package's, or made by exec().
+static bool is_own(const char *file)
+{
+    return *file != '<' && !strstr(file, "/site-packages/") &&
+           !strstr(file, "/dist-packages/") && !strstr(file, "/lib/python3");
+}
+
 static void *copy(const void *data, size_t size)
 {
     void *result = Heap_alloc(size ? size : 1);
@@ -143,10 +150,12 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
     code->hot.calls_exact = code->hot.exact = true;
     code->hot.epoch = code->hot.block_epoch = 1;
     code->hot.min_cycles = UINT64_MAX;
+    code->cold.jumps = true;
     code->poll.specializable = UINT32_MAX;
     code->hot.enter_hook = source->suspends ? HOOK_RESUME : HOOK_ENTER;
     code->who.address = source->address;
     code->who.line = source->line;
+    code->who.own = is_own(source->file);
     code->who.version = source->version;
     code->layout.unit_count = (uint32_t)(source->bytecode_size / 2);
     code->who.name = text_of(source->name);
@@ -218,7 +227,7 @@ void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark)
     for (i = 0; i < code->layout.site_count; i++) {
         const struct Site *site = &code->layout.sites[i];
 
-        if (site->redundant)
+        if (site->redundant || (site->kind >= SITE_JUMP && !code->cold.jumps))
             continue;
         ++*sites;
         *dark += atomic_load_explicit(&site->dark, memory_order_relaxed);
@@ -235,7 +244,7 @@ void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark)
 
 uint64_t Code_events(const struct Code *code)
 {
-    uint64_t events = Counter_get(&code->hot.calls);
+    uint64_t events = Counter_get(&code->hot.entries);
     uint32_t i;
 
     for (i = 0; i < code->layout.site_count; i++)

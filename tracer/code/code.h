@@ -16,6 +16,7 @@
 #include "tracer/code/code_plan.h"
 #include "tracer/code/code_poll.h"
 #include "tracer/code/code_row.h"
+#include "tracer/code/code_spans.h"
 #include "tracer/code/registry_node.h"
 
 struct Code {
@@ -24,6 +25,7 @@ struct Code {
     struct Share share;       // the sampler
     struct CodeCold cold;     // the hooks and who re-arms, seldom
     struct CodeLinks links;   // who calls whom: the hooks, seldom
+    struct CodeSpans spans;   // the governor and the hooks, seldom
     struct CodePlan plan;     // the governor
     struct CodePoll poll;     // the governor, in the bytecode it polls
     struct CodeRow row;       // the collector
@@ -85,6 +87,24 @@ static inline struct Histogram *Code_histogram(const struct Code *code)
     return atomic_load_explicit(&code->hot.histogram, memory_order_relaxed);
 }
 
+// Calls counted: each begins once, however often it is resumed.
+static inline uint64_t Code_calls(const struct Code *code)
+{
+    uint64_t resumed = Counter_get(&code->hot.resumed);
+    uint64_t entries = Counter_get(&code->hot.entries);
+
+    return entries > resumed ? entries - resumed : 0;
+}
+
+// The part of its entries that begin a call: 1 for what is never suspended,
+// and for what was only seen going on.
+static inline double Code_calls_an_entry(const struct Code *code)
+{
+    uint64_t calls = Code_calls(code);
+
+    return calls ? (double)calls / (double)Counter_get(&code->hot.entries) : 1;
+}
+
 // Ids are given out in turn and may wrap: was it adopted after that id was?
 static inline bool Code_is_after(const struct Code *code, uint32_t id)
 {
@@ -95,7 +115,8 @@ static inline bool Code_is_after(const struct Code *code, uint32_t id)
 // before our time, is nobody's business until something is seen of it.
 static inline bool Code_was_seen(const struct Code *code)
 {
-    return Counter_get(&code->hot.calls) || Counter_get(&code->hot.last_seen) ||
+    return Counter_get(&code->hot.entries) ||
+           Counter_get(&code->hot.last_seen) ||
            Counter_get(&code->share.samples);
 }
 
@@ -122,10 +143,16 @@ void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark);
 // Hooks that ran in it, exceptions aside.
 uint64_t Code_events(const struct Code *code);
 
+static inline enum Arming Code_arming(const struct Code *code)
+{
+    return (enum Arming)atomic_load_explicit(&code->spans.arming,
+                                             memory_order_relaxed);
+}
+
 // Callees that are known and dark.
 static inline uint32_t Code_dark_callees(const struct Code *code)
 {
-    return code->hot.dark_callees - code->hot.warming;
+    return code->hot.dark_callees;
 }
 
 #endif

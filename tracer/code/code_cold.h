@@ -13,7 +13,6 @@
 struct CodeCold {
     _Atomic uint32_t dark_times;   // times that it went dark
     uint64_t renewed;              // ticks when its sites got a second's hits
-    uint16_t portions;             // of those, that are left for its calls
     _Atomic double dark_calls;     // calls, estimated, of dark spells that are
                                    // over
     _Atomic uint64_t dark_ns;      // sampled in dark spells that are over, and
@@ -27,9 +26,10 @@ struct CodeCold {
     bool begins_tasks;  // asyncio runs the steps of tasks by it, and there is
                         // a timeline; whoever adopts it
     _Atomic bool again; // called more than once while `unarmed`
-    // Calls for each of which its dark callees are to be armed before its next
-    // call; 0: they are not. The governor sets it, the enter hook takes it.
-    _Atomic uint32_t callee_hits;
+    bool jumps;         // its jumps and branches are armed with it
+    bool between;  // no slice is open, and it calls functions that are armed in
+                   // slices: their time would pass for its own
+    bool reported; // it is dark, and its callers count it among dark callees
     uint64_t aged_calls;   // timed calls before the recent ones when the
                            // histogram was aged last; 0: never
     counter_t grown_bytes; // bytes of the histogram and of `links`

@@ -18,7 +18,8 @@
 
 struct CodeHot {
     // The enter hook's.
-    counter_t calls;      // calls counted; 0: not called since it was adopted
+    counter_t entries;    // calls and resumptions counted; 0: none since it was
+                          // adopted
     uint64_t stop_at;     // calls at which the function goes dark, or gets more
     counter_t last_seen;  // ticks of the newest hit; 0: none
     uint64_t last_caller; // id of the newest caller, which `links` has; 0:
@@ -27,21 +28,21 @@ struct CodeHot {
     struct Histogram *_Atomic histogram; // of self cycles; NULL: fewer than two
                                          // timed calls
     uint32_t id; // unique in the process, immutable, never reused; 0: nobody
-    // Known callees that are dark, and 1 while `warming`. While there are any,
-    // self and block cycles would take in the callees' and are left out. The
-    // governor reads it.
+    // Known callees that are dark. While there are any, self and block cycles
+    // would take in the callees' and are left out. The governor reads it.
     _Atomic uint32_t dark_callees;
     uint16_t epoch; // number that moves on when dark_callees becomes 0 or more;
                     // never 0
     uint16_t fast_epoch;  // epoch while a leave may take the fast path
                           // (thread_trace_call.h); 0: it may not
     uint16_t block_epoch; // epoch while block cycles are right; 0: they are not
-    _Atomic bool warming; // armed again, and its first calls are not timed
-    uint64_t stop_then;   // calls: stop_at once it is warm; 0: it has not
-                          // been armed again
-    _Atomic bool dark;    // its enter sites are disabled; the collector reads
-    bool closed;          // a leave was seen since it went dark: later leaves
-                          // are unreliable
+    bool untimed; // the next call on the slow path is not timed: its code has
+                  // just been armed
+    counter_t resumed; // of `calls`: those that went on after a yield or an
+                       // await
+    _Atomic bool dark; // its enter sites are disabled; the collector reads
+    bool closed;       // a leave was seen since it went dark: later leaves
+                       // are unreliable
     _Atomic bool calls_exact; // never dark: `calls` are all calls
     _Atomic bool exact;       // no site was ever dark: hits are all hits; the
                               // collector reads

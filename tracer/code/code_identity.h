@@ -5,6 +5,7 @@
 #ifndef OCULAR_TRACER_CODE_CODE_IDENTITY_H
 #define OCULAR_TRACER_CODE_CODE_IDENTITY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct CodeIdentity {
     uintptr_t address;      // of the code object
     uint32_t line;          // its first; 0: it has none
     uint32_t version;       // of its functions; 0: they have none
+    bool own;               // the program's code, and no library's
     char *name;             // qualified; UTF-8
     char *file;             // its path
     uint8_t *bytecode;      // base opcodes, 2 * unit_count bytes

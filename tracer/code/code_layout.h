@@ -56,8 +56,7 @@ struct Site {
     uint8_t kind;      // enum SiteKind
     uint8_t redundant; // follows from other sites: not kept armed
     _Atomic uint8_t dark;
-    uint8_t hook;      // enum HookKind: what its hook costs
-    uint16_t portions; // that it can still get (Code_renew)
+    uint8_t hook; // enum HookKind: what its hook costs
 };
 
 // One code unit's entry in the map from offsets to sites.

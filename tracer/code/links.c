@@ -73,7 +73,7 @@ int Code_link(struct Code *caller, struct Code *code)
     if (news != 1)
         return news;
     add_callee(caller, code->hot.id);
-    if (code->hot.dark)
+    if (code->hot.dark && code->cold.reported)
         Code_gain_dark_callee(caller);
     return news;
 }

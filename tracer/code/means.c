@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // See means.h.
 #include "tracer/code/means.h"
+#include "tracer/code/spans.h"
 
 #include <math.h>
 
 #define SAMPLES_ENOUGH 20 // for a mean made of a share
-#define RESUME_NS 20.0    // at most, without garbage
-#define SHORT_NS 100.0    // a call: that is too much of it to be told
 #define CALLS_ENOUGH 64   // timed, for a mean that says what calls take
 #define MOSTLY 4          // times as many calls could not be timed
 #define CALLS_ALIKE 16.0  // that follow each other say what one of them says
@@ -15,7 +14,7 @@
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 {
     double cumulative = (double)Counter_get(&code->share.cumulative.total_ns);
-    uint64_t calls = Counter_get(&code->hot.calls);
+    uint64_t calls = Counter_get(&code->hot.entries);
     double total =
         (double)Counter_cycles(&code->hot.total_cycles) / (double)calls;
 
@@ -42,19 +41,6 @@ static double own_wait(const struct Code *code)
     double to_run = (double)Counter_get(&code->share.wait_to_run.total_ns);
 
     return wait > 0 ? fmax(1 - to_run / wait, 0) : 1;
-}
-
-// The part of its CPU time that its timed calls have, too. Where garbage is
-// collected as it begins, that comes before its hook; but to begin takes each
-// call some RESUME_NS.
-static double own_cpu(const struct Code *code, double mean_ns)
-{
-    double resume = (double)Counter_get(&code->share.resume_ns);
-    double cpu = (double)Counter_get(&code->share.cpu.total_ns);
-
-    if (!(cpu > 0) || !(mean_ns > SHORT_NS))
-        return 1;
-    return fmin(fmax(1 - resume / cpu, 0) * mean_ns / (mean_ns - RESUME_NS), 1);
 }
 
 // What has been added since the mark; cycles net of what hooks cost may come
@@ -104,7 +90,7 @@ bool Code_is_hardly_timed(const struct Code *code)
     double timed = timed_calls(code);
 
     return timed < CALLS_ENOUGH &&
-           MOSTLY * timed < (double)Counter_get(&code->hot.calls);
+           MOSTLY * timed < (double)Counter_get(&code->hot.entries);
 }
 
 double Code_mean_cycles(const struct Code *code)
@@ -128,10 +114,15 @@ double Code_call_rate(const struct Code *code, const struct ShareTime *now,
     double mean = Code_mean_cycles(code);
     double wait = ShareValue_window(&share->wait, now) -
                   ShareValue_window(&share->wait_to_run, now);
-    double ran =
-        ShareValue_window(&share->cpu, now) * own_cpu(code, mean / hz * 1e9);
+    double ran = ShareValue_window(&share->cpu, now);
 
     return mean > 0 ? (ran + fmax(wait, 0)) * hz / mean : NAN;
+}
+
+// Code that is dark between slices is not known from samples (spans.h).
+static bool is_dark_and_hot(const struct Code *code)
+{
+    return code->hot.dark && Code_arming(code) == ARMED_HOT;
 }
 
 // ns in which it was dark, as far as they are not among dark_calls. -1: the
@@ -142,21 +133,9 @@ static double dark_ns(const struct Code *code)
     uint64_t then =
         atomic_load_explicit(&code->cold.dark_from_ns, memory_order_relaxed);
 
-    if (!code->hot.dark)
+    if (!is_dark_and_hot(code))
         return (double)before;
     return now >= then ? (double)(before + now - then) : -1;
-}
-
-// The part of its sampled time that its timed calls have, too. A mean that is
-// made of samples has all of it.
-static double own_part(const struct Code *code, double mean_ns)
-{
-    double cpu = (double)Counter_get(&code->share.cpu.total_ns);
-    double all = (double)Code_sampled_ns(code);
-
-    if (!(all > 0) || Code_is_hardly_timed(code))
-        return 1;
-    return 1 - (1 - own_cpu(code, mean_ns)) * cpu / all;
 }
 
 void Code_end_dark(struct Code *code, double hz)
@@ -168,8 +147,7 @@ void Code_end_dark(struct Code *code, double hz)
         code->cold.dark_ns = (uint64_t)ns;
         return;
     }
-    code->cold.dark_calls =
-        code->cold.dark_calls + ns / mean * own_part(code, mean);
+    code->cold.dark_calls = code->cold.dark_calls + ns / mean;
     code->cold.dark_ns = 0;
 }
 
@@ -202,9 +180,7 @@ double Code_dark_calls(const struct Code *code, double hz)
 {
     double mean = Code_mean_cycles(code) / hz * 1e9, ns = dark_ns(code);
 
-    if (ns == 0 && !code->hot.dark)
+    if (ns == 0 && !is_dark_and_hot(code))
         return code->cold.dark_calls;
-    return mean > 0 && ns >= 0
-               ? code->cold.dark_calls + ns / mean * own_part(code, mean)
-               : NAN;
+    return mean > 0 && ns >= 0 ? code->cold.dark_calls + ns / mean : NAN;
 }

@@ -21,6 +21,7 @@ static void add_totals(struct RetiredTotals *to,
 {
     to->objects += from->objects;
     to->calls += from->calls;
+    to->resumed += from->resumed;
     to->events += from->events;
     to->self_calls += from->self_calls;
     to->self_cycles += from->self_cycles;
@@ -36,7 +37,8 @@ static struct RetiredTotals totals_of(const struct Code *code)
 {
     return (struct RetiredTotals){
         .objects = 1,
-        .calls = Counter_get(&code->hot.calls),
+        .calls = Code_calls(code),
+        .resumed = Counter_get(&code->hot.resumed),
         .events = Code_events(code),
         .self_calls = Counter_get(&code->hot.self_calls),
         .self_cycles = Counter_cycles(&code->hot.self_cycles),

@@ -13,6 +13,7 @@
 struct RetiredTotals {
     uint64_t objects;
     uint64_t calls;
+    uint64_t resumed; // times that one of them went on
     uint64_t events;
     uint64_t self_calls; // calls in self_cycles and waited_cycles
     uint64_t self_cycles;

@@ -8,6 +8,7 @@
 #include "tracer/code/arming.h"
 #include "tracer/code/means.h"
 #include "tracer/code/registry.h"
+#include "tracer/code/spans.h"
 
 #include <string.h>
 #include <time.h>
@@ -217,18 +218,20 @@ int64_t ThreadTrace_check_span(struct ThreadTrace *trace, int64_t span)
     return 0;
 }
 
-void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code)
+void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,
+                             uint32_t depth)
 {
     const struct Frame *frame = trace->top;
 
     code->hot.last_caller = frame->id;
-    if (!frame->code)
+    // Between the two stands what is dark: it is no call of this one.
+    if (!frame->code || frame->depth + 1 != depth)
         return;
     Registry_link(trace->registry, frame->code, code);
 }
 
 bool ThreadTrace_renew(const struct ThreadTrace *trace, struct Code *code,
-                       uint64_t *stop, uint16_t *portions, uint64_t ticks)
+                       uint64_t ticks)
 {
     const struct Second second = {
         .hits =
@@ -236,7 +239,7 @@ bool ThreadTrace_renew(const struct ThreadTrace *trace, struct Code *code,
         .ticks = (uint64_t)trace->contention->hz,
     };
 
-    return Code_renew(code, stop, portions, &second, ticks);
+    return Code_renew(code, &second, ticks);
 }
 
 bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
@@ -248,13 +251,16 @@ bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
         return false;
     code->hot.dark = true;
     code->hot.closed = false;
+    if (!code->spans.ended)
+        Spans_drop(code, ticks);
     Code_refresh(code);
     code->hot.calls_exact = code->hot.exact = false;
     atomic_fetch_add_explicit(&code->cold.dark_times, 1, memory_order_relaxed);
     atomic_store_explicit(&code->cold.dark_from_ns, Code_sampled_ns(code),
                           memory_order_relaxed);
     atomic_store_explicit(&code->cold.dark_since, ticks, memory_order_relaxed);
-    for (i = 0; i < code->links.caller_count; i++) {
+    code->cold.reported = !code->spans.ended;
+    for (i = 0; code->cold.reported && i < code->links.caller_count; i++) {
         struct Code *caller =
             Registry_by_id(trace->registry, code->links.callers[i]);
 
@@ -422,7 +428,7 @@ struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
 
     // Its caller, if that is on the stack, now knows of a dark callee.
     if (code->hot.last_caller != trace->top->id)
-        ThreadTrace_note_caller(trace, code);
+        ThreadTrace_note_caller(trace, code, depth);
     if (code->hot.dark)
         return NULL;
     if (trace->top == trace->limit && !ThreadTrace_grow(trace))

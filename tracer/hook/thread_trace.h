@@ -153,12 +153,13 @@ void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks);
 // process ran goes to `waited`; what another program ran goes to nobody.
 // Returns the part that is self time.
 int64_t ThreadTrace_check_span(struct ThreadTrace *trace, int64_t span);
-// A new caller of `code`: records the edge. Where `code` is dark the caller
-// counts one more dark callee.
-void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code);
+// A new caller of `code`, whose call is at `depth`: records the edge. If `code`
+// is dark, the caller counts one more dark callee.
+void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,
+                             uint32_t depth);
 // A site of the code has had its hits. true: it gets more (Code_renew).
 bool ThreadTrace_renew(const struct ThreadTrace *trace, struct Code *code,
-                       uint64_t *stop, uint16_t *portions, uint64_t ticks);
+                       uint64_t ticks);
 // The threshold is reached. true: the frame is still to be pushed.
 bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
                         uint64_t ticks);

@@ -11,7 +11,8 @@
 OCULAR_HOT bool Frame_is_clean(const struct Frame *frame,
                                const struct Code *code)
 {
-    return frame->epoch == code->hot.epoch && !code->hot.dark_callees;
+    return frame->epoch == code->hot.epoch && !code->hot.dark_callees &&
+           !code->cold.between;
 }
 
 // A block ended at `site`.

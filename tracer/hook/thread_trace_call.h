@@ -14,7 +14,7 @@ OCULAR_HOT bool ThreadTrace_is_fast_enter(const struct ThreadTrace *trace,
 {
     return trace->top->depth < depth &&
            code->hot.last_caller == trace->top->id &&
-           Counter_get(&code->hot.calls) + 1 < code->hot.stop_at &&
+           Counter_get(&code->hot.entries) + 1 < code->hot.stop_at &&
            trace->top != trace->limit && ThreadTrace_is_alone(trace, path);
 }
 
@@ -23,10 +23,11 @@ OCULAR_HOT bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
                                   uint32_t depth, uint16_t start,
                                   uint64_t ticks, enum HookPath path)
 {
-    uint64_t calls = Counter_add(&code->hot.calls, 1);
+    uint64_t entries = Counter_add(&code->hot.entries, 1);
     int64_t now = ThreadTrace_advance(trace, ticks, code->hot.enter_hook, path);
     struct Frame *frame;
-    bool disable = false, untimed = false;
+    bool disable = false;
+    bool untimed = path == PATH_SLOW && code->hot.untimed;
 
     // What a dark function's other sites still say makes nothing newer.
     if (path != PATH_SLOW || !code->hot.dark)
@@ -34,16 +35,15 @@ OCULAR_HOT bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     while (OCULAR_SLOW(path, trace->top->depth >= depth))
         ThreadTrace_pop_unseen(trace, ticks);
     if (OCULAR_SLOW(path, code->hot.last_caller != trace->top->id))
-        ThreadTrace_note_caller(trace, code);
-    if (OCULAR_SLOW(path, calls >= code->hot.stop_at)) {
-        untimed = Code_may_skip_timing(code);
-        if (Code_warm(code)) {
-            ;
-        } else if (ThreadTrace_renew(trace, code, &code->hot.stop_at,
-                                     &code->cold.portions, ticks)) {
-            untimed = true;
+        ThreadTrace_note_caller(trace, code, depth);
+    if (OCULAR_SLOW(path, untimed))
+        code->hot.untimed = false;
+    if (OCULAR_SLOW(path, entries >= code->hot.stop_at)) {
+        if (ThreadTrace_renew(trace, code, ticks)) {
+            untimed = true; // something is done in its sight
         } else if (ThreadTrace_darken(trace, code, ticks)) {
             disable = true;
+            untimed |= code->spans.ended;
         } else {
             return true;
         }

@@ -42,8 +42,7 @@ OCULAR_HOT bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
     if (fast || frame)
         frame->start = to;
     if (fast || hits < site->stop_at ||
-        (!site->redundant && ThreadTrace_renew(trace, code, &site->stop_at,
-                                               &site->portions, ticks)))
+        (!site->redundant && ThreadTrace_renew(trace, code, ticks)))
         return false;
     Code_darken_site(code, site);
     return true;

@@ -171,6 +171,7 @@ static bool fill_retired_row(struct Snapshot *snapshot, struct RetiredRow *row,
     row->line = NULL_U64;
     row->objects = totals->objects;
     row->calls = totals->calls;
+    row->resumptions = totals->resumed;
     row->calls_exact = !totals->inexact;
     row->self_cycles = totals->self_calls ? totals->self_cycles : NULL_U64;
     row->waited_cycles = totals->self_calls ? totals->waited_cycles : NULL_U64;

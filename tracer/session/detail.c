@@ -240,7 +240,7 @@ static struct Totals count_returns(const struct Walk *walk)
             totals.returns += Counter_get(&site->hits);
     }
     totals.conserved = code->hot.exact && !totals.resumes &&
-                       totals.returns == Counter_get(&code->hot.calls) &&
+                       totals.returns == Counter_get(&code->hot.entries) &&
                        !has_opcode(walk, "PUSH_EXC_INFO");
     return totals;
 }
@@ -285,7 +285,7 @@ static void spread_sites(struct Walk *walk, bool conserved)
 // at least those that returned did.
 static void spread_entry(struct Walk *walk, const struct Totals *totals)
 {
-    uint64_t calls = Counter_get(&walk->code->hot.calls);
+    uint64_t calls = Counter_get(&walk->code->hot.entries);
     uint64_t floor = calls < totals->returns ? calls : totals->returns;
     size_t row;
 
@@ -357,7 +357,7 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
         const struct Site *end, *site = sites_of(walk, row, &end);
 
         begun = site && site->kind == SITE_START;
-        walk->rows[row].hits = Counter_get(&code->hot.calls);
+        walk->rows[row].hits = Counter_get(&code->hot.entries);
         walk->rows[row].exact = code->hot.calls_exact;
     }
 }

@@ -3,6 +3,7 @@
 #include "tracer/session/engine.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/means.h"
+#include "tracer/code/spans.h"
 #include "tracer/timeline/aside.h"
 
 #include <errno.h>
@@ -32,10 +33,13 @@ void Engine_release(struct Engine *engine)
 }
 
 // It is no dark callee any more of those that are known to call it.
-static void tell_callers(struct Engine *engine, const struct Code *code)
+static void clear_callers(struct Engine *engine, struct Code *code)
 {
     uint32_t i;
 
+    if (!code->cold.reported)
+        return;
+    code->cold.reported = false;
     for (i = 0; i < code->links.caller_count; i++) {
         struct Code *caller =
             Registry_by_id(engine->registry, code->links.callers[i]);
@@ -59,23 +63,20 @@ static void end_dark(struct Engine *engine, struct Code *code)
     Ring_push(engine->rearmed, now, EVENT_REARMED, event.what);
 }
 
-void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
+void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
+                  bool jumps)
 {
     uint64_t ticks = Clock_read(&engine->clock);
-    uint64_t second_hits = engine->registry->hits;
 
     ThreadTraces_forget(&engine->traces, code);
     if (code->hot.dark) {
         Code_end_dark(code, Clock_hz(&engine->clock));
-        tell_callers(engine, code);
-    } else if (second_hits) {
-        // A jump of it is dark. The rest stays armed for as long as it would.
-        Code_give(code, second_hits, ticks);
+        clear_callers(engine, code);
     }
     end_dark(engine, code);
     Code_age_histogram(code);
-    Code_rearm(code, threshold);
-    code->cold.renewed = ticks;
+    Code_rearm(code, threshold, jumps, ticks);
+    Spans_open(code, ticks);
 }
 
 void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge)
@@ -92,7 +93,7 @@ void Engine_retire(struct Engine *engine, struct Code *code)
 {
     ThreadTraces_forget(&engine->traces, code);
     if (code->hot.dark)
-        tell_callers(engine, code);
+        clear_callers(engine, code);
     end_dark(engine, code);
     Registry_retire(engine->registry, code, Clock_read(&engine->clock));
 }

@@ -36,10 +36,11 @@ struct Engine {
 
 int Engine_init(struct Engine *engine); // 0 or -ENOMEM
 // A function's sites are about to fire again, `threshold` hits each (0: for
-// good): it is armed, its callers' self time is clean again, frames that were
-// open meanwhile are forgotten, and its quantiles age as its mean has.
-// Interpreter's lock held.
-void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold);
+// good), its jumps and branches with `jumps`: it is armed, its callers' self
+// time is clean again, frames that were open meanwhile are forgotten, and its
+// quantiles age as its mean has. Interpreter's lock held.
+void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
+                  bool jumps);
 // A stack has shown that one function calls another. Dark, that one could not
 // tell: from now on its time is not taken for the caller's own. Interpreter's
 // lock held.

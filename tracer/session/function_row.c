@@ -2,6 +2,7 @@
 // See function_row.h.
 #include "tracer/session/function_row.h"
 #include "tracer/code/means.h"
+#include "tracer/code/spans.h"
 #include "tracer/sample/breakdown.h"
 
 #include <math.h>
@@ -89,14 +90,15 @@ static void fill_cycles(struct Function *f, struct Code *code)
         f->total_cycles = Counter_cycles(&code->hot.total_cycles);
     if (Code_is_hardly_timed(code))
         f->avg_cycles =
-            Code_sampled_cycles(code, Counter_get(&code->share.cpu.total_ns));
+            Code_sampled_cycles(code, Counter_get(&code->share.cpu.total_ns)) /
+            Code_calls_an_entry(code);
     f->avg_estimated = !calls || !isnan(f->avg_cycles);
     if (!calls)
         return;
     f->self_cycles = Counter_cycles(&code->hot.self_cycles);
     f->waited_cycles = Counter_get(&code->hot.waited_cycles);
     if (!f->avg_estimated)
-        f->avg_cycles = Code_self_mean(code);
+        f->avg_cycles = Code_self_mean(code) / Code_calls_an_entry(code);
     if (least != UINT64_MAX)
         f->min_cycles = (double)least;
     fill_quantiles(f, code);
@@ -113,27 +115,59 @@ static bool was_dark(const struct Code *code)
 // From now on its calls are counted for the next rate.
 static void begin_rate(struct Code *code, const struct Moment *at)
 {
-    code->row.rate_calls = Counter_get(&code->hot.calls);
+    code->row.rate_calls = Code_calls(code);
     code->row.rate_at = at->now;
     code->row.rate_dark = code->hot.dark;
     code->row.rate_dark_times =
         atomic_load_explicit(&code->cold.dark_times, memory_order_relaxed);
 }
 
-// Calls a second: counted where it was armed all the time; else from sampled
-// time over the cost of a call, armed or dark (design: never from "hits until
-// dark").
+// The rate of a function that was dark since the last row: from the spans in
+// which it was armed, or, if it is too hot for those, from sampled time over
+// the cost of a call.
+static double estimated_rate(struct Function *f, const struct Code *code,
+                             const struct Moment *at)
+{
+    if (Code_arming(code) != ARMED_HOT) {
+        f->calls_per_s_error = Spans_rate_error(code, at->ticks, at->hz);
+        return Spans_rate(code, at->ticks, at->hz);
+    }
+    return at->sees ? Code_call_rate(code, at->sampled, at->hz) *
+                          Code_calls_an_entry(code)
+                    : NAN;
+}
+
+// Calls that no hook has seen, and by how many that may be wrong.
+static double missed_calls(const struct Code *code, const struct Moment *at,
+                           double *error)
+{
+    double hot = Code_dark_calls(code, at->hz) * Code_calls_an_entry(code);
+    double missed = Spans_missed(code, at->ticks, at->hz);
+    double rate = Spans_rate(code, at->ticks, at->hz);
+    double of_rate = Spans_rate_error(code, at->ticks, at->hz) / rate;
+
+    *error = Code_arming(code) == ARMED_HOT || hot > 0
+                 ? Code_calls_error(
+                       code, code->row.quantiles_calls ? code->row.spread : 1,
+                       at->hz) *
+                       Code_calls_an_entry(code)
+                 : 0;
+    if (missed > 0)
+        *error = hypot(*error, missed * of_rate);
+    return hot + missed;
+}
+
+// Calls a second: counted where it was armed all the time, else estimated.
 static void fill_rates(struct Function *f, struct Code *code,
                        const struct Moment *at)
 {
-    double since;
+    double since, error;
 
     if (code->row.rate_at == 0)
         code->row.rate_at = at->started;
     since = at->now - code->row.rate_at;
     if (was_dark(code)) {
-        code->row.rate =
-            at->sees ? Code_call_rate(code, at->sampled, at->hz) : NAN;
+        code->row.rate = estimated_rate(f, code, at);
         code->row.rate_estimated = true;
         begin_rate(code, at);
     } else if (since >= RATE_WINDOW) {
@@ -143,16 +177,14 @@ static void fill_rates(struct Function *f, struct Code *code,
     }
     f->calls_per_s = code->row.rate;
     f->rate_estimated = code->row.rate_estimated;
-    f->calls_estimated = (double)f->calls + Code_dark_calls(code, at->hz);
+    f->calls_estimated = (double)f->calls + missed_calls(code, at, &error);
     if (f->calls_exact)
         return;
-    if (!at->sees || (code->hot.dark && !Counter_get(&code->share.samples)))
+    if (Code_arming(code) == ARMED_HOT &&
+        (!at->sees || (code->hot.dark && !Counter_get(&code->share.samples))))
         f->calls_estimated = NAN;
     // Without a histogram its calls may differ by anything.
-    f->calls_error =
-        Code_calls_error(code, code->row.quantiles_calls ? code->row.spread : 1,
-                         at->hz) /
-        f->calls_estimated;
+    f->calls_error = error / f->calls_estimated;
 }
 
 // Most functions change seldom, and their sites are much memory.
@@ -177,6 +209,8 @@ static void fill_sites(struct Function *f, struct Code *code)
 
 static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
 {
+    if (Code_arming(code) == ARMED_SLICES)
+        return STATE_PARTIAL;
     if (!dark && !code->hot.dark)
         return STATE_ARMED;
     return dark == sites ? STATE_DARK : STATE_PARTIAL;
@@ -211,10 +245,12 @@ bool FunctionRow_fill(struct Snapshot *snapshot, struct Function *f,
     f->name = Snapshot_text(snapshot, code->who.name);
     f->file = Snapshot_text(snapshot, code->who.file);
     f->line = code->who.line;
-    f->calls = Counter_get(&code->hot.calls);
+    f->calls = Code_calls(code);
+    f->resumptions = Counter_get(&code->hot.resumed);
     f->calls_exact = code->hot.calls_exact;
     f->c_share = f->min_cycles = f->avg_cycles = NAN;
     f->p50_cycles = f->p99_cycles = f->calls_error = NAN;
+    f->calls_per_s_error = NAN;
     f->share = f->cpu_share = f->wait_share = f->total_share = NAN;
     f->run_share = f->calls_per_s = NAN;
     f->samples = f->run_samples = NULL_U64;

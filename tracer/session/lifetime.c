@@ -134,8 +134,7 @@ int Session_start(struct Session **result, struct Engine *engine,
         return -ENOMEM;
     session->config = *config;
     session->budget = config->budget;
-    session->first_hits = config->threshold;
-    engine->registry->hits = 0; // until the governor says more
+    engine->registry->hits = Session_second_hits(session);
     session->arm_new = true;
     session->engine = engine;
     // What went between two sessions belongs to none, and nobody reads it.

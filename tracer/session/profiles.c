@@ -3,19 +3,22 @@
 #include "tracer/session/profiles.h"
 #include "tracer/base/rcu.h"
 #include "tracer/code/means.h"
+#include "tracer/code/spans.h"
 #include "tracer/session/collect.h"
 #include "tracer/timeline/profile_file.h"
 
 #include <errno.h>
 #include <math.h>
 
-// Counted, and estimated for when it was dark.
-static double calls_of(const struct Code *code, double hz)
+// Counted, and estimated for when it was dark. As in cProfile's files, going on
+// after a yield or an await counts as a call.
+static double calls_of(const struct Code *code, uint64_t ticks, double hz)
 {
-    double calls = (double)Counter_get(&code->hot.calls);
+    double calls = (double)Counter_get(&code->hot.entries);
     double dark = Code_dark_calls(code, hz);
 
-    return calls + (isnan(dark) ? code->cold.dark_calls : dark);
+    return calls + (isnan(dark) ? code->cold.dark_calls : dark) +
+           Spans_missed(code, ticks, hz) / Code_calls_an_entry(code);
 }
 
 // What has gone keeps its name, as long as nothing is reclaimed.
@@ -24,6 +27,7 @@ static void describe(struct Session *session, const struct FlameTable *table,
 {
     struct Engine *engine = session->engine;
     double hz = Clock_hz(&engine->clock);
+    uint64_t ticks = Clock_read(&engine->clock);
     size_t i;
 
     Rcu_read_lock();
@@ -37,7 +41,7 @@ static void describe(struct Session *session, const struct FlameTable *table,
         if (code)
             *function = (struct ProfileFunction){
                 function->name, function->file, function->line,
-                calls_of(code, hz),
+                calls_of(code, ticks, hz),
                 (double)Counter_get(&code->share.cpu.total_ns)};
         if (gone)
             *function = (struct ProfileFunction){

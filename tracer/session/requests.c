@@ -134,7 +134,7 @@ static void rearm(struct Session *session, uint64_t viewer,
                "there is no such function, or not any more");
         return;
     }
-    Rearm_push(&session->rearm, message->number);
+    Rearm_push(&session->rearm, message->number, false);
     Details_wake(&session->details);
     accept_request(session, viewer, message);
 }
@@ -153,6 +153,7 @@ static void detail(struct Session *session, uint64_t viewer,
                    : "there is no function with that id");
         return;
     }
+    Rearm_push(&session->rearm, message->number, true);
     error = Details_ask(&session->details, viewer, message->request,
                         (uint32_t)message->number);
     if (error == -ESHUTDOWN)

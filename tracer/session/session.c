@@ -21,6 +21,19 @@ int Session_set_budget(struct Session *session, double budget)
     return 0;
 }
 
+#define SECOND_HITS 2000 // at most, however high the threshold is
+
+uint64_t Session_second_hits(const struct Session *session)
+{
+    double budget =
+        atomic_load_explicit(&session->budget, memory_order_relaxed);
+    uint64_t threshold = session->config.threshold;
+
+    if (isnan(budget))
+        return 0;
+    return threshold < SECOND_HITS ? threshold : SECOND_HITS;
+}
+
 const char *Session_sampler_trouble(const struct Session *session)
 {
     if (session->sampler_refused)

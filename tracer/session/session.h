@@ -74,9 +74,6 @@ struct Session {
                             // before a fork and start them after it
     _Atomic double budget;  // share of CPU time, as set last; NaN = none
     struct Account account;
-    _Atomic uint64_t first_hits; // of code that is adopted now, before it goes
-                                 // dark: the threshold, or less where too much
-                                 // is spent. The governor's.
     _Atomic bool arm_new; // code that is adopted now is armed at once; the
                           // governor's
     struct Rearm rearm;   // for the governor
@@ -89,6 +86,9 @@ struct Session {
 // -EINVAL: not above 0 and at most 1, or -ENOTSUP: this session holds none
 // (threshold 0, precise mode).
 int Session_set_budget(struct Session *session, double budget);
+// Hits that armed code may have in a second; 0: they count for good, as no
+// budget is held. Any thread.
+uint64_t Session_second_hits(const struct Session *session);
 // Why there are no shares of lately, though they are wanted: in words. NULL:
 // there are. Any thread.
 const char *Session_sampler_trouble(const struct Session *session);

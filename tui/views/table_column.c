@@ -76,29 +76,46 @@ static bool is_rate_estimated(const struct Row *row)
                                                 : row->now->rate_estimated != 0;
 }
 
+// From slices, in which its calls were counted over a known time.
+static bool is_sliced(const struct Row *row)
+{
+    return isfinite(row->now->calls_per_s_error);
+}
+
+// The standard error of the estimated rate, over the rate.
+static double rate_error(const struct Row *row, double rate)
+{
+    // That of all its calls: the rate is made of the same mean.
+    return is_sliced(row) ? row->now->calls_per_s_error / rate
+                          : row->now->calls_error;
+}
+
 static void put_rate(struct TableText *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 1] = "~";
-    double rate = cell->value, samples = Row_rate_samples(cell->row);
-    // That of all its calls: the rate is made of the same mean.
-    double error = cell->row->now->calls_error;
-    bool rough = samples < WINDOW_FEW || error > ROUGH_RATE;
+    const struct Row *row = cell->row;
+    double rate = cell->value, samples = Row_rate_samples(row);
+    double error = rate_error(row, rate);
+    bool rough =
+        (!is_sliced(row) && samples < WINDOW_FEW) || error > ROUGH_RATE;
+    bool unknown =
+        !is_sliced(row) && (samples < WINDOW_LEAST || error > UNKNOWN_RATE);
     TableText_number(out, rate, Number_rate);
     if (rate == 0)
         out->style = STYLE_FAINT;
-    if (!isfinite(rate) || !is_rate_estimated(cell->row))
+    if (!isfinite(rate) || !is_rate_estimated(row))
         return;
     strcpy(text + 1,
            Number_rate(number, rough ? Window_one_digit(rate) : rate));
-    TableText_put(out, rough ? STYLE_FAINT : STYLE_PLAIN,
-                  samples < WINDOW_LEAST || error > UNKNOWN_RATE ? "" : text);
+    TableText_put(out, rough ? STYLE_FAINT : STYLE_PLAIN, unknown ? "" : text);
 }
 
 // Not more than that: no sample tells of the times in the dark.
 static bool is_floor(const struct Row *row)
 {
-    return isnan(Row_estimated(row)) || (Row_u64(row->now->run_samples) == 0 &&
-                                         Row_estimated(row) <= Row_calls(row));
+    return isnan(Row_estimated(row)) ||
+           (!is_sliced(row) && Row_u64(row->now->run_samples) == 0 &&
+            Row_estimated(row) <= Row_calls(row));
 }
 
 static void put_calls(struct TableText *out, const struct TableCell *cell)
@@ -109,7 +126,8 @@ static void put_calls(struct TableText *out, const struct TableCell *cell)
     double samples = Row_u64(row->now->run_samples);
     const char *mark = "~";
     // Most of the number is an estimate.
-    bool rough = samples < WINDOW_FEW && calls > 2 * seen;
+    bool rough = is_sliced(row) ? row->now->calls_error > ROUGH_RATE
+                                : samples < WINDOW_FEW && calls > 2 * seen;
     if (Row_calls_exact(row))
         mark = "";
     else if (is_floor(row) || !Row_is_sure(row))

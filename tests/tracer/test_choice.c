@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// tracer/budget/choice: which functions stay armed.
+#include "tracer/budget/choice.h"
+
+#include "tests/tracer/make_engine.h"
+#include "tracer/code/spans.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define HZ 1e9
+#define SECOND UINT64_C(1000000000)
+
+static struct Engine engine;
+static struct Choice choice;
+static uint64_t now;
+
+// A function that was called so many times in a span of one second.
+static struct Code *called(uint64_t calls, bool own)
+{
+    struct Code *code = add_code(&engine, "f", 500);
+
+    code->who.own = own;
+    Counter_set(&code->hot.last_seen, 1);
+    Spans_open(code, now - SECOND);
+    Counter_add(&code->hot.entries, calls);
+    return code;
+}
+
+// A call's hooks take 1 us; all may take `rate` s a second.
+static void choose(double rate, bool sliced)
+{
+    const struct ChoiceReading reading = {.registry = engine.registry,
+                                          .ticks = now,
+                                          .hz = HZ,
+                                          .call_s = 1e-6,
+                                          .rate = rate,
+                                          .sliced = sliced};
+
+    assert_int_equal(Choice_make(&choice, &reading), 0);
+}
+
+static const struct ChoiceItem *item_of(const struct Code *code)
+{
+    for (size_t i = 0; i < choice.count; i++)
+        if (choice.items[i].id == code->hot.id)
+            return &choice.items[i];
+    return NULL;
+}
+
+static void expect(const struct Code *code, bool stays)
+{
+    assert_non_null(item_of(code));
+    assert_int_equal(item_of(code)->stays, stays);
+}
+
+// 1000 calls a second fit into half of 2 ms: the cheap ones, and none beside
+// them that would not fit any more.
+static void test_the_cheapest(void **state)
+{
+    struct Code *dear = called(900, false), *cheap = called(50, false);
+    struct Code *middle = called(300, false), *idle = called(0, false);
+
+    (void)state;
+    choose(2e-3, true);
+    expect(idle, true);
+    expect(cheap, true);
+    expect(middle, true);
+    expect(dear, false);
+    assert_true(choice.left_out);
+    assert_float_equal(choice.stays_s, 350e-6, 1e-9);
+    choose(4e-3, true);
+    expect(dear, true);
+    assert_false(choice.left_out);
+}
+
+// A handler before any library's function; one that does not fit leaves its
+// room to others.
+static void test_the_programs_own_first(void **state)
+{
+    struct Code *library[8], *handler = called(400, true);
+    struct Code *loop = called(5000, true);
+
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        library[i] = called(100, false);
+    choose(2e-3, true);
+    expect(handler, true);
+    expect(loop, false);
+    for (int i = 0; i < 8; i++)
+        expect(library[i], i < 6);
+}
+
+// Each resumption of a coroutine has its hooks.
+static void test_resumptions_cost(void **state)
+{
+    struct Code *code = called(800, false);
+
+    (void)state;
+    Counter_add(&code->hot.resumed, 600);
+    choose(1e-3, true);
+    assert_float_equal(item_of(code)->cost_s, 800e-6, 1e-9);
+    expect(code, false);
+}
+
+// Hot code is no candidate, nor is code that nobody has seen, or that is armed
+// for good.
+static void test_no_candidates(void **state)
+{
+    struct Code *hot = called(10, false), *unseen = called(0, false);
+    struct Code *stays = called(10, false);
+
+    (void)state;
+    hot->hot.dark = true;
+    hot->spans.arming = ARMED_HOT;
+    Counter_set(&unseen->hot.last_seen, 0);
+    stays->hot.stop_at = CODE_NEVER;
+    choose(1, true);
+    assert_null(item_of(hot));
+    assert_null(item_of(unseen));
+    assert_null(item_of(stays));
+    hot->hot.dark = false; // a slice in which it had calls left
+    choose(1, true);
+    expect(hot, true);
+}
+
+// Between slices only what is armed is looked at: it stays while its cost is
+// no more than a quarter above its part.
+static void test_between_slices(void **state)
+{
+    struct Code *always = called(100, false), *sliced = called(100, false);
+    struct Code *new = called(100, false);
+
+    (void)state;
+    always->spans.arming = ARMED_ALWAYS;
+    sliced->spans.arming = ARMED_SLICES;
+    choose(2e-3, false);
+    assert_null(item_of(sliced));
+    assert_null(item_of(new)); // its span is too short
+    expect(always, true);
+    now += SECOND;
+    choose(2e-3, false);
+    expect(new, true);
+    for (int i = 0; i < 30; i++) { // it has become dear
+        now += SECOND;
+        Counter_add(&always->hot.entries, 1100);
+        choose(2e-3, false);
+    }
+    expect(always, true);
+    assert_float_equal(item_of(always)->cost_s, 1100e-6, 10e-6);
+    for (int i = 0; i < 30; i++) {
+        now += SECOND;
+        Counter_add(&always->hot.entries, 1400);
+        choose(2e-3, false);
+    }
+    expect(always, false);
+}
+
+static void test_each_is_popped_once(void **state)
+{
+    unsigned count = 0;
+
+    (void)state;
+    for (int i = 0; i < 600; i++)
+        called((uint64_t)i, false);
+    choose(1, true);
+    assert_int_equal(choice.count, 600);
+    for (const struct ChoiceItem *item; (item = Choice_pop(&choice)); count++)
+        assert_true(item->stays);
+    assert_int_equal(count, 600);
+    assert_null(Choice_pop(&choice));
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    now = 1000 * SECOND;
+    choice = (struct Choice){0};
+    return Engine_init(&engine);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    Choice_release(&choice);
+    Engine_release(&engine);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_cheapest),     TEST(test_the_programs_own_first),
+        TEST(test_resumptions_cost), TEST(test_no_candidates),
+        TEST(test_between_slices),   TEST(test_each_is_popped_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

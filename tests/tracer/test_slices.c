@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// tracer/budget/slices in virtual time: how long slices are and how often they
+// come, by what they cost.
+#include "tracer/budget/slices.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define TICK 0.05
+
+// A program whose hooks cost so much while all are armed.
+struct World {
+    struct Slices slices;
+    struct SlicesReading now;
+    double cores;  // that hooks take in a slice
+    double arming; // s that it takes to arm all
+    unsigned count;
+    double open_s, longest_s, shortest_s; // of slices
+};
+
+static struct World world(double rate, double cores, double arming)
+{
+    struct World w = {.now = {.now_s = 50, .rate = rate},
+                      .cores = cores,
+                      .arming = arming,
+                      .shortest_s = INFINITY};
+
+    Slices_init(&w.slices, w.now.now_s);
+    return w;
+}
+
+static void turn(struct World *w)
+{
+    if (w->slices.phase == SLICE_COUNTS)
+        w->now.spent_s += w->cores * TICK;
+    w->now.now_s += TICK;
+    switch (Slices_step(&w->slices, &w->now)) {
+    case SLICE_BEGINS:
+        w->now.spent_s += w->arming;
+        Slices_armed(&w->slices, w->now.now_s);
+        break;
+    case SLICE_ENDS:
+        w->open_s = w->now.now_s - w->slices.begun_s;
+        w->longest_s = fmax(w->longest_s, w->open_s);
+        w->shortest_s = fmin(w->shortest_s, w->open_s);
+        Slices_ended(&w->slices, &w->now);
+        w->count++;
+        break;
+    default:
+        break;
+    }
+}
+
+static void run(struct World *w, double s)
+{
+    for (double until = w->now.now_s + s; w->now.now_s < until;)
+        turn(w);
+}
+
+// The first slice begins with the trace.
+static void test_the_first(void **state)
+{
+    struct World w = world(0.005, 0.001, 0);
+
+    (void)state;
+    assert_int_equal(w.slices.phase, SLICE_COUNTS);
+    run(&w, 0.6);
+    assert_int_equal(w.count, 1);
+    assert_float_equal(w.open_s, 0.5, 1.1 * TICK);
+    assert_int_equal(w.slices.phase, SLICE_RESTS);
+}
+
+// If they cost next to nothing they come every two seconds, and last one.
+static void test_cheap(void **state)
+{
+    struct World w = world(0.005, 0.0001, 0.0001);
+
+    (void)state;
+    run(&w, 300);
+    assert_true(w.count > 80 && w.count < 120);
+    assert_float_equal(w.open_s, 1, 1.1 * TICK);
+}
+
+// They take half of what hooks may take, whatever they cost.
+static void test_the_part_is_kept(void **state)
+{
+    static const double cores[] = {0.002, 0.01, 0.03, 0.1};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
+        struct World w = world(0.002, cores[i], 0.002);
+        double before;
+
+        run(&w, 60);
+        before = w.now.spent_s;
+        run(&w, 600);
+        assert_true(w.now.spent_s - before < 600 * 0.001 * 1.25);
+        assert_true(w.now.spent_s - before > 600 * 0.001 * 0.4);
+        assert_true(w.count > 10);
+    }
+}
+
+// A program that is far too dear gets short slices, once in a minute.
+static void test_too_dear(void **state)
+{
+    struct World w = world(0.001, 1, 0.002);
+
+    (void)state;
+    run(&w, 600);
+    assert_true(w.count >= 8 && w.count <= 16);
+    assert_true(w.open_s < 0.2);
+}
+
+// One that becomes dear in a slice has that ended, but not at once.
+static void test_it_becomes_dear(void **state)
+{
+    struct World w = world(0.002, 0.002, 0);
+    unsigned before;
+
+    (void)state;
+    run(&w, 100);
+    while (w.slices.phase != SLICE_COUNTS)
+        turn(&w);
+    before = w.count;
+    w.cores = 0.2;
+    while (w.count == before)
+        turn(&w);
+    assert_true(w.open_s >= 0.1 - 1e-9);
+    assert_true(w.open_s < 0.3);
+}
+
+// In debt the next one waits, for an interval more at most.
+static void test_in_debt(void **state)
+{
+    struct World rich = world(0.002, 0.01, 0.001), poor = rich;
+
+    (void)state;
+    poor.now.overdrawn = true;
+    run(&rich, 600);
+    run(&poor, 600);
+    assert_true(poor.count < rich.count);
+    assert_true(poor.count > rich.count / 3);
+}
+
+// They do not fall into step with a program's rhythm.
+static void test_the_phase_is_random(void **state)
+{
+    struct World w = world(0.002, 0.01, 0.001);
+    unsigned fifths[5] = {0}, before = 0;
+
+    (void)state;
+    while (w.count < 200) {
+        turn(&w);
+        if (w.slices.phase == SLICE_COUNTS && before != w.count) {
+            before = w.count;
+            fifths[(unsigned)(fmod(w.slices.begun_s, 5))]++;
+        }
+    }
+    for (int i = 0; i < 5; i++)
+        assert_true(fifths[i] > 15);
+}
+
+static void test_hurry(void **state)
+{
+    struct World w = world(0.002, 0.01, 0.001);
+
+    (void)state;
+    run(&w, 20);
+    while (w.slices.phase != SLICE_RESTS)
+        turn(&w);
+    Slices_hurry(&w.slices);
+    assert_true(w.slices.all);
+    w.now.now_s += TICK;
+    assert_int_equal(Slices_step(&w.slices, &w.now), SLICE_BEGINS);
+    assert_true(w.slices.all); // until all are armed
+    Slices_armed(&w.slices, w.now.now_s);
+    assert_false(w.slices.all);
+}
+
+static void test_a_clock_that_jumps(void **state)
+{
+    static const double jumps[] = {-500, 500, -1e9};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
+        struct World w = world(0.002, 0.01, 0.001);
+        unsigned before;
+
+        run(&w, 60);
+        w.now.now_s += jumps[i];
+        before = w.count;
+        run(&w, 130);
+        assert_true(w.count - before >= 2);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_first),
+        cmocka_unit_test(test_cheap),
+        cmocka_unit_test(test_the_part_is_kept),
+        cmocka_unit_test(test_too_dear),
+        cmocka_unit_test(test_it_becomes_dear),
+        cmocka_unit_test(test_in_debt),
+        cmocka_unit_test(test_the_phase_is_random),
+        cmocka_unit_test(test_hurry),
+        cmocka_unit_test(test_a_clock_that_jumps),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

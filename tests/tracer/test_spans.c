@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// tracer/code/spans: rates and calls from counts over a known time, and whether
+// their errors are what they say.
+#include "tracer/code/spans.h"
+
+#include "tests/random.h"
+#include "tests/tracer/make_code.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define HZ 1e9
+#define SECOND UINT64_C(1000000000)
+
+static void count(struct Code *code, uint64_t calls)
+{
+    Counter_add(&code->hot.entries, calls);
+}
+
+static void test_nothing_is_known_at_first(void **state)
+{
+    struct Code *code = make_code(1, 0x1000);
+
+    (void)state;
+    assert_true(isnan(Spans_rate(code, SECOND, HZ)));
+    assert_true(isnan(Spans_rate_error(code, SECOND, HZ)));
+    assert_true(Spans_missed(code, SECOND, HZ) == 0);
+    Code_free(code);
+}
+
+// 20 calls in the two seconds of a span, and eight seconds in the dark.
+static void test_one_span(void **state)
+{
+    struct Code *code = make_code(1, 0x1000);
+
+    (void)state;
+    Spans_open(code, 5 * SECOND);
+    count(code, 12);
+    assert_float_equal(Spans_rate(code, 6 * SECOND, HZ), 12, 1e-9);
+    Spans_open(code, 6 * SECOND); // it is open
+    count(code, 8);
+    Spans_close(code, 7 * SECOND, HZ);
+    assert_float_equal(Spans_rate(code, 9 * SECOND, HZ), 10, 1e-9);
+    assert_true(Spans_missed(code, 7 * SECOND, HZ) == 0);
+    assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 80, 1e-9);
+    count(code, 1); // by a hook that was not out yet
+    assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
+    Spans_close(code, 16 * SECOND, HZ); // it is closed
+    assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
+    Code_free(code);
+}
+
+// Time in the dark is filled by the rate of the spans around it.
+static void test_missed_calls_stay(void **state)
+{
+    struct Code *code = make_code(1, 0x1000);
+    double before;
+
+    (void)state;
+    Spans_begin_dark(code, SECOND);
+    assert_true(isnan(Spans_missed(code, 5 * SECOND, HZ)));
+    Spans_open(code, 5 * SECOND);
+    count(code, 30);
+    Spans_close(code, 6 * SECOND, HZ);
+    assert_float_equal(Spans_missed(code, 6 * SECOND, HZ), 120, 1e-9);
+    Spans_open(code, 16 * SECOND);
+    count(code, 30);
+    Spans_close(code, 17 * SECOND, HZ);
+    before = Spans_missed(code, 17 * SECOND, HZ);
+    assert_float_equal(before, 120 + 300, 1e-9);
+    Spans_open(code, 17 * SECOND); // armed for good
+    count(code, 1000);
+    assert_float_equal(Spans_missed(code, 99 * SECOND, HZ), before, 1e-9);
+    Code_free(code);
+}
+
+// A load that doubles is the rate after a few slices.
+static void test_a_load_that_changes(void **state)
+{
+    struct Code *code = make_code(1, 0x1000);
+    uint64_t now = 0;
+
+    (void)state;
+    for (int i = 0; i < 40; i++, now += 10 * SECOND) {
+        Spans_open(code, now);
+        count(code, i < 30 ? 100 : 200);
+        Spans_close(code, now + SECOND, HZ);
+        if (i == 29)
+            assert_float_equal(Spans_rate(code, now, HZ), 100, 1);
+    }
+    assert_float_equal(Spans_rate(code, now, HZ), 200, 8);
+    Code_free(code);
+}
+
+// A function that was armed for an hour: the next slices say how it is now.
+static void test_a_long_span_weighs_little(void **state)
+{
+    struct Code *code = make_code(1, 0x1000);
+
+    (void)state;
+    Spans_open(code, 0);
+    count(code, 3600 * 10);
+    Spans_close(code, 3600 * SECOND, HZ);
+    assert_float_equal(Spans_rate(code, 3600 * SECOND, HZ), 10, 1e-9);
+    for (uint64_t i = 0; i < 8; i++) {
+        Spans_open(code, (3610 + 10 * i) * SECOND);
+        count(code, 40);
+        Spans_close(code, (3611 + 10 * i) * SECOND, HZ);
+    }
+    assert_true(Spans_rate(code, 3700 * SECOND, HZ) > 30);
+    Code_free(code);
+}
+
+// The calls ended that span: it says nothing of how often they come.
+static void test_a_span_that_calls_ended(void **state)
+{
+    struct Code *code = make_code(1, 0x1000);
+
+    (void)state;
+    Spans_open(code, 0);
+    count(code, 50);
+    Spans_close(code, SECOND, HZ);
+    code->spans.arming = ARMED_SLICES;
+    Spans_open(code, 10 * SECOND);
+    count(code, 2000);
+    Spans_drop(code, 10 * SECOND + SECOND / 10);
+    assert_int_equal(Code_arming(code), ARMED_HOT);
+    assert_float_equal(Spans_rate(code, 11 * SECOND, HZ), 50, 1e-9);
+    assert_float_equal(Spans_missed(code, 99 * SECOND, HZ), 0, 450.1);
+    // Nor is its time in the dark filled by that: samples know more.
+    assert_float_equal(Spans_missed(code, 20 * SECOND, HZ),
+                       Spans_missed(code, 99 * SECOND, HZ), 1e-9);
+    Code_free(code);
+}
+
+// A coroutine that awaits three times is called once.
+static void test_resumptions_are_no_calls(void **state)
+{
+    struct Code *code = make_code(1, 0x1000);
+
+    (void)state;
+    Spans_open(code, 0);
+    count(code, 40);
+    Counter_add(&code->hot.resumed, 30);
+    Spans_close(code, SECOND, HZ);
+    assert_float_equal(Spans_rate(code, SECOND, HZ), 10, 1e-9);
+    assert_float_equal(Code_calls_an_entry(code), 0.25, 1e-9);
+    Code_free(code);
+}
+
+// Slices of programs whose calls come alone, or in dozens at a time: the rate
+// is within its standard error two times in three, roughly.
+static void test_the_error_is_honest(void **state)
+{
+    static const unsigned clumps[] = {1, 3, 12};
+
+    (void)state;
+    for (size_t c = 0; c < sizeof clumps / sizeof *clumps; c++) {
+        unsigned within = 0, within_two = 0, rounds = 400;
+
+        for (unsigned round = 0; round < rounds; round++) {
+            struct Code *code = make_code(1, 0x1000);
+            double error, off;
+
+            for (uint64_t slice = 0; slice < 6; slice++) {
+                Spans_open(code, slice * 20 * SECOND);
+                for (int i = 0; i < 100; i++) // 20 clumps a slice
+                    if (random_u64() % 5 == 0)
+                        count(code, clumps[c]);
+                Spans_close(code, (slice * 20 + 1) * SECOND, HZ);
+            }
+            off = fabs(Spans_rate(code, 200 * SECOND, HZ) - 20.0 * clumps[c]);
+            error = Spans_rate_error(code, 200 * SECOND, HZ);
+            within += off < error;
+            within_two += off < 2 * error;
+            Code_free(code);
+        }
+        assert_true(within > rounds * 0.55);
+        assert_true(within_two > rounds * 0.88);
+        assert_true(within < rounds); // it is no excuse for everything
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_is_known_at_first),
+        cmocka_unit_test(test_one_span),
+        cmocka_unit_test(test_missed_calls_stay),
+        cmocka_unit_test(test_a_load_that_changes),
+        cmocka_unit_test(test_a_long_span_weighs_little),
+        cmocka_unit_test(test_a_span_that_calls_ended),
+        cmocka_unit_test(test_resumptions_are_no_calls),
+        cmocka_unit_test(test_the_error_is_honest),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

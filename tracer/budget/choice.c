@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// See choice.h. docs/architecture.md, "The budget", explains the constants.
+#include "tracer/budget/choice.h"
+#include "ipc/base/heap.h"
+#include "tracer/base/rcu.h"
+#include "tracer/code/means.h"
+#include "tracer/code/spans.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define PART 0.5    // of the hooks' time: what stays armed
+#define OWN 0.01    // the weight of the cost of the program's own code
+#define STAYS 0.7   // the weight of what is armed: it is not to flutter
+#define SLACK 1.25  // times its part, before something armed is given up
+#define KNOWN_S 1.0 // a span this long says how often a new function is called
+#define RATE_S 5.0  // mean age of the calls that make a rate
+
+// Calls and resumptions a second: each has its hooks.
+static double entry_rate(const struct Code *code,
+                         const struct ChoiceReading *reading)
+{
+    return Spans_rate(code, reading->ticks, reading->hz) /
+           Code_calls_an_entry(code);
+}
+
+// The rate of what stays armed, from its own counter.
+static double note_rate(struct Code *code, const struct ChoiceReading *reading)
+{
+    uint64_t entries = Counter_get(&code->hot.entries);
+    double s = (double)(reading->ticks - code->plan.rate_ticks) / reading->hz;
+    double rate;
+
+    if (!code->plan.rate_ticks || !(s > 0)) {
+        rate = entry_rate(code, reading);
+        code->plan.rate = rate > 0 ? rate : 0;
+    } else {
+        rate = (double)(entries - code->plan.rate_entries) / s;
+        code->plan.rate += (rate - code->plan.rate) * (1 - exp(-s / RATE_S));
+    }
+    code->plan.rate_entries = entries;
+    code->plan.rate_ticks = reading->ticks;
+    return code->plan.rate;
+}
+
+static bool is_known(const struct Code *code,
+                     const struct ChoiceReading *reading)
+{
+    uint64_t open = Counter_get(&code->spans.open_ticks);
+
+    return reading->sliced ||
+           (open && (double)(reading->ticks - open) > KNOWN_S * reading->hz);
+}
+
+// The same, NaN: it is no candidate.
+static double rate_of(struct Code *code, const struct ChoiceReading *reading)
+{
+    enum Arming arming = Code_arming(code);
+
+    if (code->hot.stop_at == CODE_NEVER ||
+        (code->hot.dark && arming == ARMED_HOT))
+        return NAN;
+    if (arming == ARMED_ALWAYS)
+        return note_rate(code, reading);
+    code->plan.rate_ticks = 0;
+    if (!is_known(code, reading) || (arming != ARMED_NEW && !reading->sliced))
+        return NAN;
+    return entry_rate(code, reading);
+}
+
+// When a call of it was timed last, for what a viewer calls its age.
+static void note_timed(struct Code *code, uint64_t ticks)
+{
+    uint64_t calls = Counter_get(&code->hot.self_calls);
+
+    if (calls == code->plan.timed_calls && Counter_get(&code->plan.timed_ticks))
+        return;
+    code->plan.timed_calls = calls;
+    Counter_set(&code->plan.timed_ticks, ticks);
+}
+
+static int add(struct Choice *choice, const struct ChoiceItem *item)
+{
+    if (choice->count == choice->room) {
+        size_t room = choice->room ? 2 * choice->room : 256;
+        struct ChoiceItem *items =
+            Heap_resize(choice->items, room * sizeof *items);
+
+        if (!items)
+            return -ENOMEM;
+        choice->items = items;
+        choice->room = room;
+    }
+    choice->items[choice->count++] = *item;
+    return 0;
+}
+
+static int cheapest_first(const void *left, const void *right)
+{
+    const struct ChoiceItem *a = left, *b = right;
+
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+static void share_out(struct Choice *choice, double room)
+{
+    choice->stays_s = 0;
+    choice->left_out = false;
+    for (size_t i = 0; i < choice->count; i++) {
+        struct ChoiceItem *item = &choice->items[i];
+
+        item->stays = item->cost_s <= room;
+        if (!item->stays) {
+            choice->left_out = true;
+            continue;
+        }
+        room -= item->cost_s;
+        choice->stays_s += item->cost_s;
+    }
+}
+
+int Choice_make(struct Choice *choice, const struct ChoiceReading *reading)
+{
+    double room = PART * reading->rate * (reading->sliced ? 1 : SLACK);
+    struct Code *code;
+    int error = 0;
+
+    choice->count = choice->next = 0;
+    choice->ticks = reading->ticks;
+    Rcu_read_lock();
+    for (code = Registry_first(reading->registry); code && !error;
+         code = Registry_next(code)) {
+        struct ChoiceItem item = {.id = code->hot.id};
+        double rate;
+
+        if (!Code_was_seen(code))
+            continue;
+        Code_note_recent(code, reading->ticks, reading->hz);
+        note_timed(code, reading->ticks);
+        rate = rate_of(code, reading);
+        if (isnan(rate))
+            continue;
+        item.cost_s = rate * reading->call_s;
+        item.key = item.cost_s * (code->who.own ? OWN : 1) *
+                   (Code_arming(code) == ARMED_ALWAYS ? STAYS : 1);
+        error = add(choice, &item);
+    }
+    Rcu_read_unlock();
+    if (choice->count)
+        qsort(choice->items, choice->count, sizeof *choice->items,
+              cheapest_first);
+    share_out(choice, room);
+    return error;
+}
+
+const struct ChoiceItem *Choice_pop(struct Choice *choice)
+{
+    return choice->next < choice->count ? &choice->items[choice->next++] : NULL;
+}
+
+void Choice_release(struct Choice *choice)
+{
+    Heap_free(choice->items);
+    *choice = (struct Choice){0};
+}

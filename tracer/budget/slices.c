@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// See slices.h. docs/architecture.md, "The budget", explains the constants.
+#include "tracer/budget/slices.h"
+
+#include <math.h>
+
+#define PART 0.5        // of the hooks' time: the slices'
+#define INTERVAL_S 15.0 // between two: a slice is as long as that pays for
+#define SHORTEST_INTERVAL_S 2.0
+#define LONGEST_INTERVAL_S 60.0
+#define LENGTH_S 0.5 // of the first
+#define SHORTEST_S 0.1
+#define LONGEST_S 1.0
+#define FIRST 0.2  // of what a slice may cost: the first one's, at most
+#define CHANGE 2.0 // of the length, from one to the next, at most
+
+void Slices_init(struct Slices *slices, double now_s)
+{
+    *slices = (struct Slices){.phase = SLICE_COUNTS,
+                              .begun_s = now_s,
+                              .ends_s = now_s + LENGTH_S,
+                              .length_s = LENGTH_S,
+                              .interval_s = SHORTEST_INTERVAL_S,
+                              .random = 1};
+}
+
+double Slices_means(double rate)
+{
+    return PART * rate * INTERVAL_S;
+}
+
+static bool is_due(const struct Slices *slices,
+                   const struct SlicesReading *reading)
+{
+    double late_s = reading->now_s - slices->due_s;
+
+    // A clock that was set back delays nothing by more than an interval.
+    if (late_s < -2 * LONGEST_INTERVAL_S)
+        return true;
+    return late_s >= 0 && (!reading->overdrawn || late_s >= slices->interval_s);
+}
+
+// A slice that has become dear ends early: that is no function's count alone.
+static bool is_over(const struct Slices *slices,
+                    const struct SlicesReading *reading)
+{
+    double s = reading->now_s - slices->begun_s;
+
+    if (reading->now_s >= slices->ends_s || s < 0)
+        return true;
+    return s >= SHORTEST_S &&
+           reading->spent_s - slices->spent_s > Slices_means(reading->rate);
+}
+
+enum SlicePhase Slices_step(struct Slices *slices,
+                            const struct SlicesReading *reading)
+{
+    if (slices->phase == SLICE_RESTS && is_due(slices, reading)) {
+        slices->phase = SLICE_BEGINS;
+        slices->begun_s = reading->now_s;
+        slices->spent_s = reading->spent_s;
+        slices->count++;
+    } else if (slices->phase == SLICE_COUNTS && is_over(slices, reading)) {
+        slices->phase = SLICE_ENDS;
+    }
+    return slices->phase;
+}
+
+void Slices_armed(struct Slices *slices, double now_s)
+{
+    slices->phase = SLICE_COUNTS;
+    slices->all = false;
+    slices->begun_s = now_s;
+    slices->ends_s = now_s + slices->length_s;
+}
+
+static double clamp(double value, double least, double most)
+{
+    return fmin(fmax(value, least), most);
+}
+
+// Between 0.75 and 1.25: what the program does in a rhythm is not to meet every
+// slice in the same phase.
+static double jitter(struct Slices *slices)
+{
+    slices->random = slices->random * 1664525 + 1013904223; // Numerical Recipes
+    return 0.75 + 0.5 * (slices->random >> 8) / (double)(1 << 24);
+}
+
+void Slices_ended(struct Slices *slices, const struct SlicesReading *reading)
+{
+    double cost = fmax(reading->spent_s - slices->spent_s, 1e-6);
+
+    // The first one has all code that is known adopted, which no other has.
+    if (slices->count == 0)
+        cost = fmin(cost, Slices_means(reading->rate) * FIRST);
+    slices->phase = SLICE_RESTS;
+    slices->interval_s = clamp(cost / (PART * reading->rate),
+                               SHORTEST_INTERVAL_S, LONGEST_INTERVAL_S);
+    slices->due_s = reading->now_s + slices->interval_s * jitter(slices);
+    slices->length_s =
+        clamp(slices->length_s *
+                  clamp(Slices_means(reading->rate) / cost, 1 / CHANGE, CHANGE),
+              SHORTEST_S, LONGEST_S);
+}
+
+void Slices_hurry(struct Slices *slices)
+{
+    slices->all = true;
+    slices->due_s = -INFINITY;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// See spans.h.
+#include "tracer/code/spans.h"
+
+#include <math.h>
+
+#define KEPT 0.75     // of the older spans' weight, when one is added
+#define LONGEST_S 4.0 // a longer span weighs no more than one of that length
+#define CLUMP 4.0     // calls that are taken to come together, until spans tell
+
+void Spans_open(struct Code *code, uint64_t ticks)
+{
+    struct CodeSpans *spans = &code->spans;
+    uint64_t closed = Counter_get(&spans->closed_ticks);
+
+    spans->ended = false;
+    if (Counter_get(&spans->open_ticks))
+        return;
+    if (closed && ticks > closed && Code_arming(code) != ARMED_HOT) {
+        spans->pending = spans->pending + (double)(ticks - closed);
+        // A call that came before its hooks left was counted, not missed.
+        spans->missed =
+            spans->missed -
+            (double)(Code_calls(code) - Counter_get(&spans->closed_calls));
+    }
+    Counter_set(&spans->closed_ticks, 0);
+    Counter_set(&spans->open_calls, Code_calls(code));
+    Counter_set(&spans->open_ticks, ticks);
+}
+
+static void end(struct Code *code, uint64_t ticks)
+{
+    struct CodeSpans *spans = &code->spans;
+
+    Counter_set(&spans->open_ticks, 0);
+    Counter_set(&spans->closed_calls, Code_calls(code));
+    Counter_set(&spans->closed_ticks, ticks);
+}
+
+void Spans_begin_dark(struct Code *code, uint64_t ticks)
+{
+    end(code, ticks);
+}
+
+void Spans_close(struct Code *code, uint64_t ticks, double hz)
+{
+    struct CodeSpans *spans = &code->spans;
+    uint64_t open = Counter_get(&spans->open_ticks);
+    double calls, took, weight;
+
+    if (!open || ticks <= open)
+        return;
+    took = (double)(ticks - open);
+    calls = (double)(Code_calls(code) - Counter_get(&spans->open_calls));
+    weight = fmin(1, LONGEST_S * hz / took);
+    spans->squares = KEPT * spans->squares + weight * calls * calls / took;
+    spans->calls = KEPT * spans->calls + weight * calls;
+    spans->ticks = KEPT * spans->ticks + weight * took;
+    spans->count = KEPT * spans->count + 1;
+    spans->missed =
+        spans->missed + spans->calls / spans->ticks * spans->pending;
+    spans->pending = 0;
+    end(code, ticks);
+}
+
+void Spans_drop(struct Code *code, uint64_t ticks)
+{
+    code->spans.arming = ARMED_HOT;
+    end(code, ticks);
+}
+
+// Calls and ticks of all spans, with the one that is open.
+static double sum(const struct Code *code, uint64_t now, double *ticks)
+{
+    const struct CodeSpans *spans = &code->spans;
+    uint64_t open = Counter_get(&spans->open_ticks);
+    double calls = spans->calls;
+
+    *ticks = spans->ticks;
+    if (!open || now <= open)
+        return calls;
+    *ticks += (double)(now - open);
+    return calls + (double)(Code_calls(code) - Counter_get(&spans->open_calls));
+}
+
+double Spans_rate(const struct Code *code, uint64_t ticks, double hz)
+{
+    double took, calls = sum(code, ticks, &took);
+
+    return took > 0 ? calls * hz / took : NAN;
+}
+
+// Variance over mean of the calls in a span: 1 where each call comes by itself,
+// ten where ten come together.
+static double clump(const struct CodeSpans *spans)
+{
+    double rate = spans->calls / spans->ticks;
+    double chi = (spans->squares - spans->calls * rate) / rate;
+
+    if (!(spans->calls > 0))
+        return CLUMP;
+    return fmax((CLUMP + fmax(chi, 0)) / spans->count, 1);
+}
+
+double Spans_rate_error(const struct Code *code, uint64_t ticks, double hz)
+{
+    double took, calls = sum(code, ticks, &took);
+
+    return took > 0 ? sqrt(clump(&code->spans) * (calls + 1)) * hz / took : NAN;
+}
+
+double Spans_missed(const struct Code *code, uint64_t ticks, double hz)
+{
+    const struct CodeSpans *spans = &code->spans;
+    uint64_t closed = Counter_get(&spans->closed_ticks);
+    double dark = spans->pending, seen = 0, rate;
+
+    if (closed && ticks > closed && Code_arming(code) != ARMED_HOT) {
+        dark += (double)(ticks - closed);
+        seen = (double)(Code_calls(code) - Counter_get(&spans->closed_calls));
+    }
+    if (!(dark > 0))
+        return fmax(spans->missed, 0);
+    rate = Spans_rate(code, ticks, hz);
+    return isnan(rate) ? NAN : fmax(spans->missed + rate * dark / hz - seen, 0);
+}

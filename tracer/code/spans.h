@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Opens and closes the spans in which a function's calls are counted over a
+// known time (code_spans.h), and says what follows from them: its rate, its
+// calls, and how sure both are.
+#ifndef OCULAR_TRACER_CODE_SPANS_H
+#define OCULAR_TRACER_CODE_SPANS_H
+
+#include "tracer/code/code.h"
+
+// The function is armed from `ticks` on. With an open span it changes nothing.
+// Interpreter's lock.
+void Spans_open(struct Code *code, uint64_t ticks);
+// The function is dark from its beginning on, at `ticks`. Interpreter's lock.
+void Spans_begin_dark(struct Code *code, uint64_t ticks);
+// The span ends by the clock. Interpreter's lock.
+void Spans_close(struct Code *code, uint64_t ticks, double hz);
+// The function reached its threshold: the span is void, and the function is
+// hot. Interpreter's lock.
+void Spans_drop(struct Code *code, uint64_t ticks);
+
+// Calls a second in its spans, the open one among them; NaN: there was none.
+// Any thread, as those below. hz: ticks a second.
+double Spans_rate(const struct Code *code, uint64_t ticks, double hz);
+// The standard error of that, in calls a second, as spans differ; NaN likewise.
+double Spans_rate_error(const struct Code *code, uint64_t ticks, double hz);
+// Calls that no hook has counted, estimated by that rate; NaN likewise. 0: its
+// calls were all counted.
+double Spans_missed(const struct Code *code, uint64_t ticks, double hz);
+
+#endif
