@@ -81,6 +81,7 @@ def test_all_passed(tree):
     assert rows["cpython-3.15.0rc1-forky"][4:] == ["ok"]
     calls = (tree.root / "calls").read_text().splitlines()
     assert len(calls) == 4 and all("test ONLY_PYTHON=1" in call for call in calls)
+    assert [" unit test " in call for call in calls] == [False, False, True, True]
 
 
 @pytest.mark.parametrize("where", ["here", "there"])

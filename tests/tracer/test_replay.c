@@ -196,7 +196,7 @@ static void a_chunk_may_begin_before_it(void **state)
     replay(1, 1, "1( [7:a 2( )2 ] )1 ");
 }
 
-static int stop(void *context, uint64_t ticks, const struct Mark *mark)
+static int refuse(void *context, uint64_t ticks, const struct Mark *mark)
 {
     (void)context, (void)ticks, (void)mark;
     return -ENOSPC;
@@ -211,8 +211,8 @@ static void an_error_ends_it(void **state)
     const struct TimelineChunk chunk = {.events = events, .event_count = 2};
     const struct TimelineChunk *const chunks[] = {&chunk};
     const struct TimelineView view = {.chunks = chunks, .chunk_count = 1};
-    const struct ReplayTarget target = {NULL, begin, end, step,
-                                        stop, mark,  said};
+    const struct ReplayTarget target = {NULL,   begin, end, step,
+                                        refuse, mark,  said};
 
     (void)state;
     assert_int_equal(Replay_thread(&view, chunks, 1, 0, &target), -ENOSPC);
