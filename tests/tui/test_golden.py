@@ -29,6 +29,7 @@ SIZES = ("60x12", "80x24", "150x40", "250x70")
 SCREENS = {
     "functions": "<Frame><Frame><Frame>",
     "sorted": "<Frame>>>>Ijjj",
+    "sort-menu": "<Frame>>>Ijjj<F6>jj",
     "filtered": "\\bench<Enter>j",
     "searching": "/plan",
     "idle-hidden": "<Frame>iG",

@@ -220,7 +220,7 @@ EFFECTS = {
         "\\": ([], "Filter.*: _"),
     },
     "Show": {
-        "F6": ([], sorts_anew),
+        "F6": ([], "SORT BY"),
         ">": ([], sorts_anew),
         "<": ([], sorts_anew),
         "I": ([], turns_round),

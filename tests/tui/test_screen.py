@@ -192,6 +192,18 @@ def test_sorting(top):
     top.press(">")
     top.wait("TREND▼")
     top.press("F6")
+    assert re.search(r"▼ TREND", selected(top.wait("SORT BY")))
+    top.press("Down", "Up", "Esc")
+    top.wait("TREND▼")
+    top.press("F6", "G", "k", "Enter")
+    top.wait("FUNCTION▲")
+    top.press("F6", "g", *["j"] * 13, "Enter")  # is not there on 80 columns
+    top.wait("TOTAL▼")
+    top.press("F6")
+    top.wait("SORT BY")
+    top.press("q")
+    top.wait("TOTAL▼")
+    top.press("F6", "g", "Enter", ">", "F6", ">")  # other keys close it and act
     top.wait("CALLS/s▼")
     top.press("<", "<", "<")
     top.wait("FUNCTION▲|FILE:LINE▲")
@@ -1033,7 +1045,7 @@ def test_one_who_stops_sending_snapshots(start, directory):
 
 def test_keys_without_a_terminal(start, directory):
     start.server()
-    done = run(directory, "--keys", "jj<F6>/plan<Enter>", "--size", "100x30", "--once")
+    done = run(directory, "--keys", "jj>/plan<Enter>", "--size", "100x30", "--once")
     assert done.returncode == 0
     assert "TREND▼" in done.stdout
     assert "Plan" in selected(done.stdout)

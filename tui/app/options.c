@@ -48,7 +48,7 @@ const char OPTIONS_USAGE[] =
     "(10)\n"
     "      --json         print snapshots, or what --keys lead to, as JSON "
     "lines\n"
-    "      --keys KEYS    press keys first (\"jj<F6>/parse<Enter>\"), print "
+    "      --keys KEYS    press keys first (\"jj>/parse<Enter>\"), print "
     "the screen\n"
     "      --size WxH     the size of what is printed; without it all rows "
     "are,\n"

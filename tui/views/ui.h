@@ -38,6 +38,8 @@ struct Ui {
     enum ViewId way[VIEW_COUNT]; // the views behind it, the main screen first
     int depth;                   // views in `way`
     int help_top;                // first line of the help on the screen
+    bool sort_menu;              // the main screen shows it
+    struct List sort_list;       // its lines
     struct AnnotateState annotate;
     struct CallersState callers;
     struct OpcodesState opcodes;

@@ -10,6 +10,7 @@
 #include "tui/views/display.h"
 #include "tui/views/header.h"
 #include "tui/views/navigation.h"
+#include "tui/views/sort_menu.h"
 #include "tui/views/table.h"
 #include "tui/views/ui.h"
 
@@ -131,6 +132,11 @@ void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
 void ViewMain_show(struct Ui *ui, const struct Status *status)
 {
     Model_scroll(&ui->model, ui->layout.body_height);
+    if (ui->sort_menu) {
+        Header_draw(&ui->canvas, &ui->model, status);
+        SortMenu_draw(ui);
+        return;
+    }
     ViewMain_draw(&ui->canvas, &ui->model, &ui->layout, status);
 }
 
@@ -205,6 +211,8 @@ bool ViewMain_press(struct Ui *ui, int request, uint32_t key)
 {
     struct Model *model = &ui->model;
     long page = ui->layout.body_height > 1 ? ui->layout.body_height - 1 : 1;
+    if (ui->sort_menu && SortMenu_press(ui, request, key))
+        return true;
     switch (request) {
     case REQUEST_CLICK:
         click(ui, Key_x(key), Key_y(key));
@@ -232,6 +240,9 @@ bool ViewMain_press(struct Ui *ui, int request, uint32_t key)
         return true;
     case REQUEST_END:
         Model_end(model);
+        return true;
+    case REQUEST_SORT_MENU:
+        SortMenu_open(ui);
         return true;
     case REQUEST_SORT_NEXT:
         sort_by_neighbour(ui, 1);

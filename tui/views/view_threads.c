@@ -194,7 +194,7 @@ bool ViewThreads_press(struct Ui *ui, int request, uint32_t key)
         ViewThreads_choose(ui, ThreadOrder_at(&order, state->list.selected));
     else if (request == REQUEST_CLICK)
         click(ui, &order, Key_x(key), Key_y(key));
-    else if (request == REQUEST_SORT_NEXT)
+    else if (request == REQUEST_SORT_MENU || request == REQUEST_SORT_NEXT)
         sort_by_neighbour(ui, 1);
     else if (request == REQUEST_SORT_PREVIOUS)
         sort_by_neighbour(ui, -1);
