@@ -7,10 +7,12 @@
 // ours until the program's first frame comes, and CPython's own from then on.
 #include "python/module/program.h"
 #include "python/hooks/frames.h"
+#include "python/service/missed_signals.h"
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 // In a header of CPython's own from 3.13 on, and exported by all.
@@ -124,11 +126,31 @@ static PyObject *end_inspection(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+// --- Ctrl-C ------------------------------------------------------------------
+
+// As CPython ends then, so that a shell knows of the Ctrl-C: its exit_sigint(),
+// which comes after its own finalisation, but only if no script of Python's has
+// called us, as the installed command is one.
+static void end_by_interrupt(void)
+{
+    PyOS_setsig(SIGINT, SIG_DFL);
+    kill(getpid(), SIGINT);
+}
+
+// The exit status of a program that has failed.
+static int failed_status(bool interrupted)
+{
+    if (!interrupted || asks_for_more())
+        return 1;
+    atexit(end_by_interrupt); // if there is no memory for it: by the status
+    return 128 + SIGINT;
+}
+
 // --- What the module offers ------------------------------------------------
 
 PyDoc_STRVAR(
     run_file_doc,
-    "run_file(begin, path: bytes or None) -> 0, or 1 where it failed.\n\n"
+    "run_file(begin, path: bytes or None) -> exit status.\n\n"
     "Runs a file, or stdin, as __main__; begin(code or None) is called "
     "before its first code runs. May end the process, as PyErr_Print does.");
 
@@ -161,7 +183,8 @@ static PyObject *run_file(PyObject *module, PyObject *args)
     failed = PyRun_AnyFileExFlags(file, name, path != NULL, &flags);
     stop_waiting(program);
     Frames_show(&below);
-    return PyLong_FromLong(failed != 0);
+    return PyLong_FromLong(
+        failed ? failed_status(MissedSignals_was_interrupted()) : 0);
 }
 
 PyDoc_STRVAR(run_string_doc,
@@ -186,7 +209,8 @@ static PyObject *run_string(PyObject *module, PyObject *args)
     failed = PyRun_SimpleStringFlags(source, &flags);
     stop_waiting(program);
     Frames_show(&below);
-    return PyLong_FromLong(failed != 0);
+    return PyLong_FromLong(
+        failed ? failed_status(MissedSignals_was_interrupted()) : 0);
 }
 
 PyDoc_STRVAR(run_call_doc,
@@ -194,27 +218,17 @@ PyDoc_STRVAR(run_call_doc,
              "same for a function that runs a module. Raises SystemExit as it "
              "comes.");
 
-// As CPython ends then, so that a shell knows of the Ctrl-C: its exit_sigint().
-static void end_by_interrupt(void)
-{
-    PyOS_setsig(SIGINT, SIG_DFL);
-    kill(getpid(), SIGINT);
-}
-
 // Prints the exception, unless it is SystemExit, which stays if it is to end
 // the process. The exit status.
 static int report(void)
 {
-    // Not a subclass of it: as CPython compares.
+    // Not a subclass of it, before 3.14: as CPython compares.
     bool interrupted = PyErr_Occurred() == PyExc_KeyboardInterrupt;
 
     if (PyErr_ExceptionMatches(PyExc_SystemExit) && !inspects())
         return 0;
     PyErr_Print();
-    if (!interrupted || asks_for_more())
-        return 1;
-    Py_AtExit(end_by_interrupt); // there are few places: else by the status
-    return 128 + SIGINT;
+    return failed_status(interrupted || MissedSignals_was_interrupted());
 }
 
 static PyObject *run_call(PyObject *module, PyObject *args)

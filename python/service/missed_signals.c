@@ -105,3 +105,8 @@ void MissedSignals_look(struct MissedSignals *missed, double now_s)
         if (table->of[number].tripped && has_handler(number))
             syscall(SYS_tgkill, getpid(), getpid(), number);
 }
+
+bool MissedSignals_was_interrupted(void)
+{
+    return _PyRuntime.signals.unhandled_keyboard_interrupt == 1;
+}

@@ -24,5 +24,7 @@ void MissedSignals_init(struct MissedSignals *missed);
 // sleeps, sends it to that thread, once. One load where nothing is noted.
 // `now_s`: of CLOCK_MONOTONIC, above 0.
 void MissedSignals_look(struct MissedSignals *missed, double now_s);
+// Whether the main program has ended by Ctrl-C, as CPython notes it.
+bool MissedSignals_was_interrupted(void);
 
 #endif

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,17 @@ BUILD = Path(os.environ.get("OCULAR_BUILD", ROOT / "build"))
 TOP = os.environ.get("OCULAR_TOP", str(BUILD / "bin" / "ocular-top"))
 PYTHON = os.environ.get("PYTHON", sys.executable)
 SLOW = 60  # seconds: more than anything here takes
+
+
+def command_in(folder):
+    """The installed command `ocular`, as pip writes it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    name, function = project["scripts"]["ocular"].split(":")
+    text = f"#!{PYTHON}\nimport sys\nfrom {name} import {function}\n"
+    path = Path(folder, "bin", "ocular")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"{text}if __name__ == '__main__':\n    sys.exit({function}())\n")
+    return [PYTHON, path]
 
 
 @dataclass

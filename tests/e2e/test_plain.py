@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""python -m ocular against python alone: stdout, stderr and status are the same to
-the letter, whatever way the program is given and however it ends."""
+"""python -m ocular, and the installed command, against python alone: stdout, stderr and
+status are the same to the letter, whatever way the program is given and however it ends."""
 
 import os
 import pty
@@ -12,7 +12,7 @@ import zipfile
 from importlib.machinery import BuiltinImporter, FrozenImporter
 
 import pytest
-from e2e.program import PYTHON, Done, run, write
+from e2e.program import PYTHON, Done, command_in, run, write
 
 OCULAR = [PYTHON, "-m", "ocular"]
 SILENT = [*OCULAR, "--quiet", "--no-perfetto"]
@@ -25,13 +25,14 @@ def printed(command, directory, **more):
     return Done(done.status, hide.sub("0x", done.out), hide.sub("0x", done.err))
 
 
-def same(directory, *arguments, traced=SILENT, **more):
-    """The same for both."""
+def same(directory, *arguments, traced=None, **more):
+    """The same for all of them."""
     plain = printed([PYTHON, *arguments], directory, **more)
-    ours = printed([*traced, *arguments], directory, **more)
-    assert ours.err == plain.err
-    assert ours.out == plain.out
-    assert ours.status == plain.status
+    for command in [traced] if traced else [SILENT, [*command_in(directory), *SILENT[3:]]]:
+        ours = printed([*command, *arguments], directory, **more)
+        assert ours.err == plain.err
+        assert ours.out == plain.out
+        assert ours.status == plain.status
     return plain
 
 
@@ -218,11 +219,20 @@ def test_other_ways_to_give_it(tmp_path, name, way):
 
 
 def test_a_signal_interrupts_it(tmp_path):
-    source = "import os, signal\ndef f(): os.kill(os.getpid(), signal.SIGINT)\nf()\n"
-    assert same(tmp_path, write(tmp_path, source)).status == -signal.SIGINT
-    assert same(tmp_path, "-c", source).status == -signal.SIGINT
-    plain = same(tmp_path, "-m", "program")
-    assert plain.status == -signal.SIGINT and "in f" in plain.err
+    """Functions of atexit still run, and buffers of C are written."""
+    source = """
+    import atexit, ctypes, os, signal
+    atexit.register(print, "at exit")
+    ctypes.CDLL(None).printf(b"of C\\n")
+    def f(): os.kill(os.getpid(), signal.SIGINT)
+    f()
+    """
+    source = textwrap.dedent(source)
+    path = write(tmp_path, source)
+    for arguments in [path], ["-c", source], ["-m", "program"]:
+        plain = same(tmp_path, *arguments)
+        assert plain.status == -signal.SIGINT and "in f" in plain.err
+        assert "of C" in plain.out and "at exit" in plain.out
 
 
 @pytest.mark.parametrize("asked", ["-i", "PYTHONINSPECT"])
@@ -315,7 +325,7 @@ for name in {names}:
 """
 
 
-@pytest.mark.parametrize("way", ["script", "code", "stdin", "folder", "command"])
+@pytest.mark.parametrize("way", ["script", "code", "stdin", "folder"])
 def test_modules_with_names_of_the_standard_library(tmp_path, way):
     """The program finds its own; what Ocular needs is not taken from them."""
     # CPython needs some itself: for -c, at its end, for -m before it runs any of Ocular.
@@ -330,18 +340,9 @@ def test_modules_with_names_of_the_standard_library(tmp_path, way):
             "stdin": (["-"], {"input": source}),
             "folder": (["."], {}),
         }.get(way, (["__main__.py", "a"], {}))
-        if way == "command":
-            more["traced"] = [*command_in(tmp_path), "--quiet", "--no-perfetto"]
         plain = same(folder, *arguments, **more)
         assert plain.status == 0
     assert "argparse argparse" in plain.out and "enum enum" in plain.out
-
-
-def command_in(folder):
-    path = folder / "bin" / "ocular"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("from ocular.__main__ import command\ncommand()\n")
-    return [PYTHON, path]
 
 
 def test_a_directory_that_has_gone(tmp_path):
