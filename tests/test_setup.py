@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 pytestmark = pytest.mark.once
-SETUP = Path(__file__).resolve().parent.parent / "python" / "setup"
+ROOT = Path(__file__).resolve().parent.parent
+SETUP = ROOT / "python" / "setup"
 TOOLS = (
     "awk basename bash cat cmp cut dirname env grep head id make mkdir mv "
     "readlink rm sed sh sort timeout true uname"
@@ -223,6 +224,16 @@ def test_missing_packages_are_installed(bare):
     assert "python3-dev" not in install
     # The command was told before it ran.
     assert "apt-get install -y --no-install-recommends gcc" in done.stderr
+
+
+def test_the_readme_names_all_packages(bare):
+    """In its line for a fresh Debian; the tests' own are not among them."""
+    bare.program("python3", "echo 'headers\t/usr/bin/python3\t3.12.3'")
+    (missing,) = re.findall("--no-install-recommends (.*)", bare.refused(NO_APT="1"))
+    wanted = re.sub(r"python3\.12", "python3", missing).split()
+    readme = (ROOT / "README.md").read_text("utf-8")
+    (line,) = re.findall(r"apt-get install -y (.*?) &&", readme, re.S)
+    assert len(wanted) > 6 and {*wanted, "make"} == {*line.replace("\\", "").split()}
 
 
 def test_cmocka_is_for_tests_only(bare):
