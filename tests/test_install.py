@@ -288,6 +288,7 @@ print(root.exists())
         ("sys.version_info = (3, 11, 2, 'final', 0)", "CPython 3.12 or newer"),
         ("sys.implementation.name = 'pypy'", "this is pypy 3."),
         ("sys.abiflags += 't'", "free-threaded"),
+        ("sys.abiflags += 'd'", "a debug build"),
         ("sys.platform = 'darwin'", "on Linux only: this is darwin"),
     ],
 )

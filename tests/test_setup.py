@@ -181,12 +181,14 @@ def test_an_override_that_does_not_fit_is_refused(built):
 def test_what_was_found_is_said_where_nothing_fits(built):
     built.interpreter("python3", "3.11.2", verdict="older")
     built.kept("uv", "cpython-3.14.0t", "3.14.0", verdict="nogil")
+    built.kept("pyenv", "3.13.1-debug", "3.13.1", verdict="debug")
     built.kept("pyenv", "pypy3.11", "3.11.4", verdict="other")
     said = built.refused()
     for words in (
         "CPython 3.12 or newer with its headers",
         "python3: older than 3.12",
         "python3: a free-threaded build",
+        "python3: a debug build",
         "python3: not CPython",
         "PYTHON=",
     ):

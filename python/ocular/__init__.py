@@ -13,20 +13,24 @@ All functions may be called from any thread. Nothing is ever printed on stdout.
 
 import sys
 
-# Up to the last of these checks, and for a compiler, this file is Python 3.8.
+# Up to the last of these checks, and for a compiler, this file is Python 3.8. An error with
+# the package's name is one line of `python -m ocular`, without a traceback.
 if not sys.platform.startswith("linux"):
-    raise ImportError("Ocular works on Linux only, and this is %s" % sys.platform)
+    raise ImportError(
+        "Ocular works on Linux only, and this is %s" % sys.platform, name=__name__
+    )
 if sys.version_info < (3, 12) or sys.implementation.name != "cpython":
     raise ImportError(
-        "Ocular needs CPython 3.12 or newer (sys.monitoring); "
-        "this is %s %d.%d: run it with a newer one"
-        % (sys.implementation.name, *sys.version_info[:2])
+        "Ocular needs CPython 3.12 or newer (sys.monitoring), and this is %s %d.%d"
+        % (sys.implementation.name, *sys.version_info[:2]),
+        name=__name__,
     )
-if "t" in sys.abiflags:
+if "t" in sys.abiflags or "d" in sys.abiflags:
     raise ImportError(
-        "Ocular does not work on a free-threaded build of "
-        "CPython, with or without PYTHON_GIL=1: run it with a "
-        "usual build of Python %d.%d" % sys.version_info[:2]
+        "Ocular does not work on a %s build of CPython: "
+        "run it with a usual build of Python %d.%d"
+        % ("free-threaded" if "t" in sys.abiflags else "debug", *sys.version_info[:2]),
+        name=__name__,
     )
 
 from . import _path  # noqa: F401, before all others

@@ -13,8 +13,9 @@ if not sys.platform.startswith("linux"):
 if sys.version_info < (3, 12) or sys.implementation.name != "cpython":
     found = f"{sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]}"
     sys.exit(f"Ocular needs CPython 3.12 or newer (sys.monitoring): this is {found}.")
-if "t" in sys.abiflags:
-    sys.exit("Ocular does not work on a free-threaded build of CPython.")
+for flag, build in ("t", "free-threaded"), ("d", "debug"):
+    if flag in sys.abiflags:
+        sys.exit(f"Ocular does not work on a {build} build of CPython.")
 
 from pathlib import Path
 from shlex import quote

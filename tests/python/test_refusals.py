@@ -144,7 +144,7 @@ def test_the_end_of_a_subinterpreter_is_not_ours():
         assert row(ocular.stop_tracing(), "helper")["calls"] == 1
 
 
-# --- Free-threaded builds -----------------------------------------------------
+# --- Other builds of CPython --------------------------------------------------
 
 FAKED = """
 import sys
@@ -157,10 +157,27 @@ print("_thread" in vars(sys.modules.get("ocular", sys)))
 """
 
 
-def test_a_free_threaded_build(tmp_path):
-    done = script(tmp_path, FAKED.format(change="sys.abiflags += 't'"))
-    assert "free-threaded" in done.out and "usual build" in done.out
+@pytest.mark.parametrize("flag, build", [("t", "free-threaded"), ("d", "debug")])
+def test_another_build(tmp_path, flag, build):
+    done = script(tmp_path, FAKED.format(change=f"sys.abiflags += '{flag}'"))
+    assert f"a {build} build" in done.out and "usual build" in done.out
     assert done.out.endswith("False\n") and done.err == ""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "sys.abiflags += 'd'",
+        "sys.implementation.name = 'pypy'",
+        "sys.platform = 'darwin'",
+    ],
+)
+def test_the_command_is_refused_in_one_line(tmp_path, change):
+    """By `python -m ocular`, which is this."""
+    start = f"import runpy, sys; {change}; runpy._run_module_as_main('ocular')"
+    done = run([PYTHON, "-c", start], cwd=tmp_path)
+    assert done.status == 1 and done.out == ""
+    assert "ImportError: Ocular " in done.err and done.err.count("\n") == 1
 
 
 def test_nothing_is_compiled_for_a_free_threaded_build(tmp_path):
