@@ -336,12 +336,14 @@ static PyObject *report(struct State *state, const struct Snapshot *snapshot,
     return result;
 }
 
-// What the user has to know besides the report; empty: nothing.
+// Writes lines for the user besides the report; empty: all went well.
 static void describe_trouble(const struct State *state,
                              const struct Snapshot *snapshot,
                              const struct FinalTimeline *timeline, char *out,
                              size_t size)
 {
+    size_t length;
+
     *out = '\0';
     if (snapshot->sampler_trouble)
         snprintf(out, size, "%s", snapshot->sampler_trouble);
@@ -349,16 +351,12 @@ static void describe_trouble(const struct State *state,
         snprintf(out, size,
                  "another tool took Ocular's sys.monitoring ids, events or "
                  "callbacks: what ran after that was not counted");
-    if (timeline->interruption)
-        snprintf(out, size, "interrupted: no timeline was written");
-    else if (timeline->error)
-        snprintf(out, size, "the output could not be written to %s: %s",
-                 timeline->path, strerror(-timeline->error));
-    else if (FinalTimeline_is_written(timeline) && timeline->limit.part < 1)
-        snprintf(out, size,
-                 "%s has the newest %.0f%% of the events: there was no more "
-                 "time (output_seconds) or room on the disk",
-                 timeline->path, 100 * timeline->limit.part);
+    FinalTimeline_describe(timeline, out, size);
+    length = strlen(out);
+    if (length)
+        out[length++] = '\n';
+    Session_describe_forgotten(state->engine.session, out + length,
+                               size - length);
 }
 
 static PyObject *none_or(PyObject *object)
@@ -369,7 +367,7 @@ static PyObject *none_or(PyObject *object)
 static PyObject *results(struct State *state, const struct Snapshot *snapshot,
                          const struct FinalTimeline *timeline)
 {
-    char trouble[PATH_MAX + 256];
+    char trouble[2 * PATH_MAX + 512];
     PyObject *text = report(state, snapshot, timeline);
     PyObject *dict = text ? Convert_snapshot(snapshot) : NULL;
 

@@ -73,3 +73,18 @@ void FinalTimeline_release(struct FinalTimeline *timeline)
 {
     Py_CLEAR(timeline->interruption);
 }
+
+void FinalTimeline_describe(const struct FinalTimeline *timeline, char *out,
+                            size_t size)
+{
+    if (timeline->interruption)
+        snprintf(out, size, "interrupted: no timeline was written");
+    else if (timeline->error)
+        snprintf(out, size, "the output could not be written to %s: %s",
+                 timeline->path, strerror(-timeline->error));
+    else if (FinalTimeline_is_written(timeline) && timeline->limit.part < 1)
+        snprintf(out, size,
+                 "%s has the newest %.0f%% of the events: there was no more "
+                 "time (output_seconds) or room on the disk",
+                 timeline->path, 100 * timeline->limit.part);
+}

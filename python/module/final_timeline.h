@@ -28,6 +28,9 @@ struct FinalTimeline {
 void FinalTimeline_write(struct FinalTimeline *timeline,
                          struct Session *session, PyObject *progress);
 bool FinalTimeline_is_written(const struct FinalTimeline *timeline);
+// Writes the trouble there was, in words; leaves `out` alone if there was none.
+void FinalTimeline_describe(const struct FinalTimeline *timeline, char *out,
+                            size_t size);
 void FinalTimeline_release(struct FinalTimeline *timeline);
 
 #endif

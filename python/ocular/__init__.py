@@ -295,8 +295,8 @@ def _stop(seconds):
     if not _kept["running"].quiet:  # what a thread was starting is through by now
         _say(report)
         _say_of_children(_kept["running"].children)
-    if trouble:
-        _say(f"ocular: {trouble}\n")
+    for line in (trouble or "").splitlines():
+        _say(f"ocular: {line}\n")
     if interruption is not None:
         raise interruption
     return final

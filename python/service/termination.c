@@ -138,11 +138,13 @@ void Termination_write(struct Session *session, const char *why, double seconds)
 {
     struct ExportLimit limit = {.seconds = seconds};
     struct PerfettoResult result = {0};
-    char path[PATH_MAX];
+    char path[PATH_MAX], forgotten[PATH_MAX + 256];
     int error = write_output(session, path, &limit, &result);
 
     if (!termination.quiet)
         say(why, path, error, &result, &limit);
+    if (Session_describe_forgotten(session, forgotten, sizeof forgotten))
+        dprintf(2, "ocular: %s\n", forgotten);
 }
 
 void Termination_serve(struct Session *session)

@@ -110,8 +110,9 @@ def test_without_a_file_the_oldest_part_goes(tmp_path):
     assert timeline.names()["leaf"] < EVENTS // 2
 
 
-def test_a_file_that_may_not_grow(tmp_path):
-    """As on a full disk, for which no mount is needed: the newest part is there."""
+def test_a_file_that_may_not_grow(tmp_path, capfd):
+    """As on a full disk, for which no mount is needed: the newest part is there, and one
+    line says how much is not, even if all else is quiet."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, before[1]))
     wish = {"deinstrument_threshold": 0, "timeline_limit": MIB, "quiet": True}
@@ -128,6 +129,11 @@ def test_a_file_that_may_not_grow(tmp_path):
     assert timeline.other["forgotten_events"] > 0
     calls = [call for each in timeline.calls.values() for call in each]
     assert max(call.end for call in calls) > 0.99 * timeline.other["covered_to_us"]
+    lost = trace.read(tmp_path / "at_stop.json").other["forgotten_events"]
+    assert capfd.readouterr().err == (
+        f"ocular: {lost} events of the timeline are lost: its memory was full, and no more "
+        f"went to a file in {tmp_path} (timeline_spill): File too large\n"
+    )
 
 
 def test_with_a_threshold_it_is_asked_for(tmp_path):
@@ -140,7 +146,7 @@ def test_with_a_threshold_it_is_asked_for(tmp_path):
 
 
 def test_a_program_that_closes_it(tmp_path):
-    """What was in it is lost, which is marked; the rest is there."""
+    """Events in it are lost, which is marked and said; the rest is there."""
 
     source = f"""
         import os
@@ -154,7 +160,7 @@ def test_a_program_that_closes_it(tmp_path):
     options = ["--threshold", "0", "--timeline-limit", MIB, "--quiet"]
     program = write(tmp_path, source)
     done = run([PYTHON, "-m", "ocular", *options, program], cwd=tmp_path)
-    assert done.status == 0 and done.err == ""
+    assert done.status == 0 and done.err.endswith("Bad file descriptor\n")
     timeline = trace.read(tmp_path / "ocular_trace.json")
     assert timeline.other["forgotten_events"] > EVENTS // 2
     assert 10_000 < timeline.names()["leaf"] < EVENTS

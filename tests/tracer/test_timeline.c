@@ -6,6 +6,7 @@
 
 #include "tests/sanitizers.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +17,15 @@
 #include <cmocka.h>
 
 #define MAX_DEPTH 64
+
+static uint64_t forgotten(struct Timeline *timeline)
+{
+    int why;
+    uint64_t count = Timeline_forgotten(timeline, &why);
+
+    assert_int_equal(why, 0);
+    return count;
+}
 
 // A made-up program: walks up and down its stack by chance.
 struct Program {
@@ -193,7 +203,7 @@ static void the_oldest_of_all_threads_is_forgotten(void **state)
     view = Timeline_freeze(timeline);
     kept = replay(view, 0) + replay(view, 1) + replay(view, 2);
     assert_int_equal(view->forgotten, pushed - kept);
-    assert_int_equal(Timeline_forgotten(timeline), view->forgotten);
+    assert_int_equal(forgotten(timeline), view->forgotten);
     assert_int_equal(view->forgotten, view->threads[0].forgotten +
                                           view->threads[1].forgotten +
                                           view->threads[2].forgotten);
@@ -239,7 +249,7 @@ static void a_view_does_not_change_and_outlives_all(void **state)
         Timeline_drain(timeline, track, program.ring);
         assert_int_equal(replay(view, 0), events);
     }
-    assert_true(Timeline_forgotten(timeline) >= 30000);
+    assert_true(forgotten(timeline) >= 30000);
     Timeline_free(timeline);
     Ring_free(program.ring);
     assert_int_equal(replay(view, 0), 30000);
@@ -375,7 +385,7 @@ static void a_thousand_short_threads_fit(void **state)
     (void)state;
     for (number = 1; number <= 1000; number++)
         live(timeline, ring, number, 50);
-    assert_int_equal(Timeline_forgotten(timeline), 0);
+    assert_int_equal(forgotten(timeline), 0);
     // What they keep is not much more than their events.
     assert_true(Timeline_bytes(timeline) < 1000 * (50 * 16 + 400));
     view = Timeline_freeze(timeline);
@@ -419,7 +429,7 @@ static void dead_threads_leave_room(void **state)
         kept += events;
     }
     assert_true(kept * sizeof(struct Event) > limit / 3);
-    assert_int_equal(Timeline_forgotten(timeline),
+    assert_int_equal(forgotten(timeline),
                      count / 5 * 100 + count / 5 * 4 * 4 - kept);
     assert_true(view->first_ticks / 1000 >= count - view->thread_count);
     TimelineView_free(view);
@@ -635,6 +645,7 @@ static void a_file_that_is_full(void **state)
     struct rlimit before, limit;
     struct TimelineView *view;
     size_t i, events;
+    int why;
 
     (void)state;
     getrlimit(RLIMIT_FSIZE, &before);
@@ -652,6 +663,8 @@ static void a_file_that_is_full(void **state)
         TimelineView_free(view);
     }
     setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(Timeline_forgotten(timeline, &why), 20000 * i - events);
+    assert_int_equal(why, -EFBIG);
     // As much as memory has room for, at least; at times the file's as well.
     assert_true(events * sizeof(struct Event) > 900 << 10);
     Timeline_free(timeline);
@@ -706,7 +719,7 @@ static void a_thread_that_ends_when_all_is_in_the_file(void **state)
     before = Timeline_bytes(timeline);
     Timeline_end(timeline, idle);
     assert_true(Timeline_bytes(timeline) <= before);
-    assert_int_equal(Timeline_forgotten(timeline), 0);
+    assert_int_equal(forgotten(timeline), 0);
     Timeline_free(timeline);
     Ring_free(ring);
     Ring_free(busy.ring);
@@ -735,7 +748,7 @@ static void deep_stacks_are_in_the_file(void **state)
         if (i % 50000 == 49999)
             drain(timeline, track, ring);
     }
-    assert_int_equal(Timeline_forgotten(timeline), 0);
+    assert_int_equal(forgotten(timeline), 0);
     assert_true(Timeline_bytes(timeline) < 2 << 20); // and what is being filled
     view = Timeline_freeze(timeline);
     assert_non_null(view->chunks[5]->spill);

@@ -3,7 +3,10 @@
 #include "tracer/session/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #define REFUSED                                                                \
     "this process may not read its own memory without the risk of a crash "    \
@@ -43,6 +46,25 @@ const char *Session_sampler_trouble(const struct Session *session)
             "shares of time end where that began, "
             "the hooks' figures go on";
     return NULL;
+}
+
+bool Session_describe_forgotten(const struct Session *session, char *out,
+                                size_t size)
+{
+    const char *folder = session->config.spill;
+    uint64_t count;
+    int why;
+
+    *out = '\0';
+    if (!session->timeline || !*folder)
+        return false;
+    count = Timeline_forgotten(session->timeline, &why);
+    if (count)
+        snprintf(out, size,
+                 "%" PRIu64 " events of the timeline are lost: its memory was "
+                 "full, and no more went to a file in %s (timeline_spill): %s",
+                 count, folder, why ? strerror(-why) : "too long a list of it");
+    return count;
 }
 
 double Session_age_s(const struct Session *session)

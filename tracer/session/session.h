@@ -92,6 +92,10 @@ uint64_t Session_second_hits(const struct Session *session);
 // Why there are no shares of lately, though they are wanted: in words. NULL:
 // there are. Any thread.
 const char *Session_sampler_trouble(const struct Session *session);
+// Describes the events that the timeline has forgotten although a file was to
+// take them. False: there are none. Any thread.
+bool Session_describe_forgotten(const struct Session *session, char *out,
+                                size_t size);
 // s since it was started. Any thread.
 double Session_age_s(const struct Session *session);
 // Has a fresh snapshot built and waits for it, or gives up after two seconds

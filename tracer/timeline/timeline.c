@@ -20,6 +20,7 @@ struct Timeline {
     struct Track *last;
     size_t track_count;
     struct Spill *spill;          // NULL: what has no room is forgotten
+    int spill_error;              // -errno of the last that did not fit there
     size_t spilled;               // chunks that are in it
     size_t ended;                 // tracks whose thread has ended
     struct EvictionHeap eviction; // tracks with a chunk that may leave memory
@@ -44,6 +45,7 @@ int Timeline_spill_to(struct Timeline *timeline, const char *folder)
     int error;
 
     timeline->spill = Spill_new(folder, &error);
+    timeline->spill_error = error;
     return error;
 }
 
@@ -150,9 +152,15 @@ static struct Track *oldest_spilled(const struct Timeline *timeline)
 static bool spill_chunk(struct Timeline *timeline, struct Track *track)
 {
     size_t before = track->bytes;
+    int error;
 
-    if (!timeline->spill || Track_spill(track, timeline->spill) < 0)
+    if (!timeline->spill)
         return false;
+    error = Track_spill(track, timeline->spill);
+    if (error < 0) {
+        timeline->spill_error = error;
+        return false;
+    }
     timeline->bytes -= before - track->bytes;
     timeline->spilled++;
     set_age(timeline, track);
@@ -300,12 +308,13 @@ size_t Timeline_bytes(struct Timeline *timeline)
     return bytes;
 }
 
-uint64_t Timeline_forgotten(struct Timeline *timeline)
+uint64_t Timeline_forgotten(struct Timeline *timeline, int *why)
 {
     uint64_t forgotten;
 
     pthread_mutex_lock(&timeline->mutex);
     forgotten = timeline->forgotten;
+    *why = timeline->spill_error;
     pthread_mutex_unlock(&timeline->mutex);
     return forgotten;
 }

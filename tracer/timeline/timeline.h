@@ -42,7 +42,8 @@ int Timeline_add(struct Timeline *timeline, const struct Event *events,
 // to use any more. It goes with its last chunk, and what it lost stays counted.
 void Timeline_end(struct Timeline *timeline, struct Track *track);
 size_t Timeline_bytes(struct Timeline *timeline);
-uint64_t Timeline_forgotten(struct Timeline *timeline);
+// Events. `*why`: -errno of the file that was to take them; 0: none was.
+uint64_t Timeline_forgotten(struct Timeline *timeline, int *why);
 // A view of all that has been drained, with the gap that is not marked yet, if
 // the ring was full when last drained; it holds its chunks until it is freed.
 // Any thread. NULL when memory is out.
