@@ -478,6 +478,7 @@ static void those_without_a_row_are_summed_up(void **state)
 static void what_writing_the_timeline_took(void **state)
 {
     struct Snapshot *snapshot = snapshot_of();
+    struct Report huge = {.snapshot = snapshot, .opcodes = &opcodes};
     char *text = report(snapshot, NULL, 0, "/tmp/t.json");
 
     (void)state;
@@ -489,6 +490,15 @@ static void what_writing_the_timeline_took(void **state)
            "            with a name that ends in .pftrace it is smaller, and "
            "faster to write and to open\n"
            "            open it in https://ui.perfetto.dev\n");
+    free(text);
+    huge.timeline = (struct ReportTimeline){"/tmp/t.json", 300000000, 4.21};
+    text = write_report(&huge);
+    expect(
+        text,
+        "the overhead leaves out\n"
+        "            too large for https://ui.perfetto.dev: choose an output "
+        "that ends in .pftrace\n");
+    assert_null(strstr(text, "open it"));
     free(text);
     text = report(snapshot, NULL, 0, "/tmp/t.pftrace");
     expect(text,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define LARGE_JSON 50000000u // bytes of a timeline
+#define HUGE_JSON 300000000u // that ui.perfetto.dev does not open any more
 #define MAX_NAME 53          // of a function
 #define MAX_PLACE 36         // file and line
 #define MAX_COMMAND 400      // bytes
@@ -342,11 +343,11 @@ static void put_missing(struct Bytes *out, const struct Snapshot *snapshot)
                      number(snapshot->lost).text);
 }
 
-static bool is_large_json(const struct ReportTimeline *timeline)
+static bool is_json_of(const struct ReportTimeline *timeline, uint64_t bytes)
 {
     struct FileKind kind = FileKind_of(timeline->path);
 
-    return timeline->bytes > LARGE_JSON && kind.content == FILE_JSON &&
+    return timeline->bytes >= bytes && kind.content == FILE_JSON &&
            !kind.gzipped;
 }
 
@@ -369,7 +370,14 @@ static void put_timeline(struct Bytes *out,
         "leaves out\n",
         Figure_bytes((double)timeline->bytes).text,
         Figure_time(timeline->cpu_s).text);
-    if (is_large_json(timeline))
+    if (is_json_of(timeline, HUGE_JSON)) {
+        Figure_print(
+            out,
+            "            too large for https://ui.perfetto.dev: choose "
+            "an output that ends in .pftrace\n");
+        return;
+    }
+    if (is_json_of(timeline, LARGE_JSON))
         Figure_print(out,
                      "            with a name that ends in .pftrace it is "
                      "smaller, and faster to write and to open\n");

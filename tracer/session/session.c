@@ -61,7 +61,8 @@ bool Session_describe_forgotten(const struct Session *session, char *out,
     count = Timeline_forgotten(session->timeline, &why);
     if (count)
         snprintf(out, size,
-                 "%" PRIu64 " events of the timeline are lost: its memory was "
+                 "%" PRIu64
+                 " events of the timeline are lost: its memory was "
                  "full, and no more went to a file in %s (timeline_spill): %s",
                  count, folder, why ? strerror(-why) : "too long a list of it");
     return count;
