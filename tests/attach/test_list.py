@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 from contextlib import contextmanager
 
 import pytest
@@ -52,6 +53,26 @@ def test_enter_attaches_until_the_viewer_leaves(tmp_path, sockets, look):
         assert not files()
         out, err = program.end()
         assert out == "names busy select sys time work\n" and err == ""
+
+
+def test_what_serves_elsewhere_is_not_attached_to(tmp_path, sockets):
+    traced = {"arguments": ("-m", "ocular", "--serve")}
+    with (
+        tempfile.TemporaryDirectory() as elsewhere,
+        Program(
+            tmp_path,
+            WORKS,
+            **traced,
+            PYTHONPATH=os.environ["PYTHONPATH"],
+            OCULAR_DIR=elsewhere,
+        ) as program,
+        viewer(sockets) as top,
+    ):
+        find(top, program, f"{VERSION}: serves elsewhere")
+        choose(top, program)
+        top.wait(f"process {program.pid} serves already")
+        top.press("q")
+        assert top.wait_gone() == 0
 
 
 def test_two_of_them(tmp_path, sockets):

@@ -2,6 +2,7 @@
 // See others.h.
 #include "tui/attach/others.h"
 
+#include "ipc/address.h"
 #include "ipc/process.h"
 #include "tui/attach/attach.h"
 #include "tui/attach/package.h"
@@ -93,6 +94,20 @@ static const char *short_words(const struct Interpreter *interpreter, int error,
                                                         : "unknown build";
 }
 
+// One that serves where the list does not look, in another OCULAR_DIR or in a
+// container, is not attached to once more.
+static bool serves(struct Other *other)
+{
+    struct Served served;
+    char why[256];
+    if (Address_find(&served, other->pid, why, sizeof why))
+        return false;
+    snprintf(other->why, sizeof other->why,
+             "process %d serves already: ocular-top --pid %d shows it",
+             (int)other->pid, (int)other->pid);
+    return true;
+}
+
 // False: it is no Python, as far as can be seen.
 static bool judge(struct Other *other, const char *package)
 {
@@ -107,6 +122,8 @@ static bool judge(struct Other *other, const char *package)
     if (!error)
         Package_find(&interpreter, package, folder);
     words = short_words(&interpreter, error, *folder);
+    if (!error && serves(other))
+        words = "serves elsewhere";
     if (interpreter.major)
         snprintf(other->takes, sizeof other->takes, "%u.%u.%u: %s",
                  interpreter.major, interpreter.minor, interpreter.patch,
