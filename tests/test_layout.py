@@ -347,7 +347,7 @@ def test_what_decides_knows_only_what_it_is_told():
 def test_who_attaches_to_the_interpreter():
     """The governor, all the time. The activation thread and the child starter, when a
     session begins or ends; whoever stops a trace, to handle signals while it writes
-    the timeline; a thread that forks takes back the lock it has lent; and one thread
+    the timeline. A thread that forks takes back the lock that it has released. One thread
     state is made for its place in a list."""
     assert {
         path.name

@@ -70,7 +70,7 @@ def test_nothing_is_counted_with_an_exception():
 
 
 def test_in_a_forked_child():
-    """Whose hooks take themselves out at their next event."""
+    """The child's hooks take themselves out at their next event."""
     with ocular.tracing(quiet=True, perfetto=False):
         seen(1)
         pid = os.fork()

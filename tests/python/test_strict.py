@@ -19,8 +19,8 @@ import ocular
 ocular.start_tracing(serve=True, quiet=True, output="trace.json", **{settings})
 """
 
-# Who enters the mode holds the interpreter's lock, and has slept: no thread of ours
-# waits for it then, which would be the end of this one in any program.
+# The thread that enters the mode holds the interpreter's lock, and has slept: no thread of
+# ours waits for it then, which would be the end of this one in any program.
 PROGRAM = """
 import ctypes, os, time
 libc = ctypes.PyDLL(None)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where our own code lies in memory: the part of this file that is mapped to be
+// The addresses of our own code: the part of this file that is mapped to be
 // run. For signal handlers, which ask what was interrupted.
 #ifndef OCULAR_TRACER_BASE_OWN_TEXT_H
 #define OCULAR_TRACER_BASE_OWN_TEXT_H
