@@ -81,13 +81,13 @@ def test_fastapi(rate, figure):
         with ended(subprocess.Popen(command)):
             snapshots, first, last = watch(server.pid, port)
     seconds = last["s"] - first["s"]
-    off, shown = [], []
+    shown = []
     for name in HANDLERS:
         true = (last["counts"][name] - first["counts"][name]) / seconds
-        found = rates(snapshots, name)
-        known = [each for each in found if each is not None]
+        known = [rate for rate in rates(snapshots, name) if rate is not None]
         shown.append(len(known) / len(snapshots))
-        off.append(abs(middle(known) / true - 1) if known else 1)
+        if known:
+            figure(f"{name}, shown of true", middle(known) / true, "nearer", goal=1)
     functions = [row for row in snapshots[-1]["functions"] if row["calls"] > BEFORE]
     known = sum(row["calls_per_s"] is not None for row in functions) / len(functions)
     overhead = [snapshot["overhead"]["measured"] for snapshot in snapshots]
@@ -95,9 +95,8 @@ def test_fastapi(rate, figure):
     used = (last["cpu_s"] - first["cpu_s"]) / seconds
     samples = [snapshots[n]["sampler"]["hz"] for n in (0, -1)]
     figure("cores", used, "higher")
-    figure("worst handler's rate", 100 * max(off), unit="% off", goal=10)
-    figure("handlers with a rate", 100 * min(shown), "higher", unit="%", goal=100)
-    figure("functions with a rate", 100 * known, "higher", unit="%", goal=100)
+    figure("handlers with a rate", 100 * min(shown), "higher", unit="%")
+    figure("functions with a rate", 100 * known, "higher", unit="%")
     figure("overhead", 100 * middle(overhead), unit="%")
-    figure("of what is allowed", middle(overhead) / middle(allowed), goal=1.2)
-    figure("samples a CPU second", middle(samples), "higher", goal=95)
+    figure("of what is allowed", middle(overhead) / middle(allowed))
+    figure("samples a CPU second", middle(samples), "higher")
