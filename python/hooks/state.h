@@ -83,6 +83,7 @@ struct State {
     bool inherited; // the session was started by the child starter
     bool writes;    // its timeline is written at stop: not what a viewer has
                     // started, nor a child that was not asked to
+    bool brief;     // the report at stop
     PyObject *kept; // dict: what outlives the package, which may be reloaded
 
     Py_ssize_t extra; // co_extra index

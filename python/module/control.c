@@ -312,6 +312,7 @@ static PyObject *report(struct State *state, const struct Snapshot *snapshot,
         .parts = parts,
         .part_count = choose_parts(state, snapshot, parts, details),
         .opcodes = &state->engine.opcodes,
+        .brief = state->brief,
     };
     struct Bytes text;
     PyObject *result;

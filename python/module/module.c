@@ -54,26 +54,29 @@ static PyObject *start(PyObject *module, PyObject *args)
     return Start_trace(settled(), args);
 }
 
-PyDoc_STRVAR(stop_doc,
-             "stop(progress, seconds) -> (snapshot, report, trace path or "
-             "None, trouble or None, exception or None), or None when nothing "
-             "is traced.\n\n"
-             "progress: None, or called with the part (0..1) of the timeline "
-             "that is written and the bytes of its file, every 50 ms. seconds: "
-             "how long that may take; 0: as long as it takes. The exception, "
-             "of a signal handler or of progress, has ended that.");
+PyDoc_STRVAR(
+    stop_doc,
+    "stop(progress, seconds, brief) -> (snapshot, report, trace path or "
+    "None, trouble or None, exception or None), or None when nothing "
+    "is traced.\n\n"
+    "progress: None, or called with the part (0..1) of the timeline "
+    "that is written and the bytes of its file, every 50 ms. seconds: "
+    "how long that may take; 0: as long as it takes. The exception, "
+    "of a signal handler or of progress, has ended that.");
 
 static PyObject *stop(PyObject *module, PyObject *args)
 {
     PyObject *progress;
     double seconds;
+    int brief;
     struct Activation *activation = &ocular_service.activation;
     struct State *state = settled();
     PyObject *result;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "Od:stop", &progress, &seconds))
+    if (!PyArg_ParseTuple(args, "Odp:stop", &progress, &seconds, &brief))
         return NULL;
+    state->brief = brief;
     ChildStarter_cancel_trace(&ocular_service.child_starter);
     Activation_hold(activation);
     result = Control_stop(state, state->writes,

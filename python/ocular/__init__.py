@@ -125,6 +125,7 @@ def start_tracing(
     quiet=False,
     children=False,
     timeline_instructions=False,
+    report=None,
 ):
     """Start tracing this process: all threads, until stop_tracing().
 
@@ -172,6 +173,8 @@ def start_tracing(
                             written, as it is where the disk is full.
                             stop_tracing() takes as long as it takes.
     quiet                   no report and no progress on stderr at stop.
+    report                  the whole report at stop; False: five lines of it at
+                            most; None: five where it is served.
     children                so many forked children, which are traced where
                             this process is served, write timelines of their
                             own at their ends, with their process ids in the
@@ -202,6 +205,7 @@ def start_tracing(
         quiet,
         children,
         timeline_instructions,
+        report,
     )
     if _kept["serving"] is not None and not _ocular.is_serving():
         # A child that has not come to it yet.
@@ -286,7 +290,7 @@ def stop_tracing():
 def _stop(seconds):
     _Shared.running = None
     progress = None if _kept["running"].quiet else _progress.Progress(_say)
-    result = _ocular.stop(progress, seconds)
+    result = _ocular.stop(progress, seconds, not _kept["running"].report)
     if result is None:
         return None
     final, report, _, trouble, interruption = result

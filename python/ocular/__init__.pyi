@@ -41,6 +41,7 @@ class _Settings(TypedDict, total=False):
     quiet: bool
     children: bool | int
     timeline_instructions: bool
+    report: bool | None
 
 def start_tracing(
     mode: _Mode = "adaptive",
@@ -57,6 +58,7 @@ def start_tracing(
     quiet: bool = False,
     children: bool | int = False,
     timeline_instructions: bool = False,
+    report: bool | None = None,
 ) -> None: ...
 def stop_tracing() -> _Snapshot | None: ...
 def snapshot() -> _Snapshot: ...

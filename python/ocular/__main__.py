@@ -161,6 +161,12 @@ def _add_output(group):
         "else the newest part (default %(default)g)",
     )
     add("--quiet", action="store_true", help="no report and no progress on stderr")
+    add(
+        "--report",
+        action="store_true",
+        default=None,
+        help="with --serve: the whole report, not five lines of it",
+    )
 
 
 def _add_children(group):
@@ -216,6 +222,7 @@ NOT_IDLE = (
     "output",
     "output_seconds",
     "quiet",
+    "report",
     "children",
     "timeline_instructions",
     "follow",

@@ -35,6 +35,7 @@ _DEFAULTS = dict(
     output_seconds=DEFAULT_OUTPUT_SECONDS,
     spill_asked=False,  # timeline_spill was given: an error where it does not do
     quiet=False,
+    report=True,
     children=False,
     signal=0,  # that samples come by; 0: any that is free, -1: none
 )
@@ -220,6 +221,7 @@ def check(
     quiet=False,
     children=False,
     timeline_instructions=False,
+    report=None,
 ):
     """Settings out of start_tracing's arguments, or TypeError, ValueError or
     OSError that names the argument and what is accepted."""
@@ -268,6 +270,7 @@ def check(
         spill_asked=bool(timeline_spill),
         output_seconds=_seconds(output_seconds),
         quiet=_flag("quiet", quiet),
+        report=not serve if report is None else _flag("report", report),
         children=_children(children),
         signal=_signal(),
     )

@@ -104,6 +104,18 @@ def test_main_module_can_be_pickled_and_spawned(tmp_path):
     assert (done.status, done.out) == (0, "[2, 4]\n"), done.err
 
 
+def test_a_served_program_reports_in_five_lines(tmp_path):
+    path = write(tmp_path, "def work(): pass\nwork()\n")
+    for options, is_whole in (
+        (["--serve"], False),
+        (["--serve", "--report"], True),
+        ([], True),
+    ):
+        lines = ocular(tmp_path, *options, path).err.splitlines()
+        assert lines[0].startswith("Ocular ") and (len(lines) > 5) == is_whole
+        assert any("timeline: " in line for line in lines)
+
+
 def test_options(tmp_path):
     path = write(
         tmp_path,

@@ -71,7 +71,7 @@ static char *report(const struct Snapshot *snapshot,
                     const char *path)
 {
     const struct Report report = {
-        snapshot, parts, count, &opcodes, {path, 76200000, 4.21}};
+        snapshot, parts, count, &opcodes, {path, 76200000, 4.21}, false};
 
     return write_report(&report);
 }
@@ -511,6 +511,29 @@ static void what_writing_the_timeline_took(void **state)
     Snapshot_free(snapshot);
 }
 
+static void five_lines_at_most(void **state)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    struct Function function = function_of("f", "f.py");
+    struct ReportPart part = {.ranked.function = &function};
+    struct Report brief = {
+        snapshot, &part, 1, &opcodes, {"/tmp/t.json", 76200000, 4.21}, true};
+    size_t i, lines = 0;
+    char *text;
+
+    (void)state;
+    snapshot->lost = 12;
+    text = write_report(&brief);
+    for (i = 0; text[i]; i++)
+        lines += text[i] == '\n';
+    assert_int_equal(lines, 5);
+    expect(text, "  12 timeline events were lost");
+    expect(text, "\n  timeline: /tmp/t.json\n");
+    assert_null(strstr(text, "#1"));
+    free(text);
+    Snapshot_free(snapshot);
+}
+
 static void hostile_text_is_harmless(void **state)
 {
     struct Snapshot *snapshot = snapshot_of();
@@ -565,6 +588,7 @@ int main(void)
         cmocka_unit_test(those_that_are_gone_have_a_row),
         cmocka_unit_test(those_without_a_row_are_summed_up),
         cmocka_unit_test(what_writing_the_timeline_took),
+        cmocka_unit_test(five_lines_at_most),
         cmocka_unit_test(hostile_text_is_harmless),
     };
 

@@ -326,6 +326,15 @@ static void put_legend(struct Bytes *out, const struct Report *report)
             "behind \"->\"\n");
 }
 
+static void put_lost(struct Bytes *out, const struct Snapshot *snapshot)
+{
+    if (snapshot->lost && snapshot->lost != NULL_U64)
+        Figure_print(out,
+                     "  %s timeline events were lost (buffers full); "
+                     "the gaps are marked there\n",
+                     number(snapshot->lost).text);
+}
+
 static void put_missing(struct Bytes *out, const struct Snapshot *snapshot)
 {
     const struct RetiredRow *others = Ranking_others(snapshot);
@@ -336,11 +345,7 @@ static void put_missing(struct Bytes *out, const struct Snapshot *snapshot)
             "  %.1f%% of a core went into functions that are gone and have no "
             "row of their own\n",
             100 * others->run_share);
-    if (snapshot->lost && snapshot->lost != NULL_U64)
-        Figure_print(out,
-                     "  %s timeline events were lost (buffers full); "
-                     "the gaps are marked there\n",
-                     number(snapshot->lost).text);
+    put_lost(out, snapshot);
 }
 
 static bool is_json_of(const struct ReportTimeline *timeline, uint64_t bytes)
@@ -384,10 +389,28 @@ static void put_timeline(struct Bytes *out,
     Figure_print(out, "            open it in https://ui.perfetto.dev\n");
 }
 
+// Of a served program: ocular-top has shown the rest.
+static void put_brief_end(struct Bytes *out, const struct Report *report)
+{
+    char path[4096 - 64];
+
+    put_lost(out, report->snapshot);
+    if (!report->timeline.path)
+        return;
+    Text_clean(path, sizeof path, report->timeline.path, true);
+    Figure_print(out, "  %s: %s\n",
+                 FileKind_is_profile(path) ? "sampled stacks" : "timeline",
+                 path);
+}
+
 void Report_write(struct Bytes *out, const struct Report *report)
 {
     put_run(out, report->snapshot);
     put_overhead(out, report->snapshot);
+    if (report->brief) {
+        put_brief_end(out, report);
+        return;
+    }
     put_shares(out, report->snapshot);
     put_parts(out, report);
     put_legend(out, report);

@@ -28,6 +28,7 @@ struct Report {
     size_t part_count;
     const struct Opcodes *opcodes;
     struct ReportTimeline timeline;
+    bool brief; // five lines at most
 };
 
 void Report_write(struct Bytes *out, const struct Report *report);

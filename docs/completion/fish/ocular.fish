@@ -46,6 +46,7 @@ complete -c ocular -n __ocular_before_program -l timeline-instructions -d 'The t
 complete -c ocular -n __ocular_before_program -l timeline-spill -x -a '(__fish_complete_directories)' -d 'What has no room in memory goes there'
 complete -c ocular -n __ocular_before_program -l output-seconds -x -d 'How long writing may take at exit'
 complete -c ocular -n __ocular_before_program -l quiet -d 'No report and no progress on stderr'
+complete -c ocular -n __ocular_before_program -l report -d 'With --serve: the whole report'
 complete -c ocular -n __ocular_before_program -l children -d 'Children write timelines of their own'
 complete -c ocular -n __ocular_before_program -l follow -d 'Trace the Python programs that it starts as well'
 complete -c ocular -n __ocular_before_program -l install-follow -d 'Write what --follow needs'
