@@ -154,6 +154,13 @@ const char *Listener_path(const struct Listener *listener)
     return atomic_load(&listener->path)->text;
 }
 
+static atomic_bool staying_away;
+
+void Listener_stay_away(void)
+{
+    atomic_store(&staying_away, true);
+}
+
 bool Listener_check(struct Listener *listener)
 {
     char path[ADDRESS_MAX], why[256];
@@ -166,7 +173,8 @@ bool Listener_check(struct Listener *listener)
         return listener->watched;
     }
     memcpy(path, Listener_path(listener), sizeof(path));
-    if (Address_restore(path, listener->pid) == 0)
+    if (!atomic_load(&staying_away) &&
+        Address_restore(path, listener->pid) == 0)
         bind_path(listener, path, why, sizeof(why));
     return listener->watched && is_in_place(listener, Listener_path(listener));
 }

@@ -37,6 +37,9 @@ const char *Listener_path(const struct Listener *listener); // any thread
 // Somebody has cleaned up (logind, a tmp cleaner): comes back, if it can. True:
 // it is in its place, and should it vanish, `watch` will say so.
 bool Listener_check(struct Listener *listener);
+// The process is at its end: a socket that vanishes is not made again. Any
+// thread; a signal's handler may call it.
+void Listener_stay_away(void);
 // Forgets descriptors that are not ours any more: true, there was one. The next
 // check makes others. `others`: the program has closed some of ours; then the
 // watch counts as lost, too, which cannot be told from an eventfd. Where it was

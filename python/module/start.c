@@ -48,6 +48,8 @@ static int start_held(struct State *state, const struct Request *request,
         Strict_start();
     MaskWatch_start(); // before there are timers; Control stops it
     error = Control_start(state, request);
+    if (!error && request->config.serve && !activation->persistent.server)
+        Termination_serves(Server_path(state->engine.session->server));
     if (state->phase == PHASE_IDLE)
         Strict_stop();
     state->inherited = !error && (by == BY_CHILD || by == BY_WRITING_CHILD);

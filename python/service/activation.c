@@ -3,6 +3,7 @@
 // held while the interpreter's lock, or the server, is waited for.
 #include "python/service/activation.h"
 #include "python/service/attach.h"
+#include "python/service/termination.h"
 #include "tracer/base/tsc_guard.h"
 
 #include <errno.h>
@@ -219,9 +220,11 @@ int Activation_open(struct Activation *activation, double grace_s)
             error == -ENOMEM ? PyExc_MemoryError : PyExc_RuntimeError, why);
         return -1;
     }
+    Termination_serves(Server_path(activation->persistent.server));
     error = Activation_resume(activation);
     if (!error)
         return 0;
+    Termination_serves_no_more();
     PersistentServer_close(&activation->persistent);
     PyErr_Format(PyExc_RuntimeError, "cannot start a thread: %s",
                  strerror(-error));
@@ -245,6 +248,7 @@ void Activation_pause(struct Activation *activation)
 void Activation_close(struct Activation *activation)
 {
     Activation_pause(activation);
+    Termination_serves_no_more();
     Py_BEGIN_ALLOW_THREADS;
     pthread_mutex_lock(activation->ending);
     PersistentServer_close(&activation->persistent);

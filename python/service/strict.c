@@ -52,6 +52,8 @@ void Strict_stop(void)
 {
     TscGuard_stop();
     Termination_stop();
+    if (!ocular_service.activation.persistent.server)
+        Termination_serves_no_more();
 }
 
 // A file of the main thread's in /proc; NULL: it cannot be read.
@@ -150,5 +152,6 @@ void Strict_serve(struct Session *session)
     if (ocular_state.writes && (session->timeline || session->config.profile))
         Termination_write(session, WHY, WRITING_S);
     Termination_stop();
+    Termination_serves_no_more();
     Worker_start(&ender, "ocular-end", end_threads, session, STACK_BYTES);
 }

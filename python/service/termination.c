@@ -2,6 +2,7 @@
 // See termination.h. The handler runs on any of the program's threads, or in a
 // forked child; it only posts.
 #include "python/service/termination.h"
+#include "ipc/listener.h"
 #include "python/hooks/state.h"
 #include "tracer/timeline/output_name.h"
 
@@ -10,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +26,26 @@ static struct {
     _Atomic bool asked;
 } termination;
 
+// The socket that would be left behind.
+static struct {
+    _Atomic pid_t owner; // 0: none
+    char path[ADDRESS_MAX];
+    dev_t device;
+    ino_t inode;
+} served;
+
+static void remove_socket(void)
+{
+    struct stat now;
+
+    if (atomic_load(&served.owner) != getpid())
+        return;
+    Listener_stay_away();
+    if (lstat(served.path, &now) == 0 && now.st_dev == served.device &&
+        now.st_ino == served.inode)
+        unlink(served.path);
+}
+
 // It often comes twice, to a process and by the one that it waits for: the
 // second one changes nothing. Where nobody waits any more, and in a forked
 // child, it ends the process when this returns.
@@ -35,6 +57,7 @@ static void on_signal(int number)
     if (atomic_load(&termination.owner) == getpid()) {
         sem_post(&ocular_state.engine.due);
     } else {
+        remove_socket();
         signal(number, SIG_DFL);
         kill(getpid(), number);
     }
@@ -49,19 +72,58 @@ static bool has_handler(void (*handler)(int))
            !(action.sa_flags & SA_SIGINFO) && action.sa_handler == handler;
 }
 
-void Termination_start(double seconds, bool quiet)
+// Whether the handler stands, or may.
+static bool is_ours(void)
+{
+    return has_handler(SIG_DFL) || has_handler(on_signal);
+}
+
+static void set_handler(void)
 {
     struct sigaction action = {.sa_handler = on_signal,
                                .sa_flags = SA_RESTART | SA_ONSTACK};
 
-    if (!has_handler(SIG_DFL))
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static void reset_handler(void)
+{
+    if (atomic_load(&termination.owner) != getpid() &&
+        atomic_load(&served.owner) != getpid() && has_handler(on_signal))
+        signal(SIGTERM, SIG_DFL);
+}
+
+// The first process of a container is not ended by the signal: nor is it now.
+void Termination_serves(const char *path)
+{
+    struct stat status;
+
+    atomic_store(&served.owner, 0);
+    if (!is_ours() || getpid() == 1 || lstat(path, &status) < 0)
+        return;
+    snprintf(served.path, sizeof(served.path), "%s", path);
+    served.device = status.st_dev;
+    served.inode = status.st_ino;
+    atomic_store(&served.owner, getpid());
+    set_handler();
+}
+
+void Termination_serves_no_more(void)
+{
+    atomic_store(&served.owner, 0);
+    reset_handler();
+}
+
+void Termination_start(double seconds, bool quiet)
+{
+    if (!is_ours())
         return;
     termination.seconds = seconds;
     termination.quiet = quiet;
     atomic_store(&termination.asked, false);
     atomic_store(&termination.owner, getpid());
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGTERM, &action, NULL);
+    set_handler();
 }
 
 bool Termination_is_asked(void)
@@ -81,6 +143,7 @@ static void die(void)
 {
     sigset_t set;
 
+    remove_socket();
     signal(SIGTERM, SIG_DFL);
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
@@ -160,8 +223,7 @@ void Termination_stop(void)
     bool asked = Termination_is_asked();
 
     atomic_store(&termination.owner, 0);
-    if (has_handler(on_signal))
-        signal(SIGTERM, SIG_DFL);
+    reset_handler();
     if (asked)
         die();
 }

@@ -13,6 +13,10 @@
 // nothing where the signal is ignored or has a handler. Interpreter's lock
 // held.
 void Termination_start(double seconds, bool quiet);
+// This socket goes when the signal ends the process. Under the same conditions,
+// until Termination_serves_no_more. Interpreter's lock held.
+void Termination_serves(const char *path);
+void Termination_serves_no_more(void);
 // The collector's thread: where the signal has come, writes and does not
 // return.
 void Termination_serve(struct Session *session);

@@ -188,6 +188,51 @@ def test_without_a_timeline_it_is_as_it_was(tmp_path):
     assert os.listdir(tmp_path) == ["program.py"]
 
 
+SERVES = {
+    "idle": "ocular.serve()",
+    "traced": "ocular.start_tracing(serve=True, perfetto=False)",
+    "traced, then idle": """
+ocular.serve()
+ocular.start_tracing(perfetto=False)
+ocular.stop_tracing()
+""",
+    "not traced any more": """
+ocular.start_tracing(serve=True, perfetto=False)
+ocular.stop_tracing()
+""",
+    "not any more": "ocular.serve()\nocular.stop_serving()",
+    "a child": """
+ocular.serve()
+if os.fork():
+    os.wait()
+    os.kill(os.getpid(), signal.SIGTERM)
+while not os.path.exists(f"{os.environ['OCULAR_DIR']}/{os.getpid()}.sock"):
+    time.sleep(0.01)
+os.kill(os.getpid(), signal.SIGTERM)
+""",
+}
+SEES = """
+sees = open("/proc/self/status").read().split("SigCgt:")[1].split()[0]
+assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+ready(int(sees, 16) >> (signal.SIGTERM - 1) & 1)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("kind", SERVES)
+def test_no_socket_is_left(tmp_path, sockets, kind):
+    program = write(tmp_path, READY + "import ocular\n" + SERVES[kind] + "\n" + SEES)
+    process = start([PYTHON, program], cwd=tmp_path)
+    if kind != "a child":
+        served = not kind.endswith("any more")
+        assert process.stdout.readline() == f"ready {int(served)}\n"
+        assert len(os.listdir(sockets)) == served
+        process.terminate()
+    process.communicate(timeout=SLOW)
+    assert process.returncode == -signal.SIGTERM
+    assert os.listdir(sockets) == []
+
+
 CHILDREN = """
 def end(child): # by the signal, at once
     time.sleep(0.2)
