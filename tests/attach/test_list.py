@@ -8,6 +8,8 @@ import signal
 import sys
 import tempfile
 from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from attach.listed import choose, find, row
@@ -94,6 +96,30 @@ def test_two_of_them(tmp_path, sockets):
             assert top.wait_gone() == 0
         two.is_again(before[1])
         assert two.end()[1] == ""
+
+
+FORKS = """
+import os, signal
+if not os.fork():
+    signal.pause()
+print("ready", flush=True)
+input()
+"""
+
+
+def test_workers_stand_below_their_master(tmp_path, sockets):
+    with Program(tmp_path, FORKS) as master:
+        children = Path(f"/proc/{master.pid}/task/{master.pid}/children")
+        worker = SimpleNamespace(pid=int(children.read_text()))
+        try:
+            with viewer(sockets, size=(140, 30)) as top:
+                find(top, master, " [master] ")
+                find(top, worker, " [worker] ")
+                lines = find(top, worker, "└ ").splitlines()
+                at = lines.index(row("\n".join(lines), worker))
+                assert row(lines[at - 1], master)
+        finally:
+            os.kill(worker.pid, signal.SIGKILL)
 
 
 def test_nothing_is_done_without_a_yes(tmp_path, sockets):

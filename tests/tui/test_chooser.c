@@ -129,7 +129,7 @@ static void test_keys(void **state)
     set_up(&chooser, ROWS);
     Canvas_init(&canvas, false);
     check(&chooser, &canvas, 60, 24);
-    assert_true(shows(&canvas, "48000  python3 worker.py --shard 3/4\n"));
+    assert_true(shows(&canvas, "48000  worker.py --shard 3/4  (/a/"));
     check(&chooser, &canvas, 80, 24);
     assert_false(shows(&canvas, "Esc Back"));
     assert_int_equal(Chooser_key(&chooser, 'j'), CHOOSER_NONE);
@@ -189,6 +189,49 @@ static void test_attaching(void **state)
     assert_true(shows(&canvas, "Attaching to process 48004"));
     Canvas_release(&canvas);
     Chooser_release(&chooser);
+}
+
+// Of 80 columns 30 are the command's: what runs comes first.
+static void test_what_runs(void **state)
+{
+    static const char *const expected[][3] = {
+        {"python3 venv/bin/gunicorn app:app", "gunicorn app:app  (python3)"},
+        {"/v/bin/python3 /v/bin/celery", "celery  (/v/bin/python3)"},
+        {"/v/bin/python3.13 -u -m http.server 8",
+         "http.server 8  (/v/bin/python…"},
+        {"python3 -Im mod -m x", "mod -m x  (python3)"},
+        {"python3 -mmod", "mod  (python3)"},
+        {"python3 -X dev -Werror a/b.py -c", "b.py -c  (python3)"},
+        {"python3 -BW error -- b.py", "b.py  (python3)"},
+        {"python3 -c import a/b", "-c import a/b  (python3)"},
+        {"/usr/bin/python3", "python3"},
+        {"/usr/bin/python3 -i", "python3 -i"},
+        {"python3 -m", "python3 -m"},
+        {"python3 -X", "python3 -X"},
+        {"/usr/bin/uwsgi --http :1", "uwsgi --http :1"},
+        {"/usr/bin/uwsgi --http :1", "uwsgi [master] --http :1", "master"},
+        {"python3 venv/bin/gunicorn x", "gunicorn [worker] x  (python3)",
+         "worker"},
+        {"gunicorn: master [x]", "gunicorn: master [x]"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        struct Chooser chooser;
+        struct Canvas canvas;
+        char line[128];
+        set_up(&chooser, 1);
+        add_others(&chooser, 1);
+        Canvas_init(&canvas, false);
+        snprintf(chooser.rows->served.command,
+                 sizeof chooser.rows->served.command, "%s", expected[i][0]);
+        chooser.rows->role = expected[i][2];
+        check(&chooser, &canvas, 80, 24);
+        snprintf(line, sizeof line, " %s ", expected[i][1]);
+        if (!shows(&canvas, line))
+            fail_msg("%s is not shown as %s", expected[i][0], expected[i][1]);
+        Canvas_release(&canvas);
+        Chooser_release(&chooser);
+    }
 }
 
 // All of it can be read, on the smallest terminal, too, and the list goes on.
@@ -275,7 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_size), cmocka_unit_test(test_keys),
         cmocka_unit_test(test_attaching),  cmocka_unit_test(test_a_refusal),
-        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_help),       cmocka_unit_test(test_what_runs),
     };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;

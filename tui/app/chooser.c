@@ -59,26 +59,27 @@ static void name_user(struct ChooserRow *row)
         snprintf(row->user, sizeof row->user, "%u", (unsigned)row->served.uid);
 }
 
-// Leaves room for so many more.
-static struct ChooserRow *arrange(const struct Served *served, long count,
-                                  size_t more)
+// Moves `all` to `rows`, each below its parent.
+static void arrange(struct ChooserRow *rows, struct ChooserRow *all, long count)
 {
-    struct ChooserRow *all = calloc((size_t)count + 1, sizeof *all);
-    struct ChooserRow *rows = calloc((size_t)count + more + 1, sizeof *rows);
-    if (all && rows) {
-        for (long i = 0; i < count; i++)
-            all[i] = (struct ChooserRow){
-                .served = served[i], .parent = Process_parent(served[i].pid)};
-        long used = add_children(rows, 0, 0, all, count);
-        for (long i = 0; i < count; i++)
-            if (all[i].depth >= 0)
-                rows[used++] = all[i];
-    } else {
-        free(rows);
-        rows = NULL;
-    }
-    free(all);
-    return rows;
+    long used = add_children(rows, 0, 0, all, count);
+    for (long i = 0; i < count; i++)
+        if (all[i].depth >= 0)
+            rows[used++] = all[i];
+}
+
+// A fork has its parent's command; other children run something else.
+static void find_workers(struct ChooserRow *rows, long count)
+{
+    for (long i = 0; i < count; i++)
+        for (long j = 0; j < count; j++) {
+            if (rows[j].served.pid != rows[i].parent ||
+                strcmp(rows[j].served.command, rows[i].served.command) != 0)
+                continue;
+            rows[i].role = "worker";
+            if (!rows[j].role)
+                rows[j].role = "master";
+        }
 }
 
 const struct ChooserRow *Chooser_selected(const struct Chooser *chooser)
@@ -95,26 +96,56 @@ void Chooser_select(struct Chooser *chooser, pid_t pid)
             chooser->list.selected = i;
 }
 
-// Appends the others, but for those that serve.
-static void add_others(struct Chooser *chooser)
+// Those of the others that do not serve. Returns how many.
+static long list_others(struct ChooserRow *rows, const struct Others *others,
+                        const struct Served *served, long serving)
 {
-    for (size_t i = 0; i < chooser->others.count; i++) {
-        const struct Other *other = &chooser->others.items[i];
-        struct ChooserRow *row = &chooser->rows[chooser->count];
+    struct ChooserRow *row = rows;
+    for (size_t i = 0; i < others->count; i++) {
+        const struct Other *other = &others->items[i];
         long same = 0;
-        while (same < chooser->serving &&
-               chooser->rows[same].served.pid != other->pid)
+        while (same < serving && served[same].pid != other->pid)
             same++;
-        if (same < chooser->serving)
+        if (same < serving)
             continue;
-        *row = (struct ChooserRow){.other = true, .age_s = other->age_s};
+        *row = (struct ChooserRow){.parent = Process_parent(other->pid),
+                                   .other = true,
+                                   .age_s = other->age_s};
         row->served.pid = other->pid;
         row->served.uid = other->uid;
         memcpy(row->served.command, other->command, sizeof other->command);
         memcpy(row->takes, other->takes, sizeof other->takes);
         memcpy(row->why, other->why, sizeof other->why);
-        chooser->count++;
+        row++;
     }
+    return row - rows;
+}
+
+// Those that serve, then the others. 0 or -ENOMEM.
+static int fill(struct Chooser *chooser, const struct Served *served,
+                long count)
+{
+    size_t room = (size_t)count + chooser->others.count + 1;
+    struct ChooserRow *all = calloc(room, sizeof *all);
+    struct ChooserRow *rows = calloc(room, sizeof *rows);
+    if (!all || !rows) {
+        free(all);
+        free(rows);
+        return -ENOMEM;
+    }
+    for (long i = 0; i < count; i++)
+        all[i] = (struct ChooserRow){.served = served[i],
+                                     .parent = Process_parent(served[i].pid)};
+    long more = list_others(all + count, &chooser->others, served, count);
+    arrange(rows, all, count);
+    arrange(rows + count, all + count, more);
+    find_workers(rows, count + more);
+    free(all);
+    free(chooser->rows);
+    chooser->rows = rows;
+    chooser->count = count + more;
+    chooser->serving = count;
+    return 0;
 }
 
 // A question about a process that is gone needs no answer.
@@ -142,19 +173,15 @@ long Chooser_refresh(struct Chooser *chooser)
     long count = Address_list(&list);
     if (count < 0)
         return count;
-    struct ChooserRow *rows = arrange(list, count, chooser->others.count);
+    int error = fill(chooser, list, count);
     free(list);
-    if (!rows)
-        return -ENOMEM;
-    free(chooser->rows);
-    chooser->rows = rows;
-    chooser->count = chooser->serving = count;
-    add_others(chooser);
+    if (error)
+        return error;
     chooser->users = false;
     for (long i = 0; i < chooser->count; i++)
-        chooser->users |= rows[i].served.uid != geteuid();
+        chooser->users |= chooser->rows[i].served.uid != geteuid();
     for (long i = 0; chooser->users && i < chooser->count; i++)
-        name_user(&rows[i]);
+        name_user(&chooser->rows[i]);
     // Where it is gone, another of its kind is.
     if (!other && count > 0 && chooser->list.selected >= count)
         chooser->list.selected = count - 1;

@@ -20,8 +20,9 @@ struct ChooserRow {
     struct Served served;
     char user[24]; // name of its user
     pid_t parent;
-    int depth;  // processes of the list that it descends from
-    bool other; // does not serve; then the rest counts
+    int depth;        // processes of the list that it descends from
+    const char *role; // "master", "worker" or NULL
+    bool other;       // does not serve; then the rest counts
     double age_s;
     char takes[sizeof((struct Other *)0)->takes]; // as there, as the next
     char why[sizeof((struct Other *)0)->why];

@@ -53,7 +53,13 @@ static struct Columns columns_of(const struct Chooser *chooser, int width)
 
 // --- Rows
 
-// Leaves out the program's folder, which says the least.
+static const char *next_word(const char *at)
+{
+    at += strcspn(at, " ");
+    return at + strspn(at, " ");
+}
+
+// Leaves out the first word's folder, which says the least.
 static const char *short_command(const char *command)
 {
     const char *name = command;
@@ -61,6 +67,41 @@ static const char *short_command(const char *command)
         if (*at == '/' && at[1] && at[1] != ' ')
             name = at + 1;
     return name;
+}
+
+// The script, module or code that a python runs, and its arguments; "": none.
+static const char *script_of(const char *command)
+{
+    const char *at = next_word(command);
+    while (*at == '-' && at[1] && at[1] != ' ') {
+        bool is_long = at[1] == '-';
+        const char *flag = at + strcspn(at, is_long ? " " : "cmWX ");
+        if (*flag == 'c')
+            return at;
+        if (*flag == 'm')
+            return flag + 1 + strspn(flag + 1, " ");
+        if (flag[0] && flag[0] != ' ' && flag[1] == ' ') // the next is its own
+            at = next_word(at);
+        at = next_word(at);
+    }
+    return at;
+}
+
+// Begins with the program that runs, and ends with its interpreter.
+static void tell(char *text, size_t size, const struct ChooserRow *row)
+{
+    const char *command = row->served.command;
+    const char *name = short_command(command), *script = "";
+    if (strncmp(name, "python", 6) == 0)
+        script = script_of(command);
+    if (*script)
+        name = *script == '-' ? script : short_command(script);
+    int first = (int)strcspn(name, " ");
+    int program = *script ? (int)strcspn(command, " ") : 0;
+    snprintf(text, size, "%.*s%s%s%s%s%s%.*s%s", first, name,
+             row->role ? " [" : "", row->role ? row->role : "",
+             row->role ? "]" : "", name + first, program ? "  (" : "", program,
+             command, program ? ")" : "");
 }
 
 static void draw_columns(const struct ChooserRow *row, const struct Columns *at,
@@ -85,7 +126,9 @@ static void draw_row(const struct Chooser *chooser, const struct Columns *at,
                      struct Canvas *canvas, int y, long index)
 {
     const struct ChooserRow *row = &chooser->rows[index];
+    char text[2 * sizeof row->served.command + 32];
     int x = at->command, end = at->command_end;
+    tell(text, sizeof text, row);
     draw_columns(row, at, canvas, y);
     if (row->depth) { // indents while a command has room
         int depth = (end - x - COMMAND_LEAST) / 2;
@@ -94,8 +137,7 @@ static void draw_row(const struct Chooser *chooser, const struct Columns *at,
         Canvas_put(canvas, y, x - 2, end, STYLE_FAINT, "└ ");
     }
     Canvas_fit(canvas, (struct Box){y, x, end - x},
-               row->other ? STYLE_FAINT : STYLE_STRONG, CUT_END,
-               short_command(row->served.command));
+               row->other ? STYLE_FAINT : STYLE_STRONG, CUT_END, text);
     if (index != chooser->list.selected)
         return;
     Canvas_put(canvas, y, 0, 1, STYLE_ACCENT, "▸");
