@@ -532,6 +532,32 @@ static void test_rate_after_the_dark(void **state)
     assert_int_equal(find(f->snapshot, code)->calls_exact, 0);
 }
 
+// One sample says of a hot function that it runs, and not how often: the screen
+// shows no rate then, and JSON has none.
+static void test_a_rate_that_is_not_known(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = called(f, "f", 1000);
+    double hz = Clock_hz(&f->engine.clock);
+
+    Counter_set(&code->hot.self_calls, 1000);
+    Counter_set(&code->hot.self_cycles, (uint64_t)(1000 * 2e-6 * hz));
+    code->hot.dark = true;
+    code->spans.arming = ARMED_HOT;
+    code->hot.exact = code->hot.calls_exact = false;
+    Counter_set(&code->share.cpu.total_ns, 5000000);
+    Counter_set(&code->share.samples, 1);
+    Counter_set(&code->share.run_samples, 1);
+    start_sampler(f);
+    assert_true(find(build(f), code)->calls_error > 0.5);
+    assert_true(isnan(find(f->snapshot, code)->calls_per_s));
+    Counter_set(&code->share.cpu.total_ns, 500000000);
+    Counter_set(&code->share.samples, 100);
+    Counter_set(&code->share.run_samples, 100);
+    assert_true(find(build(f), code)->calls_error < 0.5);
+    assert_false(isnan(find(f->snapshot, code)->calls_per_s));
+}
+
 // 1000 calls of 2 us each are seen. Then it is dark, and is sampled running
 // for 20 ms and waiting for 10: that makes 15000 more, beside those 500 of an
 // earlier dark spell.
@@ -920,6 +946,7 @@ int main(void)
         TEST(test_rate_after_the_dark),
         TEST(test_rate_by_shares),
         TEST(test_self_by_samples),
+        TEST(test_a_rate_that_is_not_known),
         TEST(test_dark_calls_are_estimated),
         TEST(test_shares),
         TEST(test_the_retired_by_their_share_of_the_run),

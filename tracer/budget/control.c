@@ -14,7 +14,7 @@
 #define RANK_PART 0.05       // of the allowance
 #define RANK_MOST_S 10.0     // however long it takes
 #define BURST_CODES 8        // new since the last reading, and
-#define BURST_CODES_A_S 40.0 // at that rate: a burst
+#define BURST_CODES_A_S 40.0 // at such a rate: a burst
 #define BURST_S 0.5          // that it lasts after the newest
 #define BURST_PAUSE_S 0.02   // to the next wake-up, where there is more to do:
 #define BURST_PART 0.25      // of the allowance

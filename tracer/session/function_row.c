@@ -8,6 +8,7 @@
 #include <math.h>
 
 #define RATE_WINDOW 0.5 // s, the least span a rate is taken over
+#define UNKNOWN 0.5     // error of calls: not a digit of the rate is known
 
 static const double QUANTILES[] = {0.5, 0.99};
 
@@ -125,13 +126,10 @@ static void begin_rate(struct Code *code, const struct Moment *at)
 // The rate of a function that was dark since the last row: from the spans in
 // which it was armed, or, if it is too hot for those, from sampled time over
 // the cost of a call.
-static double estimated_rate(struct Function *f, const struct Code *code,
-                             const struct Moment *at)
+static double estimated_rate(const struct Code *code, const struct Moment *at)
 {
-    if (Code_arming(code) != ARMED_HOT) {
-        f->calls_per_s_error = Spans_rate_error(code, at->ticks, at->hz);
+    if (Code_arming(code) != ARMED_HOT)
         return Spans_rate(code, at->ticks, at->hz);
-    }
     return at->sees ? Code_call_rate(code, at->sampled, at->hz) *
                           Code_calls_an_entry(code)
                     : NAN;
@@ -167,7 +165,7 @@ static void fill_rates(struct Function *f, struct Code *code,
         code->row.rate_at = at->started;
     since = at->now - code->row.rate_at;
     if (was_dark(code)) {
-        code->row.rate = estimated_rate(f, code, at);
+        code->row.rate = estimated_rate(code, at);
         code->row.rate_estimated = true;
         begin_rate(code, at);
     } else if (since >= RATE_WINDOW) {
@@ -185,6 +183,12 @@ static void fill_rates(struct Function *f, struct Code *code,
         f->calls_estimated = NAN;
     // Without a histogram its calls may differ by anything.
     f->calls_error = error / f->calls_estimated;
+    if (!f->rate_estimated)
+        return;
+    if (Code_arming(code) != ARMED_HOT)
+        f->calls_per_s_error = Spans_rate_error(code, at->ticks, at->hz);
+    else if (f->calls_error > UNKNOWN)
+        f->calls_per_s = NAN; // it is made of the same mean
 }
 
 // Most functions change seldom, and their sites are much memory.
