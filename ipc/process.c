@@ -91,7 +91,9 @@ int Process_look(struct Process *process, pid_t pid)
         return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
     state = status_row(status, "\nState:");
     state += strspn(state, " \t");
-    if (*state == 'Z' || *state == 'X')
+    // A main thread may have ended while others run, or one of them runs exec.
+    if ((*state == 'Z' && atoi(status_row(status, "\nThreads:")) <= 1) ||
+        *state == 'X')
         return -ESRCH;
     if (sscanf(status_row(status, "\nUid:"), "%u %u", &real, &effective) != 2)
         return -EACCES;

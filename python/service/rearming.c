@@ -63,6 +63,7 @@ static void rearm_with_callees(struct Rearming *rearming, struct Code *code)
     struct State *state = rearming->state;
 
     Adopt_rearm(state, code, Adopt_hits(state), wants_jumps(rearming, code));
+    code->spans.arming = ARMED_NEW; // it stays armed until the next choice
     for (uint32_t i = 0; i < code->links.callee_count; i++) {
         struct Code *callee =
             Registry_by_id(state->engine.registry, code->links.callees[i]);

@@ -332,7 +332,7 @@ def test_arming_without_end_reaches_everything(tmp_path, rearming):
     def dark():
         return {r["name"] for r in ocular.snapshot()["functions"] if r["dark_sites"]}
 
-    assert len(dark()) >= 600
+    assert dark()  # the next slice arms them again
     rearming()
     wait_until(lambda: not dark(), SLOW)
 

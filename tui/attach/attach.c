@@ -140,13 +140,18 @@ int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
 
 // --- Waiting for the answer
 
-// Not one that has ended and whose parent does not ask for that.
+// Not one that has ended and whose parent does not ask for that. While a thread
+// runs exec, the process's main thread has ended for a moment.
 static bool is_there(pid_t pid)
 {
     char path[64], status[8192];
+    const char *threads;
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    return Opened_read(path, status, sizeof status) >= 0 &&
-           !strstr(status, "\nState:\tZ");
+    if (Opened_read(path, status, sizeof status) < 0)
+        return false;
+    threads = strstr(status, "\nThreads:");
+    return !strstr(status, "\nState:\tZ") ||
+           (threads && atoi(threads + strlen("\nThreads:")) > 1);
 }
 
 static void explain_silence(pid_t pid, char *why, size_t why_size)
