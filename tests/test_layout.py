@@ -555,7 +555,7 @@ def test_every_descriptor_passes_through_opened_above():
 # --- Documents ----------------------------------------------------------------------
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LONGEST = {"README.md": 160, "architecture.md": 340}
+LONGEST = {"README.md": 160, "architecture.md": 300}
 FIGURES = "accuracy.md", "overhead.md"  # what is measured: so many lines together
 FIGURES_LINES = 500
 PATH = re.compile(r"`((?:tracer|ipc|tui|python|tests|docs|screenshots)/[\w./-]+)`")

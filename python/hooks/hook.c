@@ -29,14 +29,14 @@ static void mark_dark(struct Code *code, size_t unit)
 
 // --- Enter -----------------------------------------------------------------
 
-// The first and the last call of a re-arm window: those that need not be timed.
+// The call in which the function goes dark, which need not be timed.
 static bool is_edge(const struct Code *code)
 {
     return Counter_get(&code->hot.entries) + 1 >= code->hot.stop_at &&
            code->hot.enter_hook == HOOK_ENTER;
 }
 
-// A re-arm window begins here, or ends, in the midst of the program and in
+// A function goes dark here, in the midst of the program and in
 // whatever state its CPU is: the place to time hooks again. Not where something
 // resumes: between an await and what it awaits CPython lets nothing come in.
 // The thread is in a callback, in which there are no events: it leaves that for

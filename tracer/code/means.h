@@ -20,7 +20,7 @@ double Code_self_mean(const struct Code *code);
 // For the governor: what it costs now is to count for the means from then on.
 void Code_note_recent(struct Code *code, uint64_t ticks, double hz);
 // The median and its like follow the mean: where that has begun anew since the
-// last time, half of the histogram is forgotten. At the next re-arm window:
+// last time, half of the histogram is forgotten. When it is armed again:
 // what is armed all the time keeps all its hits. Interpreter's lock.
 void Code_age_histogram(struct Code *code);
 // Of nearly all calls the total is known, and no more: one of its callees was
