@@ -93,6 +93,20 @@ static void test_the_programs_own_first(void **state)
         expect(library[i], i < 6);
 }
 
+// A span of a few milliseconds, which a call began, is no rate.
+static void test_a_short_span(void **state)
+{
+    struct Code *code = called(20, false);
+
+    (void)state;
+    Counter_set(&code->spans.open_ticks, now - SECOND / 100);
+    choose(1, true);
+    assert_null(item_of(code));
+    Counter_set(&code->spans.open_ticks, now - SECOND / 10);
+    choose(1, true);
+    expect(code, true);
+}
+
 // Each resumption of a coroutine has its hooks.
 static void test_resumptions_cost(void **state)
 {
@@ -194,9 +208,10 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_the_cheapest),     TEST(test_the_programs_own_first),
-        TEST(test_resumptions_cost), TEST(test_no_candidates),
-        TEST(test_between_slices),   TEST(test_each_is_popped_once),
+        TEST(test_the_cheapest),        TEST(test_the_programs_own_first),
+        TEST(test_a_short_span),        TEST(test_resumptions_cost),
+        TEST(test_no_candidates),       TEST(test_between_slices),
+        TEST(test_each_is_popped_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,12 +10,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PART 0.5    // of the hooks' time: what stays armed
-#define OWN 0.01    // the weight of the cost of the program's own code
-#define STAYS 0.7   // the weight of what is armed: it is not to flutter
-#define SLACK 1.25  // times its part, before something armed is given up
-#define KNOWN_S 1.0 // a span this long says how often a new function is called
-#define RATE_S 5.0  // mean age of the calls that make a rate
+#define PART 0.5     // of the hooks' time: what stays armed
+#define OWN 0.01     // the weight of the cost of the program's own code
+#define STAYS 0.7    // the weight of what is armed: it is not to flutter
+#define SLACK 1.25   // times its part, before something armed is given up
+#define KNOWN_S 1.0  // a span this long says how often a new function is called
+#define SHORT_S 0.09 // at a slice's end: a shorter one says nothing
+#define RATE_S 5.0   // mean age of the calls that make a rate
 
 // Calls and resumptions a second: each has its hooks.
 static double entry_rate(const struct Code *code,
@@ -49,8 +50,10 @@ static bool is_known(const struct Code *code,
 {
     uint64_t open = Counter_get(&code->spans.open_ticks);
 
-    return reading->sliced ||
-           (open && (double)(reading->ticks - open) > KNOWN_S * reading->hz);
+    double s = open ? (double)(reading->ticks - open) / reading->hz : 0;
+
+    // Code that came just before the slice's end began its span with a call.
+    return reading->sliced ? !open || s >= SHORT_S : s > KNOWN_S;
 }
 
 // The same, NaN: it is no candidate.
