@@ -86,6 +86,7 @@ static void test_rearm_clears_the_caller(void **state)
     Engine_rearm(&f->engine, f->callee, 3, true);
     assert_false(f->callee->hot.dark);
     assert_int_equal(f->callee->hot.stop_at, 6);
+    assert_int_equal(f->engine.contention.armed, 1); // hooks see that it was
     assert_int_equal(f->caller->hot.dark_callees, 0);
     assert_int_not_equal(f->caller->hot.epoch, epoch);
     // Once: it is armed now.

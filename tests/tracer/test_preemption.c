@@ -258,21 +258,59 @@ static void test_how_often(void **state)
     assert_true(PreemptionRate_is_high(&rate, 300));
 }
 
-// Who sleeps in its spans is asked once in a while.
+// Long spans that are skipped after one in which the thread has waited.
+static int skipped_after_a_wait(struct Preemption *preemption)
+{
+    int count = 0;
+
+    Preemption_measure(preemption, 2 * MS); // it is known from here on
+    preemption->then.waits--;
+    assert_int_equal(Preemption_measure(preemption, 2 * MS), 0);
+    while (Preemption_skip(preemption))
+        count++;
+    Preemption_forget(preemption);
+    return count;
+}
+
+// A thread that sleeps in each span is seldom asked. One wait is no sleeping.
 static void test_who_sleeps_is_seldom_asked(void **state)
+{
+    const int expected[] = {0, 1, 3, 7, PREEMPTION_SKIPS, PREEMPTION_SKIPS};
+    struct Preemption preemption = {.known = false};
+
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(skipped_after_a_wait(&preemption), expected[i]);
+    Preemption_measure(&preemption, 2 * MS);
+    Preemption_measure(&preemption, 2 * MS); // without a wait
+    assert_int_equal(skipped_after_a_wait(&preemption), 0);
+}
+
+// Code is dark for a second, in which the thread has waited for the governor.
+static void test_who_waited_while_code_was_dark_is_asked(void **state)
 {
     struct Preemption preemption = {.known = false};
 
     (void)state;
-    Preemption_measure(&preemption, 2 * MS);
-    assert_false(Preemption_skip(&preemption));
-    Preemption_measure(&preemption, 2 * MS); // without a wait
-    assert_false(Preemption_skip(&preemption));
+    for (int i = 0; i < 6; i++)
+        skipped_after_a_wait(&preemption);
+    preemption.skips = PREEMPTION_SKIPS;
+    Preemption_note_armed(&preemption, 0); // none was armed since
+    assert_int_equal(preemption.skips, PREEMPTION_SKIPS);
+    Preemption_note_armed(&preemption, 1);
+    assert_int_equal(preemption.skips, 0);
+    Preemption_measure(&preemption, 1000 * MS);
+    preemption.then.wall_ns -= 9 * MS;
+    preemption.then.cpu_ns -= 2 * MS;
+    preemption.then.taken--;
+    assert_int_equal(Preemption_measure(&preemption, 9 * MS), 7 * MS);
+    Preemption_note_armed(&preemption, 1);
+    assert_true(preemption.known);
+    // The wait for what is armed, and what comes in that span, is none of it.
     preemption.then.waits--;
-    assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
-    for (int i = 0; i < PREEMPTION_SKIPS; i++)
-        assert_true(Preemption_skip(&preemption));
-    assert_false(Preemption_skip(&preemption));
+    Preemption_note_armed(&preemption, 2);
+    Preemption_measure(&preemption, 2 * MS);
+    assert_int_equal(skipped_after_a_wait(&preemption), 0);
 }
 
 // A span after one that was not asked about tells nothing.
@@ -310,6 +348,7 @@ int main(void)
         STILL(test_how_often),
         STILL(test_what_came_unasked),
         STILL(test_who_sleeps_is_seldom_asked),
+        STILL(test_who_waited_while_code_was_dark_is_asked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

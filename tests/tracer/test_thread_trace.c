@@ -882,6 +882,25 @@ static void test_spans_that_are_asked_about(void **state)
     assert_false(f->trace->preemption.known);
 }
 
+// A thread that sleeps is hardly asked, until code is armed again.
+static void test_armed_code_is_asked_about(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    ThreadTrace_reset(f->trace, NOTHING, 0);
+    Contention_init(&f->contention, 1e9);
+    f->contention.last_trace = f->trace;
+    f->trace->preemption.skips = 2;
+    enter(f, code, 1, 1000);
+    leave(f, code, 1, 201000);
+    assert_false(f->trace->preemption.known);
+    f->contention.armed++;
+    enter(f, code, 1, 202000);
+    leave(f, code, 1, 402000);
+    assert_true(f->trace->preemption.known);
+}
+
 // A span in which another thread ran: a suspension of the machine is no wait.
 static void test_a_suspension_is_no_wait(void **state)
 {
@@ -1693,6 +1712,7 @@ int main(void)
         TEST(test_waiting_is_the_top_frames),
         TEST(test_long_spans),
         TEST(test_spans_that_are_asked_about),
+        TEST(test_armed_code_is_asked_about),
         TEST(test_a_suspension_is_no_wait),
         TEST(test_short_turns),
         TEST(test_the_first_call_of_armed_code_is_not_timed),

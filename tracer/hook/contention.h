@@ -14,6 +14,7 @@ struct Contention {
     int64_t long_span; // cycles above which others must have run; INT64_MAX
                        // while there is only one thread
     double hz;         // cycles a second
+    uint32_t armed;    // times that code was armed again, modulo 2^32
     bool preempted;    // other programs often take the CPU, or that is not
                        // known yet; the governor writes it
 };

@@ -72,6 +72,16 @@ void Preemption_init(struct Preemption *preemption)
     *preemption = (struct Preemption){.suspended_ns = suspended_ns()};
 }
 
+static void note_wait(struct Preemption *preemption, bool waited)
+{
+    unsigned skips = waited ? preemption->next_skips : 0;
+    unsigned next = waited ? 2 * skips + 1 : 0;
+
+    preemption->skips = (uint8_t)skips;
+    preemption->next_skips =
+        (uint8_t)(next < PREEMPTION_SKIPS ? next : PREEMPTION_SKIPS);
+}
+
 int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns)
 {
     struct ThreadTimes now = {0};
@@ -82,8 +92,7 @@ int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns)
     preemption->known = read_times(&now);
     if (was_known && preemption->known) {
         result = Preemption_between(then, &now, span_ns);
-        if (now.waits != then->waits)
-            preemption->skips = PREEMPTION_SKIPS;
+        note_wait(preemption, now.waits != then->waits);
     }
     preemption->then = now;
     return suspended ? suspended : result;

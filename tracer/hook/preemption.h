@@ -26,11 +26,15 @@ struct Preemption {
     struct ThreadTimes then; // the newest reading
     bool known;              // every long span since was asked about
     uint8_t skips;           // long spans to come that nobody asks about
+    uint8_t next_skips;      // ... after the next in which the thread waits
+    uint32_t armed;          // see Preemption_note_armed
     int64_t suspended_ns;    // of the machine since its start, when last read
 };
 
 // Of a thread that sleeps in its spans an answer tells nothing, and asking
-// costs up to 10 us after each sleep.
+// costs up to 10 us after each sleep. One that waits once, for the interpreter,
+// does not sleep: after each wait in a row about twice as many spans are
+// skipped, up to so many.
 #define PREEMPTION_SKIPS 15
 
 // Of a thread that begins now.
@@ -39,6 +43,19 @@ void Preemption_init(struct Preemption *preemption);
 static inline void Preemption_forget(struct Preemption *preemption)
 {
     preemption->known = false;
+}
+
+// Code has been armed so many times. For that a thread waits, and while code is
+// dark its spans have many waits in them, which is no sleeping. Few calls
+// follow, and one preemption is more than all that they take.
+static inline void Preemption_note_armed(struct Preemption *preemption,
+                                         uint32_t armed)
+{
+    if (preemption->armed == armed)
+        return;
+    preemption->armed = armed;
+    preemption->skips = preemption->next_skips = 0;
+    Preemption_forget(preemption);
 }
 
 // true: not this long span.

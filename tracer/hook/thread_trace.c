@@ -175,6 +175,7 @@ static int64_t preempted(struct ThreadTrace *trace, int64_t span)
 
     if (ns <= PREEMPTION_BRIEF_NS)
         return 0;
+    Preemption_note_armed(&trace->preemption, trace->contention->armed);
     if (ns < PREEMPTION_STOPPED_NS && (!trace->contention->preempted ||
                                        Preemption_skip(&trace->preemption))) {
         Preemption_forget(&trace->preemption);

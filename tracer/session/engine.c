@@ -75,6 +75,7 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
     }
     end_dark(engine, code);
     Code_age_histogram(code);
+    engine->contention.armed++;
     Code_rearm(code, threshold, jumps, ticks);
     Spans_open(code, ticks);
 }
