@@ -4,6 +4,7 @@
 // with the next call. Used by the viewer's feed, on one thread.
 #include "ipc/client.h"
 #include "ipc/base/now.h"
+#include "ipc/changes.h"
 
 #include "ipc/socket.h"
 #include "ipc/version.h"
@@ -21,6 +22,9 @@
 #define RETRY_MS 10 // while too many wait in line
 #define READ_SIZE ((size_t)64 << 10)
 #define READS_MAX 256 // for a message: one who dribbles holds up nobody
+// Of a FOLLOW: of what others ask for they choose their own.
+#define FOLLOW_REQUEST UINT32_MAX
+#define SNAPSHOT_MAX ((size_t)8 * WIRE_MAX_FRAME) // as decoded
 #define OUT_MAX ((size_t)1 << 20) // requests that the process does not take
 
 struct Client {
@@ -28,6 +32,7 @@ struct Client {
     uint32_t next_request;
     bool ended; // the other end has closed; what is in `in` still counts
     struct Message hello;
+    struct Snapshot *base; // the newest, that changes are since; NULL: none
     struct Bytes in;
     size_t taken; // of in
     struct Bytes out;
@@ -136,6 +141,59 @@ static int decode(struct Client *client, struct Message *message)
     return used > 0 ? 1 : (int)used;
 }
 
+// Asks for a whole snapshot, and for changes since then. An older process does
+// not know that: it goes on with whole ones.
+static int follow(struct Client *client)
+{
+    const struct Message ask = {.type = MESSAGE_FOLLOW,
+                                .request = FOLLOW_REQUEST};
+
+    return Message_encode(&client->out, &ask);
+}
+
+// Makes a SNAPSHOT of CHANGES. 1, 0: the caller is to see nothing of it, or
+// -errno.
+static int assemble(struct Client *client, struct Message *message)
+{
+    struct Snapshot *base = client->base, *next = message->snapshot;
+    int error = 0;
+
+    if (message->request == FOLLOW_REQUEST)
+        return 0; // whether it knows that: both will do
+    if (!next)
+        return 1;
+    if (message->type == MESSAGE_CHANGES) {
+        if (!base || message->changes->base_s != base->uptime_s)
+            return follow(client);
+        error = Changes_apply(message->changes, base, next);
+        if (!error && next->function_count != next->functions_total)
+            return follow(client);
+        if (!error && Snapshot_bytes(next) > SNAPSHOT_MAX)
+            error = -EPROTO;
+        message->type = MESSAGE_SNAPSHOT;
+    }
+    Snapshot_free(base);
+    client->base = error ? NULL : Snapshot_hold(next);
+    return error ? error : 1;
+}
+
+static int next(struct Client *client, struct Message *message)
+{
+    int got = decode(client, message);
+
+    while (got > 0) {
+        int mine = assemble(client, message);
+
+        if (mine > 0)
+            return mine;
+        Message_release(message);
+        if (mine < 0)
+            return mine;
+        got = decode(client, message);
+    }
+    return got;
+}
+
 int Client_next(struct Client *client, struct Message *message)
 {
     int got = 1, decoded;
@@ -144,7 +202,7 @@ int Client_next(struct Client *client, struct Message *message)
     if (!client->ended)
         (void)flush(client);
     for (unsigned reads = 0;; reads++) {
-        decoded = decode(client, message);
+        decoded = next(client, message);
         if (decoded)
             return decoded;
         if (client->ended)
@@ -330,6 +388,8 @@ int Client_open(struct Client **out, const struct Served *served, char *why,
     client->fd = connect_to(served, deadline);
     error = client->fd < 0 ? explain_connect(served, client->fd, why, why_size)
                            : meet(client, served->pid, deadline, why, why_size);
+    if (!error)
+        error = follow(client); // goes with the first request
     if (error) {
         Client_close(client);
         return error;
@@ -346,6 +406,7 @@ void Client_close(struct Client *client)
         close(client->fd);
     drop_passed(client);
     Message_release(&client->hello);
+    Snapshot_free(client->base);
     Bytes_release(&client->in);
     Bytes_release(&client->out);
     free(client);

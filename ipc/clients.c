@@ -69,10 +69,8 @@ static void drop(struct Clients *clients, struct Viewer *viewer)
     Viewer_close(viewer);
     if (greeted)
         count_viewers(clients, -1);
-    if (!clients->greeted) {
-        Frame_drop(clients->newest);
-        clients->newest = NULL;
-    }
+    if (!clients->greeted)
+        Frames_release(&clients->frames);
 }
 
 static struct Viewer *free_slot(struct Clients *clients)
@@ -240,47 +238,25 @@ uint64_t Clients_next_ms(const struct Clients *clients, uint64_t at)
 
 // --- Snapshots
 
-// The frame of a snapshot, encoded if it is not the one of last time. NULL and
-// *error.
-static struct Frame *encode(struct Clients *clients,
-                            const struct Snapshot *snapshot, int *error)
+void Clients_forget(struct Clients *clients)
 {
-    struct Message message = {.type = MESSAGE_SNAPSHOT,
-                              .snapshot = (struct Snapshot *)snapshot};
-    struct Frame *frame = clients->newest;
-
-    *error = 0;
-    if (frame && frame->uptime_s == snapshot->uptime_s)
-        return Frame_hold(frame);
-    // In the memory of the last one, where nobody is being sent that any more.
-    if (frame && frame->references == 1) {
-        clients->newest = NULL;
-        Bytes_clear(&frame->bytes);
-    } else {
-        frame = Frame_new();
-    }
-    *error = frame ? Message_encode(&frame->bytes, &message) : -ENOMEM;
-    if (*error) {
-        Frame_drop(frame);
-        return NULL;
-    }
-    frame->uptime_s = snapshot->uptime_s;
-    Frame_drop(clients->newest);
-    clients->newest = Frame_hold(frame);
-    return frame;
+    Frames_release(&clients->frames);
+    for (unsigned i = 0; i < CLIENTS_MAX; i++)
+        clients->viewers[i].base.uptime_s = NAN;
 }
 
-// The newest snapshot, encoded once for all. 0 and *frame (NULL: there is
-// none yet), or -errno.
-static int encode_newest(struct Clients *clients, struct Frame **frame)
+// The newest snapshot, whole, for all. NULL: there is none.
+static struct Frame *encode_last(struct Clients *clients)
 {
     const struct ServerSource *source = clients->source;
     const struct Snapshot *snapshot = source->get(source->context);
-    int error = 0;
+    struct Frame *frame = NULL;
+    int error;
 
-    *frame = snapshot ? encode(clients, snapshot, &error) : NULL;
+    if (snapshot)
+        frame = Frames_encode_whole(&clients->frames, snapshot, &error);
     source->put(source->context, snapshot);
-    return error;
+    return frame;
 }
 
 // Whoever is due, or soon will be, waits for the next snapshot: viewers of one
@@ -312,17 +288,9 @@ void Clients_turn(struct Clients *clients, uint64_t now)
         clients->source->want(clients->source->context, first);
 }
 
-// One that it has been shown already came for another viewer: it waits on.
-static void show(struct Viewer *viewer, struct Frame *frame, int error)
+static void fail(struct Viewer *viewer, int error)
 {
-    if (frame && viewer->shown && viewer->seen_s == frame->uptime_s)
-        return;
-    viewer->waiting = false;
-    viewer->shown = true;
-    viewer->seen_s = frame ? frame->uptime_s : 0;
-    if (frame)
-        Viewer_show(viewer, frame);
-    else if (error == -EMSGSIZE)
+    if (error == -EMSGSIZE)
         Viewer_refuse(viewer, 0, EMSGSIZE,
                       "the snapshot is too large to send: trace less "
                       "(exclude=, include_only=)");
@@ -330,21 +298,41 @@ static void show(struct Viewer *viewer, struct Frame *frame, int error)
         Viewer_refuse(viewer, 0, -error, "no memory for a snapshot");
 }
 
+// One that it has been shown already came for another viewer: it waits on.
+static void show(struct Clients *clients, struct Viewer *viewer,
+                 const struct Snapshot *snapshot)
+{
+    struct Frame *frame;
+    int error;
+
+    if (viewer->shown && viewer->seen_s == snapshot->uptime_s)
+        return;
+    frame = Frames_encode(&clients->frames, snapshot, viewer, &error);
+    viewer->waiting = false;
+    viewer->shown = true;
+    viewer->seen_s = frame ? frame->uptime_s : 0;
+    if (frame)
+        Viewer_show(viewer, frame);
+    else
+        fail(viewer, error);
+    Frame_drop(frame);
+}
+
 void Clients_publish(struct Clients *clients)
 {
-    struct Frame *frame = NULL;
+    const struct ServerSource *source = clients->source;
+    const struct Snapshot *snapshot;
     bool wanted = false;
-    int error = 0;
 
     for (unsigned i = 0; i < CLIENTS_MAX; i++)
         wanted |= clients->viewers[i].waiting;
-    if (wanted)
-        error = encode_newest(clients, &frame);
-    for (unsigned i = 0; i < CLIENTS_MAX && (frame || error); i++) {
+    if (!wanted)
+        return;
+    snapshot = source->get(source->context);
+    for (unsigned i = 0; snapshot && i < CLIENTS_MAX; i++)
         if (clients->viewers[i].waiting)
-            show(&clients->viewers[i], frame, error);
-    }
-    Frame_drop(frame);
+            show(clients, &clients->viewers[i], snapshot);
+    source->put(source->context, snapshot);
 }
 
 void Clients_flush(struct Clients *clients, uint64_t now)
@@ -365,11 +353,10 @@ void Clients_flush(struct Clients *clients, uint64_t now)
 
 void Clients_end(struct Clients *clients)
 {
-    struct Frame *frame = NULL;
+    struct Frame *frame;
 
     clients->leaving = true;
-    if (clients->greeted)
-        encode_newest(clients, &frame);
+    frame = clients->greeted ? encode_last(clients) : NULL;
     for (unsigned i = 0; i < CLIENTS_MAX; i++) {
         struct Viewer *viewer = &clients->viewers[i];
 
@@ -386,10 +373,9 @@ void Clients_end(struct Clients *clients)
 void Clients_part(struct Clients *clients, int error, const char *why,
                   uint64_t now)
 {
-    struct Frame *frame = NULL;
+    struct Frame *frame =
+        !error && clients->greeted ? encode_last(clients) : NULL;
 
-    if (!error && clients->greeted)
-        encode_newest(clients, &frame);
     for (unsigned i = 0; i < CLIENTS_MAX; i++) {
         struct Viewer *viewer = &clients->viewers[i];
 
@@ -424,5 +410,5 @@ void Clients_abandon(struct Clients *clients, bool messy)
             Viewer_abandon(viewer);
     }
     if (!messy)
-        Frame_drop(clients->newest);
+        Frames_release(&clients->frames);
 }

@@ -5,9 +5,9 @@
 #ifndef OCULAR_IPC_CLIENTS_H
 #define OCULAR_IPC_CLIENTS_H
 
+#include "ipc/frames.h"
 #include "ipc/socket.h"
 #include "ipc/source.h"
-#include "ipc/viewer.h"
 
 #include <poll.h>
 
@@ -20,7 +20,7 @@ struct Clients {
     bool leaving; // the end has begun: no more callbacks about viewers
     unsigned greeted;
     uint64_t next_id;
-    struct Frame *newest; // what was encoded last, or NULL
+    struct Frames frames;
     struct Viewer viewers[CLIENTS_MAX];
 };
 
@@ -38,6 +38,9 @@ void Clients_read(struct Clients *clients, const struct pollfd *polled,
 // An answer to one of them, who may be gone.
 void Clients_answer(struct Clients *clients, uint64_t viewer,
                     const struct Bytes *bytes, uint64_t now);
+// The source is another one, or its snapshots are: nothing of the old ones is
+// a base any more.
+void Clients_forget(struct Clients *clients);
 // Tells the source how many have said hello.
 void Clients_count(struct Clients *clients);
 // Is anybody there, or about to be let in?
@@ -47,7 +50,8 @@ void Clients_part(struct Clients *clients, int error, const char *why,
                   uint64_t now);
 // Asks for a snapshot if somebody is due.
 void Clients_turn(struct Clients *clients, uint64_t now);
-// The newest snapshot, encoded once, to all who wait for one.
+// The newest snapshot, encoded once, to all who wait for one; by changes once
+// for all who have had the same one before.
 void Clients_publish(struct Clients *clients);
 void Clients_flush(struct Clients *clients, uint64_t now);
 // When something is to be done for one of them, or `otherwise` if earlier.

@@ -73,6 +73,16 @@ bool Dispatch_greet(const struct DispatchContext *context,
     return false;
 }
 
+// From now on, or again: it has lost what the last changes were since.
+static int follow(struct Viewer *viewer, const struct Message *message)
+{
+    struct Message reply = {.type = MESSAGE_REPLY, .request = message->request};
+
+    viewer->follows = true;
+    viewer->base.uptime_s = NAN;
+    return Viewer_say(viewer, &reply);
+}
+
 static int set_rate(struct Viewer *viewer, const struct Message *message,
                     uint64_t now)
 {
@@ -132,6 +142,8 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
         return set_rate(viewer, message, now);
     case MESSAGE_NOW:
         return hurry(viewer, message, now);
+    case MESSAGE_FOLLOW:
+        return follow(viewer, message);
     case MESSAGE_DETAIL:
     case MESSAGE_REARM:
     case MESSAGE_BUDGET:

@@ -191,6 +191,7 @@ static void carry_out(struct Server *server, struct Order *order)
         Clients_part(clients, order->error, order->why, now);
     if (order->source) {
         server->source = *order->source;
+        Clients_forget(clients);
         Clients_count(clients);
     }
     atomic_store(&server->fresh, false);

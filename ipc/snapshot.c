@@ -65,6 +65,7 @@ static const struct Field FUNCTION_FIELDS[] = {
     F64(Function, calls_error),
     F64(Function, calls_per_s_error),
     U64(Function, resumptions),
+    F64(Function, missed_per_s),
 };
 static const struct Record FUNCTION_RECORD =
     RECORD(Function, "function", FUNCTION_FIELDS);
@@ -186,10 +187,16 @@ void Snapshot_renew(struct Snapshot *snapshot)
 
 void Snapshot_free(struct Snapshot *snapshot)
 {
-    if (!snapshot)
+    if (!snapshot || (snapshot->held && snapshot->held--))
         return;
     Arena_release(&snapshot->arena);
     Heap_free(snapshot);
+}
+
+struct Snapshot *Snapshot_hold(struct Snapshot *snapshot)
+{
+    snapshot->held++;
+    return snapshot;
 }
 
 void *Snapshot_alloc(struct Snapshot *snapshot, size_t size)

@@ -71,6 +71,7 @@ struct Function {
     double calls_per_s_error; // calls a second, one standard deviation; null:
                               // it is counted, or not known
     uint64_t resumptions; // times that a call went on after a yield or an await
+    double missed_per_s;  // calls_estimated grows by that; 0: all are counted
 };
 
 struct Transition {
@@ -109,6 +110,8 @@ struct RetiredRow {
     uint64_t run_samples;
     uint64_t resumptions;
 };
+
+struct RowSet;
 
 struct Snapshot {
     uint64_t schema;
@@ -162,7 +165,11 @@ struct Snapshot {
     const struct RetiredRow *retired;
     size_t retired_count;
     uint64_t threads_dropped; // that have ended and are not listed any more
-    struct Arena arena;       // everything above points into it
+    // Beside the table: in a traced process functions are here and not above,
+    // in rows that several snapshots have (row_set.h). NULL: they are above.
+    const struct RowSet *shared;
+    unsigned held;      // times that Snapshot_free does nothing
+    struct Arena arena; // everything above points into it
 };
 
 // --- The schema (record.h). Rows of the tables in snapshot.c are only ever
@@ -176,6 +183,8 @@ const char *State_name(uint64_t state); // "armed", "partial", "dark"; or NULL
 // NULL when memory is out. The caller owns it.
 struct Snapshot *Snapshot_new(void);
 void Snapshot_free(struct Snapshot *snapshot); // NULL is fine
+// Another owner, on the same thread, who frees it too.
+struct Snapshot *Snapshot_hold(struct Snapshot *snapshot);
 // Makes it as a new one is, in memory that it has already.
 void Snapshot_renew(struct Snapshot *snapshot);
 

@@ -52,6 +52,7 @@ void Viewer_open(struct Viewer *viewer, int fd, uint64_t id)
 {
     Viewer_init(viewer);
     viewer->id = id;
+    viewer->base.uptime_s = NAN;
     Bytes_init(&viewer->in);
     Bytes_init(&viewer->control);
     Opened_note(&viewer->opened, fd);
@@ -196,8 +197,10 @@ void Viewer_dismiss(struct Viewer *viewer, uint64_t now_ms)
 
 void Viewer_show(struct Viewer *viewer, struct Frame *frame)
 {
-    if (!viewer->frame)
-        viewer->frame = Frame_hold(frame);
+    if (viewer->frame)
+        return;
+    viewer->frame = Frame_hold(frame);
+    viewer->base = frame->moment;
 }
 
 void Viewer_end(struct Viewer *viewer, struct Frame *frame)

@@ -6,6 +6,7 @@
 #define OCULAR_IPC_VIEWER_H
 
 #include "ipc/base/opened.h"
+#include "ipc/row_set.h"
 #include "ipc/wire.h"
 
 #include <stdatomic.h>
@@ -14,6 +15,9 @@
 struct Frame {
     unsigned references;
     double uptime_s; // which snapshot it is; NaN: that cannot be told
+    double base_s;   // uptime_s of the one that it is the changes since; NaN:
+                     // it is whole
+    struct RowMoment moment; // of the snapshot; uptime_s NaN: it has none
     struct Bytes bytes;
 };
 
@@ -24,14 +28,16 @@ void Frame_drop(struct Frame *frame);          // NULL is fine
 struct Viewer {
     atomic_int fd; // -1: a free slot; atomic for a fork at any moment
     struct Opened opened;
-    uint64_t id;     // never used again
-    bool greeted;    // its hello was fine
-    bool waiting;    // for the next snapshot
-    bool shown;      // it has been sent one before
-    double seen_s;   // and which: its uptime_s
-    bool ending;     // END follows what is queued
-    bool closing;    // dropped once what is queued is sent
-    unsigned stacks; // how often it has asked for them in this turn
+    uint64_t id;           // never used again
+    bool greeted;          // its hello was fine
+    bool waiting;          // for the next snapshot
+    bool shown;            // it has been sent one before
+    double seen_s;         // and which: its uptime_s
+    bool follows;          // it wants changes,
+    struct RowMoment base; // ... since this one; uptime_s NaN: a whole one
+    bool ending;           // END follows what is queued
+    bool closing;          // dropped once what is queued is sent
+    unsigned stacks;       // how often it has asked for them in this turn
     uint64_t period_ms;
     uint64_t due_ms;      // its next snapshot
     uint64_t deadline_ms; // to say hello, or to take its last words; 0 = none
@@ -68,7 +74,8 @@ Viewer_refuse(struct Viewer *viewer, uint32_t request, int error,
               const char *format, ...);
 // The end of the connection, once it has taken its last words.
 void Viewer_dismiss(struct Viewer *viewer, uint64_t now_ms);
-// Queues a snapshot unless one is still on its way.
+// Queues a snapshot unless one is still on its way. It may have changes since
+// this one.
 void Viewer_show(struct Viewer *viewer, struct Frame *frame);
 // Queues the last snapshot (or NULL) and END.
 void Viewer_end(struct Viewer *viewer, struct Frame *frame);

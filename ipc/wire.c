@@ -29,7 +29,8 @@ enum {
     HAS_TEXT = 8,
     HAS_SNAPSHOT = 16,
     HAS_LISTING = 32,
-    HAS_STACKS = 64
+    HAS_STACKS = 64,
+    HAS_CHANGES = 128 // before the snapshot
 };
 
 static unsigned members_of(enum MessageType type)
@@ -39,6 +40,8 @@ static unsigned members_of(enum MessageType type)
         return HAS_VERSION | HAS_NUMBER | HAS_TEXT;
     case MESSAGE_SNAPSHOT:
         return HAS_SNAPSHOT;
+    case MESSAGE_CHANGES:
+        return HAS_CHANGES | HAS_SNAPSHOT;
     case MESSAGE_LISTING:
         return HAS_LISTING;
     case MESSAGE_STACKS:
@@ -61,6 +64,7 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_CANCEL:
     case MESSAGE_FLAME:
     case MESSAGE_NOW:
+    case MESSAGE_FOLLOW:
         return 0;
     }
     return 0;
@@ -141,6 +145,8 @@ static void put_payload(struct Bytes *out, const struct Message *message)
         Bytes_put_f64(out, message->value);
     if (members & HAS_TEXT)
         Bytes_put_text(out, message->text);
+    if (members & HAS_CHANGES)
+        put_record(out, &CHANGES_RECORD, (const char *)message->changes);
     if (members & HAS_SNAPSHOT)
         put_record(out, &SNAPSHOT_RECORD, (const char *)message->snapshot);
     if (members & HAS_LISTING)
@@ -154,11 +160,13 @@ int Message_encode(struct Bytes *out, const struct Message *message)
     size_t start = out->size;
     size_t limit =
         message->type < MESSAGE_RATE ? WIRE_MAX_FRAME : WIRE_MAX_REQUEST;
+    unsigned members = members_of(message->type);
     int error;
 
-    if ((message->type == MESSAGE_SNAPSHOT && !message->snapshot) ||
-        (message->type == MESSAGE_LISTING && !message->listing) ||
-        (message->type == MESSAGE_STACKS && !message->stacks))
+    if ((members & HAS_SNAPSHOT && !message->snapshot) ||
+        (members & HAS_CHANGES && !message->changes) ||
+        (members & HAS_LISTING && !message->listing) ||
+        (members & HAS_STACKS && !message->stacks))
         return -EINVAL;
     Bytes_put_u8(out, MAGIC_0);
     Bytes_put_u8(out, MAGIC_1);
@@ -301,6 +309,15 @@ static int get_root(const struct Record *record, void *value,
     return decoder.error;
 }
 
+static int get_changes(struct Message *message, struct Cursor *cursor)
+{
+    message->changes = Changes_new();
+    if (!message->changes)
+        return -ENOMEM;
+    return get_root(&CHANGES_RECORD, message->changes, &message->changes->arena,
+                    cursor);
+}
+
 static int get_snapshot(struct Message *message, struct Cursor *cursor)
 {
     message->snapshot = Snapshot_new();
@@ -357,7 +374,9 @@ static int get_payload(struct Message *message, struct Cursor *cursor)
         message->value = Cursor_f64(cursor);
     if ((members & HAS_TEXT) && Cursor_left(cursor))
         error = get_message_text(message, cursor);
-    if (members & HAS_SNAPSHOT)
+    if (members & HAS_CHANGES)
+        error = get_changes(message, cursor);
+    if (!error && (members & HAS_SNAPSHOT))
         error = get_snapshot(message, cursor);
     if (members & HAS_LISTING)
         error = get_listing(message, cursor);
@@ -407,6 +426,7 @@ void Message_release(struct Message *message)
 {
     Heap_free(message->text);
     Snapshot_free(message->snapshot);
+    Changes_free(message->changes);
     Listing_free(message->listing);
     FlameTable_free(message->stacks);
     memset(message, 0, sizeof(*message));

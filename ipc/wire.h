@@ -6,6 +6,7 @@
 #define OCULAR_IPC_WIRE_H
 
 #include "ipc/base/bytes.h"
+#include "ipc/changes.h"
 #include "ipc/flame_table.h"
 #include "ipc/listing.h"
 #include "ipc/snapshot.h"
@@ -26,6 +27,7 @@ enum MessageType {
     MESSAGE_NOTICE = 6,  // why there is no snapshot yet, in words
     MESSAGE_LISTING = 7, // one function's code: the answer to DETAIL
     MESSAGE_STACKS = 8,  // where CPU time goes: the answer to FLAME
+    MESSAGE_CHANGES = 9, // a snapshot, by what has changed since the one before
     // viewer -> process
     MESSAGE_RATE = 16,        // seconds between snapshots (0.1 .. 60)
     MESSAGE_DETAIL = 17,      // one function's code: function id
@@ -36,7 +38,8 @@ enum MessageType {
     MESSAGE_FLAME = 22,       // the stacks seen lately
     MESSAGE_EXPORT = 23,      // write the timeline to a file: its name; the
                               // descriptor goes along
-    MESSAGE_NOW = 24          // a snapshot at once, not when one is due
+    MESSAGE_NOW = 24,         // a snapshot at once, not when one is due
+    MESSAGE_FOLLOW = 25       // one more SNAPSHOT, and CHANGES from then on
 };
 
 // One decoded message. Text is NUL-terminated and owned by the message;
@@ -54,13 +57,15 @@ struct Message {
     char *text; // for Heap_free(). HELLO: version; EXPORT, REPLY: its name;
                 // ERROR: what went wrong and what to do;
                 // NOTICE: what it waits for
-    struct Snapshot *snapshot; // SNAPSHOT; owned
+    struct Snapshot *snapshot; // SNAPSHOT, CHANGES; owned
+    struct Changes *changes;   // CHANGES: its snapshot has only the functions
+                               // that have changed; owned
     struct Listing *listing;   // LISTING; owned
     struct FlameTable *stacks; // STACKS; owned
 };
 
 // Appends one whole frame, or nothing: 0, -ENOMEM, -EMSGSIZE (over the limit),
-// -EINVAL (a SNAPSHOT, LISTING or STACKS without one).
+// -EINVAL (a SNAPSHOT, CHANGES, LISTING or STACKS without one).
 int Message_encode(struct Bytes *out, const struct Message *message);
 // Decodes the first frame of data. >0: bytes used, *message is filled and must
 // be released. 0: not yet a whole frame. -EPROTO: not our protocol or damaged;

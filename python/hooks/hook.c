@@ -23,7 +23,7 @@ static void mark_dark(struct Code *code, size_t unit)
 
     if (site) {
         atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
-        CodeCold_note_change(&code->cold);
+        Code_note_change(code);
     }
 }
 

@@ -188,7 +188,7 @@ PyObject *Control_snapshot(struct State *state)
     Py_END_ALLOW_THREADS;
     snapshot = Publish_get(&session->publish);
     if (snapshot)
-        dict = Convert_snapshot(snapshot);
+        dict = Convert_published(snapshot);
     else
         PyErr_Format(PyExc_RuntimeError, "no snapshot could be built: %s",
                      strerror(error ? -error : ENOMEM));

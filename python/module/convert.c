@@ -95,6 +95,17 @@ PyObject *Convert_snapshot(const struct Snapshot *snapshot)
     return from_record(&SNAPSHOT_RECORD, (const char *)snapshot);
 }
 
+PyObject *Convert_published(const struct Snapshot *snapshot)
+{
+    struct Snapshot whole = {0};
+    PyObject *dict = RowSet_whole(snapshot, &whole) == 0
+                         ? Convert_snapshot(&whole)
+                         : PyErr_NoMemory();
+
+    Arena_release(&whole.arena);
+    return dict;
+}
+
 static PyObject *from_row(const struct DetailRow *row,
                           const struct Detail *detail,
                           const struct Opcodes *opcodes)

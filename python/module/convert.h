@@ -7,11 +7,13 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "ipc/snapshot.h"
+#include "ipc/row_set.h"
 #include "tracer/session/detail.h"
 
 // A new dict, or NULL with an exception.
 PyObject *Convert_snapshot(const struct Snapshot *snapshot);
+// The same with the functions that it shares with others.
+PyObject *Convert_published(const struct Snapshot *snapshot);
 // A new list of dicts, one a row, or NULL with an exception. "generic": the
 // cycles are the unspecialised opcode's own (precise mode).
 PyObject *Convert_detail(const struct Detail *detail,

@@ -63,7 +63,7 @@ static void rearm_with_callees(struct Rearming *rearming, struct Code *code)
     struct State *state = rearming->state;
 
     Adopt_rearm(state, code, Adopt_hits(state), wants_jumps(rearming, code));
-    code->spans.arming = ARMED_NEW; // it stays armed until the next choice
+    Spans_set_arming(code, ARMED_NEW); // it stays armed until the next choice
     for (uint32_t i = 0; i < code->links.callee_count; i++) {
         struct Code *callee =
             Registry_by_id(state->engine.registry, code->links.callees[i]);
@@ -196,12 +196,12 @@ static void settle(struct Rearming *rearming, const struct ChoiceItem *item)
         Code_set_between(code, rearming->choice.left_out);
     if (!item->stays) {
         Spans_close(code, now(rearming), hz(rearming));
-        code->spans.arming = ARMED_SLICES;
+        Spans_set_arming(code, ARMED_SLICES);
         if (!code->hot.dark)
             Code_end_slice(code);
     } else if (!code->hot.dark && (Code_arming(code) != ARMED_ALWAYS ||
                                    rearming->slices.phase == SLICE_ENDS)) {
-        code->spans.arming = ARMED_ALWAYS;
+        Spans_set_arming(code, ARMED_ALWAYS);
         code->spans.ended = false;
         Code_extend(code, Adopt_hits(rearming->state), now(rearming));
     }

@@ -13,8 +13,8 @@ from e2e.program import SLOW
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
 VERSION = 1
 MAGIC = b"Oc"
-HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE, LISTING, STACKS = range(1, 9)
-RATE, DETAIL, REARM, BUDGET, EXPORT_PATH, CANCEL, FLAME, EXPORT, NOW = range(16, 25)
+HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE, LISTING, STACKS, CHANGES = range(1, 10)
+RATE, DETAIL, REARM, BUDGET, EXPORT_PATH, CANCEL, FLAME, EXPORT, NOW, FOLLOW = range(16, 26)
 NULL_U64 = (1 << 64) - 1
 NULL_TEXT = (1 << 32) - 1
 STATES = {0: "armed", 1: "partial", 2: "dark"}
@@ -172,6 +172,8 @@ class Client:
             self.peer = value
         elif kind == SNAPSHOT:
             value = reader.record("snapshot")
+        elif kind == CHANGES:
+            value = (reader.record("changes"), reader.record("snapshot"))
         elif kind == REPLY:
             value = (reader.take("Q"), reader.take("d"), reader.text())
         elif kind == ERROR:
@@ -184,7 +186,7 @@ class Client:
             value = reader.record("stacks")
         else:
             value = None
-        if kind in (HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE, LISTING, STACKS):
+        if kind in range(HELLO, CHANGES + 1):
             assert reader.at == size
         return kind, request, value
 

@@ -64,6 +64,95 @@ def test_now():
         assert times[-1] - times[0] < 50
 
 
+WINDOW = ("share", "cpu_share", "wait_share", "c_share", "total_share")
+
+
+def times(value, factor):
+    return None if value is None else value * factor
+
+
+def faded(function, changes):
+    """As docs/protocol.md says under Changes."""
+    kept = changes["window_kept"]
+    new = dict(function, **{name: times(function[name], kept) for name in WINDOW})
+    new["callers"] = [
+        dict(caller, share=caller["share"] * kept) for caller in function["callers"]
+    ]
+    if function["rate_estimated"] and function["calls_per_s_error"] is None:
+        new["calls_per_s"] = times(function["calls_per_s"], kept)
+    if (function["missed_per_s"] or 0) > 0:
+        missed = function["calls_estimated"] - function["calls"]
+        grown = missed + function["missed_per_s"] * changes["elapsed_s"]
+        error = function["calls_error"] * function["calls_estimated"] * grown / missed
+        new["calls_estimated"] = function["calls"] + grown
+        new["calls_error"] = error / new["calls_estimated"]
+    new["run_share"] = times(function["run_share"], changes["run_kept"])
+    if function["age_s"] is not None:
+        new["age_s"] = max(function["age_s"] + changes["elapsed_s"], 0)
+    return new
+
+
+def applied(base, changes, snapshot):
+    """{id: function} of the next snapshot."""
+    assert changes["base_s"] == base["uptime_s"]
+    functions = {function["id"]: function for function in base["functions"]}
+    for gone in changes["gone"]:
+        functions.pop(gone["id"], None)
+    functions = {id: faded(function, changes) for id, function in functions.items()}
+    functions.update((function["id"], function) for function in snapshot["functions"])
+    assert len(functions) == snapshot["functions_total"]
+    return functions
+
+
+def expect_alike(one, other):
+    for name, value in one.items():
+        if name == "callers":
+            for caller, same in zip(value, other[name], strict=True):
+                expect_alike(caller, same)
+        elif isinstance(value, float):
+            assert value == pytest.approx(other[name], rel=1e-9, abs=1e-12), name
+        else:
+            assert value == other[name], name
+
+
+def make_some():
+    space = {}
+    exec("def made():\n    return 1", space)
+    return [space["made"]() for _ in range(3)]
+
+
+def test_changes(path):
+    """A viewer that follows has the functions that another one is sent whole."""
+    with Client(path) as follower, Client(path) as other:
+        for viewer in (follower, other):
+            viewer.rate(0.1)
+        follower.send(client.FOLLOW, request=99)
+        base, followed = None, 0
+        while followed < 20:
+            pure.CASES["recursion"]()
+            make_some()
+            kind, _, value = follower.receive()
+            if kind == client.SNAPSHOT:
+                assert not followed
+                base = value
+            if kind != client.CHANGES:
+                continue
+            changes, next = value
+            functions = applied(base, changes, next)
+            followed += 1
+            base = dict(next, functions=list(functions.values()))
+            whole = other.snapshot()
+            while whole["uptime_s"] < base["uptime_s"]:
+                whole = other.snapshot()
+            if whole["uptime_s"] == base["uptime_s"]:
+                assert whole["functions_total"] == len(functions)
+                for function in whole["functions"]:
+                    expect_alike(function, functions[function["id"]])
+        follower.send(client.FOLLOW, request=100)  # it has lost what it had
+        while kind != client.SNAPSHOT:  # changes may have been on their way
+            kind, _, _ = follower.receive()
+
+
 def test_wrong_version(path):
     with Client(path, hello=False) as viewer:
         viewer.send(client.HELLO, viewer.hello(version=999))

@@ -53,6 +53,8 @@ static uint64_t touch_all(const struct Message *message)
 
     if (message->snapshot)
         sum += touch(&SNAPSHOT_RECORD, (const char *)message->snapshot);
+    if (message->changes)
+        sum += touch(&CHANGES_RECORD, (const char *)message->changes);
     if (message->listing)
         sum += touch(&LISTING_RECORD, (const char *)message->listing);
     if (message->stacks)
@@ -82,9 +84,23 @@ static void check_round_trip(const struct Message *message)
     Bytes_release(&second);
 }
 
+// The viewer takes the next changes for those since this one.
+static void keep(struct Snapshot **base, const struct Message *message)
+{
+    if (!message->snapshot)
+        return;
+    if (message->type == MESSAGE_CHANGES && *base) {
+        expect(Changes_apply(message->changes, *base, message->snapshot) == 0);
+        touch_all(message);
+    }
+    Snapshot_free(*base);
+    *base = Snapshot_hold(message->snapshot);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static volatile uint64_t sink; // so that nothing is left out
+    struct Snapshot *base = NULL;
     struct Message message;
 
     (void)sink;
@@ -97,8 +113,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             break;
         sink += touch_all(&message);
         check_round_trip(&message);
+        keep(&base, &message);
         Message_release(&message);
         at += (size_t)used;
     }
+    Snapshot_free(base);
     return 0;
 }

@@ -390,6 +390,89 @@ static void test_large_snapshot_in_pieces(void **state)
     Snapshot_free(snapshot);
 }
 
+// --- Changes
+
+static void add_snapshot(struct Script *script, double uptime_s)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+
+    snapshot->uptime_s = uptime_s;
+    snapshot->functions_total = 0;
+    add(script,
+        (struct Message){.type = MESSAGE_SNAPSHOT, .snapshot = snapshot});
+    Snapshot_free(snapshot);
+}
+
+static void add_changes(struct Script *script, double base_s, double uptime_s)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    struct Changes changes = {.base_s = base_s};
+
+    snapshot->uptime_s = uptime_s;
+    snapshot->functions_total = 0;
+    add(script, (struct Message){.type = MESSAGE_CHANGES,
+                                 .snapshot = snapshot,
+                                 .changes = &changes});
+    Snapshot_free(snapshot);
+}
+
+static void expect_snapshots(struct Script *script, const double *uptimes,
+                             size_t count)
+{
+    struct Client *client;
+    struct Message message;
+
+    add(script, (struct Message){.type = MESSAGE_END});
+    assert_int_equal(open_client(script, &client), 0);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
+        assert_int_equal(message.type, MESSAGE_SNAPSHOT);
+        assert_true(message.snapshot->uptime_s == uptimes[i]);
+        Message_release(&message);
+    }
+    assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
+    assert_int_equal(message.type, MESSAGE_END);
+    Client_close(client);
+    finish(script);
+}
+
+// It knows of no changes, and says so; nobody has asked it as far as the viewer
+// knows.
+static void test_an_older_process(void **state)
+{
+    static char text[] = "no such request";
+    const double uptimes[] = {1, 2};
+    struct Script script;
+
+    (void)state;
+    begin(&script);
+    add(&script, hello_of(WIRE_VERSION));
+    add(&script, (struct Message){.type = MESSAGE_ERROR,
+                                  .request = UINT32_MAX,
+                                  .number = EOPNOTSUPP,
+                                  .text = text});
+    add_snapshot(&script, 1);
+    add_snapshot(&script, 2);
+    expect_snapshots(&script, uptimes, 2);
+}
+
+// Changes since another snapshot are dropped, and a whole one is asked for.
+static void test_changes_are_snapshots(void **state)
+{
+    const double uptimes[] = {1, 2, 4, 5};
+    struct Script script;
+
+    (void)state;
+    begin(&script);
+    add(&script, hello_of(WIRE_VERSION));
+    add_snapshot(&script, 1);
+    add_changes(&script, 1, 2);
+    add_changes(&script, 1, 3);
+    add_snapshot(&script, 4);
+    add_changes(&script, 4, 5);
+    expect_snapshots(&script, uptimes, 4);
+}
+
 // --- Requests
 
 static void test_request_numbers_and_bytes(void **state)
@@ -415,6 +498,11 @@ static void test_request_numbers_and_bytes(void **state)
     assert_int_equal(got.number, getpid());
     assert_non_null(got.text);
     Message_release(&got);
+    // Whether it knows that or not: it answers with a number of ours.
+    used += Message_decode(&got, bytes + used, (size_t)(size - used),
+                           WIRE_MAX_REQUEST);
+    assert_int_equal(got.type, MESSAGE_FOLLOW);
+    assert_true(got.request > 2);
     used += Message_decode(&got, bytes + used, (size_t)(size - used),
                            WIRE_MAX_REQUEST);
     assert_int_equal(got.request, 1);
@@ -607,6 +695,8 @@ int main(void)
         TEST(test_what_was_sent_before_the_end_counts),
         TEST(test_nonsense_later),
         TEST(test_large_snapshot_in_pieces),
+        TEST(test_an_older_process),
+        TEST(test_changes_are_snapshots),
         TEST(test_request_numbers_and_bytes),
         TEST(test_requests_wait),
         TEST(test_a_file_goes_with_its_request),

@@ -106,7 +106,7 @@ static void test_one_frame_goes_to_all(void **state)
     Clients_turn(&hall.clients, 0);
     assert_int_equal(hall.wanted, 1);
     Clients_publish(&hall.clients);
-    frame = hall.clients.newest;
+    frame = hall.clients.frames.whole;
     assert_non_null(frame);
     for (int i = 0; i < MANY; i++)
         assert_ptr_equal(hall.clients.viewers[i].frame, frame);
@@ -116,7 +116,7 @@ static void test_one_frame_goes_to_all(void **state)
     hall.snapshot->uptime_s = 2;
     Clients_turn(&hall.clients, 1000);
     Clients_publish(&hall.clients);
-    assert_ptr_equal(hall.clients.newest, frame); // in its memory
+    assert_ptr_equal(hall.clients.frames.whole, frame); // in its memory
     assert_true(frame->uptime_s == 2);
     assert_int_equal(frame->references, MANY + 1);
     close_hall(&hall);
@@ -143,6 +143,44 @@ static void test_the_first_comes_at_once(void **state)
 
 // Whose rate is another has the frame that the others had, while that is the
 // newest.
+static void follow(struct Hall *hall, int viewer)
+{
+    const struct Message ask = {.type = MESSAGE_FOLLOW, .request = 1};
+    struct Bytes bytes;
+
+    Bytes_init(&bytes);
+    assert_int_equal(Message_encode(&bytes, &ask), 0);
+    assert_int_equal(write(hall->ends[viewer], bytes.data, bytes.size),
+                     bytes.size);
+    Bytes_release(&bytes);
+    read_all(hall, 0);
+}
+
+// An older viewer, which does not ask for changes, has whole snapshots.
+static void test_who_follows_has_changes(void **state)
+{
+    struct RowSet rows = {.moment = {.uptime_s = 1}};
+    struct Hall hall;
+
+    (void)state;
+    open_hall(&hall);
+    hall.snapshot->shared = &rows;
+    follow(&hall, 0);
+    for (int s = 0; s < 3; s++) {
+        hall.snapshot->uptime_s = rows.moment.uptime_s = s + 1;
+        Clients_turn(&hall.clients, (uint64_t)s * 1000);
+        Clients_publish(&hall.clients);
+        for (int i = 0; i < MANY; i++)
+            assert_ptr_equal(hall.clients.viewers[i].frame,
+                             i == 0 && s > 0 ? hall.clients.frames.changes
+                                             : hall.clients.frames.whole);
+        assert_true(hall.clients.viewers[0].frame->base_s == s || s == 0);
+        Clients_flush(&hall.clients, 0);
+    }
+    hall.snapshot->shared = NULL;
+    close_hall(&hall);
+}
+
 static void test_a_frame_is_kept_for_who_comes_later(void **state)
 {
     struct Hall hall;
@@ -155,7 +193,7 @@ static void test_a_frame_is_kept_for_who_comes_later(void **state)
     late->due_ms = 500;
     Clients_turn(&hall.clients, 0);
     Clients_publish(&hall.clients);
-    frame = hall.clients.newest;
+    frame = hall.clients.frames.whole;
     assert_null(late->frame);
     Clients_flush(&hall.clients, 0);
     Clients_turn(&hall.clients, 500);
@@ -167,8 +205,8 @@ static void test_a_frame_is_kept_for_who_comes_later(void **state)
     hall.snapshot->uptime_s = 2;
     Clients_turn(&hall.clients, 1000);
     Clients_publish(&hall.clients);
-    assert_true(hall.clients.newest->uptime_s == 2);
-    assert_ptr_equal(hall.clients.viewers[0].frame, hall.clients.newest);
+    assert_true(hall.clients.frames.whole->uptime_s == 2);
+    assert_ptr_equal(hall.clients.viewers[0].frame, hall.clients.frames.whole);
     close_hall(&hall);
 }
 
@@ -197,7 +235,7 @@ static void test_who_does_not_read_skips(void **state)
     assert_ptr_equal(stuck->frame, first);
     assert_true(first->uptime_s == 1);
     assert_int_equal(stuck->frame->references, 1);
-    assert_int_equal(hall.clients.newest->references, MANY);
+    assert_int_equal(hall.clients.frames.whole->references, MANY);
     close_hall(&hall);
 }
 
@@ -334,6 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_frame_goes_to_all),
         cmocka_unit_test(test_the_first_comes_at_once),
+        cmocka_unit_test(test_who_follows_has_changes),
         cmocka_unit_test(test_a_frame_is_kept_for_who_comes_later),
         cmocka_unit_test(test_who_does_not_read_skips),
         cmocka_unit_test(test_answers_that_wait_are_bounded),

@@ -131,6 +131,8 @@ static void test_the_top_is_credited_and_all_below(void **state)
     assert_ns(b, 0, 0, 154);
     assert_ns(c, 0, 0, 154);
     assert_int_equal(Counter_get(&a->share.samples), 3);
+    assert_true(a->hot.touched &&
+                b->hot.touched); // their rows are filled again
     assert_int_equal(Counter_get(&a->share.run_samples), 2);
     assert_int_equal(Counter_get(&b->share.samples), 0);
 }

@@ -172,6 +172,22 @@ static void test_between_slices(void **state)
     expect(always, false);
 }
 
+// A viewer's age of a function may be that of its newest timed call.
+static void test_timed_calls_are_noted(void **state)
+{
+    struct Code *code = called(10, false);
+
+    (void)state;
+    Counter_add(&code->hot.self_calls, 1);
+    Code_gain_dark_callee(code);
+    Code_take_touch(code);
+    choose(1, true);
+    assert_true(Counter_get(&code->plan.timed_ticks) == now);
+    assert_true(Code_take_touch(code));
+    choose(1, true);
+    assert_false(Code_take_touch(code));
+}
+
 static void test_each_is_popped_once(void **state)
 {
     unsigned count = 0;
@@ -211,7 +227,7 @@ int main(void)
         TEST(test_the_cheapest),        TEST(test_the_programs_own_first),
         TEST(test_a_short_span),        TEST(test_resumptions_cost),
         TEST(test_no_candidates),       TEST(test_between_slices),
-        TEST(test_each_is_popped_once),
+        TEST(test_each_is_popped_once), TEST(test_timed_calls_are_noted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

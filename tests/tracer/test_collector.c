@@ -368,7 +368,7 @@ static void test_what_the_retired_counted(void **state)
 {
     struct Fixture *f = *state;
     struct ThreadTrace *trace = add_trace(&f->engine, false);
-    const struct Snapshot *snapshot;
+    struct Snapshot whole = {0}, *snapshot = &whole;
     struct Code *code, *alive;
 
     for (uint64_t i = 0; i < 10; i++) {
@@ -383,7 +383,8 @@ static void test_what_the_retired_counted(void **state)
     alive = add_code(&f->engine, "alive", 0);
     call(trace, alive, 5000);
     Collect_build(&f->session);
-    snapshot = Publish_get(&f->session.publish);
+    assert_int_equal(RowSet_whole(Publish_get(&f->session.publish), snapshot),
+                     0);
     assert_int_equal(snapshot->function_count, 1);
     assert_int_equal(snapshot->functions[0].id, alive->hot.id);
     assert_int_equal(snapshot->retired_count, 1);
@@ -397,6 +398,7 @@ static void test_what_the_retired_counted(void **state)
     // Three calls and three returns each.
     assert_int_equal(snapshot->events, 10 * 6 + 2);
     Publish_put(&f->session.publish);
+    Arena_release(&whole.arena);
 }
 
 struct Race {
@@ -459,6 +461,7 @@ static void test_code_goes_under_readers(void **state)
             Engine_retire(&f->engine, *slot);
         *slot = add_code(&f->engine, "f", 500);
         Counter_add(&(*slot)->hot.entries, 1);
+        Code_touch(*slot);
         if (count % 100 == 0) {
             assert_int_equal(Collector_wait(f->collector, 60000), 0);
             pause_ms(1);
@@ -483,11 +486,13 @@ static void *build_always(void *context)
     struct Race *race = context;
 
     while (!race->stop) {
-        const struct Snapshot *snapshot;
+        const struct Snapshot *published;
+        struct Snapshot whole = {0}, *snapshot = &whole;
         uint64_t objects = 0, calls = 0, at_least = race->made;
 
         Collect_build(&race->fixture->session);
-        snapshot = Publish_get(&race->fixture->session.publish);
+        published = Publish_get(&race->fixture->session.publish);
+        race->wrong += RowSet_whole(published, snapshot) != 0;
         for (size_t i = 0; i < snapshot->function_count; i++) {
             calls += snapshot->functions[i].calls;
             objects++;
@@ -501,6 +506,7 @@ static void *build_always(void *context)
             objects != calls || objects < at_least || objects > race->made + 1;
         race->read++;
         Publish_put(&race->fixture->session.publish);
+        Arena_release(&whole.arena);
     }
     return NULL;
 }
@@ -520,6 +526,7 @@ static void test_each_is_counted_once(void **state)
             Engine_retire(&f->engine, *slot);
         *slot = add_code(&f->engine, "f", 500);
         Counter_add(&(*slot)->hot.entries, 1);
+        Code_touch(*slot);
         race.made++;
         // A snapshot for each 200 or so, however fast it is built.
         while (race.read < i / 200)
@@ -553,6 +560,8 @@ static int tear_down(void **state)
 
     Collector_stop(f->collector);
     Publish_set(&f->session.publish, NULL);
+    Roll_release(&f->session.roll);
+    RowLog_release(&f->session.rows);
     Retired_release(&f->session.retired);
     if (f->session.timeline)
         Timeline_free(f->session.timeline);

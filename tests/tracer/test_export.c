@@ -743,6 +743,7 @@ static int tear_down(void **state)
 
     Export_release(f->export);
     Timeline_free(f->session.timeline);
+    Roll_release(&f->session.roll);
     Retired_release(&f->session.retired);
     Engine_release(&f->engine);
     snprintf(command, sizeof command, "rm -r %s", f->directory);

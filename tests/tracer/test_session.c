@@ -581,7 +581,7 @@ static void test_snapshots_wait_where_the_budget_is_throttled(void **state)
 
 static void test_requests_that_are_not_known(void **state)
 {
-    static const unsigned types[] = {MESSAGE_NOW + 1, 99};
+    static const unsigned types[] = {MESSAGE_FOLLOW + 1, 99};
     struct Fixture *f = *state;
     struct Client *client;
 

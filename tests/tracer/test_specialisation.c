@@ -108,6 +108,7 @@ static void test_ints_floats_strings(void **state)
            "6:BINARY_OP_ADD_FLOAT>BINARY_OP_ADD_UNICODE");
     assert_int_equal(f->code->poll.specializable, 3);
     assert_int_equal(f->code->poll.specialized, 1);
+    assert_true(f->code->hot.touched);
     assert_int_equal(f->code->who.bytecode[AT_FIRST], BINARY_OP); // as adopted
     assert_int_equal(
         Specialisation_opcode(&f->code->poll.history, AT_FIRST / 2, BINARY_OP),

@@ -81,6 +81,8 @@ static void note_timed(struct Code *code, uint64_t ticks)
         return;
     code->plan.timed_calls = calls;
     Counter_set(&code->plan.timed_ticks, ticks);
+    if (Code_dark_callees(code))
+        Code_touch(code);
 }
 
 static int add(struct Choice *choice, const struct ChoiceItem *item)

@@ -14,7 +14,7 @@ void Code_refresh(struct Code *code)
 void Code_darken_site(struct Code *code, struct Site *site)
 {
     atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
-    CodeCold_note_change(&code->cold);
+    Code_note_change(code);
     if (site->redundant)
         return;
     code->hot.exact = false;
@@ -25,7 +25,7 @@ void Code_darken_site(struct Code *code, struct Site *site)
 void Code_darken_instruction(struct Code *code, struct Instruction *instruction)
 {
     atomic_store_explicit(&instruction->dark, 1, memory_order_relaxed);
-    CodeCold_note_change(&code->cold);
+    Code_note_change(code);
     atomic_store_explicit(&instruction->floor, 1, memory_order_relaxed);
     code->hot.exact = false;
     if (instruction->flags & INSTRUCTION_GATE) {
@@ -43,7 +43,7 @@ void Code_leave_unarmed(struct Code *code)
         code->layout.sites[i].dark = 1;
     for (uint32_t i = 0; i < code->layout.instruction_count; i++)
         code->layout.instructions[i].dark = 1;
-    CodeCold_note_change(&code->cold);
+    Code_note_change(code);
     Code_refresh(code);
 }
 
@@ -58,6 +58,7 @@ static void next_epoch(struct Code *code)
 void Code_gain_dark_callee(struct Code *code)
 {
     code->hot.dark_callees++;
+    Code_touch(code);
     if (Code_dark_callees(code) == 1)
         next_epoch(code);
 }
@@ -67,6 +68,7 @@ void Code_lose_dark_callee(struct Code *code)
     if (Code_dark_callees(code) == 0)
         return;
     code->hot.dark_callees--;
+    Code_touch(code);
     if (Code_dark_callees(code) == 0)
         next_epoch(code);
 }
@@ -115,7 +117,7 @@ void Code_arm(struct Code *code, uint64_t hits, bool jumps)
         at->stop_at =
             later(at->stop_at, stop_after(Counter_get(&at->hits), hits));
     }
-    CodeCold_note_change(&code->cold);
+    Code_note_change(code);
 }
 
 void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks)

@@ -35,6 +35,11 @@ struct Code {
 
 // Hooks find what they write in the first two cache lines, and the sites' map
 // behind it in the second one.
+_Static_assert(offsetof(struct CodeHot, touched) / 64 ==
+                       offsetof(struct CodeHot, last_seen) / 64 &&
+                   offsetof(struct CodeHot, touched) / 64 ==
+                       offsetof(struct CodeHot, self_calls) / 64,
+               "what Code_stamp reads is one cache line");
 _Static_assert(offsetof(struct Code, hot) == 0, "hot fields come first");
 _Static_assert(offsetof(struct Code, layout.units) + sizeof(struct Unit *) <=
                    128,
@@ -136,6 +141,45 @@ static inline struct Site *Code_site(const struct Code *code, size_t offset)
 static inline enum HookKind Code_leave_hook(const struct Code *code)
 {
     return code->hot.enter_hook == HOOK_RESUME ? HOOK_FINISH : HOOK_LEAVE;
+}
+
+// Its row has to be filled again, though it has not been hit. Any thread, after
+// the change.
+static inline void Code_touch(struct Code *code)
+{
+    // Pairs with the exchange in Code_take_touch.
+    atomic_store_explicit(&code->hot.touched, true, memory_order_release);
+}
+
+// Whether that was so since it was asked last. Who builds snapshots.
+static inline bool Code_take_touch(struct Code *code)
+{
+    return atomic_load_explicit(&code->hot.touched, memory_order_relaxed) &&
+           atomic_exchange_explicit(&code->hot.touched, false,
+                                    memory_order_acquire);
+}
+
+// Changes with each hit of an armed function: all of it is in the cache line of
+// `touched`.
+static inline uint32_t Code_stamp(const struct Code *code)
+{
+    uint64_t mixed = Counter_get(&code->hot.last_seen);
+
+    mixed = mixed * 0x9e3779b97f4a7c15u + Counter_get(&code->hot.self_calls);
+    mixed = mixed * 0x9e3779b97f4a7c15u + Counter_get(&code->hot.total_cycles);
+    return (uint32_t)(mixed ^ mixed >> 32);
+}
+
+// Called after a site or an instruction went dark, or all were armed. The
+// interpreter's lock is held.
+static inline void Code_note_change(struct Code *code)
+{
+    uint32_t changes =
+        atomic_load_explicit(&code->cold.site_changes, memory_order_relaxed);
+
+    atomic_store_explicit(&code->cold.site_changes, changes + 1,
+                          memory_order_release);
+    Code_touch(code);
 }
 
 // Counts over the sites that are not redundant.

@@ -37,14 +37,4 @@ struct CodeCold {
                                    // dark, or all were armed
 };
 
-// Called after each such change. The interpreter's lock is held.
-static inline void CodeCold_note_change(struct CodeCold *cold)
-{
-    uint32_t changes =
-        atomic_load_explicit(&cold->site_changes, memory_order_relaxed);
-
-    atomic_store_explicit(&cold->site_changes, changes + 1,
-                          memory_order_release);
-}
-
 #endif

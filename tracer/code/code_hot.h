@@ -18,13 +18,14 @@
 
 struct CodeHot {
     // The enter hook's.
-    counter_t entries;    // calls and resumptions counted; 0: none since it was
-                          // adopted
-    uint64_t stop_at;     // calls at which the function goes dark, or gets more
-    counter_t last_seen;  // ticks of the newest hit; 0: none
-    uint64_t last_caller; // id of the newest caller, which `links` has; 0:
-                          // nobody; UINT64_MAX: the next call takes the slow
-                          // path
+    counter_t entries; // calls and resumptions counted; 0: none since it was
+                       // adopted
+    uint64_t stop_at;  // calls at which the function goes dark, or gets more
+    counter_t waited_cycles; // ticks of self time in which it waited; the leave
+                             // hook's, seldom
+    uint64_t last_caller;    // id of the newest caller, which `links` has; 0:
+                             // nobody; UINT64_MAX: the next call takes the slow
+                             // path
     struct Histogram *_Atomic histogram; // of self cycles; NULL: fewer than two
                                          // timed calls
     uint32_t id; // unique in the process, immutable, never reused; 0: nobody
@@ -51,13 +52,17 @@ struct CodeHot {
     _Atomic bool broken;
     uint8_t enter_hook; // enum HookKind; immutable
     bool probe; // hooks are timed on it, it is in no registry; immutable
+    // Something else than a hit has changed what its row says; any thread sets
+    // it, whoever builds snapshots clears it.
+    _Atomic bool touched;
 
     // The leave hook's.
     counter_t self_calls;   // calls in self_cycles and waited_cycles
     counter_t self_cycles;  // ticks in it and not in what it called
     counter_t min_cycles;   // self ticks of the shortest call; UINT64_MAX: none
     counter_t total_cycles; // ticks of outermost calls, with what they called
-    counter_t waited_cycles; // ticks of self time in which it waited
+    counter_t last_seen;    // ticks of the newest hit; 0: none. The enter
+                            // hook's, here for Code_stamp
 };
 
 #endif

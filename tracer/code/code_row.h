@@ -16,8 +16,7 @@ struct CodeRow {
     bool rate_estimated;      // `rate` is by shares
     bool rate_dark;           // it was dark at rate_at
     uint32_t rate_dark_times; // dark_times at rate_at
-    uint64_t shown;           // number of the newest snapshot that has a row of
-                              // it; 0: none
+    uint32_t place;           // in struct Roll, if that has it there
     uint64_t quantiles_calls; // self_calls that p50 and p99 are of; 0: none
     bool quantiles_settled;   // self_calls were the same at the snapshot before
     double p50_cycles;        // ticks of self time; 0: not read yet

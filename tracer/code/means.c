@@ -64,7 +64,8 @@ void Code_note_recent(struct Code *code, uint64_t ticks, double hz)
                                    Counter_get(&code->hot.self_cycles),
                                    Counter_get(&code->hot.waited_cycles)};
 
-    Recent_note(&code->plan.recent, &now, ticks, (uint64_t)(RECENT_S * hz));
+    if (Recent_note(&code->plan.recent, &now, ticks, (uint64_t)(RECENT_S * hz)))
+        Code_touch(code);
 }
 
 void Code_age_histogram(struct Code *code)

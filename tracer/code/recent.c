@@ -9,7 +9,7 @@ static void copy(struct RecentMark *to, const struct RecentMark *from)
     Counter_set(&to->waited, Counter_get(&from->waited));
 }
 
-void Recent_note(struct Recent *recent, const struct RecentMark *now,
+bool Recent_note(struct Recent *recent, const struct RecentMark *now,
                  uint64_t ticks, uint64_t period)
 {
     uint32_t other =
@@ -18,12 +18,13 @@ void Recent_note(struct Recent *recent, const struct RecentMark *now,
     if (ticks - recent->next_ticks < period ||
         Counter_get(&now->calls) - Counter_get(&recent->next.calls) <
             RECENT_CALLS)
-        return;
+        return false;
     copy(&recent->marks[other], &recent->next);
     // Pairs with the load in Recent_mark.
     atomic_store_explicit(&recent->current, other, memory_order_release);
     copy(&recent->next, now);
     recent->next_ticks = ticks;
+    return true;
 }
 
 const struct RecentMark *Recent_mark(const struct Recent *recent)

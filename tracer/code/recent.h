@@ -7,6 +7,8 @@
 
 #include "tracer/base/counter.h"
 
+#include <stdbool.h>
+
 #define RECENT_S 30       // the mean is of so much time and of so many calls at
 #define RECENT_CALLS 1000 // least, and of about twice that at most
 
@@ -24,8 +26,9 @@ struct Recent {
     uint64_t next_ticks;
 };
 
-// The sums are these now; `period` is RECENT_S in ticks.
-void Recent_note(struct Recent *recent, const struct RecentMark *now,
+// The sums are these now; `period` is RECENT_S in ticks. true: the mark has
+// moved.
+bool Recent_note(struct Recent *recent, const struct RecentMark *now,
                  uint64_t ticks, uint64_t period);
 // The mark that counts; it stands for RECENT_S at least.
 const struct RecentMark *Recent_mark(const struct Recent *recent);

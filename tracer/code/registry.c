@@ -83,6 +83,7 @@ void Registry_free_retired(struct Registry *registry)
 {
     struct Code *code, *next;
 
+    Registry_take_new(registry);
     for (code = Registry_take_retired(registry, UINT64_MAX); code;
          code = next) {
         next = code->node.next_retired;
@@ -123,6 +124,18 @@ uint32_t Registry_newest_id(struct Registry *registry)
     return atomic_load_explicit(&registry->newest_id, memory_order_acquire);
 }
 
+static void push_new(struct Registry *registry, struct Code *code)
+{
+    struct Code *head =
+        atomic_load_explicit(&registry->fresh, memory_order_relaxed);
+
+    do { // pairs with the exchange in Registry_take_new
+        code->node.next_new = head;
+    } while (!atomic_compare_exchange_weak_explicit(&registry->fresh, &head,
+                                                    code, memory_order_release,
+                                                    memory_order_relaxed));
+}
+
 void Registry_add(struct Registry *registry, struct Code *code)
 {
     code->node.registered_bytes = Code_bytes(code);
@@ -139,6 +152,7 @@ void Registry_add(struct Registry *registry, struct Code *code)
                          : &registry->first,
           code);
     registry->last = code;
+    push_new(registry, code);
     atomic_fetch_add(&registry->count, 1);
     atomic_fetch_add(&registry->bytes, code->node.registered_bytes);
 }
@@ -153,6 +167,12 @@ static void unlink_from_list(struct Registry *registry, struct Code *code)
         next->node.previous_in_list = previous;
     else
         registry->last = previous;
+}
+
+struct Code *Registry_take_new(struct Registry *registry)
+{
+    return atomic_exchange_explicit(&registry->fresh, NULL,
+                                    memory_order_acquire);
 }
 
 static void push_retired(struct Registry *registry, struct Code *code)

@@ -23,6 +23,7 @@ struct Registry {
     struct Code *last;
     struct Code *_Atomic leaving; // on its way to the retired, or NULL
     struct Code *_Atomic retired; // a stack; the collector takes it whole
+    struct Code *_Atomic fresh;   // the same, of what was added
     uint32_t kept;         // retired and in their chains; guarded as these
     _Atomic uint64_t hits; // that each may have in a second; 0: they count for
                            // good. The governor's, see Code_renew
@@ -64,6 +65,9 @@ struct Code *Registry_next(const struct Code *code);
 // Takes what was retired before `ticks` (a list by next_retired, oldest first);
 // it may be freed after the next grace period. Collector.
 struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks);
+// Takes what was added since it was asked last, retired or not (a list by
+// next_new, newest first). Before what was retired is freed. Collector.
+struct Code *Registry_take_new(struct Registry *registry);
 // What is in no list just now, as it is being retired, or NULL. Asked for after
 // the living and before the retired, nothing is missed.
 struct Code *Registry_leaving(struct Registry *registry);

@@ -20,6 +20,7 @@ struct RegistryNode {
     struct Code *_Atomic next_in_list;    // adopted next; NULL: the newest
     struct Code *previous_in_list;        // adopted before; NULL: the oldest
     struct Code *next_retired;            // NULL: the last
+    struct Code *next_new;                // adopted before; NULL: the last
     counter_t retired_ticks; // ticks when its code object went; 0: it lives
     bool chained;            // in the chain by address, retired or not; guarded
                              // by Registry.chains

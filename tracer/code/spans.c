@@ -8,6 +8,14 @@
 #define LONGEST_S 4.0 // a longer span weighs no more than one of that length
 #define CLUMP 4.0     // calls that are taken to come together, until spans tell
 
+void Spans_set_arming(struct Code *code, enum Arming arming)
+{
+    if (Code_arming(code) == arming)
+        return;
+    code->spans.arming = (uint8_t)arming;
+    Code_touch(code);
+}
+
 void Spans_open(struct Code *code, uint64_t ticks)
 {
     struct CodeSpans *spans = &code->spans;
@@ -26,6 +34,7 @@ void Spans_open(struct Code *code, uint64_t ticks)
     Counter_set(&spans->closed_ticks, 0);
     Counter_set(&spans->open_calls, Code_calls(code));
     Counter_set(&spans->open_ticks, ticks);
+    Code_touch(code);
 }
 
 static void end(struct Code *code, uint64_t ticks)
@@ -35,6 +44,7 @@ static void end(struct Code *code, uint64_t ticks)
     Counter_set(&spans->open_ticks, 0);
     Counter_set(&spans->closed_calls, Code_calls(code));
     Counter_set(&spans->closed_ticks, ticks);
+    Code_touch(code);
 }
 
 void Spans_begin_dark(struct Code *code, uint64_t ticks)
@@ -65,7 +75,7 @@ void Spans_close(struct Code *code, uint64_t ticks, double hz)
 
 void Spans_drop(struct Code *code, uint64_t ticks)
 {
-    code->spans.arming = ARMED_HOT;
+    Spans_set_arming(code, ARMED_HOT);
     end(code, ticks);
 }
 
@@ -123,4 +133,18 @@ double Spans_missed(const struct Code *code, uint64_t ticks, double hz)
         return fmax(spans->missed, 0);
     rate = Spans_rate(code, ticks, hz);
     return isnan(rate) ? NAN : fmax(spans->missed + rate * dark / hz - seen, 0);
+}
+
+double Spans_missed_rate(const struct Code *code, uint64_t ticks, double hz)
+{
+    return Counter_get(&code->spans.closed_ticks) &&
+                   Code_arming(code) != ARMED_HOT
+               ? Spans_rate(code, ticks, hz)
+               : 0;
+}
+
+bool Spans_is_settled(const struct Code *code)
+{
+    return !Counter_get(&code->spans.open_ticks) ||
+           (!code->hot.dark && !(code->spans.pending > 0));
 }

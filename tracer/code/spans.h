@@ -7,6 +7,8 @@
 
 #include "tracer/code/code.h"
 
+// How it is armed from now on. Interpreter's lock.
+void Spans_set_arming(struct Code *code, enum Arming arming);
 // The function is armed from `ticks` on. With an open span it changes nothing.
 // Interpreter's lock.
 void Spans_open(struct Code *code, uint64_t ticks);
@@ -26,5 +28,10 @@ double Spans_rate_error(const struct Code *code, uint64_t ticks, double hz);
 // Calls that no hook has counted, estimated by that rate; NaN likewise. 0: its
 // calls were all counted.
 double Spans_missed(const struct Code *code, uint64_t ticks, double hz);
+// Calls a second by which that grows while nothing happens; NaN likewise.
+double Spans_missed_rate(const struct Code *code, uint64_t ticks, double hz);
+// It grows by that and by nothing else: no span is open, or none that counts
+// for what was missed before.
+bool Spans_is_settled(const struct Code *code);
 
 #endif

@@ -163,10 +163,14 @@ static void walk(struct Scan *scan)
         }
         scan->unit += 1u + opcodes->caches[base];
     }
+    if (code->poll.specialized == specialized &&
+        code->poll.specializable == specializable)
+        return;
     atomic_store_explicit(&code->poll.specialized, specialized,
                           memory_order_relaxed);
     atomic_store_explicit(&code->poll.specializable, specializable,
                           memory_order_relaxed);
+    Code_touch(code);
 }
 
 // Two chains, for speed. That two states of one bytecode have the same hash is

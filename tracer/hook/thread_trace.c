@@ -260,6 +260,7 @@ bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
     atomic_store_explicit(&code->cold.dark_from_ns, Code_sampled_ns(code),
                           memory_order_relaxed);
     atomic_store_explicit(&code->cold.dark_since, ticks, memory_order_relaxed);
+    Code_touch(code);
     code->cold.reported = !code->spans.ended;
     for (i = 0; code->cold.reported && i < code->links.caller_count; i++) {
         struct Code *caller =

@@ -32,6 +32,8 @@ OCULAR_HOT bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     // What a dark function's other sites still say makes nothing newer.
     if (path != PATH_SLOW || !code->hot.dark)
         Counter_set(&code->hot.last_seen, ticks);
+    else
+        Code_touch(code);
     while (OCULAR_SLOW(path, trace->top->depth >= depth))
         ThreadTrace_pop_unseen(trace, ticks);
     if (OCULAR_SLOW(path, code->hot.last_caller != trace->top->id))
@@ -145,7 +147,7 @@ OCULAR_HOT bool ThreadTrace_leave(struct ThreadTrace *trace, struct Code *code,
     if (dark && site) {
         code->hot.closed = true;
         atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
-        CodeCold_note_change(&code->cold);
+        Code_note_change(code);
     }
     return dark;
 }

@@ -223,6 +223,7 @@ static struct Code *add_stack(struct Attribution *attribution,
                             caller, code);
             else if (callers && stack->cut)
                 Breakdown_add(callers, 0, now, credit);
+            Code_touch(code);
         }
         if (i == 0 && caller_at == 1)
             learn_callee(attribution, stack, caller, code);
@@ -289,6 +290,7 @@ double Attribution_add(struct Attribution *attribution,
         Counter_add(&code->share.samples, 1);
         if (cpu_ns > 0)
             Counter_add(&code->share.run_samples, 1);
+        Code_touch(code);
     }
     if (cpu_ns > 0)
         Breakdown_add(functions, code ? code->hot.id : 0, now, &ran);

@@ -64,9 +64,11 @@ static void reclaim(struct Session *session)
 
     if (!code)
         return;
+    Roll_add_new(&session->roll, engine->registry);
     Rcu_synchronize();
     for (; code; code = next) {
         next = code->node.next_retired;
+        Roll_remove(&session->roll, code);
         Retired_add(&session->retired, code);
         if (session->timeline)
             Names_retire(&engine->names, code);
@@ -120,6 +122,7 @@ void Collect_build(struct Session *session)
     if (!snapshot) // memory is out: the one before stays
         return;
     Publish_set(&session->publish, snapshot);
+    RowLog_reclaim(&session->rows);
     if (session->server)
         Server_notify(session->server);
 }
@@ -165,8 +168,8 @@ void Collect_init(struct Session *session)
             (struct RingOverflow){empty_ring, session};
     session->collected_s = 0;
     session->counters.then_s = Now_s(CLOCK_MONOTONIC);
-    session->counters.source =
-        (struct CounterSource){&session->account, session->engine->registry,
-                               &session->transitions, &session->engine->clock};
+    session->counters.source = (struct CounterSource){
+        &session->account, session->engine->registry, &session->roll,
+        &session->transitions, &session->engine->clock};
     Collector_init(&session->collector, &work);
 }

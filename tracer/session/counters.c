@@ -4,29 +4,10 @@
 #include "tracer/session/counters.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
-#include "tracer/base/rcu.h"
-#include "tracer/code/code.h"
-#include "tracer/code/registry.h"
 #include "tracer/timeline/aside.h"
 
 #define PERIOD_S 0.95 // the collector comes once a second
 #define LONGEST_MS 60000
-
-static double count_armed(struct Registry *registry)
-{
-    uint64_t all = 0, sites, dark;
-    const struct Code *code;
-
-    Rcu_read_lock();
-    for (code = Registry_first(registry); code; code = Registry_next(code)) {
-        if (!Code_was_seen(code))
-            continue;
-        Code_count_sites(code, &sites, &dark);
-        all += sites - dark;
-    }
-    Rcu_read_unlock();
-    return (double)all;
-}
 
 static double measured(struct Account *account)
 {
@@ -84,7 +65,8 @@ void Counters_begin(struct Counters *counters, struct Timeline *timeline)
     counters->then_s = now;
     put_changes(counters);
     put(counters, ASIDE_OVERHEAD, 0, 1e6 * measured(source->account), 0);
-    put(counters, ASIDE_ARMED, 0, count_armed(source->registry), 0);
+    put(counters, ASIDE_ARMED, 0,
+        (double)Roll_count_armed(source->roll, source->registry, now), 0);
 }
 
 void Counters_add(struct Counters *counters, struct ThreadTrace *trace,

@@ -8,12 +8,14 @@
 #include "tracer/budget/account.h"
 #include "tracer/code/transitions.h"
 #include "tracer/hook/thread_trace.h"
+#include "tracer/session/roll.h"
 #include "tracer/timeline/timeline.h"
 
 // Where they come from; all borrowed.
 struct CounterSource {
     struct Account *account;
     struct Registry *registry;
+    struct Roll *roll;
     struct Transitions *transitions;
     const struct Clock *clock;
 };

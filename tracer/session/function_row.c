@@ -7,8 +7,7 @@
 
 #include <math.h>
 
-#define RATE_WINDOW 0.5 // s, the least span a rate is taken over
-#define UNKNOWN 0.5     // error of calls: not a digit of the rate is known
+#define UNKNOWN 0.5 // error of calls: not a digit of the rate is known
 
 static const double QUANTILES[] = {0.5, 0.99};
 
@@ -30,7 +29,7 @@ static void fill_shares(struct Function *f, const struct Code *code,
 }
 
 // Who its time is for; those that have gone are among the others (a null id).
-static bool fill_callers(struct Snapshot *snapshot, struct Function *f,
+static bool fill_callers(struct Arena *arena, struct Function *f,
                          const struct Code *code, const struct Moment *at)
 {
     // Pairs with the release in attribution.c.
@@ -45,7 +44,7 @@ static bool fill_callers(struct Snapshot *snapshot, struct Function *f,
     count = Breakdown_read(breakdown, at->sampled, rows);
     if (count == 0)
         return true;
-    callers = Snapshot_alloc(snapshot, count * sizeof *callers);
+    callers = Arena_alloc(arena, count * sizeof *callers);
     for (i = 0; callers && i < count; i++)
         callers[i] =
             (struct Caller){rows[i].id ? rows[i].id : NULL_U64, rows[i].share};
@@ -175,9 +174,11 @@ static void fill_rates(struct Function *f, struct Code *code,
     }
     f->calls_per_s = code->row.rate;
     f->rate_estimated = code->row.rate_estimated;
-    f->calls_estimated = (double)f->calls + missed_calls(code, at, &error);
+    f->calls_estimated = (double)f->calls;
     if (f->calls_exact)
         return;
+    f->calls_estimated += missed_calls(code, at, &error);
+    f->missed_per_s = Spans_missed_rate(code, at->ticks, at->hz);
     if (Code_arming(code) == ARMED_HOT &&
         (!at->sees || (code->hot.dark && !Counter_get(&code->share.samples))))
         f->calls_estimated = NAN;
@@ -194,7 +195,7 @@ static void fill_rates(struct Function *f, struct Code *code,
 // Most functions change seldom, and their sites are much memory.
 static void fill_sites(struct Function *f, struct Code *code)
 {
-    // Pairs with the release in CodeCold_note_change: what has changed before
+    // Pairs with the release in Code_note_change: what has changed before
     // is counted.
     uint32_t changes =
         atomic_load_explicit(&code->cold.site_changes, memory_order_acquire);
@@ -236,18 +237,27 @@ static double age_of(const struct Code *code, const struct Moment *at)
     return fmax((double)(int64_t)(at->ticks - seen) / at->hz, 0);
 }
 
-bool FunctionRow_fill(struct Snapshot *snapshot, struct Function *f,
-                      struct Code *code, const struct Moment *at)
+static void fill_specialized(struct Function *f, const struct Code *code)
 {
-    // Beside what Registry.bytes holds.
-    snapshot->memory_bytes +=
-        Counter_get(&code->cold.grown_bytes) + Counter_get(&code->share.bytes);
     uint32_t specializable =
         atomic_load_explicit(&code->poll.specializable, memory_order_relaxed);
 
+    f->specializable_sites = f->specialized_sites = NULL_U64;
+    if (specializable == UINT32_MAX)
+        return;
+    f->specializable_sites = specializable;
+    f->specialized_sites =
+        atomic_load_explicit(&code->poll.specialized, memory_order_relaxed);
+}
+
+bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
+                      struct Code *code, const struct Moment *at)
+{
+    struct Function *f = &row->function;
+
     f->id = code->hot.id;
-    f->name = Snapshot_text(snapshot, code->who.name);
-    f->file = Snapshot_text(snapshot, code->who.file);
+    f->name = Arena_text(arena, code->who.name);
+    f->file = Arena_text(arena, code->who.file);
     f->line = code->who.line;
     f->calls = Code_calls(code);
     f->resumptions = Counter_get(&code->hot.resumed);
@@ -255,6 +265,7 @@ bool FunctionRow_fill(struct Snapshot *snapshot, struct Function *f,
     f->c_share = f->min_cycles = f->avg_cycles = NAN;
     f->p50_cycles = f->p99_cycles = f->calls_error = NAN;
     f->calls_per_s_error = NAN;
+    f->missed_per_s = 0;
     f->share = f->cpu_share = f->wait_share = f->total_share = NAN;
     f->run_share = f->calls_per_s = NAN;
     f->samples = f->run_samples = NULL_U64;
@@ -264,17 +275,29 @@ bool FunctionRow_fill(struct Snapshot *snapshot, struct Function *f,
     fill_sites(f, code);
     f->state = state_of(code, f->sites, f->dark_sites);
     f->age_s = age_of(code, at);
-    f->specializable_sites =
-        specializable == UINT32_MAX ? NULL_U64 : specializable;
-    f->specialized_sites = specializable == UINT32_MAX
-                               ? NULL_U64
-                               : atomic_load_explicit(&code->poll.specialized,
-                                                      memory_order_relaxed);
-    snapshot->events += Code_events(code);
-    snapshot->sites_dark += f->dark_sites;
-    snapshot->sites_armed += f->sites - f->dark_sites;
-    snapshot->states_armed += f->state == STATE_ARMED;
-    snapshot->states_partial += f->state == STATE_PARTIAL;
-    snapshot->states_dark += f->state == STATE_DARK;
-    return f->name && f->file && fill_callers(snapshot, f, code, at);
+    fill_specialized(f, code);
+    row->events = Code_events(code);
+    // Beside what Registry.bytes holds.
+    row->bytes =
+        Counter_get(&code->cold.grown_bytes) + Counter_get(&code->share.bytes);
+    return f->name && f->file && fill_callers(arena, f, code, at);
+}
+
+// Calls that are missed all the time: Fading_apply can tell how many, if there
+// are no others.
+static bool is_growth_known(const struct Function *f, const struct Code *code)
+{
+    return !(f->missed_per_s > 0) ||
+           (f->calls_estimated > (double)f->calls &&
+            code->cold.dark_calls == 0 && code->cold.dark_ns == 0);
+}
+
+bool FunctionRow_is_settled(const struct Function *f, const struct Code *code)
+{
+    if ((code->hot.histogram && !code->row.quantiles_settled) ||
+        !Spans_is_settled(code) || !is_growth_known(f, code))
+        return false;
+    return code->hot.dark ? f->rate_estimated
+                          : !f->rate_estimated && f->calls_per_s == 0 &&
+                                f->calls == code->row.rate_calls;
 }

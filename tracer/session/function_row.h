@@ -4,14 +4,18 @@
 #ifndef OCULAR_TRACER_SESSION_FUNCTION_ROW_H
 #define OCULAR_TRACER_SESSION_FUNCTION_ROW_H
 
-#include "ipc/snapshot.h"
+#include "ipc/row_set.h"
 #include "tracer/code/code.h"
+
+#define RATE_WINDOW 0.5 // s, the least span a rate is taken over
 
 struct Session;
 
 // What the functions' figures are computed with.
 struct Moment {
     struct Session *session;
+    struct Registry *registry;
+    uint64_t start_ticks;            // when the trace began
     double now;                      // s of CLOCK_MONOTONIC
     double started;                  // the same, when the trace began
     double hz;                       // ticks a second
@@ -20,8 +24,10 @@ struct Moment {
     bool sees;                       // there is one, and it can read
 };
 
-// Also adds it to what the snapshot counts of all. false: memory is out.
-bool FunctionRow_fill(struct Snapshot *snapshot, struct Function *f,
+// The row points into the arena. false: memory is out.
+bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
                       struct Code *code, const struct Moment *at);
+// Whether it would be the same without another event, but for what fades.
+bool FunctionRow_is_settled(const struct Function *f, const struct Code *code);
 
 #endif

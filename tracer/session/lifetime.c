@@ -192,6 +192,7 @@ void Session_finish(struct Session *session)
         Sampler_collect(session->sampler);
     }
     session->counters.last = true;
+    session->roll.all = true;
     Collect_build(session);
     pthread_mutex_lock(&session->engine->ending);
     if (session->server)
@@ -211,6 +212,8 @@ void Session_free(struct Session *session)
     Export_release(&session->export);
     Collect_release(session);
     Publish_set(&session->publish, NULL);
+    Roll_release(&session->roll);
+    RowLog_release(&session->rows);
     if (session->timeline)
         Timeline_free(session->timeline);
     Ring_free(session->engine->rearmed);

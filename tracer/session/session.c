@@ -83,5 +83,10 @@ int Session_refresh(struct Session *session)
 
 struct Snapshot *Session_take(struct Session *session)
 {
-    return Publish_take(&session->publish);
+    struct Snapshot *snapshot = Publish_take(&session->publish);
+
+    if (!snapshot || RowSet_settle(snapshot) == 0)
+        return snapshot;
+    Snapshot_free(snapshot); // memory is out
+    return NULL;
 }

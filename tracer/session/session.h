@@ -16,6 +16,7 @@
 #include "tracer/session/engine.h"
 #include "tracer/session/persistent_server.h"
 #include "tracer/session/publish.h"
+#include "tracer/session/roll.h"
 #include "tracer/timeline/export.h"
 #include "tracer/timeline/sample_track.h"
 #include "tracer/timeline/timeline.h"
@@ -68,7 +69,8 @@ struct Session {
     struct Publish publish;
     struct Export export;
     struct Retired retired; // functions whose code objects are gone
-    uint64_t snapshots;     // built; both under `draining`
+    struct Roll roll;       // who may have a row,
+    struct RowLog rows;     // ... and the rows; all three under `draining`
     struct Worker governor; // python/'s; here, so that its time is known
     counter_t forks_ns;     // CPU time of the program's threads, which end ours
                             // before a fork and start them after it

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// See changes.h.
+#include "ipc/changes.h"
+#include "ipc/base/heap.h"
+#include "ipc/function_order.h"
+#include "ipc/rows.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct Field GONE_FIELDS[] = {
+    U64(GoneFunction, id),
+};
+static const struct Record GONE_RECORD =
+    RECORD(GoneFunction, "gone", GONE_FIELDS);
+
+static const struct Field CHANGES_FIELDS[] = {
+    F64(Changes, base_s),
+    F64(Changes, fading.window_kept),
+    F64(Changes, fading.run_kept),
+    F64(Changes, fading.elapsed_s),
+    LIST(Changes, gone, gone_count, GONE_RECORD),
+};
+const struct Record CHANGES_RECORD = RECORD(Changes, "changes", CHANGES_FIELDS);
+
+struct Changes *Changes_new(void)
+{
+    struct Changes *changes = Heap_zeroed(1, sizeof *changes);
+
+    if (changes)
+        Record_clear(&CHANGES_RECORD, changes);
+    return changes;
+}
+
+void Changes_free(struct Changes *changes)
+{
+    if (!changes)
+        return;
+    Arena_release(&changes->arena);
+    Heap_free(changes);
+}
+
+// Its hooks are out, and calls go on. The missed ones are known by a rate,
+// so that their error grows as they do.
+static void miss_calls(struct Function *f, double elapsed_s)
+{
+    double before = f->calls_estimated - (double)f->calls;
+    double missed = before + f->missed_per_s * elapsed_s;
+
+    if (!(missed > before))
+        return;
+    f->calls_error *= f->calls_estimated / before;
+    f->calls_estimated = (double)f->calls + missed;
+    f->calls_error *= missed / f->calls_estimated;
+}
+
+bool Fading_apply(const struct Fading *fading, struct Function *function,
+                  struct Arena *arena)
+{
+    size_t bytes = function->caller_count * sizeof *function->callers;
+    struct Caller *callers = bytes ? Arena_alloc(arena, bytes) : NULL;
+
+    if (bytes && !callers)
+        return false;
+    for (size_t i = 0; i < function->caller_count; i++) {
+        callers[i] = function->callers[i];
+        callers[i].share *= fading->window_kept;
+    }
+    function->callers = callers;
+    function->share *= fading->window_kept;
+    function->cpu_share *= fading->window_kept;
+    function->wait_share *= fading->window_kept;
+    function->c_share *= fading->window_kept;
+    function->total_share *= fading->window_kept;
+    function->run_share *= fading->run_kept;
+    // With an error it is counted in slices.
+    if (function->rate_estimated == 1 && isnan(function->calls_per_s_error))
+        function->calls_per_s *= fading->window_kept;
+    miss_calls(function, fading->elapsed_s);
+    function->age_s = fmax(function->age_s + fading->elapsed_s,
+                           isnan(function->age_s) ? NAN : 0);
+    return true;
+}
+
+// --- Which of them are not taken over: a hash table of ids
+
+struct IdSet {
+    uint64_t *ids; // NULL_U64: free
+    size_t mask;
+};
+
+static size_t place_of(const struct IdSet *set, uint64_t id)
+{
+    size_t at = (size_t)(id * 0x9e3779b97f4a7c15u >> 32) & set->mask;
+
+    while (set->ids[at] != NULL_U64 && set->ids[at] != id)
+        at = (at + 1) & set->mask;
+    return at;
+}
+
+static bool make_set(struct IdSet *set, const struct Changes *changes,
+                     const struct Snapshot *next)
+{
+    size_t count = changes->gone_count + next->function_count, room = 16;
+
+    while (room < 2 * count)
+        room *= 2;
+    set->mask = room - 1;
+    set->ids = Heap_alloc(room * sizeof *set->ids);
+    if (!set->ids)
+        return false;
+    memset(set->ids, 0xff, room * sizeof *set->ids);
+    for (size_t i = 0; i < changes->gone_count; i++)
+        set->ids[place_of(set, changes->gone[i].id)] = changes->gone[i].id;
+    for (size_t i = 0; i < next->function_count; i++)
+        set->ids[place_of(set, next->functions[i].id)] = next->functions[i].id;
+    return true;
+}
+
+static bool take_over(const struct Changes *changes, struct Snapshot *next,
+                      struct Function *to, const struct Function *from)
+{
+    *to = *from;
+    to->name = Snapshot_text(next, from->name);
+    to->file = Snapshot_text(next, from->file);
+    return (!from->name || to->name) && (!from->file || to->file) &&
+           Fading_apply(&changes->fading, to, &next->arena);
+}
+
+int Changes_apply(const struct Changes *changes, const struct Snapshot *base,
+                  struct Snapshot *next)
+{
+    size_t count = next->function_count;
+    struct Function *all =
+        Snapshot_alloc(next, (count + base->function_count) * sizeof *all);
+    struct IdSet replaced;
+    bool whole = all && make_set(&replaced, changes, next);
+
+    if (!whole)
+        return -ENOMEM;
+    if (count)
+        memcpy(all, next->functions, count * sizeof *all);
+    for (size_t i = 0; whole && i < base->function_count; i++) {
+        const struct Function *from = &base->functions[i];
+
+        if (replaced.ids[place_of(&replaced, from->id)] == NULL_U64)
+            whole = take_over(changes, next, &all[count++], from);
+    }
+    Heap_free(replaced.ids);
+    if (!whole)
+        return -ENOMEM;
+    FunctionOrder_sort(all, count, next->sampler_window_samples);
+    next->functions = all;
+    next->function_count = count;
+    return 0;
+}

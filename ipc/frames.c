@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// See frames.h.
+#include "ipc/frames.h"
+
+#include <errno.h>
+
+void Frames_release(struct Frames *frames)
+{
+    Frame_drop(frames->whole);
+    Frame_drop(frames->changes);
+    Arena_release(&frames->scratch);
+    *frames = (struct Frames){0};
+}
+
+static struct RowMoment moment_of(const struct Snapshot *snapshot)
+{
+    return snapshot->shared ? snapshot->shared->moment
+                            : (struct RowMoment){.uptime_s = NAN};
+}
+
+// Into a frame. -ESTALE: not all changes since `base` are known.
+static int put(struct Frames *frames, struct Frame *frame,
+               const struct Snapshot *snapshot, const struct RowMoment *base)
+{
+    struct Snapshot out = {.arena = frames->scratch};
+    struct Changes changes = {0};
+    struct Message message = {.type = base ? MESSAGE_CHANGES : MESSAGE_SNAPSHOT,
+                              .snapshot = &out,
+                              .changes = &changes};
+    int error;
+
+    Arena_clear(&out.arena);
+    error = base ? RowSet_changes(snapshot, base, &out, &changes)
+                 : RowSet_whole(snapshot, &out);
+    if (!error)
+        error = Message_encode(&frame->bytes, &message);
+    frames->scratch = out.arena;
+    Arena_release(&changes.arena);
+    return error;
+}
+
+// The frame of a snapshot, encoded if it is not the one of last time, which is
+// *kept. NULL and *error.
+static struct Frame *encode(struct Frames *frames, struct Frame **kept,
+                            const struct Snapshot *snapshot,
+                            const struct RowMoment *base, int *error)
+{
+    struct Frame *frame = *kept;
+    double base_s = base ? base->uptime_s : NAN;
+
+    *error = 0;
+    if (frame && frame->uptime_s == snapshot->uptime_s &&
+        (!base || frame->base_s == base_s))
+        return Frame_hold(frame);
+    // In the memory of the last one, where nobody is being sent that any more.
+    if (frame && frame->references == 1) {
+        *kept = NULL;
+        Bytes_clear(&frame->bytes);
+    } else {
+        frame = Frame_new();
+    }
+    *error = frame ? put(frames, frame, snapshot, base) : -ENOMEM;
+    if (*error) {
+        Frame_drop(frame);
+        return NULL;
+    }
+    frame->uptime_s = snapshot->uptime_s;
+    frame->base_s = base_s;
+    frame->moment = moment_of(snapshot);
+    Frame_drop(*kept);
+    *kept = Frame_hold(frame);
+    return frame;
+}
+
+struct Frame *Frames_encode_whole(struct Frames *frames,
+                                  const struct Snapshot *snapshot, int *error)
+{
+    return encode(frames, &frames->whole, snapshot, NULL, error);
+}
+
+// A whole one is large, and may have been the last.
+static void drop_old(struct Frames *frames, const struct Snapshot *snapshot)
+{
+    if (!frames->whole || frames->whole->uptime_s == snapshot->uptime_s)
+        return;
+    Frame_drop(frames->whole);
+    frames->whole = NULL;
+}
+
+struct Frame *Frames_encode(struct Frames *frames,
+                            const struct Snapshot *snapshot,
+                            const struct Viewer *viewer, int *error)
+{
+    struct Frame *frame;
+
+    if (!viewer->follows || isnan(viewer->base.uptime_s))
+        return Frames_encode_whole(frames, snapshot, error);
+    frame = encode(frames, &frames->changes, snapshot, &viewer->base, error);
+    if (*error == -ESTALE)
+        return Frames_encode_whole(frames, snapshot, error);
+    drop_old(frames, snapshot);
+    return frame;
+}

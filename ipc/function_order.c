@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// See function_order.h.
+#define _GNU_SOURCE 1 // qsort_r
+#include "ipc/function_order.h"
+
+#include <stdlib.h>
+
+// As in tui/model/row_order.c; idle, as Row_is_idle.
+#define IDLE_S 60.0        // not called for so long, and without a share: idle
+#define IDLE_SHARE 0.0005  // of time on a stack
+#define LEAST_SAMPLES 0.25 // what a sample as old as the window still counts
+
+// The larger number first, null as nothing.
+static int larger_first(uint64_t a, uint64_t b)
+{
+    a = a == NULL_U64 ? 0 : a;
+    b = b == NULL_U64 ? 0 : b;
+    return (a < b) - (a > b);
+}
+
+static int more_first(double a, double b)
+{
+    a = isnan(a) ? 0 : a;
+    b = isnan(b) ? 0 : b;
+    return (a < b) - (a > b);
+}
+
+// Not called in the last minute and in no sample, neither running nor waiting,
+// nor anything that it called.
+static bool is_idle(const struct Function *f, double least)
+{
+    if (f->age_s <= IDLE_S)
+        return false;
+    if (isnan(f->share)) // hooks alone know it, where there are some
+        return f->state == STATE_ARMED;
+    return f->share < least && !(f->total_share >= IDLE_SHARE);
+}
+
+// Shares below *context are remains of samples that the window has forgotten.
+static int hotter_first(const void *left, const void *right, void *context)
+{
+    const struct Function *a = left, *b = right;
+    double least = *(const double *)context;
+    int order = is_idle(a, least) - is_idle(b, least);
+
+    if (!order)
+        order = more_first(a->share < least ? 0 : a->share,
+                           b->share < least ? 0 : b->share);
+    if (!order)
+        order = more_first(a->calls_per_s * a->avg_cycles,
+                           b->calls_per_s * b->avg_cycles);
+    if (!order)
+        order = larger_first(a->self_cycles, b->self_cycles);
+    return order ? order : (a->id > b->id) - (a->id < b->id);
+}
+
+// The share of so little of a sample that the window has forgotten it.
+static double least_share(const struct Function *functions, size_t count,
+                          double window_samples)
+{
+    double all = 0;
+
+    if (!(window_samples > 0))
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        all += isnan(functions[i].cpu_share) ? 0 : functions[i].cpu_share;
+    return LEAST_SAMPLES * all / window_samples;
+}
+
+void FunctionOrder_sort(struct Function *functions, size_t count,
+                        double window_samples)
+{
+    double least = least_share(functions, count, window_samples);
+
+    if (count) // glibc says that it must not be NULL
+        qsort_r(functions, count, sizeof *functions, hotter_first, &least);
+}

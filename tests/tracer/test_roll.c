@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: MIT
+// tracer/session/roll, row_log and ipc/row_set, changes: whatever happens
+// between snapshots, each row says what its function's counters say, and a
+// viewer that is sent changes has what another is sent whole.
+#include "ipc/base/heap.h"
+#include "ipc/wire.h"
+#include "tests/random.h"
+#include "tests/tracer/make_engine.h"
+#include "tracer/code/arming.h"
+#include "tracer/code/means.h"
+#include "tracer/code/spans.h"
+#include "tracer/sample/breakdown.h"
+#include "tracer/session/function_row.h"
+#include "tracer/session/roll.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define FUNCTIONS 300
+#define ROUNDS 400
+#define VIEWERS 3 // the last of which is seldom shown one
+
+struct Fixture {
+    struct Engine engine;
+    struct Roll roll;
+    struct RowLog log;
+    struct ShareClock clock;
+    struct ShareTime sampled;
+    struct Moment at;
+    struct ThreadTrace *trace;
+    struct Code *codes[FUNCTIONS];
+    struct Snapshot *newest, *before;
+    struct Snapshot *shown[VIEWERS];
+    struct RowMoment base[VIEWERS];
+};
+
+static uint64_t below(uint64_t limit)
+{
+    return random_u64() % limit;
+}
+
+static struct Code *make_code(struct Fixture *f)
+{
+    return add_code(&f->engine, "f", 1 + below(60));
+}
+
+static void build(struct Fixture *f)
+{
+    struct Snapshot *next = Snapshot_new();
+
+    f->sampled = ShareClock_now(&f->clock);
+    next->events = next->memory_bytes = 0;
+    assert_true(Roll_fill(&f->roll, &f->log, next, &f->at));
+    Snapshot_free(f->before);
+    f->before = f->newest;
+    f->newest = next;
+    RowLog_reclaim(&f->log);
+}
+
+// --- What happens ------------------------------------------------------------
+
+static void run_some(struct Fixture *f)
+{
+    struct Code *code = f->codes[below(FUNCTIONS)];
+    uint64_t calls = below(20);
+
+    for (uint64_t i = 0; i < calls; i++) {
+        f->at.ticks += below(5000);
+        call(f->trace, code, f->at.ticks);
+    }
+}
+
+static void sample_some(struct Fixture *f)
+{
+    struct Code *code = f->codes[below(FUNCTIONS)];
+    struct ShareCredit credit;
+
+    ShareValue_add(&code->share.cpu, &f->sampled, 5e6);
+    ShareValue_add(&code->share.cumulative, &f->sampled, 5e6);
+    Counter_add(&code->share.samples, 1);
+    Counter_add(&code->share.run_samples, 1);
+    if (!code->share.callers)
+        code->share.callers = Heap_zeroed(1, sizeof(struct Breakdown));
+    ShareCredit_init(&credit, &f->sampled, 5e6);
+    Breakdown_add(code->share.callers, 1 + (uint32_t)below(9), &f->sampled,
+                  &credit);
+    Code_touch(code);
+}
+
+static void free_retired(struct Fixture *f)
+{
+    struct Code *gone = Registry_take_retired(f->engine.registry, UINT64_MAX);
+    struct Code *next;
+
+    Roll_add_new(&f->roll, f->engine.registry);
+    for (; gone; gone = next) {
+        next = gone->node.next_retired;
+        Roll_remove(&f->roll, gone);
+        Code_free(gone);
+    }
+}
+
+static void replace_one(struct Fixture *f)
+{
+    struct Code **slot = &f->codes[below(FUNCTIONS)];
+
+    Engine_retire(&f->engine, *slot);
+    *slot = make_code(f);
+    if (below(2)) // else another time
+        return;
+    free_retired(f);
+}
+
+// As Engine_rearm does, by our clock.
+static void rearm(struct Fixture *f, struct Code *code)
+{
+    Code_end_dark(code, f->at.hz);
+    Code_rearm(code, 20, below(2), f->at.ticks);
+    Spans_open(code, f->at.ticks);
+}
+
+// A slice begins or ends for it, as in rearming.c.
+static void slice_one(struct Fixture *f, struct Code *code)
+{
+    bool open = Counter_get(&code->spans.open_ticks), stays = below(2);
+
+    if (code->hot.dark) {
+        rearm(f, code);
+    } else if (!open) {
+        Spans_open(code, f->at.ticks);
+        Code_extend(code, 20, f->at.ticks);
+    } else if (stays) {
+        Spans_set_arming(code, ARMED_ALWAYS);
+        Code_extend(code, 20, f->at.ticks);
+    } else {
+        Spans_close(code, f->at.ticks, f->at.hz);
+        Spans_set_arming(code, ARMED_SLICES);
+        Code_end_slice(code);
+    }
+}
+
+static void happen(struct Fixture *f)
+{
+    uint64_t much = below(8) ? 3 : FUNCTIONS;
+    double s = 0.05 + (double)below(100) / 50;
+
+    for (uint64_t i = 0; i < below(much); i++)
+        run_some(f);
+    for (uint64_t i = 0; i < below(much); i++)
+        sample_some(f);
+    for (uint64_t i = 0; i < below(3); i++)
+        replace_one(f);
+    if (!below(3)) {
+        struct Code *code = f->codes[below(FUNCTIONS)];
+
+        if (code->hot.dark)
+            rearm(f, code);
+        Code_note_recent(code, f->at.ticks, f->at.hz);
+    }
+    for (uint64_t i = 0; i < below(much); i++)
+        slice_one(f, f->codes[below(FUNCTIONS)]);
+    f->at.now += s;
+    f->at.ticks += (uint64_t)(s * f->at.hz);
+    ShareClock_advance(&f->clock, s * 1e9, 20 * s);
+}
+
+// --- What must be so ---------------------------------------------------------
+
+static void expect_equal(const struct Record *record, const char *a,
+                         const char *b)
+{
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        const char *one = a + field->offset, *other = b + field->offset;
+        double x, y;
+
+        if (field->type == FIELD_TEXT) {
+            assert_string_equal(*(char *const *)one, *(char *const *)other);
+        } else if (field->type == FIELD_LIST) {
+            size_t count = *(const size_t *)(a + field->count_offset);
+
+            assert_int_equal(count, *(const size_t *)(b + field->count_offset));
+            for (size_t n = 0; n < count; n++)
+                expect_equal(field->record,
+                             *(char *const *)one + n * field->record->size,
+                             *(char *const *)other + n * field->record->size);
+        } else if (field->type == FIELD_F64) {
+            x = *(const double *)one, y = *(const double *)other;
+            if (isnan(x) != isnan(y) || fabs(x - y) > 1e-9 + 1e-9 * fabs(x))
+                fail_msg("%s: %.17g, %.17g", field->name, x, y);
+        } else {
+            assert_int_equal(*(const uint64_t *)one, *(const uint64_t *)other);
+        }
+    }
+}
+
+static const struct Function *find(const struct Snapshot *snapshot, uint64_t id)
+{
+    for (size_t i = 0; i < snapshot->function_count; i++)
+        if (snapshot->functions[i].id == id)
+            return &snapshot->functions[i];
+    return NULL;
+}
+
+static const struct Record *function_record(void)
+{
+    for (size_t i = 0; i < SNAPSHOT_RECORD.field_count; i++)
+        if (!strcmp(SNAPSHOT_RECORD.fields[i].name, "functions"))
+            return SNAPSHOT_RECORD.fields[i].record;
+    return NULL;
+}
+
+// Each function's row, as it would be filled now. The state that
+// the builder keeps for the next snapshot stays as it was.
+static void check_rows(struct Fixture *f, const struct Snapshot *whole)
+{
+    uint64_t events = 0, dark = 0;
+    struct Arena arena = {0};
+    size_t rows = 0;
+
+    for (struct Code *code = Registry_first(f->engine.registry); code;
+         code = Registry_next(code)) {
+        struct CodeRow kept = code->row;
+        struct SharedRow row = {.slot = 0};
+
+        if (!Code_was_seen(code)) {
+            assert_null(find(whole, code->hot.id));
+            continue;
+        }
+        assert_true(FunctionRow_fill(&arena, &row, code, &f->at));
+        code->row = kept;
+        assert_non_null(find(whole, code->hot.id));
+        expect_equal(function_record(), (char *)&row.function,
+                     (const char *)find(whole, code->hot.id));
+        events += row.events;
+        dark += row.function.dark_sites;
+        rows++;
+    }
+    for (struct Code *code = Registry_retired(f->engine.registry); code;
+         code = code->node.next_retired) {
+        const struct Function *function = find(whole, code->hot.id);
+
+        if (!function)
+            continue;
+        events += Code_events(code);
+        dark += function->dark_sites;
+        rows++;
+    }
+    assert_int_equal(whole->function_count, rows);
+    assert_int_equal(whole->functions_total, rows);
+    assert_int_equal(whole->events, events);
+    assert_int_equal(whole->sites_dark, dark);
+    Arena_release(&arena);
+}
+
+// Over the wire and back.
+static struct Message pass(struct Message message)
+{
+    struct Message got;
+    struct Bytes bytes;
+
+    Bytes_init(&bytes);
+    assert_int_equal(Message_encode(&bytes, &message), 0);
+    assert_int_equal(
+        Message_decode(&got, bytes.data, bytes.size, WIRE_MAX_FRAME),
+        bytes.size);
+    Bytes_release(&bytes);
+    return got;
+}
+
+static size_t show(struct Fixture *f, unsigned viewer)
+{
+    struct Snapshot out = {0}, *base = f->shown[viewer];
+    struct Changes changes;
+    int error = -ESTALE;
+    struct Message got;
+    size_t sent;
+
+    if (base)
+        error = RowSet_changes(f->newest, &f->base[viewer], &out, &changes);
+    if (error) {
+        assert_int_equal(error, -ESTALE);
+        assert_int_equal(RowSet_whole(f->newest, &out), 0);
+        got =
+            pass((struct Message){.type = MESSAGE_SNAPSHOT, .snapshot = &out});
+    } else {
+        got = pass((struct Message){
+            .type = MESSAGE_CHANGES, .snapshot = &out, .changes = &changes});
+        Arena_release(&changes.arena);
+    }
+    Arena_release(&out.arena);
+    sent = got.snapshot->function_count;
+    if (!error)
+        assert_int_equal(Changes_apply(got.changes, base, got.snapshot), 0);
+    Snapshot_free(base);
+    f->shown[viewer] = Snapshot_hold(got.snapshot);
+    f->base[viewer] = f->newest->shared->moment;
+    Message_release(&got);
+    return sent;
+}
+
+static void check(struct Fixture *f, unsigned round)
+{
+    struct Snapshot whole = {0};
+
+    assert_int_equal(RowSet_whole(f->newest, &whole), 0);
+    check_rows(f, &whole);
+    for (unsigned i = 0; i < VIEWERS; i++) {
+        if (i && round % (i == 1 ? 3 : 350))
+            continue;
+        show(f, i);
+        assert_int_equal(f->shown[i]->function_count, whole.function_count);
+        for (size_t n = 0; n < whole.function_count; n++)
+            expect_equal(
+                function_record(), (const char *)&whole.functions[n],
+                (const char *)find(f->shown[i], whole.functions[n].id));
+    }
+    Arena_release(&whole.arena);
+}
+
+static void test_rows_are_what_counters_say(void **state)
+{
+    struct Fixture *f = *state;
+
+    for (unsigned i = 0; i < FUNCTIONS; i++)
+        f->codes[i] = make_code(f);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        happen(f);
+        build(f);
+        check(f, round);
+    }
+    // Many were replaced, and what is outdated is not kept.
+    assert_true(RowLog_bytes(&f->log) < 1 << 20);
+}
+
+// --- What it costs -----------------------------------------------------------
+
+static size_t filled(const struct Fixture *f)
+{
+    return f->roll.due_count;
+}
+
+static void test_what_has_not_changed_is_not_filled(void **state)
+{
+    struct Fixture *f = *state;
+    size_t sent;
+
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        f->codes[i] = add_code(&f->engine, "f", 0);
+        call(f->trace, f->codes[i], ++f->at.ticks);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        f->at.now += 1;
+        build(f);
+        show(f, 0);
+    }
+    assert_int_equal(filled(f), 0);
+    for (unsigned i = 0; i < 7; i++)
+        call(f->trace, f->codes[40 * i], ++f->at.ticks);
+    Code_touch(f->codes[1]);
+    f->at.now += 1;
+    build(f);
+    assert_int_equal(filled(f), 8);
+    sent = show(f, 0);
+    assert_int_equal(sent, 8);
+    assert_int_equal(f->shown[0]->function_count, FUNCTIONS);
+    // Counted once more, so that a rate comes to its end.
+    f->at.now += 1;
+    build(f);
+    assert_int_equal(filled(f), 8);
+    f->at.now += 1;
+    build(f);
+    assert_int_equal(filled(f), 0);
+    f->roll.all = true;
+    build(f);
+    assert_int_equal(filled(f), FUNCTIONS);
+}
+
+// A function that was not called for a minute has a rate since the snapshot
+// before.
+static void test_a_rate_is_not_since_the_row_was_filled(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add_code(&f->engine, "f", 0);
+    struct Snapshot whole = {0};
+
+    call(f->trace, code, ++f->at.ticks);
+    for (unsigned i = 0; i < 60; i++) {
+        f->at.now += 1;
+        build(f);
+    }
+    for (unsigned i = 0; i < 50; i++)
+        call(f->trace, code, ++f->at.ticks);
+    f->at.now += 1;
+    build(f);
+    assert_int_equal(RowSet_whole(f->newest, &whole), 0);
+    assert_float_equal(whole.functions[0].calls_per_s, 50, 1e-6);
+    Arena_release(&whole.arena);
+}
+
+// --- How it is armed ---------------------------------------------------------
+
+static struct Function only_row(const struct Fixture *f)
+{
+    struct Snapshot whole = {0};
+    struct Function row;
+
+    assert_int_equal(RowSet_whole(f->newest, &whole), 0);
+    assert_int_equal(whole.function_count, 1);
+    row = whole.functions[0];
+    Arena_release(&whole.arena);
+    return row;
+}
+
+static void pass_seconds(struct Fixture *f, unsigned count)
+{
+    while (count--) {
+        f->at.now += 1;
+        f->at.ticks += (uint64_t)f->at.hz;
+        ShareClock_advance(&f->clock, 1e9, 20);
+        build(f);
+    }
+}
+
+static void test_a_class_changes_without_a_call(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add_code(&f->engine, "f", 1000);
+
+    call(f->trace, code, ++f->at.ticks);
+    Spans_open(code, f->at.ticks);
+    pass_seconds(f, 5);
+    assert_int_equal(filled(f), 0);
+    assert_int_equal(only_row(f).state, STATE_ARMED);
+    Spans_set_arming(code, ARMED_SLICES);
+    pass_seconds(f, 1);
+    assert_int_equal(only_row(f).state, STATE_PARTIAL);
+    pass_seconds(f, 5);
+    Spans_set_arming(code, ARMED_ALWAYS);
+    pass_seconds(f, 1);
+    assert_int_equal(only_row(f).state, STATE_ARMED);
+}
+
+static void end_slice(struct Fixture *f, struct Code *code)
+{
+    Spans_close(code, f->at.ticks, f->at.hz);
+    Spans_set_arming(code, ARMED_SLICES);
+    Code_end_slice(code);
+}
+
+// 20 calls in the first slice of two seconds, then ten seconds in the dark,
+// then a slice of two seconds without a call: ten calls in three and a half
+// seconds, as older spans weigh less.
+static void test_a_slice_ends_without_a_call(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add_code(&f->engine, "f", 1000);
+    double rate = 0.75 * 20 / (0.75 * 2 + 2);
+
+    Spans_open(code, f->at.ticks);
+    for (unsigned i = 0; i < 20; i++)
+        call(f->trace, code, f->at.ticks);
+    pass_seconds(f, 2);
+    end_slice(f, code);
+    call(f->trace, code, f->at.ticks); // it goes dark
+    pass_seconds(f, 10);
+    assert_int_equal(filled(f), 0);
+    assert_float_equal(only_row(f).calls_per_s, 10, 1e-9);
+    assert_float_equal(only_row(f).calls_estimated, 20 + 100, 1e-9);
+    rearm(f, code);
+    pass_seconds(f, 2);
+    end_slice(f, code);
+    pass_seconds(f, 4);
+    assert_int_equal(filled(f), 0);
+    // Not called since, so that it is armed still; a call may have been missed.
+    assert_float_equal(only_row(f).calls_per_s, 0, 1e-9);
+    assert_float_equal(only_row(f).calls_estimated, 20 + rate * 14, 0.2);
+}
+
+// A function that was never dark has been counted all the time.
+static void test_calls_that_are_exact_are_all(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add_code(&f->engine, "f", 1000);
+
+    Spans_open(code, f->at.ticks);
+    call(f->trace, code, f->at.ticks);
+    pass_seconds(f, 1);
+    end_slice(f, code);
+    pass_seconds(f, 3);
+    assert_int_equal(only_row(f).calls_exact, 1);
+    assert_float_equal(only_row(f).calls_estimated, 1, 0);
+}
+
+// A viewer that slept through it has to be sent all.
+static void test_more_have_gone_than_are_remembered(void **state)
+{
+    struct Fixture *f = *state;
+    struct Snapshot out = {0};
+    struct Changes changes;
+
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        f->codes[i] = add_code(&f->engine, "f", 0);
+        call(f->trace, f->codes[i], ++f->at.ticks);
+    }
+    build(f);
+    show(f, 0);
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        Engine_retire(&f->engine, f->codes[i]);
+        free_retired(f);
+        if (i % 100)
+            continue;
+        f->at.now += 1;
+        build(f);
+    }
+    f->at.now += 1;
+    build(f);
+    assert_int_equal(f->newest->functions_total, 0);
+    assert_int_equal(RowSet_changes(f->newest, &f->base[0], &out, &changes),
+                     -ESTALE);
+    assert_int_equal(show(f, 0), 0);
+    assert_int_equal(f->shown[0]->function_count, 0);
+}
+
+static bool was_touched(struct Code *code)
+{
+    return Code_take_touch(code);
+}
+
+// Nothing but this says that a row has changed.
+static void test_who_changes_a_row_says_so(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add_code(&f->engine, "f", 0);
+    uint64_t stamp;
+
+    assert_false(was_touched(code));
+    Code_darken_site(code, &code->layout.sites[1]);
+    assert_true(was_touched(code));
+    Code_rearm(code, 20, true, ++f->at.ticks);
+    assert_true(was_touched(code));
+    Code_gain_dark_callee(code);
+    assert_true(was_touched(code));
+    Code_lose_dark_callee(code);
+    assert_true(was_touched(code));
+    assert_false(was_touched(code));
+    Spans_set_arming(code, ARMED_ALWAYS);
+    assert_true(was_touched(code));
+    Spans_set_arming(code, ARMED_ALWAYS);
+    assert_false(was_touched(code));
+    Spans_open(code, ++f->at.ticks);
+    assert_true(was_touched(code));
+    Spans_open(code, ++f->at.ticks);
+    assert_false(was_touched(code));
+    Spans_close(code, ++f->at.ticks, f->at.hz);
+    assert_true(was_touched(code));
+    Spans_begin_dark(code, ++f->at.ticks);
+    assert_true(was_touched(code));
+    Code_leave_unarmed(code);
+    assert_true(was_touched(code));
+    // A call of what is dark makes nothing newer.
+    stamp = Code_stamp(code);
+    ThreadTrace_enter(f->trace, code, 1, 0, ++f->at.ticks, PATH_SLOW);
+    assert_true(was_touched(code) || Code_stamp(code) != stamp);
+}
+
+// --- Fixture -----------------------------------------------------------------
+
+static int set_up(void **state)
+{
+    struct Fixture *f = calloc(1, sizeof *f);
+
+    make_engine(&f->engine);
+    f->trace = add_trace(&f->engine, false);
+    ShareClock_advance(&f->clock, 1e9, 20);
+    f->at = (struct Moment){.registry = f->engine.registry,
+                            .start_ticks = 1,
+                            .now = 101,
+                            .started = 100,
+                            .hz = 1e9,
+                            .ticks = 1000000000,
+                            .sampled = &f->sampled,
+                            .sees = true};
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+
+    for (unsigned i = 0; i < VIEWERS; i++)
+        Snapshot_free(f->shown[i]);
+    Snapshot_free(f->newest);
+    Snapshot_free(f->before);
+    Roll_release(&f->roll);
+    RowLog_release(&f->log);
+    Engine_release(&f->engine);
+    free(f);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_rows_are_what_counters_say),
+        TEST(test_what_has_not_changed_is_not_filled),
+        TEST(test_a_rate_is_not_since_the_row_was_filled),
+        TEST(test_a_class_changes_without_a_call),
+        TEST(test_a_slice_ends_without_a_call),
+        TEST(test_calls_that_are_exact_are_all),
+        TEST(test_more_have_gone_than_are_remembered),
+        TEST(test_who_changes_a_row_says_so),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
