@@ -199,8 +199,11 @@ static void settle(struct Rearming *rearming, const struct ChoiceItem *item)
         Spans_set_arming(code, ARMED_SLICES);
         if (!code->hot.dark)
             Code_end_slice(code);
-    } else if (!code->hot.dark && (Code_arming(code) != ARMED_ALWAYS ||
-                                   rearming->slices.phase == SLICE_ENDS)) {
+        return;
+    }
+    Spans_settle(code, now(rearming), hz(rearming));
+    if (!code->hot.dark && (Code_arming(code) != ARMED_ALWAYS ||
+                            rearming->slices.phase == SLICE_ENDS)) {
         Spans_set_arming(code, ARMED_ALWAYS);
         code->spans.ended = false;
         Code_extend(code, Adopt_hits(rearming->state), now(rearming));

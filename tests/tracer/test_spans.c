@@ -78,6 +78,27 @@ static void test_missed_calls_stay(void **state)
     Code_free(code);
 }
 
+// Calls missed before a function was armed for good are a fixed number once it
+// was armed for four times as long.
+static void test_what_was_missed_is_settled(void **state)
+{
+    struct Code *code = make_code(1, 0x1000);
+
+    (void)state;
+    Spans_begin_dark(code, SECOND);
+    Spans_open(code, 11 * SECOND);
+    count(code, 80);
+    Spans_settle(code, 50 * SECOND, HZ);
+    assert_false(Spans_is_settled(code));
+    Spans_settle(code, 51 * SECOND, HZ);
+    assert_true(Spans_is_settled(code));
+    assert_float_equal(Spans_missed(code, 51 * SECOND, HZ), 20, 1e-9);
+    assert_float_equal(Spans_missed(code, 999 * SECOND, HZ), 20, 1e-9);
+    Spans_settle(code, 999 * SECOND, HZ);
+    assert_true(Counter_get(&code->spans.open_ticks) == 51 * SECOND);
+    Code_free(code);
+}
+
 // A load that doubles is the rate after a few slices.
 static void test_a_load_that_changes(void **state)
 {
@@ -191,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_nothing_is_known_at_first),
         cmocka_unit_test(test_one_span),
         cmocka_unit_test(test_missed_calls_stay),
+        cmocka_unit_test(test_what_was_missed_is_settled),
         cmocka_unit_test(test_a_load_that_changes),
         cmocka_unit_test(test_a_long_span_weighs_little),
         cmocka_unit_test(test_a_span_that_calls_ended),

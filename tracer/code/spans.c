@@ -5,6 +5,7 @@
 #include <math.h>
 
 #define KEPT 0.75     // of the older spans' weight, when one is added
+#define LONG 4.0      // times the dark before: a span that tells of it
 #define LONGEST_S 4.0 // a longer span weighs no more than one of that length
 #define CLUMP 4.0     // calls that are taken to come together, until spans tell
 
@@ -71,6 +72,18 @@ void Spans_close(struct Code *code, uint64_t ticks, double hz)
         spans->missed + spans->calls / spans->ticks * spans->pending;
     spans->pending = 0;
     end(code, ticks);
+}
+
+void Spans_settle(struct Code *code, uint64_t ticks, double hz)
+{
+    double pending = code->spans.pending;
+    uint64_t open = Counter_get(&code->spans.open_ticks);
+
+    if (!(pending > 0) || !open || ticks <= open ||
+        (double)(ticks - open) < LONG * pending)
+        return;
+    Spans_close(code, ticks, hz);
+    Spans_open(code, ticks);
 }
 
 void Spans_drop(struct Code *code, uint64_t ticks)

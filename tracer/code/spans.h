@@ -16,6 +16,10 @@ void Spans_open(struct Code *code, uint64_t ticks);
 void Spans_begin_dark(struct Code *code, uint64_t ticks);
 // The span ends by the clock. Interpreter's lock.
 void Spans_close(struct Code *code, uint64_t ticks, double hz);
+// A function stays armed: once its open span is much longer than the time in
+// the dark before, it says how many calls were missed then, and a new span
+// begins. Interpreter's lock.
+void Spans_settle(struct Code *code, uint64_t ticks, double hz);
 // The function reached its threshold: the span is void, and the function is
 // hot. Interpreter's lock.
 void Spans_drop(struct Code *code, uint64_t ticks);
