@@ -64,16 +64,16 @@ static void wake_for_viewer(void *context)
 // --- The thread ------------------------------------------------------------
 
 // The functions to look at most often, and those to arm again; without the
-// interpreter's lock.
-static void rank(struct Governor *governor, double now_s)
+// interpreter's lock. true: a hold is wanted.
+static bool rank(struct Governor *governor, double now_s)
 {
     struct Engine *engine = &governor->state->engine;
     const struct Worker *worker = &engine->session->governor;
     struct Sampler *sampler = engine->session->sampler;
-    struct Control *control = &governor->control;
     const struct ShareTime *known = NULL;
     struct ShareTime sampled;
     uint64_t begin_ns = Worker_cpu_ns(worker);
+    bool wanted;
 
     if (sampler && !Sampler_is_denied(sampler)) {
         sampled = Sampler_now(sampler);
@@ -81,8 +81,10 @@ static void rank(struct Governor *governor, double now_s)
     }
     Hottest_rank(&governor->hottest, engine->registry,
                  Clock_read(&engine->clock), known);
-    Control_ranked(control, now_s,
+    wanted = Rearming_decide(&governor->rearming, now_s, true);
+    Control_ranked(&governor->control, now_s,
                    (double)(Worker_cpu_ns(worker) - begin_ns) * 1e-9);
+    return wanted;
 }
 
 static void note_edges(struct State *state, uint64_t deadline)
@@ -251,10 +253,9 @@ static double wake_up(struct Governor *governor, bool woken)
     bool more = false;
 
     MissedSignals_look(&governor->missed, now_s);
-    if (decision.rank)
-        rank(governor, now_s);
-    decision.attend |=
-        Rearming_decide(&governor->rearming, now_s, decision.rank);
+    decision.attend |= decision.rank
+                           ? rank(governor, now_s)
+                           : Rearming_decide(&governor->rearming, now_s, false);
     // Without the interpreter's lock: the kernel adds up all threads for it.
     if (decision.full)
         governor->preempted =

@@ -110,8 +110,27 @@ static int cheapest_first(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
+// Between slices what stays armed as before needs nothing.
+static void drop_settled(struct Choice *choice)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < choice->count; i++)
+        if (!choice->items[i].stays || !choice->items[i].stayed)
+            choice->items[count++] = choice->items[i];
+    choice->count = count;
+}
+
+// Most often there is room for all of them.
 static void share_out(struct Choice *choice, double room)
 {
+    double all_s = 0;
+
+    for (size_t i = 0; i < choice->count; i++)
+        all_s += choice->items[i].cost_s;
+    if (all_s > room)
+        qsort(choice->items, choice->count, sizeof *choice->items,
+              cheapest_first);
     choice->stays_s = 0;
     choice->left_out = false;
     for (size_t i = 0; i < choice->count; i++) {
@@ -138,7 +157,8 @@ int Choice_make(struct Choice *choice, const struct ChoiceReading *reading)
     Rcu_read_lock();
     for (code = Registry_first(reading->registry); code && !error;
          code = Registry_next(code)) {
-        struct ChoiceItem item = {.id = code->hot.id};
+        struct ChoiceItem item = {.id = code->hot.id,
+                                  .stayed = Code_arming(code) == ARMED_ALWAYS};
         double rate;
 
         if (!Code_was_seen(code))
@@ -149,15 +169,14 @@ int Choice_make(struct Choice *choice, const struct ChoiceReading *reading)
         if (isnan(rate))
             continue;
         item.cost_s = rate * reading->call_s;
-        item.key = item.cost_s * (code->who.own ? OWN : 1) *
-                   (Code_arming(code) == ARMED_ALWAYS ? STAYS : 1);
+        item.key =
+            item.cost_s * (code->who.own ? OWN : 1) * (item.stayed ? STAYS : 1);
         error = add(choice, &item);
     }
     Rcu_read_unlock();
-    if (choice->count)
-        qsort(choice->items, choice->count, sizeof *choice->items,
-              cheapest_first);
     share_out(choice, room);
+    if (!reading->sliced)
+        drop_settled(choice);
     return error;
 }
 

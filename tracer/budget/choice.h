@@ -16,7 +16,8 @@ struct ChoiceItem {
     double key;    // the smaller, the sooner it is chosen
     double cost_s; // s of its hooks a second
     uint32_t id;
-    bool stays; // armed
+    bool stays;  // armed from now on,
+    bool stayed; // ... and before
 };
 
 struct Choice { // all zero: an empty one
