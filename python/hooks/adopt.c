@@ -221,8 +221,10 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
         result->cold.begins_tasks =
             session->timeline && begins_tasks(file, name);
         Counter_set(&result->hot.entries, seen);
+        if (result->cold.begins_tasks)
+            state->engine.counting.ring.task_code = (uintptr_t)code;
         begin_span(state, result, arms_new(state) || stays);
-        Registry_add(state->engine.registry, result);
+        Engine_add(&state->engine, result);
     }
     accepted = result;
     Py_XDECREF(keep_file);
@@ -288,10 +290,12 @@ struct Code *Adopt_probe(struct State *state, PyCodeObject *code)
 {
     struct Code *result = make_code(state, code, "<ocular>", "probe", 0);
 
-    if (result)
-        result->hot.probe = true;
-    else
+    if (!result) {
         PyErr_NoMemory();
+        return NULL;
+    }
+    result->hot.probe = true;
+    Registry_chain(state->engine.registry, result);
     return result;
 }
 

@@ -13,10 +13,10 @@ static inline struct Code *Adopt_find(const struct State *state,
 {
     void *extra;
 
-    if (OCULAR_UNLIKELY(!PyCode_Check(object)))
+    if (!PyCode_Check(object))
         return NULL;
     extra = Extra_of(state, (PyCodeObject *)object);
-    if (OCULAR_UNLIKELY((uintptr_t)extra & EXTRA_OTHER))
+    if ((uintptr_t)extra & EXTRA_OTHER)
         return NULL;
     return extra;
 }

@@ -4,82 +4,45 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/frames.h"
 #include "python/hooks/own_trace.h"
-#include "python/hooks/paid.h"
 #include "python/hooks/tasks.h"
 #include "python/hooks/thread_state.h"
 #include "tracer/base/tsc_guard.h"
-#include "tracer/hook/thread_trace_call.h"
 
-// The event comes from another stack than the last one, or from another part of
-// the same.
-static void follow(struct Call *call)
+// At most so long takes what only few events need (2 to 10 us are usual), each
+// code object that is armed, and each unit of it, and each hit that is counted.
+#define PAY_MOST_S 50e-6
+#define PAY_MOST_UNIT_S 100e-9
+#define PAY_MOST_HIT_S 500e-9
+
+#define NAME_HITS 1 // between two questions for a thread's name
+
+void Call_init(struct Call *call)
 {
-    const struct Clock *clock = &ocular_state.engine.clock;
-    uint64_t begin = Clock_read(clock), ticks;
-    struct Paid before = Paid_by(call->trace);
-
-    Frames_switch(call->trace, call->state, call->depth, call->ticks);
-    ticks = Clock_read(clock);
-    Paid_since(call->trace, &before, call->ticks, ticks - begin);
-    call->ticks += ticks - begin;
+    *call = (struct Call){
+        .ticks = Clock_read(&ocular_state.engine.clock),
+        .armed = ocular_state.armed,
+        .counted = Counter_get(&ocular_state.engine.counting.counted),
+    };
 }
 
-static bool is_timing(void)
+bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf)
 {
-    return own_trace && own_trace->stands_for;
-}
-
-bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
-               uint64_t ticks)
-{
-    struct Seen *seen;
-
     if (PyVectorcall_NARGS(nargsf) < 2 || TscGuard_has_tripped())
         return false;
     call->code = Adopt_find(&ocular_state, args[0]);
     if (!call->code || !PyLong_Check(args[1]))
         return false;
     call->unit = Call_unit(args[1]);
-    // Hooks are being timed, and something else has come in between, a signal's
-    // handler, say: that is off then, and what is left of it is not seen.
-    if (OCULAR_UNLIKELY(call->code->hot.probe != is_timing()) &&
-        ocular_state.phase != PHASE_STARTING) {
-        if (call->code->hot.probe)
-            return false;
-        OwnTrace_take_back();
-    }
-    call->trace = OwnTrace_get(&ocular_state, ticks);
+    call->trace = OwnTrace_get(&ocular_state, call->ticks);
     if (!call->trace || call->unit >= call->code->layout.unit_count)
         return false;
-    if (OCULAR_UNLIKELY(call->trace->name_asks))
+    if (call->trace->name_asks)
         ThreadTraces_ask_name(&ocular_state.engine.traces, call->trace);
-    call->ticks = ticks;
     call->state = THREAD_STATE_CALL();
-    ThreadTrace_set_state(call->trace, (uintptr_t)call->state, call->state->id,
-                          ticks);
     call->depth = ThreadState_depth(call->state);
-    if (call->depth == 0) // that of the sentinel, which is never closed
-        call->depth = 1;
-    if (call->trace->chunk != ThreadState_chunk(call->state))
-        follow(call);
-    if (OCULAR_UNLIKELY(call->code->cold.begins_tasks))
-        return true; // not seen by the fast path: each call of it comes here
-    seen = ThreadTrace_seen(call->trace, call->code->who.address);
-    seen->address = call->code->who.address;
-    seen->code = call->code;
-    return true;
-}
-
-void Call_charge(struct Call *call)
-{
-    uint64_t taken = Clock_read(&ocular_state.engine.clock) - call->ticks;
-
-    // Longer: somebody else had the CPU.
-    if (!ocular_state.fast ||
-        taken > (uint64_t)call->trace->contention->brief_span)
-        return;
-    Counter_add(&call->trace->overhead, taken);
-    call->ticks += taken;
+    ThreadTrace_set_state(call->trace, (uintptr_t)call->state, call->state->id,
+                          call->ticks);
+    return Hit_fits(call->depth, call->unit, 0);
 }
 
 bool Call_resumes(const struct Call *call)
@@ -89,51 +52,100 @@ bool Call_resumes(const struct Call *call)
     return site && site->kind == SITE_RESUME;
 }
 
-bool Call_enter(struct Call *call, bool resumes)
+void Call_begin(struct Call *call)
+{
+    uint64_t last = ocular_state.engine.counting.ring.last;
+
+    Counting_begin(&ocular_state.engine.counting);
+    if (!ocular_state.fast)
+        call->trace->taken =
+            ThreadTrace_ask(call->trace, (int64_t)(call->ticks - last));
+    // It comes from another stack than the last one, or from another part of
+    // the same.
+    if (call->trace->chunk != ThreadState_chunk(call->state))
+        Frames_switch(call->trace, call->state, call->depth, call->ticks);
+}
+
+bool Call_count(struct Call *call, enum HitKind kind, size_t to)
 {
     const struct Frame *caller = call->trace->top;
-    bool disable;
+    struct Hit hit = {
+        .ticks = call->ticks,
+        .who = Hit_who(call->code->who.address, kind),
+        .where = Hit_where(call->depth, call->unit, to),
+    };
 
-    if (caller->depth >= call->depth ||
-        call->code->hot.last_caller != caller->id)
+    if (kind <= HIT_THROW && (caller->depth >= call->depth ||
+                              call->code->hot.last_caller != caller->id))
         Frames_settle(call->trace, call->code, call->state, call->depth,
                       call->ticks);
-    caller = call->trace->top;
-    if (caller->depth < call->depth &&
-        call->code->hot.last_caller != caller->id)
-        ThreadTrace_note_caller(call->trace, call->code, call->depth);
-    Call_charge(call);
-    if (resumes)
-        Counter_add(&call->code->hot.resumed, 1);
-    disable = ThreadTrace_enter(call->trace, call->code, call->depth,
-                                call->code->layout.units[call->unit].number,
-                                call->ticks, PATH_SLOW);
-    if (OCULAR_UNLIKELY(call->code->cold.begins_tasks))
-        Tasks_note(call->trace, call->code, call->depth, call->ticks);
+    return Counting_count(&ocular_state.engine.counting, call->trace,
+                          call->code, &hit);
+}
+
+// Ticks that are no time of the program's. Nor are they a cost of ours, where
+// such a thing never takes so long: then others had the CPU.
+static void pay(const struct Call *call, struct ThreadTrace *trace,
+                uint64_t taken)
+{
+    const struct Armed *armed = &ocular_state.armed;
+    uint64_t hits =
+        Counter_get(&ocular_state.engine.counting.counted) - call->counted;
+    double most =
+        PAY_MOST_S * (1 + (double)(armed->codes - call->armed.codes)) +
+        PAY_MOST_UNIT_S * (double)(armed->units - call->armed.units) +
+        PAY_MOST_HIT_S * (double)hits;
+    uint64_t ticks = (uint64_t)(most * Clock_hz(&ocular_state.engine.clock));
+
+    Counter_add(&trace->overhead, taken);
+    if ((int64_t)taken > (int64_t)ticks)
+        Counter_add(&trace->stolen, taken - ticks);
+}
+
+// The hooks go on from here, on this thread.
+static void go_on(const struct Call *call, uint64_t now)
+{
+    struct HitRing *ring = &ocular_state.engine.counting.ring;
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+
+    ring->trace = call->trace;
+    ring->chunk = call->trace->chunk;
+    ring->last = now;
+    ring->limit =
+        head + (call->trace->name_asks ? NAME_HITS : HIT_RING_HITS / 2);
+    Counting_set_brief(&ocular_state.engine.counting);
+}
+
+void Call_end(struct Call *call)
+{
+    uint64_t now = Clock_read(&ocular_state.engine.clock);
+
+    if (ocular_state.fast)
+        pay(call, call->trace, now - call->ticks);
+    go_on(call, now);
+    call->paid = true;
+    Counting_end(&ocular_state.engine.counting);
+}
+
+bool Call_count_alone(struct Call *call, enum HitKind kind, size_t to)
+{
+    bool disable;
+
+    Call_begin(call);
+    disable = Call_count(call, kind, to);
+    Call_end(call);
+    if (call->code->cold.begins_tasks && kind <= HIT_RESUME)
+        Tasks_note(call);
     return disable;
 }
 
-// It may be the one at which a histogram is made, which takes many times what a
-// hook does, and is no part of it.
-static bool leave_first(struct Call *call, struct Site *site)
+void Call_pay(struct Call *call)
 {
-    struct ThreadTrace *trace = call->trace;
-    struct Paid before = Paid_by(trace);
-    bool disable = ThreadTrace_leave(trace, call->code, site, call->depth,
-                                     call->ticks, PATH_SLOW);
-
-    if (Code_histogram(call->code))
-        Paid_since(trace, &before, call->ticks,
-                   Clock_read(&ocular_state.engine.clock) - call->ticks +
-                       (uint64_t)trace
-                           ->cost[ThreadTrace_leave_kind(call->code, site)]);
-    return disable;
-}
-
-bool Call_leave(struct Call *call, struct Site *site)
-{
-    if (OCULAR_UNLIKELY(!Code_histogram(call->code)))
-        return leave_first(call, site);
-    return ThreadTrace_leave(call->trace, call->code, site, call->depth,
-                             call->ticks, PATH_SLOW);
+    if (call->paid || !own_trace)
+        return;
+    Counting_begin(&ocular_state.engine.counting);
+    pay(call, own_trace,
+        Clock_read(&ocular_state.engine.clock) - call->ticks);
+    Counting_end(&ocular_state.engine.counting);
+    call->paid = true;
 }

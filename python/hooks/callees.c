@@ -20,7 +20,7 @@ static void note_code(struct State *state, struct Code *caller,
         Adopt_rearm(state, callee,
                     threshold < NEWCOMER_CALLS ? threshold : NEWCOMER_CALLS,
                     false);
-    Registry_link(state->engine.registry, caller, callee);
+    Engine_link(&state->engine, caller, callee);
 }
 
 static const char *const NAMES[CALLEE_NAMES] = {

@@ -24,7 +24,11 @@ static void extra_freed(void *extra)
         return;
     }
     if (((struct Code *)extra)->hot.probe) {
+        Counting_begin(&engine->counting);
         ThreadTraces_forget(&engine->traces, extra);
+        Counting_forget(&engine->counting, extra);
+        Registry_unchain(engine->registry, extra);
+        Counting_end(&engine->counting);
         Code_free(extra);
         return;
     }

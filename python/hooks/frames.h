@@ -32,6 +32,22 @@ void Frames_switch(struct ThreadTrace *trace, const PyThreadState *state,
 void Frames_settle(struct ThreadTrace *trace, const struct Code *code,
                    const PyThreadState *state, uint32_t depth, uint64_t ticks);
 
+// The code object of the frame below the newest one, but for C's; 0: none.
+static inline uintptr_t Frames_caller(const PyThreadState *state)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    const char *frame = (const char *)state->current_frame;
+#else
+    const char *frame = (const char *)state->cframe->current_frame;
+#endif
+
+    do
+        frame = *(const char *const *)(frame + FRAME_PREVIOUS);
+    while (frame && frame[FRAME_OWNER] >= FRAME_OWNED_BY_C);
+    return frame ? *(const uintptr_t *)(frame + FRAME_CODE) & FRAME_CODE_MASK
+                 : 0;
+}
+
 // The address of the calling thread's newest frame, be it C's; 0: it has none.
 uintptr_t Frames_newest(const PyThreadState *state);
 // The code objects of a thread's newest frames, at most `most`. The thread does

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The hot path's entry: one function for each event and path, called by the
-// interpreter on the traced thread with its lock held. hooks.c chooses the
-// path.
+// The hooks' entry: a function for each event, called by the interpreter on the
+// traced thread with its lock held.
 #ifndef OCULAR_PYTHON_HOOKS_HOOK_H
 #define OCULAR_PYTHON_HOOKS_HOOK_H
 
 #include "python/hooks/state.h"
 
 extern const vectorcallfunc HOOK_FAST[HOOK_EVENTS];
-extern const vectorcallfunc HOOK_TIMELINE[HOOK_EVENTS];
 // Where the CPU's counter or the place of the thread state cannot be relied on.
 extern const vectorcallfunc HOOK_SLOW[HOOK_EVENTS];
+// Writes an event down of which nothing else is to be done. false: it is to be
+// counted (call.h).
+bool Hook_write(PyObject *code, enum HitKind kind, size_t unit);
 
 #endif

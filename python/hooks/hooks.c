@@ -70,12 +70,10 @@ void Hooks_silence(struct State *state, void (*on_event)(void))
     ((struct Hook *)state->discovery_hook)->call = leave_for_now;
 }
 
-void Hooks_select(struct State *state, bool timeline)
+void Hooks_select(struct State *state)
 {
     bool fast = state->engine.clock.counter && ThreadState_is_found();
-    const vectorcallfunc *calls = !fast      ? HOOK_SLOW
-                                  : timeline ? HOOK_TIMELINE
-                                             : HOOK_FAST;
+    const vectorcallfunc *calls = fast ? HOOK_FAST : HOOK_SLOW;
     int i;
 
     state->fast = fast;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See own_trace.h.
 #include "python/hooks/own_trace.h"
-#include "ipc/base/now.h"
 #include "python/hooks/thread_state.h"
-
-#define ATYPICAL 4 // times as long: something else ran
 
 _Thread_local struct ThreadTrace *own_trace OWN_TRACE_TLS;
 static pthread_key_t trace_key;
@@ -27,6 +24,8 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks)
 
     if (own_trace)
         return own_trace;
+    // One that has ended may be used again: its hits come first.
+    Counting_catch_up(&state->engine.counting);
     own_trace = ThreadTraces_add(&state->engine.traces, state->engine.registry,
                                  &state->engine.contention, state->engine.cost,
                                  session && session->timeline, ticks);
@@ -59,28 +58,4 @@ uintptr_t OwnTrace_state(void)
     if (thread)
         return (uintptr_t)thread;
     return trace ? ThreadTrace_state(trace) : 0;
-}
-
-// Ticks of CPU time since the record was lent, as far as they are ours: a
-// garbage collection, a handler without events are the program's. A fork sets
-// the clock back.
-uint64_t OwnTrace_lent_ticks(const struct ThreadTrace *trace)
-{
-    uint64_t ns = Now_ns(CLOCK_THREAD_CPUTIME_ID) - trace->cpu_start_ns;
-    double ticks = (double)(int64_t)ns * 1e-9 * trace->contention->hz;
-
-    if (ticks < 0 || ticks > (double)(ATYPICAL * trace->typical_ticks))
-        return trace->typical_ticks;
-    return (uint64_t)ticks;
-}
-
-void OwnTrace_take_back(void)
-{
-    struct ThreadTrace *trace = own_trace;
-
-    if (!trace || !trace->stands_for)
-        return;
-    own_trace = trace->stands_for;
-    trace->stands_for = NULL;
-    Counter_add(&own_trace->overhead, OwnTrace_lent_ticks(trace));
 }

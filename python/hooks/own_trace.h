@@ -14,7 +14,7 @@
 #define OWN_TRACE_TLS
 #endif
 
-// NULL: it has none. Where hooks are being timed on it, the calibration's.
+// NULL: it has none.
 extern _Thread_local struct ThreadTrace *own_trace OWN_TRACE_TLS;
 
 // Made if it has none; NULL when memory is out.
@@ -23,11 +23,6 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks);
 // or, where it has let go of that, had it at its last event; 0: not known.
 // Async-signal-safe.
 uintptr_t OwnTrace_state(void);
-// Where hooks are being timed on the calling thread, that is off: it has its
-// own record again, and what the program says that runs is void.
-void OwnTrace_take_back(void);
-// Ticks of CPU time that the timing of hooks has taken with that record.
-uint64_t OwnTrace_lent_ticks(const struct ThreadTrace *trace);
 // The calling thread's goes, as when the thread ends.
 void OwnTrace_end(void);
 

@@ -87,18 +87,25 @@ static double hits_of(const struct Code *code, enum SiteKind first,
     return (double)hits / HOOKED_RUNS;
 }
 
+// With all hits counted.
+static uint64_t self_of(const struct Probe *probe)
+{
+    Counting_catch_up(&ocular_state.engine.counting);
+    return Counter_get(&probe->counters->hot.self_cycles);
+}
+
 // All runs of a kind follow each other: in turns with others, the CPU would not
 // predict their jumps as it does those of a program that runs. 0, or -1 with an
 // exception.
 static int time_runs(const struct State *state, const struct Probe *probe,
-                     bool hooked, PyObject *run, int warm, struct Runs *runs)
+                     bool hooked, PyObject *run, struct Runs *runs)
 {
     PyObject *callee = hooked ? probe->hooked_callee : probe->callee;
     double ticks[PROBE_ROUNDS], cycles[PROBE_ROUNDS];
     int round;
 
-    for (round = -warm; round < PROBE_ROUNDS; round++) {
-        uint64_t before = Counter_get(&probe->counters->hot.self_cycles);
+    for (round = -WARM_ROUNDS; round < PROBE_ROUNDS; round++) {
+        uint64_t before = self_of(probe);
         int64_t taken = time_run(state, run, callee, probe->argument);
 
         if (taken < 0)
@@ -106,8 +113,7 @@ static int time_runs(const struct State *state, const struct Probe *probe,
         if (round < 0)
             continue;
         ticks[round] = (double)taken;
-        cycles[round] =
-            (double)(Counter_get(&probe->counters->hot.self_cycles) - before);
+        cycles[round] = (double)(self_of(probe) - before);
     }
     runs->self = Median_of(cycles, PROBE_ROUNDS);
     runs->ticks = Median_of(ticks, PROBE_ROUNDS);
@@ -119,7 +125,7 @@ static int keep_least(const struct State *state, const struct Probe *probe,
 {
     struct Runs runs;
 
-    if (time_runs(state, probe, hooked, run, WARM_ROUNDS, &runs) < 0)
+    if (time_runs(state, probe, hooked, run, &runs) < 0)
         return -1;
     if (least->ticks <= 0 || runs.ticks < least->ticks)
         *least = runs;
@@ -153,10 +159,4 @@ void Probe_sum_up(struct Probe *probe)
     probe->whole = least[PROBE_HOOKED].ticks - least[PROBE_BARE].ticks;
     probe->inside = least[PROBE_HOOKED].self -
                     (least[PROBE_BARE].ticks - least[PROBE_BASE].ticks);
-}
-
-int Probe_time_hooked(const struct State *state, const struct Probe *probe,
-                      int warm, struct Runs *runs)
-{
-    return time_runs(state, probe, true, probe->hooked_run, warm, runs);
 }

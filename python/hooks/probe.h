@@ -43,8 +43,5 @@ void Probe_disarm(struct State *state, const struct Probe *probe);
 int Probe_time(const struct State *state, struct Probe *probe);
 // After all passes: what the hooks have added, and to how many events.
 void Probe_sum_up(struct Probe *probe);
-// The rounds with hooks, once more, after so many to warm up.
-int Probe_time_hooked(const struct State *state, const struct Probe *probe,
-                      int warm, struct Runs *runs);
 
 #endif

@@ -5,8 +5,8 @@
 #include "python/hooks/call.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/frames.h"
+#include "python/hooks/hook.h"
 #include "python/hooks/own_trace.h"
-#include "python/hooks/paid.h"
 #include "python/hooks/tools.h"
 #include "tracer/base/tsc_guard.h"
 
@@ -25,15 +25,23 @@ static PyObject *unless_dark(const struct Code *code)
 PyObject *Rare_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
                       PyObject *names)
 {
+    const struct Code *code;
     struct Call call;
 
     (void)self, (void)names;
     if (PyErr_Occurred())
         return NULL;
-    if (!Call_look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
+    if (PyVectorcall_NARGS(nargsf) < 2)
         return Py_None;
-    Call_leave(&call, NULL);
-    return unless_dark(call.code);
+    code = Adopt_find(&ocular_state, args[0]);
+    if (!code)
+        return Py_None;
+    if (Hook_write(args[0], HIT_RAISE, 0))
+        return unless_dark(code);
+    Call_init(&call);
+    if (Call_look(&call, args, nargsf))
+        Call_count_alone(&call, HIT_RAISE, 0);
+    return unless_dark(code);
 }
 
 PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
@@ -48,32 +56,29 @@ PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     if (PyVectorcall_NARGS(nargsf) < 2)
         return Py_None;
     code = Adopt_find(&ocular_state, args[0]);
-    if (!code || code->hot.dark) {
-        if (own_trace)
-            Counter_add(&own_trace->overhead,
-                        (uint64_t)own_trace->cost[HOOK_DARK_THROW]);
-        return code ? unless_dark(code) : Py_None;
-    }
-    if (Call_look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
-        Call_enter(&call, true);
+    if (!code)
+        return Py_None;
+    if (PyLong_Check(args[1]) &&
+        Hook_write(args[0], HIT_THROW, Call_unit(args[1])))
+        return unless_dark(code);
+    Call_init(&call);
+    if (Call_look(&call, args, nargsf))
+        Call_count_alone(&call, HIT_THROW, 0);
     return unless_dark(code);
 }
 
 PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
                     PyObject *names)
 {
-    const struct Clock *clock = &ocular_state.engine.clock;
-    uint64_t ticks = Clock_read(clock);
-    struct Paid before = Paid_by(own_trace);
     struct Code *code;
+    struct Call call;
 
     (void)self, (void)names;
+    Call_init(&call);
     if (PyVectorcall_NARGS(nargsf) >= 3 && !TscGuard_has_tripped() &&
         (code = Adopt_find(&ocular_state, args[0])))
         Callees_note(&ocular_state, code, args[2]);
-    // Looking at what is called is our cost, not its caller's time.
-    if (own_trace)
-        Paid_add(own_trace, &before, Clock_read(clock) - ticks);
+    Call_pay(&call);
     return ocular_state.disable;
 }
 
@@ -88,23 +93,24 @@ static bool is_missed(const struct Call *call)
            (top->code != call->code || top->depth != call->depth);
 }
 
-// A call of code that is not armed: counted only, the first time, so that code
-// that runs once is never armed. The second arms it where that can be afforded;
-// else the governor does, once samples say that it is worth knowing. true: the
-// discovery tool need not see it again.
-static bool enter_unarmed(struct Call *call)
+static enum HitKind kind_of(const struct Call *call)
 {
-    struct State *state = &ocular_state;
-    struct Session *session = state->engine.session;
+    return Call_resumes(call) ? HIT_RESUME : HIT_ENTER;
+}
+
+static void enter_missed(struct Call *call, bool first)
+{
+    Call_begin(call);
+    if (first || is_missed(call))
+        Call_count(call, kind_of(call), 0);
+    Call_end(call);
+}
+
+static void count_unarmed(struct Call *call)
+{
     struct Code *code = call->code;
     bool again = Counter_get(&code->hot.entries) > 0;
 
-    if (again &&
-        atomic_load_explicit(&session->arm_new, memory_order_relaxed) &&
-        Adopt_rearm(state, code, Adopt_hits(state), false) == 0) {
-        Call_enter(call, Call_resumes(call));
-        return true;
-    }
     Counter_add(&code->hot.entries, 1);
     if (Call_resumes(call))
         Counter_add(&code->hot.resumed, 1);
@@ -116,22 +122,41 @@ static bool enter_unarmed(struct Call *call)
     if (again)
         atomic_store_explicit(&code->cold.dark_since, call->ticks,
                               memory_order_relaxed);
+}
+
+// A call of code that is not armed: counted only, the first time, so that code
+// that runs once is never armed. The second arms it where that can be afforded;
+// else the governor does, once samples say that it is worth knowing. true: the
+// discovery tool need not see it again.
+static bool enter_unarmed(struct Call *call)
+{
+    struct State *state = &ocular_state;
+    struct Session *session = state->engine.session;
+    bool again = Counter_get(&call->code->hot.entries) > 0;
+    bool armed =
+        again &&
+        atomic_load_explicit(&session->arm_new, memory_order_relaxed) &&
+        Adopt_rearm(state, call->code, Adopt_hits(state), false) == 0;
+
+    Call_begin(call);
+    if (armed)
+        Call_count(call, kind_of(call), 0);
+    else
+        count_unarmed(call);
+    Call_end(call);
     return again;
 }
 
 PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
                         PyObject *names)
 {
-    const struct Clock *clock = &ocular_state.engine.clock;
-    uint64_t ticks = Clock_read(clock);
-    struct ThreadTrace *trace = own_trace;
-    struct Paid before = Paid_by(trace);
     struct Call call;
     bool done = true;
 
     (void)self, (void)names;
     if (PyErr_Occurred())
         return NULL;
+    Call_init(&call);
     if (PyVectorcall_NARGS(nargsf) < 2 || !PyCode_Check(args[0]) ||
         ocular_state.phase != PHASE_TRACING || TscGuard_has_tripped()) {
         ;
@@ -141,16 +166,14 @@ PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
         bool first = Adopt_classify(&ocular_state, (PyCodeObject *)args[0]);
 
         Tools_restore(&ocular_state, (PyCodeObject *)args[0]);
-        if (!Call_look(&call, args, nargsf, ticks))
+        if (!Call_look(&call, args, nargsf))
             ;
         else if (call.code->cold.unarmed)
             done = enter_unarmed(&call);
-        else if (first || is_missed(&call))
-            Call_enter(&call, Call_resumes(&call));
+        else
+            enter_missed(&call, first);
     }
-    // Looking at new code is our cost, not its caller's time. A thread that had
-    // no record until now has paid nothing.
-    if (own_trace && (!trace || own_trace == trace))
-        Paid_since(own_trace, &before, ticks, Clock_read(clock) - ticks);
+    // Looking at new code is our cost, not its caller's time.
+    Call_pay(&call);
     return done ? ocular_state.disable : Py_None;
 }

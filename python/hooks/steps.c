@@ -90,6 +90,7 @@ static double added(struct State *state, struct Probe *probe)
         least_with = with < least_with ? with : least_with;
         least_without = without < least_without ? without : least_without;
     }
+    Counting_catch_up(&state->engine.counting);
     count_events(probe);
     return (double)(least_with - least_without) / ITERATIONS;
 }

@@ -4,7 +4,6 @@
 // of C types give them, or where a class has no say in it.
 #include "python/hooks/tasks.h"
 #include "python/hooks/callees.h"
-#include "python/hooks/paid.h"
 #include "tracer/timeline/mark.h"
 
 #include <string.h>
@@ -139,7 +138,16 @@ static size_t cut(const char *text, size_t size)
     return most;
 }
 
-static void push(struct Ring *ring, uint64_t ticks, PyObject *task)
+// The call is open still: it is not dark, and there was memory for its frame.
+static bool is_open(const struct Call *call)
+{
+    const struct Frame *top = call->trace->top;
+
+    return call->trace->ring && top->code == call->code &&
+           top->depth == call->depth;
+}
+
+static void push(const struct Call *call, PyObject *task)
 {
     struct Mark mark = {.kind = EVENT_TASK, .name = "task", .name_size = 4};
     PyObject *name;
@@ -156,36 +164,30 @@ static void push(struct Ring *ring, uint64_t ticks, PyObject *task)
         mark.name = text;
         mark.name_size = cut(text, (size_t)size);
     }
-    Mark_push(ring, ticks, &mark);
+    Counting_begin(&ocular_state.engine.counting);
+    if (is_open(call))
+        Mark_push(call->trace->ring, call->ticks, &mark);
+    Counting_end(&ocular_state.engine.counting);
     Py_XDECREF(name);
 }
 
-static void note(struct Ring *ring, const struct Code *code, uint64_t ticks)
+void Tasks_note(struct Call *call)
 {
-    PyObject *handle = first_argument(code), *callback, *task;
+    PyObject *handle, *callback, *task;
+    uint64_t ticks = call->ticks;
 
+    if (call->code->hot.dark)
+        return;
+    handle = first_argument(call->code);
     callback = handle
                    ? read_member(handle, ocular_state.task_names[TASK_CALLBACK])
                    : NULL;
     task = callback ? task_of(callback) : NULL;
     if (task)
-        push(ring, ticks, task);
+        push(call, task);
     PyErr_Clear();
     Py_XDECREF(task);
     Py_XDECREF(callback);
     Py_XDECREF(handle);
-}
-
-void Tasks_note(struct ThreadTrace *trace, const struct Code *code,
-                uint32_t depth, uint64_t ticks)
-{
-    const struct Clock *clock = &ocular_state.engine.clock;
-    struct Paid before = Paid_by(trace);
-    uint64_t begin = Clock_read(clock);
-
-    // It is dark, or there was no memory for its frame.
-    if (!trace->ring || trace->top->code != code || trace->top->depth != depth)
-        return;
-    note(trace->ring, code, ticks);
-    Paid_add(trace, &before, Clock_read(clock) - begin);
+    call->ticks = ticks;
 }

@@ -6,14 +6,13 @@
 #ifndef OCULAR_PYTHON_HOOKS_TASKS_H
 #define OCULAR_PYTHON_HOOKS_TASKS_H
 
-#include "python/hooks/state.h"
+#include "python/hooks/call.h"
 
 // 0, or -1 with an exception.
 int Tasks_init(struct State *state);
-// `code` is that function, and was entered at that depth: if a step of a task
-// begins with this call, the task's number and name go into the thread's ring.
-// No Python code runs, and no exception is left. What it takes is our cost.
-void Tasks_note(struct ThreadTrace *trace, const struct Code *code,
-                uint32_t depth, uint64_t ticks);
+// `call` is one of that function and has been counted: if a step of a task
+// begins with it, the task's number and name go into the thread's ring. No
+// Python code runs, and no exception is left. Whatever it takes is our cost.
+void Tasks_note(struct Call *call);
 
 #endif

@@ -70,7 +70,6 @@ static void take_down(struct State *state)
     Tools_disarm(state);
     if (state->tracer && Adopt_disarm(state) < 0)
         PyErr_Clear();
-    Calibration_stop(state);
     Tools_close(state);
     Governor_stop(&ocular_service);
     ThreadList_release(&ocular_service.thread_list);
@@ -107,12 +106,12 @@ static int set_up(struct State *state, const struct Request *request)
         return -1;
     Clock_start(&engine->clock);
     Contention_init(&engine->contention, Clock_hz(&engine->clock));
-    Hooks_select(state, request->config.timeline);
+    Hooks_select(state);
     Interpreter_version(engine->python, sizeof engine->python);
     snprintf(engine->command, sizeof engine->command, "%s", request->command);
     if (Interpreter_switch_interval(state) < 0 ||
         Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
-        Calibration_start(state, request->config.timeline) < 0)
+        Calibration_run(state) < 0)
         return -1;
     // The activation thread or the child starter, whose thread is none of the
     // program's: it has a record only for having run the calibration.
@@ -251,6 +250,7 @@ PyObject *Control_detail(struct State *state, PyObject *object)
 
     if (state->phase != PHASE_TRACING || !(code = Adopt_find(state, object)))
         Py_RETURN_NONE;
+    Counting_catch_up(&state->engine.counting);
     if (Detail_init(&detail, code, &code->poll.history,
                     &state->engine.opcodes) < 0)
         return PyErr_NoMemory();
@@ -396,7 +396,6 @@ static void finish(struct State *state)
     Poll_all(state); // before the sites lose what hides there
     if (Adopt_disarm(state) < 0)
         PyErr_Clear();
-    Calibration_stop(state);
     Tools_close(state);
     Governor_stop(&ocular_service);
     state->look_next = state->slice_next = NULL;

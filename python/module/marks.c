@@ -22,14 +22,11 @@ static PyObject *has_timeline_now(PyObject *module, PyObject *unused)
     return PyBool_FromLong(has_timeline());
 }
 
-// The calling thread's; NULL: none, or memory is out. While hooks are timed on
-// it, in a signal's handler then, its own all the same.
+// The calling thread's; NULL: none, or memory is out.
 static struct Ring *own_ring(uint64_t ticks)
 {
     struct ThreadTrace *trace = OwnTrace_get(&ocular_state, ticks);
 
-    if (trace && trace->stands_for)
-        trace = trace->stands_for;
     return trace ? trace->ring : NULL;
 }
 
@@ -42,8 +39,11 @@ static void say(struct Mark *mark)
         return;
     ticks = Clock_read(&ocular_state.engine.clock);
     ring = own_ring(ticks);
-    if (ring)
-        Mark_push(ring, ticks, mark);
+    if (!ring)
+        return;
+    Counting_begin(&ocular_state.engine.counting);
+    Mark_push(ring, ticks, mark);
+    Counting_end(&ocular_state.engine.counting);
 }
 
 // Of (name: str, args: str), both UTF-8.

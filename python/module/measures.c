@@ -2,12 +2,11 @@
 // See measures.h.
 #include "python/module/measures.h"
 #include "ipc/base/heap.h"
-#include "python/hooks/calibrate.h"
 #include "python/service/governor.h"
 
 PyDoc_STRVAR(hook_cost_doc,
              "hook_cost() -> (enter, leave, jump, branch) in TSC ticks, as "
-             "measured last.");
+             "measured at start.");
 
 static PyObject *hook_cost(PyObject *module, PyObject *unused)
 {
@@ -17,17 +16,6 @@ static PyObject *hook_cost(PyObject *module, PyObject *unused)
     return Py_BuildValue(
         "(LLLL)", (long long)cost[HOOK_ENTER], (long long)cost[HOOK_LEAVE],
         (long long)cost[HOOK_JUMP], (long long)cost[HOOK_BRANCH]);
-}
-
-PyDoc_STRVAR(
-    hooks_timed_doc,
-    "hooks_timed() -> how often they were timed again since the start; "
-    "0 where nothing is traced.");
-
-static PyObject *hooks_timed(PyObject *module, PyObject *unused)
-{
-    (void)module, (void)unused;
-    return PyLong_FromUnsignedLong(Calibration_count(ocular_state.calibration));
 }
 
 PyDoc_STRVAR(heap_used_doc,
@@ -69,7 +57,6 @@ static PyObject *step_cost(PyObject *module, PyObject *unused)
 
 PyMethodDef Measures_methods[] = {
     {"hook_cost", hook_cost, METH_NOARGS, hook_cost_doc},
-    {"hooks_timed", hooks_timed, METH_NOARGS, hooks_timed_doc},
     {"heap_used", heap_used, METH_NOARGS, heap_used_doc},
     {"holds", holds, METH_NOARGS, holds_doc},
     {"step_cost", step_cost, METH_NOARGS, step_cost_doc},

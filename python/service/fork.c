@@ -63,6 +63,7 @@ static void hold_locks(void)
     // `detached`, too: two threads may fork at once.
     pthread_mutex_lock(&ocular_state.engine.ending);
     ocular_service.detached = detached;
+    Counting_begin(&ocular_state.engine.counting);
     pthread_mutex_lock(&ocular_state.engine.traces.mutex);
     pthread_mutex_lock(&ocular_state.engine.names.mutex);
     Registry_before_fork(ocular_state.engine.registry);
@@ -79,6 +80,7 @@ static void let_go_of_locks(void)
     Registry_after_fork(ocular_state.engine.registry);
     pthread_mutex_unlock(&ocular_state.engine.names.mutex);
     pthread_mutex_unlock(&ocular_state.engine.traces.mutex);
+    Counting_end(&ocular_state.engine.counting);
     pthread_mutex_unlock(&ocular_state.engine.ending);
     if (detached)
         pthread_rwlock_unlock(&ocular_state.attached);
@@ -136,7 +138,7 @@ static void be_a_child(void)
     pthread_mutex_init(&engine->names.mutex, NULL);
     pthread_mutex_init(&engine->ending, NULL);
     pthread_rwlock_init(&ocular_state.attached, NULL);
-    OwnTrace_take_back(); // a timing's record is not in the list
+    Counting_after_fork(&engine->counting);
     ThreadTraces_keep_only(&engine->traces, own_trace);
     if (engine->session)
         Session_abandon(engine->session);

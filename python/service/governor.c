@@ -141,8 +141,8 @@ static bool hold(struct Governor *governor, bool full)
     if (full) {
         update_costs(governor);
         state->engine.contention.preempted = governor->preempted;
-        Calibration_allow(state->calibration,
-                          control->held ? control->rate : 0);
+        if (state->fast)
+            Counting_set_brief(&state->engine.counting);
         Tools_watch(state);
         note_edges(state, deadline);
         Adopt_running_put_off(state);
@@ -201,8 +201,10 @@ static struct ControlDecision decide(struct Governor *governor, double now_s,
         Rearming_counts(&governor->rearming);
     struct ControlDecision decision;
 
-    if (opens)
+    if (opens) {
+        Counting_catch_up(&session->engine->counting);
         reading.budget = Account_open(&session->account);
+    }
     decision = Control_step(&governor->control, now_s, &reading);
     if (opens)
         Account_close(&session->account);

@@ -183,7 +183,7 @@ bool Rearming_decide(struct Rearming *rearming, double now_s, bool ranks)
            rearming->choice.next < rearming->choice.count;
 }
 
-// It stays armed from now on, or its slice is over.
+// It stays armed from now on, or its slice is over. With the counting lock.
 static void settle(struct Rearming *rearming, const struct ChoiceItem *item)
 {
     struct Code *code =
@@ -213,12 +213,15 @@ static void settle(struct Rearming *rearming, const struct ChoiceItem *item)
 // true: there is more of it.
 static bool carry_out(struct Rearming *rearming, uint64_t deadline)
 {
+    struct Counting *counting = &rearming->state->engine.counting;
     const struct ChoiceItem *item;
 
     do {
         item = Choice_pop(&rearming->choice);
+        Counting_begin(counting);
         if (item)
             settle(rearming, item);
+        Counting_end(counting);
     } while (item && now(rearming) < deadline);
     return item;
 }
@@ -246,8 +249,9 @@ static uint64_t slice_hits(const struct Rearming *rearming)
 static void begin_one(struct Rearming *rearming, struct Code *code)
 {
     bool hot = Code_arming(code) == ARMED_HOT;
-    bool jumps = wants_jumps(rearming, code);
+    bool jumps = wants_jumps(rearming, code), stays;
     uint64_t most = rearming->hits;
+    struct Counting *counting = &rearming->state->engine.counting;
 
     if (!is_worth(code))
         return;
@@ -256,14 +260,16 @@ static void begin_one(struct Rearming *rearming, struct Code *code)
     if (hot && !rearming->slices.all &&
         (rearming->slices.count + code->hot.id) % ASKED)
         most = HOT_HITS;
+    Counting_begin(counting);
     Code_set_between(code, false);
-    if (code->hot.dark || jumps != code->cold.jumps) {
-        Adopt_rearm(rearming->state, code, most, jumps);
-        return;
+    stays = !code->hot.dark && jumps == code->cold.jumps;
+    if (stays) { // its hooks are in still, since it was not called
+        Spans_open(code, now(rearming));
+        Code_extend(code, most, now(rearming));
     }
-    // Its hooks are in still, since it was not called.
-    Spans_open(code, now(rearming));
-    Code_extend(code, most, now(rearming));
+    Counting_end(counting);
+    if (!stays)
+        Adopt_rearm(rearming->state, code, most, jumps);
 }
 
 // Arms all functions, a hold at a time. true: there is more of it.

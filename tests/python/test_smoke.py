@@ -150,7 +150,7 @@ def test_overhead(tracing):
     tracing(deinstrument_threshold=0)
     enter, leave, jump, branch = ocular._ocular.hook_cost()
     assert enter + leave > 0 and jump > 0 and branch > 0
-    for _ in range(50):
+    for _ in range(100):
         calls()
     seen = ocular.snapshot()
     used = time.process_time() - began
@@ -158,7 +158,7 @@ def test_overhead(tracing):
     assert overhead["measured"] > 0 and overhead["hooks"] > 0
     spent = used * overhead["mean"] / (1 + overhead["mean"])
     events = seen["events"]
-    assert events > 50 * 2000 * 3  # a call, a return, a jump
+    assert events > 100 * 2000 * 3  # a call, a return, a jump
     assert 1 < 1e9 * spent / events < 1000
 
 

@@ -71,9 +71,8 @@ static inline struct ThreadTrace *add_trace(struct Engine *engine,
 static inline void call(struct ThreadTrace *trace, struct Code *code,
                         uint64_t ticks)
 {
-    ThreadTrace_enter(trace, code, 1, 0, ticks, PATH_SLOW);
-    ThreadTrace_leave(trace, code, &code->layout.sites[2], 1, ticks + 1,
-                      PATH_SLOW);
+    ThreadTrace_enter(trace, code, 1, 0, ticks);
+    ThreadTrace_leave(trace, code, &code->layout.sites[2], 1, ticks + 1);
 }
 
 #endif

@@ -8,7 +8,8 @@
 #include "tests/tracer/make_engine.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/means.h"
-#include "tracer/hook/thread_trace_jump.h"
+#include "tracer/hook/thread_trace_block.h"
+#include "tracer/hook/thread_trace_call.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/costs.h"
 
@@ -859,14 +860,12 @@ static void *run_hooks(void *context)
             Engine_rearm(engine, outer, 50, true);
         }
         ticks = Clock_read(&engine->clock);
-        ThreadTrace_enter(trace, outer, 1, 0, ticks, PATH_SLOW);
+        ThreadTrace_enter(trace, outer, 1, 0, ticks);
         ThreadTrace_jump(trace, outer, &outer->layout.sites[1], 1, 1, ticks + 1,
-                         HOOK_JUMP, PATH_SLOW);
-        ThreadTrace_enter(trace, inner, 2, 0, ticks + 2, PATH_SLOW);
-        ThreadTrace_leave(trace, inner, &inner->layout.sites[2], 2, ticks + 3,
-                          PATH_SLOW);
-        ThreadTrace_leave(trace, outer, &outer->layout.sites[2], 1, ticks + 4,
-                          PATH_SLOW);
+                         HOOK_JUMP);
+        ThreadTrace_enter(trace, inner, 2, 0, ticks + 2);
+        ThreadTrace_leave(trace, inner, &inner->layout.sites[2], 2, ticks + 3);
+        ThreadTrace_leave(trace, outer, &outer->layout.sites[2], 1, ticks + 4);
     }
     return NULL;
 }

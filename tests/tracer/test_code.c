@@ -385,32 +385,31 @@ static void test_epoch_marks_dark_spells(void **state)
     Code_free(code);
 }
 
-// A leave is fast, and blocks are right, in frames of this epoch only.
-static void expect_epochs(const struct Code *code, bool fast, bool blocks)
+// Blocks are right in frames of this epoch only.
+static void expect_epochs(const struct Code *code, bool blocks)
 {
     assert_int_not_equal(code->hot.epoch, 0);
-    assert_int_equal(code->hot.fast_epoch, fast ? code->hot.epoch : 0);
     assert_int_equal(code->hot.block_epoch, blocks ? code->hot.epoch : 0);
 }
 
-static void test_what_is_fast(void **state)
+static void test_when_blocks_are_right(void **state)
 {
     struct Code *code = generator(500, false);
 
     (void)state;
-    expect_epochs(code, false, true); // no histogram yet
+    expect_epochs(code, true); // no histogram yet
     code->hot.histogram = Heap_zeroed(1, sizeof(struct Histogram));
     Code_refresh(code);
-    expect_epochs(code, true, true);
+    expect_epochs(code, true);
     Code_gain_dark_callee(code);
-    expect_epochs(code, false, false);
+    expect_epochs(code, false);
     Code_lose_dark_callee(code);
-    expect_epochs(code, true, true);
+    expect_epochs(code, true);
     code->hot.dark = true;
     Code_refresh(code);
-    expect_epochs(code, false, true);
+    expect_epochs(code, true);
     Code_rearm(code, 500, true, 0);
-    expect_epochs(code, true, true);
+    expect_epochs(code, true);
     Code_free(code);
 }
 
@@ -424,7 +423,7 @@ static void test_the_epoch_wraps_to_one(void **state)
         Code_rearm(code, 500, true, 0);
         assert_int_not_equal(code->hot.epoch, 0);
     }
-    expect_epochs(code, false, true);
+    expect_epochs(code, true);
     Code_free(code);
 }
 
@@ -437,14 +436,14 @@ static void test_a_dark_jump_breaks_blocks(void **state)
                      &code->layout.sites[1]); // redundant: nothing is missed
     assert_int_equal(code->layout.sites[1].dark, 1);
     assert_true(code->hot.exact);
-    expect_epochs(code, false, true);
+    expect_epochs(code, true);
     Code_darken_site(code, &code->layout.sites[5]);
     assert_int_equal(code->layout.sites[5].dark, 1);
     assert_false(code->hot.exact);
     assert_true(code->hot.calls_exact);
-    expect_epochs(code, false, false);
+    expect_epochs(code, false);
     Code_rearm(code, 500, true, 0);
-    expect_epochs(code, false, true);
+    expect_epochs(code, true);
     assert_false(code->hot.exact);
     Code_free(code);
 }
@@ -513,9 +512,9 @@ static void test_rearm_without_jumps(void **state)
     assert_true(code->hot.broken);
     assert_false(code->hot.exact);
     assert_int_equal(jump->dark, 1);
-    expect_epochs(code, false, true); // as of the last refresh
+    expect_epochs(code, true); // as of the last refresh
     Code_refresh(code);
-    expect_epochs(code, false, false);
+    expect_epochs(code, false);
     Code_count_sites(code, &sites, &dark);
     assert_int_equal(dark, 0);
     assert_true(sites < all && sites > 0);
@@ -597,9 +596,9 @@ static void test_between_slices(void **state)
     Code_link(code, callee);
     Code_set_between(code, true);
     assert_int_not_equal(code->hot.epoch, epoch);
-    expect_epochs(code, false, false);
+    expect_epochs(code, false);
     Code_set_between(code, false);
-    expect_epochs(code, false, true);
+    expect_epochs(code, true);
     Code_free(code);
     Code_free(callee);
 }
@@ -616,7 +615,7 @@ static void test_left_unarmed(void **state)
     assert_int_equal(dark, sites);
     assert_true(code->cold.unarmed && code->hot.dark);
     assert_false(code->hot.exact || code->hot.calls_exact);
-    expect_epochs(code, false, true);
+    expect_epochs(code, true);
     Code_rearm(code, 100, true, 0);
     Code_count_sites(code, &sites, &dark);
     assert_int_equal(dark, 0);
@@ -865,7 +864,7 @@ int main(void)
         cmocka_unit_test(test_a_caller_is_news_once),
         cmocka_unit_test(test_callers_of_the_never_dark_are_bounded),
         cmocka_unit_test(test_epoch_marks_dark_spells),
-        cmocka_unit_test(test_what_is_fast),
+        cmocka_unit_test(test_when_blocks_are_right),
         cmocka_unit_test(test_the_epoch_wraps_to_one),
         cmocka_unit_test(test_a_dark_jump_breaks_blocks),
         cmocka_unit_test(test_rearm_leaves_the_first_call_untimed),

@@ -44,14 +44,13 @@ static struct Code *add(struct Engine *engine, uintptr_t address)
 static bool enter(struct Fixture *f, struct Code *code, uint32_t depth,
                   uint64_t ticks)
 {
-    return ThreadTrace_enter(f->trace, code, depth, 0, ticks, PATH_SLOW);
+    return ThreadTrace_enter(f->trace, code, depth, 0, ticks);
 }
 
 static void leave(struct Fixture *f, struct Code *code, uint32_t depth,
                   uint64_t ticks)
 {
-    ThreadTrace_leave(f->trace, code, &code->layout.sites[1], depth, ticks,
-                      PATH_SLOW);
+    ThreadTrace_leave(f->trace, code, &code->layout.sites[1], depth, ticks);
 }
 
 // The callee goes dark at its third call, made by the caller in its first.

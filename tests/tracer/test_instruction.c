@@ -7,8 +7,8 @@
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/precise.h"
+#include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
-#include "tracer/hook/thread_trace_step.h"
 #include "tracer/session/detail.h"
 #include "tracer/session/engine.h"
 
@@ -116,7 +116,7 @@ static bool step(struct Fixture *f, struct Code *code, unsigned number,
                  uint64_t ticks)
 {
     return ThreadTrace_step(f->trace, code, (uint16_t)number, 1, ticks,
-                            HOOK_INSTRUCTION, PATH_SLOW);
+                            HOOK_INSTRUCTION);
 }
 
 static void expect(const struct Code *code, unsigned number, uint64_t hits,
@@ -276,14 +276,13 @@ static void test_each_has_its_own(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, PATH_SLOW);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
     assert_false(step(f, code, I_LOAD, 100 + 10 + 3));
     assert_false(step(f, code, I_GET_ITER, 113 + 30 + 4));
     assert_false(step(f, code, I_FOR_ITER, 147 + 30 + 50));
     assert_false(step(f, code, I_LOAD_LAST, 227 + 30 + 6));
     assert_false(step(f, code, I_RETURN, 263 + 30 + 7));
-    ThreadTrace_leave(f->trace, code, Code_site(code, 36), 1, 300 + 30 + 8,
-                      PATH_SLOW);
+    ThreadTrace_leave(f->trace, code, Code_site(code, 36), 1, 300 + 30 + 8);
     expect(code, I_RESUME, 0, 1, 3);
     expect(code, I_LOAD, 1, 1, 4);
     expect(code, I_GET_ITER, 1, 1, 50);
@@ -303,10 +302,9 @@ static void test_far_ones_cost_more(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, PATH_SLOW);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
     step(f, code, I_LOAD, 110);
-    ThreadTrace_step(f->trace, code, I_GET_ITER, 1, 145, HOOK_INSTRUCTION_FAR,
-                     PATH_SLOW);
+    ThreadTrace_step(f->trace, code, I_GET_ITER, 1, 145, HOOK_INSTRUCTION_FAR);
     step(f, code, I_FOR_ITER, 200);
     expect(code, I_LOAD, 1, 1, 5);
     expect(code, I_GET_ITER, 1, 1, 5);
@@ -317,11 +315,10 @@ static void test_a_call_s_time_is_the_callees(void **state)
     struct Fixture *f = *state;
     struct Code *outer = add(f, 0), *inner = add(f, 0);
 
-    ThreadTrace_enter(f->trace, outer, 1, I_RESUME, 100, PATH_SLOW);
+    ThreadTrace_enter(f->trace, outer, 1, I_RESUME, 100);
     step(f, outer, I_CALL, 200);
-    ThreadTrace_enter(f->trace, inner, 2, I_RESUME, 240, PATH_SLOW); // 10 on
-    ThreadTrace_leave(f->trace, inner, Code_site(inner, 36), 2, 1000,
-                      PATH_SLOW);
+    ThreadTrace_enter(f->trace, inner, 2, I_RESUME, 240); // 10 on
+    ThreadTrace_leave(f->trace, inner, Code_site(inner, 36), 2, 1000);
     step(f, outer, I_AFTER_CALL, 1025); // 5 on
     expect(outer, I_CALL, 1, 1, 10 + 5);
 }
@@ -331,7 +328,7 @@ static void test_what_raises_is_not_timed(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, PATH_SLOW);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
     step(f, code, I_CALL, 200);
     step(f, code, I_HANDLER, 1000);
     step(f, code, I_MATCH, 1035);
@@ -345,7 +342,7 @@ static void test_waiting_is_no_instructions_time(void **state)
     struct Code *code = add(f, 0);
     int other;
 
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, PATH_SLOW);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
     step(f, code, I_LOAD, 200);
     f->engine.contention.last_trace = &other;
     step(f, code, I_GET_ITER, 9000);
@@ -355,7 +352,7 @@ static void test_waiting_is_no_instructions_time(void **state)
     // Noticed by another event than the instruction's.
     step(f, code, I_CALL, 10000);
     f->engine.contention.last_trace = &other;
-    ThreadTrace_enter(f->trace, add(f, 0), 2, I_RESUME, 20000, PATH_SLOW);
+    ThreadTrace_enter(f->trace, add(f, 0), 2, I_RESUME, 20000);
     step(f, code, I_AFTER_CALL, 20100);
     expect(code, I_CALL, 1, 0, 0);
     Contention_share(&f->engine.contention, 5000 / 1e15);
@@ -370,7 +367,7 @@ static void test_dark_neighbours(void **state)
     uint64_t sites, dark;
 
     Code_darken_instruction(code, &code->layout.instructions[I_CALL]);
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, PATH_SLOW);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
     // The branch went to the join at once, or by way of the dark call: who
     // knows.
     step(f, code, I_BRANCH, 200);
@@ -394,7 +391,7 @@ static void test_each_at_its_threshold(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 2);
 
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, PATH_SLOW);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
     assert_false(step(f, code, I_LOAD, 200));
     assert_false(step(f, code, I_GET_ITER, 240));
     assert_true(step(f, code, I_LOAD, 300));
@@ -411,7 +408,7 @@ static void test_a_dark_gate_ends_the_cycles(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 2);
 
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, PATH_SLOW);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
     step(f, code, I_HANDLER, 200);
     step(f, code, I_MATCH, 240);
     expect(code, I_HANDLER, 1, 1, 10);
@@ -431,7 +428,7 @@ static void test_rearmed(void **state)
     struct Code *code = add(f, 1);
     uint64_t sites, dark;
 
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, PATH_SLOW);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
     assert_true(step(f, code, I_LOAD, 200));
     Engine_rearm(&f->engine, code, 3, true);
     Code_count_sites(code, &sites, &dark);
@@ -451,7 +448,7 @@ static void test_a_frame_that_straddles(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, PATH_SLOW);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
     step(f, code, I_LOAD, 200);
     Code_gain_dark_callee(code);
     step(f, code, I_GET_ITER, 240);
@@ -475,14 +472,12 @@ static void test_attached(void **state)
     assert_int_equal(Counter_get(&code->hot.entries), 0);
     // But not of a dark function: hits only.
     code = add(f, 1);
-    ThreadTrace_enter(f->trace, code, 2, I_RESUME, 2000, PATH_SLOW);
-    ThreadTrace_leave(f->trace, code, NULL, 2, 2100, PATH_SLOW);
+    ThreadTrace_enter(f->trace, code, 2, I_RESUME, 2000);
+    ThreadTrace_leave(f->trace, code, NULL, 2, 2100);
     code->layout.instructions[I_TEST].stop_at =
         code->layout.instructions[I_STORE].stop_at = 100;
-    ThreadTrace_step(f->trace, code, I_STORE, 2, 3000, HOOK_INSTRUCTION,
-                     PATH_SLOW);
-    ThreadTrace_step(f->trace, code, I_TEST, 2, 3040, HOOK_INSTRUCTION,
-                     PATH_SLOW);
+    ThreadTrace_step(f->trace, code, I_STORE, 2, 3000, HOOK_INSTRUCTION);
+    ThreadTrace_step(f->trace, code, I_TEST, 2, 3040, HOOK_INSTRUCTION);
     expect(code, I_STORE, 1, 0, 0);
 }
 
@@ -499,7 +494,7 @@ static void test_turns_of_loops(void **state)
     size_t count, i, loops = 0;
 
     f->trace->ring = Ring_new(NULL);
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, PATH_SLOW);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
     for (i = 0; i < 3 * 6; i++, ticks += 40)
         step(f, code, turn[i % 6], ticks);
     count = Ring_peek(f->trace->ring, &events);
@@ -526,12 +521,11 @@ static void test_detail(void **state)
     for (int i = 0; i < 5; i++) {
         uint64_t at = 1000 * (uint64_t)(i + 1);
 
-        ThreadTrace_enter(f->trace, code, 1, I_RESUME, at, PATH_SLOW);
+        ThreadTrace_enter(f->trace, code, 1, I_RESUME, at);
         step(f, code, I_LOAD, at + 13);
         step(f, code, I_GET_ITER, at + 47);
         step(f, code, I_RETURN, at + 300);
-        ThreadTrace_leave(f->trace, code, Code_site(code, 36), 1, at + 337,
-                          PATH_SLOW);
+        ThreadTrace_leave(f->trace, code, Code_site(code, 36), 1, at + 337);
     }
     Code_darken_instruction(code, &code->layout.instructions[I_GET_ITER]);
     assert_int_equal(
@@ -584,7 +578,6 @@ struct Program {
     bool callee_off, callee_return; // the callee's
     uint64_t ran[COUNT];
     unsigned seed;
-    enum HookPath path;
 };
 
 static unsigned chance(struct Program *p, unsigned of)
@@ -599,23 +592,6 @@ static uint64_t cost_of(unsigned number)
     return 3 + number * number;
 }
 
-// The callback's choice of a path.
-static bool step_by_path(struct Program *p, unsigned number)
-{
-    struct ThreadTrace *trace = p->f->trace;
-    struct Code *code = p->code;
-    bool fast =
-        p->path != PATH_SLOW && trace->top->address == code->who.address &&
-        ThreadTrace_is_fast_step(trace, &code->layout.instructions[number], 1,
-                                 p->path) &&
-        ThreadTrace_is_brief(trace, p->ticks);
-
-    if (fast)
-        return ThreadTrace_step(trace, code, (uint16_t)number, 1, p->ticks,
-                                HOOK_INSTRUCTION, PATH_FAST);
-    return step(p->f, code, number, p->ticks);
-}
-
 static void run_callee(struct Program *p)
 {
     struct ThreadTrace *trace = p->f->trace;
@@ -623,13 +599,13 @@ static void run_callee(struct Program *p)
     p->ticks += 5; // within the cost of the call, see run_one
     if (!p->callee_off) {
         p->callee_off = ThreadTrace_enter(trace, p->callee, 2, I_RESUME,
-                                          p->ticks, PATH_SLOW);
+                                          p->ticks);
         p->ticks += (uint64_t)COST[HOOK_ENTER];
     }
     p->ticks += 700;
     if (!p->callee_return) {
         p->callee_return = ThreadTrace_leave(
-            trace, p->callee, Code_site(p->callee, 36), 2, p->ticks, PATH_SLOW);
+            trace, p->callee, Code_site(p->callee, 36), 2, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_LEAVE];
     }
     p->ticks -= 5;
@@ -645,7 +621,7 @@ static void run_one(struct Program *p, unsigned number)
         p->f->engine.contention.last_trace = p;
     }
     if (fires && !p->off[number]) {
-        p->off[number] = step_by_path(p, number);
+        p->off[number] = step(p->f, p->code, number, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_INSTRUCTION];
         if (p->off[number])
             p->ticks += 5000; // the hook is taken out
@@ -674,7 +650,7 @@ static void run_call(struct Program *p)
 
     if (!p->start_off) {
         p->start_off =
-            ThreadTrace_enter(trace, p->code, 1, I_RESUME, p->ticks, PATH_SLOW);
+            ThreadTrace_enter(trace, p->code, 1, I_RESUME, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_ENTER];
     }
     while (number != COUNT) {
@@ -685,20 +661,18 @@ static void run_call(struct Program *p)
     }
     if (number == I_RETURN && !p->return_off) {
         p->return_off = ThreadTrace_leave(
-            trace, p->code, Code_site(p->code, 36), 1, p->ticks, PATH_SLOW);
+            trace, p->code, Code_site(p->code, 36), 1, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_LEAVE];
     }
     p->ticks += 17; // the caller's
 }
 
-static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed,
-                           enum HookPath path)
+static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed)
 {
     struct Program p = {.f = f, .threshold = threshold, .seed = seed};
     const struct Site *site;
     uint64_t timed = 0;
 
-    p.path = path;
     p.code = add(f, threshold);
     p.callee = add(f, chance(&p, 2) ? 0 : 5);
     p.ticks =
@@ -734,8 +708,7 @@ static void test_random_programs(void **state)
     uint64_t timed[6] = {0};
 
     for (unsigned seed = 0; seed < 1200; seed++)
-        timed[seed % 6] += run_random(f, thresholds[seed % 6], seed,
-                                      seed % 2 ? PATH_FAST : PATH_SLOW);
+        timed[seed % 6] += run_random(f, thresholds[seed % 6], seed);
     // Much is timed where nothing goes dark, less otherwise, and never nothing
     // but where the first hit is the last one.
     for (unsigned i = 2; i < 6; i++)

@@ -5,8 +5,8 @@
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/registry.h"
+#include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
-#include "tracer/hook/thread_trace_jump.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +85,7 @@ static void enter(struct Fixture *f, struct Greenlet *greenlet,
     greenlet->frames[++greenlet->depth] = code;
     greenlet->entered[greenlet->depth] = ticks;
     look(f, greenlet, ticks);
-    ThreadTrace_enter(f->trace, code, greenlet->depth, 0, ticks, PATH_SLOW);
+    ThreadTrace_enter(f->trace, code, greenlet->depth, 0, ticks);
 }
 
 static void leave(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
@@ -95,7 +95,7 @@ static void leave(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
     look(f, greenlet, ticks);
     ThreadTrace_leave(f->trace, code,
                       &code->layout.sites[code->layout.site_count - 1],
-                      greenlet->depth, ticks, PATH_SLOW);
+                      greenlet->depth, ticks);
     greenlet->depth--;
 }
 
@@ -105,7 +105,7 @@ static void jump(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
 
     look(f, greenlet, ticks);
     ThreadTrace_jump(f->trace, code, &code->layout.sites[1], 1, greenlet->depth,
-                     ticks, HOOK_JUMP, PATH_SLOW);
+                     ticks, HOOK_JUMP);
 }
 
 static void expect(const struct Code *code, uint64_t calls, uint64_t self,

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-// tracer/hook/thread_trace: the hot path, fed with made-up ticks: every figure
-// is known. Then whole programs at random, against a model of them, and the
-// fast path against the slow one.
-#include "tracer/hook/thread_trace.h"
+// tracer/hook/thread_trace: events with made-up ticks: every figure is known.
+// Then whole programs at random, against a model of them.
+#include "tracer/hook/thread_trace_block.h"
+#include "tracer/hook/thread_trace_call.h"
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/registry.h"
-#include "tracer/hook/thread_trace_call.h"
-#include "tracer/hook/thread_trace_jump.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,7 +81,7 @@ static void with_timeline(struct Fixture *f)
 static bool enter(struct Fixture *f, struct Code *code, uint32_t depth,
                   uint64_t ticks)
 {
-    return ThreadTrace_enter(f->trace, code, depth, 0, ticks, PATH_SLOW);
+    return ThreadTrace_enter(f->trace, code, depth, 0, ticks);
 }
 
 static bool leave(struct Fixture *f, struct Code *code, uint32_t depth,
@@ -91,20 +89,20 @@ static bool leave(struct Fixture *f, struct Code *code, uint32_t depth,
 {
     return ThreadTrace_leave(f->trace, code,
                              &code->layout.sites[code->layout.site_count - 1],
-                             depth, ticks, PATH_SLOW);
+                             depth, ticks);
 }
 
 static bool raise_from(struct Fixture *f, struct Code *code, uint32_t depth,
                        uint64_t ticks)
 {
-    return ThreadTrace_leave(f->trace, code, NULL, depth, ticks, PATH_SLOW);
+    return ThreadTrace_leave(f->trace, code, NULL, depth, ticks);
 }
 
 static bool jump(struct Fixture *f, struct Code *code, uint32_t depth,
                  uint64_t ticks)
 {
     return ThreadTrace_jump(f->trace, code, &code->layout.sites[JUMP_SITE], 1,
-                            depth, ticks, HOOK_JUMP, PATH_SLOW);
+                            depth, ticks, HOOK_JUMP);
 }
 
 static void expect_calls(const struct Code *code, uint64_t calls,
@@ -483,7 +481,7 @@ static void test_branches(void **state)
     enter(f, code, 1, 100);
     // It follows from the jumps: dark at once, and nothing is missed.
     assert_true(ThreadTrace_jump(f->trace, code, &code->layout.sites[1], 3, 1,
-                                 150, HOOK_BRANCH, PATH_SLOW)); // net 140
+                                 150, HOOK_BRANCH)); // net 140
     assert_int_equal(Counter_get(&f->trace->overhead), 10 + 7);
     expect_site(code, 1, 1, 40, 3);
     assert_int_equal(code->layout.sites[1].dark, 1);
@@ -928,14 +926,13 @@ static void test_short_turns(void **state)
     Contention_init(&f->contention, 1e9);
     Contention_share(&f->contention, 1e-6);
     f->contention.last_trace = f->trace;
-    assert_false(ThreadTrace_is_brief(f->trace, 1001));
+    assert_int_equal(f->contention.brief_span, 1000);
     enter(f, code, 1, 1000);
     leave(f, code, 1, 51000);
     assert_int_equal(Counter_get(&code->hot.waited_cycles), 50000);
     assert_false(f->trace->preemption.known);
     Contention_share(&f->contention, 0.005);
-    assert_true(ThreadTrace_is_brief(f->trace, 151000));
-    assert_false(ThreadTrace_is_brief(f->trace, 151001));
+    assert_int_equal(f->contention.brief_span, 100000);
 }
 
 // The first call after code was armed again finds everything cold.
@@ -1003,17 +1000,13 @@ static void test_forgotten_code(void **state)
 {
     struct Fixture *f = *state;
     struct Code *outer = add(f, 0), *gone = add(f, 0), *inner = add(f, 0);
-    struct Seen *seen = ThreadTrace_seen(f->trace, gone->who.address);
 
     ThreadTrace_reset(f->trace, NOTHING, 0);
-    *seen = (struct Seen){gone->who.address, gone};
     enter(f, outer, 1, 100);
     enter(f, gone, 2, 110);
     enter(f, gone, 3, 120);
     enter(f, inner, 4, 130);
     ThreadTrace_forget(f->trace, gone);
-    assert_null(seen->code);
-    assert_int_equal(seen->address, 0);
     assert_null(f->trace->bottom[2].code);
     assert_int_equal(f->trace->bottom[2].address, 0);
     assert_null(f->trace->bottom[3].code);
@@ -1029,20 +1022,6 @@ static void test_forgotten_code(void **state)
     expect_empty(f);
 }
 
-// Another code's place in the memory of addresses is left alone.
-static void test_forgetting_spares_the_others(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *a = add(f, 0), *b = add(f, 0);
-    struct Seen *seen = ThreadTrace_seen(f->trace, a->who.address);
-
-    *seen = (struct Seen){b->who.address, b};
-    enter(f, b, 1, 100);
-    ThreadTrace_forget(f->trace, a);
-    assert_ptr_equal(seen->code, b);
-    assert_ptr_equal(f->trace->top->code, b);
-}
-
 static void test_reset(void **state)
 {
     struct Fixture *f = *state;
@@ -1050,11 +1029,8 @@ static void test_reset(void **state)
 
     enter(f, code, 1, 100);
     enter(f, code, 2, 150);
-    *ThreadTrace_seen(f->trace, code->who.address) =
-        (struct Seen){code->who.address, code};
     ThreadTrace_reset(f->trace, NOTHING, 5000);
     expect_empty(f);
-    assert_null(ThreadTrace_seen(f->trace, code->who.address)->code);
     assert_int_equal(Counter_get(&f->trace->overhead), 0);
     enter(f, code, 1, 5010);
     leave(f, code, 1, 5020);
@@ -1171,19 +1147,19 @@ static void branch(struct Fixture *f, struct Code *code, uint16_t to,
                    uint64_t ticks)
 {
     ThreadTrace_jump(f->trace, code, &code->layout.sites[1], to, 1, ticks,
-                     HOOK_BRANCH, PATH_SLOW);
+                     HOOK_BRANCH);
 }
 
 static void jump_inner(struct Fixture *f, struct Code *code, uint64_t ticks)
 {
     ThreadTrace_jump(f->trace, code, &code->layout.sites[2], 2, 1, ticks,
-                     HOOK_JUMP, PATH_SLOW);
+                     HOOK_JUMP);
 }
 
 static void jump_outer(struct Fixture *f, struct Code *code, uint64_t ticks)
 {
     ThreadTrace_jump(f->trace, code, &code->layout.sites[3], 1, 1, ticks,
-                     HOOK_JUMP, PATH_SLOW);
+                     HOOK_JUMP);
 }
 
 // Of an iteration that began before its loop's first jump, what is known is its
@@ -1437,214 +1413,6 @@ static void test_random_programs(void **state)
     free(model);
 }
 
-// --- The fast path does what the slow one does -------------------------------
-
-// The three ways of python/hooks/hook.c to choose a path.
-static bool any_enter(struct Fixture *f, struct Code *code, uint32_t depth,
-                      uint64_t ticks, enum HookPath path)
-{
-    bool fast = path != PATH_SLOW &&
-                ThreadTrace_is_fast_enter(f->trace, code, depth, path) &&
-                ThreadTrace_is_brief(f->trace, ticks);
-
-    if (fast && path == PATH_FAST)
-        return ThreadTrace_enter(f->trace, code, depth, 0, ticks, PATH_FAST);
-    if (fast)
-        return ThreadTrace_enter(f->trace, code, depth, 0, ticks,
-                                 PATH_FAST_TIMELINE);
-    return ThreadTrace_enter(f->trace, code, depth, 0, ticks, PATH_SLOW);
-}
-
-static bool any_leave(struct Fixture *f, struct Code *code, struct Site *site,
-                      uint32_t depth, uint64_t ticks, enum HookPath path)
-{
-    bool fast = path != PATH_SLOW && site &&
-                f->trace->top->address == code->who.address &&
-                ThreadTrace_is_fast_leave(f->trace, code, depth, path) &&
-                ThreadTrace_is_brief(f->trace, ticks);
-
-    if (fast && path == PATH_FAST)
-        return ThreadTrace_leave(f->trace, code, site, depth, ticks, PATH_FAST);
-    if (fast)
-        return ThreadTrace_leave(f->trace, code, site, depth, ticks,
-                                 PATH_FAST_TIMELINE);
-    return ThreadTrace_leave(f->trace, code, site, depth, ticks, PATH_SLOW);
-}
-
-static bool any_jump(struct Fixture *f, struct Code *code, uint32_t depth,
-                     uint64_t ticks, enum HookPath path)
-{
-    struct Site *site = &code->layout.sites[JUMP_SITE];
-    bool fast = path != PATH_SLOW &&
-                f->trace->top->address == code->who.address &&
-                ThreadTrace_is_fast_jump(f->trace, site, depth, path) &&
-                ThreadTrace_is_brief(f->trace, ticks);
-
-    if (fast && path == PATH_FAST)
-        return ThreadTrace_jump(f->trace, code, site, 1, depth, ticks,
-                                HOOK_JUMP, PATH_FAST);
-    if (fast)
-        return ThreadTrace_jump(f->trace, code, site, 1, depth, ticks,
-                                HOOK_JUMP, PATH_FAST_TIMELINE);
-    return ThreadTrace_jump(f->trace, code, site, 1, depth, ticks, HOOK_JUMP,
-                            PATH_SLOW);
-}
-
-// Anything that may happen, also what a program never does.
-static unsigned chaos(struct Fixture *f, struct Code *const codes[FUNCTIONS],
-                      uint32_t *depth, uint64_t *ticks, enum HookPath path)
-{
-    struct Code *code = codes[lrand48() % FUNCTIONS];
-    long choice = lrand48() % 1000;
-
-    *ticks += (uint64_t)(lrand48() % 60);
-    if (choice < 350)
-        return any_enter(f, code, ++*depth, *ticks, path);
-    if (choice > 980)
-        *depth = *depth / 2 + 1; // frames that left unseen
-    if (choice < 900 && f->trace->top->code)
-        code = f->trace->top->code;
-    if (choice < 700) {
-        struct Site *site =
-            choice % 20 ? &code->layout.sites[RETURN_SITE] : NULL;
-        uint32_t from = *depth;
-
-        *depth -= *depth > 1;
-        return any_leave(f, code, site, from, *ticks, path);
-    }
-    if (choice < 950)
-        return any_jump(f, code, *depth, *ticks, path);
-    if (choice < 960)
-        f->contention.last_trace = NULL;
-    else if (choice < 965)
-        *ticks += 5000; // longer than long_span
-    else if (choice < 970) {
-        ThreadTrace_forget(f->trace, code);
-        Code_rearm(code, 30, true, 0);
-    }
-    return 0;
-}
-
-static void expect_same(const struct Code *a, const struct Code *b)
-{
-    assert_int_equal(Counter_get(&a->hot.entries),
-                     Counter_get(&b->hot.entries));
-    assert_int_equal(Counter_get(&a->hot.self_calls),
-                     Counter_get(&b->hot.self_calls));
-    assert_int_equal(Counter_get(&a->hot.self_cycles),
-                     Counter_get(&b->hot.self_cycles));
-    assert_int_equal(Counter_get(&a->hot.min_cycles),
-                     Counter_get(&b->hot.min_cycles));
-    assert_int_equal(Counter_get(&a->hot.total_cycles),
-                     Counter_get(&b->hot.total_cycles));
-    assert_int_equal(Counter_get(&a->hot.waited_cycles),
-                     Counter_get(&b->hot.waited_cycles));
-    assert_int_equal(Counter_get(&a->hot.last_seen),
-                     Counter_get(&b->hot.last_seen));
-    assert_int_equal(a->hot.dark, b->hot.dark);
-    assert_int_equal(a->hot.closed, b->hot.closed);
-    assert_int_equal(a->hot.exact, b->hot.exact);
-    assert_int_equal(a->hot.epoch, b->hot.epoch);
-    assert_int_equal(a->hot.dark_callees, b->hot.dark_callees);
-    assert_int_equal(a->links.caller_count, b->links.caller_count);
-    for (uint32_t i = 0; i < a->layout.site_count; i++) {
-        expect_site(a, i, Counter_get(&b->layout.sites[i].hits),
-                    Counter_get(&b->layout.sites[i].cycles),
-                    Counter_get(&b->layout.sites[i].instructions));
-        assert_int_equal(a->layout.sites[i].dark, b->layout.sites[i].dark);
-    }
-    assert_int_equal(!Code_histogram(a), !Code_histogram(b));
-    if (Code_histogram(a))
-        assert_memory_equal(Code_histogram(a), Code_histogram(b),
-                            sizeof(struct Histogram));
-}
-
-static int set_up(void **state);
-static int tear_down(void **state);
-
-// The same chaos on the slow path, and on whichever may be taken.
-static void run_both(struct Fixture *slow, bool timeline, long seed)
-{
-    enum HookPath path = timeline ? PATH_FAST_TIMELINE : PATH_FAST;
-    struct Code *codes[2][FUNCTIONS];
-    struct Fixture *fixtures[2] = {slow};
-    uint32_t depth[2] = {1, 1};
-    uint64_t ticks[2] = {0, 0}, fast = 0;
-    void *other;
-
-    set_up(&other);
-    fixtures[1] = other;
-    for (int i = 0; i < 2; i++) {
-        if (timeline)
-            with_timeline(fixtures[i]);
-        Contention_share(&fixtures[i]->contention, 4000 / 1e15);
-        for (unsigned n = 0; n < FUNCTIONS; n++)
-            codes[i][n] = add(fixtures[i], n % 2 ? 0 : 30);
-    }
-    for (long turn = 0; turn < 20000; turn++) {
-        unsigned results[2];
-
-        for (int i = 0; i < 2; i++) {
-            srand48(seed + turn);
-            results[i] = chaos(fixtures[i], codes[i], &depth[i], &ticks[i],
-                               i ? path : PATH_SLOW);
-        }
-        assert_int_equal(results[0], results[1]);
-        assert_int_equal(fixtures[0]->trace->top - fixtures[0]->trace->bottom,
-                         fixtures[1]->trace->top - fixtures[1]->trace->bottom);
-        assert_int_equal(fixtures[0]->trace->last, fixtures[1]->trace->last);
-        if (turn % 100 == 0)
-            for (unsigned n = 0; n < FUNCTIONS; n++)
-                expect_same(codes[0][n], codes[1][n]);
-        fast += ThreadTrace_is_alone(fixtures[1]->trace, path);
-        if (timeline && turn % 1000 == 0) {
-            const struct Event *events[2];
-            size_t count = Ring_peek(fixtures[0]->trace->ring, &events[0]);
-
-            assert_int_equal(Ring_peek(fixtures[1]->trace->ring, &events[1]),
-                             count);
-            assert_memory_equal(events[0], events[1],
-                                count * sizeof *events[0]);
-            for (int i = 0; i < 2; i++)
-                Ring_pop(fixtures[i]->trace->ring, count);
-        }
-    }
-    assert_true(fast > 10000);
-    tear_down(&other);
-}
-
-// The fast path does not grow the stack.
-static void test_fast_and_deep(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-    const uint32_t deep = 1000;
-    uint64_t ticks = 0;
-
-    ThreadTrace_reset(f->trace, NOTHING, 0);
-    for (int round = 0; round < 2; round++) {
-        for (uint32_t d = 1; d <= deep; d++)
-            any_enter(f, code, d, ++ticks, PATH_FAST);
-        assert_int_equal(f->trace->top - f->trace->bottom, deep);
-        for (uint32_t d = deep; d >= 1; d--)
-            any_leave(f, code, &code->layout.sites[RETURN_SITE], d, ++ticks,
-                      PATH_FAST);
-    }
-    expect_calls(code, 2 * deep, 2 * deep, 2 * (2 * deep - 1),
-                 2 * (2 * deep - 1));
-    expect_empty(f);
-}
-
-static void test_fast_equals_slow(void **state)
-{
-    run_both(*state, false, 100);
-}
-
-static void test_fast_equals_slow_with_a_timeline(void **state)
-{
-    run_both(*state, true, 100000);
-}
-
 // --- Fixture -----------------------------------------------------------------
 
 static int set_up(void **state)
@@ -1719,7 +1487,6 @@ int main(void)
         TEST(test_waited_calls_are_in_no_histogram),
         TEST(test_waiting_of_the_attached),
         TEST(test_forgotten_code),
-        TEST(test_forgetting_spares_the_others),
         TEST(test_reset),
         TEST(test_events),
         TEST(test_dark_events),
@@ -1730,9 +1497,6 @@ int main(void)
         TEST(test_loops_of_callers),
         TEST(test_more_loops_than_places),
         TEST(test_random_programs),
-        TEST(test_fast_and_deep),
-        TEST(test_fast_equals_slow),
-        TEST(test_fast_equals_slow_with_a_timeline),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

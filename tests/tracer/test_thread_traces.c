@@ -350,8 +350,8 @@ static void test_forget_reaches_every_record(void **state)
 
     code->hot.stop_at = other->hot.stop_at = CODE_NEVER;
     for (int i = 0; i < 2; i++) {
-        ThreadTrace_enter(traces[i], code, 1, 0, 2000, PATH_SLOW);
-        ThreadTrace_enter(traces[i], other, 2, 0, 2100, PATH_SLOW);
+        ThreadTrace_enter(traces[i], code, 1, 0, 2000);
+        ThreadTrace_enter(traces[i], other, 2, 0, 2100);
     }
     ThreadTraces_forget(&f->traces, code);
     for (int i = 0; i < 2; i++) {

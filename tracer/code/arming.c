@@ -5,9 +5,7 @@
 void Code_refresh(struct Code *code)
 {
     bool clean = !Code_dark_callees(code) && !code->cold.between;
-    bool fast = clean && !code->hot.dark && Code_histogram(code);
 
-    code->hot.fast_epoch = fast ? code->hot.epoch : 0;
     code->hot.block_epoch = clean && !code->hot.broken ? code->hot.epoch : 0;
 }
 
@@ -49,7 +47,7 @@ void Code_leave_unarmed(struct Code *code)
 
 static void next_epoch(struct Code *code)
 {
-    // Not 0 either, which fast_epoch and block_epoch keep for "none".
+    // Not 0 either, which block_epoch keeps for "none".
     if (++code->hot.epoch == EPOCH_NONE)
         code->hot.epoch = 1;
     Code_refresh(code);
@@ -154,7 +152,8 @@ void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks)
 bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks)
 {
     if (code->hot.dark || code->spans.ended || !second->hits ||
-        ticks - code->cold.renewed < second->ticks)
+        // Before, even, at a call that has had its code adopted.
+        (int64_t)(ticks - code->cold.renewed) < (int64_t)second->ticks)
         return false;
     Code_extend(code, second->hits, ticks);
     return true;

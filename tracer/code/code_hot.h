@@ -34,8 +34,6 @@ struct CodeHot {
     _Atomic uint32_t dark_callees;
     uint16_t epoch; // number that moves on when dark_callees becomes 0 or more;
                     // never 0
-    uint16_t fast_epoch;  // epoch while a leave may take the fast path
-                          // (thread_trace_call.h); 0: it may not
     uint16_t block_epoch; // epoch while block cycles are right; 0: they are not
     bool untimed; // the next call on the slow path is not timed: its code has
                   // just been armed

@@ -136,15 +136,28 @@ static void push_new(struct Registry *registry, struct Code *code)
                                                     memory_order_relaxed));
 }
 
+void Registry_chain(struct Registry *registry, struct Code *code)
+{
+    pthread_mutex_lock(&registry->chains);
+    chain(bucket_of(registry, code->who.address), code, by_address);
+    code->node.chained = true;
+    pthread_mutex_unlock(&registry->chains);
+}
+
+void Registry_unchain(struct Registry *registry, struct Code *code)
+{
+    pthread_mutex_lock(&registry->chains);
+    unchain(bucket_of(registry, code->who.address), code, by_address);
+    code->node.chained = false;
+    pthread_mutex_unlock(&registry->chains);
+}
+
 void Registry_add(struct Registry *registry, struct Code *code)
 {
     code->node.registered_bytes = Code_bytes(code);
     code->node.previous_in_list = registry->last;
     atomic_init(&code->node.next_in_list, NULL);
-    pthread_mutex_lock(&registry->chains);
-    chain(bucket_of(registry, code->who.address), code, by_address);
-    code->node.chained = true;
-    pthread_mutex_unlock(&registry->chains);
+    Registry_chain(registry, code);
     chain(bucket_of_id(registry, code->hot.id), code, by_id);
     if (code->who.version)
         chain(bucket_of_version(registry, code->who.version), code, by_version);
@@ -225,6 +238,16 @@ struct Code *Registry_find(struct Registry *registry, uintptr_t address)
     while (code && (code->who.address != address ||
                     Counter_get(&code->node.retired_ticks)))
         code = follow(&code->node.next_in_bucket);
+    return code;
+}
+
+struct Code *Registry_find_living(struct Registry *registry, uintptr_t address)
+{
+    struct Code *code;
+
+    pthread_mutex_lock(&registry->chains);
+    code = Registry_find(registry, address);
+    pthread_mutex_unlock(&registry->chains);
     return code;
 }
 

@@ -39,6 +39,10 @@ uint32_t Registry_next_id(struct Registry *registry);
 // The newest id given out: what is adopted later comes after it. Any thread.
 uint32_t Registry_newest_id(struct Registry *registry);
 void Registry_add(struct Registry *registry, struct Code *code);
+// To be found by its address, and in no list; and that again. Nobody is in a
+// read section.
+void Registry_chain(struct Registry *registry, struct Code *code);
+void Registry_unchain(struct Registry *registry, struct Code *code);
 // Its code object goes, at `ticks`, which is not 0: unlinks and queues it.
 // Until the collector takes it Registry_find_at still finds it.
 void Registry_retire(struct Registry *registry, struct Code *code,
@@ -46,6 +50,9 @@ void Registry_retire(struct Registry *registry, struct Code *code,
 size_t Registry_count(struct Registry *registry);
 // In a read section: the code at that address, or NULL.
 struct Code *Registry_find(struct Registry *registry, uintptr_t address);
+// The same with no read section. It goes when the caller lets it: with the
+// counting lock.
+struct Code *Registry_find_living(struct Registry *registry, uintptr_t address);
 // In a read section: the code that was at that address when the newest id was
 // `newest_id`, at `ticks`, or NULL; it may be retired since.
 struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,

@@ -132,7 +132,7 @@ static void show_again(struct ThreadTrace *trace, uint64_t ticks)
     if (trace->top - frame >= SWITCH_SHOWN)
         frame = trace->top - SWITCH_SHOWN + 1;
     for (; frame <= trace->top; frame++)
-        ThreadTrace_emit(trace, ticks, EVENT_REOPEN, frame, PATH_SLOW);
+        ThreadTrace_emit(trace, ticks, EVENT_REOPEN, frame);
 }
 
 void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A traced thread's record: what the hot path in thread_trace_*.h leaves to
-// functions, since it happens once per function, per thread or per surprise.
-// Run by the record's own thread with the interpreter's lock held.
+// A traced thread's record: its memory, its clock, and whatever happens once
+// per function, per thread or per surprise. With the counting lock.
 #include "tracer/hook/thread_trace.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -62,10 +61,10 @@ void ThreadTrace_reset(struct ThreadTrace *trace,
     trace->top = trace->bottom;
     memset(trace->bottom, 0, sizeof *trace->bottom);
     memset(trace->active, 0, sizeof trace->active);
-    memset(trace->seen, 0, sizeof trace->seen);
     memcpy(trace->cost, cost, sizeof trace->cost);
     trace->loop_count = 0;
     trace->last = (int64_t)ticks;
+    trace->taken = 0;
     Preemption_init(&trace->preemption);
     Counter_set(&trace->overhead, 0);
     Counter_set(&trace->stolen, 0);
@@ -118,9 +117,6 @@ void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code)
 {
     const struct Stack *stack;
 
-    if (ThreadTrace_seen(trace, code->who.address)->code == code)
-        memset(ThreadTrace_seen(trace, code->who.address), 0,
-               sizeof(struct Seen));
     if (!trace->active[code->hot.id % THREAD_TRACE_ACTIVE])
         return;
     forget(trace->bottom, trace->top, code);
@@ -151,7 +147,7 @@ bool ThreadTrace_grow(struct ThreadTrace *trace)
 void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks)
 {
     Counter_add(&trace->unwound, 1);
-    ThreadTrace_emit(trace, ticks, EVENT_UNWOUND, trace->top, PATH_SLOW);
+    ThreadTrace_emit(trace, ticks, EVENT_UNWOUND, trace->top);
     ThreadTrace_pop(trace);
     // From that unseen moment on the span was the caller's: it went to the
     // dead frame, and the caller's self time is not known any more.
@@ -166,12 +162,10 @@ void ThreadTrace_lose_step(struct ThreadTrace *trace)
         trace->top->start = (uint16_t)code->layout.instruction_count;
 }
 
-// Ticks of a span, which has ended, in which other programs had the CPU. What
-// asking takes is the hook's cost, but for when they have it then, too.
-static int64_t preempted(struct ThreadTrace *trace, int64_t span)
+int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span)
 {
     double cycles_a_ns = trace->contention->hz * 1e-9;
-    int64_t ns = (int64_t)((double)span / cycles_a_ns), asked, paid;
+    int64_t ns = (int64_t)((double)span / cycles_a_ns);
 
     if (ns <= PREEMPTION_BRIEF_NS)
         return 0;
@@ -182,10 +176,6 @@ static int64_t preempted(struct ThreadTrace *trace, int64_t span)
         return 0;
     }
     ns = Preemption_measure(&trace->preemption, ns);
-    asked = trace->preemption.then.reading_ns;
-    paid = asked < PREEMPTION_READING_NS ? asked : PREEMPTION_READING_NS;
-    Counter_add(&trace->overhead, (uint64_t)((double)paid * cycles_a_ns));
-    trace->last += (int64_t)((double)(asked - paid) * cycles_a_ns);
     return (int64_t)((double)ns * cycles_a_ns);
 }
 
@@ -205,9 +195,10 @@ int64_t ThreadTrace_check_span(struct ThreadTrace *trace, int64_t span)
     int64_t begin = trace->last + (int64_t)Counter_own(&trace->overhead) - span;
     bool alone =
         contention->last_trace == trace && span <= contention->long_span;
-    int64_t taken = preempted(trace, span);
+    int64_t taken = trace->taken < span ? trace->taken : span;
 
     contention->last_trace = trace;
+    trace->taken = 0;
     if (alone && !taken)
         return span;
     ThreadTrace_lose_step(trace);
@@ -217,6 +208,35 @@ int64_t ThreadTrace_check_span(struct ThreadTrace *trace, int64_t span)
         trace->top->waited += span - taken;
     emit_wait(trace, begin, span - taken);
     return 0;
+}
+
+int64_t ThreadTrace_advance(struct ThreadTrace *trace, uint64_t ticks,
+                            unsigned kind)
+{
+    uint64_t overhead = Counter_own(&trace->overhead);
+    int64_t now = (int64_t)(ticks - overhead);
+    int64_t span = now - trace->last;
+
+    Counter_set(&trace->overhead, overhead + (uint64_t)trace->cost[kind]);
+    trace->last = now;
+    if (trace->contention->last_trace != trace ||
+        span > trace->contention->brief_span)
+        span = ThreadTrace_check_span(trace, span);
+    trace->top->self += span;
+    return now;
+}
+
+struct Frame *ThreadTrace_find(struct ThreadTrace *trace,
+                               const struct Code *code, uint32_t depth,
+                               uint64_t ticks)
+{
+    while (trace->top->depth > depth)
+        ThreadTrace_pop_unseen(trace, ticks);
+    if (trace->top->code == code && trace->top->depth == depth)
+        return trace->top;
+    if (trace->top->depth == depth)
+        ThreadTrace_pop_unseen(trace, ticks);
+    return NULL;
 }
 
 void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,
@@ -276,153 +296,6 @@ bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
     return true;
 }
 
-unsigned ThreadTrace_leave_kind(const struct Code *code,
-                                const struct Site *site)
-{
-    return site ? site->hook : Code_leave_hook(code);
-}
-
-void ThreadTrace_record_first(struct Code *code, uint64_t self)
-{
-    struct Histogram *histogram;
-
-    if (Counter_get(&code->hot.self_calls) < 2)
-        return;
-    histogram = Heap_zeroed(1, sizeof *histogram);
-    if (!histogram)
-        return;
-    if (Counter_get(&code->hot.self_calls) == 2 &&
-        !Counter_get(&code->hot.waited_cycles))
-        Histogram_add(histogram, Counter_get(&code->hot.self_cycles) - self);
-    Histogram_add(histogram, self);
-    Counter_add(&code->cold.grown_bytes, sizeof *histogram);
-    // Pairs with the acquire of whoever builds a snapshot.
-    atomic_store_explicit(&code->hot.histogram, histogram,
-                          memory_order_release);
-    Code_refresh(code);
-}
-
-bool ThreadTrace_is_open_below(const struct ThreadTrace *trace,
-                               const struct Frame *frame)
-{
-    const struct Frame *below;
-
-    for (below = frame - 1; below > trace->bottom; below--)
-        if (below->id == frame->id)
-            return true;
-    return false;
-}
-
-// Loops of frames that have gone, and inner loops of this one, have ended. A
-// frame may begin at the very net time of one before it; what tells them apart
-// then is that a frame's instructions only grow.
-static void end_loops(struct ThreadTrace *trace, const struct Frame *frame,
-                      uint32_t instructions, uint16_t head)
-{
-    uint32_t number = ThreadTrace_number(trace, frame);
-
-    for (; trace->loop_count; trace->loop_count--) {
-        const struct Loop *loop = &trace->loops[trace->loop_count - 1];
-
-        if (loop->number < number)
-            return;
-        if (loop->number == number && loop->enter == frame->enter &&
-            loop->head <= head &&
-            (int32_t)(instructions - loop->instructions) > 0)
-            return;
-    }
-}
-
-// Net of its hooks a short iteration may come out at nothing or below: it took
-// a tick, the least there is.
-static uint64_t net_cycles(int64_t cycles)
-{
-    return cycles > 0 ? (uint64_t)cycles : 1;
-}
-
-void ThreadTrace_push_loop(struct ThreadTrace *trace, struct Frame *frame,
-                           const struct Site *site, uint16_t head, int64_t now,
-                           uint64_t ticks)
-{
-    uint16_t from = frame->code->layout.units[site->unit].number;
-    uint16_t length = Frame_block_length(frame, frame->code, site);
-    uint32_t instructions = frame->instructions + length;
-    struct Loop *loop;
-
-    if (head > from) // forwards
-        return;
-    end_loops(trace, frame, instructions, head);
-    loop = trace->loop_count ? &trace->loops[trace->loop_count - 1] : NULL;
-    if (!loop || loop->number != ThreadTrace_number(trace, frame) ||
-        loop->head != head) {
-        // A loop's first iteration began unseen: what is known is its last
-        // block, which may have begun before the loop.
-        uint16_t body = (uint16_t)(from - head + 1);
-
-        if (trace->loop_count == THREAD_TRACE_LOOPS)
-            return;
-        loop = &trace->loops[trace->loop_count++];
-        loop->enter = frame->enter;
-        loop->number = ThreadTrace_number(trace, frame);
-        loop->head = head;
-        loop->start = now - (frame->self - frame->block);
-        loop->instructions = instructions - (length < body ? length : body);
-    }
-    Ring_push(trace->ring, ticks, EVENT_LOOP,
-              Event_loop(net_cycles(now - loop->start),
-                         instructions - loop->instructions, site->unit));
-    loop->start = now;
-    loop->instructions = instructions;
-}
-
-// The frame's loop with that head, if it is under way.
-static struct Loop *find_loop(struct ThreadTrace *trace,
-                              const struct Frame *frame, uint16_t head)
-{
-    struct Loop *loop;
-
-    end_loops(trace, frame, frame->instructions, head);
-    loop = trace->loop_count ? &trace->loops[trace->loop_count - 1] : NULL;
-    return loop && loop->number == ThreadTrace_number(trace, frame) &&
-                   loop->head == head
-               ? loop
-               : NULL;
-}
-
-void ThreadTrace_record_step(struct ThreadTrace *trace,
-                             const struct Frame *frame,
-                             const struct Instruction *instruction, int64_t now,
-                             uint64_t ticks)
-{
-    uint16_t number = frame->start;
-    struct Loop *loop;
-
-    if (instruction->flags & INSTRUCTION_SHOWN)
-        Ring_push(trace->ring, ticks, EVENT_STEP,
-                  Event_step(instruction->unit, instruction->opcode,
-                             instruction->line));
-    if (instruction->flags & INSTRUCTION_HEAD &&
-        !find_loop(trace, frame, number) &&
-        trace->loop_count < THREAD_TRACE_LOOPS)
-        trace->loops[trace->loop_count++] =
-            (struct Loop){.enter = frame->enter,
-                          .start = now,
-                          .number = ThreadTrace_number(trace, frame),
-                          .instructions = frame->instructions - 1,
-                          .head = number};
-    if (!(instruction->flags & INSTRUCTION_LOOP))
-        return;
-    loop = find_loop(trace, frame, instruction->next);
-    if (!loop) // its head is dark, or was run before our time
-        return;
-    Ring_push(trace->ring, ticks, EVENT_LOOP,
-              Event_loop(net_cycles(now - loop->start),
-                         frame->instructions - loop->instructions,
-                         instruction->unit));
-    loop->start = now;
-    loop->instructions = frame->instructions;
-}
-
 struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
                                  uint32_t depth, int64_t now, uint64_t ticks)
 {
@@ -445,6 +318,6 @@ struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
     frame->epoch = code->hot.epoch;
     frame->waited = FRAME_PARTIAL;
     trace->active[code->hot.id % THREAD_TRACE_ACTIVE]++;
-    ThreadTrace_emit(trace, ticks, EVENT_ENTER, frame, PATH_SLOW);
+    ThreadTrace_emit(trace, ticks, EVENT_ENTER, frame);
     return frame;
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The record of one traced thread: its net clock, its shadow stack and its
-// ring. What a hook does at each event is inlined from thread_trace_call.h,
-// thread_trace_jump.h and thread_trace_step.h; here is what those have in
-// common, and what is rare. Only the thread itself runs it, with the
-// interpreter's lock held; the collector reads the counters and drains the
-// ring.
+// ring. What an event does to it: a call begins or ends (thread_trace_call.h),
+// a block or an instruction ends (thread_trace_block.h); here is what those
+// have in common, and what is rare. Only who holds the counting lock
+// (counting.h) runs it, long after the event perhaps: each comes with its time.
 //
 // Net clock: every hook adds its own calibrated cost to `overhead`. Time is the
 // CPU's counter less the overhead, so every difference of two times is net of
@@ -19,7 +18,6 @@
 #include "tracer/code/code.h"
 #include "tracer/hook/contention.h"
 #include "tracer/hook/frame.h"
-#include "tracer/hook/path.h"
 #include "tracer/hook/preemption.h"
 #include "tracer/hook/stacks.h"
 #include "tracer/timeline/ring.h"
@@ -30,7 +28,6 @@
 #include <sys/types.h>
 
 #define THREAD_TRACE_ACTIVE 1024 // counters of open frames: id modulo this
-#define THREAD_TRACE_SEEN 64     // code objects remembered, by address
 #define THREAD_TRACE_LOOPS 64    // nested loops followed for the timeline
 
 struct Track;
@@ -43,13 +40,6 @@ struct Loop {
     uint32_t number;
     uint32_t instructions;
     uint16_t head; // number of the instruction it jumps to
-};
-
-// A code object seen lately. Cleared when it goes (ThreadTrace_forget), so that
-// an address that matches is the code object itself.
-struct Seen {
-    uintptr_t address;
-    struct Code *code;
 };
 
 struct ThreadTrace {
@@ -68,22 +58,20 @@ struct ThreadTrace {
     _Atomic size_t stack_bytes; // of all its stacks
     struct Registry *registry;
     uint16_t loop_count;
-    struct Seen seen[THREAD_TRACE_SEEN];
     struct Loop loops[THREAD_TRACE_LOOPS];
     uint32_t active[THREAD_TRACE_ACTIVE]; // on all its stacks
 
     // Not the hot path's.
     counter_t stolen; // ticks of `overhead` in which other programs had the
                       // CPU: neither the program's time nor our cost
-    struct Preemption preemption;
+    int64_t taken; // ticks that others had the CPU for in the span that ends
+                   // with the next event
+    struct Preemption preemption; // its own thread's, with the interpreter's
+                                  // lock
     struct Stack *stack;  // the one that top, limit and bottom are of; they are
                           // written back when it is parked
     struct Stack *spare;  // an empty one for the next greenlet, or NULL
     struct Stacks parked; // those of greenlets that do not run now
-    struct ThreadTrace *stands_for; // the thread's own, while hooks are timed
-                                    // with this one
-                                    // (python/hooks/calibrate.h); or NULL
-    uint64_t typical_ticks;         // that timing them takes
     unsigned number;
     // The interpreter's thread state that it was seen with last, 0: none. Its
     // signal handler reads it; the rest is under the interpreter's lock.
@@ -139,12 +127,22 @@ static inline void ThreadTrace_set_state(struct ThreadTrace *trace,
     trace->state_id = id;
     trace->state_ticks = ticks;
 }
+// Ticks of a span that ends now in which other programs had the CPU. Its own
+// thread, which pays for the question.
+int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span);
 // Drops the frames' pointers to a code object that is about to go, on parked
 // stacks too.
 void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code);
 
-// --- Out of the hot path's line ---
-
+// Starts an event of a kind (enum HookKind): the net time; the span since the
+// last event goes to the frame on top.
+int64_t ThreadTrace_advance(struct ThreadTrace *trace, uint64_t ticks,
+                            unsigned kind);
+// The frame an event at `depth` in `code` belongs to, or NULL if its enter was
+// not seen. Frames above it left unseen.
+struct Frame *ThreadTrace_find(struct ThreadTrace *trace,
+                               const struct Code *code, uint32_t depth,
+                               uint64_t ticks);
 // Doubles the stack. false when memory is out: the frame is not pushed.
 bool ThreadTrace_grow(struct ThreadTrace *trace);
 // Closes the top frame, which left unseen before `ticks`.
@@ -163,74 +161,12 @@ bool ThreadTrace_renew(const struct ThreadTrace *trace, struct Code *code,
 // The threshold is reached. true: the frame is still to be pushed.
 bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
                         uint64_t ticks);
-void ThreadTrace_record_first(struct Code *code, uint64_t self);
-// enum HookKind of what leaves at `site`; NULL: an exception.
-unsigned ThreadTrace_leave_kind(const struct Code *code,
-                                const struct Site *site);
-void ThreadTrace_push_loop(struct ThreadTrace *trace, struct Frame *frame,
-                           const struct Site *site, uint16_t head, int64_t now,
-                           uint64_t ticks);
 // Precise mode: the instruction that the frame on top runs is not timed.
 void ThreadTrace_lose_step(struct ThreadTrace *trace);
-// Precise mode, with a timeline: an instruction where a loop begins or ends, or
-// that is shown.
-void ThreadTrace_record_step(struct ThreadTrace *trace,
-                             const struct Frame *frame,
-                             const struct Instruction *instruction, int64_t now,
-                             uint64_t ticks);
-// Another frame of the function is open below this one, on the same stack.
-// Asked only where the counters of open frames leave it open: recursion, two
-// ids that share one, a function that is open on a parked stack.
-bool ThreadTrace_is_open_below(const struct ThreadTrace *trace,
-                               const struct Frame *frame);
 // A frame of which the enter was not seen (started in its middle). NULL: its
 // code is dark, or memory is out.
 struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
                                  uint32_t depth, int64_t now, uint64_t ticks);
-
-// --- What each event on the hot path does ---
-
-OCULAR_HOT struct Seen *ThreadTrace_seen(struct ThreadTrace *trace,
-                                         uintptr_t address)
-{
-    return &trace->seen[(address >> 5) % THREAD_TRACE_SEEN];
-}
-
-// No other thread's hook has run since this one's last.
-OCULAR_HOT bool ThreadTrace_is_alone(const struct ThreadTrace *trace,
-                                     enum HookPath path)
-{
-    return trace->contention->last_trace == trace &&
-           (path != PATH_FAST_TIMELINE || trace->ring);
-}
-
-// The span since the last event is too short for others to have had the
-// interpreter, or the CPU, for a time that matters.
-OCULAR_HOT bool ThreadTrace_is_brief(const struct ThreadTrace *trace,
-                                     uint64_t ticks)
-{
-    return (int64_t)(ticks - Counter_own(&trace->overhead)) - trace->last <=
-           trace->contention->brief_span;
-}
-
-// Starts an event of a kind (enum HookKind): the net time; the span since the
-// last event goes to the frame on top.
-OCULAR_HOT int64_t ThreadTrace_advance(struct ThreadTrace *trace,
-                                       uint64_t ticks, unsigned kind,
-                                       enum HookPath path)
-{
-    uint64_t overhead = Counter_own(&trace->overhead);
-    int64_t now = (int64_t)(ticks - overhead);
-    int64_t span = now - trace->last;
-
-    Counter_set(&trace->overhead, overhead + (uint64_t)trace->cost[kind]);
-    trace->last = now;
-    if (OCULAR_SLOW(path, trace->contention->last_trace != trace ||
-                              span > trace->contention->brief_span))
-        span = ThreadTrace_check_span(trace, span);
-    trace->top->self += span;
-    return now;
-}
 
 static inline unsigned ThreadTrace_number(const struct ThreadTrace *trace,
                                           const struct Frame *frame)
@@ -238,53 +174,19 @@ static inline unsigned ThreadTrace_number(const struct ThreadTrace *trace,
     return (unsigned)(frame - trace->bottom - 1);
 }
 
-OCULAR_HOT bool ThreadTrace_has_timeline(const struct ThreadTrace *trace,
-                                         enum HookPath path)
+static inline void ThreadTrace_emit(struct ThreadTrace *trace, uint64_t ticks,
+                                    enum EventKind kind,
+                                    const struct Frame *frame)
 {
-    return path == PATH_FAST_TIMELINE || OCULAR_SLOW(path, trace->ring != NULL);
-}
-
-OCULAR_HOT void ThreadTrace_emit(struct ThreadTrace *trace, uint64_t ticks,
-                                 enum EventKind kind, const struct Frame *frame,
-                                 enum HookPath path)
-{
-    if (ThreadTrace_has_timeline(trace, path))
+    if (trace->ring)
         Ring_push(trace->ring, ticks, kind,
                   Event_call(frame->id, ThreadTrace_number(trace, frame)));
 }
 
-OCULAR_HOT void ThreadTrace_pop(struct ThreadTrace *trace)
+static inline void ThreadTrace_pop(struct ThreadTrace *trace)
 {
     trace->active[trace->top->id % THREAD_TRACE_ACTIVE]--;
     trace->top--;
-}
-
-// Instructions of the block that ends at `site`.
-OCULAR_HOT uint16_t Frame_block_length(const struct Frame *frame,
-                                       const struct Code *code,
-                                       const struct Site *site)
-{
-    uint16_t length =
-        (uint16_t)(code->layout.units[site->unit].number - frame->start + 1);
-
-    // A loop that ended through its FOR_ITER ended unseen: its body, between
-    // start and site in address order, was not run.
-    return length < site->reach ? length : site->reach;
-}
-
-// The frame an event at `depth` in `code` belongs to, or NULL if its enter was
-// not seen. Frames above it left unseen.
-static inline struct Frame *ThreadTrace_find(struct ThreadTrace *trace,
-                                             struct Code *code, uint32_t depth,
-                                             uint64_t ticks)
-{
-    while (OCULAR_UNLIKELY(trace->top->depth > depth))
-        ThreadTrace_pop_unseen(trace, ticks);
-    if (OCULAR_LIKELY(trace->top->code == code && trace->top->depth == depth))
-        return trace->top;
-    if (trace->top->depth == depth)
-        ThreadTrace_pop_unseen(trace, ticks);
-    return NULL;
 }
 
 #endif

@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: MIT
-// The hot path, at the end of a basic block: its cycles and instructions are
-// booked to the site that it ended at. A hook on the record's thread, with the
-// interpreter's lock held.
+// A basic block, an iteration of a loop, or in precise mode an instruction
+// ends: its cycles are booked to where it ended. With the counting lock;
+// `ticks` is when the hook read the counter.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_BLOCK_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACE_BLOCK_H
 
 #include "tracer/hook/thread_trace.h"
 
-// May the frame's cycles count as its function's own?
-OCULAR_HOT bool Frame_is_clean(const struct Frame *frame,
-                               const struct Code *code)
-{
-    return frame->epoch == code->hot.epoch && !code->hot.dark_callees &&
-           !code->cold.between;
-}
-
 // A block ended at `site`.
-OCULAR_HOT void ThreadTrace_end_block(struct Frame *frame, struct Code *code,
-                                      struct Site *site)
-{
-    uint16_t length = Frame_block_length(frame, code, site);
-    int64_t self = frame->self;
-
-    if (OCULAR_LIKELY(frame->epoch == code->hot.block_epoch)) {
-        Counter_add(&site->cycles, (uint64_t)(self - frame->block));
-        Counter_add(&site->instructions, length);
-    }
-    frame->instructions += length;
-    frame->block = self;
-}
+void ThreadTrace_end_block(struct Frame *frame, const struct Code *code,
+                           struct Site *site);
+// A jump or a branch from `site` to the instruction numbered `to`. true:
+// DISABLE the site.
+bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
+                      struct Site *site, uint16_t to, uint32_t depth,
+                      uint64_t ticks, enum HookKind kind);
+// Precise mode: the instruction of that number is about to run. true: DISABLE
+// its site.
+bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
+                      uint16_t number, uint32_t depth, uint64_t ticks,
+                      enum HookKind kind);
 
 #endif

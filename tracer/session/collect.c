@@ -27,6 +27,11 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
 {
     struct Session *session = context;
 
+    if (ended) {
+        Counting_begin(&session->engine->counting);
+        Counting_forget_thread(&session->engine->counting, trace);
+        Counting_end(&session->engine->counting);
+    }
     if (!trace->ring || !session->timeline)
         return;
     pthread_mutex_lock(&session->tracks);
@@ -37,19 +42,17 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
     Counters_add(&session->counters, trace, ended);
 }
 
-// The record's own thread waits for whoever empties a ring just now, and then
-// does so itself: it needs no collector that runs. Its program pays for it.
+// Whoever counts waits for whoever empties a ring just now, and then does so
+// itself.
 static void empty_ring(void *context, void *producer)
 {
     struct Session *session = context;
     struct ThreadTrace *trace = producer;
-    uint64_t began = Clock_counter();
 
     pthread_mutex_lock(&session->tracks);
     if (session->timeline)
         drain_ring(session, trace);
     pthread_mutex_unlock(&session->tracks);
-    Counter_add(&trace->overhead, Clock_counter() - began);
 }
 
 static void reclaim(struct Session *session)
@@ -90,6 +93,7 @@ static void drain_rearmed(struct Session *session)
 
 static void drain(struct Session *session)
 {
+    Counting_catch_up(&session->engine->counting);
     drain_rearmed(session);
     Counters_begin(&session->counters, session->timeline);
     ThreadTraces_visit(&session->engine->traces, drain_trace, session);

@@ -21,6 +21,8 @@ int Engine_init(struct Engine *engine)
     pthread_mutex_init(&engine->ending, NULL);
     engine->traces.half_full = &engine->due;
     Contention_init(&engine->contention, 1e9); // until the clock is known
+    Counting_init(&engine->counting, engine->registry, &engine->contention,
+                  &engine->due);
     return 0;
 }
 
@@ -63,11 +65,39 @@ static void end_dark(struct Engine *engine, struct Code *code)
     Ring_push(engine->rearmed, now, EVENT_REARMED, event.what);
 }
 
+// What follows from other sites is to go dark at its first hit: as long as it
+// has a hook CPython does not specialise it.
+static void darken_redundant(struct Engine *engine, const struct Code *code)
+{
+    uint32_t i;
+
+    for (i = 0; i < code->layout.site_count; i++) {
+        const struct Site *site = &code->layout.sites[i];
+        enum HitKind kind =
+            site->kind == SITE_BRANCH_RIGHT ? HIT_RIGHT : HIT_BRANCH;
+
+        if (site->redundant && !site->dark)
+            HitRing_darken(
+                &engine->counting.ring,
+                HitRing_key(Hit_who(code->who.address, kind), site->unit));
+    }
+}
+
+void Engine_add(struct Engine *engine, struct Code *code)
+{
+    Counting_begin(&engine->counting);
+    Registry_add(engine->registry, code);
+    darken_redundant(engine, code);
+    Counting_end(&engine->counting);
+}
+
 void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
                   bool jumps)
 {
-    uint64_t ticks = Clock_read(&engine->clock);
+    uint64_t ticks;
 
+    Counting_begin(&engine->counting);
+    ticks = Clock_read(&engine->clock);
     ThreadTraces_forget(&engine->traces, code);
     if (code->hot.dark) {
         Code_end_dark(code, Clock_hz(&engine->clock));
@@ -78,6 +108,8 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
     engine->contention.armed++;
     Code_rearm(code, threshold, jumps, ticks);
     Spans_open(code, ticks);
+    darken_redundant(engine, code);
+    Counting_end(&engine->counting);
 }
 
 void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge)
@@ -85,16 +117,26 @@ void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge)
     struct Code *caller = Registry_by_id(engine->registry, edge->caller);
     struct Code *callee = Registry_by_id(engine->registry, edge->callee);
 
-    if (!caller || !callee)
-        return; // gone since
+    if (caller && callee) // else gone since
+        Engine_link(engine, caller, callee);
+}
+
+void Engine_link(struct Engine *engine, struct Code *caller,
+                 struct Code *callee)
+{
+    Counting_begin(&engine->counting);
     Registry_link(engine->registry, caller, callee);
+    Counting_end(&engine->counting);
 }
 
 void Engine_retire(struct Engine *engine, struct Code *code)
 {
+    Counting_begin(&engine->counting);
     ThreadTraces_forget(&engine->traces, code);
+    Counting_forget(&engine->counting, code);
     if (code->hot.dark)
         clear_callers(engine, code);
     end_dark(engine, code);
     Registry_retire(engine->registry, code, Clock_read(&engine->clock));
+    Counting_end(&engine->counting);
 }

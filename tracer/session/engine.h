@@ -7,6 +7,7 @@
 #define OCULAR_TRACER_SESSION_ENGINE_H
 
 #include "tracer/base/clock.h"
+#include "tracer/hook/counting.h"
 #include "tracer/hook/thread_traces.h"
 #include "tracer/sample/sampler.h"
 #include "tracer/timeline/names.h"
@@ -14,6 +15,7 @@
 struct Session;
 
 struct Engine {
+    struct Counting counting; // first: the hooks' line is its beginning
     struct Registry *registry;
     struct ThreadTraces traces;
     struct Names names;
@@ -35,19 +37,23 @@ struct Engine {
 };
 
 int Engine_init(struct Engine *engine); // 0 or -ENOMEM
+// A code object is adopted. Interpreter's lock held.
+void Engine_add(struct Engine *engine, struct Code *code);
 // A function's sites are about to fire again, `threshold` hits each (0: for
 // good), its jumps and branches with `jumps`: it is armed, its callers' self
 // time is clean again, frames that were open meanwhile are forgotten, and its
-// quantiles age as its mean has. Interpreter's lock held.
+// quantiles age as its mean has. Interpreter's lock held, as for the next two;
+// each takes the counting lock.
 void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
                   bool jumps);
 // A stack has shown that one function calls another. Dark, that one could not
-// tell: from now on its time is not taken for the caller's own. Interpreter's
-// lock held.
+// tell: from now on its time is not taken for the caller's own.
 void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge);
+// The same of two functions that are alive.
+void Engine_link(struct Engine *engine, struct Code *caller,
+                 struct Code *callee);
 // A code object is about to go: no frame points to it any more, its callers'
-// self time is clean again, and the collector frees it. Interpreter's lock
-// held.
+// self time is clean again, and the collector frees it.
 void Engine_retire(struct Engine *engine, struct Code *code);
 void Engine_release(struct Engine *engine);
 

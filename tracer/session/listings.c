@@ -62,6 +62,7 @@ static int make(void *context, uint32_t id, const struct OperandText *text,
     const struct Code *code;
 
     *listing = NULL;
+    Counting_catch_up(&session->engine->counting);
     Rcu_read_lock();
     code = Registry_by_id(session->engine->registry, id);
     if (code)

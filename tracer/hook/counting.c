@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+// See counting.h.
+#include "tracer/hook/counting.h"
+#include "tracer/code/registry.h"
+#include "tracer/hook/thread_trace_block.h"
+#include "tracer/hook/thread_trace_call.h"
+
+#include <sched.h>
+#include <string.h>
+
+#define AT_A_TIME 256 // hits that are counted before there is room for more
+
+void Counting_init(struct Counting *counting, struct Registry *registry,
+                   struct Contention *contention, sem_t *half_full)
+{
+    HitRing_init(&counting->ring, half_full);
+    pthread_mutex_init(&counting->mutex, NULL);
+    counting->registry = registry;
+    counting->contention = contention;
+    counting->trace = NULL;
+    atomic_init(&counting->counted, 0);
+    memset(counting->seen, 0, sizeof counting->seen);
+}
+
+_Static_assert(COUNTING_SEEN == 1u << (64 - 52), "of the hash's highest bits");
+
+static struct Seen *seen_at(struct Counting *counting, uintptr_t address)
+{
+    uint64_t hash = (uint64_t)(address >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &counting->seen[hash >> 52];
+}
+
+static struct Code *find(struct Counting *counting, uintptr_t address)
+{
+    struct Seen *seen = seen_at(counting, address);
+
+    if (__builtin_expect(seen->address != address, 0)) {
+        struct Code *code =
+            Registry_find_living(counting->registry, address);
+
+        if (!code) // not accepted, or another object altogether
+            return NULL;
+        seen->address = address;
+        seen->code = code;
+    }
+    return seen->code;
+}
+
+// --- One hit ---
+
+static struct Site *site_at(const struct Code *code, size_t unit)
+{
+    unsigned index = code->layout.units[unit].site;
+
+    return index ? &code->layout.sites[index - 1] : NULL;
+}
+
+static bool is_dark(const struct Site *site)
+{
+    return atomic_load_explicit(&site->dark, memory_order_relaxed);
+}
+
+static void mark_dark(struct Code *code, struct Site *site)
+{
+    if (!site)
+        return;
+    atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
+    Code_note_change(code);
+}
+
+static bool enter(struct ThreadTrace *trace, struct Code *code,
+                  const struct Hit *hit, uint32_t depth, bool resumed)
+{
+    size_t unit = Hit_unit(hit);
+    struct Site *site = site_at(code, unit);
+
+    if (site && is_dark(site)) {
+        ThreadTrace_advance(trace, hit->ticks, code->hot.enter_hook);
+        return true;
+    }
+    if (resumed)
+        Counter_add(&code->hot.resumed, 1);
+    if (!ThreadTrace_enter(trace, code, depth, code->layout.units[unit].number,
+                           hit->ticks))
+        return false;
+    mark_dark(code, site);
+    return true;
+}
+
+// What a dark generator is thrown is not counted, and has no site.
+static bool throw_into(struct ThreadTrace *trace, struct Code *code,
+                       const struct Hit *hit, uint32_t depth)
+{
+    if (code->hot.dark) {
+        ThreadTrace_advance(trace, hit->ticks, HOOK_DARK_THROW);
+        return true;
+    }
+    Counter_add(&code->hot.resumed, 1);
+    return ThreadTrace_enter(trace, code, depth,
+                             code->layout.units[Hit_unit(hit)].number,
+                             hit->ticks);
+}
+
+static bool leave(struct ThreadTrace *trace, struct Code *code,
+                  const struct Hit *hit, uint32_t depth)
+{
+    struct Site *site = site_at(code, Hit_unit(hit));
+
+    if (site && is_dark(site)) {
+        ThreadTrace_advance(trace, hit->ticks, site->hook);
+        return true;
+    }
+    return ThreadTrace_leave(trace, code, site, depth, hit->ticks) && site;
+}
+
+static bool jump(struct ThreadTrace *trace, struct Code *code,
+                 const struct Hit *hit, uint32_t depth)
+{
+    enum HitKind kind = Hit_kind(hit);
+    struct Site *site = site_at(code, Hit_unit(hit));
+    size_t to = Hit_to(hit);
+
+    if (!site || to >= code->layout.unit_count)
+        return true;
+    site += kind == HIT_RIGHT;
+    if (is_dark(site)) {
+        ThreadTrace_advance(trace, hit->ticks, site->hook);
+        return true;
+    }
+    return ThreadTrace_jump(trace, code, site, code->layout.units[to].number,
+                            depth, hit->ticks,
+                            kind == HIT_JUMP ? HOOK_JUMP : HOOK_BRANCH);
+}
+
+// The instruction whose opcode stands there: not an EXTENDED_ARG, which is part
+// of the next one, nor one beyond what has sites. NULL in adaptive mode.
+static const struct Instruction *instruction_at(const struct Code *code,
+                                                size_t unit)
+{
+    const struct Instruction *all = code->layout.instructions;
+    const struct Instruction *at = all + code->layout.units[unit].number;
+
+    return all && at->unit == unit ? at : NULL;
+}
+
+static bool step(struct ThreadTrace *trace, struct Code *code,
+                 const struct Hit *hit, uint32_t depth, size_t far)
+{
+    size_t unit = Hit_unit(hit);
+    const struct Instruction *at = instruction_at(code, unit);
+    enum HookKind kind =
+        unit < far ? HOOK_INSTRUCTION : HOOK_INSTRUCTION_FAR;
+
+    if (!at || atomic_load_explicit(&at->dark, memory_order_relaxed)) {
+        ThreadTrace_advance(trace, hit->ticks, kind);
+        ThreadTrace_lose_step(trace); // taking the hook out takes its time
+        return true;
+    }
+    return ThreadTrace_step(trace, code, code->layout.units[unit].number, depth,
+                            hit->ticks, kind);
+}
+
+static bool count(const struct Counting *counting, struct ThreadTrace *trace,
+                  struct Code *code, const struct Hit *hit)
+{
+    uint32_t depth = Hit_depth(hit);
+
+    if (depth == 0) // that of the sentinel, which is never closed
+        depth = 1;
+    if (Hit_unit(hit) >= code->layout.unit_count)
+        return false;
+    switch (Hit_kind(hit)) {
+    case HIT_ENTER:
+        return enter(trace, code, hit, depth, false);
+    case HIT_RESUME:
+        return enter(trace, code, hit, depth, true);
+    case HIT_THROW:
+        return throw_into(trace, code, hit, depth);
+    case HIT_LEAVE:
+        return leave(trace, code, hit, depth);
+    case HIT_RAISE:
+        ThreadTrace_leave(trace, code, NULL, depth, hit->ticks);
+        return false;
+    case HIT_JUMP:
+    case HIT_BRANCH:
+    case HIT_RIGHT:
+        return jump(trace, code, hit, depth);
+    case HIT_STEP:
+        return step(trace, code, hit, depth, counting->far_unit);
+    default:
+        return false;
+    }
+}
+
+// The frame on top left unseen, if another function stands in its place.
+static void drop_stale(struct ThreadTrace *trace, const struct Hit *hit)
+{
+    const struct Frame *top;
+    uint32_t depth = Hit_depth(hit);
+
+    while (trace->top->depth >= depth && trace->top > trace->bottom)
+        ThreadTrace_pop_unseen(trace, hit->ticks);
+    top = trace->top;
+    if (top > trace->bottom && top->depth + 1 == depth && Hit_to(hit) &&
+        Hit_caller(top->address) != Hit_to(hit))
+        ThreadTrace_pop_unseen(trace, hit->ticks);
+}
+
+// --- Those in the ring ---
+
+static void count_late(struct Counting *counting, const struct Hit *hit)
+{
+    enum HitKind kind = Hit_kind(hit);
+    struct ThreadTrace *trace = counting->trace;
+    struct Code *code;
+
+    if (kind == HIT_THREAD) {
+        counting->trace = (struct ThreadTrace *)Hit_address(hit);
+        return;
+    }
+    if (kind >= HIT_PAID) {
+        if (trace && kind == HIT_PAID)
+            Counter_add(&trace->overhead, Hit_address(hit));
+        else if (trace)
+            trace->taken = (int64_t)Hit_address(hit);
+        return;
+    }
+    code = trace ? find(counting, Hit_address(hit)) : NULL;
+    if (!code)
+        return;
+    if (kind <= HIT_RESUME)
+        drop_stale(trace, hit);
+    if (count(counting, trace, code, hit) && kind != HIT_THROW)
+        HitRing_darken(&counting->ring, HitRing_key(hit->who, Hit_unit(hit)));
+}
+
+static void count_ring(struct Counting *counting)
+{
+    struct HitRing *ring = &counting->ring;
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    // Pairs with the release in HitRing_push.
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+
+    if (tail == head)
+        return;
+    Counter_add(&counting->counted, head - tail);
+    while (tail != head) {
+        count_late(counting, &ring->hits[tail++ % HIT_RING_HITS]);
+        // Pairs with the acquire in HitRing_find_room.
+        if (tail % AT_A_TIME == 0 || tail == head)
+            atomic_store_explicit(&ring->tail, tail, memory_order_release);
+    }
+}
+
+void Counting_begin(struct Counting *counting)
+{
+    pthread_mutex_lock(&counting->mutex);
+    count_ring(counting);
+}
+
+void Counting_make_room(struct Counting *counting)
+{
+    while (!HitRing_find_room(&counting->ring)) {
+        if (pthread_mutex_trylock(&counting->mutex) == 0) {
+            count_ring(counting);
+            pthread_mutex_unlock(&counting->mutex);
+        } else {
+            sched_yield();
+        }
+    }
+}
+
+void Counting_end(struct Counting *counting)
+{
+    pthread_mutex_unlock(&counting->mutex);
+}
+
+void Counting_catch_up(struct Counting *counting)
+{
+    Counting_begin(counting);
+    Counting_end(counting);
+}
+
+bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
+                    struct Code *code, const struct Hit *hit)
+{
+    _Atomic uint64_t *dark;
+    uint64_t key = HitRing_key(hit->who, Hit_unit(hit));
+
+    counting->trace = trace;
+    Counter_add(&counting->counted, 1);
+    if (count(counting, trace, code, hit))
+        return true;
+    dark = HitRing_dark_at(&counting->ring, key); // it was, and is armed again
+    if (atomic_load_explicit(dark, memory_order_relaxed) == key)
+        atomic_store_explicit(dark, 0, memory_order_relaxed);
+    return false;
+}
+
+void Counting_forget(struct Counting *counting, const struct Code *code)
+{
+    struct Seen *seen = seen_at(counting, code->who.address);
+
+    if (seen->code == code)
+        *seen = (struct Seen){0};
+}
+
+void Counting_forget_thread(struct Counting *counting,
+                            const struct ThreadTrace *trace)
+{
+    if (counting->trace == trace)
+        counting->trace = NULL;
+    if (counting->contention->last_trace == trace)
+        counting->contention->last_trace = NULL;
+}
+
+void Counting_after_fork(struct Counting *counting)
+{
+    pthread_mutex_init(&counting->mutex, NULL);
+    counting->trace = NULL;
+    counting->ring.trace = HIT_RING_NOBODY;
+}
+
+void Counting_set_brief(struct Counting *counting)
+{
+    const struct Contention *contention = counting->contention;
+    double most = PREEMPTION_STOPPED_NS * 1e-9 * contention->hz;
+
+    counting->ring.brief = contention->preempted
+                               ? (uint64_t)contention->brief_span
+                               : (uint64_t)most;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Adds up the hits that the hooks have written down: the shadow stacks and all
+// counters of functions, sites and threads are changed here alone. The counting
+// lock guards them; its holder has counted all hits that came before. The
+// collector counts when the ring is half full and before each snapshot; a hook
+// does whose ring is full, or whose event needs an answer at once.
+//
+// Lock order: the interpreter's lock, then this one, then those of the
+// timeline, of ThreadTraces' list and of the registry's chains. Nobody calls
+// Python or waits for the interpreter while holding it.
+#ifndef OCULAR_TRACER_HOOK_COUNTING_H
+#define OCULAR_TRACER_HOOK_COUNTING_H
+
+#include "tracer/hook/hit_ring.h"
+#include "tracer/hook/thread_trace.h"
+
+#include <pthread.h>
+
+#define COUNTING_SEEN 4096 // code objects remembered, by address
+
+// Cleared when the code goes (Counting_forget).
+struct Seen {
+    uintptr_t address;
+    struct Code *code;
+};
+
+struct Counting {
+    struct HitRing ring;
+    pthread_mutex_t mutex;
+    struct Registry *registry;
+    struct Contention *contention;
+    struct ThreadTrace *trace; // whose hits come; NULL: not known
+    counter_t counted;         // hits, ever
+    size_t far_unit; // from there on an offset is an object that is made
+    struct Seen seen[COUNTING_SEEN];
+};
+
+void Counting_init(struct Counting *counting, struct Registry *registry,
+                   struct Contention *contention, sem_t *half_full);
+// Takes the lock, and counts what has come. Any thread.
+void Counting_begin(struct Counting *counting);
+void Counting_end(struct Counting *counting);
+// Both: the counters are up to date. Any thread.
+void Counting_catch_up(struct Counting *counting);
+// The ring is full: counts what is in it, or waits until somebody has counted
+// some of it. The producer.
+void Counting_make_room(struct Counting *counting);
+// In between: counts a hit that is not in the ring, while its hook waits. true:
+// DISABLE the site.
+bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
+                    struct Code *code, const struct Hit *hit);
+// In between: a code object, or a thread's record, is about to go.
+void Counting_forget(struct Counting *counting, const struct Code *code);
+void Counting_forget_thread(struct Counting *counting,
+                            const struct ThreadTrace *trace);
+// In the child of a fork, for which the lock was held.
+void Counting_after_fork(struct Counting *counting);
+// When the contention has changed: how long after its last hit a hook needs not
+// ask whether others had the CPU. Interpreter's lock.
+void Counting_set_brief(struct Counting *counting);
+
+#endif

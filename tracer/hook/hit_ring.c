@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// See hit_ring.h.
+#include "tracer/hook/hit_ring.h"
+
+#define HALF (HIT_RING_HITS / 2)
+
+void HitRing_init(struct HitRing *ring, sem_t *half_full)
+{
+    size_t i;
+
+    atomic_init(&ring->head, 0);
+    atomic_init(&ring->tail, 0);
+    for (i = 0; i < HIT_RING_DARK; i++)
+        atomic_init(&ring->dark[i], 0);
+    ring->limit = HALF;
+    ring->trace = HIT_RING_NOBODY;
+    ring->chunk = ring->task_code = 0;
+    ring->last = ring->brief = 0;
+    ring->half_full = half_full;
+}
+
+bool HitRing_find_room(struct HitRing *ring)
+{
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    // Pairs with the release in counting.c: those slots have been read.
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+
+    if (head - tail == HIT_RING_HITS)
+        return false;
+    if (head - tail < HALF) {
+        ring->limit = tail + HALF;
+        return true;
+    }
+    // sem_post takes no lock, and is a system call only if somebody waits.
+    if (ring->half_full)
+        sem_post(ring->half_full);
+    ring->limit = tail + HIT_RING_HITS;
+    return true;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// See thread_trace_block.h.
+#include "tracer/hook/thread_trace_block.h"
+#include "tracer/code/arming.h"
+
+// Instructions of the block that ends at `site`.
+static uint16_t block_length(const struct Frame *frame,
+                             const struct Code *code,
+                             const struct Site *site)
+{
+    uint16_t length =
+        (uint16_t)(code->layout.units[site->unit].number - frame->start + 1);
+
+    // A loop that ended through its FOR_ITER ended unseen: its body, between
+    // start and site in address order, was not run.
+    return length < site->reach ? length : site->reach;
+}
+
+// Loops of frames that have gone, and inner loops of this one, have ended. A
+// frame may begin at the very net time of one before it; what tells them apart
+// then is that a frame's instructions only grow.
+static void end_loops(struct ThreadTrace *trace, const struct Frame *frame,
+                      uint32_t instructions, uint16_t head)
+{
+    uint32_t number = ThreadTrace_number(trace, frame);
+
+    for (; trace->loop_count; trace->loop_count--) {
+        const struct Loop *loop = &trace->loops[trace->loop_count - 1];
+
+        if (loop->number < number)
+            return;
+        if (loop->number == number && loop->enter == frame->enter &&
+            loop->head <= head &&
+            (int32_t)(instructions - loop->instructions) > 0)
+            return;
+    }
+}
+
+// Net of its hooks a short iteration may come out at nothing or below: it took
+// a tick, the least there is.
+static uint64_t net_cycles(int64_t cycles)
+{
+    return cycles > 0 ? (uint64_t)cycles : 1;
+}
+
+static void push_loop(struct ThreadTrace *trace, struct Frame *frame,
+                           const struct Site *site, uint16_t head, int64_t now,
+                           uint64_t ticks)
+{
+    uint16_t from = frame->code->layout.units[site->unit].number;
+    uint16_t length = block_length(frame, frame->code, site);
+    uint32_t instructions = frame->instructions + length;
+    struct Loop *loop;
+
+    if (head > from) // forwards
+        return;
+    end_loops(trace, frame, instructions, head);
+    loop = trace->loop_count ? &trace->loops[trace->loop_count - 1] : NULL;
+    if (!loop || loop->number != ThreadTrace_number(trace, frame) ||
+        loop->head != head) {
+        // A loop's first iteration began unseen: what is known is its last
+        // block, which may have begun before the loop.
+        uint16_t body = (uint16_t)(from - head + 1);
+
+        if (trace->loop_count == THREAD_TRACE_LOOPS)
+            return;
+        loop = &trace->loops[trace->loop_count++];
+        loop->enter = frame->enter;
+        loop->number = ThreadTrace_number(trace, frame);
+        loop->head = head;
+        loop->start = now - (frame->self - frame->block);
+        loop->instructions = instructions - (length < body ? length : body);
+    }
+    Ring_push(trace->ring, ticks, EVENT_LOOP,
+              Event_loop(net_cycles(now - loop->start),
+                         instructions - loop->instructions, site->unit));
+    loop->start = now;
+    loop->instructions = instructions;
+}
+
+// The frame's loop with that head, if it is under way.
+static struct Loop *find_loop(struct ThreadTrace *trace,
+                              const struct Frame *frame, uint16_t head)
+{
+    struct Loop *loop;
+
+    end_loops(trace, frame, frame->instructions, head);
+    loop = trace->loop_count ? &trace->loops[trace->loop_count - 1] : NULL;
+    return loop && loop->number == ThreadTrace_number(trace, frame) &&
+                   loop->head == head
+               ? loop
+               : NULL;
+}
+
+// Precise mode, with a timeline: an instruction where a loop begins or ends, or
+// that is shown.
+static void record_step(struct ThreadTrace *trace,
+                             const struct Frame *frame,
+                             const struct Instruction *instruction, int64_t now,
+                             uint64_t ticks)
+{
+    uint16_t number = frame->start;
+    struct Loop *loop;
+
+    if (instruction->flags & INSTRUCTION_SHOWN)
+        Ring_push(trace->ring, ticks, EVENT_STEP,
+                  Event_step(instruction->unit, instruction->opcode,
+                             instruction->line));
+    if (instruction->flags & INSTRUCTION_HEAD &&
+        !find_loop(trace, frame, number) &&
+        trace->loop_count < THREAD_TRACE_LOOPS)
+        trace->loops[trace->loop_count++] =
+            (struct Loop){.enter = frame->enter,
+                          .start = now,
+                          .number = ThreadTrace_number(trace, frame),
+                          .instructions = frame->instructions - 1,
+                          .head = number};
+    if (!(instruction->flags & INSTRUCTION_LOOP))
+        return;
+    loop = find_loop(trace, frame, instruction->next);
+    if (!loop) // its head is dark, or was run before our time
+        return;
+    Ring_push(trace->ring, ticks, EVENT_LOOP,
+              Event_loop(net_cycles(now - loop->start),
+                         frame->instructions - loop->instructions,
+                         instruction->unit));
+    loop->start = now;
+    loop->instructions = frame->instructions;
+}
+
+// --- Blocks ---
+
+void ThreadTrace_end_block(struct Frame *frame, const struct Code *code,
+                           struct Site *site)
+{
+    uint16_t length = block_length(frame, code, site);
+
+    if (frame->epoch == code->hot.block_epoch) {
+        Counter_add(&site->cycles, (uint64_t)(frame->self - frame->block));
+        Counter_add(&site->instructions, length);
+    }
+    frame->instructions += length;
+    frame->block = frame->self;
+}
+
+bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
+                      struct Site *site, uint16_t to, uint32_t depth,
+                      uint64_t ticks, enum HookKind kind)
+{
+    int64_t now = ThreadTrace_advance(trace, ticks, site->hook);
+    struct Frame *frame = ThreadTrace_find(trace, code, depth, ticks);
+    uint64_t hits = Counter_add(&site->hits, 1);
+
+    if (frame || !code->hot.dark)
+        Counter_set(&code->hot.last_seen, ticks);
+    if (!frame) {
+        frame = ThreadTrace_attach(trace, code, depth, now, ticks);
+    } else {
+        // Only jumps go back: a branch never ends an iteration.
+        if (kind == HOOK_JUMP && trace->ring)
+            push_loop(trace, frame, site, to, now, ticks);
+        ThreadTrace_end_block(frame, code, site);
+    }
+    if (frame)
+        frame->start = to;
+    if (hits < site->stop_at ||
+        (!site->redundant && ThreadTrace_renew(trace, code, ticks)))
+        return false;
+    Code_darken_site(code, site);
+    return true;
+}
+
+// --- Instructions, in precise mode ---
+
+static bool is_dark(const struct Code *code, uint16_t number)
+{
+    return atomic_load_explicit(&code->layout.instructions[number].dark,
+                                memory_order_relaxed);
+}
+
+// The span since the frame's last event was that instruction's alone: the one
+// that runs now can follow it, and if the other one that can had run, it would
+// have been seen.
+static bool follows(const struct Code *code, uint16_t from, uint16_t to)
+{
+    const struct Instruction *at = &code->layout.instructions[from];
+
+    return at->next == to ? !is_dark(code, at->other)
+                          : at->other == to && !is_dark(code, at->next);
+}
+
+bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
+                      uint16_t number, uint32_t depth, uint64_t ticks,
+                      enum HookKind kind)
+{
+    struct Instruction *instruction = &code->layout.instructions[number];
+    int64_t now = ThreadTrace_advance(trace, ticks, kind);
+    struct Frame *frame = ThreadTrace_find(trace, code, depth, ticks);
+    uint64_t hits = Counter_add(&instruction->hits, 1);
+
+    if (frame || !code->hot.dark)
+        Counter_set(&code->hot.last_seen, ticks);
+    if (!frame) {
+        frame = ThreadTrace_attach(trace, code, depth, now, ticks);
+    } else if (frame->epoch == code->hot.block_epoch &&
+               follows(code, frame->start, number)) {
+        struct Instruction *before = &code->layout.instructions[frame->start];
+
+        Counter_add(&before->cycles, (uint64_t)(frame->self - frame->block));
+        Counter_add(&before->timed, 1);
+    }
+    if (frame) {
+        frame->start = number;
+        frame->block = frame->self;
+        frame->instructions++;
+        if (trace->ring &&
+            instruction->flags &
+                (INSTRUCTION_HEAD | INSTRUCTION_LOOP | INSTRUCTION_SHOWN))
+            record_step(trace, frame, instruction, now, ticks);
+    }
+    if (hits < instruction->stop_at)
+        return false;
+    Code_darken_instruction(code, instruction);
+    ThreadTrace_lose_step(trace); // taking the hook out takes its time
+    return true;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// See thread_trace_call.h.
+#include "tracer/hook/thread_trace_call.h"
+#include "ipc/base/heap.h"
+#include "tracer/code/arming.h"
+#include "tracer/hook/thread_trace_block.h"
+
+bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
+                       uint32_t depth, uint16_t start, uint64_t ticks)
+{
+    uint64_t entries = Counter_add(&code->hot.entries, 1);
+    int64_t now = ThreadTrace_advance(trace, ticks, code->hot.enter_hook);
+    struct Frame *frame;
+    bool disable = false, untimed = code->hot.untimed;
+
+    // What a dark function's other sites still say makes nothing newer.
+    if (!code->hot.dark)
+        Counter_set(&code->hot.last_seen, ticks);
+    else
+        Code_touch(code);
+    while (trace->top->depth >= depth)
+        ThreadTrace_pop_unseen(trace, ticks);
+    if (code->hot.last_caller != trace->top->id)
+        ThreadTrace_note_caller(trace, code, depth);
+    code->hot.untimed = false;
+    if (entries >= code->hot.stop_at) {
+        if (ThreadTrace_renew(trace, code, ticks)) {
+            untimed = true; // something is done in its sight
+        } else if (ThreadTrace_darken(trace, code, ticks)) {
+            disable = true;
+            untimed |= code->spans.ended;
+        } else {
+            return true;
+        }
+    }
+    if (trace->top == trace->limit && !ThreadTrace_grow(trace))
+        return disable;
+    trace->active[code->hot.id % THREAD_TRACE_ACTIVE]++;
+    frame = ++trace->top;
+    *frame = (struct Frame){
+        .address = code->who.address,
+        .code = code,
+        .enter = now,
+        .id = code->hot.id,
+        .depth = depth,
+        .start = start,
+        .epoch = untimed ? EPOCH_NONE : code->hot.epoch,
+    };
+    ThreadTrace_emit(trace, ticks, EVENT_ENTER, frame);
+    return disable;
+}
+
+// --- Leave ---
+
+static void record_first(struct Code *code, uint64_t self)
+{
+    struct Histogram *histogram;
+
+    if (Counter_get(&code->hot.self_calls) < 2)
+        return;
+    histogram = Heap_zeroed(1, sizeof *histogram);
+    if (!histogram)
+        return;
+    if (Counter_get(&code->hot.self_calls) == 2 &&
+        !Counter_get(&code->hot.waited_cycles))
+        Histogram_add(histogram, Counter_get(&code->hot.self_cycles) - self);
+    Histogram_add(histogram, self);
+    Counter_add(&code->cold.grown_bytes, sizeof *histogram);
+    // Pairs with the acquire of whoever builds a snapshot.
+    atomic_store_explicit(&code->hot.histogram, histogram,
+                          memory_order_release);
+    Code_refresh(code);
+}
+
+// May the frame's cycles count as its function's own?
+static bool is_clean(const struct Frame *frame, const struct Code *code)
+{
+    return frame->epoch == code->hot.epoch && !code->hot.dark_callees &&
+           !code->cold.between;
+}
+
+// Books the self time of a call that ended in the sight of a hook.
+static void record_self(const struct Frame *frame, struct Code *code)
+{
+    uint64_t self = frame->self > 0 ? (uint64_t)frame->self : 0;
+
+    Counter_add(&code->hot.self_calls, 1);
+    Counter_add(&code->hot.self_cycles, self);
+    if (frame->waited) {
+        Counter_add(&code->hot.waited_cycles, (uint64_t)frame->waited);
+        return;
+    }
+    if (self < Counter_get(&code->hot.min_cycles))
+        Counter_set(&code->hot.min_cycles, self);
+    if (Code_histogram(code))
+        Histogram_add(Code_histogram(code), self);
+    else
+        record_first(code, self);
+}
+
+// Another frame of the function is open below this one, on the same stack.
+// Asked only where the counters of open frames leave it open: recursion, two
+// ids that share one, a function that is open on a parked stack.
+static bool is_open_below(const struct ThreadTrace *trace,
+                          const struct Frame *frame)
+{
+    const struct Frame *below;
+
+    for (below = frame - 1; below > trace->bottom; below--)
+        if (below->id == frame->id)
+            return true;
+    return false;
+}
+
+// Books a call; its total only if no other call of the function is open below.
+static void record(const struct ThreadTrace *trace, const struct Frame *frame,
+                   struct Code *code, int64_t now)
+{
+    if (frame->waited == FRAME_PARTIAL)
+        return;
+    if (is_clean(frame, code))
+        record_self(frame, code);
+    if (trace->active[frame->id % THREAD_TRACE_ACTIVE] == 1 ||
+        !is_open_below(trace, frame)) {
+        int64_t total = now - frame->enter;
+
+        Counter_add(&code->hot.total_cycles, total > 0 ? (uint64_t)total : 0);
+    }
+}
+
+bool ThreadTrace_leave(struct ThreadTrace *trace, struct Code *code,
+                       struct Site *site, uint32_t depth, uint64_t ticks)
+{
+    unsigned kind = site ? site->hook : Code_leave_hook(code);
+    int64_t now = ThreadTrace_advance(trace, ticks, kind);
+    struct Frame *frame = ThreadTrace_find(trace, code, depth, ticks);
+    bool dark = code->hot.dark;
+
+    if (frame && !code->hot.closed) {
+        if (site)
+            ThreadTrace_end_block(frame, code, site);
+        record(trace, frame, code, now);
+        ThreadTrace_emit(trace, ticks, site ? EVENT_LEAVE : EVENT_RAISE, frame);
+        ThreadTrace_pop(trace);
+    } else if (frame) {
+        ThreadTrace_pop_unseen(trace, ticks);
+    }
+    if (site)
+        Counter_add(&site->hits, 1);
+    if (dark && site) {
+        code->hot.closed = true;
+        atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
+        Code_note_change(code);
+    }
+    return dark;
+}
