@@ -144,8 +144,7 @@ void Call_pay(struct Call *call)
     if (call->paid || !own_trace)
         return;
     Counting_begin(&ocular_state.engine.counting);
-    pay(call, own_trace,
-        Clock_read(&ocular_state.engine.clock) - call->ticks);
+    pay(call, own_trace, Clock_read(&ocular_state.engine.clock) - call->ticks);
     Counting_end(&ocular_state.engine.counting);
     call->paid = true;
 }

@@ -80,8 +80,8 @@ static bool write_again(PyObject *code, enum HitKind kind, size_t unit,
 
     if (!own_trace || own_trace->name_asks)
         return false;
-    full = atomic_load_explicit(&ring->head, memory_order_relaxed) ==
-           ring->limit;
+    full =
+        atomic_load_explicit(&ring->head, memory_order_relaxed) == ring->limit;
     if (full)
         Counting_make_room(counting);
     if (own_trace != ring->trace) {
@@ -117,8 +117,7 @@ count_now(PyObject *const *args, size_t nargsf, enum HitKind kind)
         return Py_None;
     if (is_jump(kind))
         to = Call_unit(args[2]);
-    if (ocular_state.fast &&
-        write_again(args[0], kind, Call_unit(args[1]), to))
+    if (ocular_state.fast && write_again(args[0], kind, Call_unit(args[1]), to))
         return Py_None;
     if (!Call_look(&call, args, nargsf))
         return Py_None;

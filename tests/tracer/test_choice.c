@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/budget/choice: which functions stay armed.
 #include "tracer/budget/choice.h"
+#include "tracer/code/arming.h"
 
 #include "tests/tracer/make_engine.h"
 #include "tracer/code/spans.h"

@@ -598,8 +598,8 @@ static void run_callee(struct Program *p)
 
     p->ticks += 5; // within the cost of the call, see run_one
     if (!p->callee_off) {
-        p->callee_off = ThreadTrace_enter(trace, p->callee, 2, I_RESUME,
-                                          p->ticks);
+        p->callee_off =
+            ThreadTrace_enter(trace, p->callee, 2, I_RESUME, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_ENTER];
     }
     p->ticks += 700;
@@ -649,8 +649,7 @@ static void run_call(struct Program *p)
     unsigned number = I_RESUME;
 
     if (!p->start_off) {
-        p->start_off =
-            ThreadTrace_enter(trace, p->code, 1, I_RESUME, p->ticks);
+        p->start_off = ThreadTrace_enter(trace, p->code, 1, I_RESUME, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_ENTER];
     }
     while (number != COUNT) {
@@ -660,8 +659,8 @@ static void run_call(struct Program *p)
         number = go_on(p, number);
     }
     if (number == I_RETURN && !p->return_off) {
-        p->return_off = ThreadTrace_leave(
-            trace, p->code, Code_site(p->code, 36), 1, p->ticks);
+        p->return_off = ThreadTrace_leave(trace, p->code,
+                                          Code_site(p->code, 36), 1, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_LEAVE];
     }
     p->ticks += 17; // the caller's

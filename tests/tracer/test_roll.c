@@ -565,7 +565,7 @@ static void test_who_changes_a_row_says_so(void **state)
     assert_true(was_touched(code));
     // A call of what is dark makes nothing newer.
     stamp = Code_stamp(code);
-    ThreadTrace_enter(f->trace, code, 1, 0, ++f->at.ticks, PATH_SLOW);
+    ThreadTrace_enter(f->trace, code, 1, 0, ++f->at.ticks);
     assert_true(was_touched(code) || Code_stamp(code) != stamp);
 }
 

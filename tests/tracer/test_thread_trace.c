@@ -92,6 +92,15 @@ static bool leave(struct Fixture *f, struct Code *code, uint32_t depth,
                              depth, ticks);
 }
 
+// As the hook does that ends a long span: its next event is at `ticks`.
+static void ask(struct Fixture *f, uint64_t ticks)
+{
+    struct ThreadTrace *trace = f->trace;
+    int64_t now = (int64_t)(ticks - Counter_get(&trace->overhead));
+
+    trace->taken = ThreadTrace_ask(trace, now - trace->last);
+}
+
 static bool raise_from(struct Fixture *f, struct Code *code, uint32_t depth,
                        uint64_t ticks)
 {
@@ -867,15 +876,26 @@ static void test_spans_that_are_asked_about(void **state)
     Contention_init(&f->contention, 1e9);
     f->contention.last_trace = f->trace;
     enter(f, code, 1, 1000);
+    ask(f, 101000);
     leave(f, code, 1, 101000);
     assert_false(f->trace->preemption.known);
-    assert_int_equal(Counter_get(&f->trace->overhead), 0);
     enter(f, code, 1, 110000);
+    ask(f, 210001);
     leave(f, code, 1, 210001);
     assert_true(f->trace->preemption.known);
     assert_int_equal(Counter_get(&code->hot.self_cycles), 200001);
-    // What asking took is a hook's.
-    assert_true(Counter_get(&f->trace->overhead) > 100);
+    // The answer is of that span alone, and of no more than all of it.
+    enter(f, code, 1, 220000);
+    f->trace->taken = 40000;
+    leave(f, code, 1, 380000);
+    assert_int_equal(Counter_get(&code->hot.self_cycles), 200001 + 120000);
+    enter(f, code, 1, 400000);
+    leave(f, code, 1, 500001);
+    assert_int_equal(Counter_get(&code->hot.self_cycles), 420002);
+    enter(f, code, 1, 510000);
+    f->trace->taken = 1000000;
+    leave(f, code, 1, 710000);
+    assert_int_equal(Counter_get(&code->hot.self_cycles), 420002);
     ThreadTrace_reset(f->trace, NOTHING, 0);
     assert_false(f->trace->preemption.known);
 }
@@ -891,10 +911,12 @@ static void test_armed_code_is_asked_about(void **state)
     f->contention.last_trace = f->trace;
     f->trace->preemption.skips = 2;
     enter(f, code, 1, 1000);
+    ask(f, 201000);
     leave(f, code, 1, 201000);
     assert_false(f->trace->preemption.known);
     f->contention.armed++;
     enter(f, code, 1, 202000);
+    ask(f, 402000);
     leave(f, code, 1, 402000);
     assert_true(f->trace->preemption.known);
 }
@@ -911,6 +933,7 @@ static void test_a_suspension_is_no_wait(void **state)
     enter(f, code, 1, 1000);
     f->trace->preemption.suspended_ns -= 3000000000;
     f->contention.last_trace = NULL;
+    ask(f, 5000001000);
     leave(f, code, 1, 5000001000);
     assert_in_range(Counter_get(&code->hot.waited_cycles), 1999999000,
                     2000001000);

@@ -152,8 +152,8 @@ void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks)
 bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks)
 {
     if (code->hot.dark || code->spans.ended || !second->hits ||
-        // Before, even, at a call that has had its code adopted.
-        (int64_t)(ticks - code->cold.renewed) < (int64_t)second->ticks)
+        // Shortly before, even, at a call that has had its code adopted.
+        ticks - code->cold.renewed + second->ticks < 2 * second->ticks)
         return false;
     Code_extend(code, second->hits, ticks);
     return true;

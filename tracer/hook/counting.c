@@ -36,8 +36,7 @@ static struct Code *find(struct Counting *counting, uintptr_t address)
     struct Seen *seen = seen_at(counting, address);
 
     if (__builtin_expect(seen->address != address, 0)) {
-        struct Code *code =
-            Registry_find_living(counting->registry, address);
+        struct Code *code = Registry_find_living(counting->registry, address);
 
         if (!code) // not accepted, or another object altogether
             return NULL;
@@ -149,8 +148,7 @@ static bool step(struct ThreadTrace *trace, struct Code *code,
 {
     size_t unit = Hit_unit(hit);
     const struct Instruction *at = instruction_at(code, unit);
-    enum HookKind kind =
-        unit < far ? HOOK_INSTRUCTION : HOOK_INSTRUCTION_FAR;
+    enum HookKind kind = unit < far ? HOOK_INSTRUCTION : HOOK_INSTRUCTION_FAR;
 
     if (!at || atomic_load_explicit(&at->dark, memory_order_relaxed)) {
         ThreadTrace_advance(trace, hit->ticks, kind);

@@ -23,9 +23,9 @@ struct HitRing {
     _Alignas(64) _Atomic uint64_t head; // hits ever written; release
     uint64_t limit; // head may grow up to here without a look at tail
     const struct ThreadTrace *trace; // whose hit the newest one is
-    uintptr_t chunk; // of the interpreter's data stack that it ran on
-    uint64_t last;   // ticks of the newest hit
-    uint64_t brief;  // ticks after it in which a hit needs no questions
+    uintptr_t chunk;     // of the interpreter's data stack that it ran on
+    uint64_t last;       // ticks of the newest hit
+    uint64_t brief;      // ticks after it in which a hit needs no questions
     uintptr_t task_code; // of the function that begins tasks' steps; 0: none
     // The consumer's.
     _Alignas(64) _Atomic uint64_t tail; // release, read by the producer

@@ -220,7 +220,7 @@ int64_t ThreadTrace_advance(struct ThreadTrace *trace, uint64_t ticks,
     Counter_set(&trace->overhead, overhead + (uint64_t)trace->cost[kind]);
     trace->last = now;
     if (trace->contention->last_trace != trace ||
-        span > trace->contention->brief_span)
+        span > trace->contention->brief_span || trace->taken)
         span = ThreadTrace_check_span(trace, span);
     trace->top->self += span;
     return now;

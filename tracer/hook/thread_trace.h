@@ -64,8 +64,8 @@ struct ThreadTrace {
     // Not the hot path's.
     counter_t stolen; // ticks of `overhead` in which other programs had the
                       // CPU: neither the program's time nor our cost
-    int64_t taken; // ticks that others had the CPU for in the span that ends
-                   // with the next event
+    int64_t taken;    // ticks that others had the CPU for in the span that ends
+                      // with the next event
     struct Preemption preemption; // its own thread's, with the interpreter's
                                   // lock
     struct Stack *stack;  // the one that top, limit and bottom are of; they are

@@ -4,8 +4,7 @@
 #include "tracer/code/arming.h"
 
 // Instructions of the block that ends at `site`.
-static uint16_t block_length(const struct Frame *frame,
-                             const struct Code *code,
+static uint16_t block_length(const struct Frame *frame, const struct Code *code,
                              const struct Site *site)
 {
     uint16_t length =
@@ -44,8 +43,8 @@ static uint64_t net_cycles(int64_t cycles)
 }
 
 static void push_loop(struct ThreadTrace *trace, struct Frame *frame,
-                           const struct Site *site, uint16_t head, int64_t now,
-                           uint64_t ticks)
+                      const struct Site *site, uint16_t head, int64_t now,
+                      uint64_t ticks)
 {
     uint16_t from = frame->code->layout.units[site->unit].number;
     uint16_t length = block_length(frame, frame->code, site);
@@ -94,10 +93,9 @@ static struct Loop *find_loop(struct ThreadTrace *trace,
 
 // Precise mode, with a timeline: an instruction where a loop begins or ends, or
 // that is shown.
-static void record_step(struct ThreadTrace *trace,
-                             const struct Frame *frame,
-                             const struct Instruction *instruction, int64_t now,
-                             uint64_t ticks)
+static void record_step(struct ThreadTrace *trace, const struct Frame *frame,
+                        const struct Instruction *instruction, int64_t now,
+                        uint64_t ticks)
 {
     uint16_t number = frame->start;
     struct Loop *loop;
