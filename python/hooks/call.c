@@ -4,7 +4,6 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/frames.h"
 #include "python/hooks/own_trace.h"
-#include "python/hooks/tasks.h"
 #include "python/hooks/thread_state.h"
 #include "tracer/base/tsc_guard.h"
 
@@ -134,8 +133,6 @@ bool Call_count_alone(struct Call *call, enum HitKind kind, size_t to)
     Call_begin(call);
     disable = Call_count(call, kind, to);
     Call_end(call);
-    if (call->code->cold.begins_tasks && kind <= HIT_RESUME)
-        Tasks_note(call);
     return disable;
 }
 

@@ -9,8 +9,5 @@
 extern const vectorcallfunc HOOK_FAST[HOOK_EVENTS];
 // Where the CPU's counter or the place of the thread state cannot be relied on.
 extern const vectorcallfunc HOOK_SLOW[HOOK_EVENTS];
-// Writes an event down of which nothing else is to be done. false: it is to be
-// counted (call.h).
-bool Hook_write(PyObject *code, enum HitKind kind, size_t unit);
 
 #endif

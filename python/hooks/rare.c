@@ -5,9 +5,9 @@
 #include "python/hooks/call.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/frames.h"
-#include "python/hooks/hook.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/tools.h"
+#include "python/hooks/writer.h"
 #include "tracer/base/tsc_guard.h"
 
 // From 3.15 on these two are local events, of accepted code, and can be
@@ -20,6 +20,12 @@ static PyObject *unless_dark(const struct Code *code)
 #endif
     (void)code;
     return Py_None;
+}
+
+static bool write_down(PyObject *code, enum HitKind kind, size_t unit)
+{
+    return ocular_state.fast && (Writer_write(code, kind, unit, 0) ||
+                                 Writer_write_again(code, kind, unit, 0));
 }
 
 PyObject *Rare_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
@@ -36,7 +42,7 @@ PyObject *Rare_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
     code = Adopt_find(&ocular_state, args[0]);
     if (!code)
         return Py_None;
-    if (Hook_write(args[0], HIT_RAISE, 0))
+    if (write_down(args[0], HIT_RAISE, 0))
         return unless_dark(code);
     Call_init(&call);
     if (Call_look(&call, args, nargsf))
@@ -59,7 +65,7 @@ PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     if (!code)
         return Py_None;
     if (PyLong_Check(args[1]) &&
-        Hook_write(args[0], HIT_THROW, Call_unit(args[1])))
+        write_down(args[0], HIT_THROW, Call_unit(args[1])))
         return unless_dark(code);
     Call_init(&call);
     if (Call_look(&call, args, nargsf))

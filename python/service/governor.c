@@ -141,8 +141,7 @@ static bool hold(struct Governor *governor, bool full)
     if (full) {
         update_costs(governor);
         state->engine.contention.preempted = governor->preempted;
-        if (state->fast)
-            Counting_set_brief(&state->engine.counting);
+        Counting_set_brief(&state->engine.counting);
         Tools_watch(state);
         note_edges(state, deadline);
         Adopt_running_put_off(state);

@@ -286,7 +286,7 @@ def test_rearm_arms_the_instructions(tracing, sockets):
         viewer.rearm(row(ocular.snapshot(), "straight")["id"])
     wait_until(lambda: not any(r["dark"] for r in rows()))
     straight(1)
-    assert all(r["hits"] == 5 and not r["exact"] for r in rows())
+    assert all(r["hits"] == 6 and not r["exact"] for r in rows())
     for _ in range(20):
         straight(1)
     assert all(r["hits"] == 10 and r["dark"] for r in rows())

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// See writer.h.
+#include "python/hooks/writer.h"
+
+static void push(struct HitRing *ring, uint64_t ticks, uint64_t who)
+{
+    if (atomic_load_explicit(&ring->head, memory_order_relaxed) == ring->limit)
+        Counting_make_room(&ocular_state.engine.counting);
+    HitRing_push(ring, ticks, who, 0);
+}
+
+// The thread that runs is another one than at the hit before. It has waited:
+// the kernel has nothing to say of that time. false: there is more to do.
+static bool turn(struct HitRing *ring)
+{
+    const PyThreadState *state = ThreadState_fast();
+    struct ThreadTrace *trace = own_trace;
+    uint64_t ticks = Clock_counter();
+
+    if (trace->name_asks || trace->chunk != ThreadState_chunk(state))
+        return false;
+    Preemption_forget(&trace->preemption);
+    ThreadTrace_set_state(trace, (uintptr_t)state, state->id, ticks);
+    push(ring, ticks, Hit_who((uintptr_t)trace, HIT_THREAD));
+    ring->trace = trace;
+    ring->chunk = trace->chunk;
+    return true;
+}
+
+// A full ring, another thread or a long time since the last hit.
+bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
+                        size_t to)
+{
+    struct Counting *counting = &ocular_state.engine.counting;
+    struct HitRing *ring = &counting->ring;
+    uint64_t begin = Clock_counter(), span = begin - ring->last;
+    bool full;
+
+    if (!ocular_state.fast || !own_trace || own_trace->name_asks)
+        return false;
+    full =
+        atomic_load_explicit(&ring->head, memory_order_relaxed) == ring->limit;
+    if (full)
+        Counting_make_room(counting);
+    if (own_trace != ring->trace) {
+        if (!turn(ring))
+            return false;
+    } else if (span > ring->brief) {
+        int64_t taken = ThreadTrace_ask(own_trace, (int64_t)span);
+
+        push(ring, begin, Hit_who((uintptr_t)taken, HIT_TAKEN));
+    } else if (!full) {
+        return false;
+    }
+    push(ring, Clock_counter(), Hit_who(Clock_counter() - begin, HIT_PAID));
+    if (atomic_load_explicit(&ring->head, memory_order_relaxed) == ring->limit)
+        Counting_make_room(counting);
+    return Writer_write(code, kind, unit, to);
+}

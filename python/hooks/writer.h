@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Writes an event down: 24 bytes into the ring, and nothing else is touched but
+// the ring's own line and one of the table of dark sites. Hooks on the traced
+// thread, interpreter's lock held.
+#ifndef OCULAR_PYTHON_HOOKS_WRITER_H
+#define OCULAR_PYTHON_HOOKS_WRITER_H
+
+#include "python/hooks/frames.h"
+#include "python/hooks/own_trace.h"
+#include "python/hooks/thread_state.h"
+
+#define WRITER_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+// Only where the clock and the thread state are found fast (state.fast). false:
+// there is more to do.
+static inline __attribute__((always_inline)) bool
+Writer_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
+{
+    struct HitRing *ring = &ocular_state.engine.counting.ring;
+    const PyThreadState *state = ThreadState_fast();
+    uint32_t depth = ThreadState_depth(state);
+    uint64_t who = Hit_who((uintptr_t)code, kind), ticks;
+
+    if (WRITER_UNLIKELY(own_trace != ring->trace ||
+                        ThreadState_chunk(state) != ring->chunk ||
+                        atomic_load_explicit(
+                            &ring->head, memory_order_relaxed) == ring->limit ||
+                        !Hit_fits(depth, unit, to) ||
+                        HitRing_is_dark(ring, HitRing_key(who, unit))))
+        return false;
+    if (kind == HIT_ENTER &&
+        WRITER_UNLIKELY((uintptr_t)code == ring->task_code))
+        return false;
+    if (kind <= HIT_RESUME)
+        to = Hit_caller(Frames_caller(state));
+    ticks = Clock_counter();
+    if (WRITER_UNLIKELY(ticks - ring->last > ring->brief))
+        return false;
+    HitRing_push(ring, ticks, who, Hit_where(depth, unit, to));
+    return true;
+}
+
+// The same if something stood in the way that is soon dealt with. What that
+// takes is no time of the program's. false: the event is to be counted at once
+// (call.h).
+bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
+                        size_t to);
+
+#endif
