@@ -37,7 +37,7 @@ count_now(PyObject *const *args, size_t nargsf, enum HitKind kind)
     if (!Hit_fits(0, 0, to))
         return ocular_state.disable;
     disable = Call_count_alone(&call, kind, to);
-    if (call.code->cold.begins_tasks && kind <= HIT_RESUME)
+    if (kind == HIT_ENTER)
         Tasks_note(&call);
     return disable ? ocular_state.disable : Py_None;
 }

@@ -6,6 +6,7 @@
 #include "python/hooks/callees.h"
 #include "python/hooks/frames.h"
 #include "python/hooks/own_trace.h"
+#include "python/hooks/tasks.h"
 #include "python/hooks/tools.h"
 #include "python/hooks/writer.h"
 #include "tracer/base/tsc_guard.h"
@@ -106,10 +107,15 @@ static enum HitKind kind_of(const struct Call *call)
 
 static void enter_missed(struct Call *call, bool first)
 {
+    bool missed;
+
     Call_begin(call);
-    if (first || is_missed(call))
+    missed = first || is_missed(call);
+    if (missed)
         Call_count(call, kind_of(call), 0);
     Call_end(call);
+    if (missed)
+        Tasks_note(call);
 }
 
 static void count_unarmed(struct Call *call)
@@ -150,6 +156,8 @@ static bool enter_unarmed(struct Call *call)
     else
         count_unarmed(call);
     Call_end(call);
+    if (armed)
+        Tasks_note(call);
     return again;
 }
 

@@ -171,12 +171,11 @@ static void push(const struct Call *call, PyObject *task)
     Py_XDECREF(name);
 }
 
-void Tasks_note(struct Call *call)
+void Tasks_note(const struct Call *call)
 {
     PyObject *handle, *callback, *task;
-    uint64_t ticks = call->ticks;
 
-    if (call->code->hot.dark)
+    if (!call->code->cold.begins_tasks || call->code->hot.dark)
         return;
     handle = first_argument(call->code);
     callback = handle
@@ -189,5 +188,4 @@ void Tasks_note(struct Call *call)
     Py_XDECREF(task);
     Py_XDECREF(callback);
     Py_XDECREF(handle);
-    call->ticks = ticks;
 }

@@ -10,9 +10,9 @@
 
 // 0, or -1 with an exception.
 int Tasks_init(struct State *state);
-// `call` is one of that function and has been counted: if a step of a task
+// `call` has been counted. If it is one of that function, and a step of a task
 // begins with it, the task's number and name go into the thread's ring. No
-// Python code runs, and no exception is left. Whatever it takes is our cost.
-void Tasks_note(struct Call *call);
+// Python code runs, and no exception is left.
+void Tasks_note(const struct Call *call);
 
 #endif
