@@ -147,7 +147,7 @@ static bool is_open(const struct Call *call)
            top->depth == call->depth;
 }
 
-static void push(const struct Call *call, PyObject *task)
+static void push(const struct Call *call, PyObject *task, uint64_t begin)
 {
     struct Mark mark = {.kind = EVENT_TASK, .name = "task", .name_size = 4};
     PyObject *name;
@@ -167,12 +167,15 @@ static void push(const struct Call *call, PyObject *task)
     Counting_begin(&ocular_state.engine.counting);
     if (is_open(call))
         Mark_push(call->trace->ring, call->ticks, &mark);
+    Counter_add(&call->trace->overhead,
+                Clock_read(&ocular_state.engine.clock) - begin);
     Counting_end(&ocular_state.engine.counting);
     Py_XDECREF(name);
 }
 
 void Tasks_note(const struct Call *call)
 {
+    uint64_t begin = Clock_read(&ocular_state.engine.clock);
     PyObject *handle, *callback, *task;
 
     if (!call->code->cold.begins_tasks || call->code->hot.dark)
@@ -183,7 +186,7 @@ void Tasks_note(const struct Call *call)
                    : NULL;
     task = callback ? task_of(callback) : NULL;
     if (task)
-        push(call, task);
+        push(call, task, begin);
     PyErr_Clear();
     Py_XDECREF(task);
     Py_XDECREF(callback);
