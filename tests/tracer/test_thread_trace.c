@@ -77,7 +77,7 @@ static void with_timeline(struct Fixture *f)
     assert_non_null(f->trace->ring);
 }
 
-// The events, on the slow path.
+// The events.
 static bool enter(struct Fixture *f, struct Code *code, uint32_t depth,
                   uint64_t ticks)
 {

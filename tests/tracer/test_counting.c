@@ -1,0 +1,1317 @@
+// SPDX-License-Identifier: MIT
+// tracer/hook/counting and the ring it empties: hits that are counted late make
+// the same counters as hits that are counted at once; what goes dark while its
+// hits are still on their way; who makes room; a hook and a collector at a
+// time.
+#include "tracer/hook/counting.h"
+
+#include "tests/tracer/make_opcodes.h"
+#include "tracer/code/arming.h"
+#include "tracer/code/precise.h"
+#include "tracer/code/registry.h"
+#include "tracer/hook/switch.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/sanitizers.h"
+
+enum { AT_A_TIME = 256, HALF = HIT_RING_HITS / 2 }; // as in counting.c
+enum { JUMP_SITE = 1, RETURN_SITE = 2 };            // of LOOP
+
+static const int64_t COST[HOOK_KINDS] = {
+    [HOOK_ENTER] = 3,  [HOOK_LEAVE] = 4,       [HOOK_JUMP] = 2,
+    [HOOK_BRANCH] = 1, [HOOK_INSTRUCTION] = 5, [HOOK_DARK_THROW] = 2};
+static const int64_t NOTHING[HOOK_KINDS];
+
+struct Fixture {
+    struct Counting counting; // first: its lines are aligned
+    struct Registry *registry;
+    struct Contention contention;
+    struct Opcodes opcodes;
+    struct ThreadTrace *trace, *other;
+    sem_t half_full;
+};
+
+// clang-format off
+static const uint8_t LOOP[] = {
+    RESUME, 0,                  // unit 0, instruction 0
+    LOAD_FAST, 0,               // 1, 1
+    JUMP_BACKWARD, 3, CACHE, 0, // 2, 2
+    RETURN_VALUE, 0,            // 4, 3
+};
+
+static const uint8_t GENERATOR[] = {
+    RESUME, 0,                  // unit 0, instruction 0
+    FOR_ITER, 5, CACHE, 0,      // 1, 1: to 8
+    YIELD_VALUE, 0,             // 3, 2
+    RESUME, 1,                  // 4, 3
+    JUMP_BACKWARD, 5, CACHE, 0, // 5, 4: to 1
+    RETURN_VALUE, 0,            // 7, 5
+    RETURN_VALUE, 0,            // 8, 6
+};
+// clang-format on
+
+static struct Code *make(struct Fixture *f, const uint8_t *bytecode,
+                         size_t size, uint64_t threshold)
+{
+    uint32_t id = Registry_next_id(f->registry);
+    struct CodeSource source = {.address = 0x10000 + 64 * (uintptr_t)id,
+                                .name = "f",
+                                .file = "f.py",
+                                .bytecode = bytecode,
+                                .bytecode_size = size,
+                                .line_table = bytecode};
+    struct Code *code = Code_new(id, &source, &f->opcodes, threshold, false);
+
+    assert_non_null(code);
+    Registry_add(f->registry, code);
+    return code;
+}
+
+static struct Code *add(struct Fixture *f, uint64_t threshold)
+{
+    return make(f, LOOP, sizeof LOOP, threshold);
+}
+
+// --- A hook, in the late way and in the other one ----------------------------
+
+static struct Hit make_hit(const struct Code *code, enum HitKind kind,
+                           size_t unit, uint32_t depth, uint64_t ticks)
+{
+    return (struct Hit){ticks, Hit_who(code->who.address, kind),
+                        Hit_where(depth, unit, 0)};
+}
+
+static void push(struct Fixture *f, const struct Hit *hit)
+{
+    struct HitRing *ring = &f->counting.ring;
+
+    if (ring->head == ring->limit)
+        Counting_make_room(&f->counting);
+    HitRing_push(ring, hit->ticks, hit->who, hit->where);
+}
+
+static void push_thread(struct Fixture *f, const struct ThreadTrace *trace)
+{
+    const struct Hit hit = {.who = Hit_who((uintptr_t)trace, HIT_THREAD)};
+
+    push(f, &hit);
+}
+
+static void push_paid(struct Fixture *f, uint64_t ticks)
+{
+    const struct Hit hit = {.who = Hit_who(ticks, HIT_PAID)};
+
+    push(f, &hit);
+}
+
+static bool is_dark(struct Fixture *f, const struct Hit *hit)
+{
+    return HitRing_is_dark(&f->counting.ring,
+                           HitRing_key(hit->who, Hit_unit(hit)));
+}
+
+static bool count_now(struct Fixture *f, struct ThreadTrace *trace,
+                      struct Code *code, const struct Hit *hit)
+{
+    bool disable;
+
+    Counting_begin(&f->counting);
+    disable = Counting_count(&f->counting, trace, code, hit);
+    Counting_end(&f->counting);
+    return disable;
+}
+
+static void push_call(struct Fixture *f, const struct Code *code,
+                      uint32_t depth, uint64_t ticks, uint64_t took)
+{
+    const struct Hit enter = make_hit(code, HIT_ENTER, 0, depth, ticks);
+    const struct Hit leave = make_hit(code, HIT_LEAVE, 4, depth, ticks + took);
+
+    push(f, &enter);
+    push(f, &leave);
+}
+
+static void expect_calls(const struct Code *code, uint64_t calls,
+                         uint64_t self_calls, uint64_t self, uint64_t total)
+{
+    assert_int_equal(Counter_get(&code->hot.entries), calls);
+    assert_int_equal(Counter_get(&code->hot.self_calls), self_calls);
+    assert_int_equal(Counter_get(&code->hot.self_cycles), self);
+    assert_int_equal(Counter_get(&code->hot.total_cycles), total);
+}
+
+// --- Late is as good as at once ----------------------------------------------
+
+enum { FUNCTIONS = 6, WORLDS = 2 };
+
+// The same program in two processes: one counts late, one at once.
+struct Chaos {
+    struct Fixture *worlds[WORLDS];
+    struct Code *codes[WORLDS][FUNCTIONS];
+    bool generator[FUNCTIONS];
+    bool other; // thread
+    uint32_t depth;
+    uint64_t ticks;
+    uint64_t late; // hits
+    uint64_t dark; // hits of what the table had
+};
+
+enum { LATE, AT_ONCE };
+
+static struct ThreadTrace *running(const struct Chaos *chaos, int world)
+{
+    return chaos->other ? chaos->worlds[world]->other
+                        : chaos->worlds[world]->trace;
+}
+
+static bool holds(struct RealStack *real, const struct Frame *frame)
+{
+    (void)real, (void)frame;
+    return true;
+}
+
+// As python/hooks/call.c counts one.
+static void hit_at_once(struct Fixture *f, struct ThreadTrace *trace,
+                        struct Code *code, const struct Hit *hit)
+{
+    struct RealStack real = {.holds = holds, .depth = Hit_depth(hit)};
+
+    Counting_begin(&f->counting);
+    if (Hit_kind(hit) <= HIT_RESUME)
+        ThreadTrace_settle(trace, code, &real, hit->ticks);
+    Counting_count(&f->counting, trace, code, hit);
+    Counting_end(&f->counting);
+}
+
+// Nobody takes out a hook here: a dark site goes on to be hit.
+static void hit_both(struct Chaos *chaos, unsigned n, enum HitKind kind,
+                     size_t unit, size_t to)
+{
+    for (int world = 0; world < WORLDS; world++) {
+        struct Fixture *f = chaos->worlds[world];
+        struct Code *code = chaos->codes[world][n];
+        struct Hit hit = make_hit(code, kind, unit, chaos->depth, chaos->ticks);
+
+        hit.where |= to;
+        if (world == AT_ONCE) {
+            hit_at_once(f, running(chaos, world), code, &hit);
+        } else if (is_dark(f, &hit)) {
+            hit_at_once(f, running(chaos, world), code, &hit);
+            chaos->dark++;
+        } else {
+            push(f, &hit);
+            chaos->late++;
+        }
+    }
+}
+
+static void switch_thread(struct Chaos *chaos)
+{
+    chaos->other = !chaos->other;
+    push_thread(chaos->worlds[LATE], running(chaos, LATE));
+}
+
+static void rearm(const struct Chaos *chaos, unsigned n)
+{
+    for (int world = 0; world < WORLDS; world++) {
+        struct Fixture *f = chaos->worlds[world];
+        struct Code *code = chaos->codes[world][n];
+
+        Counting_begin(&f->counting);
+        ThreadTrace_forget(f->trace, code);
+        ThreadTrace_forget(f->other, code);
+        Code_rearm(code, 30, true, chaos->ticks);
+        Counting_end(&f->counting);
+    }
+}
+
+// The function on top, as the one that counts at once knows it.
+static unsigned on_top(const struct Chaos *chaos, unsigned otherwise)
+{
+    const struct Code *code = running(chaos, AT_ONCE)->top->code;
+
+    for (unsigned n = 0; code && n < FUNCTIONS; n++)
+        if (chaos->codes[AT_ONCE][n] == code)
+            return n;
+    return otherwise;
+}
+
+static void leave_or_raise(struct Chaos *chaos, unsigned n, long choice)
+{
+    if (choice % 20 == 0)
+        hit_both(chaos, n, HIT_RAISE, 0, 0);
+    else if (!chaos->generator[n])
+        hit_both(chaos, n, HIT_LEAVE, 4, 0);
+    else
+        hit_both(chaos, n, HIT_LEAVE, choice % 3 ? 3 : 7, 0);
+    chaos->depth -= chaos->depth > 1;
+}
+
+static void enter_or_resume(struct Chaos *chaos, unsigned n, long choice)
+{
+    chaos->depth++;
+    if (!chaos->generator[n] || choice % 3 == 0)
+        hit_both(chaos, n, HIT_ENTER, 0, 0);
+    else if (choice % 3 == 1)
+        hit_both(chaos, n, HIT_RESUME, 4, 0);
+    else
+        hit_both(chaos, n, HIT_THROW, 4, 0);
+}
+
+// Anything that may happen, also what a program never does.
+static void turn(struct Chaos *chaos)
+{
+    unsigned n = (unsigned)(lrand48() % FUNCTIONS);
+    long choice = lrand48() % 1000;
+
+    chaos->ticks += (uint64_t)(lrand48() % 60);
+    if (choice < 350) {
+        enter_or_resume(chaos, n, choice);
+        return;
+    }
+    if (choice > 980)
+        chaos->depth = chaos->depth / 2 + 1; // frames that left unseen
+    if (choice < 900)
+        n = on_top(chaos, n);
+    if (choice < 700)
+        leave_or_raise(chaos, n, choice);
+    else if (choice < 900 && chaos->generator[n])
+        hit_both(chaos, n, HIT_BRANCH, 1, choice % 2 ? 3 : 8);
+    else if (choice < 950)
+        hit_both(chaos, n, HIT_JUMP, chaos->generator[n] ? 5 : 2, 1);
+    else if (choice < 960)
+        switch_thread(chaos);
+    else if (choice < 965)
+        chaos->ticks += 5000; // longer than long_span
+    else if (choice < 970)
+        rearm(chaos, n);
+}
+
+static void expect_same_sites(const struct Code *a, const struct Code *b)
+{
+    for (uint32_t i = 0; i < a->layout.site_count; i++) {
+        const struct Site *one = &a->layout.sites[i];
+        const struct Site *two = &b->layout.sites[i];
+
+        assert_int_equal(Counter_get(&one->hits), Counter_get(&two->hits));
+        assert_int_equal(Counter_get(&one->cycles), Counter_get(&two->cycles));
+        assert_int_equal(Counter_get(&one->instructions),
+                         Counter_get(&two->instructions));
+        assert_int_equal(one->dark, two->dark);
+    }
+}
+
+static void expect_same(const struct Code *a, const struct Code *b)
+{
+    assert_int_equal(Counter_get(&a->hot.entries),
+                     Counter_get(&b->hot.entries));
+    assert_int_equal(Counter_get(&a->hot.resumed),
+                     Counter_get(&b->hot.resumed));
+    assert_int_equal(Counter_get(&a->hot.self_calls),
+                     Counter_get(&b->hot.self_calls));
+    assert_int_equal(Counter_get(&a->hot.self_cycles),
+                     Counter_get(&b->hot.self_cycles));
+    assert_int_equal(Counter_get(&a->hot.min_cycles),
+                     Counter_get(&b->hot.min_cycles));
+    assert_int_equal(Counter_get(&a->hot.total_cycles),
+                     Counter_get(&b->hot.total_cycles));
+    assert_int_equal(Counter_get(&a->hot.waited_cycles),
+                     Counter_get(&b->hot.waited_cycles));
+    assert_int_equal(Counter_get(&a->hot.last_seen),
+                     Counter_get(&b->hot.last_seen));
+    assert_int_equal(a->hot.dark, b->hot.dark);
+    assert_int_equal(a->hot.closed, b->hot.closed);
+    assert_int_equal(a->hot.exact, b->hot.exact);
+    assert_int_equal(a->hot.epoch, b->hot.epoch);
+    assert_int_equal(a->hot.dark_callees, b->hot.dark_callees);
+    assert_int_equal(a->links.caller_count, b->links.caller_count);
+    expect_same_sites(a, b);
+    assert_int_equal(!Code_histogram(a), !Code_histogram(b));
+    if (Code_histogram(a))
+        assert_memory_equal(Code_histogram(a), Code_histogram(b),
+                            sizeof(struct Histogram));
+}
+
+static void expect_same_thread(struct ThreadTrace *a, struct ThreadTrace *b)
+{
+    const struct Event *events[WORLDS];
+    size_t count;
+
+    assert_int_equal(a->top - a->bottom, b->top - b->bottom);
+    assert_int_equal(a->last, b->last);
+    assert_int_equal(Counter_get(&a->overhead), Counter_get(&b->overhead));
+    assert_int_equal(Counter_get(&a->unwound), Counter_get(&b->unwound));
+    while ((count = Ring_peek(a->ring, &events[0])) > 0) {
+        assert_int_equal(Ring_peek(b->ring, &events[1]), count);
+        assert_memory_equal(events[0], events[1], count * sizeof *events[0]);
+        Ring_pop(a->ring, count);
+        Ring_pop(b->ring, count);
+    }
+    assert_int_equal(Ring_peek(b->ring, &events[1]), 0);
+}
+
+static void compare(const struct Chaos *chaos)
+{
+    Counting_catch_up(&chaos->worlds[LATE]->counting);
+    for (unsigned n = 0; n < FUNCTIONS; n++)
+        expect_same(chaos->codes[LATE][n], chaos->codes[AT_ONCE][n]);
+    expect_same_thread(chaos->worlds[LATE]->trace,
+                       chaos->worlds[AT_ONCE]->trace);
+    expect_same_thread(chaos->worlds[LATE]->other,
+                       chaos->worlds[AT_ONCE]->other);
+}
+
+static void with_timeline(struct Fixture *f)
+{
+    f->trace->ring = Ring_new(NULL);
+    f->other->ring = Ring_new(NULL);
+    assert_true(f->trace->ring && f->other->ring);
+}
+
+static int set_up(void **state);
+static int tear_down(void **state);
+
+static void begin_chaos(struct Chaos *chaos, struct Fixture *f)
+{
+    void *second;
+
+    set_up(&second);
+    chaos->worlds[LATE] = f;
+    chaos->worlds[AT_ONCE] = second;
+    for (int world = 0; world < WORLDS; world++) {
+        with_timeline(chaos->worlds[world]);
+        Contention_share(&chaos->worlds[world]->contention, 4000 / 1e15);
+        for (unsigned n = 0; n < FUNCTIONS; n++) {
+            uint64_t threshold = n % 2 ? 0 : 30;
+
+            chaos->generator[n] = n % 3 == 2;
+            chaos->codes[world][n] = chaos->generator[n]
+                                         ? make(chaos->worlds[world], GENERATOR,
+                                                sizeof GENERATOR, threshold)
+                                         : add(chaos->worlds[world], threshold);
+        }
+    }
+    chaos->depth = 1;
+    push_thread(f, f->trace);
+}
+
+static void test_late_is_as_good_as_at_once(void **state)
+{
+    struct Chaos chaos = {.worlds = {NULL}};
+    void *second;
+    long seeds = FEWER(30) + 1;
+
+    for (long seed = 1; seed <= seeds; seed++) {
+        void *first = *state;
+
+        if (seed > 1)
+            set_up(&first);
+        chaos = (struct Chaos){
+            .worlds = {NULL}, .late = chaos.late, .dark = chaos.dark};
+        begin_chaos(&chaos, first);
+        srand48(seed);
+        for (int i = 0; i < 10000; i++) {
+            turn(&chaos);
+            if (lrand48() % 1000 == 0)
+                compare(&chaos);
+        }
+        compare(&chaos);
+        second = chaos.worlds[AT_ONCE];
+        tear_down(&second);
+        if (seed > 1)
+            tear_down(&first);
+    }
+    assert_true(chaos.late > 6000 * (uint64_t)seeds);
+    assert_true(chaos.dark > 100 * (uint64_t)seeds);
+}
+
+// A program without end uses the ring again and again, and a slot's second hit
+// is as good as its first.
+static void test_more_than_the_ring_holds(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Code *code = add(f, 0);
+    const uint64_t calls = 10 * HIT_RING_HITS + 7;
+
+    push_thread(f, f->trace);
+    for (uint64_t i = 0; i < calls; i++)
+        push_call(f, code, 1, 100 * i, 10);
+    Counting_catch_up(&f->counting);
+    expect_calls(code, calls, calls, 10 * calls, 10 * calls);
+    assert_int_equal(Counter_get(&f->counting.counted), 2 * calls + 1);
+}
+
+static void test_instructions(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 3);
+    struct Hit hit;
+
+    assert_int_equal(Code_make_precise(code, &f->opcodes, 3), 0);
+    f->counting.far_unit = 2;
+    f->trace->cost[HOOK_INSTRUCTION] = 3;
+    f->trace->cost[HOOK_INSTRUCTION_FAR] = 50;
+    push_thread(f, f->trace);
+    hit = make_hit(code, HIT_ENTER, 0, 1, 100);
+    push(f, &hit);
+    for (size_t unit = 0; unit < 4; unit++) { // 3: a cache, no instruction
+        hit = make_hit(code, HIT_STEP, unit, 1, 200 + 100 * unit);
+        push(f, &hit);
+    }
+    Counting_catch_up(&f->counting);
+    for (unsigned n = 0; n < 3; n++)
+        assert_int_equal(Counter_get(&code->layout.instructions[n].hits), 1);
+    assert_int_equal(Counter_get(&code->layout.instructions[3].hits), 0);
+    assert_int_equal(Counter_get(&code->layout.instructions[0].cycles), 97);
+    assert_int_equal(Counter_get(&code->layout.instructions[1].cycles), 97);
+    assert_int_equal(Counter_get(&f->trace->overhead), 3 + 3 + 50 + 50);
+    assert_true(is_dark(f, &hit)); // what is no instruction
+    for (int i = 0; i < 5; i++) {
+        hit = make_hit(code, HIT_STEP, 0, 1, 1000);
+        push(f, &hit);
+    }
+    Counting_catch_up(&f->counting);
+    assert_int_equal(Counter_get(&code->layout.instructions[0].hits), 3);
+    assert_true(is_dark(f, &hit));
+}
+
+// From 3.14 on a branch has two sites.
+static void test_two_arms(void **state)
+{
+    struct Fixture *f = *state;
+    static const uint8_t bytecode[] = {RESUME,       0, POP_JUMP_IF_FALSE, 1,
+                                       CACHE,        0, LOAD_FAST,         0,
+                                       RETURN_VALUE, 0};
+    const struct CodeSource source = {.address = 0x9000,
+                                      .name = "f",
+                                      .file = "f.py",
+                                      .bytecode = bytecode,
+                                      .bytecode_size = sizeof bytecode,
+                                      .line_table = bytecode};
+    struct Code *code =
+        Code_new(Registry_next_id(f->registry), &source, &f->opcodes, 0, true);
+    struct Hit left, right;
+
+    Registry_add(f->registry, code);
+    left = make_hit(code, HIT_BRANCH, 1, 1, 100);
+    right = make_hit(code, HIT_RIGHT, 1, 1, 200);
+    left.where |= 3;
+    right.where |= 4;
+    push_thread(f, f->trace);
+    push(f, &left);
+    push(f, &right);
+    push(f, &right);
+    Counting_catch_up(&f->counting);
+    assert_int_equal(code->layout.sites[1].kind, SITE_BRANCH);
+    assert_int_equal(Counter_get(&code->layout.sites[1].hits), 1);
+    assert_int_equal(code->layout.sites[2].kind, SITE_BRANCH_RIGHT);
+    assert_int_equal(Counter_get(&code->layout.sites[2].hits), 2);
+}
+
+// A jump ends an iteration, a branch never does.
+static void test_iterations(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Code *code = add(f, 0);
+    const enum HitKind kinds[] = {HIT_JUMP, HIT_BRANCH};
+    const struct Event *events;
+
+    with_timeline(f);
+    push_thread(f, f->trace);
+    for (size_t i = 0; i < 2; i++) {
+        struct Hit hit = make_hit(code, HIT_ENTER, 0, 1, 100);
+
+        push(f, &hit);
+        hit = make_hit(code, kinds[i], 2, 1, 200);
+        hit.where |= 1;
+        push(f, &hit);
+        hit = make_hit(code, HIT_LEAVE, 4, 1, 300);
+        push(f, &hit);
+    }
+    Counting_catch_up(&f->counting);
+    assert_int_equal(Ring_peek(f->trace->ring, &events), 3 + 2);
+    assert_int_equal(Event_kind(&events[1]), EVENT_LOOP);
+}
+
+// --- Thresholds --------------------------------------------------------------
+
+// Hits that were on their way when a site went dark count for nothing.
+static void test_exactly_the_threshold(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 10);
+    struct Hit enter, jump, leave;
+
+    push_thread(f, f->trace);
+    for (uint64_t i = 0; i < 400; i++) {
+        enter = make_hit(code, HIT_ENTER, 0, 1, 1000 * i);
+        jump = make_hit(code, HIT_JUMP, 2, 1, 1000 * i + 3);
+        leave = make_hit(code, HIT_LEAVE, 4, 1, 1000 * i + 10);
+        jump.where |= 1;
+        push(f, &enter);
+        push(f, &jump);
+        push(f, &jump);
+        push(f, &leave);
+    }
+    assert_false(is_dark(f, &enter)); // nobody has counted
+    Counting_catch_up(&f->counting);
+    assert_true(is_dark(f, &enter) && is_dark(f, &jump) && is_dark(f, &leave));
+    assert_true(code->hot.dark);
+    expect_calls(code, 10, 10, 100, 100);
+    assert_int_equal(Counter_get(&code->layout.sites[JUMP_SITE].hits), 10);
+    assert_int_equal(Counter_get(&code->layout.sites[RETURN_SITE].hits), 10);
+    assert_true(count_now(f, f->trace, code, &enter)); // its hook is taken out
+    assert_true(is_dark(f, &enter));
+    expect_calls(code, 10, 10, 100, 100);
+    // They take their time all the same, each that of its kind.
+    assert_int_equal(Counter_get(&f->trace->overhead), 0);
+    memcpy(f->trace->cost, COST, sizeof COST);
+    push(f, &jump);
+    push(f, &leave);
+    Counting_catch_up(&f->counting);
+    assert_int_equal(Counter_get(&f->trace->overhead),
+                     COST[HOOK_JUMP] + COST[HOOK_LEAVE]);
+    leave = make_hit(code, HIT_LEAVE, 1, 1, 500000); // no site to disable
+    push(f, &leave);
+    Counting_catch_up(&f->counting);
+    assert_false(is_dark(f, &leave));
+}
+
+// Where it is not dark any more, the table need not know before its next hit.
+static void test_armed_again(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 2);
+    struct Hit enter = make_hit(code, HIT_ENTER, 0, 1, 5000);
+
+    push_thread(f, f->trace);
+    for (uint64_t i = 0; i < 3; i++)
+        push_call(f, code, 1, 1000 * i, 10);
+    Counting_begin(&f->counting);
+    Code_rearm(code, 2, true, 0);
+    Counting_end(&f->counting);
+    assert_true(is_dark(f, &enter));
+    assert_false(count_now(f, f->trace, code, &enter));
+    assert_false(is_dark(f, &enter));
+    push(f, &enter);
+    push(f, &enter);
+    Counting_catch_up(&f->counting);
+    assert_true(is_dark(f, &enter));
+    assert_int_equal(Counter_get(&code->hot.entries), 4);
+}
+
+// The table has one place for many sites. What has lost its own gets it back.
+static void test_sites_that_share_a_place(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 1);
+    struct Hit enter = make_hit(code, HIT_ENTER, 0, 1, 100);
+    uint64_t key = HitRing_key(enter.who, 0);
+
+    push_thread(f, f->trace);
+    push(f, &enter);
+    Counting_catch_up(&f->counting);
+    assert_true(is_dark(f, &enter));
+    HitRing_darken(&f->counting.ring, key ^ 1);
+    assert_false(is_dark(f, &enter));
+    push(f, &enter);
+    Counting_catch_up(&f->counting);
+    assert_true(is_dark(f, &enter));
+    assert_int_equal(Counter_get(&code->hot.entries), 1);
+    // Another one's place is left as it is.
+    Counting_begin(&f->counting);
+    Code_rearm(code, 5, true, 0);
+    Counting_end(&f->counting);
+    HitRing_darken(&f->counting.ring, key ^ 1);
+    assert_false(count_now(f, f->trace, code, &enter));
+    assert_true(HitRing_is_dark(&f->counting.ring, key ^ 1));
+}
+
+// A throw has no site: a dark generator's is not counted, and not in the table.
+static void test_a_throw_has_no_site(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = make(f, GENERATOR, sizeof GENERATOR, 1);
+    struct Hit hit = make_hit(code, HIT_ENTER, 0, 1, 100);
+
+    push_thread(f, f->trace);
+    push(f, &hit);
+    hit = make_hit(code, HIT_THROW, 4, 1, 200);
+    push(f, &hit);
+    f->trace->cost[HOOK_DARK_THROW] = 7;
+    Counting_catch_up(&f->counting);
+    assert_true(code->hot.dark);
+    assert_int_equal(Counter_get(&code->hot.entries), 1);
+    assert_int_equal(Counter_get(&code->hot.resumed), 0);
+    assert_int_equal(Counter_get(&f->trace->overhead), 7);
+    assert_false(is_dark(f, &hit));
+}
+
+// --- Threads -----------------------------------------------------------------
+
+// While the other one's hook ran, a thread waited: 100 to 600, 400 to 1000.
+static void test_two_threads_in_turn(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Code *a = add(f, 0), *b = add(f, 0);
+    const struct {
+        struct ThreadTrace *thread;
+        struct Hit hit;
+    } hits[] = {
+        {f->trace, make_hit(a, HIT_ENTER, 0, 1, 50)},
+        {f->trace, make_hit(a, HIT_JUMP, 2, 1, 100)},
+        {f->other, make_hit(b, HIT_ENTER, 0, 1, 350)},
+        {f->other, make_hit(b, HIT_JUMP, 2, 1, 400)},
+        {f->trace, make_hit(a, HIT_JUMP, 2, 1, 600)},
+        {f->trace, make_hit(a, HIT_LEAVE, 4, 1, 630)},
+        {f->other, make_hit(b, HIT_LEAVE, 4, 1, 1000)},
+    };
+
+    f->contention.last_trace = NULL;
+    for (size_t i = 0; i < sizeof hits / sizeof *hits; i++) {
+        if (i == 0 || hits[i].thread != hits[i - 1].thread)
+            push_thread(f, hits[i].thread);
+        push(f, &hits[i].hit);
+    }
+    Counting_catch_up(&f->counting);
+    expect_calls(a, 1, 1, 80, 580);
+    assert_int_equal(Counter_get(&a->hot.waited_cycles), 500);
+    expect_calls(b, 1, 1, 50, 650);
+    assert_int_equal(Counter_get(&b->hot.waited_cycles), 600);
+    assert_ptr_equal(f->contention.last_trace, f->other);
+}
+
+// A hit that is counted at once says whose the next ones are, too.
+static void test_at_once_says_whose(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+    const struct Hit enter = make_hit(code, HIT_ENTER, 0, 1, 100);
+
+    push_thread(f, f->other);
+    count_now(f, f->trace, code, &enter);
+    push_paid(f, 300);
+    Counting_catch_up(&f->counting);
+    assert_int_equal(Counter_get(&f->trace->overhead), 300);
+    assert_int_equal(Counter_get(&f->other->overhead), 0);
+}
+
+// The kernel knows of the span that ends just now, and of no older one.
+static void test_late_spans_are_not_asked_about(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+    struct Hit enter = make_hit(code, HIT_ENTER, 0, 1, 1000000);
+
+    Contention_init(&f->contention, 1e9);
+    push_thread(f, f->trace);
+    push_call(f, code, 1, 300000, 200000);
+    Counting_catch_up(&f->counting);
+    assert_false(f->trace->preemption.known);
+    expect_calls(code, 1, 1, 200000, 200000);
+    count_now(f, f->trace, code, &enter);
+    assert_true(f->trace->preemption.known);
+}
+
+// What Ocular took for itself is no time of the program's.
+static void test_what_is_paid(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Code *code = add(f, 0);
+    struct Hit hit = make_hit(code, HIT_ENTER, 0, 1, 1000);
+
+    push_paid(f, 5000); // nobody's
+    push_thread(f, f->trace);
+    push(f, &hit);
+    push_paid(f, 300);
+    hit = make_hit(code, HIT_LEAVE, 4, 1, 1700);
+    push(f, &hit);
+    Counting_catch_up(&f->counting);
+    expect_calls(code, 1, 1, 400, 400);
+    assert_int_equal(Counter_get(&f->trace->overhead), 300);
+    assert_int_equal(Counter_get(&f->other->overhead), 0);
+}
+
+static void test_a_thread_is_forgotten(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Code *code = add(f, 0);
+
+    push_thread(f, f->other);
+    push_call(f, code, 1, 100, 10);
+    Counting_catch_up(&f->counting);
+    Counting_begin(&f->counting);
+    Counting_forget_thread(&f->counting, f->trace); // not the one
+    assert_ptr_equal(f->counting.trace, f->other);
+    assert_ptr_equal(f->contention.last_trace, f->other);
+    Counting_forget_thread(&f->counting, f->other);
+    assert_null(f->counting.trace);
+    assert_null(f->contention.last_trace);
+    Counting_end(&f->counting);
+    push_call(f, code, 1, 200, 10);
+    Counting_catch_up(&f->counting);
+    expect_calls(code, 1, 1, 10, 10);
+    assert_int_equal(Counter_get(&f->counting.counted), 5);
+}
+
+// Only the thread that forked is in the child, where the lock is held.
+static void test_after_a_fork(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Code *code = add(f, 0);
+
+    push_thread(f, f->trace);
+    push_call(f, code, 1, 100, 10);
+    f->counting.ring.trace = f->trace;
+    Counting_begin(&f->counting);
+    Counting_after_fork(&f->counting);
+    assert_ptr_equal(f->counting.ring.trace, HIT_RING_NOBODY);
+    push_call(f, code, 1, 200, 10); // nobody's
+    Counting_catch_up(&f->counting);
+    expect_calls(code, 1, 1, 10, 10);
+}
+
+// --- Frames that left unseen -------------------------------------------------
+
+static void enter_with(struct Fixture *f, const struct Code *code,
+                       uint32_t depth, uint64_t ticks, size_t caller)
+{
+    struct Hit hit = make_hit(code, HIT_ENTER, 0, depth, ticks);
+
+    hit.where |= caller;
+    push(f, &hit);
+}
+
+// The frame on top is the caller, if the hook says so or does not know.
+static void test_a_caller_is_kept(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *caller = add(f, 0), *callee = add(f, 0);
+    const size_t says[] = {0, Hit_caller(caller->who.address)};
+
+    push_thread(f, f->trace);
+    for (uint64_t i = 0; i < 2; i++) {
+        enter_with(f, caller, 1, 1000 * i + 100, 0);
+        enter_with(f, callee, 2, 1000 * i + 200, says[i]);
+        Counting_catch_up(&f->counting);
+        assert_int_equal(f->trace->top - f->trace->bottom, 2);
+        assert_int_equal(Counter_get(&f->trace->unwound), 2 * i);
+    }
+    assert_int_equal(callee->links.caller_count, 1);
+}
+
+// It left unseen, and another function stands in its place, which has no frame:
+// that is no call of the one that left.
+static void test_a_stale_caller_is_dropped(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *first = add(f, 0), *gone = add(f, 0), *callee = add(f, 0);
+    const struct Code *there = add(f, 0);
+
+    push_thread(f, f->trace);
+    enter_with(f, first, 1, 100, 0);
+    enter_with(f, gone, 2, 200, 0);
+    enter_with(f, callee, 3, 300, Hit_caller(there->who.address));
+    Counting_catch_up(&f->counting);
+    assert_int_equal(f->trace->top - f->trace->bottom, 2);
+    assert_ptr_equal(f->trace->top->code, callee);
+    assert_ptr_equal((f->trace->top - 1)->code, first);
+    assert_int_equal((f->trace->top - 1)->epoch, EPOCH_NONE);
+    assert_int_equal(Counter_get(&f->trace->unwound), 1);
+    assert_int_equal(callee->links.caller_count, 0);
+}
+
+// Of a frame with a gap above it nothing is known, and of a leave or a jump the
+// place of the caller is another figure.
+static void test_a_caller_that_is_not_the_next(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *first = add(f, 0), *second = add(f, 0);
+    const struct Code *there = add(f, 0);
+    struct Hit jump = make_hit(second, HIT_JUMP, 2, 3, 300);
+
+    push_thread(f, f->trace);
+    enter_with(f, first, 1, 100, 0);
+    enter_with(f, second, 3, 200, Hit_caller(there->who.address));
+    jump.where |= 1;
+    push(f, &jump);
+    Counting_catch_up(&f->counting);
+    assert_int_equal(f->trace->top - f->trace->bottom, 2);
+    assert_int_equal(Counter_get(&f->trace->unwound), 0);
+    // Of the same depth is no caller, whoever it is.
+    enter_with(f, first, 3, 400, 0);
+    Counting_catch_up(&f->counting);
+    assert_int_equal(f->trace->top - f->trace->bottom, 2);
+    assert_int_equal(Counter_get(&f->trace->unwound), 1);
+}
+
+// A dark function's enter is on its way: what was above it has left all the
+// same. The sentinel never does.
+static void test_a_dark_enter_heals_too(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *caller = add(f, 0), *other = add(f, 0), *code = add(f, 1);
+
+    push_thread(f, f->trace);
+    enter_with(f, code, 1, 100, 0);
+    enter_with(f, caller, 1, 200, 0);
+    enter_with(f, other, 2, 300, 0);
+    enter_with(f, code, 2, 400, 0);
+    Counting_catch_up(&f->counting);
+    assert_ptr_equal(f->trace->top->code, caller);
+    enter_with(f, code, 0, 500, 0);
+    Counting_catch_up(&f->counting);
+    assert_ptr_equal(f->trace->top, f->trace->bottom);
+    assert_int_equal(Counter_get(&code->hot.entries), 1);
+}
+
+// A depth of nought is none that an event can have.
+static void test_the_sentinel_stays(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    push_thread(f, f->trace);
+    for (int kind = HIT_ENTER; kind <= HIT_JUMP; kind++) {
+        struct Hit hit = make_hit(code, (enum HitKind)kind,
+                                  kind == HIT_JUMP ? 2 : 0, 0, 100);
+
+        push(f, &hit);
+        Counting_catch_up(&f->counting);
+        assert_true(f->trace->top >= f->trace->bottom);
+        assert_false(count_now(f, f->trace, code, &hit));
+        assert_true(f->trace->top >= f->trace->bottom);
+    }
+}
+
+// --- What is not known -------------------------------------------------------
+
+static void test_the_unknown_is_left_out(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Code *code = add(f, 0);
+    struct Hit hit = make_hit(code, HIT_ENTER, 0, 1, 100);
+
+    push(f, &hit); // whose?
+    Counting_catch_up(&f->counting);
+    push_thread(f, f->trace);
+    hit.who = Hit_who(code->who.address + 32, HIT_ENTER); // never accepted
+    push(f, &hit);
+    hit.who = Hit_who(0, HIT_ENTER);
+    push(f, &hit);
+    for (int kind = HIT_ENTER; kind < HIT_THREAD; kind++) {
+        hit =
+            make_hit(code, (enum HitKind)kind, code->layout.unit_count, 1, 200);
+        push(f, &hit);
+    }
+    hit = make_hit(code, HIT_KINDS, 0, 1, 200);
+    push(f, &hit);
+    hit = make_hit(code, HIT_STEP, 1, 1, 200); // in adaptive mode: taken out
+    push(f, &hit);
+    Counting_catch_up(&f->counting);
+    assert_true(is_dark(f, &hit));
+    expect_calls(code, 0, 0, 0, 0);
+    assert_ptr_equal(f->trace->top, f->trace->bottom);
+    for (uint32_t i = 0; i < code->layout.site_count; i++)
+        assert_int_equal(Counter_get(&code->layout.sites[i].hits), 0);
+}
+
+// Nor does a jump go beyond its code, or stand where there is none.
+static void test_jumps_that_are_none(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Code *code = add(f, 0);
+    struct Hit none = make_hit(code, HIT_JUMP, 1, 1, 200);
+    struct Hit beyond = make_hit(code, HIT_JUMP, 2, 1, 300);
+
+    push_thread(f, f->trace);
+    beyond.where |= code->layout.unit_count;
+    push(f, &none);
+    push(f, &beyond);
+    Counting_catch_up(&f->counting);
+    assert_true(is_dark(f, &none) && is_dark(f, &beyond));
+    assert_int_equal(Counter_get(&code->layout.sites[JUMP_SITE].hits), 0);
+}
+
+// The next code object at its address is another one.
+static void test_code_is_forgotten(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0), *next;
+    struct CodeSource source = {.address = code->who.address,
+                                .name = "g",
+                                .file = "f.py",
+                                .bytecode = LOOP,
+                                .bytecode_size = sizeof LOOP,
+                                .line_table = LOOP};
+
+    push_thread(f, f->trace);
+    push_call(f, code, 1, 100, 10);
+    Counting_begin(&f->counting);
+    Counting_forget(&f->counting, code);
+    Registry_retire(f->registry, code, 500);
+    Counting_end(&f->counting);
+    push_call(f, code, 1, 600, 10); // nobody's by now
+    Counting_catch_up(&f->counting);
+    next =
+        Code_new(Registry_next_id(f->registry), &source, &f->opcodes, 0, false);
+    Registry_add(f->registry, next);
+    push_call(f, next, 1, 700, 10);
+    Counting_catch_up(&f->counting);
+    expect_calls(code, 1, 1, 10, 10);
+    expect_calls(next, 1, 1, 10, 10);
+}
+
+// --- Room --------------------------------------------------------------------
+
+static int wake_ups(struct Fixture *f)
+{
+    int value;
+
+    sem_getvalue(&f->half_full, &value);
+    return value;
+}
+
+static void fill(struct Fixture *f, uint64_t hits)
+{
+    while (hits--)
+        push_paid(f, 1);
+}
+
+static void test_half_full_wakes_once(void **state)
+{
+    struct Fixture *f = *state;
+
+    fill(f, HALF);
+    assert_int_equal(wake_ups(f), 0);
+    fill(f, HALF);
+    assert_int_equal(wake_ups(f), 1);
+    assert_int_equal(Counter_get(&f->counting.counted), 0);
+    Counting_catch_up(&f->counting);
+    assert_int_equal(Counter_get(&f->counting.counted), HIT_RING_HITS);
+    fill(f, HALF);
+    assert_int_equal(wake_ups(f), 1);
+    fill(f, 1);
+    assert_int_equal(wake_ups(f), 2);
+}
+
+static void test_nobody_to_wake(void **state)
+{
+    struct Fixture *f = *state;
+
+    f->counting.ring.half_full = NULL;
+    fill(f, 3 * HIT_RING_HITS);
+    assert_int_equal(wake_ups(f), 0);
+}
+
+// A hook whose ring is full counts, if nobody does.
+static void test_a_full_ring_is_counted_inline(void **state)
+{
+    struct Fixture *f = *state;
+
+    fill(f, HIT_RING_HITS - 1);
+    assert_true(HitRing_find_room(&f->counting.ring));
+    fill(f, 1);
+    assert_false(HitRing_find_room(&f->counting.ring));
+    assert_int_equal(Counter_get(&f->counting.counted), 0);
+    Counting_make_room(&f->counting);
+    assert_int_equal(Counter_get(&f->counting.counted), HIT_RING_HITS);
+    assert_int_equal(f->counting.ring.tail, HIT_RING_HITS);
+    assert_int_equal(pthread_mutex_trylock(&f->counting.mutex), 0);
+    Counting_end(&f->counting);
+    fill(f, 1);
+}
+
+static void *make_room(void *context)
+{
+    Counting_make_room(context);
+    return NULL;
+}
+
+// Whoever counts stands in the midst of it, as the ring of a timeline is full:
+// first with all hits in the ring, then with some of them counted.
+struct Halt {
+    struct Fixture *f;
+    pthread_t hook;
+    unsigned times;
+    uint64_t tails[2];
+};
+
+// The hook comes to a ring without room, and goes on as soon as there is some:
+// it does not wait for the lock, which is held until it has gone.
+static void halt(void *context, void *producer)
+{
+    struct Halt *there = context;
+    struct ThreadTrace *trace = producer;
+    struct Counting *counting = &there->f->counting;
+    const struct Event *events;
+    size_t count = Ring_peek(trace->ring, &events);
+
+    if (there->times < 2)
+        there->tails[there->times] = counting->ring.tail;
+    if (there->times == 0) {
+        count = AT_A_TIME;
+        pthread_create(&there->hook, NULL, make_room, counting);
+    } else if (there->times == 1) {
+        pthread_join(there->hook, NULL);
+    }
+    there->times++;
+    Ring_pop(trace->ring, count);
+}
+
+static void test_room_while_another_counts(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Code *code = add(f, 0);
+    struct Halt there = {.f = f};
+    const struct RingOverflow overflow = {halt, &there};
+
+    with_timeline(f);
+    f->trace->ring->overflow = &overflow;
+    f->trace->ring->producer = f->trace;
+    for (uint64_t i = 0; i < RING_EVENTS - AT_A_TIME / 2; i++)
+        Ring_push(f->trace->ring, i, EVENT_TEXT, 0);
+    push_thread(f, f->trace);
+    for (uint64_t i = 0; i < HIT_RING_HITS / 2 - 1; i++)
+        push_call(f, code, 1, 100 * i, 10);
+    push_paid(f, 1);
+    assert_int_equal(f->counting.ring.head, HIT_RING_HITS);
+    Counting_catch_up(&f->counting);
+    assert_int_equal(there.times, 2);
+    assert_int_equal(there.tails[0], 0);
+    assert_int_equal(there.tails[1], AT_A_TIME);
+    assert_int_equal(Counter_get(&code->hot.entries), HIT_RING_HITS / 2 - 1);
+}
+
+// --- A hook and a collector at a time ----------------------------------------
+
+struct Both {
+    struct Fixture *f;
+    struct Code *code, *dark;
+    uint64_t calls;
+    uint64_t out; // enters of `dark` that its hook has not told
+    atomic_bool done;
+};
+
+static void call_dark(struct Both *both, uint64_t ticks)
+{
+    struct Fixture *f = both->f;
+    const struct Hit enter = make_hit(both->dark, HIT_ENTER, 0, 2, ticks);
+
+    if (!is_dark(f, &enter))
+        push(f, &enter);
+    else if (count_now(f, f->trace, both->dark, &enter))
+        both->out++;
+}
+
+static void *run_hooks(void *context)
+{
+    struct Both *both = context;
+
+    push_thread(both->f, both->f->trace);
+    for (uint64_t i = 0; i < both->calls; i++) {
+        struct Hit hit = make_hit(both->code, HIT_ENTER, 0, 1, 100 * i);
+
+        push(both->f, &hit);
+        if (both->dark && i % 4 == 0)
+            call_dark(both, 100 * i + 2);
+        hit = make_hit(both->code, HIT_LEAVE, 4, 1, 100 * i + 10);
+        push(both->f, &hit);
+    }
+    atomic_store(&both->done, true);
+    return NULL;
+}
+
+static void run_both(struct Both *both)
+{
+    pthread_t hooks;
+    uint64_t entries = 0;
+
+    assert_int_equal(pthread_create(&hooks, NULL, run_hooks, both), 0);
+    while (!atomic_load(&both->done)) {
+        uint64_t now = Counter_get(&both->code->hot.entries);
+
+        assert_true(now >= entries);
+        entries = now;
+        Counting_catch_up(&both->f->counting);
+    }
+    pthread_join(hooks, NULL);
+    Counting_catch_up(&both->f->counting);
+}
+
+static void test_two_at_a_time(void **state)
+{
+    struct Fixture *f = *state;
+    struct Both both = {.f = f, .code = add(f, 0), .calls = FEWER(500000)};
+
+    run_both(&both);
+    expect_calls(both.code, both.calls, both.calls, 10 * both.calls,
+                 10 * both.calls);
+    assert_int_equal(Counter_get(&f->counting.counted), 2 * both.calls + 1);
+    assert_int_equal(Counter_get(&f->trace->unwound), 0);
+}
+
+static void test_two_at_a_time_and_a_threshold(void **state)
+{
+    struct Fixture *f = *state;
+    struct Both both = {
+        .f = f, .code = add(f, 0), .dark = add(f, 100), .calls = FEWER(500000)};
+
+    run_both(&both);
+    assert_int_equal(Counter_get(&both.dark->hot.entries), 100);
+    assert_true(both.out > 0 && both.out <= both.calls / 4 - 100);
+    assert_int_equal(Counter_get(&both.code->hot.entries), both.calls);
+}
+
+// --- A hit -------------------------------------------------------------------
+
+static void test_the_limits_of_a_hit(void **state)
+{
+    const uint32_t depth = (1u << HIT_DEPTH_BITS) - 1;
+    const size_t unit = (1u << HIT_UNIT_BITS) - 1;
+    const uintptr_t address = ((uintptr_t)1 << 57) - 16;
+    const struct Hit hit = {1, Hit_who(address, HIT_KINDS),
+                            Hit_where(depth, unit, unit - 1)};
+
+    (void)state;
+    assert_int_equal(sizeof hit, 24);
+    assert_true(Hit_fits(depth, unit, unit));
+    assert_true(Hit_fits(0, 0, 0));
+    assert_false(Hit_fits(depth + 1, 0, 0));
+    assert_false(Hit_fits(UINT32_MAX, 0, 0));
+    assert_false(Hit_fits(0, unit + 1, 0));
+    assert_false(Hit_fits(0, 0, unit + 1));
+    assert_false(Hit_fits(0, SIZE_MAX, 0));
+    assert_int_equal(Hit_depth(&hit), depth);
+    assert_int_equal(Hit_unit(&hit), unit);
+    assert_int_equal(Hit_to(&hit), unit - 1);
+    assert_int_equal(Hit_address(&hit), address);
+    assert_int_equal(Hit_kind(&hit), HIT_KINDS);
+    assert_true(HIT_KINDS < 1 << HIT_KIND_BITS);
+    assert_true(Hit_fits(0, 0, Hit_caller(UINTPTR_MAX)));
+    assert_true(Hit_caller(0) != 0);
+    for (size_t other = 1; other <= unit; other *= 2)
+        assert_true(HitRing_key(hit.who, other) != HitRing_key(hit.who, 0));
+    assert_true(HitRing_key(Hit_who(address, HIT_ENTER), 0) !=
+                HitRing_key(Hit_who(address, HIT_RESUME), 0));
+    assert_int_not_equal(Hit_caller(0x7f0012345600),
+                         Hit_caller(0x7f0012345640));
+}
+
+// How long after a hit the next one needs no question.
+static void test_what_is_brief(void **state)
+{
+    struct Fixture *f = *state;
+
+    Contention_init(&f->contention, 1e9);
+    Counting_set_brief(&f->counting);
+    assert_int_equal(f->counting.ring.brief, PREEMPTION_BRIEF_NS);
+    Contention_share(&f->contention, 1e-6);
+    Counting_set_brief(&f->counting);
+    assert_int_equal(f->counting.ring.brief, 1000);
+    f->contention.preempted = false;
+    Counting_set_brief(&f->counting);
+    assert_int_equal(f->counting.ring.brief, PREEMPTION_STOPPED_NS);
+}
+
+// --- Fixture -----------------------------------------------------------------
+
+static struct ThreadTrace *new_trace(struct Fixture *f, unsigned number,
+                                     const int64_t cost[HOOK_KINDS])
+{
+    struct ThreadTrace *trace =
+        ThreadTrace_new(number, f->registry, &f->contention);
+
+    assert_non_null(trace);
+    ThreadTrace_reset(trace, cost, 0);
+    return trace;
+}
+
+static int set_up_with(void **state, const int64_t cost[HOOK_KINDS])
+{
+    struct Fixture *f = aligned_alloc(_Alignof(struct Fixture), sizeof *f);
+
+    assert_non_null(f);
+    memset(f, 0, sizeof *f);
+    make_opcodes(&f->opcodes);
+    f->registry = Registry_new();
+    // So fast that no span here is long enough to ask the kernel about it.
+    Contention_init(&f->contention, 1e15);
+    sem_init(&f->half_full, 0, 0);
+    Counting_init(&f->counting, f->registry, &f->contention, &f->half_full);
+    f->counting.far_unit = 1000;
+    f->trace = new_trace(f, 0, cost);
+    f->other = new_trace(f, 1, cost);
+    f->contention.last_trace = f->trace;
+    *state = f;
+    return 0;
+}
+
+static int set_up(void **state)
+{
+    return set_up_with(state, COST);
+}
+
+static int set_up_free(void **state)
+{
+    return set_up_with(state, NOTHING);
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+
+    ThreadTrace_free(f->trace);
+    ThreadTrace_free(f->other);
+    Registry_free(f->registry);
+    free(f);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define FREE(name) cmocka_unit_test_setup_teardown(name, set_up_free, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_late_is_as_good_as_at_once),
+        FREE(test_more_than_the_ring_holds),
+        FREE(test_instructions),
+        FREE(test_two_arms),
+        FREE(test_iterations),
+        FREE(test_exactly_the_threshold),
+        FREE(test_armed_again),
+        FREE(test_sites_that_share_a_place),
+        FREE(test_a_throw_has_no_site),
+        FREE(test_two_threads_in_turn),
+        FREE(test_at_once_says_whose),
+        FREE(test_late_spans_are_not_asked_about),
+        FREE(test_what_is_paid),
+        FREE(test_a_thread_is_forgotten),
+        FREE(test_after_a_fork),
+        FREE(test_a_caller_is_kept),
+        FREE(test_a_stale_caller_is_dropped),
+        FREE(test_a_caller_that_is_not_the_next),
+        FREE(test_a_dark_enter_heals_too),
+        FREE(test_the_sentinel_stays),
+        FREE(test_the_unknown_is_left_out),
+        FREE(test_jumps_that_are_none),
+        FREE(test_code_is_forgotten),
+        FREE(test_half_full_wakes_once),
+        FREE(test_nobody_to_wake),
+        FREE(test_a_full_ring_is_counted_inline),
+        FREE(test_room_while_another_counts),
+        FREE(test_two_at_a_time),
+        FREE(test_two_at_a_time_and_a_threshold),
+        FREE(test_the_limits_of_a_hit),
+        FREE(test_what_is_brief),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
