@@ -17,7 +17,6 @@ LONG = [
     "test_install.py",
     "e2e/test_trace_processor.py",
     "e2e/test_plain.py",
-    "python/test_calibration.py",
     "python/test_stacks.py",
     "python/test_listing.py",
     "python/test_windows.py",

@@ -12,7 +12,6 @@
 
 #define PREEMPTION_BRIEF_NS 100000       // shorter spans are believed
 #define PREEMPTION_STOPPED_NS 1000000000 // after such a span a hook always asks
-#define PREEMPTION_READING_NS 10000 // what asking takes, at most, undisturbed
 
 // A thread's, as the kernel counts them.
 struct ThreadTimes {
