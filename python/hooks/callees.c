@@ -7,13 +7,24 @@
 
 #define NEWCOMER_CALLS 64 // of a dark callee that are seen for a new caller
 
+static bool is_known(struct State *state, const struct Code *caller,
+                     const struct Code *callee)
+{
+    bool known;
+
+    Counting_begin(&state->engine.counting);
+    known = Code_has_caller(callee, caller->hot.id);
+    Counting_end(&state->engine.counting);
+    return known;
+}
+
 static void note_code(struct State *state, struct Code *caller,
                       PyObject *object)
 {
     uint64_t threshold = state->engine.session->config.threshold;
     struct Code *callee = Adopt_find(state, object);
 
-    if (!callee || callee == caller || Code_has_caller(callee, caller->hot.id))
+    if (!callee || callee == caller || is_known(state, caller, callee))
         return;
     // Within a budget the next slice arms both.
     if (callee->hot.dark && !state->engine.registry->hits)

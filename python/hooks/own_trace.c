@@ -32,6 +32,8 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks)
     if (own_trace) {
         const PyThreadState *thread = PyThreadState_Get();
 
+        // It may stand where another one was, whose hit the newest one is.
+        state->engine.counting.ring.trace = HIT_RING_NOBODY;
         ThreadTrace_set_state(own_trace, (uintptr_t)thread, thread->id, ticks);
         pthread_once(&trace_once, make_key);
         pthread_setspecific(trace_key, own_trace);

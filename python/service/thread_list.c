@@ -163,8 +163,10 @@ void ThreadList_update(struct ThreadList *list, struct State *state,
         PyErr_Clear();
     // Where several threads share the interpreter, a span much longer than
     // the switch interval cannot have been run without a break.
+    Counting_begin(&engine->counting);
     Contention_share(&engine->contention,
                      list->sharing > 1 ? state->switch_interval : 0);
+    Counting_end(&engine->counting);
     if (sampler)
         Sampler_set_threads(sampler, list->threads, list->count);
 }

@@ -15,6 +15,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -1028,20 +1029,24 @@ static void test_a_full_ring_is_counted_inline(void **state)
     fill(f, 1);
 }
 
-static void *make_room(void *context)
-{
-    Counting_make_room(context);
-    return NULL;
-}
-
 // Whoever counts stands in the midst of it, as the ring of a timeline is full:
 // first with all hits in the ring, then with some of them counted.
 struct Halt {
     struct Fixture *f;
     pthread_t hook;
+    sem_t begun;
     unsigned times;
     uint64_t tails[2];
 };
+
+static void *make_room(void *context)
+{
+    struct Halt *there = context;
+
+    sem_post(&there->begun);
+    Counting_make_room(&there->f->counting);
+    return NULL;
+}
 
 // The hook comes to a ring without room, and goes on as soon as there is some:
 // it does not wait for the lock, which is held until it has gone.
@@ -1057,7 +1062,9 @@ static void halt(void *context, void *producer)
         there->tails[there->times] = counting->ring.tail;
     if (there->times == 0) {
         count = AT_A_TIME;
-        pthread_create(&there->hook, NULL, make_room, counting);
+        pthread_create(&there->hook, NULL, make_room, there);
+        sem_wait(&there->begun);
+        usleep(10000); // as long as it takes to find that there is none
     } else if (there->times == 1) {
         pthread_join(there->hook, NULL);
     }
@@ -1072,6 +1079,7 @@ static void test_room_while_another_counts(void **state)
     struct Halt there = {.f = f};
     const struct RingOverflow overflow = {halt, &there};
 
+    sem_init(&there.begun, 0, 0);
     with_timeline(f);
     f->trace->ring->overflow = &overflow;
     f->trace->ring->producer = f->trace;
