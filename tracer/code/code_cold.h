@@ -26,7 +26,8 @@ struct CodeCold {
     bool begins_tasks;  // asyncio runs the steps of tasks by it, and there is
                         // a timeline; whoever adopts it
     _Atomic bool again; // called more than once while `unarmed`
-    bool jumps;         // its jumps and branches are armed with it
+    _Atomic bool jumps; // its jumps and branches are armed with it; the
+                        // collector reads
     bool between;  // no slice is open, and it calls functions that are armed in
                    // slices: their time would pass for its own
     bool reported; // it is dark, and its callers count it among dark callees
