@@ -197,8 +197,8 @@ valgrind: $(obj_programs) ## the unit tests under valgrind's memcheck
 
 # What each room's lines are run by: the unit tests and the tests of the whole. The lines of
 # the package are counted in a run of their own: coverage.py is a trace function in each
-# process, beside which CPython specialises less and hooks are not timed again. Left out
-# there: it imports modules that a program brings along, and its own calls are in the trace.
+# process, beside which CPython specialises less. Left out there: it imports modules that
+# a program brings along, and its own calls are in the trace.
 python_tests := $(addprefix tests/,attach/test_enable.py e2e/test_children.py \
 	e2e/test_command.py e2e/test_ends.py e2e/test_follow.py e2e/test_merge.py \
 	e2e/test_plain.py e2e/test_startup.py python/test_arguments.py \

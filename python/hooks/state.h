@@ -95,7 +95,7 @@ struct State {
     PyObject *hooks[HOOK_EVENTS];
     PyObject *discovery_hook;
     void (*on_silenced)(void); // Hooks_silence: at each event since
-    bool fast; // most events take the fast path, and hooks were timed on it
+    bool fast; // hooks only write most events down, and were timed so
     PyObject *names[CALLEE_NAMES], *task_names[TASK_NAMES];
     struct TaskNumbers tasks; // of the session's timeline
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;

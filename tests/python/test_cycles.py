@@ -107,7 +107,7 @@ def always_from_here():
 
 
 def test_who_calls_in_turns_costs_the_callee_nothing():
-    """A call from another caller than the last takes the slow path: some 20 ns."""
+    """A call from another caller than the last has that one looked up: some 20 ns."""
 
     def in_turns():
         for _ in range(3000):

@@ -481,7 +481,7 @@ static void test_rearm_gives_each_site_its_hits_anew(void **state)
     Code_free(code);
 }
 
-// The first call after that takes the slow path, which does not time it.
+// The first call after that is not timed.
 static void test_rearm_leaves_the_first_call_untimed(void **state)
 {
     struct Code *code = generator(500, false);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A counter with one writer at a time and readers that may be a hit behind.
-// The interpreter's lock orders the writers, so an addition is a relaxed load
-// and a relaxed store: ordinary moves, no locked instruction. Some hold another
-// value than a count, under the same rules: a time in ticks, an id, the bits of
-// a double.
+// A counter with one writer at a time and readers that may be a hit behind. A
+// lock orders the writers (that of counting, tracer/hook/counting.h, or the
+// interpreter's), so an addition is a relaxed load and a relaxed store:
+// ordinary moves, no locked instruction. Some hold another value than a count,
+// under the same rules: a time in ticks, an id, the bits of a double.
 #ifndef OCULAR_TRACER_BASE_COUNTER_H
 #define OCULAR_TRACER_BASE_COUNTER_H
 

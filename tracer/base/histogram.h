@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A log-scale histogram of cycles: sixteen buckets an octave, so that a
 // quantile read from it is within 3 % or so. One writer at a time (the
-// interpreter's lock), any reader; see counter.h.
+// counting lock), any reader; see counter.h.
 #ifndef OCULAR_TRACER_BASE_HISTOGRAM_H
 #define OCULAR_TRACER_BASE_HISTOGRAM_H
 
@@ -28,7 +28,7 @@ static inline unsigned Histogram_bucket(uint64_t value)
     return bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1;
 }
 
-// Both are the writer's, with the interpreter's lock. This one is for a bucket
+// Both are the writer's. This one is for a bucket
 // that would wrap: each is halved and rounded up, so that quantiles stay and
 // what is rare is not lost: half of one is one.
 void Histogram_halve(struct Histogram *histogram);

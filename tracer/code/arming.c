@@ -122,8 +122,8 @@ void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks)
 {
     Code_arm(code, hits, jumps);
     code->cold.renewed = ticks;
-    // Its first call finds the caches without it: no caller's id, so that it
-    // takes the slow path, which does not time it.
+    // Its first call finds the caches without it, and is not timed. Who calls
+    // it is asked anew.
     code->hot.untimed = true;
     code->hot.last_caller = UINT64_MAX;
     next_epoch(code); // open frames have missed events

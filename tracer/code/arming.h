@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The sites of a code object that are armed, and for how many hits: they go
 // dark and come back, and epochs say whether the cycles of a frame can be
-// believed. Interpreter's lock held.
+// believed. Counting lock held, once others see the code.
 #ifndef OCULAR_TRACER_CODE_ARMING_H
 #define OCULAR_TRACER_CODE_ARMING_H
 

@@ -20,12 +20,12 @@
 #include "tracer/code/registry_node.h"
 
 struct Code {
-    struct CodeHot hot;       // the hooks, at each event
-    struct CodeLayout layout; // immutable; hooks read it at each event
+    struct CodeHot hot;       // who counts, at each hit
+    struct CodeLayout layout; // immutable; who counts reads it at each hit
     struct Share share;       // the sampler
-    struct CodeCold cold;     // the hooks and who re-arms, seldom
-    struct CodeLinks links;   // who calls whom: the hooks, seldom
-    struct CodeSpans spans;   // the governor and the hooks, seldom
+    struct CodeCold cold;     // who counts and who re-arms, seldom
+    struct CodeLinks links;   // who calls whom: who counts, seldom
+    struct CodeSpans spans;   // the governor and who counts, seldom
     struct CodePlan plan;     // the governor
     struct CodePoll poll;     // the governor, in the bytecode it polls
     struct CodeRow row;       // the collector

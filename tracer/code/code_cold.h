@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writer: whoever holds the interpreter's lock, where a function is armed, goes
-// dark or grows: the hooks, and the governor when it re-arms. The part of
-// struct Code that hooks write seldom. Any thread reads what is atomic.
+// Writer: whoever holds the counting lock, where a function is armed, goes dark
+// or grows: who counts its hits, and the governor when it re-arms. The part of
+// struct Code that is written seldom. Any thread reads what is atomic.
 #ifndef OCULAR_TRACER_CODE_CODE_COLD_H
 #define OCULAR_TRACER_CODE_CODE_COLD_H
 

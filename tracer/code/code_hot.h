@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Writer: the hooks, at each event, and arming.c for the governor. Both hold
-// the interpreter's lock. The part of struct Code that fills its first two
-// cache lines: the enter hook's fields, which reach into the second one, then
-// the leave hook's. The order of the fields is part of the hooks' speed. Any
-// thread reads the counters and what is atomic.
+// Writer: whoever holds the counting lock (tracer/hook/counting.h), at each
+// hit, and arming.c for the governor. The part of struct Code that fills its
+// first two cache lines: what an enter changes, which reaches into the second
+// one, then what a leave does. The order of the fields is part of the speed of
+// counting. Any thread reads the counters and what is atomic.
 #ifndef OCULAR_TRACER_CODE_CODE_HOT_H
 #define OCULAR_TRACER_CODE_CODE_HOT_H
 
@@ -17,15 +17,14 @@
 #define EPOCH_NONE UINT16_MAX // a frame's epoch that is never its code's
 
 struct CodeHot {
-    // The enter hook's.
+    // An enter's.
     counter_t entries; // calls and resumptions counted; 0: none since it was
                        // adopted
     uint64_t stop_at;  // calls at which the function goes dark, or gets more
-    counter_t waited_cycles; // ticks of self time in which it waited; the leave
-                             // hook's, seldom
+    counter_t waited_cycles; // ticks of self time in which it waited; a
+                             // leave's, seldom
     uint64_t last_caller;    // id of the newest caller, which `links` has; 0:
-                             // nobody; UINT64_MAX: the next call takes the slow
-                             // path
+                             // nobody; UINT64_MAX: the next call asks again
     struct Histogram *_Atomic histogram; // of self cycles; NULL: fewer than two
                                          // timed calls
     uint32_t id; // unique in the process, immutable, never reused; 0: nobody
@@ -35,8 +34,7 @@ struct CodeHot {
     uint16_t epoch; // number that moves on when dark_callees becomes 0 or more;
                     // never 0
     uint16_t block_epoch; // epoch while block cycles are right; 0: they are not
-    bool untimed; // the next call on the slow path is not timed: its code has
-                  // just been armed
+    bool untimed; // the next call is not timed: its code has just been armed
     counter_t resumed; // of `calls`: those that went on after a yield or an
                        // await
     _Atomic bool dark; // its enter sites are disabled; the collector reads
@@ -54,7 +52,7 @@ struct CodeHot {
     // it, whoever builds snapshots clears it.
     _Atomic bool touched;
 
-    // The leave hook's.
+    // A leave's.
     counter_t self_calls;   // calls in self_cycles and waited_cycles
     counter_t self_cycles;  // ticks in it and not in what it called
     counter_t min_cycles;   // self ticks of the shortest call; UINT64_MAX: none

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writer: whoever holds the interpreter's lock where a function is armed or
-// goes dark: the governor, adoption, the hooks' slow path. The part of struct
-// Code that counts calls over a known time. Any thread reads what is atomic.
+// Writer: whoever holds the counting lock where a function is armed or goes
+// dark: the governor, adoption, who counts hits. The part of struct Code that
+// counts calls over a known time. Any thread reads what is atomic.
 //
 // A span is a time in which a function was armed and which ended by the clock.
 // Calls over the length of the spans are its rate, however bursty the calls

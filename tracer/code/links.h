@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Who calls a code object, and what it calls, as far as that was seen.
-// Interpreter's lock held.
+// Counting lock held.
 #ifndef OCULAR_TRACER_CODE_LINKS_H
 #define OCULAR_TRACER_CODE_LINKS_H
 

@@ -21,7 +21,7 @@ double Code_self_mean(const struct Code *code);
 void Code_note_recent(struct Code *code, uint64_t ticks, double hz);
 // The median and its like follow the mean: where that has begun anew since the
 // last time, half of the histogram is forgotten. When it is armed again:
-// what is armed all the time keeps all its hits. Interpreter's lock.
+// what is armed all the time keeps all its hits. Counting lock.
 void Code_age_histogram(struct Code *code);
 // Of nearly all calls the total is known, and no more: one of its callees was
 // dark. Those few that were timed may be of a kind of their own.
@@ -38,7 +38,7 @@ double Code_mean_cycles(const struct Code *code);
 double Code_call_rate(const struct Code *code, const struct ShareTime *now,
                       double hz);
 // A dark spell of it is over: what was sampled in it is calls, over the mean
-// call, once that is of enough calls. Interpreter's lock.
+// call, once that is of enough calls. Counting lock.
 void Code_end_dark(struct Code *code, double hz);
 // By how many calls that estimate is off, one standard deviation, as its
 // samples and its timed calls tell. `spread` is that of one timed call, over

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // All accepted code objects that are alive, found by address or in order of
-// adoption. Added and retired under the interpreter's lock; read by sampler
-// and collector inside an RCU read section.
+// adoption. Added and retired under the interpreter's lock and the counting
+// one; read by sampler and collector inside an RCU read section.
 #ifndef OCULAR_TRACER_CODE_REGISTRY_H
 #define OCULAR_TRACER_CODE_REGISTRY_H
 
@@ -57,13 +57,13 @@ struct Code *Registry_find_living(struct Registry *registry, uintptr_t address);
 // `newest_id`, at `ticks`, or NULL; it may be retired since.
 struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,
                               uint32_t newest_id, uint64_t ticks);
-// In a read section or with the interpreter's lock held: the code with that
-// id, or NULL.
+// In a read section or with one of those locks held: the code with that id, or
+// NULL.
 struct Code *Registry_by_id(struct Registry *registry, uint32_t id);
 // In a read section: the code whose functions have that version, or NULL.
 struct Code *Registry_by_version(struct Registry *registry, uint32_t version);
 // Code_link(); callers that have gone make room before the list would grow.
-// With the interpreter's lock held. 0 or -ENOMEM.
+// With the counting lock held. 0 or -ENOMEM.
 int Registry_link(struct Registry *registry, struct Code *caller,
                   struct Code *code);
 // In a read section: iteration in order of adoption.

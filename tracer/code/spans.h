@@ -10,18 +10,18 @@
 // How it is armed from now on. Interpreter's lock.
 void Spans_set_arming(struct Code *code, enum Arming arming);
 // The function is armed from `ticks` on. With an open span it changes nothing.
-// Interpreter's lock.
+// Counting lock, once others see the code; so for the next three.
 void Spans_open(struct Code *code, uint64_t ticks);
-// The function is dark from its beginning on, at `ticks`. Interpreter's lock.
+// The function is dark from its beginning on, at `ticks`.
 void Spans_begin_dark(struct Code *code, uint64_t ticks);
-// The span ends by the clock. Interpreter's lock.
+// The span ends by the clock.
 void Spans_close(struct Code *code, uint64_t ticks, double hz);
 // A function stays armed: once its open span is much longer than the time in
 // the dark before, it says how many calls were missed then, and a new span
 // begins. Interpreter's lock.
 void Spans_settle(struct Code *code, uint64_t ticks, double hz);
 // The function reached its threshold: the span is void, and the function is
-// hot. Interpreter's lock.
+// hot.
 void Spans_drop(struct Code *code, uint64_t ticks);
 
 // Calls a second in its spans, the open one among them; NaN: there was none.

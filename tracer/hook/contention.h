@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How a process's threads share the interpreter, and the machine its CPUs: what
 // says which spans between two events a thread had for itself. One for all
-// records; hooks and the governor, under the interpreter's lock.
+// records. Written with the counting lock, by who counts and the governor;
+// whoever holds the interpreter's lock reads what the governor writes.
 #ifndef OCULAR_TRACER_HOOK_CONTENTION_H
 #define OCULAR_TRACER_HOOK_CONTENTION_H
 
@@ -9,7 +10,7 @@
 #include <stdint.h>
 
 struct Contention {
-    const void *last_trace; // whose hook ran last
+    const void *last_trace; // whose hit was counted last
     int64_t brief_span;     // cycles that are believed without asking
     int64_t long_span; // cycles above which others must have run; INT64_MAX
                        // while there is only one thread

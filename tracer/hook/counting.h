@@ -5,6 +5,9 @@
 // collector counts when the ring is half full and before each snapshot; a hook
 // does whose ring is full, or whose event needs an answer at once.
 //
+// Who holds the interpreter's lock and has counted since it took that finds all
+// of it at rest: no hook runs meanwhile.
+//
 // Lock order: the interpreter's lock, then this one, then those of the
 // timeline, of ThreadTraces' list and of the registry's chains. Nobody calls
 // Python or waits for the interpreter while holding it.

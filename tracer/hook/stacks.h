@@ -2,7 +2,7 @@
 // The shadow stacks that a thread has parked. Greenlets swap the interpreter's
 // stack under a thread; each of those has a shadow stack of its own, found by
 // the root of the interpreter's, in a hash. Their number is bounded: the one
-// parked longest ago goes first. Under the interpreter's lock.
+// parked longest ago goes first. Under the counting lock.
 #ifndef OCULAR_TRACER_HOOK_STACKS_H
 #define OCULAR_TRACER_HOOK_STACKS_H
 

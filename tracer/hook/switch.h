@@ -2,7 +2,7 @@
 // An event comes from another stack of the interpreter's than the last one: a
 // greenlet was switched to. Its shadow stack replaces the one in the thread's
 // record, which is parked. Run by the record's own thread, in a hook, with the
-// interpreter's lock held.
+// counting lock and the interpreter's.
 #ifndef OCULAR_TRACER_HOOK_SWITCH_H
 #define OCULAR_TRACER_HOOK_SWITCH_H
 

@@ -61,7 +61,7 @@ struct ThreadTrace {
     struct Loop loops[THREAD_TRACE_LOOPS];
     uint32_t active[THREAD_TRACE_ACTIVE]; // on all its stacks
 
-    // Not the hot path's.
+    // Not of each hit.
     counter_t stolen; // ticks of `overhead` in which other programs had the
                       // CPU: neither the program's time nor our cost
     int64_t taken;    // ticks that others had the CPU for in the span that ends
@@ -74,7 +74,7 @@ struct ThreadTrace {
     struct Stacks parked; // those of greenlets that do not run now
     unsigned number;
     // The interpreter's thread state that it was seen with last, 0: none. Its
-    // signal handler reads it; the rest is under the interpreter's lock.
+    // signal handler reads it; these three are under the interpreter's lock.
     _Atomic uintptr_t state;
     uint64_t state_id;    // what that is: addresses are used again
     uint64_t state_ticks; // when it was seen

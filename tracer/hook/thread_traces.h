@@ -56,11 +56,12 @@ void ThreadTraces_copy_name(struct ThreadTraces *traces,
                             const struct ThreadTrace *trace, char name[64]);
 // Every record starts anew, with or without a ring; records whose thread has
 // ended are freed. Waits for a visit that is under way. With the interpreter's
-// lock held.
+// lock held, and no hit on its way.
 void ThreadTraces_reset(struct ThreadTraces *traces,
                         const int64_t cost[HOOK_KINDS], bool timeline,
                         uint64_t ticks);
-// What a hook costs from now on. With the interpreter's lock held.
+// What a hook costs from now on. Before anything is traced, with the
+// interpreter's lock held.
 void ThreadTraces_set_cost(struct ThreadTraces *traces,
                            const int64_t cost[HOOK_KINDS]);
 // A code object is about to go: no frame may point to it any more.
