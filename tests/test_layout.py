@@ -64,7 +64,7 @@ SHORT = FOLDERS
 FILE_LINES = 450
 FUNCTION_LINES = 60
 MEDIAN_LINES = 160
-# What mixed most, and the record that all hits change: shorter still.
+# Files that mixed most, and the header of the record that all hits change: shorter still.
 SHORTER = {
     "python/hooks/hook.c": 400,
     "python/service/governor.c": 400,

@@ -140,10 +140,7 @@ static bool hold(struct Governor *governor, bool full)
     note_budget(governor);
     if (full) {
         update_costs(governor);
-        Counting_begin(&state->engine.counting);
-        state->engine.contention.preempted = governor->preempted;
-        Counting_set_brief(&state->engine.counting);
-        Counting_end(&state->engine.counting);
+        Counting_set_preempted(&state->engine.counting, governor->preempted);
         Tools_watch(state);
         note_edges(state, deadline);
         Adopt_running_put_off(state);

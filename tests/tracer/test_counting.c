@@ -598,7 +598,7 @@ static void test_exactly_the_threshold(void **state)
     assert_false(is_dark(f, &leave));
 }
 
-// Where it is not dark any more, the table need not know before its next hit.
+// A site is armed again: the table has it until its next hit.
 static void test_armed_again(void **state)
 {
     struct Fixture *f = *state;
@@ -621,7 +621,7 @@ static void test_armed_again(void **state)
     assert_int_equal(Counter_get(&code->hot.entries), 4);
 }
 
-// The table has one place for many sites. What has lost its own gets it back.
+// The table has one place for many sites. A site that has lost its own gets it back.
 static void test_sites_that_share_a_place(void **state)
 {
     struct Fixture *f = *state;
@@ -717,7 +717,7 @@ static void test_at_once_says_whose(void **state)
     assert_int_equal(Counter_get(&f->other->overhead), 0);
 }
 
-// What other programs had of a span, as its hook has asked, is of that one.
+// A hook has asked how long others had the CPU: that is of the span it ends.
 static void test_what_others_took(void **state)
 {
     struct Fixture *f = *state;
@@ -738,7 +738,7 @@ static void test_what_others_took(void **state)
     assert_int_equal(Counter_get(&f->trace->overhead), 0);
 }
 
-// What Ocular took for itself is no time of the program's.
+// Ocular's own time is none of the program's.
 static void test_what_is_paid(void **state)
 {
     struct Fixture *f = *state;
@@ -1045,7 +1045,7 @@ static void test_a_full_ring_is_counted_inline(void **state)
     fill(f, 1);
 }
 
-// Whoever counts stands in the midst of it, as the ring of a timeline is full:
+// A thread stands in the midst of counting, as the ring of a timeline is full:
 // first with all hits in the ring, then with some of them counted.
 struct Halt {
     struct Fixture *f;
@@ -1119,7 +1119,7 @@ struct Both {
     struct Fixture *f;
     struct Code *code, *dark;
     uint64_t calls;
-    uint64_t out; // enters of `dark` that its hook has not told
+    uint64_t out; // enters of `dark` that were not counted
     atomic_bool done;
 };
 
@@ -1228,7 +1228,7 @@ static void test_the_limits_of_a_hit(void **state)
                          Hit_caller(0x7f0012345640));
 }
 
-// How long after a hit the next one needs no question.
+// So long after a hit the next one needs no question.
 static void test_what_is_brief(void **state)
 {
     struct Fixture *f = *state;
@@ -1239,8 +1239,8 @@ static void test_what_is_brief(void **state)
     Contention_share(&f->contention, 1e-6);
     Counting_set_brief(&f->counting);
     assert_int_equal(f->counting.ring.brief, 1000);
-    f->contention.preempted = false;
-    Counting_set_brief(&f->counting);
+    Counting_set_preempted(&f->counting, false);
+    assert_false(f->contention.preempted);
     assert_int_equal(f->counting.ring.brief, PREEMPTION_STOPPED_NS);
 }
 

@@ -122,8 +122,8 @@ void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks)
 {
     Code_arm(code, hits, jumps);
     code->cold.renewed = ticks;
-    // Its first call finds the caches without it, and is not timed. Who calls
-    // it is asked anew.
+    // Its first call finds the caches without it, and is not timed. Its caller
+    // is looked up again.
     code->hot.untimed = true;
     code->hot.last_caller = UINT64_MAX;
     next_epoch(code); // open frames have missed events

@@ -171,7 +171,7 @@ static inline uint32_t Code_stamp(const struct Code *code)
 }
 
 // Called after a site or an instruction went dark, or all were armed. The
-// interpreter's lock is held.
+// counting lock is held.
 static inline void Code_note_change(struct Code *code)
 {
     uint32_t changes =

@@ -329,3 +329,11 @@ void Counting_set_brief(struct Counting *counting)
                                ? (uint64_t)contention->brief_span
                                : (uint64_t)most;
 }
+
+void Counting_set_preempted(struct Counting *counting, bool preempted)
+{
+    Counting_begin(counting);
+    counting->contention->preempted = preempted;
+    Counting_set_brief(counting);
+    Counting_end(counting);
+}

@@ -5,8 +5,8 @@
 // collector counts when the ring is half full and before each snapshot; a hook
 // does whose ring is full, or whose event needs an answer at once.
 //
-// Who holds the interpreter's lock and has counted since it took that finds all
-// of it at rest: no hook runs meanwhile.
+// A thread that has counted since it took the interpreter's lock finds all of it
+// at rest: no hook runs meanwhile.
 //
 // Lock order: the interpreter's lock, then this one, then those of the
 // timeline, of ThreadTraces' list and of the registry's chains. Nobody calls
@@ -58,6 +58,8 @@ void Counting_forget_thread(struct Counting *counting,
                             const struct ThreadTrace *trace);
 // In the child of a fork, for which the lock was held.
 void Counting_after_fork(struct Counting *counting);
+// Other programs often take the CPU, or not. Interpreter's lock.
+void Counting_set_preempted(struct Counting *counting, bool preempted);
 // When the contention has changed: how long after its last hit a hook needs not
 // ask whether others had the CPU. Interpreter's lock.
 void Counting_set_brief(struct Counting *counting);

@@ -60,7 +60,7 @@ void ThreadTraces_copy_name(struct ThreadTraces *traces,
 void ThreadTraces_reset(struct ThreadTraces *traces,
                         const int64_t cost[HOOK_KINDS], bool timeline,
                         uint64_t ticks);
-// What a hook costs from now on. Before anything is traced, with the
+// The cost of a hook from now on. Before anything is traced, with the
 // interpreter's lock held.
 void ThreadTraces_set_cost(struct ThreadTraces *traces,
                            const int64_t cost[HOOK_KINDS]);

@@ -31,7 +31,7 @@ struct Engine {
     struct Session *session; // NULL: not tracing. Interpreter's lock.
     struct Ring *rearmed;    // functions that are no longer dark, on their way
                              // to the session's timeline, which owns it; NULL:
-                             // none is kept. Pushed to with the lock held
+                             // none is kept. Pushed to with counting's lock
     pthread_mutex_t ending;  // held while the session's server and sampler
                              // go, so that a fork meets them whole or gone
 };
