@@ -43,8 +43,8 @@ bool Call_resumes(const struct Call *call);
 void Call_begin(struct Call *call);
 // true: DISABLE the site.
 bool Call_count(struct Call *call, enum HitKind kind, size_t to);
-// Whatever was done since the hook began is our cost, and neither the caller's
-// time nor the callee's.
+// The time since the hook began is our cost, and neither the caller's nor the
+// callee's.
 void Call_end(struct Call *call);
 // The three together.
 bool Call_count_alone(struct Call *call, enum HitKind kind, size_t to);

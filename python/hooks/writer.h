@@ -40,8 +40,8 @@ Writer_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
     return true;
 }
 
-// The same if something stood in the way that is soon dealt with. What that
-// takes is no time of the program's. false: the event is to be counted at once
+// The same if something stood in the way that is soon dealt with. Its time is
+// not the program's. false: the event is to be counted at once
 // (call.h).
 bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
                         size_t to);

@@ -621,7 +621,8 @@ static void test_armed_again(void **state)
     assert_int_equal(Counter_get(&code->hot.entries), 4);
 }
 
-// The table has one place for many sites. A site that has lost its own gets it back.
+// The table has one place for many sites. A site that has lost its own gets it
+// back.
 static void test_sites_that_share_a_place(void **state)
 {
     struct Fixture *f = *state;

@@ -87,7 +87,7 @@ static bool enter(struct ThreadTrace *trace, struct Code *code,
     return true;
 }
 
-// What a dark generator is thrown is not counted, and has no site.
+// A throw into a dark generator is not counted, and has no site.
 static bool throw_into(struct ThreadTrace *trace, struct Code *code,
                        const struct Hit *hit, uint32_t depth)
 {

@@ -5,8 +5,8 @@
 // collector counts when the ring is half full and before each snapshot; a hook
 // does whose ring is full, or whose event needs an answer at once.
 //
-// A thread that has counted since it took the interpreter's lock finds all of it
-// at rest: no hook runs meanwhile.
+// A thread that has counted since it took the interpreter's lock finds all of
+// it at rest: no hook runs meanwhile.
 //
 // Lock order: the interpreter's lock, then this one, then those of the
 // timeline, of ThreadTraces' list and of the registry's chains. Nobody calls

@@ -19,14 +19,14 @@ struct ThreadTrace;
 #define HIT_RING_NOBODY ((const struct ThreadTrace *)1)
 
 struct HitRing {
-    // The hooks' line: with the interpreter's lock.
-    _Alignas(64) _Atomic uint64_t head; // hits ever written; release
-    uint64_t limit; // head may grow up to here without a look at tail
-    const struct ThreadTrace *trace; // whose hit the newest one is
-    uintptr_t chunk;     // of the interpreter's data stack that it ran on
-    uint64_t last;       // ticks of the newest hit
-    uint64_t brief;      // ticks after it in which a hit needs no questions
-    uintptr_t task_code; // of the function that begins tasks' steps; 0: none
+    // The hooks' line, with the interpreter's lock.
+    _Alignas(64) _Atomic uint64_t head; // hits ever written; release.
+    uint64_t limit; // head may grow up to here with no look at tail.
+    const struct ThreadTrace *trace; // of the newest hit's thread.
+    uintptr_t chunk;                 // of the data stack that this ran on.
+    uint64_t last;                   // ticks of the newest hit.
+    uint64_t brief;      // ticks after it in which a hit needs no questions.
+    uintptr_t task_code; // of the function that begins tasks' steps; 0: none.
     // The consumer's.
     _Alignas(64) _Atomic uint64_t tail; // release, read by the producer
     sem_t *half_full;                   // posted when it is; NULL: nobody comes
@@ -75,7 +75,7 @@ static inline void HitRing_push(struct HitRing *ring, uint64_t ticks,
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
     ring->hits[head % HIT_RING_HITS] = (struct Hit){ticks, who, where};
-    // Whoever counts has read those lines on another core.
+    // The counting thread has read those lines on another core.
     __builtin_prefetch(&ring->hits[(head + HIT_RING_AHEAD) % HIT_RING_HITS], 1);
     ring->last = ticks;
     // Pairs with the acquire in Counting_begin.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The record of one traced thread: its net clock, its shadow stack and its
-// ring. What an event does to it: a call begins or ends (thread_trace_call.h),
+// ring. Its events: a call begins or ends (thread_trace_call.h),
 // a block or an instruction ends (thread_trace_block.h); here is what those
 // have in common, and what is rare. Only who holds the counting lock
 // (counting.h) runs it, long after the event perhaps: each comes with its time.

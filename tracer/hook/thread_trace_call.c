@@ -13,7 +13,7 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     struct Frame *frame;
     bool disable = false, untimed = code->hot.untimed;
 
-    // What a dark function's other sites still say makes nothing newer.
+    // A dark function is no newer for a hit of its other sites.
     if (!code->hot.dark)
         Counter_set(&code->hot.last_seen, ticks);
     else

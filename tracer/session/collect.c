@@ -42,8 +42,8 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
     Counters_add(&session->counters, trace, ended);
 }
 
-// Whoever counts waits for whoever empties a ring just now, and then does so
-// itself.
+// The counting thread waits if somebody empties a ring just now, and then does
+// so itself.
 static void empty_ring(void *context, void *producer)
 {
     struct Session *session = context;

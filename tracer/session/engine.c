@@ -65,8 +65,8 @@ static void end_dark(struct Engine *engine, struct Code *code)
     Ring_push(engine->rearmed, now, EVENT_REARMED, event.what);
 }
 
-// What follows from other sites is to go dark at its first hit: as long as it
-// has a hook CPython does not specialise it.
+// A redundant site goes dark at its first hit: CPython does not specialise an
+// instruction that has a hook.
 static void darken_redundant(struct Engine *engine, const struct Code *code)
 {
     uint32_t i;
