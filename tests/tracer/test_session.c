@@ -76,12 +76,13 @@ static void start(struct Fixture *f, const struct Config *config)
 {
     char why[256] = "";
 
+    // As python/ does: thread records begin again with each session, before its
+    // collector, which would find the tracks of the one before.
+    ThreadTraces_reset(&f->engine.traces, f->engine.cost, config->timeline,
+                       Clock_read(&f->engine.clock));
     if (Session_start(&f->session, &f->engine, config, why, sizeof why))
         fail_msg("Session_start: %s", why);
     f->engine.session = f->session;
-    // As python/ does: thread records start anew with each session.
-    ThreadTraces_reset(&f->engine.traces, f->engine.cost, config->timeline,
-                       Clock_read(&f->engine.clock));
 }
 
 static void start_usual(struct Fixture *f)
