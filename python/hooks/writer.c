@@ -2,11 +2,15 @@
 // See writer.h.
 #include "python/hooks/writer.h"
 
-static void push(struct HitRing *ring, uint64_t ticks, uint64_t who)
+#define MOST_S 20e-6 // that anything takes here, and each hit that is counted
+#define MOST_HIT_S 200e-9
+
+static void push(struct HitRing *ring, uint64_t ticks, uint64_t who,
+                 uint64_t where)
 {
     if (atomic_load_explicit(&ring->head, memory_order_relaxed) == ring->limit)
         Counting_make_room(&ocular_state.engine.counting);
-    HitRing_push(ring, ticks, who, 0);
+    HitRing_push(ring, ticks, who, where);
 }
 
 // The thread that runs is another one than at the hit before. It has waited:
@@ -21,10 +25,23 @@ static bool turn(struct HitRing *ring)
         return false;
     Preemption_forget(&trace->preemption);
     ThreadTrace_set_state(trace, (uintptr_t)state, state->id, ticks);
-    push(ring, ticks, Hit_who((uintptr_t)trace, HIT_THREAD));
+    push(ring, ticks, Hit_who((uintptr_t)trace, HIT_THREAD), 0);
     ring->trace = trace;
     ring->chunk = trace->chunk;
     return true;
+}
+
+// Of ticks that the program was kept for: those in which it only waited, or in
+// which others must have had the CPU, as nothing here takes so long.
+static uint64_t not_ours(uint64_t taken, uint64_t waited, uint64_t hits)
+{
+    double most = (MOST_S + MOST_HIT_S * (double)hits) *
+                  Clock_hz(&ocular_state.engine.clock);
+    uint64_t ours = (uint64_t)most;
+
+    if (taken - waited > ours)
+        return taken - ours;
+    return waited;
 }
 
 // A full ring, another thread or a long time since the last hit.
@@ -33,26 +50,30 @@ bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
 {
     struct Counting *counting = &ocular_state.engine.counting;
     struct HitRing *ring = &counting->ring;
-    uint64_t begin = Clock_counter(), span = begin - ring->last;
+    uint64_t begin = Clock_counter(), span = begin - ring->last, waited = 0;
+    uint64_t counted = Counter_get(&counting->counted);
     bool full;
 
     if (!ocular_state.fast || !own_trace || own_trace->name_asks)
         return false;
     full =
         atomic_load_explicit(&ring->head, memory_order_relaxed) == ring->limit;
-    if (full)
-        Counting_make_room(counting);
+    if (full && !Counting_make_room(counting))
+        waited = Clock_counter() - begin;
     if (own_trace != ring->trace) {
         if (!turn(ring))
             return false;
     } else if (span > ring->brief) {
         int64_t taken = ThreadTrace_ask(own_trace, (int64_t)span);
 
-        push(ring, begin, Hit_who((uintptr_t)taken, HIT_TAKEN));
+        push(ring, begin, Hit_who((uintptr_t)taken, HIT_TAKEN), 0);
     } else if (!full) {
         return false;
     }
-    push(ring, Clock_counter(), Hit_who(Clock_counter() - begin, HIT_PAID));
+    waited = not_ours(Clock_counter() - begin, waited,
+                      Counter_get(&counting->counted) - counted);
+    push(ring, Clock_counter(), Hit_who(Clock_counter() - begin, HIT_PAID),
+         waited);
     if (atomic_load_explicit(&ring->head, memory_order_relaxed) == ring->limit)
         Counting_make_room(counting);
     return Writer_write(code, kind, unit, to);

@@ -117,7 +117,8 @@ static void note_budget(struct Governor *governor)
 static void update_costs(struct Governor *governor)
 {
     const struct Engine *engine = &governor->state->engine;
-    int64_t call = engine->cost[HOOK_ENTER] + engine->cost[HOOK_LEAVE];
+    int64_t call = engine->cost[HOOK_ENTER] + engine->cost[HOOK_LEAVE] +
+                   2 * Counting_hit_ticks(&engine->counting);
 
     governor->rearming.call_s =
         (double)call * ACCOUNT_COLD / Clock_hz(&engine->clock);

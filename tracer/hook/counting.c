@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See counting.h.
 #include "tracer/hook/counting.h"
+#include "tracer/base/clock.h"
 #include "tracer/code/registry.h"
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
@@ -8,6 +9,8 @@
 #include <sched.h>
 #include <string.h>
 
+#define MOST_S 200e-9 // of a hit
+#define YIELDS 32     // to who counts, before it is waited for
 #define AT_A_TIME 256 // hits that are counted before there is room for more
 
 void Counting_init(struct Counting *counting, struct Registry *registry,
@@ -19,6 +22,7 @@ void Counting_init(struct Counting *counting, struct Registry *registry,
     counting->contention = contention;
     counting->trace = NULL;
     atomic_init(&counting->counted, 0);
+    atomic_init(&counting->ticks, 0);
     memset(counting->seen, 0, sizeof counting->seen);
 }
 
@@ -218,10 +222,12 @@ static void count_late(struct Counting *counting, const struct Hit *hit)
         return;
     }
     if (kind >= HIT_PAID) {
-        if (trace && kind == HIT_PAID)
+        if (trace && kind == HIT_PAID) {
             Counter_add(&trace->overhead, Hit_address(hit));
-        else if (trace)
+            Counter_add(&trace->stolen, hit->where);
+        } else if (trace) {
             trace->taken = (int64_t)Hit_address(hit);
+        }
         return;
     }
     code = trace ? find(counting, Hit_address(hit)) : NULL;
@@ -239,16 +245,19 @@ static void count_ring(struct Counting *counting)
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
     // Pairs with the release in HitRing_push.
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    uint64_t begin;
 
     if (tail == head)
         return;
     Counter_add(&counting->counted, head - tail);
+    begin = Clock_counter();
     while (tail != head) {
         count_late(counting, &ring->hits[tail++ % HIT_RING_HITS]);
         // Pairs with the acquire in HitRing_find_room.
         if (tail % AT_A_TIME == 0 || tail == head)
             atomic_store_explicit(&ring->tail, tail, memory_order_release);
     }
+    Counter_add(&counting->ticks, Clock_counter() - begin);
 }
 
 void Counting_begin(struct Counting *counting)
@@ -257,16 +266,33 @@ void Counting_begin(struct Counting *counting)
     count_ring(counting);
 }
 
-void Counting_make_room(struct Counting *counting)
+bool Counting_make_room(struct Counting *counting)
 {
-    while (!HitRing_find_room(&counting->ring)) {
-        if (pthread_mutex_trylock(&counting->mutex) == 0) {
-            count_ring(counting);
-            pthread_mutex_unlock(&counting->mutex);
-        } else {
+    bool waited = false;
+    unsigned i;
+
+    for (i = 0; !HitRing_find_room(&counting->ring); i++) {
+        if (i < YIELDS && pthread_mutex_trylock(&counting->mutex)) {
+            waited = true;
             sched_yield();
+            continue;
         }
+        if (i >= YIELDS)
+            pthread_mutex_lock(&counting->mutex);
+        count_ring(counting);
+        pthread_mutex_unlock(&counting->mutex);
     }
+    return !waited;
+}
+
+int64_t Counting_hit_ticks(const struct Counting *counting)
+{
+    uint64_t hits = Counter_get(&counting->counted);
+    double ticks = hits ? (double)Counter_get(&counting->ticks) / (double)hits
+                        : 0; // others may have had the CPU meanwhile
+    double most = MOST_S * counting->contention->hz;
+
+    return (int64_t)(ticks < most ? ticks : most);
 }
 
 void Counting_end(struct Counting *counting)

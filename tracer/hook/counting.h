@@ -34,6 +34,7 @@ struct Counting {
     struct Contention *contention;
     struct ThreadTrace *trace; // whose hits come; NULL: not known
     counter_t counted;         // hits, ever
+    counter_t ticks;           // that this took
     size_t far_unit; // from there on an offset is an object that is made
     struct Seen seen[COUNTING_SEEN];
 };
@@ -45,9 +46,11 @@ void Counting_begin(struct Counting *counting);
 void Counting_end(struct Counting *counting);
 // Both: the counters are up to date. Any thread.
 void Counting_catch_up(struct Counting *counting);
+// Ticks that counting a hit has taken, on average; at most 200 ns.
+int64_t Counting_hit_ticks(const struct Counting *counting);
 // The ring is full: counts what is in it, or waits until somebody has counted
-// some of it. The producer.
-void Counting_make_room(struct Counting *counting);
+// some of it; false: it has waited. The producer.
+bool Counting_make_room(struct Counting *counting);
 // In between: counts a hit that is not in the ring, while its hook waits. true:
 // DISABLE the site.
 bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,

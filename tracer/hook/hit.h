@@ -19,7 +19,8 @@ enum HitKind {
     HIT_RIGHT,  // its right arm
     HIT_STEP,   // an instruction is about to run, in precise mode
     HIT_THREAD, // no hook: the hits from here on are this thread record's
-    HIT_PAID,   // no hook: ticks, in the address's place, that ours took
+    HIT_PAID,   // no hook: ticks, in the address's place, that ours took; in
+                // `where` those of them in which it only waited
     HIT_TAKEN,  // no hook: ticks in which other programs had the CPU before
                 // the next hit
     HIT_KINDS
