@@ -17,7 +17,7 @@ struct Calibration {
     bool stopped;            // by a fork's child
 };
 
-// In two passes, of which the better one counts: a slow phase of the machine
+// In several passes, of which the best one counts: a slow phase of the machine
 // takes in many probes.
 static int time_all(struct Calibration *all)
 {

@@ -9,7 +9,7 @@
 struct Calibration;
 
 // Fills engine.cost, in ticks. The tools are open, nothing else is traced yet.
-// Takes about 3 ms. 0, or -1 with an exception.
+// Takes about 6 ms. 0, or -1 with an exception.
 int Calibration_run(struct State *state);
 // In the child of a fork during a calibration: that fails.
 void Calibration_stop(struct State *state);

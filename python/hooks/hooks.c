@@ -7,6 +7,9 @@
 
 #include <stddef.h>
 
+// A threshold below that is reached long before the ring is looked at.
+#define FEW_HITS 16
+
 struct Hook {
     PyObject_HEAD vectorcallfunc call;
 };
@@ -70,9 +73,10 @@ void Hooks_silence(struct State *state, void (*on_event)(void))
     ((struct Hook *)state->discovery_hook)->call = leave_for_now;
 }
 
-void Hooks_select(struct State *state)
+void Hooks_select(struct State *state, uint64_t threshold)
 {
-    bool fast = state->engine.clock.counter && ThreadState_is_found();
+    bool fast = state->engine.clock.counter && ThreadState_is_found() &&
+                (threshold == 0 || threshold >= FEW_HITS);
     const vectorcallfunc *calls = fast ? HOOK_FAST : HOOK_SLOW;
     int i;
 

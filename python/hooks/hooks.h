@@ -10,8 +10,10 @@
 
 // Makes the type, and one object an event. 0, or -1 with an exception.
 int Hooks_init(struct State *state);
-// Chooses the callbacks by the clock. Before the hooks are registered.
-void Hooks_select(struct State *state);
+// Chooses the callbacks: whether hits are written down or counted at once, as
+// with an uncertain clock or a threshold of few hits. Before the hooks are
+// registered.
+void Hooks_select(struct State *state, uint64_t threshold);
 // From now on each hook that is still in takes itself out at its next event,
 // but for the discovery of new code: the next session would not learn of code
 // whose event is disabled. They record nothing and call `on_event`. In a forked

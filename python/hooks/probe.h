@@ -9,7 +9,7 @@
 #include "python/hooks/state.h"
 
 #define PROBE_ROUNDS 5 // that count, after those that warm it up
-#define PROBE_PASSES 2 // at start, of which the better one counts
+#define PROBE_PASSES 4 // at start, of which the best one counts
 
 enum ProbeKind { PROBE_CALL, PROBE_RESUME, PROBE_LOOP, PROBE_FAR, PROBE_KINDS };
 

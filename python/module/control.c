@@ -106,7 +106,7 @@ static int set_up(struct State *state, const struct Request *request)
         return -1;
     Clock_start(&engine->clock);
     Contention_init(&engine->contention, Clock_hz(&engine->clock));
-    Hooks_select(state);
+    Hooks_select(state, request->config.threshold);
     Interpreter_version(engine->python, sizeof engine->python);
     snprintf(engine->command, sizeof engine->command, "%s", request->command);
     if (Interpreter_switch_interval(state) < 0 ||
