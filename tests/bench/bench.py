@@ -21,6 +21,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
+import apart  # noqa: E402
 import budget  # noqa: E402
 import extensions  # noqa: E402
 import idle  # noqa: E402
@@ -240,7 +241,6 @@ def show_instructions():
     if not shutil.which("valgrind"):
         print("valgrind is not installed")
         return
-    print(f"{'':24}{'Ocular':>9}{'timeline':>10}")
     for number, event in (
         (0, "enter"),
         (0, "leave"),
@@ -249,17 +249,14 @@ def show_instructions():
         (2, "step"),
     ):
         few, many = 1_000, 6_000
-        per = []
-        for name, path in (("Ocular", "fast"), ("Ocular, timeline", "timeline")):
-            function = f"on_{event}_{path}"
-            grown = instructions(number, name, many, function) - instructions(
-                number, name, few, function
-            )
-            each = PROBES[number].each if event == "step" else 1
-            per.append(grown / (many - few) / each)
-        print(f"{event:24}{per[0]:9.0f}{per[1]:10.0f}")
-        figure(f"bench/{event}/instructions", per[0])
-        figure(f"bench/{event}/timeline_instructions", per[1])
+        function = f"on_{event}_fast"
+        grown = instructions(number, "Ocular", many, function) - instructions(
+            number, "Ocular", few, function
+        )
+        each = PROBES[number].each if event == "step" else 1
+        per = grown / (many - few) / each
+        print(f"{event:24}{per:9.0f}")
+        figure(f"bench/{event}/instructions", per)
 
 
 # --- Whole programs -------------------------------------------------------------
@@ -495,6 +492,7 @@ def show_imports(rounds):
 
 ROWS = {
     "hooks": show_ns,
+    "apart": lambda rounds: apart.show(rounds, FLOOR.nothing),
     "instructions": lambda _: show_instructions(),
     "idle": lambda _: idle.show(),
     "ratios": show_ratios,
