@@ -214,26 +214,50 @@ def show_ns(rounds):
 # --- Instructions per hook ------------------------------------------------------
 
 
+def own_cost(dump, function):
+    """What a function has cost without what it called, of callgrind's file."""
+    number = names_of(dump).get(function, "")
+    total, inside, called = 0, False, False
+    for line in dump.splitlines():
+        if line.startswith("fn="):
+            inside = line.partition(")")[0] == number
+        elif line.startswith("calls="):
+            called = True
+        elif line[:1] in tuple("0123456789+-*"):
+            if inside and not called:
+                total += int(line.split()[1])
+            called = False
+    return total
+
+
+def names_of(dump):
+    """{function: "fn=(its number"}"""
+    return {
+        name: f"fn=({number}" for number, name in re.findall(r"fn=\((\d+)\) (\S+)", dump)
+    }
+
+
 def instructions(probe_number, name, count, function):
-    """Instructions inside one of our callbacks during a run of `count` rounds,
-    by callgrind."""
-    command = [
-        "valgrind",
-        "--tool=callgrind",
-        "--callgrind-out-file=/dev/null",
-        f"--toggle-collect={function}",
-        sys.executable,
-        os.path.abspath(__file__),
-        "--run",
-        str(probe_number),
-        name,
-        str(count),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True)
-    match = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode or not match:
+    """Instructions of one of our callbacks during a run of `count` rounds, by
+    callgrind; without those that count the hits, which may be any thread's."""
+    with tempfile.NamedTemporaryFile() as file:
+        command = [
+            "valgrind",
+            "--tool=callgrind",
+            f"--callgrind-out-file={file.name}",
+            sys.executable,
+            os.path.abspath(__file__),
+            "--run",
+            str(probe_number),
+            name,
+            str(count),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True)
+        with open(file.name) as dumped:
+            dump = dumped.read()
+    if done.returncode or not dump:
         raise RuntimeError(done.stderr[-2000:])
-    return int(match.group(1))
+    return own_cost(dump, function)
 
 
 def show_instructions():
