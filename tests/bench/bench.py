@@ -215,7 +215,7 @@ def show_ns(rounds):
 
 
 def own_cost(dump, function):
-    """What a function has cost without what it called, of callgrind's file."""
+    """Instructions of a function without its callees, of callgrind's file."""
     number = names_of(dump).get(function, "")
     total, inside, called = 0, False, False
     for line in dump.splitlines():
