@@ -85,9 +85,8 @@ def show(rounds, nothing):
         floor, own, others = (
             statistics.median(each) / (2 * FUNCTIONS) for each in zip(*rows)
         )
-        print(
-            f"{swept >> 10:>14} KiB      {floor:8.1f}{own:9.1f}{own - floor:+8.1f}{others:13.1f}"
-        )
+        more = f"{own - floor:+8.1f}{others:13.1f}"
+        print(f"{swept >> 10:>14} KiB      {floor:8.1f}{own:9.1f}{more}")
         figure(f"bench/apart/{swept >> 10}_KiB/ns", own, unit="ns an event")
         figure(f"bench/apart/{swept >> 10}_KiB/threads_ns", others, unit="ns an event")
     print("targets: floor +30 ns, with our threads +100 ns")

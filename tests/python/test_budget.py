@@ -66,8 +66,8 @@ def work_until_timed(function, name, windows=3):
 
 @pytest.mark.parametrize("serve", [False, True])
 def test_what_is_dark_is_armed_again(tracing, serve):
-    """How much of the time it is armed depends on how much of the CPU it gets. How near
-    the estimate comes depends on what else runs: tests/figures/test_dark.py judges it."""
+    """The machine's other work decides how long it is armed, and how near the estimate
+    comes: tests/figures/test_dark.py judges that."""
     tracing(deinstrument_threshold=50, overhead_budget=0.05, serve=serve)
     ages, calls = [], itertools.count()
 
