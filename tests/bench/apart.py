@@ -66,8 +66,7 @@ def traced(functions, swept):
         perfetto=False, deinstrument_threshold=0, quiet=True, include_only=["apart"]
     ):
         run(functions, swept)  # first sights are not the hook's cost
-        result = run(functions, swept)
-    return result
+        return run(functions, swept)
 
 
 def show(rounds, nothing):
