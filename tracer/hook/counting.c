@@ -8,9 +8,11 @@
 
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 
 #define MOST_S 200e-9 // of a hit
-#define YIELDS 32     // to who counts, before it is waited for
+#define YIELDS 32     // to who counts, before it naps
+#define NAP_NS 50000
 #define AT_A_TIME 256 // hits that are counted before there is room for more
 
 void Counting_init(struct Counting *counting, struct Registry *registry,
@@ -272,15 +274,16 @@ bool Counting_make_room(struct Counting *counting)
     unsigned i;
 
     for (i = 0; !HitRing_find_room(&counting->ring); i++) {
-        if (i < YIELDS && pthread_mutex_trylock(&counting->mutex)) {
-            waited = true;
-            sched_yield();
+        if (pthread_mutex_trylock(&counting->mutex) == 0) {
+            count_ring(counting);
+            pthread_mutex_unlock(&counting->mutex);
             continue;
         }
-        if (i >= YIELDS)
-            pthread_mutex_lock(&counting->mutex);
-        count_ring(counting);
-        pthread_mutex_unlock(&counting->mutex);
+        waited = true;
+        if (i < YIELDS)
+            sched_yield();
+        else
+            nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     }
     return !waited;
 }
