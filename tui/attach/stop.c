@@ -21,6 +21,7 @@
 #define PATIENCE_NS 1000000000u // a thread has this long to stop
 #define PAUSE_NS 200000
 #define PASSES_MOST 32 // while new threads appear
+#define SEIZES_MOST 3  // tries of a thread that nobody seems to trace
 
 static bool has(const struct Stop *stop, pid_t id)
 {
@@ -77,24 +78,40 @@ static bool is_traced(pid_t id)
     return tracer && strtol(tracer + strlen("\nTracerPid:"), NULL, 10) > 0;
 }
 
-// 0, also where the thread has ended meanwhile, or -errno: -EAGAIN: somebody
-// else traces it.
+// 0 or -errno: -ESRCH: it has ended; -EAGAIN: somebody else traces it.
+static int seize(pid_t id)
+{
+    int error = 0;
+    // Another one that attaches holds it for a moment only, and may have let go
+    // of it before we look: then it is ours to ask for.
+    for (int i = 0; i < SEIZES_MOST; i++) {
+        if (ptrace(PTRACE_SEIZE, id, NULL, NULL) == 0)
+            return 0;
+        error = errno;
+        if (error == ESRCH || (error == EPERM && has_ended(id)))
+            return -ESRCH;
+        if (error != EPERM)
+            break;
+        if (is_traced(id))
+            return -EAGAIN;
+    }
+    return -error;
+}
+
+// 0, also where the thread has ended meanwhile, or -errno as above.
 static int stop_one(struct Stop *stop, pid_t id)
 {
     struct StoppedThread thread = {id, 0}, *threads;
-    if (ptrace(PTRACE_SEIZE, id, NULL, NULL) < 0) {
-        int error = errno;
-        if (error == ESRCH || (error == EPERM && has_ended(id)))
-            return 0;
-        return error == EPERM && is_traced(id) ? -EAGAIN : -error;
-    }
+    int error = seize(id);
+    if (error)
+        return error == -ESRCH ? 0 : error;
     threads = realloc(stop->threads, (stop->count + 1) * sizeof *threads);
     if (!threads)
         return -ENOMEM; // our end releases it
     stop->threads = threads;
     if (ptrace(PTRACE_INTERRUPT, id, NULL, NULL) < 0)
         return errno == ESRCH ? 0 : -errno;
-    int error = await(&thread);
+    error = await(&thread);
     if (!error)
         threads[stop->count++] = thread;
     return error == -ESRCH ? 0 : error;
