@@ -7,13 +7,15 @@
 
 #include <math.h>
 
-#define SLICE_HITS 4  // times the threshold that it has in a slice, at least
-#define ASKED 4       // slices, in one of which a hot function has as many
-#define HOT_HITS 64   // of a hot function in the others: for its mean
-#define HOT_JUMPS 8   // hottest functions whose jumps a slice arms
-#define LOOKED_S 30.0 // that jumps stay armed after a viewer has looked
-#define LEAST_S 2e-3  // between two holds of a slice
-#define READ_S 0.05   // between two readings of what it costs
+// Of a slice: its hits are so many times the threshold at least; a hot function
+// has as many in one slice of ASKED, and in the others HOT_HITS for its mean.
+#define SLICE_HITS 4
+#define ASKED 4
+#define HOT_HITS 64
+#define HOT_JUMPS 8   // so many of the hottest have their jumps armed.
+#define LOOKED_S 30.0 // Jumps stay armed so long after a viewer has looked.
+#define LEAST_S 2e-3  // between two holds.
+#define READ_S 0.05   // between two readings of the slice's cost.
 #define DEAR 4.0      // times that a hook takes longer than in a loop, at first
 #define DEAREST 30.0  // ... and at most
 #define LEARN 0.3     // of what was wrong about that
@@ -220,10 +222,11 @@ static bool carry_out(struct Rearming *rearming, uint64_t deadline)
 
     do {
         item = Choice_pop(&rearming->choice);
-        Counting_begin(counting);
-        if (item)
+        if (item) {
+            Counting_begin(counting);
             settle(rearming, item);
-        Counting_end(counting);
+            Counting_end(counting);
+        }
     } while (item && now(rearming) < deadline);
     return item;
 }
