@@ -253,7 +253,6 @@ void Adopt_begin(struct State *state)
 {
     state->seen = (state->seen + EXTRA_SEEN + 1) | EXTRA_SEEN;
     state->seen_once = 0;
-    state->engine.counting.ring.task_code = 0;
 }
 
 bool Adopt_put_off(struct State *state, PyCodeObject *code)

@@ -45,8 +45,9 @@ static inline uint64_t Adopt_hits(const struct State *state)
 // a budget. 0, or -1 where they cannot be armed; raises nothing.
 int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
                 bool jumps);
-// Adopts it whatever the filter says, never to go dark, in no registry and
-// without setting local events: for the calibration. NULL with an exception.
+// Adopts it whatever the filter says, never to go dark, in no list of the
+// registry and without setting local events: for the calibration. NULL with an
+// exception.
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code);
 // All code objects that were ever classified are classified anew. 0 or -1.
 int Adopt_again(struct State *state);

@@ -134,6 +134,7 @@ int Calibration_run(struct State *state)
     all->state = state;
     state->calibration = all;
     ThreadTraces_reset(&state->engine.traces, none, false, ticks);
+    Counting_reset(&state->engine.counting);
     result = init(all) == 0 ? calibrate(all) : -1;
     result = conclude(all, result);
     if (result < 0 && !PyErr_Occurred())

@@ -13,8 +13,6 @@
 #define PAY_MOST_UNIT_S 100e-9
 #define PAY_MOST_HIT_S 500e-9
 
-#define NAME_HITS 1 // between two questions for a thread's name
-
 void Call_init(struct Call *call)
 {
     *call = (struct Call){
@@ -53,12 +51,14 @@ bool Call_resumes(const struct Call *call)
 
 void Call_begin(struct Call *call)
 {
-    uint64_t last = ocular_state.engine.counting.ring.last;
+    struct Counting *counting = &ocular_state.engine.counting;
+    int64_t span = (int64_t)(call->ticks - counting->ring.last);
 
-    Counting_begin(&ocular_state.engine.counting);
-    if (!ocular_state.fast)
-        call->trace->taken =
-            ThreadTrace_ask(call->trace, (int64_t)(call->ticks - last));
+    Counting_begin(counting);
+    if (call->trace != counting->ring.trace)
+        Preemption_forget(&call->trace->preemption);
+    else if (span > (int64_t)counting->ring.brief)
+        call->trace->taken = ThreadTrace_ask(call->trace, span);
     // It comes from another stack than the last one, or from another part of
     // the same.
     if (call->trace->chunk != ThreadState_chunk(call->state))
@@ -82,37 +82,27 @@ bool Call_count(struct Call *call, enum HitKind kind, size_t to)
                           call->code, &hit);
 }
 
-// Ticks that are no time of the program's. Nor are they a cost of ours, where
-// such a thing never takes so long: then others had the CPU.
+uint64_t Call_beyond(uint64_t taken, uint64_t hits, const struct Armed *since)
+{
+    const struct Armed *armed = &ocular_state.armed;
+    double most = PAY_MOST_S + PAY_MOST_HIT_S * (double)hits;
+    uint64_t ticks;
+
+    if (since)
+        most += PAY_MOST_S * (double)(armed->codes - since->codes) +
+                PAY_MOST_UNIT_S * (double)(armed->units - since->units);
+    ticks = (uint64_t)(most * Clock_hz(&ocular_state.engine.clock));
+    return (int64_t)taken > (int64_t)ticks ? taken - ticks : 0;
+}
+
 static void pay(const struct Call *call, struct ThreadTrace *trace,
                 uint64_t taken)
 {
-    const struct Armed *armed = &ocular_state.armed;
     uint64_t hits =
         Counter_get(&ocular_state.engine.counting.counted) - call->counted;
-    double most =
-        PAY_MOST_S * (1 + (double)(armed->codes - call->armed.codes)) +
-        PAY_MOST_UNIT_S * (double)(armed->units - call->armed.units) +
-        PAY_MOST_HIT_S * (double)hits;
-    uint64_t ticks = (uint64_t)(most * Clock_hz(&ocular_state.engine.clock));
 
     Counter_add(&trace->overhead, taken);
-    if ((int64_t)taken > (int64_t)ticks)
-        Counter_add(&trace->stolen, taken - ticks);
-}
-
-// The hooks go on from here, on this thread.
-static void go_on(const struct Call *call, uint64_t now)
-{
-    struct HitRing *ring = &ocular_state.engine.counting.ring;
-    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-
-    ring->trace = call->trace;
-    ring->chunk = call->trace->chunk;
-    ring->last = now;
-    ring->limit =
-        head + (call->trace->name_asks ? NAME_HITS : HIT_RING_HITS / 2);
-    Counting_set_brief(&ocular_state.engine.counting);
+    Counter_add(&trace->stolen, Call_beyond(taken, hits, &call->armed));
 }
 
 void Call_end(struct Call *call)
@@ -121,7 +111,7 @@ void Call_end(struct Call *call)
 
     if (ocular_state.fast)
         pay(call, call->trace, now - call->ticks);
-    go_on(call, now);
+    Counting_go_on(&ocular_state.engine.counting, call->trace, now);
     call->paid = true;
     Counting_end(&ocular_state.engine.counting);
 }

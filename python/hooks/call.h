@@ -23,10 +23,10 @@ struct Call {
 
 // An offset in bytes as a code unit. Offsets are small and never negative; what
 // else a stranger may pass ends in a unit that is out of bounds, or of no use.
-// That it is an int is not asked on the fast path (three more instructions
-// of about forty): only who takes a hook out of sys.monitoring and calls it by
-// hand can pass another object, of which a few bytes are read then, at worst
-// those behind it (tests/python/test_hooks.py).
+// That it is an int is not asked before it is written down (three more
+// instructions of about seventy): only who takes a hook out of sys.monitoring
+// and calls it by hand can pass another object, of which a few bytes are read
+// then, at worst those behind it (tests/python/test_hooks.py).
 static inline size_t Call_unit(PyObject *offset)
 {
     return ((PyLongObject *)offset)->long_value.ob_digit[0] / 2;
@@ -48,6 +48,10 @@ bool Call_count(struct Call *call, enum HitKind kind, size_t to);
 void Call_end(struct Call *call);
 // The three together.
 bool Call_count_alone(struct Call *call, enum HitKind kind, size_t to);
+// Of ticks that a hook has taken, with so many hits counted and what was armed
+// `since` (NULL: nothing), those in which others must have had the CPU, as it
+// never takes so long: they are no time of the program's, and no cost of ours.
+uint64_t Call_beyond(uint64_t taken, uint64_t hits, const struct Armed *since);
 // As Call_end says, if nothing was counted.
 void Call_pay(struct Call *call);
 

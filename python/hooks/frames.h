@@ -41,9 +41,11 @@ static inline uintptr_t Frames_caller(const PyThreadState *state)
     const char *frame = (const char *)state->cframe->current_frame;
 #endif
 
-    do
+    while (frame) {
         frame = *(const char *const *)(frame + FRAME_PREVIOUS);
-    while (frame && frame[FRAME_OWNER] >= FRAME_OWNED_BY_C);
+        if (!frame || frame[FRAME_OWNER] < FRAME_OWNED_BY_C)
+            break;
+    }
     return frame ? *(const uintptr_t *)(frame + FRAME_CODE) & FRAME_CODE_MASK
                  : 0;
 }

@@ -24,7 +24,6 @@ count_now(PyObject *const *args, size_t nargsf, enum HitKind kind)
     bool disable;
     size_t to = 0;
 
-    Call_init(&call);
     if (PyVectorcall_NARGS(nargsf) < (is_jump(kind) ? 3 : 2) ||
         !PyLong_Check(args[1]) || (is_jump(kind) && !PyLong_Check(args[2])))
         return Py_None;
@@ -32,6 +31,7 @@ count_now(PyObject *const *args, size_t nargsf, enum HitKind kind)
         to = Call_unit(args[2]);
     if (Writer_write_again(args[0], kind, Call_unit(args[1]), to))
         return Py_None;
+    Call_init(&call); // that was paid for
     if (!Call_look(&call, args, nargsf))
         return Py_None;
     if (!Hit_fits(0, 0, to))

@@ -7,7 +7,8 @@
 #include "python/hooks/state.h"
 
 extern const vectorcallfunc HOOK_FAST[HOOK_EVENTS];
-// Where the CPU's counter or the place of the thread state cannot be relied on.
+// These count each event at once: if the CPU's counter or the place of the
+// thread state cannot be relied on, or with a threshold of few hits.
 extern const vectorcallfunc HOOK_SLOW[HOOK_EVENTS];
 
 #endif

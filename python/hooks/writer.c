@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See writer.h.
 #include "python/hooks/writer.h"
-
-#define MOST_S 20e-6 // that anything takes here, and each hit that is counted
-#define MOST_HIT_S 200e-9
+#include "python/hooks/call.h"
 
 static void push(struct HitRing *ring, uint64_t ticks, uint64_t who,
                  uint64_t where)
@@ -31,19 +29,6 @@ static bool turn(struct HitRing *ring)
     return true;
 }
 
-// Of ticks that the program was kept for: those in which it only waited, or in
-// which others must have had the CPU, as nothing here takes so long.
-static uint64_t not_ours(uint64_t taken, uint64_t waited, uint64_t hits)
-{
-    double most = (MOST_S + MOST_HIT_S * (double)hits) *
-                  Clock_hz(&ocular_state.engine.clock);
-    uint64_t ours = (uint64_t)most;
-
-    if (taken - waited > ours)
-        return taken - ours;
-    return waited;
-}
-
 // A full ring, another thread or a long time since the last hit.
 bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
                         size_t to)
@@ -51,7 +36,7 @@ bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
     struct Counting *counting = &ocular_state.engine.counting;
     struct HitRing *ring = &counting->ring;
     uint64_t begin = Clock_counter(), span = begin - ring->last, waited = 0;
-    uint64_t counted = Counter_get(&counting->counted);
+    uint64_t counted = Counter_get(&counting->counted), taken;
     bool full;
 
     if (!ocular_state.fast || !own_trace || own_trace->name_asks)
@@ -64,16 +49,15 @@ bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
         if (!turn(ring))
             return false;
     } else if (span > ring->brief) {
-        int64_t taken = ThreadTrace_ask(own_trace, (int64_t)span);
-
-        push(ring, begin, Hit_who((uintptr_t)taken, HIT_TAKEN), 0);
+        taken = (uint64_t)ThreadTrace_ask(own_trace, (int64_t)span);
+        push(ring, begin, Hit_who(taken, HIT_TAKEN), 0);
     } else if (!full) {
         return false;
     }
-    waited = not_ours(Clock_counter() - begin, waited,
-                      Counter_get(&counting->counted) - counted);
-    push(ring, Clock_counter(), Hit_who(Clock_counter() - begin, HIT_PAID),
-         waited);
+    taken = Clock_counter() - begin;
+    push(ring, begin + taken, Hit_who(taken, HIT_PAID),
+         waited + Call_beyond(taken - waited,
+                              Counter_get(&counting->counted) - counted, NULL));
     if (atomic_load_explicit(&ring->head, memory_order_relaxed) == ring->limit)
         Counting_make_room(counting);
     return Writer_write(code, kind, unit, to);

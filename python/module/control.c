@@ -85,6 +85,7 @@ static void take_down(struct State *state)
     MaskWatch_stop();
     ThreadTraces_reset(&state->engine.traces, state->engine.cost, false,
                        0); // no rings
+    Counting_reset(&state->engine.counting);
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
     Registry_free_retired(state->engine.registry); // nobody reads it any more
@@ -123,6 +124,7 @@ static int set_up(struct State *state, const struct Request *request)
     // of the timeline.
     ThreadTraces_reset(&engine->traces, engine->cost, request->config.timeline,
                        Clock_read(&engine->clock));
+    Counting_reset(&engine->counting);
     if (start_session(state, &request->config) < 0)
         return -1;
     Poll_reset(&ocular_service.poll, state);

@@ -166,6 +166,7 @@ void ThreadList_update(struct ThreadList *list, struct State *state,
     Counting_begin(&engine->counting);
     Contention_share(&engine->contention,
                      list->sharing > 1 ? state->switch_interval : 0);
+    Counting_set_brief(&engine->counting);
     Counting_end(&engine->counting);
     if (sampler)
         Sampler_set_threads(sampler, list->threads, list->count);

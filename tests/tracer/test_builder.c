@@ -861,8 +861,8 @@ static void *run_hooks(void *context)
         }
         ticks = Clock_read(&engine->clock);
         ThreadTrace_enter(trace, outer, 1, 0, ticks);
-        ThreadTrace_jump(trace, outer, &outer->layout.sites[1], 1, 1, ticks + 1,
-                         HOOK_JUMP);
+        ThreadTrace_jump(trace, outer, &outer->layout.sites[1], 1, 1,
+                         ticks + 1);
         ThreadTrace_enter(trace, inner, 2, 0, ticks + 2);
         ThreadTrace_leave(trace, inner, &inner->layout.sites[2], 2, ticks + 3);
         ThreadTrace_leave(trace, outer, &outer->layout.sites[2], 1, ticks + 4);

@@ -533,22 +533,26 @@ static void test_two_arms(void **state)
 static void test_iterations(void **state)
 {
     struct Fixture *f = *state;
-    const struct Code *code = add(f, 0);
-    const enum HitKind kinds[] = {HIT_JUMP, HIT_BRANCH};
+    const struct Code *loop = add(f, 0);
+    const struct Code *branch = make(f, GENERATOR, sizeof GENERATOR, 0);
     const struct Event *events;
+    struct Hit hit;
 
     with_timeline(f);
     push_thread(f, f->trace);
-    for (size_t i = 0; i < 2; i++) {
-        struct Hit hit = make_hit(code, HIT_ENTER, 0, 1, 100);
-
-        push(f, &hit);
-        hit = make_hit(code, kinds[i], 2, 1, 200);
-        hit.where |= 1;
-        push(f, &hit);
-        hit = make_hit(code, HIT_LEAVE, 4, 1, 300);
-        push(f, &hit);
-    }
+    hit = make_hit(loop, HIT_ENTER, 0, 1, 100);
+    push(f, &hit);
+    hit = make_hit(loop, HIT_JUMP, 2, 1, 200);
+    hit.where |= 1;
+    push(f, &hit);
+    hit = make_hit(loop, HIT_LEAVE, 4, 1, 300);
+    push(f, &hit);
+    hit = make_hit(branch, HIT_ENTER, 0, 1, 400);
+    push(f, &hit);
+    hit = make_hit(branch, HIT_BRANCH, 1, 1, 500); // back to 0
+    push(f, &hit);
+    hit = make_hit(branch, HIT_LEAVE, 7, 1, 600);
+    push(f, &hit);
     Counting_catch_up(&f->counting);
     assert_int_equal(Ring_peek(f->trace->ring, &events), 3 + 2);
     assert_int_equal(Event_kind(&events[1]), EVENT_LOOP);
@@ -795,6 +799,50 @@ static void test_after_a_fork(void **state)
     push_call(f, code, 1, 200, 10); // nobody's
     Counting_catch_up(&f->counting);
     expect_calls(code, 1, 1, 10, 10);
+}
+
+// A fork that the interpreter does not know of may come amid another thread's
+// hits.
+static void test_hits_of_who_is_not_in_the_child(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Code *code = add(f, 0);
+
+    Counting_begin(&f->counting);
+    push_thread(f, f->other);
+    push_call(f, code, 1, 100, 10);
+    f->contention.last_trace = f->other;
+    f->counting.ring.task_code = 64;
+    Counting_after_fork(&f->counting);
+    assert_null(f->contention.last_trace);
+    assert_int_equal(f->counting.ring.task_code, 0);
+    push_thread(f, f->trace);
+    push_call(f, code, 1, 200, 10);
+    Counting_catch_up(&f->counting);
+    expect_calls(code, 1, 1, 10, 10);
+}
+
+// After an event that was not counted, too: the next hits are that thread's.
+static void test_the_hooks_go_on_on_another_thread(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Code *code = add(f, 0), *inner = add(f, 0);
+    const struct Hit outer_enter = make_hit(code, HIT_ENTER, 0, 1, 100);
+    const struct Hit inner_enter = make_hit(inner, HIT_ENTER, 0, 2, 300);
+
+    push_thread(f, f->other);
+    push(f, &outer_enter);
+    f->trace->chunk = 4096;
+    Counting_begin(&f->counting);
+    Counting_go_on(&f->counting, f->trace, 200);
+    Counting_end(&f->counting);
+    assert_ptr_equal(f->counting.ring.trace, f->trace);
+    assert_int_equal(f->counting.ring.chunk, 4096);
+    assert_int_equal(f->counting.ring.last, 200);
+    push(f, &inner_enter);
+    Counting_catch_up(&f->counting);
+    assert_ptr_equal(f->other->top->code, code);
+    assert_ptr_equal(f->trace->top->code, inner);
 }
 
 // --- Frames that left unseen -------------------------------------------------
@@ -1320,6 +1368,8 @@ int main(void)
         FREE(test_what_is_paid),
         FREE(test_a_thread_is_forgotten),
         FREE(test_after_a_fork),
+        FREE(test_hits_of_who_is_not_in_the_child),
+        FREE(test_the_hooks_go_on_on_another_thread),
         FREE(test_a_caller_is_kept),
         FREE(test_a_stale_caller_is_dropped),
         FREE(test_a_caller_that_is_not_the_next),

@@ -105,7 +105,7 @@ static void jump(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
 
     look(f, greenlet, ticks);
     ThreadTrace_jump(f->trace, code, &code->layout.sites[1], 1, greenlet->depth,
-                     ticks, HOOK_JUMP);
+                     ticks);
 }
 
 static void expect(const struct Code *code, uint64_t calls, uint64_t self,

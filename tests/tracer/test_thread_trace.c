@@ -111,7 +111,7 @@ static bool jump(struct Fixture *f, struct Code *code, uint32_t depth,
                  uint64_t ticks)
 {
     return ThreadTrace_jump(f->trace, code, &code->layout.sites[JUMP_SITE], 1,
-                            depth, ticks, HOOK_JUMP);
+                            depth, ticks);
 }
 
 static void expect_calls(const struct Code *code, uint64_t calls,
@@ -490,7 +490,7 @@ static void test_branches(void **state)
     enter(f, code, 1, 100);
     // It follows from the jumps: dark at once, and nothing is missed.
     assert_true(ThreadTrace_jump(f->trace, code, &code->layout.sites[1], 3, 1,
-                                 150, HOOK_BRANCH)); // net 140
+                                 150)); // net 140
     assert_int_equal(Counter_get(&f->trace->overhead), 10 + 7);
     expect_site(code, 1, 1, 40, 3);
     assert_int_equal(code->layout.sites[1].dark, 1);
@@ -1169,20 +1169,17 @@ static void test_waits_on_the_timeline(void **state)
 static void branch(struct Fixture *f, struct Code *code, uint16_t to,
                    uint64_t ticks)
 {
-    ThreadTrace_jump(f->trace, code, &code->layout.sites[1], to, 1, ticks,
-                     HOOK_BRANCH);
+    ThreadTrace_jump(f->trace, code, &code->layout.sites[1], to, 1, ticks);
 }
 
 static void jump_inner(struct Fixture *f, struct Code *code, uint64_t ticks)
 {
-    ThreadTrace_jump(f->trace, code, &code->layout.sites[2], 2, 1, ticks,
-                     HOOK_JUMP);
+    ThreadTrace_jump(f->trace, code, &code->layout.sites[2], 2, 1, ticks);
 }
 
 static void jump_outer(struct Fixture *f, struct Code *code, uint64_t ticks)
 {
-    ThreadTrace_jump(f->trace, code, &code->layout.sites[3], 1, 1, ticks,
-                     HOOK_JUMP);
+    ThreadTrace_jump(f->trace, code, &code->layout.sites[3], 1, 1, ticks);
 }
 
 // Of an iteration that began before its loop's first jump, what is known is its

@@ -35,19 +35,19 @@ struct CodeHot {
                     // never 0
     uint16_t block_epoch; // epoch while block cycles are right; 0: they are not
     bool untimed; // the next call is not timed: its code has just been armed
-    counter_t resumed; // of `calls`: those that went on after a yield or an
+    counter_t resumed; // of `entries`: those that went on after a yield or an
                        // await
     _Atomic bool dark; // its enter sites are disabled; the collector reads
     bool closed;       // a leave was seen since it went dark: later leaves
                        // are unreliable
-    _Atomic bool calls_exact; // never dark: `calls` are all calls
+    _Atomic bool calls_exact; // never dark: `entries` are all there were
     _Atomic bool exact;       // no site was ever dark: hits are all hits; the
                               // collector reads
     // A jump's site is dark (precise mode: a gate's, instruction.h): where a
     // block or an instruction ends is not seen. The governor reads it.
     _Atomic bool broken;
     uint8_t enter_hook; // enum HookKind; immutable
-    bool probe; // hooks are timed on it, it is in no registry; immutable
+    bool probe;         // hooks are timed on it, no list has it; immutable
     // Something else than a hit has changed what its row says; any thread sets
     // it, whoever builds snapshots clears it.
     _Atomic bool touched;

@@ -226,11 +226,6 @@ void Registry_retire(struct Registry *registry, struct Code *code,
     atomic_fetch_sub(&registry->count, 1);
 }
 
-size_t Registry_count(struct Registry *registry)
-{
-    return atomic_load(&registry->count);
-}
-
 struct Code *Registry_find(struct Registry *registry, uintptr_t address)
 {
     struct Code *code = follow(bucket_of(registry, address));

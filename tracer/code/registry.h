@@ -47,7 +47,6 @@ void Registry_unchain(struct Registry *registry, struct Code *code);
 // Until the collector takes it Registry_find_at still finds it.
 void Registry_retire(struct Registry *registry, struct Code *code,
                      uint64_t ticks);
-size_t Registry_count(struct Registry *registry);
 // In a read section: the code at that address, or NULL.
 struct Code *Registry_find(struct Registry *registry, uintptr_t address);
 // The same with no read section. It goes when the caller lets it: with the

@@ -13,6 +13,7 @@
 #define MOST_S 200e-9 // of a hit
 #define YIELDS 32     // to who counts, before it naps
 #define NAP_NS 50000
+#define NAME_HITS 1   // between two questions for a thread's name
 #define AT_A_TIME 256 // hits that are counted before there is room for more
 
 void Counting_init(struct Counting *counting, struct Registry *registry,
@@ -128,14 +129,16 @@ static bool jump(struct ThreadTrace *trace, struct Code *code,
 
     if (!site || to >= code->layout.unit_count)
         return true;
-    site += kind == HIT_RIGHT;
+    if (kind == HIT_RIGHT &&
+        (++site == code->layout.sites + code->layout.site_count ||
+         site->kind != SITE_BRANCH_RIGHT))
+        return true;
     if (is_dark(site)) {
         ThreadTrace_advance(trace, hit->ticks, site->hook);
         return true;
     }
     return ThreadTrace_jump(trace, code, site, code->layout.units[to].number,
-                            depth, hit->ticks,
-                            kind == HIT_JUMP ? HOOK_JUMP : HOOK_BRANCH);
+                            depth, hit->ticks);
 }
 
 // The instruction whose opcode stands there: not an EXTENDED_ARG, which is part
@@ -143,10 +146,11 @@ static bool jump(struct ThreadTrace *trace, struct Code *code,
 static const struct Instruction *instruction_at(const struct Code *code,
                                                 size_t unit)
 {
-    const struct Instruction *all = code->layout.instructions;
-    const struct Instruction *at = all + code->layout.units[unit].number;
+    const struct Instruction *at = code->layout.instructions;
 
-    return all && at->unit == unit ? at : NULL;
+    if (at)
+        at += code->layout.units[unit].number;
+    return at && at->unit == unit ? at : NULL;
 }
 
 static bool step(struct ThreadTrace *trace, struct Code *code,
@@ -316,7 +320,6 @@ bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
     uint64_t key = HitRing_key(hit->who, Hit_unit(hit));
 
     counting->trace = trace;
-    Counter_add(&counting->counted, 1);
     if (count(counting, trace, code, hit))
         return true;
     dark = HitRing_dark_at(&counting->ring, key); // it was, and is armed again
@@ -331,6 +334,8 @@ void Counting_forget(struct Counting *counting, const struct Code *code)
 
     if (seen->code == code)
         *seen = (struct Seen){0};
+    if (counting->ring.task_code == code->who.address)
+        counting->ring.task_code = 0;
 }
 
 void Counting_forget_thread(struct Counting *counting,
@@ -342,11 +347,40 @@ void Counting_forget_thread(struct Counting *counting,
         counting->contention->last_trace = NULL;
 }
 
+void Counting_go_on(struct Counting *counting, struct ThreadTrace *trace,
+                    uint64_t ticks)
+{
+    struct HitRing *ring = &counting->ring;
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+
+    counting->trace = trace;
+    ring->trace = trace;
+    ring->chunk = trace->chunk;
+    ring->last = ticks;
+    ring->limit = head + (trace->name_asks ? NAME_HITS : HIT_RING_HITS / 2);
+    Counting_set_brief(counting);
+}
+
+void Counting_reset(struct Counting *counting)
+{
+    struct HitRing *ring = &counting->ring;
+
+    counting->trace = NULL;
+    counting->contention->last_trace = NULL;
+    Counter_set(&counting->counted, 0);
+    Counter_set(&counting->ticks, 0);
+    ring->trace = HIT_RING_NOBODY;
+    ring->task_code = 0;
+    // The hits of a thread that is gone are dropped.
+    atomic_store_explicit(
+        &ring->tail, atomic_load_explicit(&ring->head, memory_order_relaxed),
+        memory_order_relaxed);
+}
+
 void Counting_after_fork(struct Counting *counting)
 {
     pthread_mutex_init(&counting->mutex, NULL);
-    counting->trace = NULL;
-    counting->ring.trace = HIT_RING_NOBODY;
+    Counting_reset(counting);
 }
 
 void Counting_set_brief(struct Counting *counting)
@@ -362,6 +396,8 @@ void Counting_set_brief(struct Counting *counting)
 void Counting_set_preempted(struct Counting *counting, bool preempted)
 {
     Counting_begin(counting);
+    if (counting->contention->preempted != preempted)
+        counting->contention->armed++; // what was read before is old
     counting->contention->preempted = preempted;
     Counting_set_brief(counting);
     Counting_end(counting);

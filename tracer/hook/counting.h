@@ -33,7 +33,7 @@ struct Counting {
     struct Registry *registry;
     struct Contention *contention;
     struct ThreadTrace *trace; // whose hits come; NULL: not known
-    counter_t counted;         // hits, ever
+    counter_t counted;         // hits of the ring, since the reset
     counter_t ticks;           // that this took
     size_t far_unit; // from there on an offset is an object that is made
     struct Seen seen[COUNTING_SEEN];
@@ -59,6 +59,12 @@ bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
 void Counting_forget(struct Counting *counting, const struct Code *code);
 void Counting_forget_thread(struct Counting *counting,
                             const struct ThreadTrace *trace);
+// In between: the hooks go on from here, at `ticks`, on this thread.
+void Counting_go_on(struct Counting *counting, struct ThreadTrace *trace,
+                    uint64_t ticks);
+// All records have been reset, and no hook runs: the ring is empty again.
+// Interpreter's lock.
+void Counting_reset(struct Counting *counting);
 // In the child of a fork, for which the lock was held.
 void Counting_after_fork(struct Counting *counting);
 // Other programs often take the CPU, or not. Interpreter's lock.

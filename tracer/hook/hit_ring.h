@@ -78,7 +78,7 @@ static inline void HitRing_push(struct HitRing *ring, uint64_t ticks,
     // The counting thread has read those lines on another core.
     __builtin_prefetch(&ring->hits[(head + HIT_RING_AHEAD) % HIT_RING_HITS], 1);
     ring->last = ticks;
-    // Pairs with the acquire in Counting_begin.
+    // Pairs with the acquire in count_ring.
     atomic_store_explicit(&ring->head, head + 1, memory_order_release);
 }
 

@@ -50,8 +50,9 @@ struct ThreadTrace {
     struct Ring *ring;        // NULL unless a timeline is wanted
     struct Frame *limit;
     struct Frame *bottom;
-    // The newest chunk of the interpreter's data stack, as the last event found
-    // it. Another one is asked about: it may be another stack's (switch.h).
+    // The newest chunk of the interpreter's data stack, as the last event that
+    // was counted at once found it. Another one is asked about: it may be
+    // another stack's (switch.h).
     uintptr_t chunk;
     counter_t overhead;         // ticks spent in hooks
     counter_t unwound;          // frames that left unseen

@@ -143,7 +143,7 @@ void ThreadTrace_end_block(struct Frame *frame, const struct Code *code,
 
 bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
                       struct Site *site, uint16_t to, uint32_t depth,
-                      uint64_t ticks, enum HookKind kind)
+                      uint64_t ticks)
 {
     int64_t now = ThreadTrace_advance(trace, ticks, site->hook);
     struct Frame *frame = ThreadTrace_find(trace, code, depth, ticks);
@@ -155,7 +155,7 @@ bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
         frame = ThreadTrace_attach(trace, code, depth, now, ticks);
     } else {
         // Only jumps go back: a branch never ends an iteration.
-        if (kind == HOOK_JUMP && trace->ring)
+        if (site->kind == SITE_JUMP && trace->ring)
             push_loop(trace, frame, site, to, now, ticks);
         ThreadTrace_end_block(frame, code, site);
     }

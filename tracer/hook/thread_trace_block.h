@@ -14,7 +14,7 @@ void ThreadTrace_end_block(struct Frame *frame, const struct Code *code,
 // DISABLE the site.
 bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
                       struct Site *site, uint16_t to, uint32_t depth,
-                      uint64_t ticks, enum HookKind kind);
+                      uint64_t ticks);
 // Precise mode: the instruction of that number is about to run. true: DISABLE
 // its site.
 bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The timeline's events of one thread on their way to the collector: a single
-// producer (that thread's hooks), a single consumer at a time. The producer of
-// a full ring has it emptied, where nothing is to be lost; else the ring drops
-// what comes, counts it, and marks the gap before the next event that fits.
+// producer (whoever counts its hits), a single consumer at a time. The producer
+// of a full ring has it emptied, where nothing is to be lost; else the ring
+// drops what comes, counts it, and marks the gap before the next event that
+// fits.
 #ifndef OCULAR_TRACER_TIMELINE_RING_H
 #define OCULAR_TRACER_TIMELINE_RING_H
 
@@ -112,7 +113,7 @@ static inline uint64_t Event_step(unsigned unit, uint8_t opcode, uint32_t line)
     return (uint64_t)opcode << 48 | (uint64_t)(unit & 0xffff) << 32 | line;
 }
 
-// Makes room in a full ring; called on the producer's thread.
+// Makes room in a full ring; the producer calls it.
 struct RingOverflow {
     void (*drain)(void *context, void *producer); // NULL: events are dropped
     void *context;
