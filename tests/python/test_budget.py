@@ -51,15 +51,16 @@ def work_until(done, *functions, seconds=90):
     raise AssertionError(f"not in {seconds} s: {snapshot['overhead']}")
 
 
-def work_until_timed(function, name, windows=3):
-    """Calls it until calls of it were timed in so many re-arm windows, one after the
-    other: their self time has grown each time."""
+def work_until_timed(function, name):
+    """Calls it until calls of it were timed after it went dark: their self time has
+    grown. What is hot is armed for that in one slice of four, some twenty seconds
+    apart."""
     work_until(lambda s: row(s, name)["dark_sites"] > 0, function)
     seen = set()
 
     def timed(snapshot):
         seen.add(row(snapshot, name)["self_cycles"])
-        return len(seen) > windows
+        return len(seen) > 1
 
     work_until(timed, function)
 
