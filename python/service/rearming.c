@@ -16,10 +16,6 @@
 #define LOOKED_S 30.0 // Jumps stay armed so long after a viewer has looked.
 #define LEAST_S 2e-3  // between two holds.
 #define READ_S 0.05   // between two readings of the slice's cost.
-#define DEAR 4.0      // times that a hook takes longer than in a loop, at first
-#define DEAREST 30.0  // ... and at most
-#define LEARN 0.3     // of what was wrong about that
-#define LEARN_S 20e-6 // of hooks' time, before it says anything
 #define HOLD_S 500e-6 // a hold in which functions are armed or settled
 
 static uint64_t now(const struct Rearming *rearming)
@@ -141,30 +137,13 @@ static void choose(struct Rearming *rearming, bool sliced)
         .registry = engine->registry,
         .ticks = now(rearming),
         .hz = hz(rearming),
-        .call_s = rearming->call_s * rearming->dear,
+        .call_s = rearming->call_s,
         .rate = rearming->control->hooks_rate,
         .sliced = sliced,
     };
 
     Choice_make(&rearming->choice, &reading); // without memory: a part of it
     rearming->chosen = sliced;
-}
-
-// A hook that is seldom used finds nothing of its own in the caches, and takes
-// many times as long as in a loop. Between slices what stays armed is all that
-// takes time: so much the dearer is a call.
-static void learn(struct Rearming *rearming, double now_s)
-{
-    double s = now_s - rearming->read_s, ratio;
-    double expected = rearming->choice.stays_s * s;
-
-    if (rearming->read_s > 0 && expected > LEARN_S) {
-        ratio = (rearming->control->hooks - rearming->hooks_s) / expected;
-        rearming->dear *= 1 + LEARN * (fmin(fmax(ratio, 0.2), 5) - 1);
-        rearming->dear = fmin(fmax(rearming->dear, 1), DEAREST);
-    }
-    rearming->read_s = now_s;
-    rearming->hooks_s = rearming->control->hooks;
 }
 
 bool Rearming_decide(struct Rearming *rearming, double now_s, bool ranks)
@@ -175,12 +154,9 @@ bool Rearming_decide(struct Rearming *rearming, double now_s, bool ranks)
     if (!rearming->control->held || !rearming->begun)
         return false;
     phase = Slices_step(&rearming->slices, &reading);
-    if (phase != SLICE_RESTS)
-        rearming->read_s = 0;
     if (phase == SLICE_ENDS && !rearming->chosen) {
         choose(rearming, true);
     } else if (phase == SLICE_RESTS && ranks) {
-        learn(rearming, now_s);
         choose(rearming, false);
     }
     return phase == SLICE_BEGINS || phase == SLICE_ENDS ||
@@ -302,7 +278,6 @@ void Rearming_begin(struct Rearming *rearming, double now_s)
 {
     Slices_init(&rearming->slices, now_s);
     rearming->walks = rearming->chosen = false;
-    rearming->dear = DEAR;
     rearming->begun = true;
 }
 

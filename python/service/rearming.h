@@ -17,10 +17,7 @@ struct Rearming {
     const struct Hottest *hottest;
     struct Slices slices;
     struct Choice choice;
-    double call_s; // that the hooks of a call take, as timed in a loop
-    double dear;   // times that: what they take where they are used
-    double read_s; // when `hooks_s` was read; 0: there was a slice since
-    double hooks_s;
+    double call_s; // that the hooks of a call take, and the counting of them
     uint64_t hits; // of a function in the newest slice
     unsigned hot;  // functions that were hot then
     bool begun;    // Rearming_begin was called
