@@ -1,26 +1,78 @@
 # SPDX-License-Identifier: MIT
-"""A FastAPI service that counts its own calls, and its client, for test_services.py;
-run by the interpreter of $OCULAR_BENCHMARKS.
+"""Services that count their own calls, and their client, for test_services.py; run by
+the interpreter of $OCULAR_BENCHMARKS. Each of them has the same six functions.
 
-    uvicorn services:app       the service; GET /truth answers what it has counted
-    services.py PORT RATE      a client that asks so often a second, until it is killed
+    uvicorn services:fastapi               served by HTTP; GET /truth answers what it
+    gunicorn services:django               has counted
+    services.py aiohttp PORT
+    celery --app services:celery worker    $RATE tasks a second, that a thread of its own
+                                           sends; $PORT answers the truth
+    services.py client PORT RATE           asks so often a second, until it is killed
 """
 
 import asyncio
 import collections
+import json
+import os
 import random
+import sqlite3
 import sys
+import threading
 import time
 
 ITEMS = 200
 counts = collections.Counter()
 
 
-def service():
+def truth():
+    return {"s": time.monotonic(), "cpu_s": time.process_time(), "counts": counts}
+
+
+def fill(connection):
+    connection.execute("create table item(id integer, name text, price real)")
+    values = [(n, f"item {n}", n * 1.5) for n in range(ITEMS)]
+    connection.executemany("insert into item values(?, ?, ?)", values)
+
+
+def database():
+    """A connection of each thread."""
+    if not hasattr(local, "database"):
+        local.database = sqlite3.connect(":memory:")
+        fill(local.database)
+    return local.database
+
+
+local = threading.local()
+
+
+def rows(query, *arguments):
+    return database().execute(query, arguments).fetchall()
+
+
+def to_item(row):
+    counts["to_item"] += 1
+    return {"id": row[0], "name": row[1], "price": row[2]}
+
+
+def render(items):
+    from jinja2 import Template
+
+    counts["render"] += 1
+    if not hasattr(local, "template"):
+        local.template = Template(
+            "{% for i in items %}<p>{{ i.name|upper }} {{ i.price }}</p>{% endfor %}"
+        )
+    return local.template.render(items=items)
+
+
+def work():
+    return sum(n % 7 for n in range(5000))
+
+
+def make_fastapi():
     import aiosqlite
     from fastapi import FastAPI
     from fastapi.responses import HTMLResponse
-    from jinja2 import Template
     from pydantic import BaseModel
 
     class Item(BaseModel):
@@ -29,29 +81,19 @@ def service():
         price: float
 
     application = FastAPI()
-    template = Template(
-        "{% for i in items %}<p>{{ i.name|upper }} {{ i.price }}</p>{% endfor %}"
-    )
-    database = []
+    opened = []
 
     async def rows(query, *arguments):
-        if not database:
-            database.append(await aiosqlite.connect(":memory:"))
-            await database[0].execute(
-                "create table item(id integer, name text, price real)"
-            )
-            values = [(n, f"item {n}", n * 1.5) for n in range(ITEMS)]
-            await database[0].executemany("insert into item values(?, ?, ?)", values)
-        async with database[0].execute(query, arguments) as cursor:
+        if not opened:
+            new = await aiosqlite.connect(":memory:")
+            await new._execute(fill, new._conn)
+            opened.append(new)
+        async with opened[0].execute(query, arguments) as cursor:
             return await cursor.fetchall()
 
     def to_item(row):
         counts["to_item"] += 1
         return Item(id=row[0], name=row[1], price=row[2])
-
-    def render(items):
-        counts["render"] += 1
-        return template.render(items=items)
 
     @application.get("/items/{number}")
     async def get_item(number: int) -> Item:
@@ -73,36 +115,181 @@ def service():
     async def slow():
         counts["slow"] += 1
         await asyncio.sleep(0.05)
-        return {"slow": sum(n % 7 for n in range(5000))}
+        return {"slow": work()}
 
-    @application.get("/truth")
-    async def truth():
-        return {"s": time.monotonic(), "cpu_s": time.process_time(), "counts": counts}
-
+    application.get("/truth")(truth)
     return application
 
 
-def path():
+def get(number):
+    counts["get_item"] += 1
+    return to_item(rows("select * from item where id = ?", number)[0])
+
+
+def list_them(limit=10):
+    counts["list_items"] += 1
+    return [to_item(row) for row in rows("select * from item limit ?", limit)]
+
+
+def show():
+    counts["page"] += 1
+    return render([to_item(row) for row in rows("select * from item limit 15")])
+
+
+def make_django():
+    import django
+    from django.conf import settings
+    from django.core.wsgi import get_wsgi_application
+    from django.http import HttpResponse, JsonResponse
+    from django.urls import path
+
+    def get_item(request, number):
+        return JsonResponse(get(number))
+
+    def list_items(request):
+        return JsonResponse(list_them(), safe=False)
+
+    def page(request):
+        return HttpResponse(show())
+
+    def slow(request):
+        counts["slow"] += 1
+        time.sleep(0.05)
+        return JsonResponse({"slow": work()})
+
+    urls = [
+        path("items/<int:number>", get_item),
+        path("items", list_items),
+        path("page", page),
+        path("slow", slow),
+        path("truth", lambda request: JsonResponse(truth())),
+    ]
+    settings.configure(ROOT_URLCONF=tuple(urls), ALLOWED_HOSTS=["*"], SECRET_KEY="x")
+    django.setup()
+    return get_wsgi_application()
+
+
+def run_aiohttp(port):
+    from aiohttp import web
+
+    async def get_item(request):
+        return web.json_response(get(int(request.match_info["number"])))
+
+    async def list_items(request):
+        return web.json_response(list_them())
+
+    async def page(request):
+        return web.Response(text=show())
+
+    async def slow(request):
+        counts["slow"] += 1
+        await asyncio.sleep(0.05)
+        return web.json_response({"slow": work()})
+
+    async def tell(request):
+        return web.json_response(truth())
+
+    application = web.Application()
+    for place, answer in {
+        "/items/{number}": get_item,
+        "/items": list_items,
+        "/page": page,
+        "/slow": slow,
+        "/truth": tell,
+    }.items():
+        application.router.add_get(place, answer)
+    web.run_app(application, host="127.0.0.1", port=int(port), print=None)
+
+
+def make_celery():
+    from celery import Celery
+
+    application = Celery("services", broker="memory://")
+    application.conf.update(
+        broker_transport_options={"polling_interval": 0.01}, task_ignore_result=True
+    )
+
+    @application.task(name="get_item")
+    def get_item(number):
+        return get(number)
+
+    @application.task(name="list_items")
+    def list_items():
+        return list_them()
+
+    @application.task(name="page")
+    def page():
+        return show()
+
+    @application.task(name="slow")
+    def slow():
+        counts["slow"] += 1
+        time.sleep(0.01)
+        return work()
+
+    tell_truth(int(os.environ["PORT"]))
+    threading.Thread(target=send, args=(application,), daemon=True).start()
+    return application
+
+
+def send(application):
+    while True:
+        time.sleep(random.expovariate(float(os.environ["RATE"])))
+        application.send_task(*choose())
+
+
+def tell_truth(port):
+    import http.server
+
+    class Teller(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(truth()).encode())
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", port), Teller)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+
+def choose():
+    """(function, its arguments)."""
     kind = random.random()
     if kind < 0.6:
-        return f"/items/{random.randrange(ITEMS)}"
-    return "/items" if kind < 0.8 else "/page" if kind < 0.95 else "/slow"
+        return "get_item", [random.randrange(ITEMS)]
+    return "list_items" if kind < 0.8 else "page" if kind < 0.95 else "slow", []
+
+
+def path_of(name, arguments):
+    name = {"get_item": "items", "list_items": "items"}.get(name, name)
+    return "/".join(["", name, *map(str, arguments)])
 
 
 async def ask(port, rate):
     import httpx
 
-    address = f"http://127.0.0.1:{port}"
     tasks = set()
-    async with httpx.AsyncClient(base_url=address) as client:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         while True:
             await asyncio.sleep(random.expovariate(rate))
-            task = asyncio.create_task(client.get(path()))
+            task = asyncio.create_task(client.get(path_of(*choose())))
             tasks.add(task)
             task.add_done_callback(tasks.discard)
 
 
+def run_client(port, rate):
+    asyncio.run(ask(int(port), float(rate)))
+
+
+def __getattr__(name):
+    """Only the service that is served is made."""
+    makers = {"fastapi": make_fastapi, "django": make_django, "celery": make_celery}
+    if name not in makers:
+        raise AttributeError(name)
+    return globals().setdefault(name, makers[name]())
+
+
 if __name__ == "__main__":
-    asyncio.run(ask(int(sys.argv[1]), float(sys.argv[2])))
-else:
-    app = service()
+    globals()[f"run_{sys.argv[1]}"](*sys.argv[2:])
