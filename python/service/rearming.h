@@ -17,8 +17,8 @@ struct Rearming {
     const struct Hottest *hottest;
     struct Slices slices;
     struct Choice choice;
-    double call_s; // that the hooks of a call take, and the counting of them
-    uint64_t hits; // of a function in the newest slice
+    double call_s; // that a call costs: its hooks, and the counting.
+    uint64_t hits; // of a function in the newest slice.
     unsigned hot;  // functions that were hot then
     bool begun;    // Rearming_begin was called
     bool walks;    // state->slice_next goes over the functions

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Real services, traced from their start with a viewer and a budget of 1 %, beside what they
-have counted themselves: whether their handlers have rates, and what that costs."""
+"""Real services, traced from their start with a viewer and a budget of 1 %, beside what
+they have counted: whether their handlers have rates, and what that costs."""
 
 import contextlib
 import json
