@@ -109,7 +109,7 @@ def test_services(kind, rate, figure):
         known = [row for row in rows if row["calls_per_s"] is not None]
         shown.append(len(known) / len(snapshots))
         if known:
-            ratio = middle([row["calls_per_s"] for row in known]) / true
+            ratio = sum(row["calls_per_s"] for row in known) / len(known) / true
             figure(f"{name}, shown of true", ratio, "nearer", goal=1)
             off.append(abs(rows[-1]["calls_estimated"] / last["counts"][name] - 1))
     functions = [row for row in snapshots[-1]["functions"] if row["calls"] > BEFORE]
