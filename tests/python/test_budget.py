@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The overhead budget, end to end: what is dark is armed again, and calls are timed
 again, be their callees many or themselves; in debt a library's new code is left alone
-and the sampler slows down. What the control decides is tested in virtual time
-(tests/tracer/test_control.c); what it comes to on a real machine is a figure
-(tests/figures/test_budget.py)."""
+and the sampler slows down. tests/tracer/test_control.c tests the control in
+virtual time, and tests/figures/test_budget.py measures it on a real machine."""
 
 import itertools
 import time
