@@ -1,105 +1,222 @@
 // SPDX-License-Identifier: MIT
-// Times the programs of ocular/_probes.py at start. Interpreter's lock held.
+// Times the programs of ocular/_probes.py at start, without hooks and with
+// them. Interpreter's lock held.
 #include "python/hooks/calibrate.h"
 #include "ipc/base/heap.h"
-#include "python/hooks/hook_costs.h"
+#include "python/hooks/adopt.h"
 #include "python/hooks/own_trace.h"
-#include "python/hooks/steps.h"
 #include "python/hooks/tools.h"
 
 #include <math.h>
 
-struct Calibration {
-    struct State *state;
-    PyObject *table; // keeps the programs
-    struct Probes probes;
-    double cost[HOOK_KINDS]; // ticks
-    bool stopped;            // by a fork's child
+// A slow phase of the machine takes in a pass, or a run: the shortest one
+// counts.
+#define PASSES 8
+#define WARM_RUNS 4 // the interpreter specialises the programs
+#define RUNS 5
+#define HOOKED_RUNS (PASSES * (WARM_RUNS + RUNS))
+
+enum Kind { CALL, RESUME, LOOP, FAR_LOOP, INSTRUCTION, PROBES };
+
+// The shortest of several runs, in ticks.
+struct Run {
+    double ticks;
+    double self; // of the callee, as its counter shows it
 };
 
-// In several passes, of which the best one counts: a slow phase of the machine
-// takes in many probes.
-static int time_all(struct Calibration *all)
+// A row of ocular._probes.table(), which holds the objects.
+struct Probe {
+    PyObject *base, *run, *callee, *hooked_run, *hooked_callee, *argument;
+    PyCodeObject *code;          // that has the hooks
+    const struct Code *counters; // its, of which no cost is taken off
+    struct Run without, bare, hooked;
+};
+
+struct Calibration {
+    struct State *state;
+    PyObject *table;
+    struct Probe probes[PROBES];
+    size_t count;
+    bool stopped; // by a fork's child
+};
+
+static int init_probe(struct State *state, struct Probe *probe, PyObject *row,
+                      bool calls)
 {
-    int pass;
-    size_t i;
+    PyObject *hooked;
 
-    for (pass = 0; pass < PROBE_PASSES; pass++)
-        for (i = 0; i < all->probes.count; i++)
-            if (Probe_time(all->state, &all->probes.probes[i]) < 0)
-                return -1;
-    for (i = 0; i < all->probes.count; i++)
-        Probe_sum_up(&all->probes.probes[i]);
-    return 0;
-}
-
-static void set_cost(const struct Calibration *all)
-{
-    struct Engine *engine = &all->state->engine;
-    int kind;
-
-    for (kind = 0; kind < HOOK_KINDS; kind++)
-        engine->cost[kind] = llround(all->cost[kind]);
-    ThreadTraces_set_cost(&engine->traces, engine->cost);
-}
-
-// --- The programs ----------------------------------------------------------
-
-static int arm(const struct Calibration *all)
-{
-    size_t i;
-
-    for (i = 0; i < all->probes.count; i++)
-        if (Probe_arm(all->state, &all->probes.probes[i]) < 0)
-            return -1;
-    return 0;
-}
-
-static void disarm(const struct Calibration *all)
-{
-    size_t i;
-
-    for (i = 0; i < all->probes.count; i++)
-        Probe_disarm(all->state, &all->probes.probes[i]);
-}
-
-static PyObject *make_table(void)
-{
-    PyObject *module = PyImport_ImportModule("ocular._probes"), *table = NULL;
-
-    if (module)
-        table = PyObject_CallMethod(module, "table", NULL);
-    Py_XDECREF(module);
-    if (table && !PyList_Check(table)) {
-        PyErr_SetString(PyExc_RuntimeError, "ocular._probes has no table");
-        Py_CLEAR(table);
-    }
-    return table;
+    if (!PyArg_ParseTuple(row, "O!O!O!O!O!O", &PyFunction_Type, &probe->base,
+                          &PyFunction_Type, &probe->run, &PyFunction_Type,
+                          &probe->callee, &PyFunction_Type, &probe->hooked_run,
+                          &PyFunction_Type, &probe->hooked_callee,
+                          &probe->argument))
+        return -1;
+    hooked = calls ? probe->hooked_callee : probe->hooked_run;
+    probe->code = (PyCodeObject *)PyFunction_GET_CODE(hooked);
+    probe->without.ticks = probe->bare.ticks = probe->hooked.ticks = INFINITY;
+    probe->counters = Adopt_probe(state, probe->code);
+    return probe->counters ? 0 : -1;
 }
 
 static int init(struct Calibration *all)
 {
+    PyObject *module = PyImport_ImportModule("ocular._probes");
     size_t i;
 
-    all->table = make_table();
-    if (!all->table)
-        return -1;
-    for (i = 0; i < (size_t)PyList_GET_SIZE(all->table) && i < PROBES_MAX; i++)
-        if (Probe_init(all->state, &all->probes.probes[i],
-                       PyList_GET_ITEM(all->table, (Py_ssize_t)i)) < 0)
+    all->count = all->state->precise ? PROBES : INSTRUCTION;
+    if (module)
+        all->table = PyObject_CallMethod(module, "table", NULL);
+    Py_XDECREF(module);
+    for (i = 0; all->table && i < all->count; i++) {
+        PyObject *row = PyList_GetItem(all->table, (Py_ssize_t)i);
+
+        if (!row || init_probe(all->state, &all->probes[i], row,
+                               i != LOOP && i != FAR_LOOP) < 0)
             return -1;
-    all->probes.count = i;
+    }
+    return all->table ? 0 : -1;
+}
+
+static long events_of(const struct State *state, enum Kind kind)
+{
+    const long *bits = state->event_bits;
+
+    switch (kind) {
+    case CALL:
+    case RESUME:
+        return bits[ON_START] | bits[ON_RESUME] | bits[ON_RETURN] |
+               bits[ON_YIELD];
+    case INSTRUCTION:
+        return bits[ON_INSTRUCTION];
+    default:
+        return bits[ON_JUMP] | bits[ON_BRANCH] | bits[ON_BRANCH_LEFT] |
+               bits[ON_BRANCH_RIGHT];
+    }
+}
+
+static int arm(const struct Calibration *all)
+{
+    size_t i;
+    int done = 0;
+
+    for (i = 0; done >= 0 && i < all->count; i++) {
+        PyObject *events = PyLong_FromLong(events_of(all->state, i));
+
+        done = events ? Tools_set_local(all->state, all->probes[i].code, events)
+                      : -1;
+        Py_XDECREF(events);
+    }
+    return done < 0 ? -1 : 0;
+}
+
+// Goes on after errors: the tool's id may be another's by now.
+static void disarm(const struct Calibration *all)
+{
+    size_t i;
+
+    for (i = 0; i < all->count; i++)
+        if (all->probes[i].counters &&
+            Tools_set_local(all->state, all->probes[i].code,
+                            all->state->no_events) < 0)
+            PyErr_Clear();
+}
+
+// --- Timing ------------------------------------------------------------------
+
+// With all hits counted.
+static uint64_t self_of(const struct Probe *probe)
+{
+    Counting_catch_up(&ocular_state.engine.counting);
+    return Counter_get(&probe->counters->hot.self_cycles);
+}
+
+// All runs of a kind follow each other: in turns with others, the CPU would not
+// predict their jumps as it does those of a program that runs. 0, or -1 with an
+// exception.
+static int time_runs(const struct Probe *probe, PyObject *run, PyObject *callee,
+                     struct Run *least)
+{
+    PyObject *const arguments[2] = {callee, probe->argument};
+    int i;
+
+    for (i = -WARM_RUNS; i < RUNS; i++) {
+        uint64_t self = self_of(probe);
+        uint64_t begin = Clock_read(&ocular_state.engine.clock);
+        PyObject *result = PyObject_Vectorcall(run, arguments, 2, NULL);
+        double ticks = (double)(Clock_read(&ocular_state.engine.clock) - begin);
+
+        if (!result)
+            return -1;
+        Py_DECREF(result);
+        if (i >= 0 && ticks < least->ticks)
+            *least = (struct Run){ticks, (double)(self_of(probe) - self)};
+    }
     return 0;
 }
 
-static int calibrate(struct Calibration *all)
+static int time_all(struct Calibration *all)
 {
-    if (arm(all) < 0 || time_all(all) < 0)
-        return -1;
-    HookCosts_conclude(&all->probes, all->cost);
-    if (all->state->precise && Steps_calibrate(all->state, all->cost) < 0)
-        return -1;
+    struct Probe *probe;
+    int pass;
+
+    for (pass = 0; pass < PASSES; pass++)
+        for (probe = all->probes; probe < all->probes + all->count; probe++)
+            if (time_runs(probe, probe->base, probe->callee, &probe->without) <
+                    0 ||
+                time_runs(probe, probe->run, probe->callee, &probe->bare) < 0 ||
+                time_runs(probe, probe->hooked_run, probe->hooked_callee,
+                          &probe->hooked) < 0)
+                return -1;
     return 0;
+}
+
+// --- What follows ------------------------------------------------------------
+
+// Another tool that takes our id meanwhile leaves no events; not each mode has
+// all probes.
+static double each(const struct Probe *probe, double ticks)
+{
+    double events = probe->counters ? (double)Code_events(probe->counters) : 0;
+
+    return events > 0 ? ticks / (events / HOOKED_RUNS) : 0;
+}
+
+static double cost_of(const struct Probe *probe)
+{
+    return each(probe, probe->hooked.ticks - probe->bare.ticks);
+}
+
+// Of a call's two hooks a part lies within the callee's span, from enter's
+// reading of the counter to leave's, and the rest in the caller's. The callee
+// keeps of its span what the call adds to its caller untraced, since to be
+// called is a function's own cost. So one of the two may come out below
+// zero.
+static void set_pair(int64_t *enter, int64_t *leave, const struct Probe *probe)
+{
+    double inside =
+        2 * each(probe, probe->hooked.self -
+                            (probe->bare.ticks - probe->without.ticks));
+
+    *enter = llround(inside);
+    *leave = llround(2 * cost_of(probe) - inside);
+}
+
+static void set_costs(struct Engine *engine, const struct Probe *probes)
+{
+    double jump = cost_of(&probes[LOOP]);
+    double far = (cost_of(&probes[FAR_LOOP]) - jump) / 2;
+    int64_t offset = far > 0 ? llround(far) : 0;
+    int64_t *cost = engine->cost;
+
+    set_pair(&cost[HOOK_ENTER], &cost[HOOK_LEAVE], &probes[CALL]);
+    set_pair(&cost[HOOK_RESUME], &cost[HOOK_YIELD], &probes[RESUME]);
+    cost[HOOK_JUMP] = llround(jump);
+    cost[HOOK_INSTRUCTION] = llround(cost_of(&probes[INSTRUCTION]));
+    cost[HOOK_FAR + HOOK_LEAVE] = cost[HOOK_LEAVE] + offset;
+    cost[HOOK_FAR + HOOK_YIELD] = cost[HOOK_YIELD] + 2 * offset;
+    cost[HOOK_FAR + HOOK_JUMP] = cost[HOOK_JUMP] + 2 * offset;
+    cost[HOOK_FAR + HOOK_INSTRUCTION] = cost[HOOK_INSTRUCTION] + offset;
+    ThreadTraces_set_cost(&engine->traces, cost);
 }
 
 // A child that was forked meanwhile traces nothing.
@@ -110,7 +227,7 @@ static int conclude(struct Calibration *all, int result)
     if (result < 0 || all->stopped)
         result = -1;
     else
-        set_cost(all);
+        set_costs(&all->state->engine, all->probes);
     disarm(all);
     all->state->calibration = NULL;
     Py_XDECREF(all->table);
@@ -124,7 +241,7 @@ int Calibration_run(struct State *state)
     static const int64_t none[HOOK_KINDS];
     uint64_t ticks = Clock_read(&state->engine.clock);
     struct Calibration *all = Heap_zeroed(1, sizeof *all);
-    int result;
+    int result = -1;
 
     if (!all || !OwnTrace_get(state, ticks)) {
         Heap_free(all);
@@ -135,7 +252,8 @@ int Calibration_run(struct State *state)
     state->calibration = all;
     ThreadTraces_reset(&state->engine.traces, none, false, ticks);
     Counting_reset(&state->engine.counting);
-    result = init(all) == 0 ? calibrate(all) : -1;
+    if (init(all) == 0 && arm(all) == 0)
+        result = time_all(all);
     result = conclude(all, result);
     if (result < 0 && !PyErr_Occurred())
         PyErr_SetString(PyExc_RuntimeError,

@@ -5,8 +5,9 @@
 #include "python/service/governor.h"
 
 PyDoc_STRVAR(hook_cost_doc,
-             "hook_cost() -> (enter, leave, jump, branch) in TSC ticks, as "
-             "measured at start.");
+             "hook_cost() -> (enter, leave, jump, instruction, each far "
+             "offset) in TSC ticks, as measured at start; that of an "
+             "instruction in precise mode only, else 0.");
 
 static PyObject *hook_cost(PyObject *module, PyObject *unused)
 {
@@ -14,8 +15,9 @@ static PyObject *hook_cost(PyObject *module, PyObject *unused)
 
     (void)module, (void)unused;
     return Py_BuildValue(
-        "(LLLL)", (long long)cost[HOOK_ENTER], (long long)cost[HOOK_LEAVE],
-        (long long)cost[HOOK_JUMP], (long long)cost[HOOK_BRANCH]);
+        "(LLLLL)", (long long)cost[HOOK_ENTER], (long long)cost[HOOK_LEAVE],
+        (long long)cost[HOOK_JUMP], (long long)cost[HOOK_INSTRUCTION],
+        (long long)(cost[HOOK_FAR + HOOK_LEAVE] - cost[HOOK_LEAVE]));
 }
 
 PyDoc_STRVAR(heap_used_doc,
@@ -42,23 +44,9 @@ static PyObject *holds(PyObject *module, PyObject *unused)
                          (double)all.longest_ns * 1e-9);
 }
 
-PyDoc_STRVAR(step_cost_doc,
-             "step_cost() -> (instruction, instruction far off), in precise "
-             "mode; else 0.");
-
-static PyObject *step_cost(PyObject *module, PyObject *unused)
-{
-    const int64_t *cost = ocular_state.engine.cost;
-
-    (void)module, (void)unused;
-    return Py_BuildValue("(LL)", (long long)cost[HOOK_INSTRUCTION],
-                         (long long)cost[HOOK_INSTRUCTION_FAR]);
-}
-
 PyMethodDef Measures_methods[] = {
     {"hook_cost", hook_cost, METH_NOARGS, hook_cost_doc},
     {"heap_used", heap_used, METH_NOARGS, heap_used_doc},
     {"holds", holds, METH_NOARGS, holds_doc},
-    {"step_cost", step_cost, METH_NOARGS, step_cost_doc},
     {NULL, NULL, 0, NULL},
 };

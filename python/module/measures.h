@@ -7,7 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-// hook_cost, step_cost, heap_used and holds, for the module.
+// hook_cost, heap_used and holds, for the module.
 extern PyMethodDef Measures_methods[];
 
 #endif

@@ -138,7 +138,7 @@ def show_functions(report, most=16):
         f"{100 * report['delayed']:.1f} %), "
         f"sampler {report['hz']:.0f} Hz, {report['snapshots']} snapshots, "
         f"overhead as reported {100 * report['overhead']:.2f} %, hooks (enter, "
-        f"leave, jump, branch) {report['hook_cost']} ticks"
+        f"leave, jump) {report['hook_cost']} ticks"
     )
     print(
         f"{'':16}{'share':>7}{'off':>7}{'5 s':>7}{'beyond':>9}{'samples':>9}"

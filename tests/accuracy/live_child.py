@@ -184,7 +184,7 @@ def main(name, seconds, file, settings="{}"):
     truth.forget()
     runners[0].measures = True
     ocular.start_tracing(**{**SETTINGS, **json.loads(settings)})
-    cost = ocular._ocular.hook_cost()
+    cost = ocular._ocular.hook_cost()[:3]
     began = time.monotonic()
     print("tracing", json.dumps(list(before)), sep="\n", flush=True)
     run_all(runners, seconds)

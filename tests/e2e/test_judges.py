@@ -51,7 +51,7 @@ def program(phases=()):
         "began": BEGAN,
         "seconds": SECONDS,
         "hz": 1e9,
-        "hook_cost": [5, 100, 60, 60],
+        "hook_cost": [5, 100, 60],
         "phases": list(phases),
         "contends": False,
         "costs": {

@@ -34,8 +34,8 @@ def meddling(run):
 ''', meddle=meddle)["meddling"]
 
 def table():
-    return [(kind, run, meddling(hooked_run) if kind == "call" else hooked_run, *rest)
-            for kind, run, hooked_run, *rest in made()]
+    return [(base, run, callee, meddling(hooked) if run.__name__ == "call" else hooked,
+             *rest) for base, run, callee, hooked, *rest in made()]
 
 _probes.table = table
 

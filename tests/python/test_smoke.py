@@ -148,8 +148,8 @@ def test_overhead(tracing):
     """What hooks are measured to cost, and what they are reported to have cost."""
     began = time.process_time()
     tracing(deinstrument_threshold=0)
-    enter, leave, jump, branch = ocular._ocular.hook_cost()
-    assert enter + leave > 0 and jump > 0 and branch > 0
+    enter, leave, jump, _, far = ocular._ocular.hook_cost()
+    assert enter + leave > 0 and jump > 0 and far >= 0
     for _ in range(100):
         calls()
         sum(range(100_000))  # in nothing but hooks their cost is all there is

@@ -24,9 +24,11 @@
 enum { AT_A_TIME = 256, HALF = HIT_RING_HITS / 2 }; // as in counting.c
 enum { JUMP_SITE = 1, RETURN_SITE = 2 };            // of LOOP
 
-static const int64_t COST[HOOK_KINDS] = {
-    [HOOK_ENTER] = 3,  [HOOK_LEAVE] = 4,       [HOOK_JUMP] = 2,
-    [HOOK_BRANCH] = 1, [HOOK_INSTRUCTION] = 5, [HOOK_DARK_THROW] = 2};
+static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 3,
+                                         [HOOK_RESUME] = 2,
+                                         [HOOK_LEAVE] = 4,
+                                         [HOOK_JUMP] = 2,
+                                         [HOOK_INSTRUCTION] = 5};
 static const int64_t NOTHING[HOOK_KINDS];
 
 struct Fixture {
@@ -471,7 +473,7 @@ static void test_instructions(void **state)
     assert_int_equal(Code_make_precise(code, &f->opcodes, 3), 0);
     f->counting.far_unit = 2;
     f->trace->cost[HOOK_INSTRUCTION] = 3;
-    f->trace->cost[HOOK_INSTRUCTION_FAR] = 50;
+    f->trace->cost[HOOK_INSTRUCTION + HOOK_FAR] = 50;
     push_thread(f, f->trace);
     hit = make_hit(code, HIT_ENTER, 0, 1, 100);
     push(f, &hit);
@@ -664,7 +666,7 @@ static void test_a_throw_has_no_site(void **state)
     push(f, &hit);
     hit = make_hit(code, HIT_THROW, 4, 1, 200);
     push(f, &hit);
-    f->trace->cost[HOOK_DARK_THROW] = 7;
+    f->trace->cost[HOOK_RESUME] = 7;
     Counting_catch_up(&f->counting);
     assert_true(code->hot.dark);
     assert_int_equal(Counter_get(&code->hot.entries), 1);

@@ -22,10 +22,12 @@
 #include "tests/between.h"
 #include "tracer/code/arming.h"
 
-// Of an enter, a leave, a jump, a branch, an instruction and a far one.
-static const int64_t COST[HOOK_KINDS] = {
-    [HOOK_ENTER] = 10, [HOOK_LEAVE] = 20,       [HOOK_JUMP] = 5,
-    [HOOK_BRANCH] = 7, [HOOK_INSTRUCTION] = 30, [HOOK_INSTRUCTION_FAR] = 50};
+// Of an enter, a leave, a jump, an instruction and a far one.
+static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 10,
+                                         [HOOK_LEAVE] = 20,
+                                         [HOOK_JUMP] = 5,
+                                         [HOOK_INSTRUCTION] = 30,
+                                         [HOOK_INSTRUCTION + HOOK_FAR] = 50};
 
 struct Fixture {
     struct Engine engine;
@@ -304,7 +306,8 @@ static void test_far_ones_cost_more(void **state)
 
     ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
     step(f, code, I_LOAD, 110);
-    ThreadTrace_step(f->trace, code, I_GET_ITER, 1, 145, HOOK_INSTRUCTION_FAR);
+    ThreadTrace_step(f->trace, code, I_GET_ITER, 1, 145,
+                     HOOK_INSTRUCTION + HOOK_FAR);
     step(f, code, I_FOR_ITER, 200);
     expect(code, I_LOAD, 1, 1, 5);
     expect(code, I_GET_ITER, 1, 1, 5);

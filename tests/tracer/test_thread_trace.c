@@ -16,9 +16,9 @@
 
 // Of an enter, a leave, a jump and a branch, in ticks.
 static const int64_t COST[HOOK_KINDS] = {
-    [HOOK_ENTER] = 10,    [HOOK_LEAVE] = 20,    [HOOK_JUMP] = 5,
-    [HOOK_BRANCH] = 7,    [HOOK_RESUME] = 13,   [HOOK_FINISH] = 17,
-    [HOOK_JUMP_FAR] = 50, [HOOK_LEAVE_FAR] = 60};
+    [HOOK_ENTER] = 10,           [HOOK_LEAVE] = 20, [HOOK_JUMP] = 5,
+    [HOOK_RESUME] = 13,          [HOOK_YIELD] = 17, [HOOK_JUMP + HOOK_FAR] = 50,
+    [HOOK_LEAVE + HOOK_FAR] = 60};
 static const int64_t NOTHING[HOOK_KINDS];
 
 struct Fixture {
@@ -192,14 +192,14 @@ static void test_net_time_by_kind_of_hook(void **state)
     struct Code *caller = add(f, 0), *code = add(f, 0);
 
     code->hot.enter_hook = HOOK_RESUME;
-    code->layout.sites[RETURN_SITE].hook = HOOK_FINISH;
+    code->layout.sites[RETURN_SITE].hook = HOOK_YIELD;
     enter(f, caller, 1, 100);
     enter(f, code, 2, 200);      // net 190
     leave(f, code, 2, 300);      // 300 - 23: 87 of its own
     enter(f, code, 2, 400);      // 400 - 40
     raise_from(f, code, 2, 500); // 500 - 53: another 87
-    caller->layout.sites[JUMP_SITE].hook = HOOK_JUMP_FAR;
-    caller->layout.sites[RETURN_SITE].hook = HOOK_LEAVE_FAR;
+    caller->layout.sites[JUMP_SITE].hook = HOOK_JUMP + HOOK_FAR;
+    caller->layout.sites[RETURN_SITE].hook = HOOK_LEAVE + HOOK_FAR;
     jump(f, caller, 1, 600);  // 600 - 70
     leave(f, caller, 1, 700); // 700 - 120: total 580 - 100
     expect_calls(code, 2, 2, 174, 174);
@@ -481,7 +481,7 @@ static void test_a_block_with_a_call_in_it(void **state)
     expect_site(code, RETURN_SITE, 1, 10, 1);
 }
 
-// A branch costs what branches cost, and is a block's end like a jump.
+// A branch costs what a jump does, and is a block's end like a jump.
 static void test_branches(void **state)
 {
     struct Fixture *f = *state;
@@ -491,13 +491,13 @@ static void test_branches(void **state)
     // It follows from the jumps: dark at once, and nothing is missed.
     assert_true(ThreadTrace_jump(f->trace, code, &code->layout.sites[1], 3, 1,
                                  150)); // net 140
-    assert_int_equal(Counter_get(&f->trace->overhead), 10 + 7);
+    assert_int_equal(Counter_get(&f->trace->overhead), 10 + 5);
     expect_site(code, 1, 1, 40, 3);
     assert_int_equal(code->layout.sites[1].dark, 1);
     assert_true(code->hot.exact);
     assert_false(code->hot.broken);
-    leave(f, code, 1, 200); // net 183
-    expect_calls(code, 1, 1, 83, 83);
+    leave(f, code, 1, 200); // net 185
+    expect_calls(code, 1, 1, 85, 85);
 }
 
 // --- Seen from the middle ----------------------------------------------------

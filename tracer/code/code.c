@@ -44,13 +44,10 @@ static enum HookKind hook_kind(const struct Code *code, int site_kind)
     case SITE_RESUME:
         return code->hot.enter_hook;
     case SITE_RETURN:
-        return Code_leave_hook(code);
     case SITE_YIELD:
-        return HOOK_YIELD;
-    case SITE_JUMP:
-        return HOOK_JUMP;
+        return Code_leave_hook(code);
     default:
-        return HOOK_BRANCH;
+        return HOOK_JUMP;
     }
 }
 
@@ -65,7 +62,8 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
     site->unit = (uint16_t)walk->unit;
     site->reach = (uint16_t)(walk->number - walk->after_loop + 1);
     site->kind = (uint8_t)kind;
-    site->hook = (uint8_t)(hook_kind(walk->code, kind) + walk->far);
+    site->hook =
+        (uint8_t)(hook_kind(walk->code, kind) + (walk->far ? HOOK_FAR : 0));
     site->redundant = redundant;
     walk->code->layout.jump_count += kind >= SITE_JUMP && !redundant;
 }

@@ -137,10 +137,10 @@ static inline struct Site *Code_site(const struct Code *code, size_t offset)
     return index ? &code->layout.sites[index - 1] : NULL;
 }
 
-// That of what leaves it for good: a return or an exception.
+// That of whatever leaves it.
 static inline enum HookKind Code_leave_hook(const struct Code *code)
 {
-    return code->hot.enter_hook == HOOK_RESUME ? HOOK_FINISH : HOOK_LEAVE;
+    return code->hot.enter_hook == HOOK_RESUME ? HOOK_YIELD : HOOK_LEAVE;
 }
 
 // Its row has to be filled again, though it has not been hit. Any thread, after

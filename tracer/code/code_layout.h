@@ -21,28 +21,21 @@ enum SiteKind {
     SITE_BRANCH_RIGHT
 };
 
-// Hooks by what they cost. That depends on the event; on whether its code can
-// be suspended, since to enter a generator or a coroutine is a resumption and
-// takes less than a call; and on the event's offsets: of one beyond the small
-// integers that it keeps, CPython makes an object at each event. Where those
-// are far, the kind is the next one.
+// Hooks by what they cost. All run nearly the same instructions: what differs
+// is what CPython does for the event, and how much of it lies after the hook's
+// reading of the counter. To enter a generator or a coroutine is a resumption,
+// of which more lies behind it than of a call. A jump costs what a branch does;
+// an instruction's hook is given one offset instead of two.
 enum HookKind {
     HOOK_ENTER,
-    HOOK_RESUME, // every enter of what can be suspended
+    HOOK_RESUME, // every enter of what can be suspended, and a throw
     HOOK_LEAVE,
-    HOOK_LEAVE_FAR,
-    HOOK_YIELD,
-    HOOK_YIELD_FAR, // and the RESUME that follows it there
-    HOOK_FINISH,    // the return of what can be suspended
-    HOOK_FINISH_FAR,
-    HOOK_JUMP,
-    HOOK_JUMP_FAR,
-    HOOK_BRANCH,
-    HOOK_BRANCH_FAR,
+    HOOK_YIELD, // every leave of what can be suspended
+    HOOK_JUMP,  // and a branch
     HOOK_INSTRUCTION,
-    HOOK_INSTRUCTION_FAR,
-    HOOK_DARK_THROW, // into a dark generator, of which nothing is done
-    HOOK_KINDS
+    HOOK_FAR, // is added where an offset is beyond the small integers that
+              // CPython keeps: of such a one it makes an object at each event
+    HOOK_KINDS = 2 * HOOK_FAR
 };
 
 struct Site {

@@ -99,7 +99,7 @@ static bool throw_into(struct ThreadTrace *trace, struct Code *code,
                        const struct Hit *hit, uint32_t depth)
 {
     if (code->hot.dark) {
-        ThreadTrace_advance(trace, hit->ticks, HOOK_DARK_THROW);
+        ThreadTrace_advance(trace, hit->ticks, HOOK_RESUME);
         return true;
     }
     Counter_add(&code->hot.resumed, 1);
@@ -158,7 +158,7 @@ static bool step(struct ThreadTrace *trace, struct Code *code,
 {
     size_t unit = Hit_unit(hit);
     const struct Instruction *at = instruction_at(code, unit);
-    enum HookKind kind = unit < far ? HOOK_INSTRUCTION : HOOK_INSTRUCTION_FAR;
+    unsigned kind = HOOK_INSTRUCTION + (unit < far ? 0 : HOOK_FAR);
 
     if (!at || atomic_load_explicit(&at->dark, memory_order_relaxed)) {
         ThreadTrace_advance(trace, hit->ticks, kind);

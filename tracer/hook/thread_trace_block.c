@@ -189,7 +189,7 @@ static bool follows(const struct Code *code, uint16_t from, uint16_t to)
 
 bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
                       uint16_t number, uint32_t depth, uint64_t ticks,
-                      enum HookKind kind)
+                      unsigned kind)
 {
     struct Instruction *instruction = &code->layout.instructions[number];
     int64_t now = ThreadTrace_advance(trace, ticks, kind);

@@ -19,6 +19,6 @@ bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
 // its site.
 bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
                       uint16_t number, uint32_t depth, uint64_t ticks,
-                      enum HookKind kind);
+                      unsigned kind);
 
 #endif
