@@ -48,7 +48,7 @@ bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
     if (own_trace != ring->trace) {
         if (!turn(ring))
             return false;
-    } else if (span > ring->brief) {
+    } else if (span > HitRing_brief(ring, kind)) {
         taken = (uint64_t)ThreadTrace_ask(own_trace, (int64_t)span);
         push(ring, begin, Hit_who(taken, HIT_TAKEN), 0);
     } else if (!full) {

@@ -34,7 +34,7 @@ Writer_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
     if (kind <= HIT_RESUME)
         to = Hit_caller(Frames_caller(state));
     ticks = Clock_counter();
-    if (WRITER_UNLIKELY(ticks - ring->last > ring->brief))
+    if (WRITER_UNLIKELY(ticks - ring->last > HitRing_brief(ring, kind)))
         return false;
     HitRing_push(ring, ticks, who, Hit_where(depth, unit, to));
     return true;

@@ -107,6 +107,7 @@ static void note_budget(struct Governor *governor)
         return;
     governor->held = held;
     governor->state->slice_next = NULL;
+    Counting_set_between(&governor->state->engine.counting, false);
     // Within a budget hits count in a second.
     atomic_store_explicit(&governor->state->engine.registry->hits,
                           Session_second_hits(session), memory_order_relaxed);

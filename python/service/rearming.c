@@ -259,6 +259,7 @@ static bool begin(struct Rearming *rearming, uint64_t deadline)
     struct State *state = rearming->state;
 
     if (!rearming->walks) {
+        Counting_set_between(&state->engine.counting, false);
         state->slice_next = Registry_first(state->engine.registry);
         rearming->hits = slice_hits(rearming);
         rearming->hot = 0;
@@ -299,6 +300,8 @@ bool Rearming_step(struct Rearming *rearming, double now_s, uint64_t deadline)
     case SLICE_ENDS:
         if (!rearming->chosen || carry_out(rearming, deadline))
             return true;
+        Counting_set_between(&rearming->state->engine.counting,
+                             rearming->choice.left_out);
         Slices_ended(&rearming->slices, &reading);
         return false;
     default:

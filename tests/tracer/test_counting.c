@@ -1290,6 +1290,15 @@ static void test_what_is_brief(void **state)
     Contention_share(&f->contention, 1e-6);
     Counting_set_brief(&f->counting);
     assert_int_equal(f->counting.ring.brief, 1000);
+    assert_int_equal(HitRing_brief(&f->counting.ring, HIT_RESUME), 1000);
+    Counting_set_between(&f->counting, true);
+    assert_int_equal(HitRing_brief(&f->counting.ring, HIT_ENTER),
+                     PREEMPTION_STOPPED_NS);
+    assert_int_equal(HitRing_brief(&f->counting.ring, HIT_RESUME),
+                     PREEMPTION_STOPPED_NS);
+    assert_int_equal(HitRing_brief(&f->counting.ring, HIT_LEAVE), 1000);
+    Counting_set_between(&f->counting, false);
+    assert_int_equal(HitRing_brief(&f->counting.ring, HIT_ENTER), 1000);
     Counting_set_preempted(&f->counting, false);
     assert_false(f->contention.preempted);
     assert_int_equal(f->counting.ring.brief, PREEMPTION_STOPPED_NS);

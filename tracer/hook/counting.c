@@ -24,6 +24,7 @@ void Counting_init(struct Counting *counting, struct Registry *registry,
     counting->registry = registry;
     counting->contention = contention;
     counting->trace = NULL;
+    counting->between = false;
     atomic_init(&counting->counted, 0);
     atomic_init(&counting->ticks, 0);
     memset(counting->seen, 0, sizeof counting->seen);
@@ -366,6 +367,7 @@ void Counting_reset(struct Counting *counting)
     struct HitRing *ring = &counting->ring;
 
     counting->trace = NULL;
+    counting->between = false;
     counting->contention->last_trace = NULL;
     Counter_set(&counting->counted, 0);
     Counter_set(&counting->ticks, 0);
@@ -391,6 +393,16 @@ void Counting_set_brief(struct Counting *counting)
     counting->ring.brief = contention->preempted
                                ? (uint64_t)contention->brief_span
                                : (uint64_t)most;
+    counting->ring.enter_brief =
+        counting->between ? (uint64_t)most : counting->ring.brief;
+}
+
+void Counting_set_between(struct Counting *counting, bool between)
+{
+    Counting_begin(counting);
+    counting->between = between;
+    Counting_set_brief(counting);
+    Counting_end(counting);
 }
 
 void Counting_set_preempted(struct Counting *counting, bool preempted)

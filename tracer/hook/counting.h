@@ -35,6 +35,7 @@ struct Counting {
     struct ThreadTrace *trace; // whose hits come; NULL: not known
     counter_t counted;         // hits of the ring, since the reset
     counter_t ticks;           // that this took
+    bool between;              // slices: no caller's time is taken
     size_t far_unit; // from there on an offset is an object that is made
     struct Seen seen[COUNTING_SEEN];
 };
@@ -69,6 +70,9 @@ void Counting_reset(struct Counting *counting);
 void Counting_after_fork(struct Counting *counting);
 // Other programs often take the CPU, or not. Interpreter's lock.
 void Counting_set_preempted(struct Counting *counting, bool preempted);
+// Between slices functions that call others are not timed: then nobody needs to
+// know who had the CPU before a call began. Interpreter's lock.
+void Counting_set_between(struct Counting *counting, bool between);
 // When the contention has changed: how long after its last hit a hook needs not
 // ask whether others had the CPU. Interpreter's lock.
 void Counting_set_brief(struct Counting *counting);

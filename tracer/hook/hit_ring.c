@@ -15,7 +15,7 @@ void HitRing_init(struct HitRing *ring, sem_t *half_full)
     ring->limit = HALF;
     ring->trace = HIT_RING_NOBODY;
     ring->chunk = ring->task_code = 0;
-    ring->last = ring->brief = 0;
+    ring->last = ring->brief = ring->enter_brief = 0;
     ring->half_full = half_full;
 }
 

@@ -25,8 +25,9 @@ struct HitRing {
     const struct ThreadTrace *trace; // of the newest hit's thread.
     uintptr_t chunk;                 // of the data stack that this ran on.
     uint64_t last;                   // ticks of the newest hit.
-    uint64_t brief;      // ticks after it in which a hit needs no questions.
-    uintptr_t task_code; // of the function that begins tasks' steps; 0: none.
+    uint64_t brief;       // ticks after it in which a hit needs no questions,
+    uint64_t enter_brief; // ... and in which a call that begins needs none.
+    uintptr_t task_code;  // of the function that begins tasks' steps; 0: none.
     // The consumer's.
     _Alignas(64) _Atomic uint64_t tail; // release, read by the producer
     sem_t *half_full;                   // posted when it is; NULL: nobody comes
@@ -41,6 +42,12 @@ void HitRing_init(struct HitRing *ring, sem_t *half_full);
 // head has reached limit: looks for room, and wakes up who counts if the ring
 // is half full. false: it is full. The producer.
 bool HitRing_find_room(struct HitRing *ring);
+
+static inline uint64_t HitRing_brief(const struct HitRing *ring,
+                                     enum HitKind kind)
+{
+    return kind <= HIT_RESUME ? ring->enter_brief : ring->brief;
+}
 
 // Of a site and an event; 0 is none's.
 static inline uint64_t HitRing_key(uint64_t who, size_t unit)
