@@ -108,29 +108,6 @@ static void check(const struct Scene *scene)
     Canvas_release(&canvas);
 }
 
-static void select_third(struct Model *model)
-{
-    Model_move(model, 2);
-}
-
-static void test_sizes(void **state)
-{
-    static const int sizes[][2] = {{60, 12}, {80, 24}, {150, 40}, {250, 70}};
-    (void)state;
-    for (int i = 0; i < 4; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "main-%dx%d", sizes[i][0], sizes[i][1]);
-        struct Scene scene = {.golden = name,
-                              .width = sizes[i][0],
-                              .height = sizes[i][1],
-                              .wish = {.extra = 60},
-                              .ticks = 12,
-                              .status = live(),
-                              .change = select_third};
-        check(&scene);
-    }
-}
-
 static void test_ascii_and_time(void **state)
 {
     struct Scene scene = {.golden = "main-ascii-time",
@@ -258,45 +235,9 @@ static void test_batch(void **state)
     check(&scene);
 }
 
-// At any size and with any options nothing harmful gets onto the canvas, and
-// nothing is drawn outside (the sanitizers would report it).
-static void test_every_size_is_harmless(void **state)
-{
-    (void)state;
-    for (int width = 60; width <= 400; width += 17)
-        for (int height = 12; height <= 60; height += 7) {
-            struct Scene scene = {.width = width,
-                                  .height = height,
-                                  .ticks = 2,
-                                  .ascii = width % 2,
-                                  .status = live(),
-                                  .wish = {.no_sampler = height % 2}};
-            struct Canvas canvas;
-            compose(&scene, &canvas);
-            for (int i = 0; i < width * height; i++)
-                assert_true(canvas.cells[i].width == 0 ||
-                            !Text_is_harmful(canvas.cells[i].code));
-            Canvas_release(&canvas);
-        }
-}
-
-static void test_too_small(void **state)
-{
-    (void)state;
-    for (int width = 0; width < 60; width += 7) {
-        struct Canvas canvas;
-        Canvas_init(&canvas, false);
-        Canvas_resize(&canvas, width, 2);
-        TooSmall_draw(&canvas);
-        assert_true(width < 10 || canvas.cells[0].code == 'o');
-        Canvas_release(&canvas);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_ascii_and_time),
         cmocka_unit_test(test_without_a_sampler),
         cmocka_unit_test(test_a_long_path_in_a_message),
@@ -304,8 +245,6 @@ int main(void)
         cmocka_unit_test(test_prompt),
         cmocka_unit_test(test_before_the_first_snapshot),
         cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_every_size_is_harmless),
-        cmocka_unit_test(test_too_small),
     };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;
