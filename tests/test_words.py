@@ -51,7 +51,7 @@ REPLACED = (
     ("operand text", "tracer/|python/", r"\bWords_|struct Words|\bWORDS_|CodeWords"),
     ("listing builder", "", r"\bLister_|struct Lister|\blister\b"),
     ("reported", "tracer/sample/", r"->told\b|\bbool told\b"),
-    ("reported", "tests/bench/budget|tests/e2e/test_judges", r"\"told\"|MISS told"),
+    ("reported", "tests/bench/budget", r"\"told\"|MISS told"),
     ("cumulative", "tracer/|tests/tracer/", r"(share->|share\.)under\b|\bUNDER_PART"),
     ("waiting to run", "tracer/", r"(->|\.)queued\b"),
     ("unattributed", "tracer/sample/", r"\bowed\b"),

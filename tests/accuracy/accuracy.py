@@ -25,7 +25,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import extensions  # noqa: E402
-import live  # noqa: E402
 import loops  # noqa: E402
 import ocular  # noqa: E402
 import outside  # noqa: E402
@@ -542,37 +541,7 @@ def main():
     )
     parser.add_argument("--json", metavar="FILE", help="all figures")
     parser.add_argument("--only", action="append", metavar="FUNCTION")
-    parser.add_argument(
-        "--live",
-        action="store_true",
-        help="shares, cycles, rates and ages of programs that run on, in a budget",
-    )
-    parser.add_argument(
-        "--live-seconds",
-        type=float,
-        default=live.SECONDS,
-        help=f"of each program; default: {live.SECONDS:.0f}",
-    )
-    parser.add_argument(
-        "--program",
-        action="append",
-        choices=live.PROGRAMS,
-        help="only this one; may be repeated",
-    )
-    parser.add_argument("--budget", type=float, default=0.01)
     options = parser.parse_args()
-    if options.live or options.program:
-        print(
-            f"{describe()}, {options.live_seconds:.0f} s each, "
-            f"budget {100 * options.budget:g} %"
-        )
-        failed, missed = live.main(
-            options.program or live.PROGRAMS,
-            options.live_seconds,
-            options.json,
-            {"overhead_budget": options.budget},
-        )
-        return int(failed or (options.strict and missed and not recording()))
     rounds = options.rounds or (SHORT_ROUNDS if options.short else ROUNDS)
     chosen = [each for each in SUBJECTS if not options.only or each.name in options.only]
     print(f"{describe()}, {rounds} rounds")

@@ -39,10 +39,6 @@ def accuracy():
     return rig("accuracy/accuracy.py")
 
 
-def live():
-    return rig("accuracy/accuracy.py", "--live", "--live-seconds", "45")
-
-
 def ordinary():
     return rig("accuracy/ordinary.py")
 
@@ -97,7 +93,6 @@ def stress():
 INSTRUMENTS = {
     "tests": (780, measured_tests),
     "accuracy": (60, accuracy),
-    "live": (500, live),
     "ordinary": (250, ordinary),
     "beside": (420, beside),
     "bench": (240, bench),
