@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tracing has changed: two runs of one module, test by test. Knows nothing
-of processes; tests/regrtest/test_compare.py feeds it made-up runs."""
+of processes."""
 
 import re
 from dataclasses import dataclass
