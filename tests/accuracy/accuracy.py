@@ -25,7 +25,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import extensions  # noqa: E402
-import loops  # noqa: E402
 import ocular  # noqa: E402
 import outside  # noqa: E402
 import subjects  # noqa: E402
@@ -33,13 +32,6 @@ from e2e.counting import by_cprofile, by_ocular  # noqa: E402
 from figures.record import figure, recording  # noqa: E402
 from ocular.demo.pure import CASES  # noqa: E402
 from subjects import SUBJECTS  # noqa: E402
-
-EVENTS = sys.monitoring.events
-BRANCHES = (
-    [EVENTS.BRANCH_LEFT, EVENTS.BRANCH_RIGHT]
-    if hasattr(EVENTS, "BRANCH_LEFT")
-    else [EVENTS.BRANCH]
-)
 
 ROUNDS, SHORT_ROUNDS = 15, 3
 GROUP, TURNS = 6, 200  # so many functions take so many turns
@@ -449,72 +441,6 @@ def show_counts(rows):
         print(f"{row['case']:20}{row['functions']:10}{row['calls']:10}{row['differ']:8}")
 
 
-# --- Events of loops -----------------------------------------------------------------
-
-
-def fired(function, count):
-    """(jumps, branches) of a call with everything armed, by a tool that does
-    nothing else."""
-    monitoring = sys.monitoring
-    counts = dict.fromkeys((EVENTS.JUMP, *BRANCHES), 0)
-
-    def counter(event):
-        def add(code, source, destination):
-            counts[event] += 1
-
-        return add
-
-    monitoring.use_tool_id(0, "counts")
-    for event in counts:
-        monitoring.register_callback(0, event, counter(event))
-    monitoring.set_local_events(0, function.__code__, sum(counts))
-    try:
-        function(count)
-    finally:
-        monitoring.set_local_events(0, function.__code__, 0)
-        for event in counts:
-            monitoring.register_callback(0, event, None)
-        monitoring.free_tool_id(0)
-    jumps = counts.pop(EVENTS.JUMP)
-    return jumps, sum(counts.values())
-
-
-def hooked(function, count):
-    with quietly(0, [function.__qualname__]):
-        function(1)
-        before = ocular.snapshot()["events"]
-        function(count)
-        return ocular.snapshot()["events"] - before
-
-
-def count_events():
-    """What an iteration of each shape of loop fires: with every site armed,
-    with those that Ocular keeps, and the jumps alone."""
-    rows = []
-    for shape in loops.SHAPES:
-        few, many = fired(shape, 1000), fired(shape, 2000)
-        jumps, branches = ((b - a) / 1000 for a, b in zip(few, many))
-        rows.append(
-            {
-                "shape": shape.__doc__,
-                "all": jumps + branches,
-                "armed": (hooked(shape, 2000) - hooked(shape, 1000)) / 1000,
-                "jumps": jumps,
-            }
-        )
-    return rows
-
-
-def show_events(rows):
-    print("\nevents an iteration")
-    print(f"{'':44}{'all sites':>10}{'armed':>8}{'saved':>8}{'jumps alone':>13}")
-    for row in rows:
-        print(
-            f"{row['shape']:44}{row['all']:10.2f}{row['armed']:8.2f}"
-            f"{row['all'] - row['armed']:8.2f}{row['jumps']:13.2f}"
-        )
-
-
 # --- All of it -----------------------------------------------------------------------
 
 
@@ -549,11 +475,9 @@ def main():
         "machine": describe(),
         "rounds": rounds,
         "counts": count_calls(),
-        "events": count_events(),
         "cycles": compare(chosen, rounds, WAYS[:1] if options.short else WAYS),
     }
     show_counts(result["counts"])
-    show_events(result["events"])
     show(result["cycles"])
     if options.json:
         with open(options.json, "w") as file:
