@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Many viewers and bad ones at once: a viewer that behaves gets all that it asks for,
-no count is wrong, and nothing is left of them. What the program notices of them is
-measured in tests/figures/test_crowd.py."""
+no count is wrong, and nothing is left of them."""
 
 import json
 

@@ -75,26 +75,6 @@ def timed(mine):
 # --- What is reported -----------------------------------------------------------
 
 
-def test_being_interrupted_is_a_cost(tracing):
-    """On one CPU each look takes it from the program, which is charged with the
-    switches: more is reported than our threads themselves have used."""
-    allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(allowed)})
-    try:
-        tracing(overhead_budget=0.05, serve=False)
-        began = time.process_time()
-        work_until(
-            lambda s: (
-                s["overhead"]["threads"]
-                > 1.1 * cpu_s()["ocular-sampler"] / (time.process_time() - began) / 0.95
-            ),
-            heavy,
-            seconds=25,
-        )
-    finally:
-        os.sched_setaffinity(0, allowed)
-
-
 def hardly_work(seconds):
     """[(s, CPU s of the program, of Ocular's threads)] at its end and before it."""
     seen = []
@@ -141,25 +121,6 @@ def test_a_viewer_is_paid_for_from_that(tracing, tmp_path, figure):
     wall, _, spent = (b - a for a, b in zip(before, seen[-1]))
     figure("snapshots", shown.read_bytes().count(b"\n"), "higher", "in 15 s")
     figure("spent", 100 * spent / wall, unit="% of a core")
-
-
-# --- Re-arming ----------------------------------------------------------------
-
-
-def test_windows_are_not_the_threshold(tracing, figure):
-    """A threshold of a million does not mean a million hits at each re-arming."""
-    tracing(deinstrument_threshold=10000, overhead_budget=0.05)
-    work_until(lambda s: row(s, "spin")["state"] == "dark", spin)
-    calls = []
-
-    def rearmed(snapshot):
-        if row(snapshot, "spin")["state"] == "dark":
-            calls.append(row(snapshot, "spin")["calls"])
-        return len(set(calls)) > 3
-
-    work_until(rearmed, spin)
-    steps = [after - before for before, after in zip(calls, calls[1:])]
-    figure("calls", max(steps), unit="between two snapshots")
 
 
 # --- Callers -------------------------------------------------------------------
@@ -322,110 +283,6 @@ def test_a_storm_is_cut_short(tracing, figure):
     began = time.monotonic()
     work_until(lambda s: s["overhead"]["measured"] < 1.2 * s["overhead"]["allowed"], spin)
     figure("paid_back", time.monotonic() - began, unit="s")
-
-
-# --- All at once ---------------------------------------------------------------------
-
-
-def test_what_is_armed_at_once_is_the_burst(tracing, figure):
-    """`A` with many dark functions: what arming them takes is at most what comes in
-    and two seconds of that, and not all are armed by then."""
-    tracing(serve=True, overhead_budget=0.01, deinstrument_threshold=20)
-    names, functions = generated(12_000)
-
-    def work(seconds):
-        """s of CPU time that the program and the governor have used meanwhile."""
-        before, end = cpu_s(), time.monotonic() + seconds
-        used = time.process_time() - sum(before.values())
-        while time.monotonic() < end:
-            for function in functions:
-                function(1)
-        after = cpu_s()
-        return (
-            time.process_time() - sum(after.values()) - used,
-            after["ocular-governor"] - before["ocular-governor"],
-        )
-
-    def calls():
-        return {mine["id"]: mine["calls"] for mine in ocular.snapshot()["functions"]}
-
-    def check():
-        used_before, _ = work(4)
-        before = calls()
-        with client.Client(ocular._ocular.socket_path()) as viewer:
-            viewer.rearm()
-        used, spent = work(4)
-        after = calls()
-        armed = sum(after[number] > count for number, count in before.items())
-        figure("armed", armed, "higher", "of 12 000")
-        figure("spent", spent / (0.01 * (used + max(used, used_before) / 2)), unit="of it")
-
-    work(8)
-    try:
-        check()
-    finally:
-        names.clear()  # their globals: a circle
-
-
-def test_what_all_at_once_take_is_the_burst(tracing, figure):
-    """`A` with some hundred dark functions: all are armed, and none for the 10 000
-    hits of its first descent, which would take several times the budget."""
-    tracing(serve=True, overhead_budget=0.01, deinstrument_threshold=10_000)
-    names, functions = generated(300)
-
-    def work():
-        for function in functions:
-            function(1)
-
-    def calls():
-        return {
-            mine["name"]: mine["calls"]
-            for mine in ocular.snapshot()["functions"]
-            if mine["name"] in names
-        }
-
-    try:
-        work_until(
-            lambda s: (
-                s["uptime_s"] > 12
-                and sum(mine["state"] == "dark" for mine in s["functions"]) > 280
-            ),
-            work,
-            seconds=100,
-        )
-        before = calls()
-        with client.Client(ocular._ocular.socket_path()) as viewer:
-            viewer.rearm()
-        seen = []
-        work_until(lambda s: seen.append(s["overhead"]) or len(seen) == 40, work)
-        more = sorted(now - before[name] for name, now in calls().items())
-        assert more[0] > 0
-        figure("calls", more[len(more) // 2], "higher")
-        most = max(one["measured"] / one["allowed"] for one in seen)
-        figure("overhead", most, unit="of allowed, at most")
-    finally:
-        names.clear()  # their globals: a circle
-
-
-def test_one_function_asked_for_without_end(tracing, figure):
-    """`a`, twenty times a second, of a function that is called all the time: each
-    time for 10 000 hits, it would take several times the budget."""
-    tracing(serve=True, overhead_budget=0.01, deinstrument_threshold=10_000)
-    snapshot = work_until(
-        lambda s: row(s, "spin")["state"] == "dark" and s["uptime_s"] > 3, spin
-    )
-    number, calls = row(snapshot, "spin")["id"], row(snapshot, "spin")["calls"]
-    with client.Client(ocular._ocular.socket_path()) as viewer:
-        limit = time.monotonic() + 12  # a window, and what may be spent at once
-        while time.monotonic() < limit:
-            viewer.rearm(number)
-            pause = time.monotonic() + 0.05
-            while time.monotonic() < pause:
-                spin()
-        snapshot = ocular.snapshot()
-    overhead = snapshot["overhead"]
-    figure("calls", row(snapshot, "spin")["calls"] - calls, "higher")
-    figure("overhead", overhead["measured"] / overhead["allowed"], unit="of allowed")
 
 
 # --- The sampler's part --------------------------------------------------------------

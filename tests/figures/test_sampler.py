@@ -4,20 +4,13 @@ callers, instructions, calls of dark code."""
 
 import hashlib
 import json
-import logging
 import math
-import os
-import threading
 import time
-import timeit
-import zlib
 from collections import Counter
-from contextlib import contextmanager, suppress
 
 import ocular
 import pytest
 from e2e.counting import row
-from e2e.program import wait_until
 
 SETTINGS = dict(perfetto=False, quiet=True, serve=True, deinstrument_threshold=50)
 
@@ -34,7 +27,6 @@ def until(seconds):
 
 NUMBERS = [(i * 7919) % 10007 for i in range(10007)]
 TREE = [{"name": "x" * 20, "values": list(range(30))} for _ in range(50)]
-BLOCK = bytes(40_000)
 BYTES = b"x" * 2000  # below 2048 hashlib keeps the interpreter's lock
 
 
@@ -76,18 +68,6 @@ def calls_python(seconds):
     while time.thread_time() < end:
         for i in range(100000):  # kernels switch at system calls, like the clock's
             leaf(i, i)
-
-
-def tiny():
-    return 1
-
-
-def calls_tiny(seconds):
-    """Little else than calls."""
-    end = until(seconds)
-    while time.thread_time() < end:
-        for _ in range(100000):
-            tiny()
 
 
 def half_in_c(seconds, spent):
@@ -148,33 +128,12 @@ def enough(program, *arguments, least=None, looks=400):
     raise AssertionError((program, looks, seen["sampler"], seen["overhead"]))
 
 
-@contextmanager
-def one_cpu():
-    """For all threads that there are: whoever looks holds up who is looked at."""
-    cpus = os.sched_getaffinity(0)
-
-    def use(some):
-        for task in os.listdir("/proc/self/task"):
-            with suppress(OSError):  # it has ended
-                os.sched_setaffinity(int(task), some)
-
-    use({min(cpus)})
-    try:
-        yield
-    finally:
-        use(cpus)
-
-
 @pytest.fixture(scope="module")
 def run():
     """One run of them all, one after the other; each one's newest snapshot."""
     ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
     seen, spent = {}, Counter()
     try:
-        with one_cpu():
-            # A tenth of the looks show who is called there.
-            before = enough(calls_tiny, looks=40)
-            seen["calls_tiny"] = before, enough(calls_tiny, looks=800)
         for program in (sorts, dumps, hashes, computes, calls_python):
             least = json.JSONEncoder.iterencode if program is dumps else None
             seen[program.__name__] = enough(program, least=least)
@@ -250,73 +209,6 @@ def test_sampled_excluded_code(figure):
     figure("elsewhere/caller", seen["sampler"]["elsewhere"] / mine["cpu_share"], "higher")
 
 
-# A tiny function is mostly its frame, pushed and thrown away while the caller's
-# is still, or again, the thread's. That is its own time, as it is in its cycles:
-# three quarters of this loop, measured untraced. A twelfth of the looks finds its
-# frame on top; what a CPU finishes early is not seen at all. On one CPU: from
-# another, with which it shares a cache, the loop may be seen to go on while it is
-# looked at, and then it cannot be told who was on top. Where virtual CPUs are is
-# the host's to choose, and to change (docs/accuracy.md, "What misses").
-def test_a_tiny_functions_calls_are_its_own(run, figure):
-    before, after = run[0]["calls_tiny"]
-    spent = {
-        name: row(after, name)["run_share"] * after["uptime_s"]
-        - row(before, name)["run_share"] * before["uptime_s"]
-        for name in ("tiny", "calls_tiny")
-    }
-    # 0.37 to 0.4; on two CPUs 0.14 to 0.24 on 3.12, 0.28 to 0.41 on 3.13.
-    figure("tiny/both", spent["tiny"] / sum(spent.values()), "higher")
-    figure("C/CPU", row(after, "tiny")["c_share"] / row(after, "tiny")["share"])
-
-
-class Discards(logging.Handler):
-    def emit(self, record):
-        pass
-
-
-def logs(seconds, log):
-    end = until(seconds)
-    while time.thread_time() < end:
-        for _ in range(1000):
-            log.warning("hello")
-
-
-def parts_of(whole, *parts):
-    """Of its time. All are timed in turn, each less what a call takes; by CPU time,
-    and for no longer than others leave a CPU to who has just got it."""
-    timed = [lambda: None, whole, *parts]
-    least = [1.0] * len(timed)
-    for _ in range(100):
-        for i, function in enumerate(timed):
-            least[i] = min(
-                least[i], timeit.timeit(function, number=400, timer=time.thread_time)
-            )
-    return [(one - least[0]) / (least[1] - least[0]) for one in least[2:]]
-
-
-def test_functions_of_half_a_microsecond(figure):
-    """Below one that C has called, between others: where the stack ends and what
-    is there have to be read at one moment. A microsecond apart they were reported with
-    a fiftieth of their time on 3.12, and half of it on 3.13."""
-    log = logging.Logger("test")
-    log.addHandler(Discards())
-    logs(0.2, log)
-    names = "splitext", "basename"
-    shares = parts_of(
-        lambda: log.warning("hello"),
-        lambda: os.path.splitext("short.py"),
-        lambda: os.path.basename("/x/short.py"),
-    )
-    ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
-    try:
-        seen = enough(logs, log, least=os.path.splitext, looks=80)
-    finally:
-        ocular.stop_tracing()
-    for name, share in zip(names, shares):
-        found = row(seen, name)["total_share"] / row(seen, "logs")["total_share"]
-        figure(f"{name}, reported/true", found / share, "nearer", goal=1)
-
-
 def for_long(rounds):
     sum(range(rounds))
 
@@ -333,77 +225,6 @@ def is_woken(spent, rounds):
     spent["is_woken"] += took[0]
     spent["for_long"] += took[1]
     return took
-
-
-def keep_apart(cpus):
-    """Our thread on one, the sampler's on another: where they share one it takes
-    the CPU away from who has just been woken, and less of that is reported."""
-    os.sched_setaffinity(0, {min(cpus)})
-
-    def move():
-        moved = 0
-        for task in os.listdir("/proc/self/task"):
-            with suppress(OSError), open(f"/proc/self/task/{task}/comm") as name:
-                if name.read() == "ocular-sampler\n":
-                    os.sched_setaffinity(int(task), {max(cpus)})
-                    moved += 1
-        return moved == 1
-
-    wait_until(move)  # it may not have its name yet
-
-
-def test_who_runs_for_less_than_a_look_takes(figure):
-    """On some virtual machines one CPU hardly ever sees who has just been woken on
-    another: what is lost there is the hypervisor's."""
-    cpus = os.sched_getaffinity(0)
-    if len(cpus) < 2:
-        pytest.skip("takes a CPU for each of two")
-    spent, looks, rounds = Counter(), 0, 30_000
-    limit = time.monotonic() + 120
-    ocular.start_tracing(**SETTINGS, overhead_budget=0.9)
-    try:
-        keep_apart(cpus)
-        while looks < 600 and time.monotonic() < limit:
-            # What being woken takes is the machine's: a quarter of the whole.
-            woken, worked = is_woken(spent, rounds)
-            rounds = max(3000, int(rounds * 3 * woken / worked))
-            looks = looks_at(is_woken) + looks_at(for_long)
-        snapshot = ocular.snapshot()
-    finally:
-        ocular.stop_tracing()
-        os.sched_setaffinity(0, cpus)
-    reported = {name: row(snapshot, name)["run_share"] for name in spent}
-    error = reported["is_woken"] / sum(reported.values()) - spent["is_woken"] / sum(
-        spent.values()
-    )
-    figure("share, error", 100 * error, "nearer", unit="points", goal=0)
-
-
-def without_the_lock(seconds):
-    end = until(seconds)
-    while time.thread_time() < end:
-        for _ in range(100):
-            zlib.crc32(BLOCK)  # 5 KiB and more are read without it
-
-
-def test_c_that_gives_the_interpreter_away_runs(figure):
-    """On one CPU, too, where the sampler takes the thread's when it looks: it was a
-    thirtieth of the time, which is half and half."""
-    with one_cpu():
-        ocular.start_tracing(**SETTINGS)
-        try:
-            looks, limit = 0, time.monotonic() + 60
-            while looks < 200 and time.monotonic() < limit:
-                without_the_lock(0.1)
-                computes(0.1)
-                looks = looks_at(without_the_lock) + looks_at(computes)
-            snapshot = ocular.snapshot()
-        finally:
-            ocular.stop_tracing()
-    mine, other = row(snapshot, "without_the_lock"), row(snapshot, "computes")
-    share = mine["run_share"] / (mine["run_share"] + other["run_share"])
-    figure("share", share, "nearer", goal=0.5)
-    figure("C/CPU", mine["c_share"] / mine["cpu_share"], "higher")
 
 
 # --- Callers and instructions ------------------------------------------------
@@ -430,59 +251,7 @@ def test_hot_offsets(run, figure, name, hot):
     figure(f"{hot}/all", samples[hot] / max(1, samples.total()), "higher")
 
 
-def test_shares_of_a_thread(run, figure):
-    """There is one thread: its functions' shares are the same as of all threads."""
-    snapshot = run[0]["both"]
-    (thread,) = snapshot["threads"]
-    shares = {one["id"]: one["share"] for one in thread["functions"]}
-    whole = {mine["id"]: mine["cpu_share"] for mine in snapshot["functions"]}
-    # None: no function of those that are traced.
-    worst = max(abs(shares[number] - whole[number]) for number in shares if number)
-    figure("share, difference", 100 * worst, unit="points")
-
-
 # --- Calls a second ----------------------------------------------------------
-
-
-def brief(rounds):
-    total = 0
-    for i in range(rounds):
-        total += i
-    return total
-
-
-def count_brief(stop, counts, number):
-    while not stop.is_set():
-        for _ in range(2000):
-            brief(40)
-        counts[number] += 2000
-
-
-def estimate_of_threads():
-    """Of four threads that want the interpreter: calls as estimated, and made."""
-    stop, counts = threading.Event(), [0] * 4
-    threads = [
-        threading.Thread(target=count_brief, args=(stop, counts, number))
-        for number in range(4)
-    ]
-    ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
-    try:
-        for thread in threads:
-            thread.start()
-        time.sleep(3)
-        stop.set()
-        for thread in threads:
-            thread.join()
-        return row(ocular.snapshot(), "brief")["calls_estimated"] / sum(counts)
-    finally:
-        stop.set()
-        ocular.stop_tracing()
-
-
-def test_waiting_for_the_interpreter_is_no_call(figure):
-    """Three quarters of their time they wait, where CPython takes the interpreter away:
-    no call takes that. With it there were three to four times as many."""
-    figure("calls, estimated/made", estimate_of_threads(), "nearer", goal=1)
 
 
 def naps(n):
