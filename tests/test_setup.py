@@ -316,74 +316,7 @@ def test_a_named_compiler_that_is_missing(bare):
     assert bare.calls.read_text() == ""
 
 
-# --- Objects of the test programs ---------------------------------------------
-
-
-def test_units_follow_includes(tmp_path):
-    def write(name, text):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-    for folder in ("tui", "python"):
-        (tmp_path / folder).mkdir()
-    write("ipc/leaf.h", "")
-    write("ipc/leaf.c", '#include "ipc/leaf.h"\n#include <zlib.h>\n')
-    write("ipc/other.c", "")
-    write("tracer/plain.h", '#include "ipc/leaf.h"\n')
-    write("tracer/unit.h", "")
-    write("tracer/unit.c", '#include "tracer/unit.h"\n# include <urcu-bp.h>\n')
-    write(
-        "tests/tracer/test_unit.c",
-        '#include "tracer/plain.h"\n#include "tracer/unit.h"\n'
-        "#include <cmocka.h>\nint main(void) {}\n",
-    )
-    write("tests/tracer/fake.c", "int main(int argc, char **argv)\n{}\n")
-    write("tests/bench/floor.c", "#include <Python.h>\n")
-    write("tests/fuzz/eat.c", "int LLVMFuzzerTestOneInput(const char *)\n{}\n")
-    write("tests/part.c", "int shared;\n")
-    subprocess.run([SETUP / "units", "out.mk"], cwd=tmp_path, check=True)
-    lines = (tmp_path / "out.mk").read_text().splitlines()[1:]
-    assert lines == [
-        "test_extensions += tests/bench/floor",
-        "test_helpers += tests/fuzz/eat",
-        "objects_tests/fuzz/eat := tests/fuzz/eat.o",
-        "modules_tests/fuzz/eat :=",
-        "test_helpers += tests/tracer/fake",
-        "objects_tests/tracer/fake := tests/tracer/fake.o",
-        "modules_tests/tracer/fake :=",
-        "unit_tests += tests/tracer/test_unit",
-        "objects_tests/tracer/test_unit := tests/tracer/test_unit.o"
-        " ipc/leaf.o tracer/unit.o",
-        "modules_tests/tracer/test_unit := cmocka liburcu-bp zlib",
-    ]
-
-
 # --- The runner of the unit tests ---------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "script, status, words",
-    [
-        ("echo '[  PASSED  ] 3 test(s).'", 0, "1 programs, 3 tests passed, 0"),
-        ("echo '[  PASSED  ] 3 test(s).'; exit 1", 1, "FAILED, status 1"),
-        ("exit 0", 1, "without cmocka's closing line"),
-        ("echo oops; kill -SEGV $$", 1, "oops"),
-    ],
-)
-def test_run_units(tmp_path, script, status, words):
-    program = tmp_path / "build" / "obj" / "test_x"
-    program.parent.mkdir(parents=True)
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(0o755)
-    done = subprocess.run(
-        [SETUP.parent.parent / "tests" / "run_units", program],
-        capture_output=True,
-        text=True,
-        env={**os.environ},
-    )
-    assert done.returncode == status
-    assert words in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,8 @@
 they print of the same script untraced, and our counts are right."""
 
 import json
-import marshal
-import os
 import re
-import sys
 
-import ocular
 import pytest
 from e2e.program import PYTHON, run, write
 
@@ -141,30 +137,6 @@ def test_pdb_to_the_end(tmp_path):
         check_ours(tmp_path, threshold)
 
 
-def test_post_mortem(tmp_path):
-    program = (
-        BEGIN
-        + PROGRAM.replace(
-            "    try:\n        fails(0)",
-            """
-    import pdb
-    try:
-        fails(0)
-    except ZeroDivisionError:
-        pdb.post_mortem(sys.exc_info()[2])
-    try:
-        fails(0)""",
-        )
-        + END
-    )
-    for plain, threshold in outputs(
-        tmp_path, [PYTHON, "program.py"], program, input="w\np n\nu\nl\nd\nq\n"
-    ):
-        assert "value = 10 // n" in plain.out
-        rows = json.loads((tmp_path / "ours.json").read_text())
-        assert rows["fails"][0] == 2 or threshold
-
-
 def test_pdb_under_our_command(tmp_path):
     """Its transcript, but for the stack below the script, is the same."""
     path = write(tmp_path, PROGRAM)
@@ -177,148 +149,6 @@ def test_pdb_under_our_command(tmp_path):
     )
     assert "ZeroDivisionError" in plain.out
     assert (ours.status, ours.out) == (plain.status, plain.out)
-
-
-# --- Profilers ----------------------------------------------------------------
-
-
-def profile_of(path):
-    """(line, name) -> calls and callers, of the program's functions."""
-    stats = marshal.loads(path.read_bytes())
-    return {
-        key[1:]: (value[0], value[1], sorted(caller[1:] for caller in value[4]))
-        for key, value in stats.items()
-        if key[0].endswith("program.py") and key[2] != "<module>"
-    }
-
-
-@pytest.mark.parametrize("module", ["cProfile", "profile"])
-def test_profile(module, tmp_path):
-    command = [PYTHON, "-m", module, "-o", "out", "program.py"]
-    write(tmp_path, BEGIN + PROGRAM + END)
-    run(command, cwd=tmp_path, env={"TRACE": "0"})
-    plain = profile_of(tmp_path / "out")
-    assert {key[1]: value[1] for key, value in plain.items()} == CALLS
-    for threshold in THRESHOLDS:
-        done = run(command, cwd=tmp_path, env={"TRACE": str(threshold + 1)})
-        assert done.status == 0, done.err
-        assert profile_of(tmp_path / "out") == plain
-        check_ours(tmp_path, threshold)
-    write(tmp_path, PROGRAM)
-    write(
-        tmp_path,
-        BEGIN
-        + f"""
-import sys, runpy
-sys.argv[:] = [{module!r}, "-o", "out", "program.py"]
-runpy.run_module({module!r}, run_name="__main__")
-"""
-        + END,
-        "outside.py",
-    )
-    shift = BEGIN.count("\n")
-    for threshold in THRESHOLDS:
-        done = run([PYTHON, "outside.py"], cwd=tmp_path, env={"TRACE": str(threshold + 1)})
-        assert done.status == 0, done.err
-        within = profile_of(tmp_path / "out")
-        assert {
-            (line + shift, name): calls[:2] for (line, name), calls in within.items()
-        } == {key: calls[:2] for key, calls in plain.items()}
-        check_ours(tmp_path, threshold)
-
-
-# --- Coverage, trace ----------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "core, order",
-    [
-        ("sysmon", "inside"),
-        ("sysmon", "outside"),
-        ("ctrace", "outside"),
-        ("pytrace", "inside"),
-    ],
-)
-def test_coverage(core, order, tmp_path):
-    # The virtual environment's: the program runs with the packages of the tests.
-    options = ["--data-file=data", "--include=program.py"]
-    if core != "sysmon" or sys.version_info >= (3, 14):
-        options += ["--branch"]
-    cover = ["-m", "coverage", "run", *options]
-    settings = {"COVERAGE_CORE": core, "TRACE": "0"}
-
-    def report():
-        done = run(
-            [sys.executable, "-m", "coverage", "json", "--data-file=data", "-o", "report"],
-            cwd=tmp_path,
-        )
-        assert done.status == 0, done.err
-        (file,) = json.loads((tmp_path / "report").read_text())["files"].values()
-        return file
-
-    write(tmp_path, BEGIN + PROGRAM + END if order == "inside" else PROGRAM)
-    command = [sys.executable, *cover, "program.py"]
-    plain = run(command, cwd=tmp_path, env=settings)
-    assert plain.status == 0, plain.err
-    alone = report()
-    mine = BEGIN.count("\n") if order == "inside" else 0
-    end = mine + PROGRAM.count("\n")
-
-    def program_only(file):
-        """Without the lines that start and stop, which differ."""
-        return {
-            key: [
-                entry
-                for entry in file.get(key, [])
-                if mine < (entry if isinstance(entry, int) else abs(entry[0])) <= end
-            ]
-            for key in (
-                "executed_lines",
-                "missing_lines",
-                "executed_branches",
-                "missing_branches",
-            )
-        }
-
-    assert program_only(alone)["executed_lines"]
-    for threshold in THRESHOLDS if order == "inside" else [2]:
-        if order == "inside":
-            settings["TRACE"] = str(threshold + 1)
-        else:
-            command = [
-                sys.executable,
-                "-m",
-                "ocular",
-                "--quiet",
-                "--no-perfetto",
-                f"--threshold={threshold}",
-                *cover,
-                "program.py",
-            ]
-        done = run(command, cwd=tmp_path, env=settings)
-        assert (done.status, done.out) == (0, plain.out), done.err
-        assert program_only(report()) == program_only(alone)
-        if order == "inside":
-            check_ours(tmp_path, threshold)
-
-
-@pytest.mark.parametrize("option", ["--trace", "--listfuncs", "--trackcalls"])
-def test_trace(option, tmp_path):
-    def normal(out):
-        """The program's own part."""
-        return re.findall(
-            r"^program.py\(\d+\): .*|^ *program\.\w+ -> program.*|"
-            r"^filename: .*program.py.*",
-            out,
-            re.M,
-        )
-
-    # It is slow, and what others run is not compared.
-    others = os.pathsep.join([sys.base_prefix, os.path.dirname(ocular.__file__)])
-    command = [PYTHON, "-m", "trace", option, f"--ignore-dir={others}", "program.py"]
-    for plain, threshold in outputs(tmp_path, command, normal=normal):
-        assert len(normal(plain.out)) > 4
-        check_ours(tmp_path, threshold)
 
 
 # --- faulthandler -------------------------------------------------------------

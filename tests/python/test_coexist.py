@@ -220,32 +220,6 @@ def test_a_foreign_restart_events_changes_nothing():
     assert after["calls"] <= before["calls"] + 2
 
 
-def test_many_foreign_restarts_count_no_call_twice(tmp_path):
-    """The discovery tool is called again after each, in the middle of calls too."""
-    load = beside.Load(tmp_path)
-
-    class Restarts(beside.Monitor):
-        names = ["PY_START", "PY_RESUME", "JUMP"]
-        left = 200
-
-        def callback(self, name):
-            def restart(code, *arguments):
-                if self.left and self.load.holds(code):
-                    self.left -= 1
-                    monitoring.restart_events()
-
-            return restart
-
-    ours, restarts = Ours(load), Restarts(load)
-    ours.start()
-    restarts.start()
-    for _ in range(5):
-        load()
-    restarts.stop()
-    ours.stop()
-    assert restarts.left == 0
-
-
 # --- While a viewer arms without end ------------------------------------------------
 
 RUNS = 4  # the governor comes four times a second
@@ -423,25 +397,6 @@ def test_two_threads_meet_new_code_under_settrace():
         seen = row(ocular.stop_tracing(), "new")
         assert seen["calls"] == 3 and seen["calls_exact"]
     sys.settrace(None)
-
-
-def test_a_thread_under_settrace():
-    seen = []
-
-    def note(frame, event, argument):
-        if frame.f_code is helper.__code__:
-            seen.append(event)
-
-    ocular.start_tracing(**EXACT)
-    threading.settrace(note)
-    try:
-        thread = threading.Thread(target=helper, args=(3,))
-        thread.start()
-        thread.join()
-    finally:
-        threading.settrace(None)
-    final = ocular.stop_tracing()
-    assert seen == ["call"] and row(final, "helper")["calls"] == 1
 
 
 # --- The rest -----------------------------------------------------------------------

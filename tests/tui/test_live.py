@@ -60,6 +60,7 @@ def top(program, tmp_path):
         cwd=str(tmp_path),
     )
     viewer.wait(r"[●◐○] .*Service\.")
+    viewer.wait("escape_time")  # which the tests look for
     viewer.wait(lambda text: len(re.findall(r"\.py:\d+", text)) > 20)
     yield viewer
     viewer.close()
