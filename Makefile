@@ -35,7 +35,7 @@ endif
 without_setup := help clean format lint matrix fresh
 ifneq ($(filter-out $(without_setup),$(goals)),)
 setup := build/setup$(subst $() ,_,$(subst /,-,$(PYTHON))).mk
-with_tests := $(if $(filter test prepare unit asan tsan valgrind coverage figures,$(goals)),--tests)
+with_tests := $(if $(filter test pytest prepare unit asan tsan valgrind coverage figures,$(goals)),--tests)
 without_venv := $(if $(filter-out parts sdist install uninstall,$(goals)),,--no-venv)
 $(shell mkdir -p build && touch -a $(setup) build/units.mk)
 include $(setup)
@@ -132,7 +132,7 @@ endif
 
 # --- Targets ------------------------------------------------------------------
 
-.PHONY: all demo test unit asan tsan valgrind coverage fuzz bench accuracy stress soak regrtest figures screenshots env format \
+.PHONY: all demo test unit pytest asan tsan valgrind coverage fuzz bench accuracy stress soak regrtest figures screenshots env format \
 	lint analyse clean help matrix fresh parts wheel sdist install uninstall
 
 all: extension $(top) ## build the extension and ocular-top
@@ -152,14 +152,22 @@ workers ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 )))
 only_python := $(filter-out 0 false no,$(ONLY_PYTHON))
 readers := $(if $(only_python),,build/perfetto/complete build/speedscope/complete)
 
+# What pytest's tests start.
+started := $(test_helpers:%=build/obj/%) $(test_modules) $(readers)
+
 .PHONY: prepare
-prepare: all $(if $(only_python),,$(obj_programs)) $(test_helpers:%=build/obj/%) $(test_modules) $(here)/tests.compiled $(readers) # all that `make test` runs
+prepare: all $(if $(only_python),,$(obj_programs)) $(started) $(here)/tests.compiled # all that `make test` runs
 
 test: prepare ## unit tests, then pytest (ARGS='-k name')
 	@$(if $(only_python),,tests/run_units $(call programs,obj))
 	@echo "pytest, CPython $(python_version), $(workers) workers"
-	@$(pytest) -n $(workers) --dist loadfile --no-loadscope-reorder \
-		$(if $(only_python),-m 'not once') $(ARGS)
+	@$(pytest) $(side_by_side) $(if $(only_python),-m 'not once') $(ARGS)
+
+# Whoever names some tests waits longer for workers than for these.
+pytest: all venv $(started) ## pytest alone (ARGS='-k name', or a file)
+	@$(pytest) $(if $(ARGS),,$(side_by_side)) $(ARGS)
+
+side_by_side := -n $(workers) --dist loadfile --no-loadscope-reorder
 
 # Compiled once for all workers and for what they start, under build/ and even where
 # PYTHONDONTWRITEBYTECODE is set.
@@ -213,7 +221,7 @@ coverage: prepare $(coverage_programs) $(coverage_extension) $(coverage_top) $(c
 	@ln -sfn ../../$(tag)/coverage/lib build/coverage/$(tag)/lib # where the viewer looks
 	@failed=; export GCOV_ERROR_FILE=/dev/null; \
 	tests/run_units $(coverage_programs) || failed=1; \
-	$(pytest) -n $(workers) --dist loadfile --no-loadscope-reorder \
+	$(pytest) $(side_by_side) \
 		tests/attach tests/e2e tests/fuzz tests/python tests/tui $(ARGS) || failed=1; \
 	$(covering) $(pytest) -n $(workers) --dist loadfile $(python_tests) \
 		-k 'not ($(not_python_tests))' $(ARGS) || failed=1; \
