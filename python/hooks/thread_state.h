@@ -50,18 +50,6 @@ static inline uintptr_t ThreadState_chunk(const PyThreadState *state)
     return (uintptr_t)state->datastack_chunk;
 }
 
-// A function of sys.setprofile or sys.settrace sees what the thread runs.
-static inline bool ThreadState_is_watched(const PyThreadState *state)
-{
-    return state->c_profilefunc || state->c_tracefunc;
-}
-
-// It is in a tool's callback, as CPython calls them.
-static inline bool ThreadState_is_in_callback(const PyThreadState *state)
-{
-    return state->tracing == 1;
-}
-
 // 1 = the outermost frame.
 static inline uint32_t ThreadState_depth(const PyThreadState *state)
 {

@@ -19,8 +19,6 @@ static const char *const EVENT_NAMES[HOOK_EVENTS] = {
 
 static const int CANDIDATES[3] = {3, 4, 5};
 
-#define TOOL_IDS 6 // that a tool can ask for
-
 // The tracer's events on accepted code. In precise mode every instruction has
 // an event, and jumps and branches need none: the next instruction says where
 // they went. If nothing goes dark, nobody needs to know whom code calls.
@@ -226,30 +224,15 @@ static enum Holder holder(struct State *state, int tool)
 }
 
 // Less than 0 where memory is out.
-static long events_of_id(struct State *state, int id)
+static long events_of(struct State *state, int tool)
 {
-    PyObject *events = PyObject_CallFunction(state->get_events, "i", id);
+    PyObject *events =
+        PyObject_CallFunction(state->get_events, "i", id_of(state, tool));
     long result = events ? PyLong_AsLong(events) : -1;
 
     Py_XDECREF(events);
     PyErr_Clear();
     return result;
-}
-
-static long events_of(struct State *state, int tool)
-{
-    return events_of_id(state, id_of(state, tool));
-}
-
-bool Tools_are_alone(struct State *state)
-{
-    int id;
-
-    for (id = 0; id < TOOL_IDS; id++)
-        if (id != state->discovery && id != state->tracer &&
-            events_of_id(state, id) != 0)
-            return false;
-    return true;
 }
 
 void Tools_watch(struct State *state)

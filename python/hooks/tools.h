@@ -22,8 +22,6 @@ int Tools_arm(struct State *state);
 // Sees whether both ids are ours still: any program may free them, and take
 // them. What is not ours any more is not touched again, and `ids_lost` is set.
 void Tools_watch(struct State *state);
-// Does no other tool of sys.monitoring see what code runs?
-bool Tools_are_alone(struct State *state);
 // Clears the global events of both; goes on after errors.
 void Tools_disarm(struct State *state);
 // Takes all hooks back and frees the ids; goes on after errors.
