@@ -2,12 +2,12 @@
 // Times the programs of ocular/_probes.py at start, without hooks and with
 // them. Interpreter's lock held.
 #include "python/hooks/calibrate.h"
-#include "ipc/base/heap.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/tools.h"
 
 #include <math.h>
+#include <unistd.h>
 
 // A slow phase of the machine takes in a pass, or a run: the shortest one
 // counts.
@@ -37,7 +37,6 @@ struct Calibration {
     PyObject *table;
     struct Probe probes[PROBES];
     size_t count;
-    bool stopped; // by a fork's child
 };
 
 static int init_probe(struct State *state, struct Probe *probe, PyObject *row,
@@ -201,12 +200,11 @@ static void set_pair(int64_t *enter, int64_t *leave, const struct Probe *probe)
     *leave = llround(2 * cost_of(probe) - inside);
 }
 
-static void set_costs(struct Engine *engine, const struct Probe *probes)
+static void set_costs(int64_t cost[HOOK_KINDS], const struct Probe *probes)
 {
     double jump = cost_of(&probes[LOOP]);
     double far = (cost_of(&probes[FAR_LOOP]) - jump) / 2;
     int64_t offset = far > 0 ? llround(far) : 0;
-    int64_t *cost = engine->cost;
 
     set_pair(&cost[HOOK_ENTER], &cost[HOOK_LEAVE], &probes[CALL]);
     set_pair(&cost[HOOK_RESUME], &cost[HOOK_YIELD], &probes[RESUME]);
@@ -216,53 +214,42 @@ static void set_costs(struct Engine *engine, const struct Probe *probes)
     cost[HOOK_FAR + HOOK_YIELD] = cost[HOOK_YIELD] + 2 * offset;
     cost[HOOK_FAR + HOOK_JUMP] = cost[HOOK_JUMP] + 2 * offset;
     cost[HOOK_FAR + HOOK_INSTRUCTION] = cost[HOOK_INSTRUCTION] + offset;
-    ThreadTraces_set_cost(&engine->traces, cost);
 }
 
-// A child that was forked meanwhile traces nothing.
-static int conclude(struct Calibration *all, int result)
+static int run(struct Calibration *all)
 {
-    PyObject *error = PyErr_GetRaisedException();
+    pid_t process = getpid();
 
-    if (result < 0 || all->stopped)
-        result = -1;
-    else
-        set_costs(&all->state->engine, all->probes);
-    disarm(all);
-    all->state->calibration = NULL;
-    Py_XDECREF(all->table);
-    Heap_free(all);
-    PyErr_SetRaisedException(error);
-    return result;
+    if (init(all) < 0 || arm(all) < 0 || time_all(all) < 0)
+        return -1;
+    if (getpid() == process)
+        return 0;
+    PyErr_SetString(PyExc_RuntimeError,
+                    "the cost of a hook cannot be measured: forked meanwhile");
+    return -1;
 }
 
 int Calibration_run(struct State *state)
 {
-    static const int64_t none[HOOK_KINDS];
+    struct ThreadTraces *traces = &state->engine.traces;
+    struct Calibration all = {.state = state};
     uint64_t ticks = Clock_read(&state->engine.clock);
-    struct Calibration *all = Heap_zeroed(1, sizeof *all);
-    int result = -1;
+    PyObject *error;
+    int result;
 
-    if (!all || !OwnTrace_get(state, ticks)) {
-        Heap_free(all);
+    if (!OwnTrace_get(state, ticks)) {
         PyErr_NoMemory();
         return -1;
     }
-    all->state = state;
-    state->calibration = all;
-    ThreadTraces_reset(&state->engine.traces, none, false, ticks);
+    memset(traces->cost, 0, sizeof traces->cost);
+    ThreadTraces_reset(traces, false, ticks);
     Counting_reset(&state->engine.counting);
-    if (init(all) == 0 && arm(all) == 0)
-        result = time_all(all);
-    result = conclude(all, result);
-    if (result < 0 && !PyErr_Occurred())
-        PyErr_SetString(PyExc_RuntimeError,
-                        "the cost of a hook cannot be measured");
+    result = run(&all);
+    error = PyErr_GetRaisedException();
+    if (result == 0)
+        set_costs(traces->cost, all.probes);
+    disarm(&all);
+    Py_XDECREF(all.table);
+    PyErr_SetRaisedException(error);
     return result;
-}
-
-void Calibration_stop(struct State *state)
-{
-    if (state->calibration)
-        state->calibration->stopped = true;
 }

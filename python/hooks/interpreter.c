@@ -146,7 +146,6 @@ int Interpreter_opcodes(struct State *state)
     if (module && bits)
         table = PyObject_CallMethod(module, "table", "O", bits);
     state->engine.opcodes.far_unit = HOOK_NEAR_UNITS;
-    state->engine.counting.far_unit = HOOK_NEAR_UNITS;
     if (table)
         result = read_birth_counter(&state->engine.opcodes, module);
     if (table && result == 0)

@@ -27,7 +27,7 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks)
     // One that has ended may be used again: its hits come first.
     Counting_catch_up(&state->engine.counting);
     own_trace = ThreadTraces_add(&state->engine.traces, state->engine.registry,
-                                 &state->engine.contention, state->engine.cost,
+                                 &state->engine.contention,
                                  session && session->timeline, ticks);
     if (own_trace) {
         const PyThreadState *thread = PyThreadState_Get();

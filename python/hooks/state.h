@@ -113,7 +113,6 @@ struct State {
     bool precise;            // the session's mode
     bool shows_instructions; // in its timeline
 
-    struct Calibration *calibration; // of the session; NULL: none
     struct Armed armed;
     struct Code *look_next;  // where the rounds go on; moved on
     struct Code *slice_next; // when that code object is freed

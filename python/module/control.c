@@ -83,8 +83,7 @@ static void take_down(struct State *state)
         Session_free(session);
     }
     MaskWatch_stop();
-    ThreadTraces_reset(&state->engine.traces, state->engine.cost, false,
-                       0); // no rings
+    ThreadTraces_reset(&state->engine.traces, false, 0); // no rings
     Counting_reset(&state->engine.counting);
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
@@ -122,7 +121,7 @@ static int set_up(struct State *state, const struct Request *request)
     Contention_init(&engine->contention, Clock_hz(&engine->clock));
     // Before the collector: what the calibration left in the rings is no part
     // of the timeline.
-    ThreadTraces_reset(&engine->traces, engine->cost, request->config.timeline,
+    ThreadTraces_reset(&engine->traces, request->config.timeline,
                        Clock_read(&engine->clock));
     Counting_reset(&engine->counting);
     if (start_session(state, &request->config) < 0)

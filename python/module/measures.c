@@ -11,7 +11,7 @@ PyDoc_STRVAR(hook_cost_doc,
 
 static PyObject *hook_cost(PyObject *module, PyObject *unused)
 {
-    const int64_t *cost = ocular_state.engine.cost;
+    const int64_t *cost = ocular_state.engine.traces.cost;
 
     (void)module, (void)unused;
     return Py_BuildValue(

@@ -5,7 +5,6 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
-#include "python/hooks/calibrate.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/thread_state.h"
@@ -311,7 +310,6 @@ static void let_session_go(struct Service *service)
     Tools_disarm(state);
     if (Adopt_disarm(state) < 0)
         PyErr_Clear();
-    Calibration_stop(state);
     Tools_close(state);
     Governor_abandon(service);
     state->look_next = state->slice_next = NULL;

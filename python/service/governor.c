@@ -6,7 +6,6 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
-#include "python/hooks/calibrate.h"
 #include "python/hooks/tools.h"
 #include "python/service/attach.h"
 #include "python/service/missed_signals.h"
@@ -16,7 +15,6 @@
 #include "python/service/strict.h"
 #include "tracer/base/rcu.h"
 #include "tracer/budget/control.h"
-#include "tracer/code/arming.h"
 
 #include <errno.h>
 #include <math.h>
@@ -118,7 +116,8 @@ static void note_budget(struct Governor *governor)
 static void update_costs(struct Governor *governor)
 {
     const struct Engine *engine = &governor->state->engine;
-    int64_t call = engine->cost[HOOK_ENTER] + engine->cost[HOOK_LEAVE] +
+    const int64_t *cost = engine->traces.cost;
+    int64_t call = cost[HOOK_ENTER] + cost[HOOK_LEAVE] +
                    2 * Counting_hit_ticks(&engine->counting);
 
     governor->rearming.call_s =

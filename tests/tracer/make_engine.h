@@ -60,7 +60,7 @@ static inline struct ThreadTrace *add_trace(struct Engine *engine,
 {
     struct ThreadTrace *trace =
         ThreadTraces_add(&engine->traces, engine->registry, &engine->contention,
-                         engine->cost, timeline, Clock_read(&engine->clock));
+                         timeline, Clock_read(&engine->clock));
 
     if (!trace)
         abort();

@@ -36,6 +36,7 @@ struct Fixture {
     struct Registry *registry;
     struct Contention contention;
     struct Opcodes opcodes;
+    int64_t cost[HOOK_KINDS];
     struct ThreadTrace *trace, *other;
     sem_t half_full;
 };
@@ -470,10 +471,10 @@ static void test_instructions(void **state)
     struct Code *code = add(f, 3);
     struct Hit hit;
 
+    f->opcodes.far_unit = 2;
     assert_int_equal(Code_make_precise(code, &f->opcodes, 3), 0);
-    f->counting.far_unit = 2;
-    f->trace->cost[HOOK_INSTRUCTION] = 3;
-    f->trace->cost[HOOK_INSTRUCTION + HOOK_FAR] = 50;
+    f->cost[HOOK_INSTRUCTION] = 3;
+    f->cost[HOOK_INSTRUCTION + HOOK_FAR] = 50;
     push_thread(f, f->trace);
     hit = make_hit(code, HIT_ENTER, 0, 1, 100);
     push(f, &hit);
@@ -487,7 +488,7 @@ static void test_instructions(void **state)
     assert_int_equal(Counter_get(&code->layout.instructions[3].hits), 0);
     assert_int_equal(Counter_get(&code->layout.instructions[0].cycles), 97);
     assert_int_equal(Counter_get(&code->layout.instructions[1].cycles), 97);
-    assert_int_equal(Counter_get(&f->trace->overhead), 3 + 3 + 50 + 50);
+    assert_int_equal(Counter_get(&f->trace->overhead), 3 + 3 + 50 + 3);
     assert_true(is_dark(f, &hit)); // what is no instruction
     for (int i = 0; i < 5; i++) {
         hit = make_hit(code, HIT_STEP, 0, 1, 1000);
@@ -592,7 +593,7 @@ static void test_exactly_the_threshold(void **state)
     expect_calls(code, 10, 10, 100, 100);
     // They take their time all the same, each that of its kind.
     assert_int_equal(Counter_get(&f->trace->overhead), 0);
-    memcpy(f->trace->cost, COST, sizeof COST);
+    memcpy(f->cost, COST, sizeof COST);
     push(f, &jump);
     push(f, &leave);
     Counting_catch_up(&f->counting);
@@ -666,7 +667,7 @@ static void test_a_throw_has_no_site(void **state)
     push(f, &hit);
     hit = make_hit(code, HIT_THROW, 4, 1, 200);
     push(f, &hit);
-    f->trace->cost[HOOK_RESUME] = 7;
+    f->cost[HOOK_RESUME] = 7;
     Counting_catch_up(&f->counting);
     assert_true(code->hot.dark);
     assert_int_equal(Counter_get(&code->hot.entries), 1);
@@ -1306,14 +1307,13 @@ static void test_what_is_brief(void **state)
 
 // --- Fixture -----------------------------------------------------------------
 
-static struct ThreadTrace *new_trace(struct Fixture *f, unsigned number,
-                                     const int64_t cost[HOOK_KINDS])
+static struct ThreadTrace *new_trace(struct Fixture *f)
 {
     struct ThreadTrace *trace =
-        ThreadTrace_new(number, f->registry, &f->contention);
+        ThreadTrace_new(f->registry, &f->contention, f->cost);
 
     assert_non_null(trace);
-    ThreadTrace_reset(trace, cost, 0);
+    ThreadTrace_reset(trace, 0);
     return trace;
 }
 
@@ -1329,9 +1329,9 @@ static int set_up_with(void **state, const int64_t cost[HOOK_KINDS])
     Contention_init(&f->contention, 1e15);
     sem_init(&f->half_full, 0, 0);
     Counting_init(&f->counting, f->registry, &f->contention, &f->half_full);
-    f->counting.far_unit = 1000;
-    f->trace = new_trace(f, 0, cost);
-    f->other = new_trace(f, 1, cost);
+    memcpy(f->cost, cost, sizeof f->cost);
+    f->trace = new_trace(f);
+    f->other = new_trace(f);
     f->contention.last_trace = f->trace;
     *state = f;
     return 0;

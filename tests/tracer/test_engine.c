@@ -16,8 +16,6 @@
 #include "tracer/code/links.h"
 #include "tracer/code/means.h"
 
-static const int64_t COST[HOOK_KINDS];
-
 struct Fixture {
     struct Engine engine;
     struct ThreadTrace *trace;
@@ -283,7 +281,7 @@ static int set_up(void **state)
     Clock_start(&f->engine.clock);
     make_opcodes(&f->engine.opcodes);
     f->trace = ThreadTraces_add(&f->engine.traces, f->engine.registry,
-                                &f->engine.contention, COST, false, 0);
+                                &f->engine.contention, false, 0);
     assert_non_null(f->trace);
     f->engine.contention.last_trace = f->trace;
     f->caller = add(&f->engine, 0x1000);

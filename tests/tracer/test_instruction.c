@@ -117,8 +117,7 @@ static struct Code *add(struct Fixture *f, uint64_t threshold)
 static bool step(struct Fixture *f, struct Code *code, unsigned number,
                  uint64_t ticks)
 {
-    return ThreadTrace_step(f->trace, code, (uint16_t)number, 1, ticks,
-                            HOOK_INSTRUCTION);
+    return ThreadTrace_step(f->trace, code, (uint16_t)number, 1, ticks);
 }
 
 static void expect(const struct Code *code, unsigned number, uint64_t hits,
@@ -306,8 +305,8 @@ static void test_far_ones_cost_more(void **state)
 
     ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
     step(f, code, I_LOAD, 110);
-    ThreadTrace_step(f->trace, code, I_GET_ITER, 1, 145,
-                     HOOK_INSTRUCTION + HOOK_FAR);
+    code->layout.instructions[I_GET_ITER].hook = HOOK_INSTRUCTION + HOOK_FAR;
+    step(f, code, I_GET_ITER, 145);
     step(f, code, I_FOR_ITER, 200);
     expect(code, I_LOAD, 1, 1, 5);
     expect(code, I_GET_ITER, 1, 1, 5);
@@ -479,8 +478,8 @@ static void test_attached(void **state)
     ThreadTrace_leave(f->trace, code, NULL, 2, 2100);
     code->layout.instructions[I_TEST].stop_at =
         code->layout.instructions[I_STORE].stop_at = 100;
-    ThreadTrace_step(f->trace, code, I_STORE, 2, 3000, HOOK_INSTRUCTION);
-    ThreadTrace_step(f->trace, code, I_TEST, 2, 3040, HOOK_INSTRUCTION);
+    ThreadTrace_step(f->trace, code, I_STORE, 2, 3000);
+    ThreadTrace_step(f->trace, code, I_TEST, 2, 3040);
     expect(code, I_STORE, 1, 0, 0);
 }
 
@@ -729,8 +728,9 @@ static int set_up(void **state)
     // So fast that no span here is long enough to ask the kernel about it.
     Contention_init(&f->engine.contention, 1e15);
     make_opcodes(&f->engine.opcodes);
+    memcpy(f->engine.traces.cost, COST, sizeof COST);
     f->trace = ThreadTraces_add(&f->engine.traces, f->engine.registry,
-                                &f->engine.contention, COST, false, 0);
+                                &f->engine.contention, false, 0);
     assert_non_null(f->trace);
     f->engine.contention.last_trace = f->trace;
     *state = f;

@@ -17,8 +17,6 @@
 #define GONE 999999999 // no thread has that id
 #define MOST 8
 
-static const int64_t COST[HOOK_KINDS] = {10};
-
 struct Fixture {
     struct ThreadTraces traces;
     struct Contention contention;
@@ -33,8 +31,8 @@ struct Fixture {
 static struct ThreadTrace *add(struct Fixture *f, pid_t tid, uint64_t state,
                                uint64_t ticks)
 {
-    struct ThreadTrace *trace = ThreadTraces_add(
-        &f->traces, f->registry, &f->contention, COST, false, 0);
+    struct ThreadTrace *trace =
+        ThreadTraces_add(&f->traces, f->registry, &f->contention, false, 0);
 
     assert_non_null(trace);
     trace->tid = tid;

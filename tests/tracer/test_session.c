@@ -78,7 +78,7 @@ static void start(struct Fixture *f, const struct Config *config)
 
     // As python/ does: thread records begin again with each session, before its
     // collector, which would find the tracks of the one before.
-    ThreadTraces_reset(&f->engine.traces, f->engine.cost, config->timeline,
+    ThreadTraces_reset(&f->engine.traces, config->timeline,
                        Clock_read(&f->engine.clock));
     if (Session_start(&f->session, &f->engine, config, why, sizeof why))
         fail_msg("Session_start: %s", why);

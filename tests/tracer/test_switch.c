@@ -386,7 +386,7 @@ static void test_reset_frees_the_parked(void **state)
     leave(f, &third, 260);
     jump(f, &main, 300);
     assert_true(ThreadTrace_stack_bytes(f->trace) > bytes);
-    ThreadTrace_reset(f->trace, NOTHING, 1000);
+    ThreadTrace_reset(f->trace, 1000);
     assert_int_equal(f->trace->parked.count, 0);
     assert_int_equal(ThreadTrace_stack_bytes(f->trace), bytes);
     leave(f, &child, 1100); // of before
@@ -533,9 +533,9 @@ static int set_up(void **state)
     make_opcodes(&f->opcodes);
     // So fast that no span here is long enough to ask the kernel about it.
     Contention_init(&f->contention, 1e15);
-    f->trace = ThreadTrace_new(0, f->registry, &f->contention);
+    f->trace = ThreadTrace_new(f->registry, &f->contention, NOTHING);
     assert_non_null(f->trace);
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    ThreadTrace_reset(f->trace, 0);
     f->contention.last_trace = f->trace;
     *state = f;
     return 0;

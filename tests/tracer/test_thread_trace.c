@@ -30,6 +30,13 @@ struct Fixture {
 
 enum { JUMP_SITE = 1, RETURN_SITE = 2 };
 
+// From now on hooks cost nothing.
+static void reset(struct Fixture *f, uint64_t ticks)
+{
+    f->trace->cost = NOTHING;
+    ThreadTrace_reset(f->trace, ticks);
+}
+
 // clang-format off
 static const uint8_t LOOP[] = {
     RESUME, 0,                  // unit 0, instruction 0
@@ -252,7 +259,7 @@ static void test_recursion(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     enter(f, code, 1, 100);
     enter(f, code, 2, 150);
     enter(f, code, 3, 200);
@@ -270,7 +277,7 @@ static void test_mutual_recursion(void **state)
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     enter(f, a, 1, 100), enter(f, b, 2, 110);
     enter(f, a, 3, 120), enter(f, b, 4, 130);
     leave(f, b, 4, 140), leave(f, a, 3, 150);
@@ -285,7 +292,7 @@ static void test_ids_that_share_a_counter(void **state)
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b;
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     f->registry->newest_id = a->hot.id + THREAD_TRACE_ACTIVE - 1;
     b = add(f, 0);
     assert_int_equal(b->hot.id % THREAD_TRACE_ACTIVE,
@@ -308,7 +315,7 @@ static void test_histogram(void **state)
     struct Code *code = add(f, 0);
     struct Histogram *histogram;
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     enter(f, code, 1, 100), leave(f, code, 1, 103);
     assert_null(Code_histogram(code));
     enter(f, code, 1, 110), leave(f, code, 1, 117);
@@ -330,7 +337,7 @@ static void test_frames_that_left_unseen(void **state)
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     enter(f, a, 1, 100);
     enter(f, b, 2, 110);
     enter(f, c, 3, 120);
@@ -348,7 +355,7 @@ static void test_an_enter_heals_too(void **state)
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     enter(f, a, 1, 100);
     enter(f, b, 2, 110);
     enter(f, c, 3, 120);
@@ -369,7 +376,7 @@ static void test_depths_with_gaps(void **state)
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     enter(f, a, 5, 100);
     enter(f, b, 90, 110);
     leave(f, b, 90, 120);
@@ -405,7 +412,7 @@ static void test_deep_recursion_grows_the_stack(void **state)
     size_t before = ThreadTrace_stack_bytes(f->trace);
     const uint32_t deep = 5000;
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     for (uint32_t d = 1; d <= deep; d++)
         enter(f, code, d, 10 * d);
     assert_int_equal(f->trace->top - f->trace->bottom, deep);
@@ -428,7 +435,7 @@ static void test_deeper_than_the_stack_may_grow(void **state)
     uint64_t ticks = 0;
     size_t kept;
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     for (uint32_t d = 1; d <= deep; d++)
         assert_false(enter(f, code, d, ++ticks));
     kept = (size_t)(f->trace->top - f->trace->bottom);
@@ -470,7 +477,7 @@ static void test_a_block_with_a_call_in_it(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0), *callee = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     enter(f, code, 1, 100);
     jump(f, code, 1, 110);
     enter(f, callee, 2, 115);
@@ -509,7 +516,7 @@ static void test_attached(void **state)
     struct Fixture *f = *state;
     struct Code *outer = add(f, 0), *code = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     enter(f, outer, 1, 100);
     assert_false(jump(f, code, 3, 150));
     assert_int_equal(f->trace->top->waited, FRAME_PARTIAL);
@@ -547,7 +554,7 @@ static void test_a_seconds_hits(void **state)
     struct Code *fast = add(f, 500), *slow = add(f, 500);
     uint64_t now = 5000;
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     f->contention.hz = 1000;
     f->registry->hits = 128;
     fast->cold.renewed = slow->cold.renewed = now;
@@ -587,7 +594,7 @@ static void test_the_end_of_a_slice(void **state)
     struct Fixture *f = *state;
     struct Code *outer = add(f, 500), *code = add(f, 500);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     enter(f, outer, 1, 100);
     enter(f, code, 2, 110);
     leave(f, code, 2, 120);
@@ -614,7 +621,7 @@ static void test_going_dark(void **state)
     struct Code *code = add(f, 3);
     struct Site *site = &code->layout.sites[RETURN_SITE];
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     for (uint64_t i = 0; i < 2; i++) {
         assert_false(enter(f, code, 1, 100 + 100 * i));
         assert_false(leave(f, code, 1, 150 + 100 * i));
@@ -647,7 +654,7 @@ static void test_going_dark_in_recursion(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 3);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     for (uint32_t d = 1; d <= 3; d++)
         assert_int_equal(enter(f, code, d, 100 * d), d == 3);
     assert_true(leave(f, code, 3, 350));
@@ -666,7 +673,7 @@ static void test_a_jump_goes_dark(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 3);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     enter(f, code, 1, 100);
     assert_false(jump(f, code, 1, 110));
     assert_false(jump(f, code, 1, 120));
@@ -738,7 +745,7 @@ static void test_a_dark_callee(void **state)
     struct Fixture *f = *state;
     struct Code *caller = add(f, 0), *callee = add(f, 2);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     enter(f, caller, 1, 100);
     enter(f, callee, 2, 110), leave(f, callee, 2, 120);
     leave(f, caller, 1, 150);
@@ -762,7 +769,7 @@ static void test_clean_again(void **state)
     struct Fixture *f = *state;
     struct Code *caller = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     Code_gain_dark_callee(caller);
     enter(f, caller, 1, 100);
     Code_lose_dark_callee(caller);
@@ -811,7 +818,7 @@ static void test_another_thread_ran(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     enter(f, code, 1, 80);
     jump(f, code, 1, 100);
     f->contention.last_trace = NULL;
@@ -830,7 +837,7 @@ static void test_waiting_is_the_top_frames(void **state)
     struct Fixture *f = *state;
     struct Code *outer = add(f, 0), *inner = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     enter(f, outer, 1, 100);
     enter(f, inner, 2, 110);
     f->contention.last_trace = NULL;
@@ -849,7 +856,7 @@ static void test_long_spans(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     Contention_share(&f->contention, 100 / 1e15);
     enter(f, code, 1, 1000);
     jump(f, code, 1, 1100); // as long as a switch, but not longer
@@ -872,7 +879,7 @@ static void test_spans_that_are_asked_about(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     Contention_init(&f->contention, 1e9);
     f->contention.last_trace = f->trace;
     enter(f, code, 1, 1000);
@@ -896,7 +903,7 @@ static void test_spans_that_are_asked_about(void **state)
     f->trace->taken = 1000000;
     leave(f, code, 1, 710000);
     assert_int_equal(Counter_get(&code->hot.self_cycles), 420002);
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     assert_false(f->trace->preemption.known);
 }
 
@@ -906,7 +913,7 @@ static void test_armed_code_is_asked_about(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     Contention_init(&f->contention, 1e9);
     f->contention.last_trace = f->trace;
     f->trace->preemption.skips = 2;
@@ -927,7 +934,7 @@ static void test_a_suspension_is_no_wait(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     Contention_init(&f->contention, 1e9);
     f->contention.last_trace = f->trace;
     enter(f, code, 1, 1000);
@@ -945,7 +952,7 @@ static void test_short_turns(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     Contention_init(&f->contention, 1e9);
     Contention_share(&f->contention, 1e-6);
     f->contention.last_trace = f->trace;
@@ -965,7 +972,7 @@ static void test_the_first_call_of_armed_code_is_not_timed(void **state)
     struct Code *code = add(f, 3);
     uint64_t ticks = 1000;
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     for (int i = 0; i < 3; i++, ticks += 100) {
         enter(f, code, 1, ticks);
         leave(f, code, 1, ticks + 10);
@@ -988,7 +995,7 @@ static void test_waited_calls_are_in_no_histogram(void **state)
     struct Code *code = add(f, 0);
     uint64_t ticks = 100;
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     for (int i = 0; i < 6; i++) {
         enter(f, code, 1, ticks);
         if (i % 2)
@@ -1024,7 +1031,7 @@ static void test_forgotten_code(void **state)
     struct Fixture *f = *state;
     struct Code *outer = add(f, 0), *gone = add(f, 0), *inner = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     enter(f, outer, 1, 100);
     enter(f, gone, 2, 110);
     enter(f, gone, 3, 120);
@@ -1052,7 +1059,7 @@ static void test_reset(void **state)
 
     enter(f, code, 1, 100);
     enter(f, code, 2, 150);
-    ThreadTrace_reset(f->trace, NOTHING, 5000);
+    reset(f, 5000);
     expect_empty(f);
     assert_int_equal(Counter_get(&f->trace->overhead), 0);
     enter(f, code, 1, 5010);
@@ -1142,7 +1149,7 @@ static void test_waits_on_the_timeline(void **state)
     struct Code *a = add(f, 0), *b = add(f, 0);
 
     with_timeline(f);
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     Contention_init(&f->contention, 1e9);
     f->contention.preempted = false;
     Contention_share(&f->contention, 0.005);
@@ -1192,7 +1199,7 @@ static void test_loops(void **state)
 
     code->layout.sites[1].redundant = 0; // its FOR_ITER is seen as well
     code->layout.sites[1].stop_at = CODE_NEVER;
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     with_timeline(f);
     enter(f, code, 1, 100);
     branch(f, code, 3, 105);  // 0 1 2
@@ -1228,7 +1235,7 @@ static void test_loops_of_calls_in_turn(void **state)
     struct Code *code = add(f, 0);
     uint64_t call = Event_call(code->hot.id, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     with_timeline(f);
     enter(f, code, 1, 100);
     jump(f, code, 1, 130);
@@ -1252,7 +1259,7 @@ static void test_loops_of_calls_at_the_same_time(void **state)
     struct Code *code = add(f, 0);
     uint64_t call = Event_call(code->hot.id, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     with_timeline(f);
     enter(f, code, 1, 100);
     jump(f, code, 1, 130);
@@ -1276,7 +1283,7 @@ static void test_loops_of_callers(void **state)
     const struct Event *events;
     size_t count, loops = 0;
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     with_timeline(f);
     enter(f, code, 1, 100);
     jump(f, code, 1, 110);
@@ -1309,7 +1316,7 @@ static void test_more_loops_than_places(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    ThreadTrace_reset(f->trace, NOTHING, 0);
+    reset(f, 0);
     with_timeline(f);
     for (uint32_t d = 1; d <= 3 * THREAD_TRACE_LOOPS; d++) {
         enter(f, code, d, 100 * d);
@@ -1443,9 +1450,9 @@ static int set_up(void **state)
     f->registry = Registry_new();
     // So fast that no span here is long enough to ask the kernel about it.
     Contention_init(&f->contention, 1e15);
-    f->trace = ThreadTrace_new(0, f->registry, &f->contention);
+    f->trace = ThreadTrace_new(f->registry, &f->contention, COST);
     assert_non_null(f->trace);
-    ThreadTrace_reset(f->trace, COST, 0);
+    ThreadTrace_reset(f->trace, 0);
     f->contention.last_trace = f->trace;
     *state = f;
     return 0;

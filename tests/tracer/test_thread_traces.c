@@ -19,8 +19,6 @@
 
 #include <cmocka.h>
 
-static const int64_t COST[HOOK_KINDS] = {10, 11, 12, 13};
-
 struct Fixture {
     struct ThreadTraces traces;
     struct Contention contention;
@@ -30,7 +28,7 @@ struct Fixture {
 static struct ThreadTrace *add(struct Fixture *f, bool timeline)
 {
     struct ThreadTrace *trace = ThreadTraces_add(
-        &f->traces, f->registry, &f->contention, COST, timeline, 1000);
+        &f->traces, f->registry, &f->contention, timeline, 1000);
 
     assert_non_null(trace);
     return trace;
@@ -63,7 +61,7 @@ static void test_a_record_knows_its_thread(void **state)
     assert_non_null(second->ring);
     assert_ptr_equal(first->registry, f->registry);
     assert_ptr_equal(first->contention, &f->contention);
-    assert_memory_equal(first->cost, COST, sizeof COST);
+    assert_ptr_equal(first->cost, f->traces.cost);
     assert_int_equal(first->last, 1000);
 }
 
@@ -246,7 +244,7 @@ static void test_threads_and_their_time(void **state)
             ThreadTraces_visit(&f->traces, note, &visits);
         assert_int_equal(ThreadTraces_sum(&f->traces).count, i < 1 ? 2 : 1);
     }
-    ThreadTraces_reset(&f->traces, COST, false, 1); // a new trace begins
+    ThreadTraces_reset(&f->traces, false, 1); // a new trace begins
     assert_int_equal(ThreadTraces_threads(&f->traces, &threads, &dropped), 1);
     assert_false(threads[0].ended);
     Heap_free(threads);
@@ -283,7 +281,6 @@ static void test_ended_threads_are_bounded(void **state)
 
 static void test_reset_starts_anew(void **state)
 {
-    static const int64_t other[HOOK_KINDS] = {1, 2, 3, 4};
     struct Fixture *f = *state;
     struct ThreadTrace *trace = add(f, true), *ended = add(f, true);
 
@@ -295,19 +292,18 @@ static void test_reset_starts_anew(void **state)
     Ring_push(trace->ring, 5, EVENT_ENTER, 0);
     trace->ring->lost = 9;
     end(ended);
-    ThreadTraces_reset(&f->traces, other, true, 5000);
+    ThreadTraces_reset(&f->traces, true, 5000);
     assert_ptr_equal(f->traces.first, trace);
     assert_null(trace->next);
     assert_int_equal(trace->last, 5000);
     assert_int_equal(Counter_get(&trace->unwound), 0);
     assert_null(trace->track);
-    assert_memory_equal(trace->cost, other, sizeof other);
     assert_int_equal(trace->ring->head, 0);
     assert_int_equal(ThreadTraces_sum(&f->traces).overhead, 0);
     assert_int_equal(ThreadTraces_sum(&f->traces).lost, 0);
-    ThreadTraces_reset(&f->traces, other, false, 6000);
+    ThreadTraces_reset(&f->traces, false, 6000);
     assert_null(trace->ring);
-    ThreadTraces_reset(&f->traces, other, true, 7000);
+    ThreadTraces_reset(&f->traces, true, 7000);
     assert_non_null(trace->ring);
 }
 
@@ -321,23 +317,8 @@ static void test_reset_forgets_ended_sums(void **state)
     end(trace);
     ThreadTraces_visit(&f->traces, note, &visits);
     assert_int_equal(ThreadTraces_sum(&f->traces).overhead, 9);
-    ThreadTraces_reset(&f->traces, COST, false, 1);
+    ThreadTraces_reset(&f->traces, false, 1);
     assert_int_equal(ThreadTraces_sum(&f->traces).overhead, 0);
-}
-
-// --- Cost --------------------------------------------------------------------
-
-static void test_a_new_cost_reaches_every_record(void **state)
-{
-    static const int64_t other[HOOK_KINDS] = {1, 2, 3, 4};
-    struct Fixture *f = *state;
-    struct ThreadTrace *one = add(f, false), *two = add(f, false);
-
-    Counter_set(&one->overhead, 9);
-    ThreadTraces_set_cost(&f->traces, other);
-    assert_memory_equal(one->cost, other, sizeof other);
-    assert_memory_equal(two->cost, other, sizeof other);
-    assert_int_equal(Counter_get(&one->overhead), 9); // what was paid stays so
 }
 
 // --- Forget, fork ------------------------------------------------------------
@@ -508,7 +489,7 @@ static void test_reset_under_visits(void **state)
             Ring_push(trace->ring, 1, EVENT_ENTER, 1);
         if (i % 2)
             end(trace);
-        ThreadTraces_reset(&f->traces, COST, true, 1);
+        ThreadTraces_reset(&f->traces, true, 1);
         if (i % 2 == 0)
             end(trace);
     }
@@ -553,7 +534,6 @@ int main(void)
         TEST(test_ended_threads_are_bounded),
         TEST(test_reset_starts_anew),
         TEST(test_reset_forgets_ended_sums),
-        TEST(test_a_new_cost_reaches_every_record),
         TEST(test_forget_reaches_every_record),
         TEST(test_keep_only_one_after_fork),
         TEST(test_threads_come_and_go_under_visits),

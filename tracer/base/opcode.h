@@ -64,6 +64,11 @@ struct Opcodes {
     bool null_first; // PUSH_NULL stands before what is to be called, not behind
 };
 
+static inline bool Opcodes_is_far(const struct Opcodes *opcodes, size_t unit)
+{
+    return opcodes->far_unit && unit >= opcodes->far_unit;
+}
+
 // Units (2 bytes each) of the instruction at bytecode[2 * unit]: 1 + caches.
 static inline size_t Opcodes_length(const struct Opcodes *opcodes,
                                     uint8_t opcode)

@@ -85,7 +85,7 @@ static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
 
         if (kind >= 0 && count + arms <= UINT16_MAX) {
             count += arms;
-            walk.far = opcodes->far_unit && walk.unit >= opcodes->far_unit;
+            walk.far = Opcodes_is_far(opcodes, walk.unit);
             if (code->layout.sites) {
                 code->layout.units[walk.unit].site =
                     (uint16_t)(code->layout.site_count + 1);

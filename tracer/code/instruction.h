@@ -29,6 +29,7 @@ struct Instruction {
     uint16_t next;    // number of the one that runs after it...
     uint16_t other;   // ...or of the other one; the same if there is but one
     uint8_t flags;    // enum InstructionFlag
+    uint8_t hook;     // enum HookKind: what its hook costs
     uint8_t opcode;   // this and the next: where it is INSTRUCTION_SHOWN
     uint32_t line;    // 0: none
     _Atomic uint8_t dark;

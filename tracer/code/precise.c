@@ -140,6 +140,9 @@ static void lay_out(struct Walk *walk)
             struct Instruction *at = &walk->all[number];
 
             at->unit = (uint16_t)unit;
+            at->hook =
+                (uint8_t)(HOOK_INSTRUCTION +
+                          (Opcodes_is_far(walk->opcodes, unit) ? HOOK_FAR : 0));
             at->stop_at = walk->stop_at;
             set_next(walk, at, end, argument);
             argument = 0;

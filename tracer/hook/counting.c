@@ -155,23 +155,23 @@ static const struct Instruction *instruction_at(const struct Code *code,
 }
 
 static bool step(struct ThreadTrace *trace, struct Code *code,
-                 const struct Hit *hit, uint32_t depth, size_t far)
+                 const struct Hit *hit, uint32_t depth)
 {
-    size_t unit = Hit_unit(hit);
-    const struct Instruction *at = instruction_at(code, unit);
-    unsigned kind = HOOK_INSTRUCTION + (unit < far ? 0 : HOOK_FAR);
+    const struct Instruction *at = instruction_at(code, Hit_unit(hit));
 
     if (!at || atomic_load_explicit(&at->dark, memory_order_relaxed)) {
-        ThreadTrace_advance(trace, hit->ticks, kind);
+        ThreadTrace_advance(trace, hit->ticks,
+                            at ? at->hook : HOOK_INSTRUCTION);
         ThreadTrace_lose_step(trace); // taking the hook out takes its time
         return true;
     }
-    return ThreadTrace_step(trace, code, code->layout.units[unit].number, depth,
-                            hit->ticks, kind);
+    return ThreadTrace_step(trace, code,
+                            code->layout.units[Hit_unit(hit)].number, depth,
+                            hit->ticks);
 }
 
-static bool count(const struct Counting *counting, struct ThreadTrace *trace,
-                  struct Code *code, const struct Hit *hit)
+static bool count(struct ThreadTrace *trace, struct Code *code,
+                  const struct Hit *hit)
 {
     uint32_t depth = Hit_depth(hit);
 
@@ -196,7 +196,7 @@ static bool count(const struct Counting *counting, struct ThreadTrace *trace,
     case HIT_RIGHT:
         return jump(trace, code, hit, depth);
     case HIT_STEP:
-        return step(trace, code, hit, depth, counting->far_unit);
+        return step(trace, code, hit, depth);
     default:
         return false;
     }
@@ -242,7 +242,7 @@ static void count_late(struct Counting *counting, const struct Hit *hit)
         return;
     if (kind <= HIT_RESUME)
         drop_stale(trace, hit);
-    if (count(counting, trace, code, hit) && kind != HIT_THROW)
+    if (count(trace, code, hit) && kind != HIT_THROW)
         HitRing_darken(&counting->ring, HitRing_key(hit->who, Hit_unit(hit)));
 }
 
@@ -321,7 +321,7 @@ bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
     uint64_t key = HitRing_key(hit->who, Hit_unit(hit));
 
     counting->trace = trace;
-    if (count(counting, trace, code, hit))
+    if (count(trace, code, hit))
         return true;
     dark = HitRing_dark_at(&counting->ring, key); // it was, and is armed again
     if (atomic_load_explicit(dark, memory_order_relaxed) == key)

@@ -36,7 +36,6 @@ struct Counting {
     counter_t counted;         // hits of the ring, since the reset
     counter_t ticks;           // that this took
     bool between;              // slices: no caller's time is taken
-    size_t far_unit; // from there on an offset is an object that is made
     struct Seen seen[COUNTING_SEEN];
 };
 

@@ -16,8 +16,9 @@
 #define FIRST_FRAMES 64
 #define MAX_FRAMES (1u << 16) // a stack: 4 MiB; what is deeper goes unseen
 
-struct ThreadTrace *ThreadTrace_new(unsigned number, struct Registry *registry,
-                                    struct Contention *contention)
+struct ThreadTrace *ThreadTrace_new(struct Registry *registry,
+                                    struct Contention *contention,
+                                    const int64_t cost[HOOK_KINDS])
 {
     struct ThreadTrace *trace = Heap_zeroed(1, sizeof *trace);
 
@@ -31,9 +32,9 @@ struct ThreadTrace *ThreadTrace_new(unsigned number, struct Registry *registry,
     trace->top = trace->bottom = trace->stack->bottom;
     trace->limit = trace->stack->limit;
     trace->stack_bytes = FIRST_FRAMES * sizeof *trace->bottom;
-    trace->number = number;
     trace->registry = registry;
     trace->contention = contention;
+    trace->cost = cost;
     return trace;
 }
 
@@ -49,8 +50,7 @@ void ThreadTrace_free(struct ThreadTrace *trace)
     Heap_free(trace);
 }
 
-void ThreadTrace_reset(struct ThreadTrace *trace,
-                       const int64_t cost[HOOK_KINDS], uint64_t ticks)
+void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks)
 {
     Stacks_clear(&trace->parked);
     Stack_free(trace->spare);
@@ -61,7 +61,6 @@ void ThreadTrace_reset(struct ThreadTrace *trace,
     trace->top = trace->bottom;
     memset(trace->bottom, 0, sizeof *trace->bottom);
     memset(trace->active, 0, sizeof trace->active);
-    memcpy(trace->cost, cost, sizeof trace->cost);
     trace->loop_count = 0;
     trace->last = (int64_t)ticks;
     trace->taken = 0;

@@ -46,8 +46,8 @@ struct ThreadTrace {
     struct Frame *top; // the bottom one is a sentinel of depth 0
     int64_t last;      // net clock of the newest event
     struct Contention *contention;
-    int64_t cost[HOOK_KINDS]; // ticks
-    struct Ring *ring;        // NULL unless a timeline is wanted
+    const int64_t *cost; // ticks of each kind of hook; that of all records
+    struct Ring *ring;   // NULL unless a timeline is wanted
     struct Frame *limit;
     struct Frame *bottom;
     // The newest chunk of the interpreter's data stack, as the last event that
@@ -94,8 +94,9 @@ struct ThreadTrace {
 };
 
 // A record for the calling thread. NULL when memory is out.
-struct ThreadTrace *ThreadTrace_new(unsigned number, struct Registry *registry,
-                                    struct Contention *contention);
+struct ThreadTrace *ThreadTrace_new(struct Registry *registry,
+                                    struct Contention *contention,
+                                    const int64_t cost[HOOK_KINDS]);
 void ThreadTrace_free(struct ThreadTrace *trace);
 // Memory of its shadow stacks; any thread.
 static inline size_t ThreadTrace_stack_bytes(const struct ThreadTrace *trace)
@@ -103,8 +104,7 @@ static inline size_t ThreadTrace_stack_bytes(const struct ThreadTrace *trace)
     return atomic_load_explicit(&trace->stack_bytes, memory_order_relaxed);
 }
 // Forgets all open frames and starts counting from zero, at `ticks`.
-void ThreadTrace_reset(struct ThreadTrace *trace,
-                       const int64_t cost[HOOK_KINDS], uint64_t ticks);
+void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks);
 // The record's thread ends; it runs no hook any more. Called by itself.
 void ThreadTrace_end(struct ThreadTrace *trace);
 // ns of its thread's CPU time since ThreadTrace_restart_cpu; 0 where that

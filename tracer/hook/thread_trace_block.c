@@ -188,11 +188,10 @@ static bool follows(const struct Code *code, uint16_t from, uint16_t to)
 }
 
 bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
-                      uint16_t number, uint32_t depth, uint64_t ticks,
-                      unsigned kind)
+                      uint16_t number, uint32_t depth, uint64_t ticks)
 {
     struct Instruction *instruction = &code->layout.instructions[number];
-    int64_t now = ThreadTrace_advance(trace, ticks, kind);
+    int64_t now = ThreadTrace_advance(trace, ticks, instruction->hook);
     struct Frame *frame = ThreadTrace_find(trace, code, depth, ticks);
     uint64_t hits = Counter_add(&instruction->hits, 1);
 

@@ -18,7 +18,6 @@ bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
 // Precise mode: the instruction of that number is about to run. true: DISABLE
 // its site.
 bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
-                      uint16_t number, uint32_t depth, uint64_t ticks,
-                      unsigned kind);
+                      uint16_t number, uint32_t depth, uint64_t ticks);
 
 #endif

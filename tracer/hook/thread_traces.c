@@ -19,6 +19,7 @@ void ThreadTraces_init(struct ThreadTraces *traces)
     pthread_mutex_init(&traces->mutex, NULL);
     traces->first = NULL;
     traces->next_number = 0;
+    memset(traces->cost, 0, sizeof traces->cost);
     traces->half_full = NULL;
     traces->overflow = (struct RingOverflow){0};
     traces->name = NULL;
@@ -123,7 +124,7 @@ static struct ThreadTrace *take_or_make(struct ThreadTraces *traces,
     struct ThreadTrace *trace = take_ended(traces);
 
     if (!trace)
-        return ThreadTrace_new(0, registry, contention);
+        return ThreadTrace_new(registry, contention, traces->cost);
     if (contention->last_trace == trace)
         contention->last_trace = NULL; // another thread's
     trace->track = NULL;
@@ -135,7 +136,6 @@ static struct ThreadTrace *take_or_make(struct ThreadTraces *traces,
 struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
                                      struct Registry *registry,
                                      struct Contention *contention,
-                                     const int64_t cost[HOOK_KINDS],
                                      bool timeline, uint64_t ticks)
 {
     struct ThreadTrace *trace = take_or_make(traces, registry, contention);
@@ -143,7 +143,7 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
 
     if (!trace)
         return NULL;
-    ThreadTrace_reset(trace, cost, ticks);
+    ThreadTrace_reset(trace, ticks);
     if (timeline)
         trace->ring = new_ring(traces, trace); // without one: statistics only
     trace->tid = gettid();
@@ -233,8 +233,7 @@ long ThreadTraces_threads(struct ThreadTraces *traces,
     return *threads ? (long)count : -ENOMEM;
 }
 
-void ThreadTraces_reset(struct ThreadTraces *traces,
-                        const int64_t cost[HOOK_KINDS], bool timeline,
+void ThreadTraces_reset(struct ThreadTraces *traces, bool timeline,
                         uint64_t ticks)
 {
     struct ThreadTrace **link;
@@ -248,7 +247,7 @@ void ThreadTraces_reset(struct ThreadTraces *traces,
             end_trace(traces, link);
             continue;
         }
-        ThreadTrace_reset(trace, cost, ticks);
+        ThreadTrace_reset(trace, ticks);
         ThreadTrace_restart_cpu(trace);
         trace->track = NULL;
         Ring_free(trace->ring);
@@ -259,17 +258,6 @@ void ThreadTraces_reset(struct ThreadTraces *traces,
     traces->ended_overhead = traces->ended_lost = 0;
     pthread_mutex_unlock(&traces->mutex);
     pthread_mutex_unlock(&traces->visiting);
-}
-
-void ThreadTraces_set_cost(struct ThreadTraces *traces,
-                           const int64_t cost[HOOK_KINDS])
-{
-    struct ThreadTrace *trace;
-
-    pthread_mutex_lock(&traces->mutex);
-    for (trace = traces->first; trace; trace = trace->next)
-        memcpy(trace->cost, cost, sizeof trace->cost);
-    pthread_mutex_unlock(&traces->mutex);
 }
 
 void ThreadTraces_forget(struct ThreadTraces *traces, const struct Code *code)

@@ -15,6 +15,7 @@ struct ThreadTraces {
     pthread_mutex_t mutex;
     struct ThreadTrace *first;
     unsigned next_number;
+    int64_t cost[HOOK_KINDS];     // ticks of a hook; set while no hook runs
     sem_t *half_full;             // for the rings; borrowed, may be NULL
     struct RingOverflow overflow; // of the rings; set while no hook runs
     // What the program calls the calling thread, "" if it does not; or NULL.
@@ -45,7 +46,6 @@ void ThreadTraces_init(struct ThreadTraces *traces);
 struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
                                      struct Registry *registry,
                                      struct Contention *contention,
-                                     const int64_t cost[HOOK_KINDS],
                                      bool timeline, uint64_t ticks);
 // Asks once more what the program calls the record's thread, which calls this:
 // a thread runs for a moment before Python knows its name. Gives up after a
@@ -57,13 +57,8 @@ void ThreadTraces_copy_name(struct ThreadTraces *traces,
 // Every record starts anew, with or without a ring; records whose thread has
 // ended are freed. Waits for a visit that is under way. With the interpreter's
 // lock held, and no hit on its way.
-void ThreadTraces_reset(struct ThreadTraces *traces,
-                        const int64_t cost[HOOK_KINDS], bool timeline,
+void ThreadTraces_reset(struct ThreadTraces *traces, bool timeline,
                         uint64_t ticks);
-// The cost of a hook from now on. Before anything is traced, with the
-// interpreter's lock held.
-void ThreadTraces_set_cost(struct ThreadTraces *traces,
-                           const int64_t cost[HOOK_KINDS]);
 // A code object is about to go: no frame may point to it any more.
 void ThreadTraces_forget(struct ThreadTraces *traces, const struct Code *code);
 // Calls visit for every record, one visitor at a time; a record whose thread

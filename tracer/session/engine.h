@@ -22,7 +22,6 @@ struct Engine {
     struct Contention contention;
     sem_t due; // posted when the collector has something to do
     struct Clock clock;
-    int64_t cost[HOOK_KINDS]; // calibrated ticks of each kind of hook
     struct Opcodes opcodes;
     struct FrameLayout layout;
     bool two_arms;           // BRANCH_LEFT and _RIGHT are two sites (3.14+)
