@@ -67,17 +67,15 @@ void Call_begin(struct Call *call)
 
 bool Call_count(struct Call *call, enum HitKind kind, size_t to)
 {
-    const struct Frame *caller = call->trace->top;
-    struct Hit hit = {
+    struct Hit hit;
+
+    if (kind <= HIT_RESUME)
+        to = Hit_caller(Frames_caller(call->state));
+    hit = (struct Hit){
         .ticks = call->ticks,
         .who = Hit_who(call->code->who.address, kind),
         .where = Hit_where(call->depth, call->unit, to),
     };
-
-    if (kind <= HIT_THROW && (caller->depth >= call->depth ||
-                              call->code->hot.last_caller != caller->id))
-        Frames_settle(call->trace, call->code, call->state, call->depth,
-                      call->ticks);
     return Counting_count(&ocular_state.engine.counting, call->trace,
                           call->code, &hit);
 }

@@ -95,37 +95,21 @@ size_t Frames_codes(const PyThreadState *state, PyCodeObject **codes,
     return count;
 }
 
-static struct RunningFrames running_frames(const PyThreadState *state,
-                                           uint32_t depth)
-{
-    struct RunningFrames running = {
-        .real = {.holds = holds, .depth = depth},
-        .top = {python_frame((const char *)*newest_frame(state)), depth, depth},
-    };
-
-    running.found = running.top;
-    return running;
-}
-
 void Frames_switch(struct ThreadTrace *trace, const PyThreadState *state,
                    uint32_t depth, uint64_t ticks)
 {
     const _PyStackChunk *chunk = state->datastack_chunk, *root = chunk;
-    struct RunningFrames running = running_frames(state, depth);
+    struct RunningFrames running = {
+        .real.holds = holds,
+        .top = {python_frame((const char *)*newest_frame(state)), depth, depth},
+    };
 
+    running.found = running.top;
     while (root && root->previous)
         root = root->previous;
     running.real.chunk = (uintptr_t)chunk;
     running.real.root = (uintptr_t)root;
     ThreadTrace_switch(trace, &running.real, ticks);
-}
-
-void Frames_settle(struct ThreadTrace *trace, const struct Code *code,
-                   const PyThreadState *state, uint32_t depth, uint64_t ticks)
-{
-    struct RunningFrames running = running_frames(state, depth);
-
-    ThreadTrace_settle(trace, code, &running.real, ticks);
 }
 
 // --- Without the frames below ----------------------------------------------

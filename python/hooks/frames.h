@@ -28,9 +28,6 @@
 // `depth` is that of the event.
 void Frames_switch(struct ThreadTrace *trace, const PyThreadState *state,
                    uint32_t depth, uint64_t ticks);
-// Before `code` is entered: ThreadTrace_settle.
-void Frames_settle(struct ThreadTrace *trace, const struct Code *code,
-                   const PyThreadState *state, uint32_t depth, uint64_t ticks);
 
 // The code object of the frame below the newest one, but for C's; 0: none.
 static inline uintptr_t Frames_caller(const PyThreadState *state)

@@ -127,7 +127,8 @@ static void count_unarmed(struct Call *call)
     if (Call_resumes(call))
         Counter_add(&code->hot.resumed, 1);
     Counter_set(&code->hot.last_seen, call->ticks);
-    Frames_settle(call->trace, code, call->state, call->depth, call->ticks);
+    ThreadTrace_settle(call->trace, call->depth,
+                       Hit_caller(Frames_caller(call->state)), call->ticks);
     if (code->hot.last_caller != call->trace->top->id)
         ThreadTrace_note_caller(call->trace, code, call->depth);
     atomic_store_explicit(&code->cold.again, again, memory_order_relaxed);

@@ -9,7 +9,6 @@
 #include "tracer/code/arming.h"
 #include "tracer/code/precise.h"
 #include "tracer/code/registry.h"
-#include "tracer/hook/switch.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -179,21 +178,11 @@ static struct ThreadTrace *running(const struct Chaos *chaos, int world)
                         : chaos->worlds[world]->trace;
 }
 
-static bool holds(struct RealStack *real, const struct Frame *frame)
-{
-    (void)real, (void)frame;
-    return true;
-}
-
 // As python/hooks/call.c counts one.
 static void hit_at_once(struct Fixture *f, struct ThreadTrace *trace,
                         struct Code *code, const struct Hit *hit)
 {
-    struct RealStack real = {.holds = holds, .depth = Hit_depth(hit)};
-
     Counting_begin(&f->counting);
-    if (Hit_kind(hit) <= HIT_RESUME)
-        ThreadTrace_settle(trace, code, &real, hit->ticks);
     Counting_count(&f->counting, trace, code, hit);
     Counting_end(&f->counting);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/hook/switch: made-up greenlets on made-up stacks. The last test runs
 // many of them at random against a model that knows every frame and every tick.
+#include "tracer/hook/hit.h"
 #include "tracer/hook/switch.h"
 
 #include "tests/tracer/make_opcodes.h"
@@ -52,7 +53,7 @@ static bool holds(struct RealStack *real, const struct Frame *frame)
 static void start(struct Greenlet *greenlet, uintptr_t root, uint32_t base)
 {
     memset(greenlet, 0, sizeof *greenlet);
-    greenlet->real = (struct RealStack){root, root, holds, 0};
+    greenlet->real = (struct RealStack){root, root, holds};
     greenlet->base = greenlet->depth = base;
 }
 
@@ -272,16 +273,18 @@ static void test_a_caller_that_is_not_there(void **state)
     enter(f, &main, a, 200);
     main.depth--;                  // unseen
     main.frames[++main.depth] = m; // not traced
-    main.real.depth = 3;
-    ThreadTrace_settle(f->trace, b, &main.real, 300);
+    ThreadTrace_settle(f->trace, 3, Hit_caller(m->who.address), 300);
     assert_int_equal(open_frames(f->trace), 1);
     assert_int_equal(Counter_get(&f->trace->unwound), 1);
     enter(f, &main, b, 300);
     assert_int_equal(b->hot.last_caller, m->hot.id);
-    main.real.depth = 4; // what is really there stays
-    ThreadTrace_settle(f->trace, a, &main.real, 310);
-    main.real.depth = 3; // what cannot be, because of its depth, does not
-    ThreadTrace_settle(f->trace, b, &main.real, 320);
+    // The caller stays, and so does a frame if the caller is not known.
+    ThreadTrace_settle(f->trace, 4, Hit_caller(b->who.address), 310);
+    ThreadTrace_settle(f->trace, 4, 0, 310);
+    ThreadTrace_settle(f->trace, 5, Hit_caller(a->who.address), 310);
+    assert_int_equal(open_frames(f->trace), 2);
+    // An event of its own depth takes its place.
+    ThreadTrace_settle(f->trace, 3, 0, 320);
     assert_int_equal(open_frames(f->trace), 1);
     assert_int_equal(Counter_get(&f->trace->unwound), 2);
 }

@@ -82,6 +82,7 @@ static bool enter(struct ThreadTrace *trace, struct Code *code,
     size_t unit = Hit_unit(hit);
     struct Site *site = site_at(code, unit);
 
+    ThreadTrace_settle(trace, depth, Hit_to(hit), hit->ticks);
     if (site && is_dark(site)) {
         ThreadTrace_advance(trace, hit->ticks, code->hot.enter_hook);
         return true;
@@ -202,20 +203,6 @@ static bool count(struct ThreadTrace *trace, struct Code *code,
     }
 }
 
-// The frame on top left unseen, if another function stands in its place.
-static void drop_stale(struct ThreadTrace *trace, const struct Hit *hit)
-{
-    const struct Frame *top;
-    uint32_t depth = Hit_depth(hit);
-
-    while (trace->top->depth >= depth && trace->top > trace->bottom)
-        ThreadTrace_pop_unseen(trace, hit->ticks);
-    top = trace->top;
-    if (top > trace->bottom && top->depth + 1 == depth && Hit_to(hit) &&
-        Hit_caller(top->address) != Hit_to(hit))
-        ThreadTrace_pop_unseen(trace, hit->ticks);
-}
-
 // --- Those in the ring ---
 
 static void count_late(struct Counting *counting, const struct Hit *hit)
@@ -240,8 +227,6 @@ static void count_late(struct Counting *counting, const struct Hit *hit)
     code = trace ? find(counting, Hit_address(hit)) : NULL;
     if (!code)
         return;
-    if (kind <= HIT_RESUME)
-        drop_stale(trace, hit);
     if (count(trace, code, hit) && kind != HIT_THROW)
         HitRing_darken(&counting->ring, HitRing_key(hit->who, Hit_unit(hit)));
 }

@@ -162,14 +162,3 @@ void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,
     drop_stale(trace, real);
     show_again(trace, ticks);
 }
-
-void ThreadTrace_settle(struct ThreadTrace *trace, const struct Code *code,
-                        struct RealStack *real, uint64_t ticks)
-{
-    while (trace->top->depth >= real->depth)
-        ThreadTrace_pop_unseen(trace, ticks);
-    while (trace->top > trace->bottom &&
-           code->hot.last_caller != trace->top->id &&
-           !real->holds(real, trace->top))
-        ThreadTrace_pop_unseen(trace, ticks);
-}

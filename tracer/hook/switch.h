@@ -19,16 +19,11 @@ struct RealStack {
                      // directly has its frame elsewhere)
     // Is the frame on it? Asked from the top down, perhaps more than once.
     bool (*holds)(struct RealStack *real, const struct Frame *frame);
-    uint32_t depth; // of the event
 };
 
 // Makes the shadow stack of `real` the record's. The span since the last event
 // goes to the frame that was on top before.
 void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,
                         uint64_t ticks);
-// Before an enter: frames left unseen, perhaps, and the event is deeper than
-// those were. A caller that is news is believed only if it is really there.
-void ThreadTrace_settle(struct ThreadTrace *trace, const struct Code *code,
-                        struct RealStack *real, uint64_t ticks);
 
 #endif

@@ -8,6 +8,7 @@
 #include "tracer/code/means.h"
 #include "tracer/code/registry.h"
 #include "tracer/code/spans.h"
+#include "tracer/hook/hit.h"
 
 #include <string.h>
 #include <time.h>
@@ -151,6 +152,16 @@ void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks)
     // From that unseen moment on the span was the caller's: it went to the
     // dead frame, and the caller's self time is not known any more.
     trace->top->epoch = EPOCH_NONE;
+}
+
+void ThreadTrace_settle(struct ThreadTrace *trace, uint32_t depth,
+                        size_t caller, uint64_t ticks)
+{
+    while (trace->top->depth >= depth)
+        ThreadTrace_pop_unseen(trace, ticks);
+    if (trace->top > trace->bottom && trace->top->depth + 1 == depth &&
+        caller && Hit_caller(trace->top->address) != caller)
+        ThreadTrace_pop_unseen(trace, ticks);
 }
 
 void ThreadTrace_lose_step(struct ThreadTrace *trace)

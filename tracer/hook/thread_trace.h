@@ -148,6 +148,11 @@ struct Frame *ThreadTrace_find(struct ThreadTrace *trace,
 bool ThreadTrace_grow(struct ThreadTrace *trace);
 // Closes the top frame, which left unseen before `ticks`.
 void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks);
+// Before a call begins at `depth`: frames that stand in its way left unseen,
+// and so did the one below it, if its function is not the caller (Hit_caller;
+// 0: not known).
+void ThreadTrace_settle(struct ThreadTrace *trace, uint32_t depth,
+                        size_t caller, uint64_t ticks);
 // Checks a span in which others may have run. What another thread of the
 // process ran goes to `waited`; what another program ran goes to nobody.
 // Returns the part that is self time.
