@@ -197,18 +197,6 @@ static void test_refused_with_words(void **state)
     finish(&script);
 }
 
-static void test_odd_error_number(void **state)
-{
-    struct Script script;
-    struct Client *client;
-
-    (void)state;
-    begin(&script);
-    add(&script, (struct Message){.type = MESSAGE_ERROR, .number = UINT64_MAX});
-    assert_true(open_client(&script, &client) < 0);
-    finish(&script);
-}
-
 static void test_nonsense_instead_of_hello(void **state)
 {
     struct Script script;
@@ -224,19 +212,6 @@ static void test_nonsense_instead_of_hello(void **state)
     add(&script, (struct Message){.type = MESSAGE_END});
     assert_int_equal(open_client(&script, &client), -EPROTO);
     has("hello");
-    finish(&script);
-}
-
-static void test_hang_up_instead_of_hello(void **state)
-{
-    struct Script script;
-    struct Client *client;
-
-    (void)state;
-    begin(&script);
-    script.hang_up = true;
-    assert_int_equal(open_client(&script, &client), -EPIPE);
-    has("stopped serving");
     finish(&script);
 }
 
@@ -261,24 +236,6 @@ static void test_silence(void **state)
     assert_true(seconds() - start > 1.8 && seconds() - start < 30);
     has("stopped");
     finish(&script);
-}
-
-static void test_nobody_there(void **state)
-{
-    struct Script script;
-    struct Client *client;
-
-    (void)state;
-    begin(&script);
-    close(script.listener); // the socket stays
-    assert_int_equal(Client_open(&client, &served, why, sizeof(why)),
-                     -ECONNREFUSED);
-    assert_null(client);
-    has("not serve");
-    unlink(served.path);
-    assert_int_equal(Client_open(&client, &served, why, sizeof(why)), -ENOENT);
-    assert_null(client);
-    Bytes_release(&script.bytes);
 }
 
 static void test_another_process_has_its_place(void **state)
@@ -343,53 +300,6 @@ static void test_nonsense_later(void **state)
     }
 }
 
-static void test_large_snapshot_in_pieces(void **state)
-{
-    struct Snapshot *snapshot = Snapshot_new();
-    size_t count = 20000;
-    struct Function *functions =
-        Snapshot_alloc(snapshot, count * sizeof(*functions));
-    struct Script script;
-    struct Client *client;
-    struct Message message;
-
-    (void)state;
-    for (size_t i = 0; i < count; i++)
-        functions[i].id = i;
-    snapshot->functions = functions;
-    snapshot->function_count = count;
-    begin(&script);
-    add(&script, hello_of(WIRE_VERSION));
-    for (int i = 0; i < 2; i++)
-        add(&script,
-            (struct Message){.type = MESSAGE_SNAPSHOT, .snapshot = snapshot});
-    add(&script, (struct Message){.type = MESSAGE_END});
-    script.hang_up = true;
-    // Played by a thread of its own while this one reads.
-    {
-        pthread_t thread;
-
-        pthread_create(&thread, NULL, play, &script);
-        stands = true;
-        assert_int_equal(Client_open(&client, &served, why, sizeof(why)), 0);
-        stands = false;
-        for (int i = 0; i < 2; i++) {
-            assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
-            assert_int_equal(message.type, MESSAGE_SNAPSHOT);
-            assert_int_equal(message.snapshot->function_count, count);
-            assert_int_equal(message.snapshot->functions[count - 1].id,
-                             count - 1);
-            Message_release(&message);
-        }
-        assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
-        assert_int_equal(message.type, MESSAGE_END);
-        pthread_join(thread, NULL);
-    }
-    Client_close(client);
-    finish(&script);
-    Snapshot_free(snapshot);
-}
-
 // --- Changes
 
 static void add_snapshot(struct Script *script, double uptime_s)
@@ -400,19 +310,6 @@ static void add_snapshot(struct Script *script, double uptime_s)
     snapshot->functions_total = 0;
     add(script,
         (struct Message){.type = MESSAGE_SNAPSHOT, .snapshot = snapshot});
-    Snapshot_free(snapshot);
-}
-
-static void add_changes(struct Script *script, double base_s, double uptime_s)
-{
-    struct Snapshot *snapshot = Snapshot_new();
-    struct Changes changes = {.base_s = base_s};
-
-    snapshot->uptime_s = uptime_s;
-    snapshot->functions_total = 0;
-    add(script, (struct Message){.type = MESSAGE_CHANGES,
-                                 .snapshot = snapshot,
-                                 .changes = &changes});
     Snapshot_free(snapshot);
 }
 
@@ -454,23 +351,6 @@ static void test_an_older_process(void **state)
     add_snapshot(&script, 1);
     add_snapshot(&script, 2);
     expect_snapshots(&script, uptimes, 2);
-}
-
-// Changes since another snapshot are dropped, and a whole one is asked for.
-static void test_changes_are_snapshots(void **state)
-{
-    const double uptimes[] = {1, 2, 4, 5};
-    struct Script script;
-
-    (void)state;
-    begin(&script);
-    add(&script, hello_of(WIRE_VERSION));
-    add_snapshot(&script, 1);
-    add_changes(&script, 1, 2);
-    add_changes(&script, 1, 3);
-    add_snapshot(&script, 4);
-    add_changes(&script, 4, 5);
-    expect_snapshots(&script, uptimes, 4);
 }
 
 // --- Requests
@@ -686,17 +566,12 @@ int main(void)
         TEST(test_open),
         TEST(test_newer_protocol),
         TEST(test_refused_with_words),
-        TEST(test_odd_error_number),
         TEST(test_nonsense_instead_of_hello),
-        TEST(test_hang_up_instead_of_hello),
         TEST(test_silence),
-        TEST(test_nobody_there),
         TEST(test_another_process_has_its_place),
         TEST(test_what_was_sent_before_the_end_counts),
         TEST(test_nonsense_later),
-        TEST(test_large_snapshot_in_pieces),
         TEST(test_an_older_process),
-        TEST(test_changes_are_snapshots),
         TEST(test_request_numbers_and_bytes),
         TEST(test_requests_wait),
         TEST(test_a_file_goes_with_its_request),
