@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list of processes: every size, hostile commands, deep families, and what
+// The list of processes: hostile commands, deep families, and what
 // its keys do.
 #include "tui/app/chooser_draw.h"
 #include "tui/screen/keymap.h"
@@ -92,32 +92,6 @@ static void check(struct Chooser *chooser, struct Canvas *canvas, int width,
         assert_true(shows(canvas, "ATTACHING"));
         assert_true(shows(canvas, chooser->serving ? "  serves\n"
                                                    : "No process serves"));
-    }
-}
-
-static void test_every_size(void **state)
-{
-    (void)state;
-    for (int round = 0; round < 16; round++) {
-        struct Chooser chooser;
-        struct Canvas canvas;
-        set_up(&chooser, round == 3 ? 0 : ROWS);
-        if (round >= 8)
-            add_others(&chooser, round >= 12 ? ROWS : ROWS / 2);
-        chooser.users = round & 1;
-        chooser.back = round & 2;
-        chooser.help = round == 4;
-        chooser.list.selected = round;
-        chooser.asked = round == 9 ? 48000 + ROWS - 1 : 0;
-        if (round == 5)
-            snprintf(chooser.message, sizeof chooser.message, "%s",
-                     "process 7 does not answer; q Quit");
-        Canvas_init(&canvas, false);
-        for (int width = 1; width <= 400; width += width < 160 ? 7 : 41)
-            for (int height = 1; height <= 120; height += height < 40 ? 5 : 27)
-                check(&chooser, &canvas, width, height);
-        Canvas_release(&canvas);
-        Chooser_release(&chooser);
     }
 }
 
@@ -316,9 +290,9 @@ static void test_help(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_size), cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_attaching),  cmocka_unit_test(test_a_refusal),
-        cmocka_unit_test(test_help),       cmocka_unit_test(test_what_runs),
+        cmocka_unit_test(test_keys),      cmocka_unit_test(test_attaching),
+        cmocka_unit_test(test_a_refusal), cmocka_unit_test(test_help),
+        cmocka_unit_test(test_what_runs),
     };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;

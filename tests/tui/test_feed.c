@@ -5,7 +5,6 @@
 #include "tests/tui/sample.h"
 #include "tui/model/feed.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -156,146 +155,6 @@ static void test_so_are_answers(void **state)
 }
 
 // --- Exports
-
-static bool exists(const char *path)
-{
-    return access(path, F_OK) == 0;
-}
-
-static unsigned files_beside(const char *path)
-{
-    char directory[128];
-    unsigned count = 0;
-    snprintf(directory, sizeof directory, "%s", path);
-    *strrchr(directory, '/') = 0;
-    DIR *entries = opendir(directory);
-    while (readdir(entries))
-        count++;
-    closedir(entries);
-    return count - 2;
-}
-
-// Reads requests until an EXPORT, and returns its descriptor.
-static int heard_file(struct Traced *process)
-{
-    uint8_t bytes[4096];
-    int file = 0;
-    while (!file)
-        assert_true(
-            Socket_receive_file(process->fd, bytes, sizeof bytes, &file) > 0);
-    return file;
-}
-
-static void answer_export(struct Traced *process, struct Feed *feed,
-                          struct Message message, struct Answer *answer)
-{
-    message.request = export_number(feed);
-    send_message(process, message);
-    assert_true(Feed_wait(feed, 600000));
-    assert_int_equal(Feed_next(feed, answer), 1);
-}
-
-static void test_an_export(void **state)
-{
-    char name[] = "whatever", *path = *state;
-    struct Traced process;
-    struct Feed feed;
-    struct Answer answer;
-    begin(&process, &feed);
-    assert_int_equal(Feed_export(&feed, path, false), 0);
-    assert_int_equal(Feed_export(&feed, path, false), -EBUSY);
-    int file = heard_file(&process);
-    assert_int_equal(write(file, "all of it", 9), 9);
-    close(file);
-    answer_export(&process, &feed,
-                  (struct Message){.type = MESSAGE_REPLY, .value = .5},
-                  &answer);
-    assert_false(answer.done || exists(path));
-    answer_export(
-        &process, &feed,
-        (struct Message){
-            .type = MESSAGE_REPLY, .value = 1, .number = 9, .text = name},
-        &answer);
-    assert_true(answer.done && !answer.failed && exists(path));
-    assert_string_equal(answer.text, path); // and not what the process says
-    assert_int_equal(files_beside(path), 1);
-    assert_int_equal(Feed_export(&feed, path, false), -EEXIST);
-    assert_int_equal(Feed_export(&feed, path, true), 0);
-    finish(&process, &feed);
-    assert_int_equal(files_beside(path), 1);
-}
-
-// The process reports more bytes than the file has, as if it had written
-// elsewhere.
-static void test_an_export_that_is_none(void **state)
-{
-    char *path = *state;
-    struct Traced process;
-    struct Feed feed;
-    struct Answer answer;
-    begin(&process, &feed);
-    assert_int_equal(Feed_export(&feed, path, false), 0);
-    answer_export(
-        &process, &feed,
-        (struct Message){.type = MESSAGE_REPLY, .value = 1, .number = 9},
-        &answer);
-    assert_true(answer.done && answer.failed);
-    assert_int_equal(answer.error, EIO);
-    assert_non_null(strstr(answer.text, path));
-    assert_int_equal(files_beside(path), 0);
-    finish(&process, &feed);
-}
-
-static void test_an_export_that_fails(void **state)
-{
-    char words[] = "no room", *path = *state;
-    struct Traced process;
-    struct Feed feed;
-    struct Answer answer;
-    begin(&process, &feed);
-    assert_int_equal(Feed_export(&feed, path, false), 0);
-    answer_export(&process, &feed,
-                  (struct Message){
-                      .type = MESSAGE_ERROR, .number = ENOSPC, .text = words},
-                  &answer);
-    assert_true(answer.done && answer.failed);
-    assert_string_equal(answer.text, "no room");
-    assert_int_equal(files_beside(path), 0);
-
-    // The process ends in the middle of the next export.
-    assert_int_equal(Feed_export(&feed, path, false), 0);
-    send_message(&process, (struct Message){.type = MESSAGE_END});
-    assert_true(Feed_wait(&feed, 600000));
-    assert_int_equal(Feed_next(&feed, &answer), 0);
-    assert_true(feed.ended);
-    assert_int_equal(files_beside(path), 0);
-    finish(&process, &feed);
-}
-
-// The user leaves in the middle: the process gets a message, and nothing stays.
-static void test_an_export_that_is_left(void **state)
-{
-    struct Traced process;
-    struct Feed feed;
-    struct Message message;
-    uint8_t bytes[4096];
-    bool cancelled = false;
-    begin(&process, &feed);
-    assert_int_equal(Feed_export(&feed, *state, false), 0);
-    close(heard_file(&process));
-    Feed_close(&feed);
-    assert_int_equal(files_beside(*state), 0);
-    long got = Socket_receive(process.fd, bytes, sizeof bytes), used, at = 0;
-    while (at < got &&
-           (used = Message_decode(&message, bytes + at, (size_t)(got - at),
-                                  WIRE_MAX_REQUEST)) > 0) {
-        at += used;
-        cancelled |= message.type == MESSAGE_CANCEL;
-        Message_release(&message);
-    }
-    assert_true(cancelled);
-    finish(&process, &feed);
-}
 
 static int make_directory(void **state)
 {
@@ -485,10 +344,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_flood_is_taken_in_parts),
         EXPORTS(test_so_are_answers),
-        EXPORTS(test_an_export),
-        EXPORTS(test_an_export_that_is_none),
-        EXPORTS(test_an_export_that_fails),
-        EXPORTS(test_an_export_that_is_left),
         cmocka_unit_test(test_the_user_and_the_recording_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -330,27 +330,6 @@ static void test_selection_follows_the_function(void **state)
     assert_int_equal(model.selected, 10);
 }
 
-static void test_search(void **state)
-{
-    (void)state;
-    push(0);
-    strcpy(model.search, "execute");
-    assert_true(Model_find(&model, 1, true));
-    assert_int_equal(model.selected, 0);
-    assert_true(Model_find(&model, 1, false));
-    assert_string_equal(Model_selected(&model)->now->name, "Plan.execute");
-    assert_true(Model_find(&model, 1, false)); // round
-    assert_int_equal(model.selected, 0);
-    assert_true(Model_find(&model, -1, false));
-    assert_string_equal(Model_selected(&model)->now->name, "Plan.execute");
-    strcpy(model.search, "nobody");
-    assert_false(Model_find(&model, 1, true));
-    strcpy(model.search, "idle");
-    assert_true(Model_find(&model, 1, false));
-    assert_true(Model_find(&model, 1, false)); // the only one: itself
-    assert_string_equal(Model_selected(&model)->now->name, "idle");
-}
-
 static void test_scroll_keeps_the_selection_in_sight(void **state)
 {
     (void)state;
@@ -402,27 +381,6 @@ static void test_history(void **state)
         Model_push(&model, snapshot);
     }
     assert_int_equal(model.rows.count, 1);
-}
-
-static void test_tally(void **state)
-{
-    (void)state;
-    push(0);
-    assert_true(isnan(model.tally.events_per_s));
-    push(2);
-    assert_int_equal(model.tally.armed, 5);
-    assert_int_equal(model.tally.partial, 3);
-    assert_int_equal(model.tally.dark, 4);
-    assert_true(model.tally.oldest_s == 61);
-    assert_true(fabs(model.tally.events_per_s - 41200) < 1);
-    assert_true(fabs(model.tally.deopts_per_s - 3) < 1e-6);
-    assert_true(model.tally.share > .5 && model.tally.share < 4);
-    push(2); // the same moment once more: the rates stay
-    assert_true(fabs(model.tally.events_per_s - 41200) < 1);
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 3});
-    snapshot->events = NULL_U64;
-    Model_push(&model, snapshot);
-    assert_true(isnan(model.tally.events_per_s));
 }
 
 static void test_reset(void **state)
@@ -579,17 +537,6 @@ static void test_odd_ids(void **state)
     assert_true(model.shown > 0);
 }
 
-static void test_many(void **state)
-{
-    (void)state;
-    for (unsigned tick = 0; tick < 3; tick++) {
-        struct SampleWish wish = {.tick = tick, .extra = 10000};
-        assert_int_equal(Model_push(&model, Sample_new(wish)), 0);
-        assert_int_equal(model.shown, 10012);
-        check_order();
-    }
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, prepare, finish)
@@ -603,17 +550,14 @@ int main(void)
         TEST(test_one_thread_without_functions),
         TEST(test_filter),
         TEST(test_selection_follows_the_function),
-        TEST(test_search),
         TEST(test_scroll_keeps_the_selection_in_sight),
         TEST(test_history),
-        TEST(test_tally),
         TEST(test_reset),
         TEST(test_baseline),
         TEST(test_a_baseline_of_others),
         TEST(test_deopts),
         TEST(test_storms),
         TEST(test_odd_ids),
-        TEST(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -360,42 +360,6 @@ static void test_another_protocol(void **state)
         strstr(why, "use the ocular-top that it was recorded with"));
 }
 
-static void test_refused(void **state)
-{
-    struct Recording recording;
-    struct Feed feed;
-    (void)state;
-    assert_int_not_equal(Feed_replay(&feed, path, false, why, sizeof why), 0);
-    assert_non_null(strstr(why, "No such file"));
-    assert_int_not_equal(Feed_replay(&feed, "/tmp", false, why, sizeof why), 0);
-    write_whole("precious", 8);
-    assert_int_equal(Recording_open(&recording, path, why, sizeof why),
-                     -EEXIST);
-    assert_non_null(strstr(why, "choose another name"));
-    assert_int_not_equal(Feed_replay(&feed, path, false, why, sizeof why), 0);
-    assert_non_null(strstr(why, "is no recording"));
-    unlink(path);
-    assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_not_equal(Feed_replay(&feed, path, false, why, sizeof why), 0);
-}
-
-static void test_a_full_disk_is_noticed(void **state)
-{
-    struct Recording recording = {.fd = -1, .began = -1};
-    struct Message message = {.type = MESSAGE_END};
-    (void)state;
-    Bytes_init(&recording.bytes);
-    FILE *full = fopen("/dev/full", "w");
-    if (!full)
-        skip();
-    recording.fd = dup(fileno(full));
-    fclose(full);
-    Recording_add(&recording, &message, 1);
-    assert_int_equal(recording.error, -ENOSPC);
-    Recording_add(&recording, &message, 2);
-    assert_int_equal(Recording_close(&recording), -ENOSPC);
-}
-
 // The hottest function comes first, each comes once, and again after a while.
 static void test_whose_code_is_asked_for(void **state)
 {
@@ -427,8 +391,6 @@ int main(void)
         TEST(test_damaged_in_the_middle),
         TEST(test_a_damaged_answer),
         TEST(test_another_protocol),
-        TEST(test_refused),
-        TEST(test_a_full_disk_is_noticed),
         TEST(test_whose_code_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

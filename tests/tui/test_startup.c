@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -69,71 +68,6 @@ static pid_t spawn(int go[2])
     return child;
 }
 
-static void end(pid_t child, int go)
-{
-    close(go);
-    waitpid(child, NULL, 0);
-}
-
-struct Wait {
-    FILE *said; // what Startup_find says
-    int go;
-};
-
-// Lets the child listen as soon as Startup_find says that it waits.
-static void *let_it_serve(void *context)
-{
-    struct Wait *wait = context;
-    char line[200] = "";
-
-    if (fgets(line, sizeof line, wait->said) && strstr(line, "waiting"))
-        (void)!write(wait->go, "x", 1);
-    return NULL;
-}
-
-static void test_it_is_waited_for(void **state)
-{
-    int go[2], words[2];
-    pid_t child = spawn(go);
-    struct Wait wait = {.go = go[1]};
-    struct Served found;
-    char why[300], path[ADDRESS_MAX];
-    pthread_t thread;
-    FILE *say;
-
-    (void)state;
-    assert_int_equal(pipe(words), 0);
-    wait.said = fdopen(words[0], "r");
-    say = fdopen(words[1], "w");
-    assert_int_equal(pthread_create(&thread, NULL, let_it_serve, &wait), 0);
-    assert_int_equal(Startup_find(&found, child, LONG_S, say, why, sizeof why),
-                     0);
-    snprintf(path, sizeof path, "%s/%d.sock", folder, (int)child);
-    assert_string_equal(found.path, path);
-    fclose(say);
-    pthread_join(thread, NULL);
-    fclose(wait.said);
-    end(child, go[1]);
-    unlink(path);
-}
-
-static void test_patience_ends(void **state)
-{
-    int go[2];
-    pid_t child = spawn(go);
-    struct Served found;
-    char why[300], said[200] = "";
-    FILE *say = fmemopen(said, sizeof said, "w");
-
-    (void)state;
-    assert_int_equal(Startup_find(&found, child, 0.2, say, why, sizeof why),
-                     -ENOENT);
-    assert_non_null(strstr(why, "does not serve"));
-    assert_non_null(strstr(said, "Ctrl-C ends"));
-    end(child, go[1]);
-    fclose(say);
-}
-
 // A process that ends meanwhile ends the waiting.
 static void test_it_ends_meanwhile(void **state)
 {
@@ -169,8 +103,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_is_likely_to_serve_soon),
         cmocka_unit_test(test_ages),
-        cmocka_unit_test(test_it_is_waited_for),
-        cmocka_unit_test(test_patience_ends),
         cmocka_unit_test(test_it_ends_meanwhile),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -15,12 +15,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
-
-#include "tests/between.h"
 
 struct Stage { // a viewer without a process
     struct Feed feed;
@@ -202,95 +199,6 @@ static void test_every_view_from_every_view(void **state)
         }
 }
 
-// The log does not depend on what the main screen shows.
-static void test_the_function_of_the_log(void **state)
-{
-    static const uint64_t plan = 2; // Plan.execute, of the second line
-    struct Stage stage;
-    struct Ui *ui = &stage.ui;
-    (void)state;
-    set_up(&stage, 150, 40);
-    Model_filter(&ui->model, "LOAD_ATTR"); // no function's name
-    assert_int_equal(ui->model.shown, 0);
-    press(&stage, 'o');
-    assert_true(Navigation_function(ui) == plan);
-    expect_offered(&stage, "a Re-arm", true);
-    press(&stage, PRESS_ENTER);
-    assert_int_equal(ui->view, VIEW_ANNOTATE);
-    assert_true(ui->annotate.id == plan);
-    press(&stage, PRESS_ESCAPE);
-    press(&stage, 'c');
-    assert_int_equal(ui->view, VIEW_CALLERS);
-    assert_true(ui->callers.tree.root == plan);
-    press(&stage, PRESS_ESCAPE);
-    press(&stage, Key_click(20, ui->layout.body_y)); // it is selected
-    assert_true(ui->view == VIEW_ANNOTATE && ui->annotate.id == plan);
-    press(&stage, PRESS_ESCAPE);
-    press(&stage, PRESS_TAB);
-    expect_refused(&stage, "No function is selected here.");
-    tear_down(&stage);
-}
-
-// The tree leads to functions of other threads even while one thread is chosen.
-static void test_the_function_in_the_tree(void **state)
-{
-    struct Stage stage;
-    struct Ui *ui = &stage.ui;
-    struct CallersState *view = &ui->callers;
-    (void)state;
-    set_up(&stage, 150, 40);
-    Model_watch(&ui->model, &ui->model.snapshot->threads[0]);
-    press(&stage, 'c');
-    for (uint64_t id = 2; id <= 4; id += 2) { // 2 calls 4
-        for (int i = 0; i < 20 && Navigation_function(ui) != id; i++)
-            press(&stage, 'j');
-        expect_offered(&stage, "a Re-arm", true);
-        press(&stage, PRESS_ENTER);
-        assert_true(view->tree.root == id);
-    }
-    assert_false(Model_choose(&ui->model, 4));
-    press(&stage, 'k');
-    press(&stage, 'k');
-    assert_int_equal(view->tree.branches[view->list.selected].kind,
-                     BRANCH_OTHERS);
-    stage.ui.message[0] = 0;
-    Frame_draw(ui);
-    expect_offered(&stage, "a Re-arm", false);
-    press(&stage, 'a');
-    assert_non_null(strstr(ui->message, "No function is selected here."));
-    press(&stage, 'j');
-    press(&stage, 'j');
-    press(&stage, PRESS_ENTER);
-    assert_true(ui->view == VIEW_ANNOTATE && ui->annotate.id == 4);
-    tear_down(&stage);
-}
-
-static void test_the_function_of_a_box(void **state)
-{
-    struct Stage stage;
-    struct Ui *ui = &stage.ui;
-    (void)state;
-    set_up(&stage, 150, 40);
-    press(&stage, 'f');
-    expect_refused(&stage, "No function is selected here."); // no stacks yet
-    select_box(&stage, 0);
-    expect_refused(&stage, "No function is selected here."); // all threads
-    select_box(&stage, 2); // <module>, Plan.execute
-    assert_true(Navigation_function(ui) == 2);
-    ui->message[0] = 0;
-    Frame_draw(ui);
-    expect_offered(&stage, "a Re-arm", true);
-    press(&stage, 'c');
-    assert_int_equal(ui->view, VIEW_CALLERS);
-    assert_true(ui->callers.tree.root == 2);
-    tear_down(&stage);
-}
-
-static uint64_t selected_id(const struct Ui *ui)
-{
-    return Model_selected(&ui->model)->id;
-}
-
 static void type(struct Stage *stage, const char *text)
 {
     for (; *text; text++)
@@ -334,38 +242,6 @@ static void test_a_question_that_comes_late(void **state)
     assert_non_null(strstr(ui->message, "cannot be asked")); // no process
     assert_int_equal(prompt->kind, PROMPT_NONE);
     tear_down(&stage);
-}
-
-// A search that finds nothing selects the function again that was selected
-// before, whatever earlier letters found and wherever rows move.
-static void test_a_search_that_fails(void **state)
-{
-    struct Stage stage;
-    struct Ui *ui = &stage.ui;
-    (void)state;
-    for (int follows = 0; follows <= 1; follows++) {
-        set_up(&stage, 150, 40);
-        for (int i = 0; i < 2 * follows; i++)
-            press(&stage, 'j');
-        uint64_t id = selected_id(ui);
-        press(&stage, '/');
-        press(&stage, 'i');
-        press(&stage, 'd');
-        assert_string_equal(Model_selected(&ui->model)->now->name, "idle");
-        if (follows)
-            Model_invert(&ui->model); // rows move while it is typed
-        press(&stage, '#');
-        assert_true(selected_id(ui) == id);
-        press(&stage, follows ? PRESS_ESCAPE : PRESS_ENTER);
-        assert_int_equal(ui->prompt.kind, PROMPT_NONE);
-        assert_int_equal(
-            Model_push(&ui->model, Sample_new((struct SampleWish){.tick = 2})),
-            0);
-        Frame_draw(ui);
-        assert_true(selected_id(ui) == id && Navigation_function(ui) == id);
-        assert_int_equal(ui->model.follows, follows);
-        tear_down(&stage);
-    }
 }
 
 // A function that is gone does not become its neighbour.
@@ -440,105 +316,6 @@ static void test_without_a_sampler(void **state)
         expect_drawn(&stage, "this process may not read its own", true);
         tear_down(&stage);
     }
-}
-
-// No key is offered that needs a live process where there is none any more, nor
-// one for other processes during a recording. (test_screen.py has the same for
-// a replay.)
-static void test_what_cannot_be_asked(void **state)
-{
-    static const struct {
-        uint32_t key;
-        const char *label, *about;
-    } keys[] = {{'a', "a Re-arm", "re-arm the selected function"},
-                {'A', NULL, "re-arm all functions"},
-                {PRESS_F1 + 4, NULL, "a snapshot now"},
-                {'B', "B Budget", "change the overhead budget"},
-                {'e', "e Export", "export the timeline"},
-                {'p', "p Processes", "the list of processes"}};
-    struct Recording recording = {0};
-    struct Stage stage;
-    struct Ui *ui = &stage.ui;
-    (void)state;
-    for (int what = 0; what < 3; what++)
-        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-            bool leave = keys[i].key == 'p';
-            bool can = what == 0 || (what == 1) == leave;
-            set_up(&stage, 250, 120); // all of the help
-            stage.feed.ended = what == 1;
-            stage.feed.recording = what == 2 ? &recording : NULL;
-            Frame_draw(ui);
-            if (keys[i].label)
-                expect_offered(&stage, keys[i].label, can);
-            Navigation_open(ui, VIEW_HELP);
-            expect_drawn(&stage, keys[i].about, can);
-            Navigation_back(ui);
-            if (!can) {
-                press(&stage, keys[i].key);
-                assert_int_equal(ui->prompt.kind, PROMPT_NONE);
-                assert_false(ui->quit);
-                assert_non_null(
-                    strstr(ui->message, leave ? "One process is recorded"
-                                              : "and it has ended"));
-            }
-            tear_down(&stage);
-        }
-}
-
-// The way back ends on the main screen, however views follow each other.
-static void test_ways_back(void **state)
-{
-    struct Stage stage;
-    unsigned random = 1;
-    (void)state;
-    set_up(&stage, 80, 24);
-    for (int round = 0; round < 2000; round++) {
-        random = random * 1103515245 + 12345;
-        Navigation_open(&stage.ui, (enum ViewId)((random >> 16) % VIEW_COUNT));
-        assert_between(stage.ui.depth, 0, VIEW_COUNT - 1);
-        for (int i = 0; i < stage.ui.depth; i++)
-            assert_int_not_equal(stage.ui.way[i], stage.ui.view);
-        if (random % 7 == 0)
-            Navigation_back(&stage.ui);
-    }
-    for (int i = stage.ui.depth; i; i--) {
-        assert_false(stage.ui.quit);
-        press(&stage, 'q');
-    }
-    assert_int_equal(stage.ui.view, VIEW_MAIN);
-    assert_false(stage.ui.quit);
-    press(&stage, 'q');
-    assert_true(stage.ui.quit);
-    tear_down(&stage);
-}
-
-// The line of the first body row, and a place on a title.
-static void test_clicks_on_the_main_screen(void **state)
-{
-    struct Stage stage;
-    struct Model *model = &stage.ui.model;
-    const struct Layout *layout = &stage.ui.layout;
-    (void)state;
-    set_up(&stage, 150, 40);
-    press(&stage, Key_click(30, layout->body_y + 4));
-    assert_int_equal(model->selected, 4);
-    press(&stage, PRESS_WHEEL_DOWN);
-    assert_int_equal(model->selected, 4 + LIST_SCROLL);
-    press(&stage, Key_click(30, layout->body_y + 30)); // below the rows
-    assert_int_equal(model->selected, 4 + LIST_SCROLL);
-    for (int i = 0; i < layout->column_count; i++) {
-        int x = layout->columns[i].x + layout->columns[i].width / 2;
-        enum ColumnId id = layout->columns[i].id;
-        bool inverted = model->invert;
-        bool again = Model_sort_column(model) == id;
-        press(&stage, Key_click(x, layout->table_y));
-        assert_int_equal(Model_sort_column(model), id);
-        assert_int_equal(model->invert, again ? !inverted : inverted);
-    }
-    press(&stage, Key_click(3, 0)); // the header is no row
-    press(&stage, Key_click(4000, 4000));
-    assert_int_equal(stage.ui.view, VIEW_MAIN);
-    tear_down(&stage);
 }
 
 static void test_clicks_among_threads(void **state)
@@ -662,36 +439,6 @@ static void test_a_thread_and_a_baseline(void **state)
                            "are those of all threads"));
     expect_drawn(&stage, "change in", false);
     tear_down(&stage);
-}
-
-static int count_arrows(const struct Canvas *canvas, int y)
-{
-    int count = 0;
-    for (int x = 0; x < canvas->width; x++) {
-        uint32_t code = Canvas_cell(canvas, y, x)->code;
-        count += code == 0x25B2 || code == 0x25BC;
-    }
-    return count;
-}
-
-// The column that sorts is on the screen at every width.
-static void test_sorting_threads(void **state)
-{
-    (void)state;
-    for (int width = 60; width <= 400; width += UNDER_ASAN ? 7 : 1) {
-        struct Stage stage;
-        set_up(&stage, width, 24);
-        press(&stage, 't');
-        for (int i = 0; i < 14; i++) {
-            const struct Canvas *canvas = &stage.ui.canvas;
-            int y = stage.ui.layout.table_y;
-            if (count_arrows(canvas, y) != 1)
-                fail_msg("%d columns, %d times F6: no title has the arrow",
-                         width, i);
-            press(&stage, i < 7 ? PRESS_F1 + 5 : '<');
-        }
-        tear_down(&stage);
-    }
 }
 
 // --- What is offered is done
@@ -835,24 +582,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_every_view_from_every_view),
-        cmocka_unit_test(test_the_function_of_the_log),
-        cmocka_unit_test(test_the_function_in_the_tree),
-        cmocka_unit_test(test_the_function_of_a_box),
         cmocka_unit_test(test_a_question_that_comes_late),
-        cmocka_unit_test(test_a_search_that_fails),
         cmocka_unit_test(test_a_function_that_has_gone),
         cmocka_unit_test(test_no_function_at_all),
         cmocka_unit_test(test_before_the_first_snapshot),
         cmocka_unit_test(test_without_a_sampler),
-        cmocka_unit_test(test_what_cannot_be_asked),
         cmocka_unit_test(test_pausing_what_has_ended),
-        cmocka_unit_test(test_ways_back),
-        cmocka_unit_test(test_clicks_on_the_main_screen),
         cmocka_unit_test(test_clicks_among_threads),
         cmocka_unit_test(test_a_thread_and_a_baseline),
         cmocka_unit_test(test_a_tid_that_comes_again),
         cmocka_unit_test(test_a_tid_that_comes_again_since_a_reset),
-        cmocka_unit_test(test_sorting_threads),
         cmocka_unit_test(test_every_key_that_is_offered),
         cmocka_unit_test(test_every_key_in_every_view),
     };

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <locale.h>
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -156,39 +155,6 @@ static void test_nothing_harmful(void **state)
     tear_down(&stage);
 }
 
-static void test_without_source(void **state)
-{
-    struct Stage stage;
-    (void)state;
-    open_view(&stage, 150, 40, "<string>");
-    EXPECT("BYTECODE", "BASE");
-    EXPECT("No source: made at run time (<string>)", "Bytecode only.");
-    EXPECT("    4     0", "RESUME");
-    tear_down(&stage);
-    open_view(&stage, 150, 40, "/no/such/place.py");
-    EXPECT("No source: place.py is not there");
-    tear_down(&stage);
-}
-
-static void test_every_size(void **state)
-{
-    struct Stage stage;
-    (void)state;
-    open_view(&stage, 60, 12, source_path);
-    for (int width = 60; width <= 250; width += 1 + width / 40)
-        for (int height = 12; height <= 70; height += 7) {
-            assert_int_equal(Ui_resize(&stage.ui, width, height), 0);
-            Frame_draw(&stage.ui);
-            EXPECT("SOURCE / BYTECODE", "HITS", "CYC");
-            EXPECT("def run(self, rows):");
-            press(&stage, PRESS_END);
-            EXPECT("▸", "RETURN_CONST");
-            press(&stage, PRESS_HOME);
-            EXPECT("▸", "def run");
-        }
-    tear_down(&stage);
-}
-
 // A narrow screen has the word after "->", too, for which the wide one has a
 // column; nothing else takes its room.
 static void test_what_a_narrow_screen_says(void **state)
@@ -272,29 +238,6 @@ static void test_bars(void **state)
     tear_down(&stage);
 }
 
-// A process sends at most so many rows of a function.
-static void test_what_is_not_listed(void **state)
-{
-    struct Stage stage;
-    (void)state;
-    open_view(&stage, 100, 30, source_path);
-    struct Listing *listing = Sample_listing(stage.ui.annotate.id, source_path);
-    listing->instructions = 41234 + listing->row_count;
-    answer(&stage, listing);
-    press(&stage, PRESS_END);
-    EXPECT("▸", "… 41 234 more instructions, not listed");
-    press(&stage, PRESS_ENTER);
-    EXPECT("does not jump");
-    tear_down(&stage);
-    open_view(&stage, 60, 12, "<string>");
-    listing = Sample_listing(stage.ui.annotate.id, "<string>");
-    listing->instructions = NULL_U64;
-    answer(&stage, listing);
-    press(&stage, PRESS_END);
-    EXPECT("▸", "RETURN_CONST"); // the process reports no more
-    tear_down(&stage);
-}
-
 static void test_keys(void **state)
 {
     struct Stage stage;
@@ -318,26 +261,6 @@ static void test_keys(void **state)
     EXPECT("▸", "BINARY_OP");
     press(&stage, PRESS_ESCAPE);
     assert_int_equal(stage.ui.view, VIEW_MAIN);
-    tear_down(&stage);
-}
-
-static void test_json(void **state)
-{
-    struct Stage stage;
-    struct Bytes json;
-    (void)state;
-    set_up(&stage, 100, 30);
-    press(&stage, PRESS_ENTER);
-    Bytes_init(&json);
-    assert_int_equal(JsonOutput_write(&stage.ui, &json), -ENODATA);
-    answer(&stage, Sample_listing(stage.ui.annotate.id, source_path));
-    assert_int_equal(JsonOutput_write(&stage.ui, &json), 0);
-    Bytes_put(&json, "", 1);
-    assert_non_null(strstr((char *)json.data, "\"name\":\"A.run\""));
-    assert_non_null(strstr((char *)json.data, "\"callee\":\"json.loads\""));
-    assert_non_null(strstr((char *)json.data, "\"hits\":null"));
-    assert_null(strchr((char *)json.data, '\x1b'));
-    Bytes_release(&json);
     tear_down(&stage);
 }
 
@@ -461,13 +384,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_the_lines_say),
         cmocka_unit_test(test_nothing_harmful),
-        cmocka_unit_test(test_without_source),
-        cmocka_unit_test(test_every_size),
         cmocka_unit_test(test_what_a_narrow_screen_says),
         cmocka_unit_test(test_bars),
-        cmocka_unit_test(test_what_is_not_listed),
         cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_json),
         cmocka_unit_test(test_while_there_is_nothing),
         cmocka_unit_test(test_a_function_that_is_replaced),
         cmocka_unit_test(test_a_late_answer),

@@ -10,13 +10,9 @@
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
-
-#include "tests/between.h"
 
 struct Stage { // a viewer without a process
     struct Feed feed;
@@ -180,45 +176,12 @@ static void test_windows(void **state)
     Ui_release(&stage.ui);
 }
 
-static void test_every_size_and_key(void **state)
-{
-    static const uint32_t keys[] = {
-        'j',       'k',        PRESS_RIGHT,  PRESS_LEFT, PRESS_ENTER,
-        PRESS_END, PRESS_HOME, PRESS_ESCAPE, 'c',        PRESS_PAGE_DOWN,
-        'w',       'r'};
-    struct Stage stage;
-    unsigned random = 1;
-    (void)state;
-    set_up(&stage, 60, 12, true);
-    for (int round = 0; round < 3000; round++) {
-        random = random * 1103515245 + 12345;
-        if (round % 50 == 0)
-            Ui_resize(&stage.ui, 60 + (int)(random >> 16) % 200,
-                      12 + (int)(random >> 20) % 60);
-        press(&stage, keys[(random >> 16) % (sizeof keys / sizeof *keys)]);
-        assert_between(stage.ui.callers.depth, 0, CALLERS_WAY);
-    }
-    Ui_release(&stage.ui);
-}
-
-static void test_without_a_sampler(void **state)
-{
-    struct Stage stage;
-    (void)state;
-    set_up(&stage, 120, 40, false);
-    press(&stage, 'c');
-    expect(&stage, "Who calls whom is sampled");
-    Ui_release(&stage.ui);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_a_filter_that_hides_it),
         cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_every_size_and_key),
-        cmocka_unit_test(test_without_a_sampler),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
     return cmocka_run_group_tests(tests, NULL, NULL);

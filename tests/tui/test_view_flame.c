@@ -12,7 +12,6 @@
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -106,32 +105,6 @@ static void test_moving(void **state)
     press(&stage, PRESS_HOME);
     assert_string_equal(selected(&stage), "all threads");
     assert_int_equal(stage.ui.view, VIEW_FLAME);
-    tear_down(&stage);
-}
-
-static void test_zoom(void **state)
-{
-    struct Stage stage;
-
-    (void)state;
-    set_up(&stage, 100, 30);
-    shows(&stage, "parse_row", true);
-    press(&stage, 'j');
-    press(&stage, 'j');
-    press(&stage, PRESS_ENTER);
-    assert_string_equal(zoomed(&stage), "Plan.execute");
-    shows(&stage, "zoomed in on Plan.execute", true);
-    shows(&stage, "all threads", true); // its callers stay
-    shows(&stage, "parse_row", false);
-    press(&stage, PRESS_UP); // not above what is zoomed in on
-    assert_string_equal(selected(&stage), "Plan.execute");
-    press(&stage, PRESS_ESCAPE);
-    assert_string_equal(zoomed(&stage), "<module>");
-    press(&stage, PRESS_ESCAPE);
-    assert_string_equal(zoomed(&stage), "all threads");
-    assert_int_equal(stage.ui.view, VIEW_FLAME);
-    press(&stage, PRESS_ESCAPE);
-    assert_int_equal(stage.ui.view, VIEW_MAIN);
     tear_down(&stage);
 }
 
@@ -239,62 +212,6 @@ static void test_what_is_gone_for_the_moment(void **state)
     tear_down(&stage);
 }
 
-static void test_nothing_to_see(void **state)
-{
-    struct Stage stage;
-
-    (void)state;
-    set_up(&stage, 80, 24);
-    stage.ui.flame.seen_at -= 60; // long gone
-    ViewFlame_open(&stage.ui, 0);
-    Frame_draw(&stage.ui);
-    shows(&stage, "Waiting", true);
-    press(&stage, 'j'); // nothing to move among
-    press(&stage, PRESS_ENTER);
-    FlameState_refuse(&stage.ui.flame, "no sampler\x1b[31m runs");
-    Frame_draw(&stage.ui);
-    shows(&stage, "no sampler", true);
-    shows(&stage, "\x1b", false);
-    FlameState_take(&stage.ui.flame, FlameTable_new());
-    Frame_draw(&stage.ui);
-    shows(&stage, "are none", true);
-    tear_down(&stage);
-}
-
-// Every box begins below a cell of its caller's box, at every size, zoom and
-// selection. The separators in the lines show it.
-static void test_every_size(void **state)
-{
-    static const char keys[] = "jj\rj\x1b";
-    static const int sizes[][2] = {{60, 12}, {61, 13},  {79, 24},  {80, 24},
-                                   {97, 31}, {150, 40}, {250, 70}, {400, 120}};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        struct Stage stage;
-
-        set_up(&stage, sizes[i][0], sizes[i][1]);
-        for (const char *key = keys; *key; key++) {
-            const struct Canvas *canvas = &stage.ui.canvas;
-            int y = stage.ui.layout.body_y;
-
-            press(&stage, (uint32_t)*key);
-            for (; y < canvas->height - 3; y++)
-                for (int x = 0; x < canvas->width; x++) {
-                    const struct Cell *above = Canvas_cell(canvas, y, x);
-                    const struct Cell *below = Canvas_cell(canvas, y + 1, x);
-
-                    // A callee begins only below its caller.
-                    if (above->code == 0x2502 && x &&
-                        Canvas_cell(canvas, y, x - 1)->code == ' ')
-                        assert_true(below->code == 0x2502 ||
-                                    below->code == ' ' || below->code == 0xb7);
-                }
-        }
-        tear_down(&stage);
-    }
-}
-
 // The view says why there is nothing; stacks that came stay for a while.
 static void test_opened_too_late(void **state)
 {
@@ -393,15 +310,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moving),
-        cmocka_unit_test(test_zoom),
         cmocka_unit_test(test_clicks),
         cmocka_unit_test(test_search),
         cmocka_unit_test(test_search_outside),
         cmocka_unit_test(test_search_letter_by_letter),
         cmocka_unit_test(test_what_is_gone_for_the_moment),
-        cmocka_unit_test(test_nothing_to_see),
         cmocka_unit_test(test_opened_too_late),
-        cmocka_unit_test(test_every_size),
         cmocka_unit_test(test_windows),
     };
 
