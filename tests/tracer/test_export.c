@@ -14,17 +14,13 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <cmocka.h>
-
-#include "tests/sanitizers.h"
 
 struct Fixture {
     struct Engine engine;
@@ -149,65 +145,6 @@ static void record(struct Fixture *f, struct Code *code, unsigned calls)
 
 // --- In the foreground -------------------------------------------------------
 
-static void test_without_a_timeline(void **state)
-{
-    struct Fixture *f = *state;
-    struct Timeline *timeline = f->session.timeline;
-    struct PerfettoResult result;
-    char path[PATH_MAX];
-
-    path_in(f, path, "trace.json");
-    f->session.timeline = NULL;
-    assert_int_equal(Export_write(f->export, path, true, NULL, NULL, &result),
-                     -ENODATA);
-    assert_false(exists(path));
-    assert_int_equal(start_to(f, path), -ENODATA);
-    f->session.timeline = timeline;
-}
-
-static void test_what_was_pushed_is_written(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add_code(&f->engine, "Class.method", 0);
-    struct PerfettoResult result = {0};
-    struct stat info;
-    char path[PATH_MAX], *text;
-
-    path_in(f, path, "trace.json");
-    record(f, code, 3); // not drained yet
-    assert_int_equal(Export_write(f->export, path, false, NULL, NULL, &result),
-                     0);
-    assert_int_equal(stat(path, &info), 0);
-    assert_int_equal(result.bytes, info.st_size);
-    assert_true(result.events >= 6);
-    assert_true(result.cpu_ns > 0);
-    text = contents(path);
-    assert_non_null(strstr(text, "\"Class.method\""));
-    assert_non_null(strstr(text, "python app.py"));
-    free(text);
-    assert_int_equal(files_in(f), 1); // nothing beside it
-}
-
-static void test_nothing_is_overwritten_unasked(void **state)
-{
-    struct Fixture *f = *state;
-    struct PerfettoResult result;
-    char path[PATH_MAX], *text;
-
-    path_in(f, path, "trace.json");
-    create(path, "precious");
-    assert_int_equal(Export_write(f->export, path, false, NULL, NULL, &result),
-                     -EEXIST);
-    text = contents(path);
-    assert_string_equal(text, "precious");
-    free(text);
-    assert_int_equal(Export_write(f->export, path, true, NULL, NULL, &result),
-                     0);
-    text = contents(path);
-    assert_non_null(strstr(text, "traceEvents"));
-    free(text);
-}
-
 static void test_a_failure_does_not_block_the_next(void **state)
 {
     struct Fixture *f = *state;
@@ -300,38 +237,6 @@ static void test_as_much_as_there_is_time_for(void **state)
     assert_true(result.events >= 2000002);
 }
 
-static void test_as_much_as_there_is_room_for(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *first = add_code(&f->engine, "first", 0);
-    struct Code *last = add_code(&f->engine, "last", 0);
-    struct ExportLimit limit = {0};
-    struct PerfettoResult result = {0};
-    struct rlimit before, small;
-    char path[PATH_MAX], *text;
-    int error;
-
-    signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &before);
-    small = before;
-    small.rlim_cur = 10 << 20;
-    path_in(f, path, "trace.json");
-    record(f, first, 200000);
-    record(f, last, 1);
-    setrlimit(RLIMIT_FSIZE, &small);
-    error = Export_write(f->export, path, false, NULL, NULL, &result);
-    assert_int_equal(error, -EFBIG); // who has not allowed for a part
-    error = Export_write(f->export, path, false, NULL, &limit, &result);
-    setrlimit(RLIMIT_FSIZE, &before);
-    assert_int_equal(error, 0);
-    assert_true(limit.part > 0.1 && limit.part < 0.5);
-    assert_true(result.bytes > 4 << 20 && result.bytes <= 10 << 20);
-    text = contents(path);
-    assert_non_null(strstr(text, "\"last\""));
-    free(text);
-    assert_int_equal(files_in(f), 1);
-}
-
 static void test_no_time_at_all(void **state)
 {
     struct Fixture *f = *state;
@@ -349,31 +254,6 @@ static void test_no_time_at_all(void **state)
     assert_int_equal(
         Export_write(f->export, path, false, NULL, &limit, &result), 0);
     assert_true(limit.part == 1);
-}
-
-// Retired code is known by name, also where it was not reclaimed yet when the
-// export began.
-static void test_names_of_the_retired(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *codes[2] = {add_code(&f->engine, "reclaimed", 0),
-                             add_code(&f->engine, "on_its_way", 0)};
-    struct PerfettoResult result;
-    char path[PATH_MAX], *text;
-
-    path_in(f, path, "trace.json");
-    record(f, codes[0], 1);
-    record(f, codes[1], 1);
-    Engine_retire(&f->engine, codes[0]);
-    Collect_drain(&f->session);
-    Engine_retire(&f->engine, codes[1]);
-    assert_int_equal(Export_write(f->export, path, false, NULL, NULL, &result),
-                     0);
-    text = contents(path);
-    assert_non_null(strstr(text, "\"reclaimed\""));
-    assert_non_null(strstr(text, "\"on_its_way\""));
-    assert_null(strstr(text, "<retired>"));
-    free(text);
 }
 
 struct Race {
@@ -427,20 +307,6 @@ static void test_names_while_code_goes(void **state)
 }
 
 // --- In the background -------------------------------------------------------
-
-static void test_background(void **state)
-{
-    struct Fixture *f = *state;
-    char path[PATH_MAX], *text;
-
-    path_in(f, path, "trace.json");
-    record(f, add_code(&f->engine, "f", 0), 3);
-    assert_int_equal(start_to(f, path), 0);
-    wait_until_idle(f);
-    text = contents(path);
-    assert_non_null(strstr(text, "\"f\""));
-    free(text);
-}
 
 // It is the descriptor that is written to; the name says whether it is packed.
 static void test_names(void **state)
@@ -527,43 +393,6 @@ static void test_one_at_a_time(void **state)
     assert_int_equal(Export_write(f->export, other, false, NULL, NULL, &result),
                      0);
     assert_true(exists(other));
-}
-
-static void test_cancel(void **state)
-{
-    struct Fixture *f = *state;
-    char path[PATH_MAX];
-
-    path_in(f, path, "trace.json");
-    record(f, add_code(&f->engine, "f", 0), 100);
-    for (int i = 0; i < 10; i++) {
-        pthread_mutex_lock(&f->engine.traces.mutex);
-        assert_int_equal(start_to(f, path), 0);
-        Export_cancel(f->export);
-        pthread_mutex_unlock(&f->engine.traces.mutex);
-        wait_until_idle(f);
-    }
-    assert_int_equal(files_in(f), 1); // the viewer's: nothing beside it
-    // It was that export's: the next one runs.
-    assert_int_equal(start_to(f, path), 0);
-    wait_until_idle(f);
-    assert_true(exists(path));
-}
-
-static void test_closed(void **state)
-{
-    struct Fixture *f = *state;
-    struct PerfettoResult result;
-    char path[PATH_MAX];
-
-    path_in(f, path, "trace.json");
-    Export_close(f->export);
-    assert_int_equal(start_to(f, path), -ESHUTDOWN);
-    unlink(path);
-    Export_close(f->export);
-    // The timeline at stop is still to be written.
-    assert_int_equal(Export_write(f->export, path, false, NULL, NULL, &result),
-                     0);
 }
 
 // At any moment of an export: nobody writes to the file afterwards, and no
@@ -666,27 +495,6 @@ static void test_free_names(void **state)
     expect_name(f, "trace.json", name);
 }
 
-// Through a link: a test that fails must not leave anything in /dev.
-static void test_a_device_is_written_to(void **state)
-{
-    struct Fixture *f = *state;
-    struct PerfettoResult result = {0};
-    struct stat info;
-    char link[PATH_MAX], name[PATH_MAX];
-
-    path_in(f, link, "null.json");
-    assert_int_equal(symlink("/dev/null", link), 0);
-    expect_name(f, "null.json", "null.json");
-    OutputName_own(link, name);
-    assert_string_equal(name, link);
-    record(f, add_code(&f->engine, "one", 0), 3);
-    assert_int_equal(Export_write(f->export, link, false, NULL, NULL, &result),
-                     0);
-    assert_true(result.bytes > 100);
-    assert_int_equal(stat(link, &info), 0);
-    assert_true(S_ISCHR(info.st_mode));
-}
-
 static void test_free_names_keep_endings(void **state)
 {
     static const char *const cases[][3] = {
@@ -757,26 +565,17 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_without_a_timeline),
-        TEST(test_what_was_pushed_is_written),
-        TEST(test_nothing_is_overwritten_unasked),
         TEST(test_a_failure_does_not_block_the_next),
         TEST(test_a_watcher_may_end_it),
         TEST(test_as_much_as_there_is_time_for),
-        TEST(test_as_much_as_there_is_room_for),
         TEST(test_no_time_at_all),
-        TEST(test_names_of_the_retired),
         TEST(test_names_while_code_goes),
-        TEST(test_background),
         TEST(test_names),
         TEST(test_the_program_takes_the_descriptor),
         TEST(test_one_at_a_time),
-        TEST(test_cancel),
-        TEST(test_closed),
         TEST(test_closed_while_it_runs),
         TEST(test_from_two_sides),
         TEST(test_free_names),
-        TEST(test_a_device_is_written_to),
         TEST(test_free_names_keep_endings),
     };
 

@@ -67,35 +67,6 @@ static void expect_nobody(struct Fixture *f, uint32_t id)
     assert_false(NameQuery_find(&f->query, id, &name));
 }
 
-static void test_the_living(void **state)
-{
-    struct Fixture *f = *state;
-
-    expect_nobody(f, 0);
-    expect_nobody(f, 1);
-    add(f);
-    add(f);
-    expect(f, 1);
-    expect(f, 2);
-    expect(f, 1);
-    expect_nobody(f, 3);
-}
-
-// The text is the asker's: it outlives its code object.
-static void test_the_text_is_a_copy(void **state)
-{
-    struct Fixture *f = *state;
-    struct PerfettoName name;
-    struct Code *code = add(f);
-
-    assert_true(NameQuery_find(&f->query, 1, &name));
-    Registry_retire(f->registry, code, 1);
-    assert_ptr_equal(Registry_take_retired(f->registry, UINT64_MAX), code);
-    Code_free(code);
-    assert_string_equal(name.name, "name1");
-    expect_nobody(f, 1);
-}
-
 static void test_the_retired(void **state)
 {
     struct Fixture *f = *state;
@@ -145,53 +116,6 @@ static void test_the_ring_wraps(void **state)
             expect(f, 5 * i);
         expect_nobody(f, 5 * i + 1);
     }
-}
-
-static void test_release_and_again(void **state)
-{
-    struct Fixture *f = *state;
-
-    retire(f, 1);
-    Names_release(&f->names);
-    expect_nobody(f, 1);
-    retire(f, 2);
-    expect(f, 2);
-    expect_nobody(f, 1);
-}
-
-// How many names are looked at to find an id, or that it is not there.
-static unsigned steps_to(const struct Fixture *f, uint32_t id)
-{
-    const struct RetiredNames *retired = f->names.retired;
-    uint32_t at = retired->first[id % NAMES_ROOM];
-    unsigned steps = 0;
-
-    for (; at; at = retired->slots[at - 1].next) {
-        steps++;
-        if (retired->slots[at - 1].id == id)
-            break;
-    }
-    return steps;
-}
-
-// An export of a long trace asks for each of them, many times over. Each answer
-// is a look-up and no search, also once the ring has wrapped.
-static void test_asking_is_no_search(void **state)
-{
-    struct Fixture *f = *state;
-    uint32_t first;
-
-    for (uint32_t i = 1; i <= 5 * NAMES_ROOM / 2; i++)
-        retire(f, i);
-    for (uint32_t i = 1; i <= 4 * NAMES_ROOM; i++)
-        assert_true(steps_to(f, i) <= 1);
-    for (uint32_t i = 1 + 3 * NAMES_ROOM / 2; i <= 5 * NAMES_ROOM / 2; i++)
-        assert_int_equal(steps_to(f, i), 1);
-    expect(f, 2 * NAMES_ROOM);
-    first = f->names.retired->first[0];
-    f->names.retired->first[0] = 0; // it looks nowhere else
-    expect_nobody(f, 2 * NAMES_ROOM);
-    f->names.retired->first[0] = first;
 }
 
 // --- An asker while code comes and goes --------------------------------------
@@ -296,13 +220,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_the_living),
-        TEST(test_the_text_is_a_copy),
         TEST(test_the_retired),
         TEST(test_many_of_them),
         TEST(test_the_ring_wraps),
-        TEST(test_release_and_again),
-        TEST(test_asking_is_no_search),
         TEST(test_asked_while_code_comes_and_goes),
     };
 

@@ -3,11 +3,8 @@
 // each. The tools themselves read them in tests/python/test_profiles.py.
 #include "tracer/timeline/profile_file.h"
 
-#include <json-c/json.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -80,22 +77,6 @@ static void folded_stacks(void **state)
     Profile_release(&profile);
 }
 
-// Innermost first.
-static void a_stack(void **state)
-{
-    struct Profile profile;
-    uint32_t stack[PROFILE_DEPTH];
-
-    (void)state;
-    make(&profile);
-    assert_int_equal(Profile_stack(&profile, 4, stack), 4);
-    assert_int_equal(stack[0], 1);
-    assert_int_equal(stack[1], 0);
-    assert_int_equal(Profile_stack(&profile, 0, stack), 1);
-    assert_int_equal(stack[0], 4);
-    Profile_release(&profile);
-}
-
 static void of_one_name_and_place(void **state)
 {
     struct Profile profile;
@@ -144,85 +125,12 @@ static void callees_without_a_row(void **state)
     Profile_release(&profile);
 }
 
-static bool holds(const struct Bytes *out, const void *what, size_t size)
-{
-    size_t i;
-
-    for (i = 0; i + size <= out->size; i++)
-        if (!memcmp(out->data + i, what, size))
-            return true;
-    return false;
-}
-
-// marshal.dumps() of these.
-static void numbers_of_pstats(void **state)
-{
-    static const char small[] = "i\x2a\0\0\0i\x2a\0\0\0";
-    static const char large[] = "l\x03\0\0\0\x01\0\0\0\0\x04"; // 2**40 + 1
-    struct Profile profile;
-    struct Bytes out;
-
-    (void)state;
-    make(&profile);
-    profile.functions[0].calls = 1099511627777;
-    profile.functions[1].calls = 41.6;
-    out = written(&profile, FILE_PSTATS);
-    assert_int_equal(out.data[0], '{');
-    assert_true(holds(&out, small, sizeof small - 1));
-    assert_true(holds(&out, large, sizeof large - 1));
-    Bytes_release(&out);
-    Profile_release(&profile);
-}
-
-static void an_empty_table(void **state)
-{
-    static const struct FlameTable empty = {0};
-    struct Profile profile;
-    enum FileContent content;
-
-    (void)state;
-    assert_int_equal(Profile_init(&profile, &empty), 0);
-    Profile_merge(&profile);
-    for (content = FILE_FOLDED; content <= FILE_PPROF; content++) {
-        struct Bytes out = written(&profile, content);
-
-        Bytes_release(&out);
-    }
-    Profile_release(&profile);
-}
-
-static void speedscope(void **state)
-{
-    struct Profile profile;
-    struct Bytes out;
-    struct json_object *root, *all, *one;
-
-    (void)state;
-    make(&profile);
-    out = written(&profile, FILE_SPEEDSCOPE);
-    root = json_tokener_parse((const char *)out.data);
-    assert_non_null(root);
-    all = json_object_object_get(root, "profiles");
-    one = json_object_array_get_idx(all, 0);
-    assert_int_equal(
-        json_object_get_int(json_object_object_get(one, "endValue")), 78900);
-    assert_int_equal(
-        json_object_array_length(json_object_object_get(one, "samples")), 6);
-    json_object_put(root);
-    Bytes_release(&out);
-    Profile_release(&profile);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folded_stacks),
-        cmocka_unit_test(a_stack),
         cmocka_unit_test(of_one_name_and_place),
         cmocka_unit_test(callees_without_a_row),
-        cmocka_unit_test(numbers_of_pstats),
-        cmocka_unit_test(an_empty_table),
-        cmocka_unit_test(speedscope),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

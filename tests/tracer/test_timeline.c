@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -131,22 +130,6 @@ static void an_empty_one(void **state)
     Timeline_free(timeline);
     Timeline_free(NULL);
     Ring_free(ring);
-}
-
-static void a_long_name_is_cut(void **state)
-{
-    struct Timeline *timeline = Timeline_new(1 << 20);
-    struct TimelineView *view;
-    char name[500];
-
-    (void)state;
-    memset(name, 'x', sizeof name);
-    name[499] = 0;
-    assert_non_null(Timeline_begin(timeline, 0, 1, name));
-    view = Timeline_freeze(timeline);
-    assert_int_equal(strlen(view->threads[0].name), 63);
-    TimelineView_free(view);
-    Timeline_free(timeline);
 }
 
 static void chunks_hold_all_in_order_and_what_is_open(void **state)
@@ -375,30 +358,6 @@ static void live(struct Timeline *timeline, struct Ring *ring, unsigned number,
     Timeline_end(timeline, track);
 }
 
-static void a_thousand_short_threads_fit(void **state)
-{
-    struct Timeline *timeline = Timeline_new(4 << 20);
-    struct Ring *ring = Ring_new(NULL);
-    struct TimelineView *view;
-    unsigned number;
-
-    (void)state;
-    for (number = 1; number <= 1000; number++)
-        live(timeline, ring, number, 50);
-    assert_int_equal(forgotten(timeline), 0);
-    // What they keep is not much more than their events.
-    assert_true(Timeline_bytes(timeline) < 1000 * (50 * 16 + 400));
-    view = Timeline_freeze(timeline);
-    assert_int_equal(view->thread_count, 1000);
-    for (number = 1; number <= 1000; number++) {
-        assert_int_equal(view->threads[number - 1].number, number);
-        assert_int_equal(replay(view, number), 50);
-    }
-    TimelineView_free(view);
-    Timeline_free(timeline);
-    Ring_free(ring);
-}
-
 // However many have come and gone, the limit holds the newest events, and the
 // names of those whose events they are.
 static void dead_threads_leave_room(void **state)
@@ -473,62 +432,6 @@ static void what_the_dead_lost_stays_counted(void **state)
     TimelineView_free(view);
     Timeline_free(timeline);
     Ring_free(program.ring);
-}
-
-// One that is alive keeps its name and its open calls, whatever it says.
-static void the_silent_one_stays(void **state)
-{
-    struct Timeline *timeline = Timeline_new(64 << 10);
-    struct Ring *ring = Ring_new(NULL);
-    struct Track *silent = Timeline_begin(timeline, 0, 7, "silent");
-    struct TimelineView *view;
-    unsigned number;
-
-    (void)state;
-    Ring_push(ring, 10, EVENT_ENTER, Event_call(5, 0));
-    drain(timeline, silent, ring);
-    for (number = 1; number <= 2000; number++)
-        live(timeline, ring, number, 20);
-    Timeline_end(timeline, begin(timeline, number)); // it said nothing
-    view = Timeline_freeze(timeline);
-    assert_string_equal(view->threads[0].name, "silent");
-    assert_int_equal(view->threads[0].forgotten, 1);
-    assert_int_equal(view->chunks[0]->thread, 0);
-    assert_int_equal(view->chunks[0]->event_count, 0);
-    assert_int_equal(view->chunks[0]->open_count, 1);
-    assert_int_equal(view->threads[view->thread_count - 1].number, number - 1);
-    TimelineView_free(view);
-    Timeline_end(timeline, silent); // with its last chunk gone, it goes
-    view = Timeline_freeze(timeline);
-    assert_int_equal(view->threads[0].number, number - view->thread_count);
-    TimelineView_free(view);
-    Timeline_free(timeline);
-    Ring_free(ring);
-}
-
-// Threads that the collector finds at once come newest first.
-static void threads_come_in_order(void **state)
-{
-    struct Timeline *timeline = Timeline_new(1 << 20);
-    static const unsigned numbers[] = {5, 9, 2, 7, 1, 8};
-    struct Ring *ring = Ring_new(NULL);
-    struct TimelineView *view;
-    size_t i;
-
-    (void)state;
-    for (i = 0; i < 6; i++)
-        live(timeline, ring, numbers[i], 10);
-    view = Timeline_freeze(timeline);
-    assert_int_equal(view->thread_count, 6);
-    assert_int_equal(view->chunk_count, 6);
-    for (i = 0; i < 6; i++) {
-        assert_int_equal(view->chunks[i]->thread, view->threads[i].number);
-        assert_true(!i ||
-                    view->threads[i].number > view->threads[i - 1].number);
-    }
-    TimelineView_free(view);
-    Timeline_free(timeline);
-    Ring_free(ring);
 }
 
 static void deep_recursion_does_not_fill_it_with_stacks(void **state)
@@ -669,60 +572,6 @@ static void a_file_that_is_full(void **state)
     assert_true(events * sizeof(struct Event) > 900 << 10);
     Timeline_free(timeline);
     Ring_free(program.ring);
-}
-
-static void threads_that_end_are_in_a_file(void **state)
-{
-    struct Timeline *timeline = Timeline_new(1 << 20);
-    struct TimelineView *view;
-    unsigned i, ended = 2000;
-
-    (void)state;
-    assert_int_equal(Timeline_spill_to(timeline, "/tmp"), 0);
-    for (i = 0; i < ended; i++) {
-        struct Program program = {.ring = Ring_new(NULL), .ticks = 1000 * i};
-        struct Track *track = begin(timeline, i);
-
-        Program_run(&program, 60);
-        drain(timeline, track, program.ring);
-        Timeline_end(timeline, track);
-        Ring_free(program.ring);
-    }
-    assert_true(Timeline_bytes(timeline) <= 1 << 20);
-    view = Timeline_freeze(timeline);
-    assert_int_equal(view->forgotten, 0);
-    for (i = 0; i < ended; i += 97)
-        assert_int_equal(replay(view, i), 60);
-    TimelineView_free(view);
-    Timeline_free(timeline);
-}
-
-// Its chunk was in the file already, in which nothing is given back.
-static void a_thread_that_ends_when_all_is_in_the_file(void **state)
-{
-    struct Timeline *timeline = Timeline_new(200 << 10);
-    struct Program busy = {.ring = Ring_new(NULL), .seed = 1, .ticks = 9000};
-    struct Track *idle = begin(timeline, 0), *track = begin(timeline, 1);
-    struct Ring *ring = Ring_new(NULL);
-    size_t i, before;
-
-    (void)state;
-    assert_int_equal(Timeline_spill_to(timeline, "/tmp"), 0);
-    for (i = 0; i < 2000; i++)
-        Ring_push(ring, i + 1, i % 2 ? EVENT_LEAVE : EVENT_ENTER,
-                  Event_call(1, 0));
-    drain(timeline, idle, ring);
-    for (i = 0; i < 10; i++) {
-        Program_run(&busy, 10000);
-        drain(timeline, track, busy.ring);
-    }
-    before = Timeline_bytes(timeline);
-    Timeline_end(timeline, idle);
-    assert_true(Timeline_bytes(timeline) <= before);
-    assert_int_equal(forgotten(timeline), 0);
-    Timeline_free(timeline);
-    Ring_free(ring);
-    Ring_free(busy.ring);
 }
 
 // Thousands of open calls before each chunk are in the file, too.
@@ -867,24 +716,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_one),
-        cmocka_unit_test(a_long_name_is_cut),
         cmocka_unit_test(chunks_hold_all_in_order_and_what_is_open),
         cmocka_unit_test(the_oldest_of_all_threads_is_forgotten),
         cmocka_unit_test(a_view_does_not_change_and_outlives_all),
         cmocka_unit_test(the_level_is_authoritative),
         cmocka_unit_test(a_chunk_after_a_switch),
         cmocka_unit_test(gaps_are_counted_and_marked),
-        cmocka_unit_test(a_thousand_short_threads_fit),
         cmocka_unit_test(dead_threads_leave_room),
         cmocka_unit_test(what_the_dead_lost_stays_counted),
-        cmocka_unit_test(the_silent_one_stays),
-        cmocka_unit_test(threads_come_in_order),
         cmocka_unit_test(deep_recursion_does_not_fill_it_with_stacks),
         cmocka_unit_test(the_newest_part_of_a_view),
         cmocka_unit_test(what_memory_has_no_room_for_is_in_a_file),
         cmocka_unit_test(a_file_that_is_full),
-        cmocka_unit_test(threads_that_end_are_in_a_file),
-        cmocka_unit_test(a_thread_that_ends_when_all_is_in_the_file),
         cmocka_unit_test(deep_stacks_are_in_the_file),
         cmocka_unit_test(a_gap_after_what_is_in_the_file),
         cmocka_unit_test(views_are_taken_while_it_records),
