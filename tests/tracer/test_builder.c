@@ -94,29 +94,6 @@ static struct Code *called(struct Fixture *f, const char *name, uint64_t calls)
 
 // --- The head ----------------------------------------------------------------
 
-static void test_head(void **state)
-{
-    struct Fixture *f = *state;
-    const struct Snapshot *s;
-
-    add_trace(&f->engine, true);
-    s = build(f);
-    assert_int_equal(s->schema, SNAPSHOT_SCHEMA);
-    assert_int_equal(s->pid, getpid());
-    assert_string_equal(s->command, "python app.py");
-    assert_string_equal(s->python, "CPython 3.99");
-    assert_string_equal(s->mode, "adaptive");
-    assert_int_equal(s->threshold, 500);
-    assert_true(s->tsc_hz == Clock_hz(&f->engine.clock));
-    assert_true(s->overhead_budget == 0.25);
-    assert_int_equal(s->functions_total, 0);
-    assert_int_equal(s->sites_armed, 0);
-    // At least the registry, and a thread record with its ring.
-    assert_true(s->memory_bytes >= sizeof(struct Registry) +
-                                       sizeof(struct ThreadTrace) +
-                                       RING_EVENTS * sizeof(struct Event));
-}
-
 static void test_uptime(void **state)
 {
     struct Fixture *f = *state;
@@ -275,29 +252,6 @@ static void test_the_unseen_have_no_row(void **state)
     assert_non_null(find(s, called_));
     assert_non_null(find(s, seen));
     assert_non_null(find(s, sampled));
-}
-
-static void test_each_state_is_counted_as_itself(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *dark[3], *partial[2];
-    const struct Snapshot *s;
-
-    called(f, "armed", 1);
-    for (int i = 0; i < 2; i++) {
-        partial[i] = called(f, "partial", 1);
-        Code_darken_site(partial[i], &partial[i]->layout.sites[1]);
-    }
-    for (int i = 0; i < 3; i++) {
-        dark[i] = called(f, "dark", 1);
-        dark[i]->hot.dark = true;
-        for (int site = 0; site < 3; site++)
-            dark[i]->layout.sites[site].dark = 1;
-    }
-    s = build(f);
-    assert_int_equal(s->states_armed, 1);
-    assert_int_equal(s->states_partial, 2);
-    assert_int_equal(s->states_dark, 3);
 }
 
 static void test_states_and_sites(void **state)
@@ -808,30 +762,6 @@ static void test_overhead(void **state)
                        0.25 / s->overhead_measured, 1e-6);
 }
 
-// What the process did before the session is not its base.
-static void test_overhead_of_the_first_look(void **state)
-{
-    struct Fixture *f = *state;
-    struct ThreadTrace *trace = add_trace(&f->engine, false);
-    double from, spent;
-
-    while (seconds(CLOCK_PROCESS_CPUTIME_ID) < 0.1)
-        ;
-    from = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    Transitions_init(&f->session.transitions, &f->engine.opcodes,
-                     &f->engine.clock, f->session.start_ticks);
-    Collect_init(&f->session);
-    Costs_init(&f->session);
-    do
-        spent = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
-    while (spent < 0.05);
-    Counter_set(&trace->overhead,
-                (uint64_t)(0.02 / ACCOUNT_COLD * Clock_hz(&f->engine.clock)));
-    assert_true(build(f)->overhead_hooks <= 0.02 / (spent - 0.02) * 1.01);
-    spent = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
-    assert_true(f->snapshot->overhead_hooks >= 0.02 / (spent - 0.02) * 0.99);
-}
-
 // --- While hooks run ---------------------------------------------------------
 
 struct Race {
@@ -934,14 +864,12 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_head),
         TEST(test_uptime),
         TEST(test_what_nothing_measures_is_null),
         TEST(test_counters),
         TEST(test_quantiles_are_of_the_newest_call),
         TEST(test_what_was_not_timed_is_null),
         TEST(test_the_unseen_have_no_row),
-        TEST(test_each_state_is_counted_as_itself),
         TEST(test_states_and_sites),
         TEST(test_age),
         TEST(test_no_cycles_below_zero),
@@ -959,7 +887,6 @@ int main(void)
         TEST(test_the_retired_by_their_share_of_the_run),
         TEST(test_threads_without_a_sampler),
         TEST(test_overhead),
-        TEST(test_overhead_of_the_first_look),
         TEST(test_while_hooks_run),
     };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tracer/code/code: sites and instruction numbers laid out from bytecode,
 // callers, re-arming, and the figures that are derived from the counters.
-#include "ipc/base/heap.h"
 #include "tracer/code/code.h"
 
 #include "tests/tracer/make_opcodes.h"
@@ -10,7 +9,6 @@
 #include "tracer/code/links.h"
 #include "tracer/code/means.h"
 
-#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -139,19 +137,6 @@ static void test_what_hooks_cost_is_known_by_site(void **state)
     Code_free(generator);
 }
 
-static void test_everywhere_else_is_no_site(void **state)
-{
-    static const unsigned none[] = {1, 2, 4, 5, 6, 8, 9, 13, 14};
-    struct Code *code = generator(500, false);
-
-    (void)state;
-    for (unsigned i = 0; i < sizeof none / sizeof *none; i++)
-        assert_null(Code_site(code, 2 * none[i]));
-    assert_null(Code_site(code, sizeof GENERATOR));
-    assert_null(Code_site(code, SIZE_MAX));
-    Code_free(code);
-}
-
 // 3.14: the second site of a branch follows its first.
 static void test_two_arms_are_two_sites(void **state)
 {
@@ -168,20 +153,6 @@ static void test_two_arms_are_two_sites(void **state)
     Code_free(code);
 }
 
-// Caches and a prefix count as part of their instruction.
-static void test_instructions_are_numbered(void **state)
-{
-    static const unsigned numbers[UNITS] = {0, 1, 2, 3, 3, 4, 5,  6,
-                                            6, 7, 7, 8, 9, 9, 10, 11};
-    struct Code *code = generator(500, false);
-
-    (void)state;
-    assert_int_equal(code->layout.unit_count, UNITS);
-    for (unsigned i = 0; i < UNITS; i++)
-        assert_int_equal(code->layout.units[i].number, numbers[i]);
-    Code_free(code);
-}
-
 // A block that ends behind a loop may have begun before it: it holds at most
 // what comes after the jump back, that of instruction 9, or all from the start.
 static void test_reach_ends_at_the_loop_before(void **state)
@@ -192,38 +163,6 @@ static void test_reach_ends_at_the_loop_before(void **state)
     (void)state;
     for (unsigned i = 0; i < 7; i++)
         assert_int_equal(code->layout.sites[i].reach, reach[i]);
-    Code_free(code);
-}
-
-static void test_all_is_copied(void **state)
-{
-    char name[] = "f", file[] = "g.py";
-    uint8_t bytecode[] = {RESUME, 0, RETURN_VALUE, 0}, table[] = {1, 2, 3};
-    struct CodeSource source = {.address = 0x10,
-                                .name = name,
-                                .file = file,
-                                .line = 3,
-                                .bytecode = bytecode,
-                                .bytecode_size = sizeof bytecode,
-                                .line_table = table,
-                                .line_table_size = sizeof table};
-    struct Code *code = Code_new(9, &source, &opcodes, 500, false);
-
-    (void)state;
-    memset(name, 'x', 1), memset(file, 'x', 4);
-    memset(bytecode, 0, sizeof bytecode), memset(table, 0, sizeof table);
-    assert_int_equal(code->hot.id, 9);
-    assert_int_equal(code->who.address, 0x10);
-    assert_int_equal(code->who.line, 3);
-    assert_string_equal(code->who.name, "f");
-    assert_string_equal(code->who.file, "g.py");
-    assert_int_equal(code->who.bytecode[2], RETURN_VALUE);
-    assert_int_equal(code->who.line_table_size, 3);
-    assert_int_equal(code->who.line_table[2], 3);
-    assert_true(code->hot.exact);
-    assert_true(code->hot.calls_exact);
-    assert_false(code->hot.dark);
-    assert_true(Counter_get(&code->hot.min_cycles) == UINT64_MAX);
     Code_free(code);
 }
 
@@ -278,19 +217,6 @@ static void test_huge_code(void **state)
     free(bytecode);
 }
 
-static void test_no_threshold_is_never(void **state)
-{
-    struct Code *code = generator(0, false);
-
-    (void)state;
-    assert_true(code->hot.stop_at == CODE_NEVER);
-    assert_true(Code_site(code, 0)->stop_at == CODE_NEVER);
-    assert_true(Code_site(code, 24)->stop_at == CODE_NEVER);
-    // What follows from other sites is of no use however long they fire.
-    assert_int_equal(Code_site(code, 6)->stop_at, 1);
-    Code_free(code);
-}
-
 // --- Counting ----------------------------------------------------------------
 
 static void test_counting_leaves_out_the_redundant(void **state)
@@ -308,26 +234,6 @@ static void test_counting_leaves_out_the_redundant(void **state)
     Code_count_sites(code, &sites, &dark);
     assert_int_equal(sites, 6);
     assert_int_equal(dark, 2);
-    Code_free(code);
-}
-
-static void test_bytes_follow_what_is_held(void **state)
-{
-    struct Code *code = generator(500, false);
-    size_t before = Code_bytes(code);
-    uint8_t live[sizeof GENERATOR];
-
-    (void)state;
-    // At least the record, its sites, its map and its copies.
-    assert_true(before >= sizeof *code + 7 * sizeof(struct Site) +
-                              UNITS * (sizeof(struct Unit) + 2) + 2);
-    code->hot.histogram = Heap_zeroed(1, sizeof(struct Histogram));
-    assert_int_equal(Code_bytes(code) - before, sizeof(struct Histogram));
-    memcpy(live, GENERATOR, sizeof live);
-    live[6] = FOR_ITER_RANGE;
-    assert_int_equal(scan(code, live, &opcodes), 0);
-    assert_true(Code_bytes(code) - before >=
-                sizeof(struct Histogram) + sizeof(struct KnownOpcode));
     Code_free(code);
 }
 
@@ -390,27 +296,6 @@ static void expect_epochs(const struct Code *code, bool blocks)
 {
     assert_int_not_equal(code->hot.epoch, 0);
     assert_int_equal(code->hot.block_epoch, blocks ? code->hot.epoch : 0);
-}
-
-static void test_when_blocks_are_right(void **state)
-{
-    struct Code *code = generator(500, false);
-
-    (void)state;
-    expect_epochs(code, true); // no histogram yet
-    code->hot.histogram = Heap_zeroed(1, sizeof(struct Histogram));
-    Code_refresh(code);
-    expect_epochs(code, true);
-    Code_gain_dark_callee(code);
-    expect_epochs(code, false);
-    Code_lose_dark_callee(code);
-    expect_epochs(code, true);
-    code->hot.dark = true;
-    Code_refresh(code);
-    expect_epochs(code, true);
-    Code_rearm(code, 500, true, 0);
-    expect_epochs(code, true);
-    Code_free(code);
 }
 
 // Epoch 0 would match the mark for "none".
@@ -646,32 +531,7 @@ static void test_links(void **state)
     Code_free(caller);
 }
 
-// Calls that were open meanwhile have missed events.
-static void test_rearm_is_a_new_epoch(void **state)
-{
-    struct Code *code = generator(500, false);
-    uint16_t epoch = code->hot.epoch;
-
-    (void)state;
-    Code_rearm(code, 500, true, 0);
-    assert_int_equal(code->hot.epoch, epoch + 1);
-    Code_free(code);
-}
-
 // --- Figures -----------------------------------------------------------------
-
-static void test_events_are_calls_and_hits(void **state)
-{
-    struct Code *code = generator(500, false);
-
-    (void)state;
-    assert_int_equal(Code_events(code), 0);
-    Counter_set(&code->hot.entries, 1000);
-    for (uint32_t i = 0; i < code->layout.site_count; i++)
-        Counter_set(&code->layout.sites[i].hits, i); // 0 + 1 + ... + 6
-    assert_int_equal(Code_events(code), 1021);
-    Code_free(code);
-}
 
 static void test_mean_takes_waits_in(void **state)
 {
@@ -833,12 +693,6 @@ static void test_a_mean_of_hardly_a_call(void **state)
     Code_free(code);
 }
 
-static void test_free_takes_null(void **state)
-{
-    (void)state;
-    Code_free(NULL);
-}
-
 static int set_up(void **state)
 {
     (void)state;
@@ -851,20 +705,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sites_are_where_events_fire),
         cmocka_unit_test(test_what_hooks_cost_is_known_by_site),
-        cmocka_unit_test(test_everywhere_else_is_no_site),
         cmocka_unit_test(test_two_arms_are_two_sites),
-        cmocka_unit_test(test_instructions_are_numbered),
         cmocka_unit_test(test_reach_ends_at_the_loop_before),
-        cmocka_unit_test(test_all_is_copied),
         cmocka_unit_test(test_odd_sizes),
         cmocka_unit_test(test_huge_code),
-        cmocka_unit_test(test_no_threshold_is_never),
         cmocka_unit_test(test_counting_leaves_out_the_redundant),
-        cmocka_unit_test(test_bytes_follow_what_is_held),
         cmocka_unit_test(test_a_caller_is_news_once),
         cmocka_unit_test(test_callers_of_the_never_dark_are_bounded),
         cmocka_unit_test(test_epoch_marks_dark_spells),
-        cmocka_unit_test(test_when_blocks_are_right),
         cmocka_unit_test(test_the_epoch_wraps_to_one),
         cmocka_unit_test(test_a_dark_jump_breaks_blocks),
         cmocka_unit_test(test_rearm_leaves_the_first_call_untimed),
@@ -874,8 +722,6 @@ int main(void)
         cmocka_unit_test(test_between_slices),
         cmocka_unit_test(test_left_unarmed),
         cmocka_unit_test(test_links),
-        cmocka_unit_test(test_rearm_is_a_new_epoch),
-        cmocka_unit_test(test_events_are_calls_and_hits),
         cmocka_unit_test(test_rearm_gives_each_site_its_hits_anew),
         cmocka_unit_test(test_mean_takes_waits_in),
         cmocka_unit_test(test_no_mean_of_a_call_that_does_not_end),
@@ -883,7 +729,6 @@ int main(void)
         cmocka_unit_test(test_calls_of_early_spells),
         cmocka_unit_test(test_by_how_much_estimated_calls_are_off),
         cmocka_unit_test(test_a_mean_of_hardly_a_call),
-        cmocka_unit_test(test_free_takes_null),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

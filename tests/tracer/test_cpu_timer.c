@@ -3,7 +3,6 @@
 // for all of it, to whom they belong; that no signal does harm, however late
 // and whosever; and that the program notices nothing.
 #define _GNU_SOURCE 1 // gettid
-#include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "tracer/base/clock.h"
 #include "tracer/sample/cpu_timer.h"
@@ -22,7 +21,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -268,53 +266,6 @@ static void test_an_hour(void **state)
     CpuTimer_free(timer);
 }
 
-// What has been accounted for otherwise is not in the next sample.
-static void test_time_that_is_accounted_for(void **state)
-{
-    struct CpuTimer *timer = own_timer();
-    uint64_t now;
-
-    (void)state;
-    spin(20 * MS);
-    now = cpu_ns();
-    CpuTimer_account(timer, now);
-    assert_int_equal(CpuTimer_covered_ns(timer), now);
-    CpuTimer_set(timer, 5 * MS);
-    spin_until(timer, 1);
-    assert_true(pop(timer));
-    assert_int_equal(head.cpu_ns, timer->sampled_ns - now);
-    CpuTimer_free(timer);
-}
-
-// Nor is the time of samples that find no room lost: the next one has it.
-static void test_a_full_ring(void **state)
-{
-    struct CpuTimer *timer;
-    uint64_t began, sum = 0, samples;
-
-    (void)state;
-    make_stack(&python, CODE, DEEP);
-    timer = own_timer();
-    began = CpuTimer_covered_ns(timer);
-    CpuTimer_set(timer, MS);
-    while (Counter_get(&timer->ring.lost) < 3 && cpu_ns() - began < LIMIT_NS)
-        continue;
-    assert_true(Counter_get(&timer->ring.lost) >= 3);
-    while (pop(timer)) {
-        assert_int_equal(head.depth, WALK_DEPTH);
-        assert_true(head.flags & SAMPLE_TRUNCATED);
-        assert_int_equal(frames[0].code, CODE + 16 * DEEP);
-        sum += head.cpu_ns;
-    }
-    samples = taken(timer);
-    spin_until(timer, samples + 1);
-    CpuTimer_set(timer, 0);
-    while (pop(timer))
-        sum += head.cpu_ns;
-    assert_int_equal(sum, CpuTimer_covered_ns(timer) - began);
-    CpuTimer_free(timer);
-}
-
 // A rate that changes all the time does not keep samples from coming.
 static void test_a_rate_that_changes(void **state)
 {
@@ -403,30 +354,6 @@ static void test_many_begin_at_once(void **state)
         CpuTimer_free(by_slot[i]);
 }
 
-static void test_whose_code_it_runs(void **state)
-{
-    struct CpuTimer *timer = own_timer();
-    uint64_t from = cpu_ns();
-    bool ours = false, others = false;
-    enum { SIZE = 1 << 20 };
-    char *room = calloc(2, SIZE);
-
-    (void)state;
-    CpuTimer_set(timer, 2 * MS);
-    while (!(ours && others) && cpu_ns() - from < LIMIT_NS) {
-        for (volatile int i = 0; i < 100000; i++) // all of this is the engine's
-            continue;
-        memmove(room, room + 1, 2 * SIZE - 1); // that is the C library's
-        while (pop(timer)) {
-            ours |= head.flags & SAMPLE_OURS;
-            others |= !(head.flags & SAMPLE_OURS);
-        }
-    }
-    assert_true(ours && others);
-    CpuTimer_free(timer);
-    free(room);
-}
-
 // --- Other threads -----------------------------------------------------------
 
 struct Worker {
@@ -467,23 +394,6 @@ static void join(struct Worker *worker)
     pthread_join(worker->thread, NULL);
     sem_destroy(&worker->ready);
     sem_destroy(&worker->go);
-}
-
-static void test_a_thread_that_sleeps(void **state)
-{
-    struct Worker *worker = calloc(1, sizeof *worker);
-    struct CpuTimer *timer;
-
-    (void)state;
-    start(worker, work);
-    timer = timer_of(&worker->python, worker->tid);
-    CpuTimer_set(timer, 20 * MS);
-    spin(300 * MS);
-    assert_int_equal(taken(timer), 0);
-    sem_post(&worker->go);
-    join(worker);
-    CpuTimer_free(timer);
-    free(worker);
 }
 
 // More than a chunk of slots has room for, each with a stack of its own.
@@ -589,27 +499,6 @@ static void test_a_signal_that_comes_late(void **state)
     late.si_signo = timers.signal;
     open_timers();
     send_info(gettid(), late);
-}
-
-// The same by the kernel alone: blocked, expired, freed, closed, unblocked.
-static void test_a_signal_that_was_blocked(void **state)
-{
-    sigset_t set, pending;
-    struct CpuTimer *timer = own_timer();
-    uint64_t from = cpu_ns();
-
-    (void)state;
-    sigemptyset(&set);
-    sigaddset(&set, timers.signal);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    CpuTimer_set(timer, MS);
-    do
-        sigpending(&pending);
-    while (!sigismember(&pending, timers.signal) && cpu_ns() - from < LIMIT_NS);
-    CpuTimer_free(timer);
-    CpuTimers_close(&timers);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    spin(10 * MS);
 }
 
 static bool is_pending(void)
@@ -835,24 +724,6 @@ static void test_handlers_of_the_program(void **state)
     assert_int_equal(in_a_child(check_signals), 0);
 }
 
-static int check_limit(void)
-{
-    const struct rlimit none = {0, 0};
-
-    setrlimit(RLIMIT_SIGPENDING, &none);
-    for (uint64_t i = 1; i <= 300; i++)
-        if (CpuTimer_new(&timers, (uintptr_t)&python, gettid()) ||
-            timers.refused != i)
-            return 1;
-    return 0;
-}
-
-static void test_no_timer_can_be_had(void **state)
-{
-    (void)state;
-    assert_int_equal(in_a_child(check_limit), 0);
-}
-
 struct Storm {
     struct CpuTimer *timer;
     siginfo_t info;
@@ -1045,23 +916,17 @@ int main(void)
         TEST(test_a_thread_that_spins),
         TEST(test_the_state_that_the_thread_runs),
         TEST(test_an_hour),
-        TEST(test_time_that_is_accounted_for),
-        TEST(test_a_full_ring),
         TEST(test_a_rate_that_changes),
         TEST(test_a_thread_that_begins),
         TEST(test_many_begin_at_once),
-        TEST(test_whose_code_it_runs),
-        TEST(test_a_thread_that_sleeps),
         TEST(test_many_threads),
         TEST(test_a_thread_that_has_ended),
         TEST(test_a_signal_that_comes_late),
-        TEST(test_a_signal_that_was_blocked),
         TEST(test_a_thread_that_blocks_the_signal),
         TEST(test_a_thread_that_blocks_the_signal_for_a_moment),
         TEST(test_signals_of_others),
         TEST(test_freed_while_its_handler_runs),
         TEST(test_handlers_of_the_program),
-        TEST(test_no_timer_can_be_had),
         TEST(test_errno_is_kept),
         TEST(test_no_system_call_is_interrupted),
         TEST(test_fork),

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -232,58 +231,6 @@ static void two_arms_are_one_row(void **state)
     Code_free(code);
 }
 
-static void lines_and_sites(void **state)
-{
-    struct Code *code = looped();
-    struct Detail detail;
-
-    (void)state;
-    Detail_init(&detail, code, &code->poll.history, &opcodes);
-    assert_int_equal(row_at(&detail, 0)->line, 11);
-    assert_int_equal(row_at(&detail, 14)->line, 11); // the eighth unit
-    assert_int_equal(row_at(&detail, 18)->line, 0);
-    assert_true(row_at(&detail, 0)->site);
-    assert_false(row_at(&detail, 2)->site);
-    assert_false(row_at(&detail, 6)->site); // follows from the others
-    assert_true(row_at(&detail, 34)->site);
-    assert_int_equal(row_at(&detail, 14)->oparg, 4);
-    Detail_release(&detail);
-    Code_free(code);
-}
-
-static void what_it_became(void **state)
-{
-    struct Code *code = looped();
-    struct Detail detail;
-    uint8_t live[sizeof loop_code];
-
-    (void)state;
-    Detail_init(&detail, code, &code->poll.history, &opcodes);
-    assert_int_equal(row_at(&detail, 6)->live, FOR_ITER);
-    Detail_release(&detail);
-    memcpy(live, loop_code, sizeof live);
-    live[6] = FOR_ITER_RANGE;
-    live[20] = BINARY_OP_ADD_INT;
-    live[28] = FOR_ITER_RANGE; // not what that can become
-    live[34] = INSTRUMENTED_JUMP_BACKWARD;
-    assert_int_equal(scan(code, live, &opcodes), 0);
-    Detail_init(&detail, code, &code->poll.history, &opcodes);
-    assert_int_equal(row_at(&detail, 6)->opcode, FOR_ITER);
-    assert_int_equal(row_at(&detail, 6)->live, FOR_ITER_RANGE);
-    assert_int_equal(row_at(&detail, 20)->live, BINARY_OP_ADD_INT);
-    assert_int_equal(row_at(&detail, 28)->live, BINARY_OP);
-    assert_int_equal(row_at(&detail, 34)->live, JUMP_BACKWARD);
-    assert_false(row_at(&detail, 34)->jitted);
-    Detail_release(&detail);
-    live[34] = ENTER_EXECUTOR;
-    scan(code, live, &opcodes);
-    Detail_init(&detail, code, &code->poll.history, &opcodes);
-    assert_int_equal(row_at(&detail, 34)->live, JUMP_BACKWARD);
-    assert_true(row_at(&detail, 34)->jitted);
-    Detail_release(&detail);
-    Code_free(code);
-}
-
 static void extended_arguments_are_folded(void **state)
 {
     const uint8_t bytes[] = {
@@ -350,28 +297,6 @@ static void blocks_do_not_leak_into_each_other(void **state)
     Code_free(code);
 }
 
-static void a_generator_s_calls_are_resumptions_too(void **state)
-{
-    const uint8_t bytes[] = {
-        RESUME, 0, LOAD_FAST, 0, YIELD_VALUE,  0,
-        RESUME, 5, LOAD_FAST, 0, RETURN_VALUE, 0,
-    };
-    struct Code *code = code_of(bytes, sizeof bytes, false);
-    struct Detail detail;
-
-    (void)state;
-    Counter_set(&code->hot.entries, 10);
-    hit(code, 4, 5, 0, 0);
-    hit(code, 10, 4, 0, 0);
-    Detail_init(&detail, code, &code->poll.history, &opcodes);
-    expect(&detail, 0, 5, false); // five of the ten; one may have raised
-    expect(&detail, 4, 5, true);
-    expect(&detail, 6, 4, false);
-    expect(&detail, 10, 4, true);
-    Detail_release(&detail);
-    Code_free(code);
-}
-
 static void damaged_code_is_survived(void **state)
 {
     uint8_t bytes[200];
@@ -406,11 +331,8 @@ int main(void)
         cmocka_unit_test(what_may_have_raised_is_a_floor),
         cmocka_unit_test(cycles_are_the_block_s),
         cmocka_unit_test(two_arms_are_one_row),
-        cmocka_unit_test(lines_and_sites),
-        cmocka_unit_test(what_it_became),
         cmocka_unit_test(extended_arguments_are_folded),
         cmocka_unit_test(blocks_do_not_leak_into_each_other),
-        cmocka_unit_test(a_generator_s_calls_are_resumptions_too),
         cmocka_unit_test(damaged_code_is_survived),
     };
 

@@ -325,86 +325,6 @@ static void test_a_call_s_time_is_the_callees(void **state)
     expect(outer, I_CALL, 1, 1, 10 + 5);
 }
 
-static void test_what_raises_is_not_timed(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
-    step(f, code, I_CALL, 200);
-    step(f, code, I_HANDLER, 1000);
-    step(f, code, I_MATCH, 1035);
-    expect(code, I_CALL, 1, 0, 0);
-    expect(code, I_HANDLER, 1, 1, 5);
-}
-
-static void test_waiting_is_no_instructions_time(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-    int other;
-
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
-    step(f, code, I_LOAD, 200);
-    f->engine.contention.last_trace = &other;
-    step(f, code, I_GET_ITER, 9000);
-    step(f, code, I_FOR_ITER, 9035);
-    expect(code, I_LOAD, 1, 0, 0);
-    expect(code, I_GET_ITER, 1, 1, 5);
-    // Noticed by another event than the instruction's.
-    step(f, code, I_CALL, 10000);
-    f->engine.contention.last_trace = &other;
-    ThreadTrace_enter(f->trace, add(f, 0), 2, I_RESUME, 20000);
-    step(f, code, I_AFTER_CALL, 20100);
-    expect(code, I_CALL, 1, 0, 0);
-    Contention_share(&f->engine.contention, 5000 / 1e15);
-    step(f, code, I_JOIN, 40000);
-    expect(code, I_AFTER_CALL, 1, 0, 0);
-}
-
-static void test_dark_neighbours(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 3);
-    uint64_t sites, dark;
-
-    Code_darken_instruction(code, &code->layout.instructions[I_CALL]);
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
-    // The branch went to the join at once, or by way of the dark call: who
-    // knows.
-    step(f, code, I_BRANCH, 200);
-    step(f, code, I_JOIN, 300);
-    expect(code, I_BRANCH, 1, 0, 0);
-    // Into the dark: the next event is of one that cannot follow.
-    step(f, code, I_TEST, 400);
-    step(f, code, I_BRANCH, 435);
-    step(f, code, I_AFTER_CALL, 900);
-    step(f, code, I_JOIN, 935);
-    expect(code, I_TEST, 1, 1, 5);
-    expect(code, I_BRANCH, 2, 0, 0);
-    expect(code, I_AFTER_CALL, 1, 1, 5);
-    Code_count_sites(code, &sites, &dark);
-    assert_int_equal(dark, 1);
-    assert_false(code->hot.exact);
-}
-
-static void test_each_at_its_threshold(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 2);
-
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
-    assert_false(step(f, code, I_LOAD, 200));
-    assert_false(step(f, code, I_GET_ITER, 240));
-    assert_true(step(f, code, I_LOAD, 300));
-    // The hook's removal took its time: the last hit is not timed.
-    assert_true(step(f, code, I_GET_ITER, 2000));
-    expect(code, I_LOAD, 2, 1, 10);
-    // Another tool's restart_events() makes it fire once more.
-    assert_true(step(f, code, I_LOAD, 3000));
-    expect(code, I_LOAD, 3, 1, 10);
-}
-
 static void test_a_dark_gate_ends_the_cycles(void **state)
 {
     struct Fixture *f = *state;
@@ -424,27 +344,6 @@ static void test_a_dark_gate_ends_the_cycles(void **state)
     assert_int_equal(code->hot.block_epoch, code->hot.epoch);
 }
 
-static void test_rearmed(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 1);
-    uint64_t sites, dark;
-
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
-    assert_true(step(f, code, I_LOAD, 200));
-    Engine_rearm(&f->engine, code, 3, true);
-    Code_count_sites(code, &sites, &dark);
-    assert_int_equal(dark, 0);
-    assert_int_equal(code->layout.instructions[I_LOAD].floor, 1); // for ever
-    assert_false(step(f, code, I_LOAD, 300));
-    assert_false(step(f, code, I_LOAD, 400));
-    assert_true(step(f, code, I_LOAD, 500));
-    assert_int_equal(Counter_get(&code->layout.instructions[I_LOAD].hits), 4);
-    Engine_rearm(&f->engine, code, 0, true);
-    for (int i = 0; i < 100; i++)
-        assert_false(step(f, code, I_LOAD, 600));
-}
-
 static void test_a_frame_that_straddles(void **state)
 {
     struct Fixture *f = *state;
@@ -460,56 +359,6 @@ static void test_a_frame_that_straddles(void **state)
     expect(code, I_LOAD, 1, 0, 0);
     expect(code, I_GET_ITER, 1, 0, 0);
     expect(code, I_FOR_ITER, 1, 0, 0);
-}
-
-// The enter was not seen: cycles are right all the same.
-static void test_attached(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-
-    step(f, code, I_STORE, 1000);
-    step(f, code, I_TEST, 1040);
-    expect(code, I_STORE, 1, 1, 10);
-    assert_int_equal(Counter_get(&code->hot.entries), 0);
-    // But not of a dark function: hits only.
-    code = add(f, 1);
-    ThreadTrace_enter(f->trace, code, 2, I_RESUME, 2000);
-    ThreadTrace_leave(f->trace, code, NULL, 2, 2100);
-    code->layout.instructions[I_TEST].stop_at =
-        code->layout.instructions[I_STORE].stop_at = 100;
-    ThreadTrace_step(f->trace, code, I_STORE, 2, 3000);
-    ThreadTrace_step(f->trace, code, I_TEST, 2, 3040);
-    expect(code, I_STORE, 1, 0, 0);
-}
-
-// --- The timeline ------------------------------------------------------------
-
-static void test_turns_of_loops(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-    static const unsigned turn[] = {I_FOR_ITER, I_STORE, I_TEST,
-                                    I_BRANCH,   I_JOIN,  I_LOOP};
-    const struct Event *events;
-    uint64_t ticks = 1000;
-    size_t count, i, loops = 0;
-
-    f->trace->ring = Ring_new(NULL);
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
-    for (i = 0; i < 3 * 6; i++, ticks += 40)
-        step(f, code, turn[i % 6], ticks);
-    count = Ring_peek(f->trace->ring, &events);
-    for (i = 0; i < count; i++) {
-        if (Event_kind(&events[i]) != EVENT_LOOP)
-            continue;
-        // Net of 30 each; the first one began at its head.
-        assert_int_equal(Event_cycles(&events[i]), loops ? 60 : 50);
-        assert_int_equal(Event_instructions(&events[i]), 6);
-        assert_int_equal(Event_unit(&events[i]), 13);
-        loops++;
-    }
-    assert_int_equal(loops, 3);
 }
 
 // --- Detail ------------------------------------------------------------------
@@ -761,15 +610,8 @@ int main(void)
         TEST(test_each_has_its_own),
         TEST(test_far_ones_cost_more),
         TEST(test_a_call_s_time_is_the_callees),
-        TEST(test_what_raises_is_not_timed),
-        TEST(test_waiting_is_no_instructions_time),
-        TEST(test_dark_neighbours),
-        TEST(test_each_at_its_threshold),
         TEST(test_a_dark_gate_ends_the_cycles),
-        TEST(test_rearmed),
         TEST(test_a_frame_that_straddles),
-        TEST(test_attached),
-        TEST(test_turns_of_loops),
         TEST(test_detail),
         TEST(test_memory),
         TEST(test_random_programs),

@@ -4,7 +4,6 @@
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/session/listing_builder.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -154,48 +153,6 @@ static void test_jumps_go_to_rows(void **state)
     Listing_free(listing);
 }
 
-// json.loads(self(x)) in both manners.
-static void test_callees(void **state)
-{
-    static const uint8_t behind[] = {
-        RESUME,       0, LOAD_GLOBAL, 0, CACHE,     0, LOAD_ATTR, 2,
-        CACHE,        0, PUSH_NULL,   0, LOAD_FAST, 0, PUSH_NULL, 0,
-        LOAD_FAST,    1, CALL,        1, CACHE,     0, // 18
-        CALL,         1, CACHE,       0,               // 22
-        CALL,         0, CACHE,       0,               // 26: nobody waits
-        RETURN_VALUE, 0};
-    static const uint8_t before[] = {
-        RESUME,       0, PUSH_NULL, 0, LOAD_GLOBAL, 0, CACHE,     0,
-        LOAD_ATTR,    2, CACHE,     0, PUSH_NULL,   0, LOAD_FAST, 0,
-        LOAD_FAST,    1, CALL,      1, CACHE,       0, // 18
-        CALL,         1, CACHE,     0,                 // 22
-        RETURN_VALUE, 0};
-    static const uint8_t marked[] = {
-        RESUME,       0, LOAD_GLOBAL, 1, CACHE, 0, LOAD_ATTR, 2,
-        CACHE,        0, LOAD_FAST,   1, CALL,  1, CACHE,     0, // 12
-        RETURN_VALUE, 0};
-    struct Listing *listing = list(behind, sizeof behind, words);
-
-    (void)state;
-    assert_string_equal(row_at(listing, 18)->callee, "self");
-    assert_string_equal(row_at(listing, 22)->callee, "json.loads");
-    assert_null(row_at(listing, 26)->callee);
-    assert_null(row_at(listing, 2)->callee);
-    Listing_free(listing);
-    opcodes.null_first = true;
-    listing = list(before, sizeof before, words);
-    opcodes.null_first = false;
-    assert_string_equal(row_at(listing, 18)->callee, "self");
-    assert_string_equal(row_at(listing, 22)->callee, "json.loads");
-    Listing_free(listing);
-    listing = list(marked, sizeof marked, words);
-    assert_string_equal(row_at(listing, 12)->callee, "json.loads");
-    Listing_free(listing);
-    listing = list(behind, sizeof behind, NULL); // nothing has a name
-    assert_null(row_at(listing, 18)->callee);
-    Listing_free(listing);
-}
-
 // A method, of what has no name; and what has just been made takes nobody's.
 static void test_callees_without_a_whole_name(void **state)
 {
@@ -262,7 +219,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_of_each_kind),
         cmocka_unit_test(test_jumps_go_to_rows),
-        cmocka_unit_test(test_callees),
         cmocka_unit_test(test_callees_without_a_whole_name),
         cmocka_unit_test(test_calls_in_calls_without_end),
         cmocka_unit_test(test_a_part_of_what_is_too_long),

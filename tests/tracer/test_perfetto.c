@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a timeline is written, and what is there if that ends early. What is in
-// it is read back by pytest (tests/python/test_formats.py,
+// A timeline's file: its place, and what is there if writing ends early. Tests
+// in Python read its contents back (tests/python/test_formats.py,
 // tests/e2e/test_trace_processor.py).
 #include "tracer/timeline/mark.h"
 #include "tracer/timeline/perfetto.h"

@@ -136,46 +136,6 @@ static void test_a_state_is_gone(void **state)
     assert_int_equal(state_of(f, gettid()), 8);
 }
 
-// Several states name one thread, which has made them for others.
-static void test_a_thread_that_makes_states(void **state)
-{
-    struct Fixture *f = *state;
-
-    list(f, 9, gettid())->has_run = false;
-    list(f, 8, gettid());
-    list(f, 7, gettid());
-    list(f, 6, gettid())->has_run = false;
-    find(f);
-    assert_int_equal(f->found, 1);
-    assert_int_equal(state_of(f, gettid()), 8);
-    add(f, gettid(), 7, 100);
-    find(f);
-    assert_int_equal(f->found, 1);
-    assert_int_equal(state_of(f, gettid()), 7);
-    add(f, 11, 9, 100);
-    find(f);
-    assert_int_equal(f->found, 2);
-    assert_int_equal(state_of(f, 11), 9);
-}
-
-// States name threads of the parent; one of them has lived on.
-static void test_a_child_that_c_has_forked(void **state)
-{
-    struct Fixture *f = *state;
-
-    list(f, 9, GONE);
-    list(f, 8, GONE + 1);
-    list(f, 7, GONE + 2)->has_run = false;
-    f->states[1].ident = (uintptr_t)getpid() + 1;
-    find(f);
-    assert_int_equal(f->found, 1);
-    assert_int_equal(state_of(f, getpid()), 8);
-    add(f, getpid(), 9, 100);
-    find(f);
-    assert_int_equal(f->found, 1);
-    assert_int_equal(state_of(f, getpid()), 9);
-}
-
 static void test_our_threads_are_none(void **state)
 {
     struct Fixture *f = *state;
@@ -256,14 +216,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_state_is_its_threads),
-        TEST(test_a_state_wanders),
-        TEST(test_a_state_is_gone),
-        TEST(test_a_thread_that_makes_states),
-        TEST(test_a_child_that_c_has_forked),
-        TEST(test_our_threads_are_none),
-        TEST(test_ids_are_used_again),
-        TEST(test_many),
+        TEST(test_a_state_is_its_threads), TEST(test_a_state_wanders),
+        TEST(test_a_state_is_gone),        TEST(test_our_threads_are_none),
+        TEST(test_ids_are_used_again),     TEST(test_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,6 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -235,19 +234,6 @@ static void test_who_is_met_running_has_not_waited_there(void **state)
     assert_true(wait_s(SHORT) > 2);
 }
 
-static void test_excluded_code_is_elsewhere(void **state)
-{
-    (void)state;
-    simulate(HIDDEN);
-    world.runs = true;
-    run(20);
-    assert_s(cpu_s(ROOT), 20); // its accepted caller's
-    assert_true(totals().elsewhere > 0.95 && totals().elsewhere < 1.01);
-    world.runs = false;
-    run(600);
-    assert_true(totals().elsewhere < 0.01); // waiting there does not count
-}
-
 // It observes rarely while nothing runs; what waits is credited all the same,
 // and when something runs again it is there.
 static void test_it_rests_with_the_program(void **state)
@@ -285,29 +271,6 @@ static void test_after_a_stall(void **state)
     assert_between(totals().wakeups - wakeups, 18,
                    22); // it makes up for nothing
     assert_s(cpu_s(LONG), 7);
-}
-
-// More than are looked at in one go.
-static void test_many_threads_take_turns(void **state)
-{
-    enum { COUNT = 1000 };
-    struct ListedThread *threads = calloc(COUNT, sizeof *threads);
-    struct ThreadShares *shares;
-
-    (void)state;
-    simulate(LONG);
-    for (size_t i = 0; i < COUNT; i++)
-        threads[i] =
-            (struct ListedThread){.state = 16 * (i + 1), .tid = (pid_t)(i + 1)};
-    Sampler_set_threads(sampler, threads, COUNT);
-    run(2);
-    assert_int_equal(Sampler_threads(sampler, &shares), COUNT);
-    for (size_t i = 0; i < COUNT; i++) {
-        assert_int_equal(shares[i].tid, i + 1);
-        assert_true(shares[i].samples >= 5);
-    }
-    Heap_free(shares);
-    free(threads);
 }
 
 static void test_threads_come_and_go(void **state)
@@ -349,55 +312,6 @@ static void test_threads_come_and_go(void **state)
     assert_true(shares[0].samples >= samples);
     Heap_free(shares);
     Sampler_set_threads(sampler, threads, 3); // never taken: freed by stop
-}
-
-// First it is not known which thread that is; then another one has its id.
-static void test_thread_ids_are_used_again(void **state)
-{
-    struct ListedThread thread = {(uintptr_t)&world.thread, TID, "f", 0};
-    struct ThreadShares *shares;
-    uint64_t samples = 0;
-
-    (void)state;
-    simulate(LONG);
-    for (unsigned number = 0; number < 3; number++) {
-        thread.number = number;
-        thread.name[0] += number == 2;
-        Sampler_set_threads(sampler, &thread, 1);
-        run(2);
-        assert_int_equal(Sampler_threads(sampler, &shares), number < 2 ? 1 : 2);
-        assert_string_equal(shares[0].name, thread.name);
-        if (number < 2)
-            assert_true(shares[0].samples > samples);
-        else
-            assert_true(shares[1].ended && shares[1].samples >= samples);
-        samples = shares[0].samples;
-        Heap_free(shares);
-    }
-}
-
-// It waits outside of Python, for nothing that is known.
-static void test_a_thread_outside_the_interpreter(void **state)
-{
-    const struct ListedThread inside = {(uintptr_t)&world.thread, TID, "f", 1};
-    const struct ListedThread outside = {0, TID, "f", 1};
-    struct ThreadShares *shares;
-    double waited;
-
-    (void)state;
-    simulate(LONG);
-    Sampler_set_threads(sampler, &inside, 1);
-    run(5);
-    waited = wait_s(LONG);
-    assert_true(waited > 1);
-    Sampler_set_threads(sampler, &outside, 1);
-    run(5);
-    assert_true(wait_s(LONG) < waited + 1.1);
-    assert_int_equal(totals().unknown, 0);
-    assert_false(Sampler_is_denied(sampler));
-    assert_int_equal(Sampler_threads(sampler, &shares), 1);
-    assert_false(shares[0].ended);
-    Heap_free(shares);
 }
 
 // --- Where nothing can be read any more ---
@@ -649,171 +563,6 @@ struct Beginner {
     sem_t begun, go;
     pid_t tid;
 };
-
-static void *begin_and_spin(void *argument)
-{
-    struct Beginner *beginner = argument;
-
-    beginner->tid = gettid();
-    make_stack(&beginner->python, HIDDEN);
-    leave(&beginner->python);
-    Sampler_begin_thread(sampler, (uintptr_t)&beginner->python);
-    beginner->spun[0] += spin_between(&beginner->python, LONG, beginner->s);
-    sem_post(&beginner->begun);
-    while (sem_wait(&beginner->go))
-        continue;
-    beginner->spun[1] += spin_between(&beginner->python, SHORT, beginner->s);
-    return NULL;
-}
-
-// Threads that have ended before anybody could have listed them. Which tick of
-// the first few is sampled is drawn, and counts as an interval.
-static void test_threads_that_end_at_once(void **state)
-{
-    enum { COUNT = UNDER_ASAN || UNDER_TSAN ? 5 : 20 };
-    struct Beginner beginner = {.s = 0.012};
-    double most;
-
-    (void)state;
-    simulate_none(100);
-    sem_init(&beginner.begun, 0, 0);
-    sem_init(&beginner.go, 0, 0);
-    for (int i = 0; i < COUNT; i++) {
-        pthread_t thread;
-
-        sem_post(&beginner.go);
-        pthread_create(&thread, NULL, begin_and_spin, &beginner);
-        pthread_join(thread, NULL);
-    }
-    Sampler_collect(sampler);
-    most = beginner.spun[0] + beginner.spun[1] + COUNT * 0.01;
-    assert_true(cpu_s(LONG) >= COUNT * beginner.s * 0.99);
-    assert_true(cpu_s(SHORT) >= COUNT * beginner.s * 0.99);
-    assert_true(cpu_s(LONG) + cpu_s(SHORT) <= most);
-    Sampler_collect(sampler);
-    sem_destroy(&beginner.begun);
-    sem_destroy(&beginner.go);
-}
-
-// It is on a list after that: no time counts twice.
-static void test_a_thread_that_stays(void **state)
-{
-    struct Beginner beginner = {.s = 0.3};
-    struct ListedThread threads[2] = {
-        {(uintptr_t)&python, gettid(), "main", 0}};
-    struct ThreadShares *shares;
-    pthread_t thread;
-
-    (void)state;
-    simulate_none(250);
-    Sampler_begin_thread(sampler, (uintptr_t)&python); // that has a timer
-    sem_init(&beginner.begun, 0, 0);
-    sem_init(&beginner.go, 0, 0);
-    pthread_create(&thread, NULL, begin_and_spin, &beginner);
-    while (sem_wait(&beginner.begun))
-        continue;
-    Sampler_collect(sampler);
-    assert_true(cpu_s(LONG) >= 0.29);
-    assert_true(cpu_s(LONG) <= beginner.spun[0] + 0.05);
-    threads[1] = (struct ListedThread){(uintptr_t)&beginner.python,
-                                       beginner.tid, "beginner", 0};
-    Sampler_set_threads(sampler, threads, 2);
-    Sampler_collect(sampler);
-    assert_int_equal(Sampler_threads(sampler, &shares), 2);
-    assert_string_equal(shares[1].name, "beginner");
-    Heap_free(shares);
-    sem_post(&beginner.go);
-    pthread_join(thread, NULL);
-    Sampler_collect(sampler);
-    assert_true(cpu_s(SHORT) >= 0.29);
-    assert_true(cpu_s(SHORT) <= beginner.spun[1] + 0.05);
-    assert_true(cpu_s(LONG) >= 0.29);
-    assert_true(cpu_s(LONG) <= beginner.spun[0] + 0.05);
-    assert_int_equal(totals().untimed, 0);
-    sem_destroy(&beginner.begun);
-    sem_destroy(&beginner.go);
-}
-
-static void test_stacks(void **state)
-{
-    struct FlameTable *table;
-    uint64_t before;
-    bool found = false;
-
-    (void)state;
-    simulate_none(1000);
-    for (int i = 0; i < WALK_DEPTH; i++)
-        call(&python, ROOT);
-    Sampler_collect(sampler);
-    before = totals().samples - totals().truncated; // there was so deep a stack
-    spin_between(&python, LONG, 0.1);
-    Sampler_collect(sampler);
-    assert_true(totals().truncated > 0);
-    assert_int_equal(totals().truncated + before, totals().samples);
-    python.frames[3].previous = 12345;
-    python.frames[WALK_DEPTH].previous = (uintptr_t)&python.frames[3];
-    spin_between(&python, SHORT, 0.1);
-    Sampler_collect(sampler);
-    assert_true(totals().unknown > 0);
-    assert_true(cpu_s(SHORT) > 0);
-    table = Sampler_stacks(sampler, FLAME_NODES);
-    assert_non_null(table);
-    assert_int_equal(table->samples, totals().samples);
-    assert_int_equal(table->rows[1].id, NULL_U64); // all were cut off below
-    for (size_t i = 0; i < table->function_count; i++)
-        found |=
-            table->functions[i].id == Registry_find(registry, LONG)->hot.id &&
-            strcmp(table->functions[i].name, "name") == 0;
-    assert_true(found);
-    FlameTable_free(table);
-}
-
-static void test_callers_of_dark_code(void **state)
-{
-    struct CallEdge edge;
-    uint64_t from = thread_ns();
-
-    (void)state;
-    simulate_none(1000);
-    assert_false(Sampler_take_edge(sampler, &edge));
-    Registry_find(registry, LONG)->hot.dark = true;
-    while (totals().samples < 4 && thread_ns() - from < LIMIT_NS) {
-        spin(&python, LONG, 0.02);
-        Sampler_collect(sampler);
-    }
-    assert_true(Sampler_take_edge(sampler, &edge));
-    assert_int_equal(edge.caller, Registry_find(registry, ROOT)->hot.id);
-    assert_int_equal(edge.callee, Registry_find(registry, LONG)->hot.id);
-    assert_false(Sampler_take_edge(sampler, &edge));
-}
-
-// The rate is of the thread's CPU time. No kernel is asked for more than the
-// interval, and samples may be fewer.
-static void test_the_rate(void **state)
-{
-    static const double wrong[] = {0, -1, NAN, INFINITY, 10001};
-    uint64_t before, cpu = thread_ns();
-    double used;
-
-    (void)state;
-    simulate_none(20);
-    for (size_t i = 0; i < 5; i++)
-        assert_int_equal(Sampler_set_hz(sampler, wrong[i]), -EINVAL);
-    spin_between(&python, LONG, 0.4);
-    Sampler_collect(sampler);
-    used = (double)(thread_ns() - cpu) * 1e-9;
-    assert_true((double)totals().samples <= used * 20 + 1);
-    before = totals().samples;
-    assert_true(before > 0);
-    assert_int_equal(Sampler_set_hz(sampler, 8), 0);
-    Sampler_collect(sampler); // it takes effect with a step
-    cpu = thread_ns();
-    spin_between(&python, LONG, 0.5);
-    Sampler_collect(sampler);
-    used = (double)(thread_ns() - cpu) * 1e-9;
-    assert_true((double)(totals().samples - before) <= used * 8 + 2);
-    assert_true(totals().samples > before);
-}
 
 // Another handler has come in place of ours: then it is another signal. Where
 // there is none, there are observations alone.
@@ -1121,22 +870,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_time_is_credited_where_it_passes),
         TEST(test_who_is_met_running_has_not_waited_there),
-        TEST(test_excluded_code_is_elsewhere),
         TEST(test_it_rests_with_the_program),
         TEST(test_it_is_seldom_there_for_little),
         TEST(test_after_a_stall),
-        TEST(test_many_threads_take_turns),
         TEST(test_threads_come_and_go),
-        TEST(test_thread_ids_are_used_again),
-        TEST(test_a_thread_outside_the_interpreter),
         cmocka_unit_test(test_what_is_refused_for_a_while_is_said),
         TEST(test_shares_are_right),
         TEST(test_a_thread_without_signals),
-        TEST(test_threads_that_end_at_once),
-        TEST(test_a_thread_that_stays),
-        TEST(test_stacks),
-        TEST(test_callers_of_dark_code),
-        TEST(test_the_rate),
         cmocka_unit_test(test_the_signal_is_taken_away),
         cmocka_unit_test(test_a_thread_that_can_have_no_timer),
         cmocka_unit_test(test_filtered_on_the_way),

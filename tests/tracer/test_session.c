@@ -5,7 +5,6 @@
 #include "tracer/session/session.h"
 
 #include "ipc/base/heap.h"
-#include "ipc/base/now.h"
 #include "ipc/client.h"
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
@@ -152,39 +151,6 @@ static void test_nothing_is_left(void **state)
     }
 }
 
-static void test_threads_have_names(void **state)
-{
-    static const char *const expected[] = {"ocular-collect", "ocular-server",
-                                           "ocular-sampler"};
-    struct Fixture *f = *state;
-    unsigned found = 0;
-
-    start_usual(f);
-    for (int i = 0; i < 1000 && found != 7; i++) { // each names itself
-        DIR *tasks = opendir("/proc/self/task");
-        struct dirent *entry;
-
-        while ((entry = readdir(tasks))) {
-            char path[300], name[32] = "";
-            FILE *file;
-
-            snprintf(path, sizeof path, "/proc/self/task/%s/comm",
-                     entry->d_name);
-            file = fopen(path, "r");
-            if (file && fscanf(file, "%31s", name) == 1)
-                for (int n = 0; n < 3; n++)
-                    if (strcmp(name, expected[n]) == 0)
-                        found |= 1u << n;
-            if (file)
-                fclose(file);
-        }
-        closedir(tasks);
-        pause_ms(5);
-    }
-    assert_int_equal(found, 7);
-    halt(f);
-}
-
 static void test_only_what_is_asked_for(void **state)
 {
     struct Fixture *f = *state;
@@ -215,28 +181,6 @@ static void expect_no_start(struct Fixture *f, const struct Config *config,
         fail_msg("\"%s\" is not in \"%s\"", words, why);
     assert_int_equal(entries("/proc/self/task"), threads);
     assert_int_equal(entries("/proc/self/fd"), fds);
-}
-
-static void test_no_place_for_a_socket(void **state)
-{
-    struct Fixture *f = *state;
-    const struct Config config = config_of(f);
-
-    assert_int_equal(chmod(f->directory, 0755), 0); // open to others
-    expect_no_start(f, &config, f->directory);
-    assert_int_equal(chmod(f->directory, 0700), 0);
-    assert_int_equal(entries(f->directory), 0);
-    start_usual(f);
-    halt(f);
-}
-
-static void test_no_layout_for_the_sampler(void **state)
-{
-    struct Fixture *f = *state;
-    const struct Config config = config_of(f);
-
-    f->engine.layout.thread_frame = SIZE_MAX;
-    expect_no_start(f, &config, "the sampler cannot start");
 }
 
 static int used_signal(const struct Fixture *f)
@@ -274,59 +218,6 @@ static void test_the_samplers_signal(void **state)
     start(f, &config);
     assert_true(used_signal(f) > 0);
     halt(f);
-}
-
-// A second session of one process starts at zero, whatever the first left.
-static void test_sessions_do_not_mix(void **state)
-{
-    struct Fixture *f = *state;
-    struct Snapshot *snapshot;
-
-    for (int i = 0; i < 3; i++) {
-        struct Code *code;
-
-        start_usual(f);
-        code = add_code(&f->engine, "f", 0);
-        for (uint64_t n = 0; n < 10; n++)
-            call(f->trace, code, Clock_read(&f->engine.clock));
-        Engine_retire(&f->engine, code); // some of it while it runs
-        assert_int_equal(Session_refresh(f->session), 0);
-        code = add_code(&f->engine, "g", 0);
-        call(f->trace, code, Clock_read(&f->engine.clock));
-        Session_finish(f->session);
-        snapshot = Session_take(f->session);
-        assert_int_equal(snapshot->events, 2 * 10 + 2);
-        assert_int_equal(snapshot->function_count, 1);
-        assert_string_equal(snapshot->functions[0].name, "g");
-        Snapshot_free(snapshot);
-        end(f);
-        Engine_retire(&f->engine, code); // the rest when it is over
-    }
-}
-
-static void test_after_the_finish(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add_code(&f->engine, "f", 0);
-    struct PerfettoResult result;
-    struct Snapshot *snapshot;
-
-    start_usual(f);
-    call(f->trace, code, Clock_read(&f->engine.clock));
-    Session_finish(f->session);
-    assert_int_equal(Session_refresh(f->session), -ESHUTDOWN);
-    assert_int_equal(Export_write(&f->session->export,
-                                  f->session->config.output, false, NULL, NULL,
-                                  &result),
-                     0);
-    assert_true(result.events >= 2);
-    snapshot = Session_take(f->session);
-    assert_non_null(snapshot);
-    assert_null(Session_take(f->session));
-    end(f);
-    assert_int_equal(snapshot->events, 2); // it is the taker's
-    Snapshot_free(snapshot);
-    unlink(config_of(f).output);
 }
 
 // --- Viewers -----------------------------------------------------------------
@@ -397,31 +288,6 @@ static void expect_done(struct Client *client, uint32_t request)
     Message_release(&message);
 }
 
-static void test_a_viewer_gets_snapshots(void **state)
-{
-    struct Fixture *f = *state;
-    struct Client *client;
-    struct Message message;
-
-    start_usual(f);
-    client = join(f);
-    for (int i = 1; i <= 3; i++) {
-        // The newest hit is in the next snapshot but one, at the latest.
-        call(f->trace, add_code(&f->engine, "f", 0),
-             Clock_read(&f->engine.clock));
-        message = expect(client, MESSAGE_SNAPSHOT);
-        if (message.snapshot->function_count < (size_t)i) {
-            Message_release(&message);
-            message = expect(client, MESSAGE_SNAPSHOT);
-        }
-        assert_int_equal(message.snapshot->function_count, i);
-        assert_string_equal(message.snapshot->command, "python app.py");
-        Message_release(&message);
-    }
-    Client_close(client);
-    halt(f);
-}
-
 static void note_wake(void *woken)
 {
     (*(atomic_int *)woken)++;
@@ -466,34 +332,6 @@ static uint32_t ask_budget(struct Client *client, double budget)
     return request.request;
 }
 
-static void test_budget_requests(void **state)
-{
-    static const double wrong[] = {0, -0.01, 1.01, NAN, INFINITY};
-    struct Fixture *f = *state;
-    struct Client *client;
-    struct Message message = {0};
-    uint32_t request;
-
-    start_usual(f);
-    client = join(f);
-    request = ask_budget(client, 0.05);
-    do { // its value is the budget, and no progress
-        Message_release(&message);
-        assert_int_equal(Client_wait(client, &message, 20000), 1);
-    } while (message.type != MESSAGE_REPLY);
-    assert_int_equal(message.request, request);
-    assert_true(message.value == 0.05);
-    assert_true(f->session->budget == 0.05);
-    Message_release(&message);
-    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        expect_error(client, ask_budget(client, wrong[i]), EINVAL);
-    assert_int_equal(Session_refresh(f->session), 0);
-    assert_true(Publish_get(&f->session->publish)->overhead_budget == 0.05);
-    Publish_put(&f->session->publish);
-    Client_close(client);
-    halt(f);
-}
-
 // At threshold 0 and in precise mode.
 static void test_no_budget_where_none_can_be_held(void **state)
 {
@@ -506,139 +344,6 @@ static void test_no_budget_where_none_can_be_held(void **state)
     client = join(f);
     expect_error(client, ask_budget(client, 0.05), ENOTSUP);
     assert_true(isnan(f->session->budget));
-    Client_close(client);
-    halt(f);
-}
-
-static void work_ms(uint64_t ms)
-{
-    uint64_t end = Now_ns(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000;
-
-    while (Now_ns(CLOCK_THREAD_CPUTIME_ID) < end)
-        continue;
-}
-
-// Snapshots that come in so many ms.
-static unsigned count_shown(struct Client *client, uint64_t ms)
-{
-    uint64_t end = Now_ns(CLOCK_MONOTONIC) + ms * 1000000, now;
-    unsigned count = 0;
-
-    while ((now = Now_ns(CLOCK_MONOTONIC)) < end) {
-        struct Message message;
-
-        if (Client_wait(client, &message, (int)((end - now) / 1000000)) != 1)
-            continue;
-        count += message.type == MESSAGE_SNAPSHOT;
-        Message_release(&message);
-    }
-    return count;
-}
-
-// As if hooks had taken that long, some time in the window. What is in the
-// bucket stays the same.
-static void spend(struct Session *session, double seconds)
-{
-    struct Budget *budget = Account_open(&session->account);
-
-    for (size_t i = 0; i < BUDGET_KEPT; i++)
-        budget->kept[i].hooks -= seconds;
-    Account_close(&session->account);
-}
-
-// The program has worked, and pauses: a viewer has its snapshots as often as he
-// likes while the window has room for them, and one in two seconds once it has
-// not, though nothing is owed.
-static void test_snapshots_wait_where_the_budget_is_throttled(void **state)
-{
-    struct Fixture *f = *state;
-    struct Config config = config_of(f);
-    struct Message request = {.type = MESSAGE_RATE, .value = 0.1};
-    struct Client *client;
-    unsigned often = 0, rarely;
-    uint64_t began;
-
-    if (UNDER_TSAN) // it makes our threads dear: something is owed for long
-        skip();
-    config.budget = 0.05;
-    start(f, &config);
-    client = join(f);
-    assert_int_equal(Client_request(client, &request), 0);
-    began = Now_ns(CLOCK_MONOTONIC);
-    work_ms(4000); // far more than the fifth of a core that a pause counts as
-    count_shown(client, 500);
-    for (unsigned i = 0; i < 60 && often < 8; i++)
-        often += count_shown(client, 100);
-    assert_true(often >= 8);
-    spend(f->session, 0.2);
-    rarely = count_shown(client, 2500);
-    // Later than this the window, of ten seconds, has lost the work.
-    if (Now_ns(CLOCK_MONOTONIC) - began < 9000000000u)
-        assert_true(rarely >= 1 && rarely <= 3);
-    assert_false(Account_is_overdrawn(&f->session->account));
-    Client_close(client);
-    halt(f);
-}
-
-static void test_requests_that_are_not_known(void **state)
-{
-    static const unsigned types[] = {MESSAGE_FOLLOW + 1, 99};
-    struct Fixture *f = *state;
-    struct Client *client;
-
-    start_usual(f);
-    client = join(f);
-    for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
-        expect_error(client, ask(client, types[i], 1, NULL), EOPNOTSUPP);
-    expect_done(client, ask(client, MESSAGE_CANCEL, 0, NULL)); // it goes on
-    Client_close(client);
-    halt(f);
-}
-
-static void test_export_requests(void **state)
-{
-    struct Fixture *f = *state;
-    char path[PATH_MAX];
-    struct Client *client;
-    struct Message message;
-    struct stat info;
-    uint32_t request;
-
-    start_usual(f);
-    client = join(f);
-    call(f->trace, add_code(&f->engine, "f", 0), Clock_read(&f->engine.clock));
-    path_in(f, path, "viewer.json");
-    request = ask_export(client, path);
-    message = expect(client, MESSAGE_REPLY);
-    assert_int_equal(message.request, request);
-    assert_string_equal(message.text, path);
-    assert_int_equal(stat(path, &info), 0);
-    assert_int_equal(message.number, info.st_size);
-    Message_release(&message);
-    // The answer said that it is over: the next one may start at once.
-    for (int i = 0; i < 50; i++)
-        expect_done(client, ask_export(client, path));
-    // It has none to write to.
-    expect_error(client, ask(client, MESSAGE_EXPORT, 0, path), EINVAL);
-    expect_error(client, ask(client, MESSAGE_EXPORT_PATH, 0, NULL), EOPNOTSUPP);
-    unlink(path);
-    Client_close(client);
-    halt(f);
-}
-
-static void test_export_without_a_timeline(void **state)
-{
-    struct Fixture *f = *state;
-    struct Config config = config_of(f);
-    struct Client *client;
-    char path[PATH_MAX];
-
-    config.timeline = false;
-    start(f, &config);
-    client = join(f);
-    path_in(f, path, "viewer.json");
-    expect_error(client, ask_export(client, path), ENODATA);
-    unlink(path);
     Client_close(client);
     halt(f);
 }
@@ -1015,21 +720,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_nothing_is_left),
-        TEST(test_threads_have_names),
         TEST(test_only_what_is_asked_for),
-        TEST(test_no_place_for_a_socket),
-        TEST(test_no_layout_for_the_sampler),
         TEST(test_the_samplers_signal),
-        TEST(test_sessions_do_not_mix),
-        TEST(test_after_the_finish),
-        TEST(test_a_viewer_gets_snapshots),
         TEST(test_rearm_requests),
-        TEST(test_budget_requests),
         TEST(test_no_budget_where_none_can_be_held),
-        TEST(test_snapshots_wait_where_the_budget_is_throttled),
-        TEST(test_requests_that_are_not_known),
-        TEST(test_export_requests),
-        TEST(test_export_without_a_timeline),
         TEST(test_export_is_cancelled),
         TEST(test_export_tells_its_progress),
         TEST(test_finish_during_an_export),

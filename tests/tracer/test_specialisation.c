@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tracer/code/specialisation: what a run of scans of live bytecode tells: which
 // changes are the specialiser's and which are instrumentation's.
-#include "tracer/code/specialisation.h"
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/specialisation_scan.h"
@@ -93,28 +92,6 @@ static void expect(struct Fixture *f, const char *expected)
 
 // --- What is reported --------------------------------------------------------
 
-static void test_ints_floats_strings(void **state)
-{
-    struct Fixture *f = *state;
-
-    scan_now(f);
-    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
-    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN - 5 * STEP); // misses
-    scan_with(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
-    scan_with(f, AT_FIRST, BINARY_OP_ADD_UNICODE, COOLDOWN);
-    expect(f,
-           "6:BINARY_OP>BINARY_OP_ADD_INT "
-           "6:BINARY_OP_ADD_INT>BINARY_OP_ADD_FLOAT "
-           "6:BINARY_OP_ADD_FLOAT>BINARY_OP_ADD_UNICODE");
-    assert_int_equal(f->code->poll.specializable, 3);
-    assert_int_equal(f->code->poll.specialized, 1);
-    assert_true(f->code->hot.touched);
-    assert_int_equal(f->code->who.bytecode[AT_FIRST], BINARY_OP); // as adopted
-    assert_int_equal(
-        Specialisation_opcode(&f->code->poll.history, AT_FIRST / 2, BINARY_OP),
-        BINARY_OP_ADD_UNICODE);
-}
-
 static void test_a_change_says_who_where_and_when(void **state)
 {
     struct Fixture *f = *state;
@@ -130,41 +107,6 @@ static void test_a_change_says_who_where_and_when(void **state)
     assert_int_equal(t->line, 102);
     assert_int_equal(t->offset, AT_SECOND);
     assert_float_equal(t->seen_at_s, 7, 1e-3);
-}
-
-static void test_what_is_specialised_at_first_sight(void **state)
-{
-    struct Fixture *f = *state;
-
-    put(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
-    put(f, AT_SECOND, BINARY_OP_ADD_INT, COOLDOWN);
-    scan_now(f);
-    expect(f, "2:FOR_ITER>FOR_ITER_RANGE 10:BINARY_OP>BINARY_OP_ADD_INT");
-    // One that comes to lie between them.
-    scan_with(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
-    scan_with(f, AT_SECOND, BINARY_OP_ADD_FLOAT, COOLDOWN);
-    expect(f,
-           "2:FOR_ITER>FOR_ITER_RANGE 10:BINARY_OP>BINARY_OP_ADD_INT "
-           "6:BINARY_OP>BINARY_OP_ADD_FLOAT "
-           "10:BINARY_OP_ADD_INT>BINARY_OP_ADD_FLOAT");
-    assert_int_equal(f->code->poll.specialized, 3);
-}
-
-// The specialiser tried anew and failed: its counter is beyond that of birth.
-static void test_given_up_and_again(void **state)
-{
-    struct Fixture *f = *state;
-
-    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
-    scan_with(f, AT_FIRST, BINARY_OP, FAILED);
-    scan_with(f, AT_FIRST, BINARY_OP, FAILED - 3 * STEP); // about to try again
-    scan_with(f, AT_FIRST, BINARY_OP, 0x7);
-    assert_int_equal(f->code->poll.specialized, 0);
-    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
-    expect(f,
-           "6:BINARY_OP>BINARY_OP_ADD_INT 6:BINARY_OP_ADD_INT>BINARY_OP "
-           "6:BINARY_OP>BINARY_OP_ADD_INT");
-    assert_int_equal(f->code->poll.specialized, 1);
 }
 
 // --- What is not -------------------------------------------------------------
@@ -215,24 +157,6 @@ static void test_unseen_instrumentation_is_none_either(void **state)
     scan_with(f, AT_FIRST, BINARY_OP, FRESH);
     scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
     expect(f, "6:BINARY_OP>BINARY_OP_ADD_INT");
-}
-
-// Other types behind the veil: what comes out is a change, and only that.
-static void test_types_that_change_while_it_is_armed(void **state)
-{
-    struct Fixture *f = *state;
-
-    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
-    scan_with(f, AT_FIRST, INSTRUMENTED_LINE, COOLDOWN);
-    scan_with(f, AT_FIRST, BINARY_OP, FRESH);
-    scan_with(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
-    scan_with(f, AT_FIRST, INSTRUMENTED_LINE, COOLDOWN);
-    scan_with(f, AT_FIRST, BINARY_OP, FRESH);
-    scan_with(f, AT_FIRST, BINARY_OP, FAILED);
-    expect(f,
-           "6:BINARY_OP>BINARY_OP_ADD_INT "
-           "6:BINARY_OP_ADD_INT>BINARY_OP_ADD_FLOAT "
-           "6:BINARY_OP_ADD_FLOAT>BINARY_OP");
 }
 
 static void test_armed_from_the_start_is_not_known(void **state)
@@ -479,15 +403,11 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_ints_floats_strings),
         TEST(test_a_change_says_who_where_and_when),
-        TEST(test_what_is_specialised_at_first_sight),
-        TEST(test_given_up_and_again),
         TEST(test_caches_are_no_opcodes),
         TEST(test_another_families_opcode_is_none),
         TEST(test_instrumentation_is_no_deoptimisation),
         TEST(test_unseen_instrumentation_is_none_either),
-        TEST(test_types_that_change_while_it_is_armed),
         TEST(test_armed_from_the_start_is_not_known),
         TEST(test_executors),
         TEST(test_the_fourth_in_ten_seconds_is_a_storm),

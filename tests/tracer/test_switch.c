@@ -152,47 +152,6 @@ static void test_two_stacks(void **state)
     assert_int_equal(leaf->links.caller_count, 2);
 }
 
-static void test_the_same_function_on_two_stacks(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f);
-    struct Greenlet one, other;
-
-    start(&one, 0x1000, 0);
-    start(&other, 0x2000, 0);
-    enter(f, &one, code, 100);
-    enter(f, &other, code, 200); // at the same depth
-    leave(f, &one, 250);
-    enter(f, &other, code, 300); // recursion: no total of its own
-    leave(f, &other, 350);
-    leave(f, &other, 450);
-    assert_int_equal(Counter_get(&code->hot.entries), 3);
-    assert_int_equal(Counter_get(&code->hot.self_calls), 3);
-    assert_int_equal(Counter_get(&code->hot.total_cycles), 150 + 250);
-    assert_int_equal(Counter_get(&f->trace->unwound), 0);
-}
-
-// Deep recursion goes on in another chunk of the same stack.
-static void test_another_chunk(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f);
-    struct Greenlet one;
-    struct Frame *bottom = f->trace->bottom;
-
-    start(&one, 0x1000, 0);
-    enter(f, &one, code, 100);
-    one.real.chunk = 0x5000;
-    enter(f, &one, code, 200);
-    leave(f, &one, 250);
-    one.real.chunk = 0x1000;
-    leave(f, &one, 300);
-    expect(code, 2, 200, 200);
-    assert_ptr_equal(f->trace->bottom, bottom);
-    assert_int_equal(f->trace->parked.count, 0);
-    assert_null(f->trace->parked.buckets);
-}
-
 // A generator that a greenlet runs directly has no chunk; what it calls makes
 // one.
 static void test_a_stack_without_a_root(void **state)
@@ -233,34 +192,6 @@ static void test_a_stack_without_a_root(void **state)
 
 // --- What is not there any more ---
 
-// While it was parked it raised through two frames that nobody saw.
-static void test_frames_left_before_it_went_on(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *a = add(f), *b = add(f), *c = add(f), *m = add(f);
-    struct Greenlet main, child;
-
-    start(&main, 0x1000, 0);
-    start(&child, 0x2000, 0);
-    enter(f, &main, m, 100);
-    enter(f, &child, a, 200);
-    enter(f, &child, b, 210);
-    enter(f, &child, c, 220);
-    jump(f, &main, 300);
-    child.depth -= 2;
-    enter(f, &child, m, 400);
-    assert_int_equal(Counter_get(&f->trace->unwound), 2);
-    assert_int_equal(open_frames(f->trace), 2);
-    assert_int_equal(m->hot.last_caller, a->hot.id);
-    leave(f, &child, 410);
-    leave(f, &child, 500);
-    // Whose a span of a's was is not known: no self time, but a total.
-    assert_int_equal(Counter_get(&a->hot.self_calls), 0);
-    assert_int_equal(Counter_get(&a->hot.total_cycles), 300);
-    expect(b, 1, 0, 0);
-    expect(c, 1, 0, 0);
-}
-
 // A raised, and what called it called on, deeper.
 static void test_a_caller_that_is_not_there(void **state)
 {
@@ -287,33 +218,6 @@ static void test_a_caller_that_is_not_there(void **state)
     ThreadTrace_settle(f->trace, 3, 0, 320);
     assert_int_equal(open_frames(f->trace), 1);
     assert_int_equal(Counter_get(&f->trace->unwound), 2);
-}
-
-// A greenlet died unseen, and a new one's stack has the same root.
-static void test_a_root_that_is_used_again(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *a = add(f), *b = add(f), *m = add(f);
-    struct Greenlet main, child;
-
-    start(&main, 0x1000, 0);
-    start(&child, 0x2000, 0);
-    enter(f, &main, m, 100);
-    enter(f, &child, a, 200);
-    enter(f, &child, a, 210);
-    jump(f, &main, 300);
-    start(&child, 0x2000, 7); // and begins deeper
-    enter(f, &child, b, 400);
-    assert_int_equal(open_frames(f->trace), 1);
-    assert_int_equal(b->links.caller_count, 0);
-    assert_int_equal(Counter_get(&f->trace->unwound), 2);
-    leave(f, &child, 450);
-    leave(f, &main, 500);
-    expect(a, 2, 0, 0);
-    expect(b, 1, 50, 50);
-    assert_int_equal(f->trace->parked.count, 0);
-    for (unsigned i = 0; i < THREAD_TRACE_ACTIVE; i++)
-        assert_int_equal(f->trace->active[i], 0);
 }
 
 static void test_more_than_are_kept(void **state)
@@ -560,12 +464,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_two_stacks),
-        TEST(test_the_same_function_on_two_stacks),
-        TEST(test_another_chunk),
         TEST(test_a_stack_without_a_root),
-        TEST(test_frames_left_before_it_went_on),
         TEST(test_a_caller_that_is_not_there),
-        TEST(test_a_root_that_is_used_again),
         TEST(test_more_than_are_kept),
         TEST(test_forget_reaches_the_parked),
         TEST(test_reset_frees_the_parked),

@@ -235,57 +235,6 @@ static void test_hooks_that_cost_less_than_thought(void **state)
         (int64_t)Counter_get(&code->layout.sites[RETURN_SITE].cycles), 44);
 }
 
-// An exception leaves through no site: the call is booked, its last block not.
-static void test_exception(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *outer = add(f, 0), *inner = add(f, 0);
-
-    enter(f, outer, 1, 100);
-    enter(f, inner, 2, 150);
-    assert_false(raise_from(f, inner, 2, 200)); // net 180, as above
-    assert_false(leave(f, outer, 1, 300));
-    expect_calls(inner, 1, 1, 40, 40);
-    expect_calls(outer, 1, 1, 120, 160);
-    expect_site(inner, RETURN_SITE, 0, 0, 0);
-    expect_site(outer, RETURN_SITE, 1, 120, 1);
-    assert_int_equal(Counter_get(&f->trace->unwound), 0);
-}
-
-// Only the outermost call's time is total time: 3 calls, one in the other, with
-// no cost: 100 to 400, self time 3 times, total time once.
-static void test_recursion(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-
-    reset(f, 0);
-    enter(f, code, 1, 100);
-    enter(f, code, 2, 150);
-    enter(f, code, 3, 200);
-    leave(f, code, 3, 260); // 60 of its own
-    leave(f, code, 2, 300); // 50 + 40
-    leave(f, code, 1, 400); // 50 + 100
-    expect_calls(code, 3, 3, 60 + 90 + 150, 300);
-    assert_int_equal(Counter_get(&code->hot.min_cycles), 60);
-}
-
-// a(100) b(110) a(120) b(130): each total from its first enter to its last
-// leave.
-static void test_mutual_recursion(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *a = add(f, 0), *b = add(f, 0);
-
-    reset(f, 0);
-    enter(f, a, 1, 100), enter(f, b, 2, 110);
-    enter(f, a, 3, 120), enter(f, b, 4, 130);
-    leave(f, b, 4, 140), leave(f, a, 3, 150);
-    leave(f, b, 2, 160), leave(f, a, 1, 170);
-    expect_calls(a, 2, 2, 40, 70);
-    expect_calls(b, 2, 2, 30, 50);
-}
-
 // Two functions that share a counter of open frames are not the same one.
 static void test_ids_that_share_a_counter(void **state)
 {
@@ -368,21 +317,6 @@ static void test_an_enter_heals_too(void **state)
     // c: the second call only; its total as well, the first being gone.
     expect_calls(c, 2, 1, 20, 20);
     expect_calls(a, 1, 0, 0, 60);
-}
-
-// Gaps between depths are excluded code.
-static void test_depths_with_gaps(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *a = add(f, 0), *b = add(f, 0);
-
-    reset(f, 0);
-    enter(f, a, 5, 100);
-    enter(f, b, 90, 110);
-    leave(f, b, 90, 120);
-    leave(f, a, 5, 130);
-    expect_calls(a, 1, 1, 20, 30);
-    expect_calls(b, 1, 1, 10, 10);
 }
 
 // Another function at that depth: the one that was there has gone, and the one
@@ -471,23 +405,6 @@ static void test_blocks(void **state)
     assert_int_equal(Counter_get(&f->trace->overhead), 10 + 5 + 5 + 20);
 }
 
-// A callee's time is in no block of its caller.
-static void test_a_block_with_a_call_in_it(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0), *callee = add(f, 0);
-
-    reset(f, 0);
-    enter(f, code, 1, 100);
-    jump(f, code, 1, 110);
-    enter(f, callee, 2, 115);
-    leave(f, callee, 2, 915);
-    jump(f, code, 1, 920);
-    leave(f, code, 1, 930);
-    expect_site(code, JUMP_SITE, 2, 10 + 10, 3 + 2);
-    expect_site(code, RETURN_SITE, 1, 10, 1);
-}
-
 // A branch costs what a jump does, and is a block's end like a jump.
 static void test_branches(void **state)
 {
@@ -530,18 +447,6 @@ static void test_attached(void **state)
     leave(f, outer, 1, 200);
     expect_calls(outer, 1, 1, 50 + 20, 100);
     expect_empty(f);
-}
-
-static void test_the_dark_are_not_attached(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 3);
-
-    code->hot.dark = true;
-    Code_refresh(code);
-    jump(f, code, 3, 150);
-    expect_empty(f);
-    expect_site(code, JUMP_SITE, 1, 0, 0);
 }
 
 // --- Going dark --------------------------------------------------------------
@@ -831,25 +736,6 @@ static void test_another_thread_ran(void **state)
     expect_site(code, JUMP_SITE, 2, 20, 3 + 2); // of 600, only those 20
 }
 
-// Its caller did not wait in a span of its own.
-static void test_waiting_is_the_top_frames(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *outer = add(f, 0), *inner = add(f, 0);
-
-    reset(f, 0);
-    enter(f, outer, 1, 100);
-    enter(f, inner, 2, 110);
-    f->contention.last_trace = NULL;
-    leave(f, inner, 2, 500);
-    leave(f, outer, 1, 520);
-    expect_calls(inner, 1, 1, 0, 390);
-    assert_int_equal(Counter_get(&inner->hot.waited_cycles), 390);
-    expect_calls(outer, 1, 1, 30, 420);
-    assert_int_equal(Counter_get(&outer->hot.waited_cycles), 0);
-    assert_int_equal(Counter_get(&outer->hot.min_cycles), 30);
-}
-
 // With other threads about, a span longer than a switch is no single one's.
 static void test_long_spans(void **state)
 {
@@ -946,25 +832,6 @@ static void test_a_suspension_is_no_wait(void **state)
                     2000001000);
 }
 
-// Turns shorter than that make nobody ask more often.
-static void test_short_turns(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-
-    reset(f, 0);
-    Contention_init(&f->contention, 1e9);
-    Contention_share(&f->contention, 1e-6);
-    f->contention.last_trace = f->trace;
-    assert_int_equal(f->contention.brief_span, 1000);
-    enter(f, code, 1, 1000);
-    leave(f, code, 1, 51000);
-    assert_int_equal(Counter_get(&code->hot.waited_cycles), 50000);
-    assert_false(f->trace->preemption.known);
-    Contention_share(&f->contention, 0.005);
-    assert_int_equal(f->contention.brief_span, 100000);
-}
-
 // The first call after code was armed again finds everything cold.
 static void test_the_first_call_of_armed_code_is_not_timed(void **state)
 {
@@ -1010,20 +877,6 @@ static void test_waited_calls_are_in_no_histogram(void **state)
     assert_true(Code_histogram(code)->buckets[9] >= 2);
 }
 
-// A frame seen from its middle stays one.
-static void test_waiting_of_the_attached(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-
-    jump(f, code, 1, 100);
-    f->contention.last_trace = NULL;
-    jump(f, code, 1, 500);
-    leave(f, code, 1, 600);
-    expect_calls(code, 0, 0, 0, 0);
-    assert_int_equal(Counter_get(&code->hot.waited_cycles), 0);
-}
-
 // --- Forgetting --------------------------------------------------------------
 
 static void test_forgotten_code(void **state)
@@ -1050,21 +903,6 @@ static void test_forgotten_code(void **state)
     expect_calls(inner, 1, 1, 10, 10);
     expect_calls(outer, 1, 0, 0, 100); // when they left nobody knows
     expect_empty(f);
-}
-
-static void test_reset(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-
-    enter(f, code, 1, 100);
-    enter(f, code, 2, 150);
-    reset(f, 5000);
-    expect_empty(f);
-    assert_int_equal(Counter_get(&f->trace->overhead), 0);
-    enter(f, code, 1, 5010);
-    leave(f, code, 1, 5020);
-    assert_int_equal(Counter_get(&code->hot.total_cycles), 10);
 }
 
 // --- The timeline ------------------------------------------------------------
@@ -1228,29 +1066,6 @@ static void test_loops(void **state)
         {350, EVENT_LEAVE, call});
 }
 
-// Nor is that of a later call at the same place.
-static void test_loops_of_calls_in_turn(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-    uint64_t call = Event_call(code->hot.id, 0);
-
-    reset(f, 0);
-    with_timeline(f);
-    enter(f, code, 1, 100);
-    jump(f, code, 1, 130);
-    jump(f, code, 1, 150);
-    leave(f, code, 1, 160);
-    enter(f, code, 1, 500);
-    jump(f, code, 1, 540); // all that is known of it: since 500
-    leave(f, code, 1, 550);
-    EXPECT_EVENTS(
-        f, {100, EVENT_ENTER, call}, {130, EVENT_LOOP, Event_loop(30, 2, 2)},
-        {150, EVENT_LOOP, Event_loop(20, 2, 2)}, {160, EVENT_LEAVE, call},
-        {500, EVENT_ENTER, call}, {540, EVENT_LOOP, Event_loop(40, 2, 2)},
-        {550, EVENT_LEAVE, call});
-}
-
 // Net of the hooks a call may take no time at all, and the next one begins when
 // it did.
 static void test_loops_of_calls_at_the_same_time(void **state)
@@ -1272,41 +1087,6 @@ static void test_loops_of_calls_at_the_same_time(void **state)
         f, {100, EVENT_ENTER, call}, {130, EVENT_LOOP, Event_loop(30, 2, 2)},
         {130, EVENT_LEAVE, call}, {130, EVENT_ENTER, call},
         {170, EVENT_LOOP, Event_loop(40, 2, 2)}, {170, EVENT_LEAVE, call});
-}
-
-// A loop in a function that is called from a loop, and recursion: each frame
-// has its own. Iterations take their calls' time in.
-static void test_loops_of_callers(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-    const struct Event *events;
-    size_t count, loops = 0;
-
-    reset(f, 0);
-    with_timeline(f);
-    enter(f, code, 1, 100);
-    jump(f, code, 1, 110);
-    for (uint64_t i = 0; i < 3; i++) { // iterations of 1000
-        uint64_t ticks = 110 + 1000 * i;
-
-        enter(f, code, 2, ticks + 100);
-        for (uint64_t n = 1; n <= 5; n++) // and of 10
-            jump(f, code, 2, ticks + 100 + 10 * n);
-        leave(f, code, 2, ticks + 500);
-        jump(f, code, 1, ticks + 1000);
-    }
-    leave(f, code, 1, 5000);
-    count = Ring_peek(f->trace->ring, &events);
-    for (size_t i = 0; i < count; i++) {
-        if (Event_kind(&events[i]) != EVENT_LOOP)
-            continue;
-        assert_int_equal(Event_cycles(&events[i]),
-                         loops && loops % 6 == 0 ? 1000 : 10);
-        assert_int_equal(Event_instructions(&events[i]), 2);
-        loops++;
-    }
-    assert_int_equal(loops, 1 + 3 * 6);
 }
 
 // More loops in each other than are followed, by frames that have one each:
@@ -1477,22 +1257,16 @@ int main(void)
         TEST(test_dark_code_is_not_seen),
         TEST(test_net_time_by_kind_of_hook),
         TEST(test_hooks_that_cost_less_than_thought),
-        TEST(test_exception),
-        TEST(test_recursion),
-        TEST(test_mutual_recursion),
         TEST(test_ids_that_share_a_counter),
         TEST(test_histogram),
         TEST(test_frames_that_left_unseen),
         TEST(test_an_enter_heals_too),
-        TEST(test_depths_with_gaps),
         TEST(test_a_leave_of_the_unseen),
         TEST(test_deep_recursion_grows_the_stack),
         TEST(test_deeper_than_the_stack_may_grow),
         TEST(test_blocks),
-        TEST(test_a_block_with_a_call_in_it),
         TEST(test_branches),
         TEST(test_attached),
-        TEST(test_the_dark_are_not_attached),
         TEST(test_a_seconds_hits),
         TEST(test_the_end_of_a_slice),
         TEST(test_going_dark),
@@ -1504,24 +1278,18 @@ int main(void)
         TEST(test_a_caller_met_in_the_dark),
         TEST(test_callers_that_have_gone_make_room),
         TEST(test_another_thread_ran),
-        TEST(test_waiting_is_the_top_frames),
         TEST(test_long_spans),
         TEST(test_spans_that_are_asked_about),
         TEST(test_armed_code_is_asked_about),
         TEST(test_a_suspension_is_no_wait),
-        TEST(test_short_turns),
         TEST(test_the_first_call_of_armed_code_is_not_timed),
         TEST(test_waited_calls_are_in_no_histogram),
-        TEST(test_waiting_of_the_attached),
         TEST(test_forgotten_code),
-        TEST(test_reset),
         TEST(test_events),
         TEST(test_dark_events),
         TEST(test_waits_on_the_timeline),
         TEST(test_loops),
-        TEST(test_loops_of_calls_in_turn),
         TEST(test_loops_of_calls_at_the_same_time),
-        TEST(test_loops_of_callers),
         TEST(test_more_loops_than_places),
         TEST(test_random_programs),
     };

@@ -136,15 +136,6 @@ static void assert_frames(const struct Walk *walk, size_t depth, size_t newest)
     }
 }
 
-static void test_a_thread_without_frames(void **state)
-{
-    const struct Walk *walk = walk_now(*state);
-
-    assert_int_equal(walk->depth, 0);
-    assert_false(walk->torn);
-    assert_false(walk->truncated);
-}
-
 static void test_frames_come_innermost_first(void **state)
 {
     struct World *world = *state;
@@ -195,21 +186,6 @@ static void test_frames_elsewhere_are_read_too(void **state)
     assert_frames(walk_now(world), 5, 5);
     assert_false(world->walk.torn);
     free(heap);
-}
-
-// In turn on more pages than are kept.
-static void test_more_pages_than_are_kept(void **state)
-{
-    enum { PAGE = WALK_PAGE / sizeof(struct FakeFrame) + 1 };
-    struct World *world = *state;
-
-    for (size_t i = 1; i <= 60; i++) {
-        world->used = i % 15 * PAGE + i / 15;
-        push(world, i);
-    }
-    assert_frames(walk_now(world), 60, 60);
-    assert_true(world->copies.next > WALK_COPIES);
-    assert_false(world->walk.torn);
 }
 
 // At any place, also where it lies on two pages.
@@ -382,54 +358,6 @@ static void test_who_has_the_interpreter(void **state)
     assert_true(world->start.active);
 }
 
-// What is there now counts, whatever was there at the walk before.
-static void test_a_stack_that_has_moved(void **state)
-{
-    struct World *world = *state;
-    struct FakeFrame *chunks[2], *first = world->stack;
-
-    for (int i = 0; i < 2; i++)
-        chunks[i] = calloc(world->room, sizeof(struct FakeFrame));
-    for (int round = 0; round < 40; round++) {
-        size_t depth = (size_t)(round * 37 % 90) + 2;
-
-        world->stack = round % 4 ? first : chunks[round / 4 % 2];
-        world->thread.chunk = (uintptr_t)world->stack;
-        world->thread.frame = world->used = 0;
-        for (size_t i = 1; i <= depth; i++)
-            push(world, i + (size_t)round);
-        assert_int_equal(walk_now(world)->depth, depth);
-        assert_frames(&world->walk, depth, depth + (size_t)round);
-        assert_false(world->walk.torn);
-        memset(world->stack, 0, depth * sizeof(struct FakeFrame)); // all new
-    }
-    world->stack = first;
-    for (int i = 0; i < 2; i++)
-        free(chunks[i]);
-}
-
-static void test_cframes_that_come_and_go(void **state)
-{
-    enum { CFRAMES = 6 };
-    struct World *world = *state;
-    struct FakeCframe cframes[CFRAMES];
-
-    world->layout.through_cframe = true;
-    init(world);
-    for (int used = 1; used <= CFRAMES; used++)
-        for (int round = 0; round < 30; round++) {
-            struct FakeCframe *cframe = &cframes[round * 5 % used];
-
-            world->thread.frame = world->used = 0;
-            for (size_t i = 1; i <= 3; i++)
-                push(world, i + (size_t)round);
-            memset(cframes, 0xa5, sizeof(cframes));
-            cframe->frame = world->thread.frame;
-            world->thread.frame = (uintptr_t)cframe;
-            assert_frames(walk_now(world), 3, (size_t)round + 3);
-        }
-}
-
 // Random words over all of it: any result, no crash, an end.
 static void test_noise(void **state)
 {
@@ -477,23 +405,6 @@ static void test_a_lone_frame_elsewhere(void **state)
 static void begin_in_place(struct World *world)
 {
     assert_int_equal(Walk_init(&world->walk, &world->layout, NULL), 0);
-}
-
-// Wherever they are: on the data stack, on C's, in a generator.
-static void test_in_place(void **state)
-{
-    struct World *world = *state;
-    struct FakeFrame here, *elsewhere = malloc(sizeof *elsewhere);
-
-    begin_in_place(world);
-    push(world, 1);
-    push(world, 2);
-    link_frame(world, &here, 3);
-    link_frame(world, elsewhere, 4);
-    push(world, 5);
-    assert_frames(walk_now(world), 5, 5);
-    assert_false(world->walk.torn);
-    free(elsewhere);
 }
 
 // A signal may come while a frame is pushed: whatever a link holds then, it is
@@ -544,23 +455,6 @@ static void test_a_page_that_goes(void **state)
     assert_true(world->walk.torn);
 }
 
-static void test_a_cframe_in_place(void **state)
-{
-    struct World *world = *state;
-
-    push(world, 1);
-    push(world, 2);
-    world->cframe.frame = world->thread.frame;
-    world->thread.frame = (uintptr_t)&world->cframe;
-    world->layout.through_cframe = true;
-    begin_in_place(world);
-    assert_frames(walk_now(world), 2, 2);
-    assert_false(world->walk.torn);
-    world->thread.frame = (uintptr_t)0xdead << 48;
-    assert_int_equal(walk_now(world)->depth, 0);
-    assert_false(world->start.read);
-}
-
 static int init_with(struct World *world, size_t *member, size_t value)
 {
     size_t before = *member;
@@ -596,11 +490,9 @@ static void test_layouts_that_cannot_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_thread_without_frames),
         TEST(test_frames_come_innermost_first),
         TEST(test_through_a_cframe),
         TEST(test_frames_elsewhere_are_read_too),
-        TEST(test_more_pages_than_are_kept),
         TEST(test_frames_on_two_pages),
         TEST(test_deep_stacks_are_cut_off),
         TEST(test_a_torn_link_ends_the_walk),
@@ -608,15 +500,11 @@ int main(void)
         TEST(test_a_frame_of_cs_is_not_on_top),
         TEST(test_a_loop_ends),
         TEST(test_states_that_are_gone),
-        TEST(test_a_stack_that_has_moved),
-        TEST(test_cframes_that_come_and_go),
         TEST(test_who_has_the_interpreter),
         TEST(test_noise),
         TEST(test_a_lone_frame_elsewhere),
-        TEST(test_in_place),
         TEST(test_torn_in_place),
         TEST(test_a_page_that_goes),
-        TEST(test_a_cframe_in_place),
         TEST(test_layouts_that_cannot_be),
     };
 
