@@ -221,23 +221,6 @@ static void test_start_and_stop(void **state)
 
 // --- The timeline ------------------------------------------------------------
 
-static void test_rings_are_drained(void **state)
-{
-    struct Fixture *f = *state;
-    struct ThreadTrace *trace = add_trace(&f->engine, true);
-    struct Code *code = add_code(&f->engine, "f", 0);
-
-    for (uint64_t i = 0; i < 100; i++)
-        call(trace, code, 1000 + 10 * i);
-    Collect_drain(&f->session);
-    assert_int_equal(timeline_events(f), 200);
-    Collector_start(f->collector);
-    for (uint64_t i = 0; i < 100; i++)
-        call(trace, code, 3000 + 10 * i);
-    EVENTUALLY(timeline_events(f) == 400); // without being asked
-    Collector_stop(f->collector);
-}
-
 // What a busy thread leaves does not wait for the next look at the clock: half
 // a ring calls the collector. Where it comes too late, the loss is counted.
 static void test_a_busy_thread(void **state)
@@ -286,83 +269,7 @@ static void test_an_ended_thread_is_kept_in_the_timeline(void **state)
     TimelineView_free(view);
 }
 
-// However many threads come and go, the recorder holds its limit and covers the
-// newest of them.
-static void test_threads_that_come_and_go(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add_code(&f->engine, "f", 0);
-    const size_t limit = 128 << 10;
-    const unsigned count = UNDER_TSAN || UNDER_ASAN ? 500 : 3000;
-    struct TimelineView *view;
-    size_t chunks = 0;
-
-    Timeline_free(f->session.timeline);
-    f->session.timeline = Timeline_new(limit);
-    f->session.counters.then_s = 1e18; // our own threads have nothing to say
-    for (unsigned i = 1; i <= count; i++) {
-        struct ThreadTrace *trace = add_trace(&f->engine, true);
-
-        for (unsigned n = 0; n < 3; n++)
-            call(trace, code, 1000 * (uint64_t)i + 10 * n);
-        snprintf(trace->name, sizeof trace->name, "worker %u", i);
-        if (i % 2)
-            Collect_drain(&f->session); // it is seen alive, too
-        atomic_store_explicit(&trace->ended, true, memory_order_release);
-        if (i % 3 == 0)
-            Collect_drain(&f->session);
-        assert_true(Timeline_bytes(f->session.timeline) <= limit);
-    }
-    Collect_drain(&f->session);
-    view = Timeline_freeze(f->session.timeline);
-    assert_true(view->thread_count > 100 && view->thread_count < 1000);
-    for (size_t i = 0; i < view->thread_count; i++) {
-        char name[64];
-
-        snprintf(name, sizeof name, "worker %u", view->threads[i].number + 1);
-        assert_string_equal(view->threads[i].name, name);
-        for (; chunks < view->chunk_count &&
-               view->chunks[chunks]->thread == view->threads[i].number;
-             chunks++)
-            assert_int_equal(view->chunks[chunks]->event_count, 6);
-    }
-    assert_int_equal(chunks, view->chunk_count);
-    assert_int_equal(chunks, view->thread_count);
-    assert_int_equal(view->forgotten + 6 * chunks, 6 * count);
-    assert_int_equal(view->last_ticks / 1000, count);
-    TimelineView_free(view);
-}
-
 // --- The retired -------------------------------------------------------------
-
-static void test_names_of_the_retired_are_kept(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add_code(&f->engine, "gone", 0);
-    struct PerfettoName name;
-    struct NameQuery query;
-    uint32_t id = code->hot.id;
-
-    Engine_retire(&f->engine, code);
-    Collect_drain(&f->session);
-    NameQuery_init(&query, &f->engine.names, f->engine.registry);
-    assert_true(NameQuery_find(&query, id, &name));
-    assert_string_equal(name.name, "gone");
-    NameQuery_release(&query);
-}
-
-static void test_without_a_timeline_nobody_asks(void **state)
-{
-    struct Fixture *f = *state;
-
-    Timeline_free(f->session.timeline);
-    f->session.timeline = NULL;
-    add_trace(&f->engine, false);
-    Engine_retire(&f->engine, add_code(&f->engine, "gone", 0));
-    Collect_drain(&f->session);
-    assert_int_equal(f->engine.names.count, 0);
-    assert_null(Registry_take_retired(f->engine.registry, UINT64_MAX));
-}
 
 static void test_what_the_retired_counted(void **state)
 {
@@ -583,12 +490,8 @@ int main(void)
         TEST(test_no_memory_is_kept_for_nobody),
         TEST(test_who_waits_hears_of_the_end),
         TEST(test_start_and_stop),
-        TEST(test_rings_are_drained),
         TEST(test_a_busy_thread),
         TEST(test_an_ended_thread_is_kept_in_the_timeline),
-        TEST(test_threads_that_come_and_go),
-        TEST(test_names_of_the_retired_are_kept),
-        TEST(test_without_a_timeline_nobody_asks),
         TEST(test_what_the_retired_counted),
         TEST(test_code_goes_under_readers),
         TEST(test_each_is_counted_once),

@@ -47,15 +47,6 @@ static bool exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
-static void create(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 // The whole file; the caller's.
 static char *contents(const char *path)
 {
@@ -464,64 +455,6 @@ static void test_from_two_sides(void **state)
     assert_false(is_busy(f));
 }
 
-// --- The name of the file at stop --------------------------------------------
-
-static void expect_name(struct Fixture *f, const char *output,
-                        const char *expected)
-{
-    char from[PATH_MAX], path[PATH_MAX], whole[PATH_MAX];
-
-    path_in(f, from, output);
-    OutputName_choose(from, path);
-    path_in(f, whole, expected);
-    assert_string_equal(path, whole);
-}
-
-static void test_free_names(void **state)
-{
-    struct Fixture *f = *state;
-    char name[64], path[PATH_MAX];
-    int pid = (int)getpid();
-
-    expect_name(f, "trace.json", "trace.json");
-    path_in(f, path, "trace.json"), create(path, "1");
-    snprintf(name, sizeof name, "trace.%d.json", pid);
-    expect_name(f, "trace.json", name);
-    path_in(f, path, name), create(path, "2");
-    snprintf(name, sizeof name, "trace.%d.2.json", pid);
-    expect_name(f, "trace.json", name);
-    path_in(f, path, name), create(path, "3");
-    snprintf(name, sizeof name, "trace.%d.3.json", pid);
-    expect_name(f, "trace.json", name);
-}
-
-static void test_free_names_keep_endings(void **state)
-{
-    static const char *const cases[][3] = {
-        {"a.json.gz", "a", ".json.gz"},
-        {"1.default.trace.json", "1.default.trace", ".json"},
-        {"1.default.trace.json.gz", "1.default.trace", ".json.gz"},
-        {"a.b.pftrace", "a.b", ".pftrace"},
-        {"a.pftrace.gz", "a", ".pftrace.gz"},
-        {"v2.5.gz", "v2.5", ".gz"},
-        {"v2.5", "v2.5", ""},
-        {".json", ".json", ""},
-        {"plain", "plain", ""},
-        {".hidden", ".hidden", ""},
-        {"dir.d/plain", "dir.d/plain", ""},
-    };
-    struct Fixture *f = *state;
-    char path[PATH_MAX], name[64];
-
-    path_in(f, path, "dir.d"), mkdir(path, 0700);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        path_in(f, path, cases[i][0]), create(path, "");
-        snprintf(name, sizeof name, "%s.%d%s", cases[i][1], (int)getpid(),
-                 cases[i][2]);
-        expect_name(f, cases[i][0], name);
-    }
-}
-
 // --- Fixture -----------------------------------------------------------------
 
 static int set_up(void **state)
@@ -575,8 +508,6 @@ int main(void)
         TEST(test_one_at_a_time),
         TEST(test_closed_while_it_runs),
         TEST(test_from_two_sides),
-        TEST(test_free_names),
-        TEST(test_free_names_keep_endings),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,27 +65,6 @@ static void test_a_record_knows_its_thread(void **state)
     assert_int_equal(first->last, 1000);
 }
 
-static void test_sum(void **state)
-{
-    struct Fixture *f = *state;
-    struct ThreadTrace *first = add(f, false), *second = add(f, true);
-    struct ThreadTotals sum;
-
-    Counter_set(&first->overhead, 100);
-    Counter_set(&second->overhead, 23);
-    Counter_set(&second->stolen, 50);
-    second->ring->lost = 7;
-    sum = ThreadTraces_sum(&f->traces);
-    assert_int_equal(sum.count, 2);
-    assert_int_equal(sum.overhead, 73);
-    assert_int_equal(sum.lost, 7);
-    assert_int_equal(sum.bytes, 2 * sizeof *first +
-                                    ThreadTrace_stack_bytes(first) +
-                                    ThreadTrace_stack_bytes(second) +
-                                    RING_EVENTS * sizeof(struct Event));
-    assert_true(ThreadTrace_stack_bytes(first) >= 16 * sizeof(struct Frame));
-}
-
 // --- Visits ------------------------------------------------------------------
 
 struct Visits {
@@ -169,25 +148,6 @@ static void test_an_ended_record_is_used_again(void **state)
     f->contention.last_trace = second;
     assert_ptr_equal(add(f, true), stays); // from the end of the list
     assert_ptr_equal(f->contention.last_trace, second);
-}
-
-static void add_another(void *context, struct ThreadTrace *trace, bool ended)
-{
-    assert_true(add(context, false) != trace);
-    assert_true(ended);
-}
-
-static void test_what_is_read_is_not_used_again(void **state)
-{
-    struct Fixture *f = *state;
-    struct ThreadTrace *ring = add(f, true), *plain;
-
-    end(ring);
-    assert_true(add(f, false) != ring);
-    plain = add(f, false);
-    ThreadTraces_keep_only(&f->traces, plain);
-    end(plain);
-    ThreadTraces_visit(&f->traces, add_another, f);
 }
 
 // Burns CPU time of a thread with a record, and ends it.
@@ -305,20 +265,6 @@ static void test_reset_starts_anew(void **state)
     assert_null(trace->ring);
     ThreadTraces_reset(&f->traces, true, 7000);
     assert_non_null(trace->ring);
-}
-
-static void test_reset_forgets_ended_sums(void **state)
-{
-    struct Fixture *f = *state;
-    struct ThreadTrace *trace = add(f, false);
-    struct Visits visits = {0};
-
-    Counter_set(&trace->overhead, 9);
-    end(trace);
-    ThreadTraces_visit(&f->traces, note, &visits);
-    assert_int_equal(ThreadTraces_sum(&f->traces).overhead, 9);
-    ThreadTraces_reset(&f->traces, false, 1);
-    assert_int_equal(ThreadTraces_sum(&f->traces).overhead, 0);
 }
 
 // --- Forget, fork ------------------------------------------------------------
@@ -526,14 +472,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_record_knows_its_thread),
-        TEST(test_sum),
         TEST(test_an_ended_record_is_visited_once_more),
         TEST(test_an_ended_record_is_used_again),
-        TEST(test_what_is_read_is_not_used_again),
         TEST(test_threads_and_their_time),
         TEST(test_ended_threads_are_bounded),
         TEST(test_reset_starts_anew),
-        TEST(test_reset_forgets_ended_sums),
         TEST(test_forget_reaches_every_record),
         TEST(test_keep_only_one_after_fork),
         TEST(test_threads_come_and_go_under_visits),
