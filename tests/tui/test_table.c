@@ -13,8 +13,6 @@
 
 #include <cmocka.h>
 
-#include "tests/between.h"
-
 static const struct Display cycles = {false, false, 2e9};
 static const struct Display times = {true, false, 2e9};
 
@@ -392,40 +390,6 @@ static void test_trend(void **state)
     assert_string_equal(out, "·▁█");
 }
 
-static void test_reset_counts_anew(void **state)
-{
-    struct Function function = nothing();
-    struct Row row = row_of(&function);
-    (void)state;
-    function.calls = 1000;
-    function.calls_exact = 1;
-    function.self_cycles = 5000;
-    Row_reset(&row);
-    function.calls = 1612;
-    function.self_cycles = 5700;
-    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "612");
-    assert_string_equal(says(COLUMN_SELF, &row, &cycles), "700");
-}
-
-static void test_table(void **state)
-{
-    bool seen[COLUMN_COUNT] = {false};
-    (void)state;
-    for (int i = 0; i < COLUMN_COUNT; i++) {
-        const struct TableColumn *column = &TABLE[i];
-        assert_true(Text_width(column->title) <= column->width);
-        assert_non_null(COLUMNS[i].key);
-        assert_non_null(column->format);
-        assert_non_null(column->about);
-        assert_int_equal(Column_find(COLUMNS[i].name), i);
-        assert_between(column->importance, 0, COLUMN_COUNT - 1);
-        assert_false(seen[column->importance]); // each rank once
-        seen[column->importance] = true;
-    }
-    assert_int_equal(Column_find("SELF"), COLUMN_SELF);
-    assert_int_equal(Column_find("nonsense"), COLUMN_COUNT);
-}
-
 // The longest text fits its column, so no number is ever cut.
 static void test_cells_fit_their_columns(void **state)
 {
@@ -564,9 +528,7 @@ int main(void)
         cmocka_unit_test(test_estimates_from_few_samples),
         cmocka_unit_test(test_idle_is_dimmed),
         cmocka_unit_test(test_trend),
-        cmocka_unit_test(test_reset_counts_anew),
         cmocka_unit_test(test_changes_since_a_baseline),
-        cmocka_unit_test(test_table),
         cmocka_unit_test(test_cells_fit_their_columns),
         cmocka_unit_test(test_long_names_are_bounded),
     };

@@ -390,29 +390,6 @@ static void test_a_tid_that_comes_again(void **state)
     tear_down(&stage);
 }
 
-// The CPU time of an earlier thread with that id is not subtracted.
-static void test_a_tid_that_comes_again_since_a_reset(void **state)
-{
-    static const uint32_t keys[] = {'r', 'b'};
-    (void)state;
-    for (int i = 0; i < 4; i++) {
-        struct Stage stage;
-        struct Snapshot *before = Sample_new((struct SampleWish){.tick = 3});
-        struct Snapshot *later = Sample_new((struct SampleWish){.tick = 4});
-        set_up(&stage, 150, 40);
-        threads_of(before)[1].cpu_s = 50;
-        threads_of(later)[1].cpu_s = i < 2 ? .123 : 60;
-        if (i >= 2)
-            threads_of(later)[1].name = "another";
-        assert_int_equal(Model_push(&stage.ui.model, before), 0);
-        press(&stage, keys[i % 2]);
-        assert_int_equal(Model_push(&stage.ui.model, later), 0);
-        press(&stage, 't');
-        expect_drawn(&stage, i < 2 ? " 123ms      900" : " 60s      900", true);
-        tear_down(&stage);
-    }
-}
-
 // Shares of one thread are not compared with those of all, and a message says
 // that the baseline is dropped.
 static void test_a_thread_and_a_baseline(void **state)
@@ -591,7 +568,6 @@ int main(void)
         cmocka_unit_test(test_clicks_among_threads),
         cmocka_unit_test(test_a_thread_and_a_baseline),
         cmocka_unit_test(test_a_tid_that_comes_again),
-        cmocka_unit_test(test_a_tid_that_comes_again_since_a_reset),
         cmocka_unit_test(test_every_key_that_is_offered),
         cmocka_unit_test(test_every_key_in_every_view),
     };

@@ -238,32 +238,6 @@ static void test_bars(void **state)
     tear_down(&stage);
 }
 
-static void test_keys(void **state)
-{
-    struct Stage stage;
-    (void)state;
-    open_view(&stage, 100, 30, source_path);
-    press(&stage, 'H');
-    EXPECT("▸", "json.loads(row)"); // its line took the most
-    for (int i = 0; i < 4; i++)
-        press(&stage, 'j');
-    EXPECT("▸", "JUMP_BACKWARD");
-    press(&stage, PRESS_ENTER);
-    EXPECT("▸", "L1: FOR_ITER");
-    press(&stage, PRESS_ENTER);
-    EXPECT("▸", "L2: RETURN_CONST");
-    press(&stage, PRESS_ENTER);
-    EXPECT("does not jump");
-    press(&stage, '/');
-    for (const char *c = "binary"; *c; c++)
-        press(&stage, (uint32_t)*c);
-    press(&stage, PRESS_ENTER);
-    EXPECT("▸", "BINARY_OP");
-    press(&stage, PRESS_ESCAPE);
-    assert_int_equal(stage.ui.view, VIEW_MAIN);
-    tear_down(&stage);
-}
-
 static void fail_with(struct Stage *stage, int error, const char *why)
 {
     struct FeedListing *listing = &stage->feed.listing;
@@ -337,48 +311,6 @@ static void test_a_late_answer(void **state)
     tear_down(&stage);
 }
 
-// The same code after the BINARY_OP has got so many more samples.
-static void answer_at(struct Stage *stage, double at_s, uint64_t more)
-{
-    struct Listing *listing =
-        Sample_listing(stage->ui.annotate.id, source_path);
-    size_t size = listing->row_count * sizeof *listing->rows;
-    struct ListingRow *rows = Arena_alloc(&listing->arena, size);
-
-    memcpy(rows, listing->rows, size);
-    rows[5].samples += more;
-    listing->rows = rows;
-    listing->at_s = at_s;
-    answer(stage, listing);
-}
-
-// w shows the samples of another window, and the title names it.
-static void test_windows(void **state)
-{
-    struct Stage stage;
-    (void)state;
-    open_view(&stage, 150, 40, source_path);
-    answer_at(&stage, 10, 0);
-    answer_at(&stage, 29, 0);
-    answer_at(&stage, 34, 100);
-    EXPECT("BINARY_OP", "58%"); // 116 of 200 since the start
-    press(&stage, 'w');
-    EXPECT("shares of 100 samples in 5 s");
-    EXPECT("BINARY_OP", "100%");
-    press(&stage, 'w');
-    EXPECT("shares of 100 samples in 24 s");
-    press(&stage, 'w');
-    EXPECT("BINARY_OP", "58%");
-    press(&stage, 'r');
-    EXPECT("shares of 0 samples in 0 s, since r");
-    answer_at(&stage, 37, 103);
-    EXPECT("shares of 3 samples in 3 s, since r");
-    EXPECT("BINARY_OP", "100%");
-    answer_at(&stage, 5, 1); // another trace
-    EXPECT("BINARY_OP", "17%");
-    tear_down(&stage);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,11 +318,9 @@ int main(void)
         cmocka_unit_test(test_nothing_harmful),
         cmocka_unit_test(test_what_a_narrow_screen_says),
         cmocka_unit_test(test_bars),
-        cmocka_unit_test(test_keys),
         cmocka_unit_test(test_while_there_is_nothing),
         cmocka_unit_test(test_a_function_that_is_replaced),
         cmocka_unit_test(test_a_late_answer),
-        cmocka_unit_test(test_windows),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
     int fd = mkstemp(source_path);

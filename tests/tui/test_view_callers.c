@@ -125,63 +125,11 @@ static void test_a_filter_that_hides_it(void **state)
     Ui_release(&stage.ui);
 }
 
-static bool title_has(struct Stage *stage, const char *word)
-{
-    struct Bytes bytes;
-    Bytes_init(&bytes);
-    Canvas_write(&stage->ui.canvas, &bytes);
-    Bytes_put(&bytes, "", 1);
-    char *title = strstr((char *)bytes.data, "Callers and callees");
-    assert_non_null(title);
-    *strchr(title, '\n') = 0;
-    bool found = strstr(title, word) != NULL;
-    Bytes_release(&bytes);
-    return found;
-}
-
-static void take(struct Stage *stage, unsigned tick)
-{
-    FlameState_take(&stage->ui.flame,
-                    Sample_stacks((struct SampleWish){.tick = tick}));
-    Frame_draw(&stage->ui);
-}
-
-// Another window is counted from stacks, of CPU time alone; r begins one.
-static void test_windows(void **state)
-{
-    struct Stage stage;
-    (void)state;
-    set_up(&stage, 160, 40, true);
-    press(&stage, 'c');
-    assert_true(title_has(&stage, "running or waiting"));
-    press(&stage, 'w');
-    assert_true(title_has(&stage, ", no other yet"));
-    take(&stage, 1);
-    assert_true(title_has(&stage, ", no other yet"));
-    take(&stage, 9);
-    assert_true(title_has(&stage, "running, over 8 s, 800 samples"));
-    take(&stage, 12);
-    take(&stage, 16);
-    assert_true(title_has(&stage, "running, over 7 s, 700 samples"));
-    press(&stage, 'w'); // a minute
-    assert_true(title_has(&stage, "running, over 15 s, 1 500 samples"));
-    press(&stage, 'w');
-    assert_true(title_has(&stage, "over 18 s, 1 800 samples, since the start"));
-    press(&stage, 'r');
-    take(&stage, 17);
-    take(&stage, 19);
-    assert_true(title_has(&stage, "over 2 s, 200 samples, since r"));
-    press(&stage, 'w');
-    assert_true(title_has(&stage, "running or waiting"));
-    Ui_release(&stage.ui);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_a_filter_that_hides_it),
-        cmocka_unit_test(test_windows),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,20 +134,6 @@ static void type(struct Stage *stage, const char *keys)
         press(stage, (uint32_t)*keys);
 }
 
-static void test_search(void **state)
-{
-    struct Stage stage;
-
-    (void)state;
-    set_up(&stage, 60, 12); // where it has no box
-    type(&stage, "/and_then");
-    press(&stage, PRESS_ENTER);
-    assert_non_null(strstr(selected(&stage), "and_then"));
-    assert_string_equal(zoomed(&stage), selected(&stage));
-    shows(&stage, "BinaryConstraint", true);
-    tear_down(&stage);
-}
-
 // A match outside of the zoom moves the zoom out, no further than needed.
 static void test_search_outside(void **state)
 {
@@ -311,7 +297,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moving),
         cmocka_unit_test(test_clicks),
-        cmocka_unit_test(test_search),
         cmocka_unit_test(test_search_outside),
         cmocka_unit_test(test_search_letter_by_letter),
         cmocka_unit_test(test_what_is_gone_for_the_moment),
