@@ -980,6 +980,24 @@ static void test_dark_events(void **state)
                   {600, EVENT_LEAVE, Event_call(a->hot.id, 0)});
 }
 
+// It begins after the hook before it, whatever the one that ends it costs.
+static void test_a_wait_begins_after_a_hook(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f, 0);
+
+    with_timeline(f);
+    Contention_init(&f->contention, 1e9);
+    f->contention.preempted = false;
+    f->contention.last_trace = f->trace;
+    enter(f, a, 1, 1000);
+    f->contention.last_trace = NULL;
+    leave(f, a, 1, 352000);
+    EXPECT_EVENTS(f, {1000, EVENT_ENTER, Event_call(a->hot.id, 0)},
+                  {1010, EVENT_WAIT, 350990},
+                  {352000, EVENT_LEAVE, Event_call(a->hot.id, 0)});
+}
+
 // A tenth of a millisecond and less is not worth an event.
 static void test_waits_on_the_timeline(void **state)
 {
@@ -1287,6 +1305,7 @@ int main(void)
         TEST(test_forgotten_code),
         TEST(test_events),
         TEST(test_dark_events),
+        TEST(test_a_wait_begins_after_a_hook),
         TEST(test_waits_on_the_timeline),
         TEST(test_loops),
         TEST(test_loops_of_calls_at_the_same_time),

@@ -28,16 +28,6 @@
 #define LEAST_SAMPLE 2e-6
 #define MOST_SAMPLE 1e-3
 
-static double max(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double min(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 static double clamp(double value, double least, double most)
 {
     return value < least ? least : value > most ? most : value;
@@ -52,7 +42,7 @@ static double ours(const struct BudgetReading *reading)
 static double program(const struct BudgetReading *from,
                       const struct BudgetReading *to)
 {
-    return max(to->cpu - from->cpu - (ours(to) - ours(from)), 0);
+    return fmax(to->cpu - from->cpu - (ours(to) - ours(from)), 0);
 }
 
 // s of allowance a second, whatever the program uses.
@@ -104,7 +94,7 @@ void Budget_set(struct Budget *budget, double share)
     budget->share = share;
     if (budget->rate > 0) {
         budget->level *= scale;
-        budget->rate = max(budget->rate * scale, least_rate(budget));
+        budget->rate = fmax(budget->rate * scale, least_rate(budget));
     } else {
         budget->rate = share; // as if it used one core
     }
@@ -120,7 +110,7 @@ static double earn(struct Budget *budget, double wall, double used)
     double earned = budget->share * used, least = least_rate(budget);
 
     budget->unused += least * wall - earned;
-    budget->unused = max(budget->unused, -least * BUDGET_WINDOW);
+    budget->unused = fmax(budget->unused, -least * BUDGET_WINDOW);
     if (budget->unused > 0) {
         earned += budget->unused;
         budget->unused = 0;
@@ -136,8 +126,8 @@ static double rate_over(const struct Budget *budget, double s)
 
     if (wall < LEAST_SPAN)
         return budget->rate;
-    return max(budget->share * program(then, &budget->last) / wall,
-               least_rate(budget));
+    return fmax(budget->share * program(then, &budget->last) / wall,
+                least_rate(budget));
 }
 
 static void measure_sample(struct Budget *budget)
@@ -163,9 +153,9 @@ void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
         double room;
 
         budget->rate = rate_over(budget, LATELY);
-        budget->refill_rate = min(budget->rate, rate_over(budget, NOW));
+        budget->refill_rate = fmin(budget->rate, rate_over(budget, NOW));
         // What a burst leaves is there for the next one.
-        room = BURST * max(budget->rate, rate_over(budget, BUDGET_WINDOW));
+        room = BURST * fmax(budget->rate, rate_over(budget, BUDGET_WINDOW));
         budget->level += AIM * earn(budget, wall, program(&before, reading)) -
                          (ours(reading) - ours(&before));
         budget->level = clamp(budget->level, -DEBT / BURST * room, room);
@@ -184,19 +174,19 @@ struct BudgetShares Budget_window(const struct Budget *budget)
     struct BudgetShares shares = {NAN, NAN, NAN, NAN, budget->share, NAN, NAN};
 
     if (wall > 0)
-        shares.cores = max(ours(to) - ours(from), 0) / wall;
+        shares.cores = fmax(ours(to) - ours(from), 0) / wall;
     if (wall > 0 && budget->share > 0)
         shares.cores_allowed =
-            max(budget->share * used / wall, least_rate(budget));
+            fmax(budget->share * used / wall, least_rate(budget));
     if (!(used > 0))
         return shares;
     // What is given back to a call may come after the reading that it was in.
-    shares.hooks = max(to->hooks - from->hooks, 0) / used;
+    shares.hooks = fmax(to->hooks - from->hooks, 0) / used;
     shares.rearm = (to->rearm - from->rearm) / used;
     shares.threads = (to->threads - from->threads) / used;
     shares.measured = shares.hooks + shares.rearm + shares.threads;
     if (budget->share > 0)
-        shares.allowed = max(budget->share, least_rate(budget) * wall / used);
+        shares.allowed = fmax(budget->share, least_rate(budget) * wall / used);
     return shares;
 }
 

@@ -43,20 +43,6 @@ static void abandon(struct ThreadTrace *trace, struct Stack *stack)
     Stack_free(stack);
 }
 
-// The span since the last event was that of the stack that is left.
-static void end_span(struct ThreadTrace *trace, uint64_t ticks)
-{
-    int64_t now = (int64_t)(ticks - Counter_get(&trace->overhead));
-    int64_t span = now - trace->last;
-
-    trace->last = now;
-    if (trace->contention->last_trace != trace ||
-        span > trace->contention->brief_span)
-        span = ThreadTrace_check_span(trace, span);
-    trace->top->self += span;
-    ThreadTrace_lose_step(trace); // the instruction that switched
-}
-
 // Puts the record's stack away.
 static void park(struct ThreadTrace *trace, uint64_t ticks)
 {
@@ -148,7 +134,8 @@ void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,
         trace->stack->root = real->root;
         return;
     }
-    end_span(trace, ticks);
+    ThreadTrace_end_span(trace, ticks); // that of the stack that is left
+    ThreadTrace_lose_step(trace);       // the instruction that switched
     trace->loop_count = 0; // an iteration that straddles a switch is not timed
     if (!stack)
         stack = rootless(trace, real);

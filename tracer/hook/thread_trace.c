@@ -198,10 +198,12 @@ static void emit_wait(struct ThreadTrace *trace, int64_t begin, int64_t waited)
         Ring_push(trace->ring, (uint64_t)begin, EVENT_WAIT, (uint64_t)waited);
 }
 
-int64_t ThreadTrace_check_span(struct ThreadTrace *trace, int64_t span)
+// Checks a span in which others may have run. Time of another thread of the
+// process goes to `waited`, time of another program to nobody. Returns the part
+// that is self time.
+static int64_t check_span(struct ThreadTrace *trace, int64_t span)
 {
     struct Contention *contention = trace->contention;
-    // Late by the cost of this event, which is in the overhead already.
     int64_t begin = trace->last + (int64_t)Counter_own(&trace->overhead) - span;
     bool alone =
         contention->last_trace == trace && span <= contention->long_span;
@@ -220,19 +222,25 @@ int64_t ThreadTrace_check_span(struct ThreadTrace *trace, int64_t span)
     return 0;
 }
 
-int64_t ThreadTrace_advance(struct ThreadTrace *trace, uint64_t ticks,
-                            unsigned kind)
+int64_t ThreadTrace_end_span(struct ThreadTrace *trace, uint64_t ticks)
 {
-    uint64_t overhead = Counter_own(&trace->overhead);
-    int64_t now = (int64_t)(ticks - overhead);
+    int64_t now = (int64_t)(ticks - Counter_own(&trace->overhead));
     int64_t span = now - trace->last;
 
-    Counter_set(&trace->overhead, overhead + (uint64_t)trace->cost[kind]);
     trace->last = now;
     if (trace->contention->last_trace != trace ||
         span > trace->contention->brief_span || trace->taken)
-        span = ThreadTrace_check_span(trace, span);
+        span = check_span(trace, span);
     trace->top->self += span;
+    return now;
+}
+
+int64_t ThreadTrace_advance(struct ThreadTrace *trace, uint64_t ticks,
+                            unsigned kind)
+{
+    int64_t now = ThreadTrace_end_span(trace, ticks);
+
+    Counter_add(&trace->overhead, (uint64_t)trace->cost[kind]);
     return now;
 }
 

@@ -135,8 +135,10 @@ int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span);
 // stacks too.
 void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code);
 
-// Starts an event of a kind (enum HookKind): the net time; the span since the
-// last event goes to the frame on top.
+// The net time; the span since the last event goes to the frame on top.
+int64_t ThreadTrace_end_span(struct ThreadTrace *trace, uint64_t ticks);
+// The same for an event of a kind (enum HookKind), whose hook costs what it
+// does.
 int64_t ThreadTrace_advance(struct ThreadTrace *trace, uint64_t ticks,
                             unsigned kind);
 // The frame an event at `depth` in `code` belongs to, or NULL if its enter was
@@ -153,10 +155,6 @@ void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks);
 // 0: not known).
 void ThreadTrace_settle(struct ThreadTrace *trace, uint32_t depth,
                         size_t caller, uint64_t ticks);
-// Checks a span in which others may have run. What another thread of the
-// process ran goes to `waited`; what another program ran goes to nobody.
-// Returns the part that is self time.
-int64_t ThreadTrace_check_span(struct ThreadTrace *trace, int64_t span);
 // A new caller of `code`, whose call is at `depth`: records the edge. If `code`
 // is dark, the caller counts one more dark callee.
 void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,
