@@ -83,17 +83,8 @@ def test_accuracy(tmp_path):
                 "viewer/100/a_key_to_the_screen/main/worst": (0, 1e4),
             },
         ),
-        (
-            "soak/soak.py",
-            "--seconds 3",
-            {
-                "soak/overhead": (0, 1e3),
-                "soak/oldest_age": (0, 2 * SLOW),
-                "soak/snapshots": (2, 1e6),
-            },
-        ),
     ],
-    ids=["ordinary", "hooks", "viewer", "soak"],
+    ids=["ordinary", "hooks", "viewer"],
 )
 def test_it_sees_ocular_at_work(tmp_path, rig, arguments, within):
     found = figures(tmp_path, rig, arguments)

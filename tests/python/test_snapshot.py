@@ -194,14 +194,16 @@ def test_head(serving):
 def test_ids_are_kept():
     ocular.start_tracing(**EXACT)
     pure.CASES["recursion"]()
-    first = {
-        (r["name"], r["file"], r["line"]): r["id"] for r in ocular.snapshot()["functions"]
-    }
+
+    def ids(snapshot):
+        """Of the demo's: others may have code of one name and place twice."""
+        mine = [r for r in snapshot["functions"] if r["file"] == pure.__file__]
+        return {(r["name"], r["line"]): r["id"] for r in mine}
+
+    first = ids(ocular.snapshot())
     pure.CASES["generators"]()
     second = ocular.stop_tracing()
-    for mine in second["functions"]:
-        key = mine["name"], mine["file"], mine["line"]
-        assert first.get(key, mine["id"]) == mine["id"]
+    assert first and first.items() <= ids(second).items()
     assert len({r["id"] for r in second["functions"]}) == len(second["functions"])
 
 
