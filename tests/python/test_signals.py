@@ -162,7 +162,7 @@ print(sorted(got), pending, signal.sigpending())
     "blocked for a while": (
         """
 def run():
-    for _ in range(20):
+    for _ in range(8):
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         print(before)
         run_for(0.02)
