@@ -14,6 +14,7 @@
 #include "python/service/rearming.h"
 #include "python/service/strict.h"
 #include "tracer/base/rcu.h"
+#include "tracer/base/tsc_guard.h"
 #include "tracer/budget/control.h"
 
 #include <errno.h>
@@ -214,34 +215,30 @@ static struct ControlDecision decide(struct Governor *governor, double now_s,
     return decision;
 }
 
-// With the interpreter's lock.
-static bool timed_hold(struct Governor *governor, bool full)
-{
-    const struct Worker *worker = &governor->state->engine.session->governor;
-    struct Holds *holds = &governor->holds;
-    uint64_t ns = Worker_cpu_ns(worker);
-    bool more = hold(governor, full);
-
-    ns = Worker_cpu_ns(worker) - ns;
-    holds->count++;
-    holds->held_ns += ns;
-    if (ns > holds->longest_ns)
-        holds->longest_ns = ns;
-    return more;
-}
-
 struct Holds Governor_holds(const struct Service *service)
 {
     return service->governor ? service->governor->holds : (struct Holds){0};
 }
 
-// With the interpreter's lock for a moment. true: there is more to do.
+// With the interpreter's lock for a moment, unless to ask for it would be the
+// end of who has it. true: there is more to do.
 static bool attend(struct Governor *governor, bool full)
 {
+    const struct Worker *worker = &governor->state->engine.session->governor;
+    struct Holds *holds = &governor->holds;
+    uint64_t ns;
     bool more;
 
+    if (Strict_is_found())
+        return false;
     Attach_take(governor->service->governor_thread);
-    more = timed_hold(governor, full);
+    ns = Worker_cpu_ns(worker);
+    more = hold(governor, full);
+    ns = Worker_cpu_ns(worker) - ns;
+    holds->count++;
+    holds->held_ns += ns;
+    if (ns > holds->longest_ns)
+        holds->longest_ns = ns;
     Attach_leave();
     return more;
 }
@@ -278,7 +275,7 @@ static void run(void *context)
     Attach_begin(state);
     Attach_leave();
     pause = Control_begin(&governor->control, Now_s(CLOCK_MONOTONIC));
-    while (wait_s(governor, pause, &woken) && !Strict_is_found())
+    while (wait_s(governor, pause, &woken) && !TscGuard_has_tripped())
         pause = wake_up(governor, woken);
     if (Strict_is_found())
         return;

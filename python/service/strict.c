@@ -2,6 +2,7 @@
 // See strict.h. The process stays PHASE_STOPPING for good: nothing of ours is
 // called any more, and the session is not freed.
 #include "python/service/strict.h"
+#include "ipc/base/now.h"
 #include "ipc/base/opened.h"
 #include "python/hooks/hooks.h"
 #include "python/service/service.h"
@@ -21,12 +22,15 @@
 #define STACK_BYTES (256u << 10)
 #define WRITING_S 10.0
 #define PAUSE_MS 10
+#define PATIENCE_S 3.0 // the governor looks more often, unless it waits
 #define WHY "no time stamp counter any more (seccomp's strict mode)"
 
 // Global: the handler has nothing else, and its end outlives the session's
 // threads.
 static struct Worker ender;
-static atomic_bool ended; // by us: nobody else stops the session
+static atomic_bool ended;       // by us: nobody else stops the session
+static _Atomic double looked_s; // CLOCK_MONOTONIC, when Strict_is_found did
+static _Atomic uint64_t ran_ns; // CPU time of the main thread then; 0: never
 
 static void nothing(void)
 {
@@ -45,6 +49,7 @@ static void silence(void)
 void Strict_start(void)
 {
     atomic_store(&ended, false);
+    atomic_store(&ran_ns, 0);
     TscGuard_start(silence);
 }
 
@@ -65,6 +70,16 @@ static const char *read_of_main(const char *name, char *text, size_t size)
     return Opened_read(path, text, size) > 0 ? text : NULL;
 }
 
+// A thread that has not run since cannot have changed its mode.
+static bool main_has_run(void)
+{
+    uint64_t now_ns = Now_ns(Now_clock_of(getpid()));
+
+    atomic_store_explicit(&looked_s, Now_s(CLOCK_MONOTONIC),
+                          memory_order_relaxed);
+    return atomic_exchange(&ran_ns, now_ns) != now_ns || !now_ns;
+}
+
 // In that mode, or killed by it or by a filter, which the kernel shows as a
 // mode beyond those that there are.
 bool Strict_is_found(void)
@@ -76,6 +91,8 @@ bool Strict_is_found(void)
 
     if (TscGuard_has_tripped())
         return true;
+    if (!main_has_run())
+        return false;
     at = read_of_main("status", text, sizeof text);
     at = at ? strstr(at, field) : NULL;
     mode = at ? strtol(at + sizeof field - 1, NULL, 10) : 0;
@@ -145,9 +162,19 @@ static void end_threads(void *context)
         continue;
 }
 
+// The governor may have waited for the interpreter's lock when it came to that.
+static bool governor_is_late(void)
+{
+    double s = Now_s(CLOCK_MONOTONIC) -
+               atomic_load_explicit(&looked_s, memory_order_relaxed);
+
+    return s > PATIENCE_S;
+}
+
 void Strict_serve(struct Session *session)
 {
-    if (ender.started || !Strict_is_found() || !atomic_load(&ended))
+    if (ender.started || !(TscGuard_has_tripped() || governor_is_late()) ||
+        !Strict_is_found() || !atomic_load(&ended))
         return;
     if (ocular_state.writes && (session->timeline || session->config.profile))
         Termination_write(session, WHY, WRITING_S);
