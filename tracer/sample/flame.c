@@ -27,7 +27,9 @@ void Flame_release(struct Flame *flame)
 void Flame_abandon(struct Flame *flame)
 {
     Heap_free(flame->nodes);
+    Heap_free(flame->places);
     flame->nodes = NULL;
+    flame->places = NULL;
 }
 
 // --- Adding, with the lock
@@ -86,14 +88,29 @@ static void join(struct FlameNode *caller, const struct FlameNode *node,
     ShareValue_join(&caller->in_c, &node->in_c, now);
 }
 
-static void link_child(struct Flame *flame, uint32_t number)
+// Where the caller's child of that function is, or is to be: a function may
+// have hundreds of them.
+static uint32_t *place_of(const struct Flame *flame, uint32_t parent,
+                          uint32_t id)
 {
-    struct FlameNode *node = &flame->nodes[number];
-    struct FlameNode *parent = &flame->nodes[node->parent];
+    uint64_t key = (uint64_t)parent << 32 | id;
+    size_t last = flame->room * FLAME_PLACES - 1; // room is a power of two
+    size_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & last;
 
-    node->child = 0;
-    node->sibling = parent->child;
-    parent->child = number;
+    for (; flame->places[at]; at = (at + 1) & last) {
+        const struct FlameNode *node = &flame->nodes[flame->places[at]];
+
+        if (node->parent == parent && node->id == id)
+            break;
+    }
+    return &flame->places[at];
+}
+
+static void place(struct Flame *flame, uint32_t number)
+{
+    const struct FlameNode *node = &flame->nodes[number];
+
+    *place_of(flame, node->parent, node->id) = number;
 }
 
 // Drops the nodes below that share, with all that is below them.
@@ -110,7 +127,8 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
         if (Part_size(&parts[i]) < least)
             join(&flame->nodes[flame->nodes[i].parent], &flame->nodes[i], now);
     }
-    flame->nodes[0].child = 0;
+    memset(flame->places, 0,
+           flame->room * FLAME_PLACES * sizeof(*flame->places));
     for (size_t i = 1; i < flame->count; i++) {
         struct FlameNode *node = &flame->nodes[kept];
 
@@ -119,7 +137,7 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
         *node = flame->nodes[i];
         node->parent = moved[node->parent];
         moved[i] = (uint32_t)kept;
-        link_child(flame, (uint32_t)kept++);
+        place(flame, (uint32_t)kept++);
     }
     flame->count = kept;
     Heap_free(moved);
@@ -134,48 +152,51 @@ static void make_room(struct Flame *flame, const struct ShareTime *now)
     Heap_free(parts);
 }
 
+static bool grow(struct Flame *flame, size_t room)
+{
+    struct FlameNode *nodes = Heap_resize(flame->nodes, room * sizeof *nodes);
+    uint32_t *places;
+
+    if (!nodes)
+        return false;
+    flame->nodes = nodes;
+    places = Heap_zeroed(room * FLAME_PLACES, sizeof *places);
+    if (!places)
+        return false;
+    Heap_free(flame->places);
+    flame->places = places;
+    flame->room = room;
+    for (size_t i = 1; i < flame->count; i++)
+        place(flame, (uint32_t)i);
+    return true;
+}
+
 // For `count` more. Where memory is out, or there are too many, some go.
 static void reserve(struct Flame *flame, size_t count,
                     const struct ShareTime *now)
 {
     size_t room = flame->room;
-    struct FlameNode *nodes;
 
     if (flame->count + count <= room)
         return;
     while (flame->count + count > room && room < FLAME_NODES)
         room *= 2;
-    if (room > flame->room) {
-        nodes = Heap_resize(flame->nodes, room * sizeof *nodes);
-        if (nodes) {
-            flame->nodes = nodes;
-            flame->room = room;
-        }
-    }
+    if (room > flame->room)
+        grow(flame, room);
     if (flame->count + count > flame->room)
         make_room(flame, now);
 }
 
-// The child of that function, made where there is room, else 0. It comes to
-// the front of its siblings.
+// The child of that function, made where there is room, else 0.
 static uint32_t step(struct Flame *flame, uint32_t parent, uint32_t id)
 {
-    struct FlameNode *nodes = flame->nodes;
-    uint32_t *link = &nodes[parent].child, child;
+    uint32_t *child = place_of(flame, parent, id);
 
-    while (*link && nodes[*link].id != id)
-        link = &nodes[*link].sibling;
-    child = *link;
-    if (child) {
-        *link = nodes[child].sibling;
-        nodes[child].sibling = nodes[parent].child;
-        nodes[parent].child = child;
-    } else if (flame->count < flame->room) {
-        child = (uint32_t)flame->count++;
-        nodes[child] = (struct FlameNode){.id = id, .parent = parent};
-        link_child(flame, child);
+    if (!*child && flame->count < flame->room) {
+        *child = (uint32_t)flame->count++;
+        flame->nodes[*child] = (struct FlameNode){.id = id, .parent = parent};
     }
-    return child;
+    return *child;
 }
 
 static void add(struct Flame *flame, const struct ShareTime *now,
@@ -202,12 +223,13 @@ static void add(struct Flame *flame, const struct ShareTime *now,
 
 static bool begin(struct Flame *flame)
 {
-    if (!flame->nodes) {
-        flame->nodes = Heap_zeroed(FIRST_ROOM, sizeof(*flame->nodes));
-        flame->room = FIRST_ROOM;
-        flame->count = 1;
-    }
-    return flame->nodes;
+    if (flame->count)
+        return true;
+    if (!grow(flame, FIRST_ROOM))
+        return false;
+    flame->nodes[0] = (struct FlameNode){0};
+    flame->count = 1;
+    return true;
 }
 
 void Flame_add(struct Flame *flame, const struct ShareTime *now,

@@ -16,12 +16,11 @@
 #include <stddef.h>
 
 #define FLAME_NODES 32768 // two minutes of pylint have 30 000; 2 MB
+#define FLAME_PLACES 2
 
 struct FlameNode {
-    uint32_t id;     // a function's; 0: stacks that were cut off below
-    uint32_t parent; // a smaller number than its own
-    uint32_t child;  // the one sampled last, 0: none
-    uint32_t sibling;
+    uint32_t id;            // a function's; 0: stacks that were cut off below
+    uint32_t parent;        // a smaller number than its own
     struct ShareValue self; // running, with this path on top
     struct ShareValue in_c; // of that, in a C function that it had called
 };
@@ -29,6 +28,8 @@ struct FlameNode {
 struct Flame {
     pthread_mutex_t lock;    // guards all below
     struct FlameNode *nodes; // 0 is the root; NULL: there was no sample yet
+    uint32_t *places; // nodes by parent and id, FLAME_PLACES of them for each
+                      // that there is room for; 0: free
     size_t count;
     size_t room; // for so many, FLAME_NODES at most
     uint64_t samples;
