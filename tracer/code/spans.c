@@ -74,6 +74,12 @@ void Spans_close(struct Code *code, uint64_t ticks, double hz)
     end(code, ticks);
 }
 
+void Spans_renew(struct Code *code, uint64_t ticks, double hz)
+{
+    Spans_close(code, ticks, hz);
+    Spans_open(code, ticks);
+}
+
 void Spans_settle(struct Code *code, uint64_t ticks, double hz)
 {
     double pending = code->spans.pending;
@@ -82,8 +88,7 @@ void Spans_settle(struct Code *code, uint64_t ticks, double hz)
     if (!(pending > 0) || !open || ticks <= open ||
         (double)(ticks - open) < LONG * pending)
         return;
-    Spans_close(code, ticks, hz);
-    Spans_open(code, ticks);
+    Spans_renew(code, ticks, hz);
 }
 
 void Spans_drop(struct Code *code, uint64_t ticks)
