@@ -123,8 +123,6 @@ static void count_unarmed(struct Call *call)
     struct Code *code = call->code;
     bool again = Counter_get(&code->hot.entries) > 0;
 
-    if (code->hot.activity != CODE_ACTIVE)
-        Active_hit(&ocular_state.engine.registry->active, code, call->ticks);
     Counter_add(&code->hot.entries, 1);
     if (Call_resumes(call))
         Counter_add(&code->hot.resumed, 1);

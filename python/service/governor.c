@@ -152,7 +152,6 @@ static bool hold(struct Governor *governor, bool full)
     words = OperandWriter_write(&governor->operands, &state->engine, deadline);
     more = Rearming_step(&governor->rearming, Now_s(CLOCK_MONOTONIC), deadline);
     more |= state->slice_next != NULL;
-    governor->service->poll.others = &governor->rearming.functions;
     more |= Poll_slice(&governor->service->poll, state, full, deadline) &&
             Control_may_hurry(control);
     if (full) {

@@ -6,8 +6,7 @@
 #include <string.h>
 
 // At least so many scans, whatever the clock says: it goes on while others have
-// our CPU. A scan of unchanged code takes a fifth of a microsecond, and a whole
-// one if it comes from memory: the governor makes no more than a round needs.
+// our CPU. A scan of unchanged code takes a fifth of a microsecond.
 #define SLICE_LOOKS 8
 #define NOW_LOOKS 1000
 #define NOW_S 1e-3
@@ -48,57 +47,9 @@ static void look_at_hottest(const struct Poll *poll, struct State *state)
     }
 }
 
-static bool is_behind(const struct Poll *poll, const struct State *state,
-                      uint64_t now)
-{
-    double elapsed = (double)(now - poll->round_ticks) /
-                     (double)ticks_of(state, POLL_ROUND_S);
-
-    // By a whole one: at a round's very beginning nobody is behind.
-    return (double)poll->next + 1 <= elapsed * (double)poll->others->count;
-}
-
-// Goes on where it ended last time, once round all of them at most.
-static void look_at_others(struct Poll *poll, struct State *state,
-                           uint64_t deadline)
-{
-    const struct ActiveIds *others = poll->others;
-    size_t least = SLICE_LOOKS;
-
-    for (size_t i = 0; i < others->count; i++) {
-        uint64_t now = Clock_read(&state->engine.clock);
-        struct Code *code;
-
-        if (least ? !least-- : now >= deadline || !is_behind(poll, state, now))
-            return;
-        if (poll->next >= others->count) {
-            poll->next = 0;
-            poll->round_ticks = now;
-        }
-        code =
-            Registry_by_id(state->engine.registry, others->ids[poll->next++]);
-        if (code)
-            scan(state, code, now);
-    }
-}
-
-bool Poll_slice(struct Poll *poll, struct State *state, bool hot,
-                uint64_t deadline)
-{
-    struct Transitions *log = &state->engine.session->transitions;
-
-    if (!Transitions_try(log))
-        return true;
-    if (hot)
-        look_at_hottest(poll, state);
-    look_at_others(poll, state, deadline);
-    Transitions_unlock(log);
-    return is_behind(poll, state, Clock_read(&state->engine.clock));
-}
-
-// Of all code, once round at most.
-static void look_at_known(struct State *state, unsigned least,
-                          uint64_t deadline)
+// Goes on where it ended last time, once round all code at most.
+static void look_at_rest(struct Poll *poll, struct State *state, unsigned least,
+                         uint64_t deadline)
 {
     struct Registry *registry = state->engine.registry;
     struct Code *first = NULL, *code;
@@ -112,8 +63,39 @@ static void look_at_known(struct State *state, unsigned least,
             first = code;
         scan(state, code, now);
         least -= least != 0;
+        poll->round_done++;
         state->look_next = Registry_next(code);
+        if (!state->look_next) {
+            poll->round_ticks = now;
+            poll->round_done = 0;
+        }
     }
+}
+
+static bool is_behind(const struct Poll *poll, const struct State *state)
+{
+    double elapsed =
+        (double)(Clock_read(&state->engine.clock) - poll->round_ticks) /
+        (double)ticks_of(state, POLL_ROUND_S);
+    uint64_t count = atomic_load_explicit(&state->engine.registry->count,
+                                          memory_order_relaxed);
+
+    // By a whole one: at a round's very beginning nobody is behind.
+    return (double)poll->round_done + 1 <= elapsed * (double)count;
+}
+
+bool Poll_slice(struct Poll *poll, struct State *state, bool hot,
+                uint64_t deadline)
+{
+    struct Transitions *log = &state->engine.session->transitions;
+
+    if (!Transitions_try(log))
+        return true;
+    if (hot)
+        look_at_hottest(poll, state);
+    look_at_rest(poll, state, SLICE_LOOKS, deadline);
+    Transitions_unlock(log);
+    return is_behind(poll, state);
 }
 
 void Poll_now(struct Poll *poll, struct State *state)
@@ -122,8 +104,8 @@ void Poll_now(struct Poll *poll, struct State *state)
 
     Transitions_lock(log);
     look_at_hottest(poll, state);
-    look_at_known(state, NOW_LOOKS,
-                  Clock_read(&state->engine.clock) + ticks_of(state, NOW_S));
+    look_at_rest(poll, state, NOW_LOOKS,
+                 Clock_read(&state->engine.clock) + ticks_of(state, NOW_S));
     Transitions_unlock(log);
 }
 

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: MIT
-// When whose live bytecode is scanned: the hottest functions every time, the
-// other active ones in rounds, as far as the time goes. That of an idle one
-// does not change. Interpreter's lock held.
+// When whose live bytecode is scanned: the hottest functions every time, all
+// others in rounds, as far as the time goes. Interpreter's lock held.
 #ifndef OCULAR_PYTHON_SERVICE_POLL_H
 #define OCULAR_PYTHON_SERVICE_POLL_H
 
 #include "python/hooks/state.h"
 #include "tracer/budget/hottest.h"
 
-// A round is to take at most so long: two scans of one function are then at
-// most twice that apart, wherever in their rounds they come.
+// A round of all code is to take at most so long: two scans of one function
+// are then at most twice that apart, wherever in their rounds they come.
 #define POLL_ROUND_S 5.0
 
 struct Poll {
     struct Hottest hottest;
-    const struct ActiveIds *others; // active ones; the governor's, as the rest
-    size_t next;                    // of these
-    uint64_t round_ticks;           // when this round began
+    uint64_t round_ticks; // when this round of all code began
+    uint64_t round_done;  // code objects scanned in it
 };
 
 // Begins a session: nothing has been scanned.

@@ -146,60 +146,18 @@ static void choose(struct Rearming *rearming, bool sliced)
     rearming->chosen = sliced;
 }
 
-// An idle function joins this slice at its next call.
-static void set_slice(struct Rearming *rearming, bool between, uint64_t hits)
-{
-    struct Engine *engine = &rearming->state->engine;
-    struct Slice *slice = &engine->registry->active.slice;
-
-    Counting_begin(&engine->counting);
-    slice->gaps += between;
-    slice->between = between;
-    slice->hits = hits;
-    Counting_end(&engine->counting);
-}
-
-// Nobody goes over those again until they are called.
-static void let_go_of_idle(struct Rearming *rearming)
-{
-    struct Engine *engine = &rearming->state->engine;
-    bool more = true;
-
-    Idle_find(&rearming->idle, &engine->registry->active, now(rearming),
-              hz(rearming));
-    while (more) {
-        Counting_begin(&engine->counting);
-        more = Idle_let_go(&rearming->idle, engine->registry);
-        Counting_end(&engine->counting);
-    }
-}
-
-// Without memory it is a part of them.
-static void list_functions(struct Rearming *rearming)
-{
-    if (!rearming->walks)
-        Active_list(&rearming->state->engine.registry->active,
-                    &rearming->functions);
-}
-
 bool Rearming_decide(struct Rearming *rearming, double now_s, bool ranks)
 {
     const struct SlicesReading reading = reading_of(rearming, now_s);
     enum SlicePhase phase;
 
-    if (ranks)
-        list_functions(rearming);
     if (!rearming->control->held || !rearming->begun)
         return false;
     phase = Slices_step(&rearming->slices, &reading);
-    if (phase == SLICE_BEGINS)
-        list_functions(rearming);
     if (phase == SLICE_ENDS && !rearming->chosen) {
         choose(rearming, true);
-        set_slice(rearming, rearming->choice.left_out, 0);
     } else if (phase == SLICE_RESTS && ranks) {
         choose(rearming, false);
-        let_go_of_idle(rearming);
     }
     return phase == SLICE_BEGINS || phase == SLICE_ENDS ||
            rearming->choice.next < rearming->choice.count;
@@ -223,10 +181,7 @@ static void settle(struct Rearming *rearming, const struct ChoiceItem *item)
             Code_end_slice(code);
         return;
     }
-    if (item->idle && !item->stayed) // no longer span says more
-        Spans_renew(code, now(rearming), hz(rearming));
-    else
-        Spans_settle(code, now(rearming), hz(rearming));
+    Spans_settle(code, now(rearming), hz(rearming));
     if (!code->hot.dark && (Code_arming(code) != ARMED_ALWAYS ||
                             rearming->slices.phase == SLICE_ENDS)) {
         Spans_set_arming(code, ARMED_ALWAYS);
@@ -298,28 +253,25 @@ static void begin_one(struct Rearming *rearming, struct Code *code)
         Adopt_rearm(rearming->state, code, most, jumps);
 }
 
-// Arms all active functions, a hold at a time: the others stay armed. true:
-// there is more of it.
+// Arms all functions, a hold at a time. true: there is more of it.
 static bool begin(struct Rearming *rearming, uint64_t deadline)
 {
+    struct State *state = rearming->state;
+
     if (!rearming->walks) {
-        Counting_set_between(&rearming->state->engine.counting, false);
-        rearming->next = 0;
+        Counting_set_between(&state->engine.counting, false);
+        state->slice_next = Registry_first(state->engine.registry);
         rearming->hits = slice_hits(rearming);
         rearming->hot = 0;
-        set_slice(rearming, false, rearming->hits);
     }
     rearming->walks = true;
-    while (rearming->next < rearming->functions.count &&
-           now(rearming) < deadline) {
-        struct Code *code =
-            Registry_by_id(rearming->state->engine.registry,
-                           rearming->functions.ids[rearming->next++]);
+    while (state->slice_next && now(rearming) < deadline) {
+        struct Code *code = state->slice_next;
 
-        if (code)
-            begin_one(rearming, code);
+        state->slice_next = Registry_next(code);
+        begin_one(rearming, code);
     }
-    rearming->walks = rearming->next < rearming->functions.count;
+    rearming->walks = state->slice_next;
     return rearming->walks;
 }
 
@@ -380,6 +332,4 @@ double Rearming_pause(const struct Rearming *rearming, double now_s)
 void Rearming_release(struct Rearming *rearming)
 {
     Choice_release(&rearming->choice);
-    Idle_release(&rearming->idle);
-    ActiveIds_release(&rearming->functions);
 }

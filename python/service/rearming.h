@@ -9,7 +9,6 @@
 #include "tracer/budget/choice.h"
 #include "tracer/budget/control.h"
 #include "tracer/budget/hottest.h"
-#include "tracer/budget/idle.h"
 #include "tracer/budget/slices.h"
 
 struct Rearming {
@@ -18,22 +17,18 @@ struct Rearming {
     const struct Hottest *hottest;
     struct Slices slices;
     struct Choice choice;
-    struct Idle idle;
     double call_s; // that a call costs: its hooks, and the counting.
     uint64_t hits; // of a function in the newest slice.
     unsigned hot;  // functions that were hot then
-    struct ActiveIds functions; // that are active, as of the newest ranking
-    size_t next;                // of these
-    bool begun;                 // Rearming_begin was called
-    bool walks;                 // over these, from `next` on
-    bool chosen;                // `choice` is the newest slice's
+    bool begun;    // Rearming_begin was called
+    bool walks;    // state->slice_next goes over the functions
+    bool chosen;   // `choice` is the newest slice's
 };
 
 // A budget is held from now on: the first slice.
 void Rearming_begin(struct Rearming *rearming, double now_s);
 // Decides what is to be armed; before a hold, without the interpreter's lock.
-// `ranks`: it is time to look at all active functions, and to see which of them
-// are idle. true: a hold is wanted.
+// `ranks`: it is time to look at all functions. true: a hold is wanted.
 bool Rearming_decide(struct Rearming *rearming, double now_s, bool ranks);
 // Arms functions that viewers asked for, as long as there is time.
 void Rearming_requests(struct Rearming *rearming, uint64_t deadline);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // tracer/budget/choice: which functions stay armed.
 #include "tracer/budget/choice.h"
-#include "tracer/budget/idle.h"
 #include "tracer/code/arming.h"
 
 #include "tests/tracer/make_engine.h"
 #include "tracer/code/spans.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -26,7 +24,7 @@ static struct Code *called(uint64_t calls, bool own)
     struct Code *code = add_code(&engine, "f", 500);
 
     code->who.own = own;
-    Counter_set(&code->hot.last_seen, now - 1);
+    Counter_set(&code->hot.last_seen, 1);
     Spans_open(code, now - SECOND);
     Counter_add(&code->hot.entries, calls);
     return code;
@@ -192,75 +190,6 @@ static void test_timed_calls_are_noted(void **state)
     assert_false(Code_take_touch(code));
 }
 
-// It was called as the program began, and its hooks have been in ever since:
-// its spans say more than that.
-static void test_what_nobody_calls_costs_nothing(void **state)
-{
-    struct Code *code = called(5000, false), *dark = called(5000, false);
-
-    (void)state;
-    code->spans.arming = dark->spans.arming = ARMED_SLICES;
-    dark->hot.dark = true;
-    now += 11 * SECOND;
-    choose(1e-3, true);
-    expect(code, true);
-    assert_true(item_of(code)->cost_s > 300e-6);
-    assert_false(item_of(code)->idle);
-    now += 2 * SECOND;
-    choose(1e-3, true);
-    expect(code, true);
-    assert_true(item_of(code)->cost_s == 0);
-    assert_true(item_of(code)->idle);
-    assert_true(item_of(dark)->cost_s > 300e-6);
-    assert_false(item_of(dark)->idle);
-    Counter_set(&code->hot.last_seen, now);
-    choose(1e-3, true);
-    assert_true(item_of(code)->cost_s > 300e-6);
-}
-
-static void let_go(struct Code *code)
-{
-    struct Idle idle = {0};
-
-    code->plan.sampled_ns = 0;
-    Idle_find(&idle, &engine.registry->active, now, HZ);
-    while (Idle_let_go(&idle, engine.registry))
-        continue;
-    Idle_release(&idle);
-    assert_int_equal(code->hot.activity, CODE_IDLE);
-}
-
-// It is no candidate. Its rate begins at nothing once it is called again, and
-// is not the mean over all that time.
-static void test_idle_functions(void **state)
-{
-    struct Code *code = called(100, false);
-    double rate;
-
-    (void)state;
-    code->spans.arming = ARMED_ALWAYS;
-    code->cold.jumps = false;
-    choose(2e-3, false);
-    for (int i = 0; i < 20; i++) {
-        now += SECOND;
-        choose(2e-3, false);
-    }
-    let_go(code);
-    assert_true(choice.stays_s > 0);
-    for (int i = 0; i < 1000; i++) {
-        now += SECOND;
-        choose(2e-3, false);
-    }
-    assert_true(choice.stays_s == 0);
-    now += SECOND;
-    Active_hit(&engine.registry->active, code, now);
-    Counter_set(&code->hot.last_seen, now);
-    Counter_add(&code->hot.entries, 1000);
-    choose(2e-3, false);
-    rate = 1000 * (1 - exp(-1 / 5.0)); // of one second, at a mean age of five
-    assert_float_equal(choice.stays_s, rate * 1e-6, 1e-9);
-}
-
 static void test_each_is_popped_once(void **state)
 {
     unsigned count = 0;
@@ -297,16 +226,10 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_the_cheapest),
-        TEST(test_the_programs_own_first),
-        TEST(test_a_short_span),
-        TEST(test_resumptions_cost),
-        TEST(test_no_candidates),
-        TEST(test_between_slices),
-        TEST(test_each_is_popped_once),
-        TEST(test_timed_calls_are_noted),
-        TEST(test_idle_functions),
-        TEST(test_what_nobody_calls_costs_nothing),
+        TEST(test_the_cheapest),        TEST(test_the_programs_own_first),
+        TEST(test_a_short_span),        TEST(test_resumptions_cost),
+        TEST(test_no_candidates),       TEST(test_between_slices),
+        TEST(test_each_is_popped_once), TEST(test_timed_calls_are_noted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,8 +149,7 @@ static void test_a_caller_may_be_gone(void **state)
 
     darken_callee(f);
     Engine_retire(&f->engine, f->caller);
-    Registry_drop(f->engine.registry,
-                  Registry_take_retired(f->engine.registry, UINT64_MAX));
+    Code_free(Registry_take_retired(f->engine.registry, UINT64_MAX));
     Engine_rearm(&f->engine, f->callee, 3, true); // for AddressSanitizer
     assert_false(f->callee->hot.dark);
 }
@@ -269,8 +268,7 @@ static void test_an_armed_function_goes(void **state)
     Engine_retire(&f->engine, f->callee);
     assert_int_equal(f->caller->hot.dark_callees, 1);
     assert_null(f->trace->top->code);
-    Registry_drop(f->engine.registry,
-                  Registry_take_retired(f->engine.registry, UINT64_MAX));
+    Code_free(Registry_take_retired(f->engine.registry, UINT64_MAX));
     leave(f, f->caller, 1, 300); // for AddressSanitizer
     assert_ptr_equal(f->trace->top, f->trace->bottom);
 }

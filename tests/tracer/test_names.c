@@ -44,7 +44,7 @@ static void retire(struct Fixture *f, uint32_t id)
     struct Code *code = named(id);
 
     Names_retire(&f->names, code);
-    Registry_drop(f->registry, code);
+    Code_free(code);
 }
 
 static void expect(struct Fixture *f, uint32_t id)
@@ -77,7 +77,7 @@ static void test_the_retired(void **state)
     Names_retire(&f->names, code);
     assert_null(code->who.name); // moved, not copied
     assert_null(code->who.file);
-    Registry_drop(f->registry, code);
+    Code_free(code);
     expect(f, 1);
     retire(f, 77);
     expect(f, 77);
@@ -165,7 +165,7 @@ static void *collect(void *context)
         for (; code; code = next) {
             next = code->node.next_retired;
             Names_retire(&race->fixture->names, code);
-            Registry_drop(race->fixture->registry, code);
+            Code_free(code);
         }
     } while (!stop);
     return NULL;

@@ -109,7 +109,7 @@ static void test_many(void **state)
         next = code->node.next_retired;
         retired++;
         assert_int_equal(code->hot.id, 3 * retired); // oldest first
-        Registry_drop(registry, code);
+        Code_free(code);
     }
     assert_int_equal(retired, COUNT / 3);
     assert_null(Registry_take_retired(registry, UINT64_MAX));
@@ -130,7 +130,7 @@ static void test_an_address_is_reused(void **state)
     assert_ptr_equal(Registry_by_id(registry, young->hot.id), young);
     assert_null(Registry_by_id(registry, old->hot.id));
     assert_ptr_equal(Registry_take_retired(registry, UINT64_MAX), old);
-    Registry_drop(registry, old);
+    Code_free(old);
     Registry_free(registry);
 }
 
@@ -230,7 +230,7 @@ static void reclaim(struct Registry *registry)
     for (; code; code = next) {
         next = code->node.next_retired;
         memset(code->who.name, '?', strlen(code->who.name));
-        Registry_drop(registry, code);
+        Code_free(code);
     }
 }
 

@@ -6,7 +6,6 @@
 #include "ipc/wire.h"
 #include "tests/random.h"
 #include "tests/tracer/make_engine.h"
-#include "tracer/budget/idle.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/means.h"
 #include "tracer/code/spans.h"
@@ -35,7 +34,6 @@ struct Fixture {
     struct Moment at;
     struct ThreadTrace *trace;
     struct Code *codes[FUNCTIONS];
-    uint64_t idle; // times that one was found so
     struct Snapshot *newest, *before;
     struct Snapshot *shown[VIEWERS];
     struct RowMoment base[VIEWERS];
@@ -71,8 +69,6 @@ static void run_some(struct Fixture *f)
     struct Code *code = f->codes[below(FUNCTIONS)];
     uint64_t calls = below(20);
 
-    if (calls && code->hot.activity != CODE_ACTIVE) // as who counts does
-        Active_hit(&f->engine.registry->active, code, f->at.ticks);
     for (uint64_t i = 0; i < calls; i++) {
         f->at.ticks += below(5000);
         call(f->trace, code, f->at.ticks);
@@ -105,7 +101,7 @@ static void free_retired(struct Fixture *f)
     for (; gone; gone = next) {
         next = gone->node.next_retired;
         Roll_remove(&f->roll, gone);
-        Registry_drop(f->engine.registry, gone);
+        Code_free(gone);
     }
 }
 
@@ -148,22 +144,6 @@ static void slice_one(struct Fixture *f, struct Code *code)
     }
 }
 
-// As the governor does; dark ones and those that are armed in slices stay.
-static void let_go_of_idle(struct Fixture *f)
-{
-    uint64_t age = (uint64_t)(IDLE_S * f->at.hz);
-
-    for (unsigned i = 0; i < FUNCTIONS; i++) {
-        struct Code *code = f->codes[i];
-
-        code->plan.sampled_ns =
-            (uint32_t)Counter_get(&code->share.cumulative.total_ns);
-        if (f->at.ticks > age)
-            f->idle += Active_let_go(&f->engine.registry->active, code,
-                                     f->at.ticks - age);
-    }
-}
-
 static void happen(struct Fixture *f)
 {
     uint64_t much = below(8) ? 3 : FUNCTIONS;
@@ -184,8 +164,6 @@ static void happen(struct Fixture *f)
     }
     for (uint64_t i = 0; i < below(much); i++)
         slice_one(f, f->codes[below(FUNCTIONS)]);
-    if (!below(20))
-        let_go_of_idle(f);
     f->at.now += s;
     f->at.ticks += (uint64_t)(s * f->at.hz);
     ShareClock_advance(&f->clock, s * 1e9, 20 * s);
@@ -358,7 +336,6 @@ static void test_rows_are_what_counters_say(void **state)
     }
     // Many were replaced, and what is outdated is not kept.
     assert_true(RowLog_bytes(&f->log) < 1 << 20);
-    assert_in_range(f->idle, FUNCTIONS, UINT64_MAX); // and were called again
 }
 
 // --- What it costs -----------------------------------------------------------
@@ -402,53 +379,6 @@ static void test_what_has_not_changed_is_not_filled(void **state)
     f->roll.all = true;
     build(f);
     assert_int_equal(filled(f), FUNCTIONS);
-}
-
-// Nobody looks at an idle function, and its row changes none the less once it
-// is called or touched.
-static void test_idle_functions(void **state)
-{
-    struct Fixture *f = *state;
-    struct Active *active = &f->engine.registry->active;
-
-    for (unsigned i = 0; i < FUNCTIONS; i++) {
-        f->codes[i] = add_code(&f->engine, "f", 0);
-        call(f->trace, f->codes[i], ++f->at.ticks);
-    }
-    for (unsigned i = 0; i < 4; i++) {
-        f->at.now += 1;
-        build(f);
-    }
-    for (unsigned i = 0; i < FUNCTIONS; i++)
-        assert_true(Active_let_go(active, f->codes[i], UINT64_MAX));
-    // Nobody looks: who calls a function makes it active.
-    call(f->trace, f->codes[0], ++f->at.ticks);
-    f->at.now += 1;
-    build(f);
-    assert_int_equal(filled(f), 0);
-    Active_hit(active, f->codes[1], f->at.ticks);
-    call(f->trace, f->codes[1], ++f->at.ticks);
-    Code_touch(f->codes[2]);
-    f->at.now += 1;
-    build(f);
-    assert_int_equal(filled(f), 2);
-    assert_int_equal(active->count, 2);
-    // A row is filled until it is settled.
-    assert_true(Active_let_go(active, f->codes[1], UINT64_MAX));
-    assert_true(Active_let_go(active, f->codes[2], UINT64_MAX));
-    f->at.now += 1;
-    build(f);
-    assert_int_equal(filled(f), 2);
-    for (unsigned i = 0; i < 3; i++) {
-        f->at.now += 1;
-        build(f);
-    }
-    assert_int_equal(filled(f), 0);
-    assert_int_equal(active->count, 0);
-    // After a pause all are looked at.
-    f->at.now += 6;
-    build(f);
-    assert_int_equal(filled(f), 1);
 }
 
 // A function that was not called for a minute has a rate since the snapshot
@@ -682,7 +612,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_rows_are_what_counters_say),
         TEST(test_what_has_not_changed_is_not_filled),
-        TEST(test_idle_functions),
         TEST(test_a_rate_is_not_since_the_row_was_filled),
         TEST(test_a_class_changes_without_a_call),
         TEST(test_a_slice_ends_without_a_call),

@@ -2,7 +2,7 @@
 // See choice.h. docs/architecture.md, "The budget", explains the constants.
 #include "tracer/budget/choice.h"
 #include "ipc/base/heap.h"
-#include "tracer/budget/idle.h"
+#include "tracer/base/rcu.h"
 #include "tracer/code/means.h"
 #include "tracer/code/spans.h"
 
@@ -18,26 +18,12 @@
 #define SHORT_S 0.09 // at a slice's end: a shorter one says nothing
 #define RATE_S 5.0   // mean age of the calls that make a rate
 
-// Calls and resumptions a second: each has its hooks. A function
-// that was called once as the program began would else have a rate for hours.
+// Calls and resumptions a second: each has its hooks.
 static double entry_rate(const struct Code *code,
                          const struct ChoiceReading *reading)
 {
-    if (Idle_is_uncalled(code, reading->ticks, reading->hz))
-        return 0;
     return Spans_rate(code, reading->ticks, reading->hz) /
            Code_calls_an_entry(code);
-}
-
-// Its entries were the same at the ranking before, as at all since it was let
-// go.
-static void end_idleness(struct Code *code, uint64_t before)
-{
-    if (!isnan(code->plan.rate))
-        return;
-    code->plan.rate = 0;
-    if (code->plan.rate_ticks)
-        code->plan.rate_ticks = before;
 }
 
 // The rate of what stays armed, from its own counter.
@@ -160,43 +146,34 @@ static void share_out(struct Choice *choice, double room)
     }
 }
 
-static int consider(struct Choice *choice, struct Code *code,
-                    const struct ChoiceReading *reading)
-{
-    struct ChoiceItem item = {
-        .id = code->hot.id,
-        .stayed = Code_arming(code) == ARMED_ALWAYS,
-        .idle = Idle_is_uncalled(code, reading->ticks, reading->hz)};
-    double rate;
-
-    if (!Code_was_seen(code))
-        return 0;
-    Code_note_recent(code, reading->ticks, reading->hz);
-    note_timed(code, reading->ticks);
-    end_idleness(code, choice->ticks);
-    rate = rate_of(code, reading);
-    if (isnan(rate))
-        return 0;
-    item.cost_s = rate * reading->call_s;
-    item.key =
-        item.cost_s * (code->who.own ? OWN : 1) * (item.stayed ? STAYS : 1);
-    return add(choice, &item);
-}
-
 int Choice_make(struct Choice *choice, const struct ChoiceReading *reading)
 {
     double room = PART * reading->rate * (reading->sliced ? 1 : SLACK);
-    struct Active *active = &reading->registry->active;
+    struct Code *code;
     int error = 0;
 
     choice->count = choice->next = 0;
-    Active_begin(active);
-    for (size_t i = 0; i < active->count && !error; i++) {
-        Active_fetch(active, i);
-        error = consider(choice, active->codes[i], reading);
-    }
-    Active_end(active);
     choice->ticks = reading->ticks;
+    Rcu_read_lock();
+    for (code = Registry_first(reading->registry); code && !error;
+         code = Registry_next(code)) {
+        struct ChoiceItem item = {.id = code->hot.id,
+                                  .stayed = Code_arming(code) == ARMED_ALWAYS};
+        double rate;
+
+        if (!Code_was_seen(code))
+            continue;
+        Code_note_recent(code, reading->ticks, reading->hz);
+        note_timed(code, reading->ticks);
+        rate = rate_of(code, reading);
+        if (isnan(rate))
+            continue;
+        item.cost_s = rate * reading->call_s;
+        item.key =
+            item.cost_s * (code->who.own ? OWN : 1) * (item.stayed ? STAYS : 1);
+        error = add(choice, &item);
+    }
+    Rcu_read_unlock();
     share_out(choice, room);
     if (!reading->sliced)
         drop_settled(choice);

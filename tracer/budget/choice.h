@@ -18,7 +18,6 @@ struct ChoiceItem {
     uint32_t id;
     bool stays;  // armed from now on,
     bool stayed; // ... and before
-    bool idle;   // it was not called for long
 };
 
 struct Choice { // all zero: an empty one
@@ -39,9 +38,8 @@ struct ChoiceReading {
                     // not only those that are armed
 };
 
-// Replaces the choice, and notes at each active function how often it is called
-// now. Idle ones stay armed, and cost nothing. 0, or -ENOMEM: a part is
-// missing.
+// Replaces the choice, and notes at each function how often it is called now.
+// Opens a read section. 0, or -ENOMEM: a part is missing.
 int Choice_make(struct Choice *choice, const struct ChoiceReading *reading);
 // The next one to be carried out, or NULL. Valid until the next Choice_make.
 const struct ChoiceItem *Choice_pop(struct Choice *choice);

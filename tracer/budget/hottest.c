@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// One pass over the active functions, with an insertion into fifty places for
-// what is warmer than the coldest there.
+// One pass over the registry, with an insertion into fifty places for what is
+// warmer than the coldest there.
 #include "tracer/budget/hottest.h"
+#include "tracer/base/rcu.h"
 
 #include <math.h>
 
 #define SHARE_WEIGHT 1e12 // a share of any size is above all hits
 
+// Nearly all code is cold, and its first line of memory says so.
 static double heat(struct Hottest *hottest, struct Code *code, uint64_t since,
                    const struct ShareTime *sampled)
 {
@@ -19,8 +21,8 @@ static double heat(struct Hottest *hottest, struct Code *code, uint64_t since,
         return result;
     hottest->active += since > 0;
     events = Code_events(code);
-    result += (uint32_t)events - code->plan.ranked_events;
-    code->plan.ranked_events = (uint32_t)events;
+    result += (double)(events - code->plan.ranked_events);
+    code->plan.ranked_events = events;
     return result;
 }
 
@@ -47,20 +49,17 @@ void Hottest_rank(struct Hottest *hottest, struct Registry *registry,
                   uint64_t ticks, const struct ShareTime *sampled)
 {
     uint64_t since = hottest->ticks;
-    struct Active *active = &registry->active;
+    struct Code *code;
 
     hottest->count = 0;
     hottest->active = 0;
     hottest->ticks = ticks;
-    Active_begin(active);
-    for (size_t i = 0; i < active->count; i++) {
-        struct Code *code = active->codes[i];
-        double value;
+    Rcu_read_lock();
+    for (code = Registry_first(registry); code; code = Registry_next(code)) {
+        double value = heat(hottest, code, since, sampled);
 
-        Active_fetch(active, i);
-        value = heat(hottest, code, since, sampled);
         if (value > 0)
             insert(hottest, code->hot.id, value);
     }
-    Active_end(active);
+    Rcu_read_unlock();
 }

@@ -19,7 +19,7 @@ struct Hottest {
 };
 
 // All zero is one that knows nothing. `sampled` is NULL without a
-// sampler.
+// sampler. Opens a read section.
 void Hottest_rank(struct Hottest *hottest, struct Registry *registry,
                   uint64_t ticks, const struct ShareTime *sampled);
 

@@ -168,20 +168,6 @@ void Code_set_between(struct Code *code, bool between)
     next_epoch(code);
 }
 
-void Code_join_slice(struct Code *code, const struct Slice *slice,
-                     uint64_t ticks)
-{
-    if (code->hot.dark || code->hot.stop_at == CODE_NEVER ||
-        Code_arming(code) != ARMED_ALWAYS)
-        return;
-    Code_set_between(code, slice->between);
-    // Its callees were dark meanwhile, and it may be open since before that.
-    if (code->spans.gaps != slice->gaps && code->links.callee_count)
-        next_epoch(code);
-    if (slice->hits)
-        Code_extend(code, slice->hits, ticks);
-}
-
 void Code_end_slice(struct Code *code)
 {
     uint32_t i;

@@ -42,17 +42,6 @@ bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks);
 // A slice begins or ends for code that stays armed: in between, self time is
 // taken of what calls nothing.
 void Code_set_between(struct Code *code, bool between);
-// The newest slice, for functions that were idle when it began or ended. The
-// governor writes it, with the counting lock; zero: no slice yet.
-struct Slice {
-    bool between;  // none is open, and some functions are dark until the next
-    uint64_t hits; // that a function has in the open one; 0: none is open
-    uint32_t gaps; // times that `between` has begun
-};
-
-// A function that stays armed was idle, and is as others are in that slice.
-void Code_join_slice(struct Code *code, const struct Slice *slice,
-                     uint64_t ticks);
 // The slice in which it was armed is over: it goes dark at its next call. Code
 // that is armed for good stays so.
 void Code_end_slice(struct Code *code);

@@ -251,25 +251,3 @@ uint64_t Code_events(const struct Code *code)
         events += Counter_get(&code->layout.instructions[i].hits);
     return events;
 }
-
-void Code_push_woken(struct Code *code)
-{
-    struct Code *_Atomic *woken = code->node.woken;
-    struct Code *newest;
-
-    if (atomic_exchange(&code->node.pushed, true))
-        return;
-    newest = atomic_load_explicit(woken, memory_order_relaxed);
-    do { // pairs with the exchange in Active_begin
-        code->node.next_woken = newest;
-    } while (!atomic_compare_exchange_weak_explicit(
-        woken, &newest, code, memory_order_release, memory_order_relaxed));
-}
-
-void Code_wake(struct Code *code)
-{
-    uint8_t idle = CODE_IDLE;
-
-    if (atomic_compare_exchange_strong(&code->hot.activity, &idle, CODE_WOKEN))
-        Code_push_woken(code);
-}

@@ -143,18 +143,12 @@ static inline enum HookKind Code_leave_hook(const struct Code *code)
     return code->hot.enter_hook == HOOK_RESUME ? HOOK_YIELD : HOOK_LEAVE;
 }
 
-// If it was idle it is not any more (active.h). Any thread.
-void Code_wake(struct Code *code);
-void Code_push_woken(struct Code *code); // whoever has made it active
-
 // Its row has to be filled again, though it has not been hit. Any thread, after
 // the change.
 static inline void Code_touch(struct Code *code)
 {
-    // Pairs with the exchange in Code_take_touch, and with Active_let_go.
-    atomic_store(&code->hot.touched, true);
-    if (__builtin_expect(atomic_load(&code->hot.activity) == CODE_IDLE, 0))
-        Code_wake(code);
+    // Pairs with the exchange in Code_take_touch.
+    atomic_store_explicit(&code->hot.touched, true, memory_order_release);
 }
 
 // Whether that was so since it was asked last. Who builds snapshots.

@@ -16,13 +16,6 @@
 #define CODE_NEVER UINT64_MAX // a stop_at that is never reached
 #define EPOCH_NONE UINT16_MAX // a frame's epoch that is never its code's
 
-// Whether it is among struct Active (active.h).
-enum Activity {
-    CODE_ACTIVE, // it is
-    CODE_IDLE,   // it is not
-    CODE_WOKEN   // it is again, by something else than a hit
-};
-
 struct CodeHot {
     // An enter's.
     counter_t entries; // calls and resumptions counted; 0: none since it was
@@ -42,7 +35,6 @@ struct CodeHot {
                     // never 0
     uint16_t block_epoch; // epoch while block cycles are right; 0: they are not
     bool untimed; // the next call is not timed: its code has just been armed
-    _Atomic uint8_t activity; // enum Activity; any thread
     counter_t resumed; // of `entries`: those that went on after a yield or an
                        // await
     _Atomic bool dark; // its enter sites are disabled; the collector reads

@@ -15,14 +15,14 @@ struct CodeRow {
     double rate_at;           // s of CLOCK_MONOTONIC; 0: never
     bool rate_estimated;      // `rate` is by shares
     bool rate_dark;           // it was dark at rate_at
-    bool quantiles_settled;   // self_calls were the same at the snapshot before
-    bool sites_counted;       // the three at the end are of a snapshot before
     uint32_t rate_dark_times; // dark_times at rate_at
+    uint32_t place;           // in struct Roll, if that has it there
     uint64_t quantiles_calls; // self_calls that p50 and p99 are of; 0: none
+    bool quantiles_settled;   // self_calls were the same at the snapshot before
     double p50_cycles;        // ticks of self time; 0: not read yet
     double p99_cycles;        // the same
     double spread;            // of the same calls, over their mean
-    uint32_t place;           // in struct Roll, if that has it there
+    bool sites_counted;       // the next three are of a snapshot before
     uint32_t site_changes;    // as they were then
     uint32_t sites, dark_sites;
 };

@@ -26,7 +26,6 @@ enum Arming {
 struct CodeSpans {
     _Atomic uint8_t arming; // enum Arming
     _Atomic bool ended;     // its slice is over: its next event makes it dark
-    uint32_t gaps;          // Slice.gaps when it was found idle
     _Atomic double calls;   // in spans that are over, older ones forgotten
     _Atomic double ticks;   // that these spans took; 0: there was none
     _Atomic double squares; // sum of calls^2 / ticks of each span

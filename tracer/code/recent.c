@@ -9,12 +9,6 @@ static void copy(struct RecentMark *to, const struct RecentMark *from)
     Counter_set(&to->waited, Counter_get(&from->waited));
 }
 
-bool Recent_is_due(const struct Recent *recent, const counter_t *calls)
-{
-    return Counter_get(calls) - Counter_get(&recent->next.calls) >=
-           RECENT_CALLS;
-}
-
 bool Recent_note(struct Recent *recent, const struct RecentMark *now,
                  uint64_t ticks, uint64_t period)
 {
@@ -22,7 +16,8 @@ bool Recent_note(struct Recent *recent, const struct RecentMark *now,
         1 - atomic_load_explicit(&recent->current, memory_order_relaxed);
 
     if (ticks - recent->next_ticks < period ||
-        !Recent_is_due(recent, &now->calls))
+        Counter_get(&now->calls) - Counter_get(&recent->next.calls) <
+            RECENT_CALLS)
         return false;
     copy(&recent->marks[other], &recent->next);
     // Pairs with the load in Recent_mark.

@@ -30,8 +30,6 @@ struct Recent {
 // moved.
 bool Recent_note(struct Recent *recent, const struct RecentMark *now,
                  uint64_t ticks, uint64_t period);
-// Enough calls are timed for the mark to move on, once it has been `period`.
-bool Recent_is_due(const struct Recent *recent, const counter_t *calls);
 // The mark that counts; it stands for RECENT_S at least.
 const struct RecentMark *Recent_mark(const struct Recent *recent);
 

@@ -74,10 +74,8 @@ struct Registry *Registry_new(void)
 {
     struct Registry *registry = Heap_zeroed(1, sizeof(struct Registry));
 
-    if (!registry)
-        return NULL;
-    pthread_mutex_init(&registry->chains, NULL);
-    Active_init(&registry->active);
+    if (registry)
+        pthread_mutex_init(&registry->chains, NULL);
     return registry;
 }
 
@@ -89,7 +87,7 @@ void Registry_free_retired(struct Registry *registry)
     for (code = Registry_take_retired(registry, UINT64_MAX); code;
          code = next) {
         next = code->node.next_retired;
-        Registry_drop(registry, code);
+        Code_free(code);
     }
 }
 
@@ -105,7 +103,6 @@ void Registry_free(struct Registry *registry)
         Code_free(code);
     }
     pthread_mutex_destroy(&registry->chains);
-    Active_release(&registry->active);
     Heap_free(registry);
 }
 
@@ -169,7 +166,6 @@ void Registry_add(struct Registry *registry, struct Code *code)
           code);
     registry->last = code;
     push_new(registry, code);
-    Active_add(&registry->active, code); // behind that: see Roll_fill
     atomic_fetch_add(&registry->count, 1);
     atomic_fetch_add(&registry->bytes, code->node.registered_bytes);
 }
@@ -360,12 +356,6 @@ struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks)
     return oldest;
 }
 
-void Registry_drop(struct Registry *registry, struct Code *code)
-{
-    Active_remove(&registry->active, code);
-    Code_free(code);
-}
-
 struct Code *Registry_leaving(struct Registry *registry)
 {
     return follow(&registry->leaving);
@@ -379,12 +369,10 @@ struct Code *Registry_retired(struct Registry *registry)
 
 void Registry_before_fork(struct Registry *registry)
 {
-    pthread_mutex_lock(&registry->active.mutex);
     pthread_mutex_lock(&registry->chains);
 }
 
 void Registry_after_fork(struct Registry *registry)
 {
     pthread_mutex_unlock(&registry->chains);
-    pthread_mutex_unlock(&registry->active.mutex);
 }

@@ -5,7 +5,7 @@
 #ifndef OCULAR_TRACER_CODE_REGISTRY_H
 #define OCULAR_TRACER_CODE_REGISTRY_H
 
-#include "tracer/code/active.h"
+#include "tracer/code/code.h"
 
 #include <pthread.h>
 
@@ -19,7 +19,6 @@ struct Registry {
     struct Code *_Atomic buckets[REGISTRY_BUCKETS];
     struct Code *_Atomic by_id[REGISTRY_BUCKETS];
     struct Code *_Atomic by_version[REGISTRY_BUCKETS];
-    struct Active active; // those of which something may change
     struct Code *_Atomic first;
     struct Code *last;
     struct Code *_Atomic leaving; // on its way to the retired, or NULL
@@ -70,10 +69,8 @@ int Registry_link(struct Registry *registry, struct Code *caller,
 struct Code *Registry_first(struct Registry *registry);
 struct Code *Registry_next(const struct Code *code);
 // Takes what was retired before `ticks` (a list by next_retired, oldest first);
-// each may be dropped after the next grace period. Collector.
+// it may be freed after the next grace period. Collector.
 struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks);
-// Frees one of these.
-void Registry_drop(struct Registry *registry, struct Code *code);
 // Takes what was added since it was asked last, retired or not (a list by
 // next_new, newest first). Before what was retired is freed. Collector.
 struct Code *Registry_take_new(struct Registry *registry);

@@ -21,14 +21,10 @@ struct RegistryNode {
     struct Code *previous_in_list;        // adopted before; NULL: the oldest
     struct Code *next_retired;            // NULL: the last
     struct Code *next_new;                // adopted before; NULL: the last
-    struct Code *next_woken;              // woken up before; NULL: the last
-    struct Code *_Atomic *woken; // the stack of these; NULL: it is on no list
-    counter_t retired_ticks;     // ticks when its code object went; 0: it lives
-    bool chained;        // in the chain by address, retired or not; guarded
-                         // by Registry.chains
-    bool taken;          // the collector has taken it
-    _Atomic bool pushed; // it is among the woken, or about to be
-    uint32_t place; // in struct Active, if that has it there; guarded by it
+    counter_t retired_ticks; // ticks when its code object went; 0: it lives
+    bool chained;            // in the chain by address, retired or not; guarded
+                             // by Registry.chains
+    bool taken;              // the collector has taken it
     size_t registered_bytes; // bytes that it has added to Registry.bytes
 };
 

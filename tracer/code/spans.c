@@ -74,12 +74,6 @@ void Spans_close(struct Code *code, uint64_t ticks, double hz)
     end(code, ticks);
 }
 
-void Spans_renew(struct Code *code, uint64_t ticks, double hz)
-{
-    Spans_close(code, ticks, hz);
-    Spans_open(code, ticks);
-}
-
 void Spans_settle(struct Code *code, uint64_t ticks, double hz)
 {
     double pending = code->spans.pending;
@@ -88,7 +82,8 @@ void Spans_settle(struct Code *code, uint64_t ticks, double hz)
     if (!(pending > 0) || !open || ticks <= open ||
         (double)(ticks - open) < LONG * pending)
         return;
-    Spans_renew(code, ticks, hz);
+    Spans_close(code, ticks, hz);
+    Spans_open(code, ticks);
 }
 
 void Spans_drop(struct Code *code, uint64_t ticks)

@@ -10,14 +10,12 @@
 // How it is armed from now on. Counting lock.
 void Spans_set_arming(struct Code *code, enum Arming arming);
 // The function is armed from `ticks` on. With an open span it changes nothing.
-// Counting lock, once others see the code; so for the next five.
+// Counting lock, once others see the code; so for the next four.
 void Spans_open(struct Code *code, uint64_t ticks);
 // The function is dark from its beginning on, at `ticks`.
 void Spans_begin_dark(struct Code *code, uint64_t ticks);
 // The span ends by the clock.
 void Spans_close(struct Code *code, uint64_t ticks, double hz);
-// The span ends by the clock, and another one begins.
-void Spans_renew(struct Code *code, uint64_t ticks, double hz);
 // A function stays armed: once its open span is much longer than the time in
 // the dark before, it says how many calls were missed then, and a new span
 // begins.

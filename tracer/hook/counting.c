@@ -180,8 +180,6 @@ static bool count(struct ThreadTrace *trace, struct Code *code,
         depth = 1;
     if (Hit_unit(hit) >= code->layout.unit_count)
         return false;
-    if (__builtin_expect(code->hot.activity != CODE_ACTIVE, 0))
-        Active_hit(&trace->registry->active, code, hit->ticks);
     switch (Hit_kind(hit)) {
     case HIT_ENTER:
         return enter(trace, code, hit, depth, false);

@@ -75,7 +75,7 @@ static void reclaim(struct Session *session)
         Retired_add(&session->retired, code);
         if (session->timeline)
             Names_retire(&engine->names, code);
-        Registry_drop(engine->registry, code);
+        Code_free(code);
     }
 }
 

@@ -7,7 +7,6 @@
 
 #define FRESH_S 1.5 // s; a snapshot of which the counts hold
 #define AHEAD 16    // entries whose code is fetched while others are looked at
-#define SOON_S 5.0  // less than IDLE_S in budget/idle.c
 
 void Roll_release(struct Roll *roll)
 {
@@ -149,7 +148,6 @@ void Roll_remove(struct Roll *roll, const struct Code *code)
     if (!is_on(roll, code))
         return;
     entry->code = NULL;
-    roll->gone = true;
     if (!entry->row)
         take_off(roll, NULL, code->row.place, 0);
 }
@@ -183,37 +181,17 @@ static void count_armed(struct Roll *roll, struct RollEntry *entry)
     entry->counted = true;
 }
 
-static void count_all_armed(struct Roll *roll)
-{
-    for (size_t i = 0; i < roll->count; i++) {
-        fetch_ahead(roll, i);
-        if (roll->entries[i].code)
-            count_armed(roll, &roll->entries[i]);
-    }
-}
-
-static void count_active_armed(struct Roll *roll, struct Active *active)
-{
-    Active_begin(active);
-    for (size_t i = 0; i < active->count; i++) {
-        Active_fetch(active, i);
-        if (is_on(roll, active->codes[i]))
-            count_armed(roll, &roll->entries[active->codes[i]->row.place]);
-    }
-    Active_end(active);
-}
-
 uint64_t Roll_count_armed(struct Roll *roll, struct Registry *registry,
                           double now_s)
 {
     if (now_s - roll->filled_s < FRESH_S)
         return roll->sites_armed;
     Roll_add_new(roll, registry);
-    if (now_s - roll->armed_s < SOON_S)
-        count_active_armed(roll, &registry->active);
-    else
-        count_all_armed(roll);
-    roll->armed_s = now_s;
+    for (size_t i = 0; i < roll->count; i++) {
+        fetch_ahead(roll, i);
+        if (roll->entries[i].code)
+            count_armed(roll, &roll->entries[i]);
+    }
     return roll->armed;
 }
 
@@ -233,68 +211,21 @@ static bool is_due(const struct Roll *roll, struct RollEntry *entry)
     return true;
 }
 
-static void consider(struct Roll *roll, struct RowLog *log, size_t place,
-                     double uptime_s)
-{
-    struct RollEntry *entry = &roll->entries[place];
-
-    if (entry->build == roll->build)
-        return;
-    entry->build = roll->build;
-    if (!is_due(roll, entry))
-        return;
-    drop_row(roll, log, entry, uptime_s);
-    if (is_listed(entry->code))
-        roll->due[roll->due_count++] = (uint32_t)place;
-}
-
-static void choose_of_all(struct Roll *roll, struct RowLog *log,
-                          double uptime_s)
+static void choose(struct Roll *roll, struct RowLog *log, double uptime_s)
 {
     roll->due_count = 0;
     for (size_t i = 0; i < roll->count; i++) {
+        struct RollEntry *entry = &roll->entries[i];
+
         fetch_ahead(roll, i);
-        while (i < roll->count && !roll->entries[i].code)
+        while (i < roll->count && !entry->code)
             take_off(roll, log, i, uptime_s);
-        if (i < roll->count)
-            consider(roll, log, i, uptime_s);
+        if (i == roll->count || !is_due(roll, entry))
+            continue;
+        drop_row(roll, log, entry, uptime_s);
+        if (is_listed(entry->code))
+            roll->due[roll->due_count++] = (uint32_t)i;
     }
-    roll->gone = false;
-}
-
-// Of those that are not active the ones whose rows still change.
-static void choose_of_active(struct Roll *roll, struct RowLog *log,
-                             struct Active *active, double uptime_s)
-{
-    size_t before = roll->due_count;
-
-    roll->due_count = 0;
-    for (size_t i = 0; i < before; i++) {
-        const struct RollEntry *entry = &roll->entries[roll->due[i]];
-
-        if (!entry->settled)
-            consider(roll, log, roll->due[i], uptime_s);
-    }
-    Active_begin(active);
-    for (size_t i = 0; i < active->count; i++) {
-        const struct Code *code = active->codes[i];
-
-        Active_fetch(active, i);
-        if (is_on(roll, code)) // or it has just come
-            consider(roll, log, code->row.place, uptime_s);
-    }
-    Active_end(active);
-}
-
-// An idle function was active for long after its newest hit.
-static void choose(struct Roll *roll, struct RowLog *log,
-                   const struct Moment *at, double uptime_s)
-{
-    roll->build++;
-    if (roll->all || roll->gone || at->now - roll->filled_s >= SOON_S)
-        choose_of_all(roll, log, uptime_s);
-    else
-        choose_of_active(roll, log, &at->registry->active, uptime_s);
 }
 
 static void note_moved(void *context, struct SharedRow *row)
@@ -366,7 +297,7 @@ bool Roll_fill(struct Roll *roll, struct RowLog *log, struct Snapshot *snapshot,
     if (!Roll_add_new(roll, at->registry))
         return false;
     look_for_all(roll, at);
-    choose(roll, log, at, moment.uptime_s);
+    choose(roll, log, moment.uptime_s);
     if (!RowLog_begin(log, &moment, roll->due_count, note_moved, roll) ||
         !fill_due(roll, log, at)) {
         give_up(roll, log, moment.uptime_s);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // All functions that may have a row, and of each what its newest row was made
 // of: so that a snapshot fills the rows of those with an event or a sample
-// since the one before. Of the other active ones it looks at one cache line,
-// and of idle ones at nothing. Under Session.draining.
+// since the one before, and of the others looks at one cache line. Under
+// Session.draining.
 #ifndef OCULAR_TRACER_SESSION_ROLL_H
 #define OCULAR_TRACER_SESSION_ROLL_H
 
@@ -17,25 +17,20 @@ struct RollEntry {
     uint32_t stamp;        // Code_stamp as its row was filled
     uint32_t armed;        // sites, as counted by Roll_count_armed
     bool counted;
-    uint32_t build; // Roll.build when it was considered last
-    bool settled;   // filled again, without an event, it would be the
-                    // same
+    bool settled; // filled again, without an event, it would be the
+                  // same
 };
 
 struct Roll {
     struct RollEntry *entries;
     size_t count, room;
-    uint32_t *due; // places of those whose rows were filled; `room` many
+    uint32_t *due; // places of those whose rows are to be filled; `room` many
     size_t due_count;
-    double rate_s;  // CLOCK_MONOTONIC; from when on rates of what was settled
-                    // are taken
-    uint32_t build; // number of the newest snapshot
+    double rate_s; // CLOCK_MONOTONIC; from when on rates of what was settled
+                   // are taken
     bool begun;
-    bool gone; // some have been freed: they are there still, or others have
-               // taken their places
     uint64_t armed;         // the sum of theirs
-    double filled_s;        // CLOCK_MONOTONIC, of the newest snapshot,
-    double armed_s;         // ... and of the newest count of what is armed
+    double filled_s;        // CLOCK_MONOTONIC, of the newest snapshot
     bool all;               // every row is to be filled
     bool sampled, sees;     // as in the moment of the newest snapshot
     uint64_t events, bytes; // sums over all rows
