@@ -65,8 +65,9 @@ struct Mark MarkText_take(struct MarkText *text, const struct Event *event)
     size_t args_at = PIECE * pieces(mark.name_size);
     size_t whole = args_at + PIECE * pieces(mark.args_size);
 
-    mark.args = text->bytes + args_at;
-    if (text->size != whole || whole > sizeof text->bytes) {
+    if (text->size == whole && whole <= sizeof text->bytes) {
+        mark.args = text->bytes + args_at;
+    } else {
         mark.name = mark.args = lost;
         mark.name_size = sizeof lost - 1;
         mark.args_size = 0;
