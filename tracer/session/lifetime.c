@@ -58,6 +58,7 @@ static void keep_sample(void *context, const struct FlameSample *sample,
     struct TimelineSample kept = {.ticks = ticks,
                                   .tid = tid,
                                   .in_c = sample->in_c,
+                                  .cpu_ns = sample->cpu_ns,
                                   .path = sample->path,
                                   .depth = sample->depth};
 
