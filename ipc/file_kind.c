@@ -24,7 +24,6 @@ struct FileKind FileKind_of(const char *path)
         {".folded", FILE_FOLDED},
         {".pstats", FILE_PSTATS},
         {".pb", FILE_PPROF},
-        {".ocular", FILE_RECORDING},
     };
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
@@ -49,6 +48,5 @@ bool FileKind_is_profile(const char *path)
 {
     enum FileContent content = FileKind_of(path).content;
 
-    return content != FILE_JSON && content != FILE_PFTRACE &&
-           content != FILE_RECORDING;
+    return content != FILE_JSON && content != FILE_PFTRACE;
 }

@@ -14,7 +14,6 @@ enum FileContent {
     FILE_SPEEDSCOPE, // .speedscope.json
     FILE_PSTATS,     // .pstats: Python's pstats module
     FILE_PPROF,      // .pb: pprof's protobuf
-    FILE_RECORDING,  // .ocular: what any of these can be made of
 };
 
 struct FileKind {

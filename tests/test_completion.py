@@ -177,8 +177,6 @@ LINES = {
     "ocular attach 1 --qui": "",
     "ocular at": "attach",
     "ocular e": "enable",
-    "ocular conv": "convert",
-    "ocular convert --out": "--output",
     "ocular merge --out": "--output",
     "ocular-top --re": "--record --replay",
     "ocular-top --once --sort wai": "wait% waited",

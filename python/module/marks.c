@@ -11,7 +11,7 @@
 static bool has_timeline(void)
 {
     return ocular_state.phase == PHASE_TRACING &&
-           ocular_state.engine.session->config.timeline;
+           ocular_state.engine.session->timeline;
 }
 
 PyDoc_STRVAR(has_timeline_doc, "has_timeline() -> bool: one is being kept");
@@ -43,8 +43,6 @@ static void say(struct Mark *mark)
         return;
     Counting_begin(&ocular_state.engine.counting);
     Mark_push(ring, ticks, mark);
-    atomic_store_explicit(&ocular_state.engine.session->marked, true,
-                          memory_order_relaxed);
     Counting_end(&ocular_state.engine.counting);
 }
 

@@ -151,11 +151,7 @@ def start_tracing(
                             ends in ".pftrace", Perfetto's own format, which
                             is smaller and faster; ".gz" compresses either.
                             Where it ends as export() has it, the sampled
-                            stacks are written and no timeline is kept;
-                            ".ocular" keeps the recording, for `ocular convert`.
-                            Until the output is written it is beside it, with
-                            the process id in its name, so that a killed
-                            program leaves it. A
+                            stacks are written and no timeline is kept. A
                             file that exists is never overwritten: the process
                             id is put into the name instead.
     timeline_limit          bytes of timeline kept in memory; the oldest part
@@ -165,16 +161,17 @@ def start_tracing(
                             the newest 390 000 calls, returns and iterations;
                             ".pftrace" has about as many.
     timeline_spill          a directory: what the limit has no room for goes to
-                            the recording, which is there, 16 bytes an event,
+                            a file without a name there, 16 bytes an event,
                             until its file system has only a twentieth (or
                             1 GiB) left. With a threshold of 0, where no event
                             is lost, it is the directory of the output if None
                             is given; False: forget instead.
     output_seconds          how long writing the timeline may take when the
-                            interpreter exits; None: as long as it takes.
-                            If all would take longer, or the disk is full, the
-                            recording stays. stop_tracing() takes as long as it
-                            takes.
+                            interpreter exits, or at a SIGTERM under
+                            `python -m ocular`; None: as long as it takes.
+                            Where all would take longer, the newest part is
+                            written, as it is where the disk is full.
+                            stop_tracing() takes as long as it takes.
     quiet                   no report and no progress on stderr at stop.
     report                  the whole report at stop; False: five lines of it at
                             most; None: five where it is served.

@@ -31,7 +31,7 @@ Runs a Python program, traced. Three things people do:
   ocular --serve script.py; ocular-top   watch it, from another terminal
   ocular --idle script.py                full speed until ocular-top looks
 Of a program that runs: ocular attach PID, detach PID. Of all programs of this
-environment: ocular enable, disable, status. Files: ocular convert, merge."""
+environment: ocular enable, disable, status. Timelines: ocular merge."""
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -130,8 +130,7 @@ def _add_output(group):
         metavar="FILE",
         help="where the timeline goes (default %(default)s); "
         ".pftrace: Perfetto's own format, smaller and faster; "
-        ".folded, .speedscope.json, .pstats, .pb.gz: sampled stacks for other tools; "
-        ".ocular: a recording, for ocular convert",
+        ".folded, .speedscope.json, .pstats, .pb.gz: sampled stacks for other tools",
     )
     add("--no-perfetto", action="store_false", dest="perfetto", help="keep no timeline")
     add(
@@ -158,8 +157,8 @@ def _add_output(group):
         type=float,
         metavar="S",
         default=_settings.DEFAULT_OUTPUT_SECONDS,
-        help="how long writing may take at exit; what takes longer stays a "
-        "recording (default %(default)g)",
+        help="how long writing may take at exit or SIGTERM: all, or "
+        "else the newest part (default %(default)g)",
     )
     add("--quiet", action="store_true", help="no report and no progress on stderr")
     add(
@@ -228,9 +227,7 @@ NOT_IDLE = (
     "timeline_instructions",
     "follow",
 )  # what --idle has no use for
-COMMANDS = (  # a script of such a name: ./merge
-    *("attach", "convert", "detach", "enable", "disable", "merge", "status"),
-)
+COMMANDS = ("attach", "detach", "enable", "disable", "merge", "status")  # ./merge: a script
 NOT_SETTINGS = ("idle", "module", "command", "follow", "install_follow", "remove_follow")
 
 
@@ -251,10 +248,6 @@ def _settings_of(options):
         checked = check(**settings)
         if options.follow:
             _follow().announce(checked)
-        if options.perfetto and not options.idle and not options.quiet:
-            from ocular import _convert
-
-            _convert.announce(checked)
     except (TypeError, ValueError) as error:
         print(f"ocular: {error}", file=sys.stderr)
         sys.exit(2)
@@ -274,6 +267,8 @@ def _beginner(options):
             sys.argv[0] = "-m " + options.module
         try:
             start(**settings)
+            if options.perfetto and not options.idle:
+                _ocular.write_on_sigterm(options.output_seconds, options.quiet)
         except (RuntimeError, OSError, Warning) as error:
             print(f"ocular: warning: tracing is off: {error}", file=sys.stderr)
         finally:

@@ -19,9 +19,8 @@ static void check(const char *path, enum FileContent content, bool gzipped,
     assert_int_equal(kind.gzipped, gzipped);
     assert_int_equal(kind.stem, strlen(stem));
     assert_memory_equal(path, stem, kind.stem);
-    assert_int_equal(FileKind_is_profile(path), content != FILE_JSON &&
-                                                    content != FILE_PFTRACE &&
-                                                    content != FILE_RECORDING);
+    assert_int_equal(FileKind_is_profile(path),
+                     content != FILE_JSON && content != FILE_PFTRACE);
 }
 
 static void test_endings(void **state)
@@ -38,7 +37,6 @@ static void test_endings(void **state)
     check("a.pstats", FILE_PSTATS, false, "a");
     check("a.pb", FILE_PPROF, false, "a");
     check("a.pb.gz", FILE_PPROF, true, "a");
-    check("/x/a.4711.ocular", FILE_RECORDING, false, "/x/a.4711");
 }
 
 static void test_what_is_none(void **state)

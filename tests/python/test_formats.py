@@ -168,7 +168,5 @@ def test_ctrl_c_leaves_no_file(tmp_path):
     path = write(tmp_path, source)
     command = [PYTHON, "-m", "ocular", "--threshold", "0", "--output", "x.pftrace"]
     done = run([*command, path], cwd=tmp_path)
-    program, recording = sorted(os.listdir(tmp_path))
-    assert program == "program.py"
-    assert "interrupted: no timeline was written; what was recorded is there: " in done.err
-    assert f"ocular convert {tmp_path / recording}\n" in done.err
+    assert "interrupted: no timeline was written" in done.err
+    assert os.listdir(tmp_path) == ["program.py"]

@@ -328,7 +328,7 @@ static bool name_one(struct FlameTable *table, struct FlameFunction *function,
     bool whole = true;
 
     Rcu_read_lock();
-    code = registry ? Registry_by_id(registry, (uint32_t)function->id) : NULL;
+    code = Registry_by_id(registry, (uint32_t)function->id);
     if (code) {
         function->name = Arena_text(&table->arena, code->who.name);
         function->file = Arena_text(&table->arena, code->who.file);

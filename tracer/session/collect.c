@@ -4,11 +4,9 @@
 #include "ipc/base/now.h"
 #include "tracer/base/rcu.h"
 #include "tracer/session/builder.h"
-#include "tracer/session/recorder.h"
 
 #include <time.h>
 
-#define LOOK_S 0.95 // while a recording is written
 #define SPARE_S 3.0 // without a snapshot, and no memory is kept for the next
 
 // `tracks` is held.
@@ -16,12 +14,11 @@ static void drain_ring(struct Session *session, struct ThreadTrace *trace)
 {
     char name[sizeof trace->name];
 
-    ThreadTraces_copy_name(&session->engine->traces, trace, name);
-    if (!trace->track)
+    if (!trace->track) {
+        ThreadTraces_copy_name(&session->engine->traces, trace, name);
         trace->track =
             Timeline_begin(session->timeline, trace->number, trace->tid, name);
-    else // the program may name a thread some time after its first event
-        Timeline_name(session->timeline, trace->track, name);
+    }
     if (trace->track) // else memory is out: it is tried again
         Timeline_drain(session->timeline, trace->track, trace->ring);
 }
@@ -39,8 +36,6 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
         return;
     pthread_mutex_lock(&session->tracks);
     drain_ring(session, trace);
-    if (trace->track)
-        Timeline_save(session->timeline, trace->track);
     if (ended && trace->track)
         Timeline_end(session->timeline, trace->track);
     pthread_mutex_unlock(&session->tracks);
@@ -103,7 +98,6 @@ static void drain(struct Session *session)
     Counters_begin(&session->counters, session->timeline);
     ThreadTraces_visit(&session->engine->traces, drain_trace, session);
     reclaim(session);
-    Recorder_turn(session);
 }
 
 void Collect_release(struct Session *session)
@@ -145,38 +139,10 @@ static void rest(struct Session *session)
         Publish_trim(&session->publish);
 }
 
-// Nothing is due but the recording, which is written more often than the rest
-// is looked at.
-static bool is_between(struct Session *session)
-{
-    double now = Now_s(CLOCK_MONOTONIC);
-
-    if (session->recording && now - session->looked_s < LOOK_S &&
-        Details_pause_ms(&session->details, 1))
-        return true;
-    session->looked_s = now;
-    return false;
-}
-
-// For the recording, if the program has done something since.
-static void follow(struct Session *session)
-{
-    uint64_t head = atomic_load_explicit(&session->engine->counting.ring.head,
-                                         memory_order_relaxed);
-
-    if (head != session->followed || atomic_exchange(&session->marked, false))
-        Collect_drain(session);
-    session->followed = head;
-}
-
 static void turn(void *context, bool wanted)
 {
     struct Session *session = context;
 
-    if (!wanted && is_between(session)) {
-        follow(session);
-        return;
-    }
     if (session->config.each_turn)
         session->config.each_turn(session);
     if (wanted)
@@ -189,11 +155,7 @@ static void turn(void *context, bool wanted)
 
 static unsigned pause_ms(void *context, unsigned most)
 {
-    struct Session *session = context;
-
-    if (session->recording && most > RECORDER_PAUSE_MS)
-        most = RECORDER_PAUSE_MS;
-    return Details_pause_ms(&session->details, most);
+    return Details_pause_ms(&((struct Session *)context)->details, most);
 }
 
 void Collect_init(struct Session *session)

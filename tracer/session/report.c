@@ -368,14 +368,6 @@ static void put_timeline(struct Bytes *out,
         Figure_print(out, "  sampled stacks: %s\n", path);
         return;
     }
-    if (FileKind_of(timeline->path).content == FILE_RECORDING) {
-        Figure_print(out,
-                     "  recording: %s, %s\n"
-                     "            ocular convert makes a timeline or a profile "
-                     "of it\n",
-                     path, Figure_bytes((double)timeline->bytes).text);
-        return;
-    }
     Figure_print(out, "  timeline: %s\n", path);
     Figure_print(
         out,
@@ -407,9 +399,7 @@ static void put_brief_end(struct Bytes *out, const struct Report *report)
         return;
     Text_clean(path, sizeof path, report->timeline.path, true);
     Figure_print(out, "  %s: %s\n",
-                 FileKind_is_profile(path) ? "sampled stacks"
-                 : FileKind_of(path).content == FILE_RECORDING ? "recording"
-                                                               : "timeline",
+                 FileKind_is_profile(path) ? "sampled stacks" : "timeline",
                  path);
 }
 

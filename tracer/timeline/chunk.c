@@ -24,11 +24,9 @@ struct Chunk *Chunk_new(unsigned number, const struct OpenCall *open,
     }
     if (open_count)
         memcpy(chunk->open, open, open_count * sizeof *open);
-    chunk->full = CHUNK_EVENTS - open_count;
+    chunk->room = room;
     // Deep recursion: the copies of the stack stay the smaller part.
-    if (open_count > CHUNK_EVENTS / 5)
-        chunk->full = 4 * open_count;
-    chunk->room = room < chunk->full ? room : chunk->full;
+    chunk->full = CHUNK_EVENTS + 4 * open_count;
     chunk->shown.thread = number;
     chunk->shown.open = chunk->open;
     chunk->shown.open_count = open_count;
@@ -65,71 +63,30 @@ void Chunk_fit(struct Chunk *chunk)
     chunk->room = room;
 }
 
-// A block that has grown too small is copied into a larger one, and then goes.
-int Chunk_save(struct Chunk *chunk, struct Recording *recording,
-               const struct TimelineThread *thread)
+int Chunk_spill(const struct Chunk *chunk, struct Spill *spill,
+                struct Chunk **copy)
 {
-    size_t open = TimelineChunk_open_bytes(&chunk->shown),
-           events = TimelineChunk_event_bytes(&chunk->shown),
-           room = open + chunk->room * sizeof *chunk->events;
-    const struct iovec parts[2] = {{chunk->open, open},
-                                   {chunk->events, events}};
-    struct RecordingBlock block = {
-        .kind = RECORDING_CHUNK,
-        .sequence = chunk->sequence,
-        .open_count = (uint32_t)chunk->shown.open_count,
-        .thread = thread->number,
-        .tid = (uint32_t)thread->tid,
-        .lost = thread->lost,
-        .forgotten = thread->forgotten,
-    };
-    bool fits = RecordingSlot_fits(&chunk->slot, room);
-    struct RecordingSlot slot = {0};
-    int error;
-
-    if (Chunk_is_spilled(chunk) || (fits && chunk->slot.used == open + events))
-        return 0;
-    if (fits)
-        slot = chunk->slot;
-    memcpy(block.name, thread->name, sizeof block.name);
-    error = Recording_append(recording, &slot, &block, parts, room);
-    if (error)
-        return error;
-    if (!fits)
-        Recording_drop(recording, &chunk->slot);
-    if (!chunk->recording)
-        Recording_get(recording);
-    chunk->recording = recording;
-    chunk->slot = slot;
-    return 0;
-}
-
-int Chunk_spill(struct Chunk *chunk, struct Recording *recording,
-                const struct TimelineThread *thread, struct Chunk **copy)
-{
+    const struct iovec parts[2] = {
+        {chunk->open, TimelineChunk_open_bytes(&chunk->shown)},
+        {chunk->events, TimelineChunk_event_bytes(&chunk->shown)}};
     struct Chunk *spilled = Heap_zeroed(1, sizeof *spilled);
     int error = -ENOMEM;
 
     if (spilled)
-        error = Chunk_save(chunk, recording, thread);
+        error = Spill_write(spill, parts, 2, &spilled->shown.at);
     if (error) {
         Heap_free(spilled);
         return error;
     }
+    Spill_get(spill);
     spilled->references = 1;
     spilled->shown.thread = chunk->shown.thread;
     spilled->shown.open_count = chunk->shown.open_count;
     spilled->shown.event_count = chunk->shown.event_count;
-    spilled->shown.file = recording;
-    spilled->shown.at = RecordingSlot_data(&chunk->slot);
+    spilled->shown.spill = spill;
     spilled->first_ticks = Chunk_first_ticks(chunk);
     spilled->last_ticks = Chunk_last_ticks(chunk);
-    spilled->sequence = chunk->sequence;
     spilled->next = chunk->next;
-    // The block is that one's from now on.
-    spilled->recording = chunk->recording;
-    spilled->slot = chunk->slot;
-    chunk->recording = NULL;
     *copy = spilled;
     return 0;
 }
@@ -145,9 +102,11 @@ void Chunk_put(struct Chunk *chunk)
     if (atomic_fetch_sub_explicit(&chunk->references, 1, memory_order_acq_rel) >
         1)
         return;
-    if (chunk->recording) {
-        Recording_drop(chunk->recording, &chunk->slot);
-        Recording_put(chunk->recording);
+    if (Chunk_is_spilled(chunk)) {
+        Spill_drop(chunk->shown.spill, chunk->shown.at,
+                   TimelineChunk_open_bytes(&chunk->shown) +
+                       TimelineChunk_event_bytes(&chunk->shown));
+        Spill_put(chunk->shown.spill);
     }
     Heap_free(chunk->events);
     Heap_free(chunk->open);

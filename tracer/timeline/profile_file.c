@@ -26,7 +26,6 @@ int ProfileFile_write(const struct Profile *profile, enum FileContent content,
         break;
     case FILE_JSON:
     case FILE_PFTRACE:
-    case FILE_RECORDING:
         return -EINVAL;
     }
     return out->error;

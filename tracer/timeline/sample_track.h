@@ -22,8 +22,7 @@ struct SampleTrack {
 struct TimelineSample {
     uint64_t ticks;
     pid_t tid;
-    bool in_c;     // in a C function that the innermost has called
-    double cpu_ns; // CPU time that it stands for; up to 4 s are kept
+    bool in_c; // in a C function that the innermost has called
     const uint32_t *path;
     size_t depth;
 };

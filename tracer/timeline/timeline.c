@@ -19,12 +19,9 @@ struct Timeline {
     struct Track *first;  // in order of the threads' numbers
     struct Track *last;
     size_t track_count;
-    struct Recording *recording;  // NULL: what has no room is forgotten
-    bool saves;                   // each event is written to it
-    bool spills;                  // it takes events that leave memory
-    int error;                    // -errno of the last that did not fit there
-    struct RecordingNames names;  // of what is written to it
-    size_t spilled;               // chunks that are in it alone
+    struct Spill *spill;          // NULL: what has no room is forgotten
+    int spill_error;              // -errno of the last that did not fit there
+    size_t spilled;               // chunks that are in it
     size_t ended;                 // tracks whose thread has ended
     struct EvictionHeap eviction; // tracks with a chunk that may leave memory
     const struct Track *busy;     // being drained: its newest chunk is in use
@@ -45,17 +42,11 @@ struct Timeline *Timeline_new(size_t limit_bytes)
 
 int Timeline_spill_to(struct Timeline *timeline, const char *folder)
 {
-    timeline->recording = Recording_new_unnamed(folder, &timeline->error);
-    timeline->spills = timeline->recording;
-    return timeline->error;
-}
+    int error;
 
-void Timeline_record_to(struct Timeline *timeline, struct Recording *recording,
-                        bool spills)
-{
-    timeline->recording = recording;
-    timeline->saves = true;
-    timeline->spills = spills;
+    timeline->spill = Spill_new(folder, &error);
+    timeline->spill_error = error;
+    return error;
 }
 
 void Timeline_free(struct Timeline *timeline)
@@ -64,15 +55,14 @@ void Timeline_free(struct Timeline *timeline)
 
     if (!timeline)
         return;
-    if (timeline->recording)
-        Recording_end(timeline->recording);
+    if (timeline->spill)
+        Spill_end(timeline->spill);
     for (track = timeline->first; track; track = next) {
         next = track->next;
         Track_free(track);
     }
-    if (timeline->recording)
-        Recording_put(timeline->recording);
-    RecordingNames_release(&timeline->names);
+    if (timeline->spill)
+        Spill_put(timeline->spill);
     EvictionHeap_release(&timeline->eviction);
     pthread_mutex_destroy(&timeline->mutex);
     Heap_free(timeline);
@@ -80,8 +70,8 @@ void Timeline_free(struct Timeline *timeline)
 
 void Timeline_abandon(struct Timeline *timeline)
 {
-    if (timeline->recording)
-        Recording_abandon(timeline->recording);
+    if (timeline->spill)
+        Spill_abandon(timeline->spill);
 }
 
 // --- Tracks: mutex held ------------------------------------------------------
@@ -164,11 +154,11 @@ static bool spill_chunk(struct Timeline *timeline, struct Track *track)
     size_t before = track->bytes;
     int error;
 
-    if (!timeline->spills)
+    if (!timeline->spill)
         return false;
-    error = Track_spill(track, timeline->recording);
+    error = Track_spill(track, timeline->spill);
     if (error < 0) {
-        timeline->error = error;
+        timeline->spill_error = error;
         return false;
     }
     timeline->bytes -= before - track->bytes;
@@ -204,33 +194,19 @@ static void keep_limit(struct Timeline *timeline)
             continue;
         if (!track && !is_list_long(timeline))
             return; // it is what cannot leave
-        spilled = timeline->spills ? oldest_spilled(timeline) : NULL;
+        spilled = timeline->spill ? oldest_spilled(timeline) : NULL;
         if (!track && !spilled)
             return;
         forget_chunk(timeline, spilled ? spilled : track);
     }
 }
 
-static void save_chunk(struct Timeline *timeline, const struct Track *track,
-                       struct Chunk *chunk)
-{
-    int error = Chunk_save(chunk, timeline->recording, &track->shown);
-
-    timeline->error = error ? error : timeline->error;
-}
-
 static int add_event(struct Timeline *timeline, struct Track *track,
                      const struct Event *event)
 {
     size_t before = track->bytes;
-    struct Chunk *newest = track->newest;
     int error = Track_add(track, event);
 
-    if (timeline->saves) {
-        RecordingNames_see(&timeline->names, event);
-        if (newest && newest != track->newest) // it is full
-            save_chunk(timeline, track, newest);
-    }
     if (track->bytes != before) { // a new chunk, or a larger one
         timeline->bytes += track->bytes - before;
         set_age(timeline, track);
@@ -252,14 +228,6 @@ struct Track *Timeline_begin(struct Timeline *timeline, unsigned number,
     link_track(timeline, track);
     pthread_mutex_unlock(&timeline->mutex);
     return track;
-}
-
-void Timeline_name(struct Timeline *timeline, struct Track *track,
-                   const char *name)
-{
-    pthread_mutex_lock(&timeline->mutex);
-    Track_name(track, name);
-    pthread_mutex_unlock(&timeline->mutex);
 }
 
 long Timeline_drain(struct Timeline *timeline, struct Track *track,
@@ -320,8 +288,6 @@ void Timeline_end(struct Timeline *timeline, struct Track *track)
     size_t before;
 
     pthread_mutex_lock(&timeline->mutex);
-    if (timeline->saves && track->newest)
-        save_chunk(timeline, track, track->newest);
     before = track->bytes;
     Track_end(track);
     timeline->ended++;
@@ -329,36 +295,6 @@ void Timeline_end(struct Timeline *timeline, struct Track *track)
     if (!track->oldest)
         drop_track(timeline, track);
     keep_limit(timeline);
-    pthread_mutex_unlock(&timeline->mutex);
-}
-
-void Timeline_save(struct Timeline *timeline, struct Track *track)
-{
-    pthread_mutex_lock(&timeline->mutex);
-    if (!track)
-        track = timeline->own;
-    if (timeline->saves && track && track->newest)
-        save_chunk(timeline, track, track->newest);
-    pthread_mutex_unlock(&timeline->mutex);
-}
-
-void Timeline_save_run(struct Timeline *timeline, struct RecordingHead *head,
-                       const struct RecordingSource *source)
-{
-    int error = 0;
-
-    Timeline_save(timeline, NULL);
-    pthread_mutex_lock(&timeline->mutex);
-    if (timeline->saves) {
-        head->forgotten = timeline->forgotten;
-        head->lost = timeline->lost;
-        head->whole_ticks = timeline->whole_ticks;
-        error = Recording_write_head(timeline->recording, head);
-        if (!error)
-            error = RecordingNames_write(&timeline->names, timeline->recording,
-                                         source);
-    }
-    timeline->error = error ? error : timeline->error;
     pthread_mutex_unlock(&timeline->mutex);
 }
 
@@ -378,7 +314,7 @@ uint64_t Timeline_forgotten(struct Timeline *timeline, int *why)
 
     pthread_mutex_lock(&timeline->mutex);
     forgotten = timeline->forgotten;
-    *why = timeline->error;
+    *why = timeline->spill_error;
     pthread_mutex_unlock(&timeline->mutex);
     return forgotten;
 }

@@ -20,13 +20,8 @@ struct Track *Track_new(unsigned number, pid_t tid, const char *name)
     track->bytes = sizeof *track;
     track->shown.number = number;
     track->shown.tid = tid;
-    Track_name(track, name);
-    return track;
-}
-
-void Track_name(struct Track *track, const char *name)
-{
     snprintf(track->shown.name, sizeof track->shown.name, "%s", name);
+    return track;
 }
 
 void Track_free(struct Track *track)
@@ -60,7 +55,6 @@ static int make_room(struct Track *track)
                       chunk ? CHUNK_EVENTS : FIRST_EVENTS);
     if (!chunk)
         return -ENOMEM;
-    chunk->sequence = track->chunks++;
     track->bytes += Chunk_bytes(chunk);
     if (track->newest)
         track->newest->next = chunk;
@@ -130,10 +124,10 @@ struct Chunk *Track_resident(const struct Track *track)
     return track->spilled ? track->spilled->next : track->oldest;
 }
 
-int Track_spill(struct Track *track, struct Recording *recording)
+int Track_spill(struct Track *track, struct Spill *spill)
 {
     struct Chunk *chunk = Track_resident(track), *copy;
-    int error = Chunk_spill(chunk, recording, &track->shown, &copy);
+    int error = Chunk_spill(chunk, spill, &copy);
 
     if (error)
         return error;

@@ -17,15 +17,15 @@ struct OpenCall {
     uint64_t ticks; // when it was entered
 };
 
-struct Recording;
+struct Spill;
 
 struct TimelineChunk {           // immutable once it is in a view
     unsigned thread;             // its number
     const struct OpenCall *open; // outermost first
     size_t open_count;
     const struct Event *events;
-    struct Recording *file; // NULL, or the one that both are in, one behind the
-                            // other
+    struct Spill *spill; // NULL, or the file that both are in, one behind the
+                         // other
     uint64_t at;
     size_t event_count;
 };

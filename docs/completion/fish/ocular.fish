@@ -59,7 +59,6 @@ complete -c ocular -n __fish_is_first_arg -a enable -d 'Have all programs of thi
 complete -c ocular -n __fish_is_first_arg -a disable -d 'End that'
 complete -c ocular -n __fish_is_first_arg -a status -d 'Print which processes serve'
 complete -c ocular -n __fish_is_first_arg -a merge -d 'Put several timelines into one'
-complete -c ocular -n __fish_is_first_arg -a convert -d 'Make a timeline or a profile of a recording'
 complete -c ocular -n '__fish_seen_subcommand_from attach detach; and test (count (commandline -opc)) = 2' -x -a '(__ocular_pids)'
 complete -c ocular -n '__fish_seen_subcommand_from attach detach enable disable status' -f
-complete -c ocular -n '__fish_seen_subcommand_from convert merge' -s o -l output -r -F -d 'Where the timeline goes'
+complete -c ocular -n '__fish_seen_subcommand_from merge' -s o -l output -r -F -d 'Where the timeline goes'
