@@ -152,7 +152,7 @@ workers ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 )))
 only_python := $(filter-out 0 false no,$(ONLY_PYTHON))
 readers := $(if $(only_python),,build/perfetto/complete build/speedscope/complete)
 
-# What pytest's tests start.
+# The programs that pytest's tests start.
 started := $(test_helpers:%=build/obj/%) $(test_modules) $(readers)
 
 .PHONY: prepare
@@ -163,7 +163,7 @@ test: prepare ## unit tests, then pytest (ARGS='-k name')
 	@echo "pytest, CPython $(python_version), $(workers) workers"
 	@$(pytest) $(side_by_side) $(if $(only_python),-m 'not once') $(ARGS)
 
-# Whoever names some tests waits longer for workers than for these.
+# A few tests are over before workers have started.
 pytest: all venv $(started) ## pytest alone (ARGS='-k name', or a file)
 	@$(pytest) $(if $(ARGS),,$(side_by_side)) $(ARGS)
 

@@ -52,7 +52,7 @@ def work_until(done, *functions, seconds=90):
 
 def work_until_timed(function, name):
     """Calls it until calls of it were timed after it went dark: their self time has
-    grown. What is hot is armed for that in one slice of four, some twenty seconds
+    grown. Hot functions are armed for that in one slice of four, some twenty seconds
     apart."""
     work_until(lambda s: row(s, name)["dark_sites"] > 0, function)
     seen = set()

@@ -88,8 +88,8 @@ static void join(struct FlameNode *caller, const struct FlameNode *node,
     ShareValue_join(&caller->in_c, &node->in_c, now);
 }
 
-// Where the caller's child of that function is, or is to be: a function may
-// have hundreds of them.
+// The place of the caller's child of that function, or a free one for it. A
+// function may have hundreds of children.
 static uint32_t *place_of(const struct Flame *flame, uint32_t parent,
                           uint32_t id)
 {
