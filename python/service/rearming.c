@@ -61,7 +61,9 @@ static void rearm_with_callees(struct Rearming *rearming, struct Code *code)
     struct State *state = rearming->state;
 
     Adopt_rearm(state, code, Adopt_hits(state), wants_jumps(rearming, code));
+    Counting_set_between(&state->engine.counting, false); // it is timed
     Counting_begin(&state->engine.counting);
+    Code_set_between(code, false);
     Spans_set_arming(code, ARMED_NEW); // it stays armed until the next choice
     Counting_end(&state->engine.counting);
     for (uint32_t i = 0; i < code->links.callee_count; i++) {

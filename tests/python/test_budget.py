@@ -9,6 +9,7 @@ import time
 
 import ocular
 import pytest
+from e2e import client
 from e2e.counting import row
 from e2e.program import SLOW, wait_until
 
@@ -126,6 +127,29 @@ def test_deep_recursion_is_timed_again(tracing):
     """A session of some dozen hits would end before the first of its calls does."""
     tracing(deinstrument_threshold=30, overhead_budget=0.05)
     work_until_timed(lambda: descend(150), "descend")
+
+
+def test_a_caller_that_is_armed_on_request_is_timed_at_once(tracing):
+    """Between slices callers are not timed, if their callees are dark then."""
+
+    def caller():
+        for _ in range(3):
+            spin(2)
+
+    def work():
+        caller()
+        call_new_functions(1, 100)
+        time.sleep(0.002)
+
+    def state(snapshot):
+        return row(snapshot, caller.__qualname__)["state"]
+
+    tracing(overhead_budget=0.002, serve=True)
+    before = row(work_until(lambda s: state(s) == "partial", work), caller.__qualname__)
+    with client.Client(ocular._ocular.socket_path()) as viewer:
+        viewer.rearm(before["id"])
+        now = row(work_until(lambda s: state(s) == "armed", work), caller.__qualname__)
+    assert now["self_cycles"] > before["self_cycles"]
 
 
 numbers = itertools.count()
