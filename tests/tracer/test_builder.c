@@ -517,6 +517,16 @@ static void test_a_rate_that_is_not_known(void **state)
     Counter_set(&code->share.run_samples, 100);
     assert_true(find(build(f), code)->calls_error < 0.5);
     assert_false(isnan(find(f->snapshot, code)->calls_per_s));
+    // A generator of hundreds of resumptions a call: each time that it went
+    // dark it was in the midst of one, and how many a call has is not known.
+    Counter_set(&code->hot.resumed, 990);
+    code->cold.dark_times = 10;
+    Code_touch(code);
+    assert_true(find(build(f), code)->calls_error > 0.5);
+    assert_true(isnan(find(f->snapshot, code)->calls_per_s));
+    code->cold.dark_times = 1;
+    Code_touch(code);
+    assert_true(find(build(f), code)->calls_error < 0.5);
 }
 
 // 1000 calls of 2 us each are seen. Then it is dark, and is sampled running

@@ -134,6 +134,17 @@ static double estimated_rate(const struct Code *code, const struct Moment *at)
                     : NAN;
 }
 
+// By how much Code_calls_an_entry may be wrong, of a function that goes dark in
+// the midst of its calls: each time one call has only a part of its entries.
+static double entry_error(const struct Code *code)
+{
+    double calls = (double)Code_calls(code);
+    double cuts = (double)atomic_load_explicit(&code->cold.dark_times,
+                                               memory_order_relaxed);
+
+    return Counter_get(&code->hot.resumed) ? cuts / fmax(calls, 1) : 0;
+}
+
 // Calls that no hook has seen, and by how many that may be wrong.
 static double missed_calls(const struct Code *code, const struct Moment *at,
                            double *error)
@@ -149,6 +160,7 @@ static double missed_calls(const struct Code *code, const struct Moment *at,
                        at->hz) *
                        Code_calls_an_entry(code)
                  : 0;
+    *error = hypot(*error, hot * entry_error(code));
     if (missed > 0)
         *error = hypot(*error, missed * of_rate);
     return hot + missed;
