@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The geometry holds at every size: nothing outside the screen, nothing on top
 // of another, always a table, and a wider screen never loses a column.
+#include "tui/screen/layout.h"
 #include "tui/views/table.h"
 
 #include <setjmp.h>
@@ -27,74 +28,77 @@ static void check_lines(const struct Layout *layout, bool bare)
     assert_true(!bare || layout->detail_y < 0);
 }
 
-static bool has(const struct Layout *layout, enum ColumnId id)
+// The columns of the main table on a screen of that width.
+static struct List columns_at(int width, enum ColumnId sort, bool sampled)
 {
-    for (int i = 0; i < layout->column_count; i++)
-        if (layout->columns[i].id == (int)id)
-            return true;
-    return false;
+    struct Snapshot snapshot = {0};
+    struct Model model = {.snapshot = &snapshot, .sampled = sampled};
+    struct List list = {.sort = (int)sort};
+    struct Table table;
+    Table_fill(&table, &model, NULL);
+    List_arrange(&list, &table.rows, width - 1);
+    return list;
 }
 
-static void check_columns(const struct Layout *layout, bool sampled)
+static bool has(const struct List *list, enum ColumnId id)
+{
+    return List_place(list, (int)id) != NULL;
+}
+
+static void check_columns(const struct List *list, int width, bool sampled)
 {
     int free_from = 1; // the marker is before it
-    assert_true(layout->column_count >= 3);
-    assert_true(has(layout, COLUMN_FUNCTION));
-    for (int i = 0; i < layout->column_count; i++) {
-        const struct LayoutColumn *column = &layout->columns[i];
-        assert_true(column->x > free_from);
-        assert_true(column->width >= TABLE[column->id].width);
-        assert_true(sampled || !COLUMNS[column->id].sampled);
-        assert_true(i == 0 || column->id > layout->columns[i - 1].id);
-        free_from = column->x + column->width;
+    assert_true(list->column_count >= 3);
+    assert_true(has(list, COLUMN_FUNCTION));
+    for (int i = 0; i < list->column_count; i++) {
+        const struct ListPlace *place = &list->columns[i];
+        assert_true(place->x > free_from);
+        assert_true(place->width >= TABLE[place->column].width);
+        assert_true(sampled || !COLUMNS[place->column].sampled);
+        assert_true(i == 0 || place->column > list->columns[i - 1].column);
+        free_from = place->x + place->width;
     }
-    assert_true(free_from < layout->width);
+    assert_true(free_from < width);
 }
 
 static void test_every_size(void **state)
 {
     struct Layout layout;
     (void)state;
-    for (int wish = 0; wish < 4; wish++)
+    for (int bare = 0; bare < 2; bare++)
         for (int width = 60; width <= 400; width++)
             for (int height = 12; height <= 120; height++) {
-                struct TableWish what = {.sampled = wish & 1, .bare = wish & 2};
-                Table_layout(&layout, width, height, what);
+                Layout_main(&layout, width, height, bare);
                 assert_false(layout.too_small);
-                check_lines(&layout, what.bare);
-                check_columns(&layout, what.sampled);
+                check_lines(&layout, bare);
             }
 }
 
 static void test_what_it_sorts_by_is_there(void **state)
 {
-    struct Layout layout;
     (void)state;
     for (int sampled = 0; sampled < 2; sampled++)
         for (int id = 0; id < COLUMN_COUNT; id++)
             for (int width = 60; width <= 400; width++) {
-                struct TableWish wish = {.sampled = sampled,
-                                         .sort = (enum ColumnId)id};
-                Table_layout(&layout, width, 24, wish);
-                check_columns(&layout, sampled);
-                assert_true(has(&layout, wish.sort) ||
+                struct List list =
+                    columns_at(width, (enum ColumnId)id, sampled);
+                check_columns(&list, width, sampled);
+                assert_true(has(&list, (enum ColumnId)id) ||
                             (COLUMNS[id].sampled && !sampled));
             }
 }
 
 static void test_wider_never_loses_a_column(void **state)
 {
-    struct Layout before, now;
     (void)state;
     for (int round = 0; round < 2 * COLUMN_COUNT; round++) {
         bool sampled = round & 1;
-        struct TableWish wish = {.sampled = sampled,
-                                 .sort = (enum ColumnId)(round / 2)};
-        Table_layout(&before, 60, 24, wish);
+        enum ColumnId sort = (enum ColumnId)(round / 2);
+        struct List before = columns_at(60, sort, sampled), now = before;
         for (int width = 61; width <= 400; width++, before = now) {
-            Table_layout(&now, width, 24, wish);
+            now = columns_at(width, sort, sampled);
             for (int i = 0; i < before.column_count; i++)
-                assert_true(has(&now, before.columns[i].id));
+                assert_true(has(&now, (enum ColumnId)before.columns[i].column));
         }
         for (int i = 0; i < COLUMN_COUNT; i++)
             assert_true(has(&now, (enum ColumnId)i) ||
@@ -104,17 +108,15 @@ static void test_wider_never_loses_a_column(void **state)
 
 static void test_what_the_usual_sizes_show(void **state)
 {
-    struct Layout layout;
-    struct TableWish wish = {.sampled = true};
     (void)state;
-    Table_layout(&layout, 60, 12, wish);
-    assert_true(has(&layout, COLUMN_SHARE) && has(&layout, COLUMN_STATE));
-    Table_layout(&layout, 80, 24, wish);
-    assert_true(has(&layout, COLUMN_TREND) && has(&layout, COLUMN_AVG));
-    Table_layout(&layout, 150, 40, wish);
+    struct List list = columns_at(60, COLUMN_SHARE, true);
+    assert_true(has(&list, COLUMN_SHARE) && has(&list, COLUMN_STATE));
+    list = columns_at(80, COLUMN_SHARE, true);
+    assert_true(has(&list, COLUMN_TREND) && has(&list, COLUMN_AVG));
+    list = columns_at(150, COLUMN_SHARE, true);
     for (int i = 0; i < COLUMN_COUNT; i++)
         if (TABLE[i].importance <= 11)
-            assert_true(has(&layout, (enum ColumnId)i));
+            assert_true(has(&list, (enum ColumnId)i));
 }
 
 static void test_too_small(void **state)
@@ -123,10 +125,8 @@ static void test_too_small(void **state)
     static const int sizes[][2] = {{59, 12}, {60, 11}, {0, 0}, {1, 1}, {-1, 5}};
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        Table_layout(&layout, sizes[i][0], sizes[i][1],
-                     (struct TableWish){.sampled = true});
+        Layout_main(&layout, sizes[i][0], sizes[i][1], false);
         assert_true(layout.too_small);
-        assert_int_equal(layout.column_count, 0);
     }
 }
 

@@ -1,13 +1,100 @@
 // SPDX-License-Identifier: MIT
-// A list's selection is always one of its rows and always on the screen.
+// A list's selection is always one of its rows, stays with that row wherever it
+// moves, and is always on the screen.
+#include "tui/screen/key.h"
 #include "tui/screen/keymap.h"
 #include "tui/screen/list.h"
 
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+static const char *const names[] = {"ash",   "birch", "cedar", "elm",
+                                    "hazel", "larch", "maple", "oak"};
+static int order[] = {0, 1, 2, 3, 4, 5, 6, 7}; // of the names
+
+static uint64_t key_of(const struct ListRows *rows, long row)
+{
+    (void)rows;
+    return (uint64_t)order[row] + 1;
+}
+
+static bool has(const struct ListRows *rows, long row, const char *text)
+{
+    (void)rows;
+    return strstr(names[order[row]], text) != NULL;
+}
+
+static void write_cell(struct ListCell *cell, const struct ListRows *rows,
+                       long row, int column)
+{
+    (void)rows;
+    ListCell_put(cell, STYLE_PLAIN, column ? "7" : names[order[row]]);
+}
+
+static const struct ListColumn columns[] = {
+    {.title = "NAME",
+     .width = 6,
+     .gap = 2,
+     .left = true,
+     .grows = 100,
+     .a_to_z = true},
+    {.title = "NUMBER", .width = 6, .gap = 2, .importance = 1, .room = 6},
+};
+
+static struct ListRows trees(void)
+{
+    for (int i = 0; i < 8; i++)
+        order[i] = i;
+    return (struct ListRows){.count = 8,
+                             .columns = columns,
+                             .column_count = 2,
+                             .key = key_of,
+                             .has = has,
+                             .write = write_cell};
+}
+
+static void turn(void)
+{
+    for (int i = 0; i < 8; i++)
+        order[i] = 7 - i;
+}
+
+static void test_moving(void **state)
+{
+    struct List list = {0};
+    struct ListRows rows = {.count = 100};
+    (void)state;
+    List_fit(&list, &rows, 10);
+    assert_int_equal(List_press(&list, &rows, REQUEST_DOWN, 0), LIST_DONE);
+    assert_int_equal(list.selected, 1);
+    List_press(&list, &rows, REQUEST_PAGE_DOWN, 0);
+    assert_int_equal(list.selected, 10);
+    List_press(&list, &rows, REQUEST_END, 0);
+    assert_int_equal(list.selected, 99);
+    List_press(&list, &rows, REQUEST_DOWN, 0);
+    assert_int_equal(list.selected, 99);
+    List_fit(&list, &rows, 10);
+    assert_int_equal(list.top, 90);
+    List_press(&list, &rows, REQUEST_PAGE_UP, 0);
+    assert_int_equal(list.selected, 90);
+    List_press(&list, &rows, REQUEST_HOME, 0);
+    List_press(&list, &rows, REQUEST_UP, 0);
+    assert_int_equal(list.selected, 0);
+    List_press(&list, &rows, REQUEST_SCROLL_DOWN, 0);
+    assert_int_equal(list.selected, LIST_SCROLL);
+    List_press(&list, &rows, REQUEST_SCROLL_UP, 0);
+    assert_int_equal(list.selected, 0);
+    static const int others[] = {REQUEST_QUIT, REQUEST_NONE, REQUEST_INVERT,
+                                 REQUEST_SORT_NEXT, REQUEST_SORT_PREVIOUS};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_int_equal(List_press(&list, &rows, others[i], 0), LIST_IGNORES);
+}
 
 static void check(const struct List *list, long count, long height)
 {
@@ -21,54 +108,200 @@ static void check(const struct List *list, long count, long height)
     assert_true(list->top == 0 || list->top + rows <= count);
 }
 
-static void test_moving(void **state)
-{
-    struct List list = {0};
-    (void)state;
-    List_fit(&list, 100, 10);
-    assert_true(List_move(&list, REQUEST_DOWN));
-    assert_int_equal(list.selected, 1);
-    List_move(&list, REQUEST_PAGE_DOWN);
-    assert_int_equal(list.selected, 10);
-    List_move(&list, REQUEST_END);
-    assert_int_equal(list.selected, 99);
-    List_move(&list, REQUEST_DOWN);
-    assert_int_equal(list.selected, 99);
-    List_fit(&list, 100, 10);
-    assert_int_equal(list.top, 90);
-    List_move(&list, REQUEST_PAGE_UP);
-    assert_int_equal(list.selected, 90);
-    List_move(&list, REQUEST_HOME);
-    List_move(&list, REQUEST_UP);
-    assert_int_equal(list.selected, 0);
-    List_move(&list, REQUEST_SCROLL_DOWN);
-    assert_int_equal(list.selected, LIST_SCROLL);
-    List_move(&list, REQUEST_SCROLL_UP);
-    assert_int_equal(list.selected, 0);
-    assert_int_equal(List_at(&list, 10), -1); // beyond the screen
-    assert_int_equal(List_at(&list, -1), -1);
-    List_select(&list, 60);
-    List_fit(&list, 100, 10);
-    assert_int_equal(List_at(&list, 2), 62);
-    List_fit(&list, 3, 10);
-    assert_int_equal(List_at(&list, 3), -1); // beyond the rows
-    assert_false(List_move(&list, REQUEST_QUIT));
-    assert_false(List_move(&list, REQUEST_NONE));
-}
-
 static void test_always_in_sight(void **state)
 {
     struct List list = {0};
     unsigned random = 7;
     (void)state;
     for (int round = 0; round < 20000; round++) {
+        struct ListRows rows = {0};
         random = random * 1103515245 + 12345;
-        long count = (random >> 8) % 5 ? (random >> 16) % 200 : 0;
+        rows.count = (random >> 8) % 5 ? (random >> 16) % 200 : 0;
         long height = (random >> 20) % 40;
-        List_move(&list, REQUEST_UP + (int)(random >> 24) % 6);
-        List_fit(&list, count, height);
-        check(&list, count, height);
+        List_press(&list, &rows, REQUEST_UP + (int)(random >> 24) % 6, 0);
+        List_fit(&list, &rows, height);
+        check(&list, rows.count, height);
     }
+}
+
+static const char *selected(struct List *list, const struct ListRows *rows)
+{
+    List_fit(list, rows, 4);
+    check(list, rows->count, 4);
+    return names[order[list->selected]];
+}
+
+static void test_the_selection_stays_with_its_row(void **state)
+{
+    struct List list = {0};
+    struct ListRows rows = trees();
+    (void)state;
+    turn();
+    assert_string_equal(selected(&list, &rows), "oak"); // at the top
+    rows = trees();
+    assert_string_equal(selected(&list, &rows), "ash");
+    List_press(&list, &rows, REQUEST_DOWN, 0);
+    assert_string_equal(selected(&list, &rows), "birch");
+    turn();
+    assert_string_equal(selected(&list, &rows), "birch");
+    rows.count = 3; // filtered out: another, in range
+    assert_string_equal(selected(&list, &rows), "larch");
+    rows.count = 8;
+    assert_string_equal(selected(&list, &rows), "birch"); // and back
+    List_press(&list, &rows, REQUEST_HOME, 0);
+    assert_string_equal(selected(&list, &rows), "oak");
+    rows = trees();
+    assert_string_equal(selected(&list, &rows), "ash"); // whoever is there
+    rows.count = 0;
+    assert_int_equal(List_selected(&list, &rows), -1);
+    List_press(&list, &rows, REQUEST_END, 0);
+    List_fit(&list, &rows, 4);
+    assert_int_equal(list.selected, 0);
+}
+
+static void test_the_first_row_is_the_newest(void **state)
+{
+    struct List list = {0};
+    struct ListRows rows = trees();
+    (void)state;
+    rows.newest_first = true;
+    List_press(&list, &rows, REQUEST_DOWN, 0);
+    List_press(&list, &rows, REQUEST_UP, 0);
+    turn();
+    assert_string_equal(selected(&list, &rows), "oak");
+    List_press(&list, &rows, REQUEST_DOWN, 0);
+    assert_string_equal(selected(&list, &rows), "maple");
+    rows = trees();
+    rows.newest_first = true;
+    assert_string_equal(selected(&list, &rows), "maple");
+}
+
+static void test_search(void **state)
+{
+    struct List list = {0};
+    struct ListRows rows = trees();
+    (void)state;
+    assert_true(List_find(&list, &rows, "a", 1, true));
+    assert_string_equal(selected(&list, &rows), "ash");
+    assert_true(List_find(&list, &rows, "a", 1, false));
+    assert_string_equal(selected(&list, &rows), "cedar");
+    assert_true(List_find(&list, &rows, "a", -1, false));
+    assert_true(List_find(&list, &rows, "a", -1, false)); // round at the top
+    assert_string_equal(selected(&list, &rows), "oak");
+    assert_true(List_find(&list, &rows, "a", 1, false)); // at the bottom
+    assert_string_equal(selected(&list, &rows), "ash");
+    assert_true(List_find(&list, &rows, "elm", 1, false));
+    assert_true(List_find(&list, &rows, "elm", 1, false)); // the only one
+    assert_string_equal(selected(&list, &rows), "elm");
+    assert_false(List_find(&list, &rows, "rose", 1, true));
+    assert_false(List_find(&list, &rows, "", 1, true));
+    assert_string_equal(selected(&list, &rows), "elm");
+    rows.count = 0;
+    assert_false(List_find(&list, &rows, "a", 1, true));
+}
+
+static void draw(struct List *list, const struct ListRows *rows,
+                 const char *expected)
+{
+    struct Canvas canvas;
+    struct Bytes text;
+    Canvas_init(&canvas, false);
+    Canvas_resize(&canvas, 24, 4);
+    List_draw(list, rows, &canvas, (struct Box){0, 0, 24}, 3);
+    Bytes_init(&text);
+    Canvas_write(&canvas, &text);
+    Bytes_put(&text, "", 1);
+    assert_string_equal((char *)text.data, expected);
+    Bytes_release(&text);
+    Canvas_release(&canvas);
+}
+
+static void test_drawing(void **state)
+{
+    struct List list = {0};
+    struct ListRows rows = trees();
+    (void)state;
+    draw(&list, &rows,
+         "  NAME           NUMBER\n"
+         "▸ ash                 7\n"
+         "  birch               7\n"
+         "  cedar               7\n");
+    List_press(&list, &rows, REQUEST_END, 0);
+    rows.sorts = true;
+    draw(&list, &rows,
+         "  NAME▲          NUMBER\n"
+         "  larch               7\n"
+         "  maple               7\n"
+         "▸ oak                 7\n");
+    list.unmarked = true;
+    list.sort = 1;
+    rows.count = 1;
+    draw(&list, &rows,
+         "  NAME           NUMBER▼\n"
+         "  ash                 7\n"
+         "\n\n");
+    rows.absent = 1 << 1;
+    draw(&list, &rows,
+         "  NAME\n"
+         "  ash\n"
+         "\n\n");
+}
+
+static void test_clicks(void **state)
+{
+    struct List list = {0};
+    struct ListRows rows = trees();
+    struct Canvas canvas;
+    (void)state;
+    Canvas_init(&canvas, false);
+    Canvas_resize(&canvas, 40, 6);
+    List_draw(&list, &rows, &canvas, (struct Box){1, 10, 24}, 3);
+    Canvas_release(&canvas);
+    static const struct {
+        int x, y;
+        enum ListAnswer answer;
+        int selected;
+    } clicks[] = {
+        {12, 4, LIST_DONE, 2}, {12, 4, LIST_OPENS, 2},
+        {12, 2, LIST_DONE, 0}, {9, 3, LIST_DONE, 0},  // beside it
+        {34, 3, LIST_DONE, 0}, {12, 0, LIST_DONE, 0}, // above it
+        {12, 5, LIST_DONE, 0},                        // below it
+        {12, 1, LIST_DONE, 0}, // a title, which does not sort
+    };
+    for (size_t i = 0; i < sizeof clicks / sizeof *clicks; i++) {
+        uint32_t key = Key_click(clicks[i].x, clicks[i].y);
+        assert_int_equal(List_press(&list, &rows, REQUEST_CLICK, key),
+                         clicks[i].answer);
+        assert_int_equal(list.selected, clicks[i].selected);
+    }
+    rows.count = 1;
+    assert_int_equal(List_press(&list, &rows, REQUEST_CLICK, Key_click(12, 3)),
+                     LIST_DONE); // no row is there any more
+}
+
+static void test_sorting(void **state)
+{
+    struct List list = {0};
+    struct ListRows rows = trees();
+    (void)state;
+    rows.sorts = true;
+    List_arrange(&list, &rows, 23);
+    list.place = (struct Box){0, 0, 24};
+    uint32_t number = Key_click(18, 0), gap = Key_click(12, 0);
+    assert_int_equal(List_press(&list, &rows, REQUEST_CLICK, number),
+                     LIST_SORTS);
+    assert_int_equal(list.sort, 1);
+    assert_false(list.invert);
+    List_press(&list, &rows, REQUEST_CLICK, number);
+    assert_true(list.invert);
+    List_press(&list, &rows, REQUEST_INVERT, 0);
+    assert_false(list.invert);
+    List_press(&list, &rows, REQUEST_SORT_NEXT, 0); // round at the end
+    assert_int_equal(list.sort, 0);
+    List_press(&list, &rows, REQUEST_SORT_PREVIOUS, 0);
+    assert_int_equal(list.sort, 1);
+    List_press(&list, &rows, REQUEST_CLICK, gap); // the name's cells
+    assert_int_equal(list.sort, 0);
 }
 
 int main(void)
@@ -76,6 +309,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moving),
         cmocka_unit_test(test_always_in_sight),
+        cmocka_unit_test(test_the_selection_stays_with_its_row),
+        cmocka_unit_test(test_the_first_row_is_the_newest),
+        cmocka_unit_test(test_search),
+        cmocka_unit_test(test_drawing),
+        cmocka_unit_test(test_clicks),
+        cmocka_unit_test(test_sorting),
     };
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        return 77;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,20 +87,15 @@ static void check_order(void)
 static void test_empty(void **state)
 {
     (void)state;
-    Model_move(&model, 5);
-    Model_home(&model);
-    Model_end(&model);
     Model_filter(&model, "x");
     Model_invert(&model);
     Model_reset(&model);
-    Model_scroll(&model, 10);
-    assert_null(Model_selected(&model));
+    assert_null(Model_row(&model, 0));
     struct Snapshot *snapshot = Snapshot_new();
     assert_int_equal(Model_push(&model, snapshot), 0);
     assert_int_equal(model.shown, 0);
     assert_false(model.sampled);
-    Model_move(&model, 1);
-    assert_null(Model_selected(&model));
+    assert_null(Model_row(&model, 0));
 }
 
 static void test_every_column_sorts(void **state)
@@ -296,54 +291,10 @@ static void test_filter(void **state)
     assert_string_equal(name_at(0), "JSONDecoder.raw_decode");
     Model_filter(&model, "no such thing");
     assert_int_equal(model.shown, 0);
-    assert_null(Model_selected(&model));
     push(1); // stays filtered
     assert_int_equal(model.shown, 0);
     Model_filter(&model, "");
     assert_int_equal(model.shown, 12);
-}
-
-static void test_selection_follows_the_function(void **state)
-{
-    (void)state;
-    push(0);
-    Model_move(&model, 2);
-    uint64_t id = Model_selected(&model)->id;
-    Model_invert(&model);
-    assert_int_equal(Model_selected(&model)->id, id);
-    assert_int_not_equal(model.selected, 2);
-    Model_sort_by(&model, COLUMN_FUNCTION);
-    push(3);
-    assert_int_equal(Model_selected(&model)->id, id);
-    Model_filter(&model, "Planner"); // filtered out: another, in range
-    assert_int_equal(model.selected, 0);
-    Model_filter(&model, "");
-    assert_int_equal(Model_selected(&model)->id, id); // and back
-    Model_home(&model);
-    Model_invert(&model); // home stays at the top, whoever is there
-    assert_int_equal(model.selected, 0);
-    Model_move(&model, -3);
-    assert_int_equal(model.selected, 0);
-    Model_move(&model, 1000);
-    assert_int_equal(model.selected, 11);
-    Model_move(&model, -1);
-    assert_int_equal(model.selected, 10);
-}
-
-static void test_scroll_keeps_the_selection_in_sight(void **state)
-{
-    (void)state;
-    push(0);
-    srand(1);
-    for (int i = 0; i < 5000; i++) {
-        int height = 1 + rand() % 15;
-        Model_move(&model, rand() % 21 - 10);
-        Model_scroll(&model, height);
-        assert_true(model.top <= model.selected);
-        assert_true(model.selected < model.top + (size_t)height);
-        assert_true(model.top + (size_t)height <= 12 || model.top == 0 ||
-                    (size_t)height > 12);
-    }
 }
 
 static void test_history(void **state)
@@ -549,8 +500,6 @@ int main(void)
         TEST(test_one_thread),
         TEST(test_one_thread_without_functions),
         TEST(test_filter),
-        TEST(test_selection_follows_the_function),
-        TEST(test_scroll_keeps_the_selection_in_sight),
         TEST(test_history),
         TEST(test_reset),
         TEST(test_baseline),

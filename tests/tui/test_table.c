@@ -16,7 +16,7 @@
 static const struct Display cycles = {false, false, 2e9};
 static const struct Display times = {true, false, 2e9};
 
-static struct TableText cell;
+static struct ListCell cell;
 
 static const char *says(enum ColumnId id, const struct Row *row,
                         const struct Display *display)
@@ -429,7 +429,7 @@ static void test_long_names_are_bounded(void **state)
     strcpy(name + 9997, "end");
     function.name = function.file = name;
     function.line = 7;
-    assert_true(strlen(says(COLUMN_FUNCTION, &row, &cycles)) < TABLE_TEXT);
+    assert_true(strlen(says(COLUMN_FUNCTION, &row, &cycles)) < LIST_TEXT);
     assert_non_null(strstr(cell.text, "xend"));
     assert_non_null(strstr(says(COLUMN_FILE, &row, &cycles), "xend:7"));
     free(name);

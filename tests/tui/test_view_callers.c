@@ -5,6 +5,7 @@
 #include "tui/app/frame.h"
 #include "tui/app/keyboard.h"
 #include "tui/views/ui.h"
+#include "tui/views/view_main.h"
 #include "tui/views/view_table.h"
 
 #include <locale.h>
@@ -60,11 +61,11 @@ static void test_keys(void **state)
     (void)state;
     set_up(&stage, 120, 40, true);
     struct CallersState *view = &stage.ui.callers;
-    uint64_t first = Model_selected(&stage.ui.model)->id;
+    uint64_t first = ViewMain_function(&stage.ui);
     press(&stage, 'c');
     assert_int_equal(stage.ui.view, VIEW_CALLERS);
     assert_true(view->tree.root == first);
-    expect(&stage, Model_selected(&stage.ui.model)->now->name);
+    expect(&stage, Model_row_of(&stage.ui.model, first)->now->name);
     size_t folded = view->tree.count;
     press(&stage, 'j');
     expect(&stage, "CALLEES");
@@ -82,7 +83,7 @@ static void test_keys(void **state)
     uint64_t id = view->tree.branches[view->list.selected].id;
     press(&stage, PRESS_ENTER);
     assert_true(view->tree.root == id);
-    assert_true(Model_selected(&stage.ui.model)->id == id);
+    assert_true(ViewMain_function(&stage.ui) == id);
     press(&stage, PRESS_ENTER); // in the middle: opens annotate
     assert_int_equal(stage.ui.view, VIEW_ANNOTATE);
     assert_true(stage.ui.annotate.id == id);
@@ -93,7 +94,7 @@ static void test_keys(void **state)
     assert_int_equal(stage.ui.view, VIEW_CALLERS);
     press(&stage, PRESS_ESCAPE);
     assert_int_equal(stage.ui.view, VIEW_MAIN);
-    assert_true(Model_selected(&stage.ui.model)->id == first);
+    assert_true(ViewMain_function(&stage.ui) == first);
     Ui_release(&stage.ui);
 }
 
@@ -105,7 +106,7 @@ static void test_a_filter_that_hides_it(void **state)
     (void)state;
     set_up(&stage, 120, 40, true);
     struct CallersState *view = &stage.ui.callers;
-    uint64_t first = Model_selected(&stage.ui.model)->id;
+    uint64_t first = ViewMain_function(&stage.ui);
     Model_filter(&stage.ui.model, "EqualityConstraint.execute");
     press(&stage, 'c');
     press(&stage, PRESS_END);

@@ -5,7 +5,6 @@
 #include "tests/tui/sample.h"
 #include "tui/screen/too_small.h"
 #include "tui/views/bottom.h"
-#include "tui/views/table.h"
 #include "tui/views/view_main.h"
 #include "tui/views/view_table.h"
 
@@ -50,13 +49,11 @@ static void compose(const struct Scene *scene, struct Canvas *canvas)
     }
     if (scene->change)
         scene->change(&model);
-    struct TableWish wish = {.sampled = model.sampled || !model.snapshot,
-                             .bare = scene->bare};
+    struct List list = {0};
     Canvas_init(canvas, scene->ascii);
     Canvas_resize(canvas, scene->width, scene->height);
-    Table_layout(&layout, scene->width, scene->height, wish);
-    Model_scroll(&model, layout.body_height);
-    ViewMain_draw(canvas, &model, &layout, &scene->status);
+    Layout_main(&layout, scene->width, scene->height, scene->bare);
+    ViewMain_draw(canvas, &model, &list, &layout, &scene->status);
     if (layout.footer_y >= 0)
         Bottom_draw(canvas, layout.footer_y,
                     (struct BottomKeys){VIEWS, VIEW_MAIN,

@@ -186,7 +186,8 @@ long Chooser_refresh(struct Chooser *chooser)
     if (!other && count > 0 && chooser->list.selected >= count)
         chooser->list.selected = count - 1;
     Chooser_select(chooser, pid);
-    List_fit(&chooser->list, chooser->count, chooser->list.height);
+    List_fit(&chooser->list, &(struct ListRows){.count = chooser->count},
+             chooser->list.height);
     drop_question(chooser);
     return count;
 }
@@ -261,7 +262,7 @@ enum ChooserAnswer Chooser_key(struct Chooser *chooser, uint32_t key)
         long index = List_at(&chooser->list, Key_y(key) - CHOOSER_FIRST_LINE);
         bool again = index == chooser->list.selected;
         if (index >= 0)
-            List_select(&chooser->list, index);
+            List_go(&chooser->list, index);
         return index >= 0 && again ? choose(chooser) : CHOOSER_NONE;
     }
     if (View_opened_by(VIEWS, key) == VIEW_HELP)

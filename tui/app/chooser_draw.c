@@ -300,7 +300,8 @@ void Chooser_draw(struct Chooser *chooser, struct Canvas *canvas)
     draw_heads(&at, canvas);
     int lines =
         canvas->height - CHOOSER_FIRST_LINE - draw_bottom(chooser, canvas);
-    List_fit(&chooser->list, chooser->count, lines);
+    List_fit(&chooser->list, &(struct ListRows){.count = chooser->count},
+             lines);
     for (int i = 0; i < lines && chooser->list.top + i < chooser->count; i++)
         draw_row(chooser, &at, canvas, CHOOSER_FIRST_LINE + i,
                  chooser->list.top + i);

@@ -6,7 +6,6 @@
 #include "tui/screen/too_small.h"
 #include "tui/views/bottom.h"
 #include "tui/views/navigation.h"
-#include "tui/views/table.h"
 
 #include <math.h>
 
@@ -68,15 +67,11 @@ static void ask_about_existing(struct Ui *ui)
 void Frame_draw(struct Ui *ui)
 {
     struct Canvas *canvas = &ui->canvas;
-    const struct Model *model = &ui->model;
     const struct View *view = Navigation_front(ui);
     struct Layout *layout = &ui->layout;
     struct Status status;
-    struct TableWish wish = {.sampled = model->sampled || !model->snapshot,
-                             .bare = ui->bare,
-                             .sort = Model_sort_column(model)};
     if (ui->view == VIEW_MAIN)
-        Table_layout(layout, canvas->width, canvas->height, wish);
+        Layout_main(layout, canvas->width, canvas->height, ui->bare);
     else
         Layout_view(layout, canvas->width, canvas->height);
     Canvas_clear(canvas);

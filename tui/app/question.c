@@ -121,8 +121,11 @@ void Question_open(struct Ui *ui, enum PromptKind kind)
         snprintf(path, sizeof path, "ocular-%llu.json",
                  (unsigned long long)snapshot->pid);
     const struct View *view = Navigation_front(ui);
-    if (kind == PROMPT_SEARCH && view->begin_search)
-        view->begin_search(ui);
+    if (kind == PROMPT_SEARCH) {
+        ui->search_from = ui->lists[ui->view];
+        if (view->begin_search)
+            view->begin_search(ui);
+    }
     Prompt_open(&ui->prompt, kind, text);
 }
 
@@ -137,6 +140,7 @@ static void follow_typing(struct Ui *ui)
         Model_filter(model, text);
     } else if (ui->prompt.kind == PROMPT_SEARCH) {
         snprintf(model->search, sizeof model->search, "%.255s", text);
+        ui->lists[ui->view] = ui->search_from;
         if (view->restart_search)
             view->restart_search(ui);
         view->find(ui, 1, true);

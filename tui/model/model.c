@@ -116,22 +116,6 @@ static void update_whole(struct Model *model)
 
 // --- Order
 
-static void keep_selection(struct Model *model)
-{
-    if (!model->follows) {
-        model->selected = 0;
-        return;
-    }
-    for (size_t i = 0; i < model->shown; i++)
-        if (model->rows.items[model->order[i]].id == model->selected_id) {
-            model->selected = i;
-            return;
-        }
-    // The selected function is filtered out or gone: keep the place.
-    if (model->selected >= model->shown)
-        model->selected = model->shown ? model->shown - 1 : 0;
-}
-
 static void arrange(struct Model *model)
 {
     struct OrderWish wish = {.column = Model_sort_column(model),
@@ -141,7 +125,6 @@ static void arrange(struct Model *model)
                              .filter = model->filter};
     model->shown =
         RowOrder_make(model->order, &model->rows, &wish, &model->hidden);
-    keep_selection(model);
 }
 
 static void drop_baseline(struct Model *model)
@@ -243,8 +226,8 @@ double Model_pair_count(const struct Model *model,
 
 enum ColumnId Model_sort_column(const struct Model *model)
 {
-    return COLUMNS[model->sort].sampled && !model->sampled ? COLUMN_SELF
-                                                           : model->sort;
+    bool missing = model->snapshot && !model->sampled;
+    return COLUMNS[model->sort].sampled && missing ? COLUMN_SELF : model->sort;
 }
 
 void Model_sort_by(struct Model *model, enum ColumnId column)
@@ -302,75 +285,10 @@ const struct Row *Model_row(const struct Model *model, size_t index)
                                 : NULL;
 }
 
-const struct Row *Model_selected(const struct Model *model)
-{
-    return Model_row(model, model->selected);
-}
-
-static void choose(struct Model *model, size_t index)
-{
-    const struct Row *row = Model_row(model, index);
-    if (!row)
-        return;
-    model->selected = index;
-    model->selected_id = row->id;
-    model->follows = true;
-}
-
-bool Model_choose(struct Model *model, uint64_t id)
+bool Model_shows(const struct Model *model, uint64_t id)
 {
     for (size_t i = 0; i < model->shown; i++)
-        if (model->rows.items[model->order[i]].id == id) {
-            choose(model, i);
+        if (model->rows.items[model->order[i]].id == id)
             return true;
-        }
     return false;
-}
-
-void Model_move(struct Model *model, long rows)
-{
-    long last = (long)model->shown - 1;
-    long index = (long)model->selected + rows;
-    index = index > last ? last : index;
-    choose(model, (size_t)(index < 0 ? 0 : index));
-}
-
-void Model_home(struct Model *model)
-{
-    model->follows = false;
-    model->selected = 0;
-}
-
-void Model_end(struct Model *model)
-{
-    if (model->shown)
-        choose(model, model->shown - 1);
-}
-
-bool Model_find(struct Model *model, int step, bool here)
-{
-    size_t count = model->shown;
-    if (!count || !*model->search)
-        return false;
-    for (size_t i = here ? 0 : 1; i <= count; i++) {
-        size_t away = i % count;
-        size_t index = step > 0 ? (model->selected + away) % count
-                                : (model->selected + count - away) % count;
-        if (RowOrder_matches(Model_row(model, index), model->search)) {
-            choose(model, index);
-            return true;
-        }
-    }
-    return false;
-}
-
-void Model_scroll(struct Model *model, int height)
-{
-    size_t rows = height > 0 ? (size_t)height : 1;
-    if (model->selected < model->top)
-        model->top = model->selected;
-    if (model->selected >= model->top + rows)
-        model->top = model->selected - rows + 1;
-    if (model->top + rows > model->shown)
-        model->top = model->shown > rows ? model->shown - rows : 0;
 }

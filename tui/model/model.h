@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the viewer knows of the traced process: the newest snapshot, a row for
-// each function with its history, and the user's choices about rows: sorting,
-// filter, the selected function. It draws nothing and sends nothing. One
-// thread.
+// each function with its history, and the user's choices about rows: sorting
+// and filter. It draws nothing and sends nothing. One thread.
 #ifndef OCULAR_TUI_MODEL_MODEL_H
 #define OCULAR_TUI_MODEL_MODEL_H
 
@@ -34,10 +33,6 @@ struct Model {
     size_t hidden; // idle rows that pass the filter
     char filter[MODEL_TEXT];
     char search[MODEL_TEXT];
-    size_t selected; // index in `order`
-    size_t top;      // index in `order` of the first row on the screen
-    uint64_t selected_id;
-    bool follows; // the selection stays with selected_id, else at `top`
     struct Tally tally;
     float
         trend[TREND_LENGTH]; // of Model_share, the newest last; NaN: not known
@@ -85,19 +80,10 @@ double Model_share(const struct Model *model);
 double Model_unlisted(const struct Model *model);
 
 const struct Row *Model_row(const struct Model *model, size_t index);
-const struct Row *Model_selected(const struct Model *model); // or NULL
 // Returns the function's row, shown or not; NULL: the snapshot does not list
 // it.
 const struct Row *Model_row_of(const struct Model *model, uint64_t id);
-// Selects the function of that id; false: it is not shown.
-bool Model_choose(struct Model *model, uint64_t id);
-void Model_move(struct Model *model, long rows);
-void Model_home(struct Model *model); // the selection stays at the top
-void Model_end(struct Model *model);
-// Selects the next (step 1) or previous (-1) match of model->search, round at
-// the ends; `here`: the selection itself comes first. False: there is none.
-bool Model_find(struct Model *model, int step, bool here);
-// Moves `top` so that the selection is on a screen of `height` rows.
-void Model_scroll(struct Model *model, int height);
+// Is the function of that id among the rows that are shown?
+bool Model_shows(const struct Model *model, uint64_t id);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The geometry of the screen as a pure function of its size: which lines there
-// are, which columns fit and how wide they are. Any thread, no state.
+// are. Any thread, no state.
 #ifndef OCULAR_TUI_SCREEN_LAYOUT_H
 #define OCULAR_TUI_SCREEN_LAYOUT_H
 
@@ -9,13 +9,6 @@
 #define LAYOUT_MIN_WIDTH 60
 #define LAYOUT_MIN_HEIGHT 12
 #define LAYOUT_HEADER 3 // lines
-#define LAYOUT_COLUMNS 32
-
-struct LayoutColumn {
-    int id; // index in LayoutWish.columns
-    int x;
-    int width;
-};
 
 struct Layout {
     int width;
@@ -28,30 +21,12 @@ struct Layout {
     int detail_y; // the selected function's lines; -1: there are none
     int detail_height;
     int footer_y; // keys, messages and prompts; -1: there is none
-    struct LayoutColumn columns[LAYOUT_COLUMNS];
-    int column_count;
 };
 
-struct LayoutSpace { // that a column needs
-    int width;       // cells; 0: the column is not there
-    int importance;  // 0 = never drops; the largest drops first; none twice
-    int room;        // cells that it must leave to the texts
-};
-
-struct LayoutWish {
-    bool bare;                         // no selection and no keys
-    const struct LayoutSpace *columns; // at most LAYOUT_COLUMNS
-    int column_count;
-    int first; // the column that is there however narrow it is
-    int name;  // the column that takes what the others leave
-    int place; // the column that shares that with it, where there is room
-};
-
-// The main screen.
-void Layout_make(struct Layout *layout, int width, int height,
-                 struct LayoutWish wish);
+// The main screen; `bare`: without selection and keys.
+void Layout_main(struct Layout *layout, int width, int height, bool bare);
 // Any other view: the process's line, its own line (title_y), the bar of its
-// column titles, its body, the bottom line. No columns.
+// column titles, its body, the bottom line.
 void Layout_view(struct Layout *layout, int width, int height);
 
 #endif

@@ -2,7 +2,199 @@
 // See list.h.
 #include "tui/screen/list.h"
 
+#include "tui/screen/key.h"
 #include "tui/screen/keymap.h"
+
+#include <stdio.h>
+
+void ListCell_put(struct ListCell *cell, enum Style style, const char *text)
+{
+    snprintf(cell->text, sizeof cell->text, "%s", text);
+    cell->style = (uint8_t)style;
+}
+
+// --- Where the columns are
+
+static bool is_absent(const struct ListRows *rows, int column)
+{
+    return rows->absent >> column & 1;
+}
+
+// Returns the next column that grows, from `column` on; -1: none.
+static int growing(const struct ListRows *rows, int column)
+{
+    for (; column < rows->column_count; column++)
+        if (rows->columns[column].grows)
+            return column;
+    return -1;
+}
+
+// Returns the column of that importance, or -1.
+static int ranked(const struct ListRows *rows, int importance)
+{
+    for (int i = 0; i < rows->column_count; i++)
+        if (rows->columns[i].importance == importance && !is_absent(rows, i))
+            return i;
+    return -1;
+}
+
+// Says which columns are there. It stops at the first that has no room and does
+// not try narrower ones. Returns the cells that are left for what grows.
+static int admit(bool there[LIST_COLUMNS], const struct List *list,
+                 const struct ListRows *rows, int width)
+{
+    int main = growing(rows, 0);
+    for (int i = 0; i < rows->column_count; i++) {
+        const struct ListColumn *column = &rows->columns[i];
+        there[i] = !is_absent(rows, i) &&
+                   (!column->importance || (rows->sorts && i == list->sort));
+        if (there[i])
+            width -= column->gap + (i == main ? 0 : column->width);
+    }
+    for (int rank = 1; rank <= rows->column_count; rank++) {
+        int id = ranked(rows, rank);
+        if (id < 0 || there[id])
+            continue;
+        const struct ListColumn *column = &rows->columns[id];
+        int left = width - column->gap - column->width;
+        if (left < column->room || left < rows->columns[main].width)
+            break;
+        there[id] = true;
+        width = left;
+    }
+    return width;
+}
+
+// Splits the cells that are left between the two columns that grow.
+static void share_out(const struct ListColumn *first,
+                      const struct ListColumn *second, int cells, int widths[2])
+{
+    int spare = cells - second->room;
+    widths[0] = cells;
+    if (spare > 0)
+        widths[0] = second->room + spare * first->grows / 100;
+    if (first->most && widths[0] > first->most)
+        widths[0] = first->most;
+    widths[1] = second->width + cells - widths[0];
+    if (!second->most || widths[1] <= second->most)
+        return;
+    widths[0] += widths[1] - second->most;
+    widths[1] = second->most;
+}
+
+void List_arrange(struct List *list, const struct ListRows *rows, int width)
+{
+    bool there[LIST_COLUMNS];
+    int cells = admit(there, list, rows, width), x = 0, widths[2] = {cells, 0};
+    int first = growing(rows, 0), second = growing(rows, first + 1);
+    if (second >= 0 && there[second])
+        share_out(&rows->columns[first], &rows->columns[second], cells, widths);
+    list->column_count = 0;
+    for (int i = 0; i < rows->column_count; i++) {
+        if (!there[i])
+            continue;
+        int wide = i == first    ? widths[0]
+                   : i == second ? widths[1]
+                                 : rows->columns[i].width;
+        x += rows->columns[i].gap;
+        list->columns[list->column_count++] =
+            (struct ListPlace){i, x, wide > 0 ? wide : 0};
+        x += wide;
+    }
+}
+
+const struct ListPlace *List_place(const struct List *list, int column)
+{
+    for (int i = 0; i < list->column_count; i++)
+        if (list->columns[i].column == column)
+            return &list->columns[i];
+    return NULL;
+}
+
+// --- Drawing
+
+static void draw_text(struct Canvas *canvas, struct Box box,
+                      const struct ListColumn *column, uint8_t style,
+                      const char *text)
+{
+    if (column->path)
+        Canvas_fit_path(canvas, box, style, text);
+    else if (column->left)
+        Canvas_fit(canvas, box, style, column->cut, text);
+    else
+        Canvas_fit_right(canvas, box, style, text);
+}
+
+// The arrow stands after the title, in the gap if need be.
+static void draw_arrow(const struct List *list, struct Canvas *canvas,
+                       struct Box box, const struct ListColumn *column)
+{
+    bool up = column->a_to_z != list->invert;
+    int at = box.x + box.width;
+    if (column->left)
+        at = box.x + Canvas_measure(canvas, column->title);
+    Canvas_put(canvas, box.y, at, at + 1, STYLE_HEAD_SORT, up ? "▲" : "▼");
+    box.width = at + 1 - box.x;
+    Canvas_paint(canvas, box, STYLE_HEAD_SORT);
+}
+
+static void draw_titles(const struct List *list, const struct ListRows *rows,
+                        struct Canvas *canvas, struct Box line)
+{
+    Canvas_paint(canvas, (struct Box){line.y, line.x, canvas->width - line.x},
+                 STYLE_HEAD);
+    for (int i = 0; i < list->column_count; i++) {
+        const struct ListPlace *place = &list->columns[i];
+        struct ListColumn column = rows->columns[place->column];
+        struct Box box = {line.y, line.x + place->x, place->width};
+        bool sorts = rows->sorts && place->column == list->sort;
+        if (!column.title)
+            continue;
+        column.path = false;
+        column.cut = CUT_END;
+        draw_text(canvas, box, &column, sorts ? STYLE_HEAD_SORT : STYLE_HEAD,
+                  column.title);
+        if (sorts)
+            draw_arrow(list, canvas, box, &column);
+    }
+}
+
+static void draw_row(const struct List *list, const struct ListRows *rows,
+                     struct Canvas *canvas, struct Box line, long row)
+{
+    struct ListCell cell;
+    for (int i = 0; i < list->column_count; i++) {
+        const struct ListPlace *place = &list->columns[i];
+        const struct ListColumn *column = &rows->columns[place->column];
+        struct Box box = {line.y, line.x + place->x, place->width};
+        if (column->draw) {
+            column->draw(canvas, box, rows, row);
+            continue;
+        }
+        ListCell_put(&cell, STYLE_PLAIN, "");
+        rows->write(&cell, rows, row, place->column);
+        draw_text(canvas, box, column, cell.style, cell.text);
+    }
+    if (row != list->selected || list->unmarked)
+        return;
+    Canvas_put(canvas, line.y, line.x, line.x + 1, STYLE_ACCENT, "▸");
+    Canvas_select(canvas, line);
+}
+
+void List_draw(struct List *list, const struct ListRows *rows,
+               struct Canvas *canvas, struct Box box, int height)
+{
+    list->place = box;
+    List_arrange(list, rows, box.width - 1);
+    List_fit(list, rows, height);
+    draw_titles(list, rows, canvas, box);
+    for (int i = 0; i < height && list->top + i < rows->count; i++) {
+        box.y++;
+        draw_row(list, rows, canvas, box, list->top + i);
+    }
+}
+
+// --- The selection
 
 static long clamp(long value, long least, long most)
 {
@@ -11,56 +203,166 @@ static long clamp(long value, long least, long most)
     return value < least ? least : value;
 }
 
-void List_fit(struct List *list, long count, long height)
+long List_selected(const struct List *list, const struct ListRows *rows)
 {
-    list->count = count;
+    long place = clamp(list->selected, 0, rows->count - 1);
+    if (!rows->count)
+        return -1;
+    if (!rows->key)
+        return place;
+    if (!list->key)
+        return 0;
+    if (rows->key(rows, place) == list->key)
+        return place;
+    for (long row = 0; row < rows->count; row++)
+        if (rows->key(rows, row) == list->key)
+            return row;
+    return place; // the row is gone or filtered out: keep the place
+}
+
+void List_fit(struct List *list, const struct ListRows *rows, long height)
+{
+    list->count = rows->count;
     list->height = height > 1 ? height : 1;
-    list->selected = clamp(list->selected, 0, count - 1);
+    list->selected = List_selected(list, rows);
+    list->selected = list->selected < 0 ? 0 : list->selected;
     list->top =
         clamp(list->top, list->selected - list->height + 1, list->selected);
-    list->top = clamp(list->top, 0, count - list->height);
+    list->top = clamp(list->top, 0, list->count - list->height);
 }
 
-void List_select(struct List *list, long index)
+void List_select(struct List *list, const struct ListRows *rows, long row)
 {
-    list->selected = clamp(index, 0, list->count - 1);
+    list->selected = clamp(row, 0, rows->count - 1);
+    list->key = 0;
+    if (rows->key && rows->count && !(rows->newest_first && !list->selected))
+        list->key = rows->key(rows, list->selected);
 }
 
-bool List_move(struct List *list, int request)
+bool List_find(struct List *list, const struct ListRows *rows, const char *text,
+               int step, bool here)
 {
+    long selected = List_selected(list, rows);
+    if (!*text)
+        return false;
+    for (long away = here ? 0 : 1; away <= rows->count; away++) {
+        long row = selected + step * away;
+        if (!rows->count)
+            break;
+        row = (row % rows->count + rows->count) % rows->count;
+        if (!rows->has(rows, row, text))
+            continue;
+        List_select(list, rows, row);
+        return true;
+    }
+    return false;
+}
+
+// --- Keys and the mouse
+
+static enum ListAnswer click_title(struct List *list,
+                                   const struct ListRows *rows, int x)
+{
+    for (int i = 0; rows->sorts && i < list->column_count; i++) {
+        const struct ListPlace *place = &list->columns[i];
+        if (x < place->x - 1 || x > place->x + place->width)
+            continue;
+        list->invert ^= place->column == list->sort;
+        list->sort = place->column;
+        return LIST_SORTS;
+    }
+    return LIST_DONE;
+}
+
+static enum ListAnswer click(struct List *list, const struct ListRows *rows,
+                             uint32_t key)
+{
+    int x = Key_x(key) - list->place.x, line = Key_y(key) - list->place.y - 1;
+    long row = list->top + line;
+    if (x < 0 || x >= list->place.width)
+        return LIST_DONE;
+    if (line == -1)
+        return click_title(list, rows, x);
+    if (line < 0 || line >= list->height || row >= rows->count)
+        return LIST_DONE;
+    bool again = row == list->selected;
+    List_select(list, rows, row);
+    return again ? LIST_OPENS : LIST_DONE;
+}
+
+static enum ListAnswer sort_by_neighbour(struct List *list, int step)
+{
+    int at = 0;
+    if (!list->column_count)
+        return LIST_DONE;
+    for (int i = 0; i < list->column_count; i++)
+        if (list->columns[i].column == list->sort)
+            at = i;
+    at = (at + step + list->column_count) % list->column_count;
+    list->sort = list->columns[at].column;
+    return LIST_SORTS;
+}
+
+static enum ListAnswer move(struct List *list, const struct ListRows *rows,
+                            long step)
+{
+    List_select(list, rows, list->selected + step);
+    return LIST_DONE;
+}
+
+enum ListAnswer List_press(struct List *list, const struct ListRows *rows,
+                           int request, uint32_t key)
+{
+    List_fit(list, rows, list->height);
     long page = list->height > 1 ? list->height - 1 : 1;
     switch (request) {
     case REQUEST_UP:
-        List_select(list, list->selected - 1);
-        return true;
+        return move(list, rows, -1);
     case REQUEST_DOWN:
-        List_select(list, list->selected + 1);
-        return true;
+        return move(list, rows, 1);
     case REQUEST_PAGE_UP:
-        List_select(list, list->selected - page);
-        return true;
+        return move(list, rows, -page);
     case REQUEST_PAGE_DOWN:
-        List_select(list, list->selected + page);
-        return true;
-    case REQUEST_HOME:
-        List_select(list, 0);
-        return true;
+        return move(list, rows, page);
     case REQUEST_SCROLL_UP:
-        List_select(list, list->selected - LIST_SCROLL);
-        return true;
+        return move(list, rows, -LIST_SCROLL);
     case REQUEST_SCROLL_DOWN:
-        List_select(list, list->selected + LIST_SCROLL);
-        return true;
+        return move(list, rows, LIST_SCROLL);
+    case REQUEST_HOME:
+        list->selected = 0;
+        list->key = 0;
+        return LIST_DONE;
     case REQUEST_END:
-        List_select(list, list->count - 1);
-        return true;
+        return move(list, rows, rows->count);
+    case REQUEST_CLICK:
+        return click(list, rows, key);
+    case REQUEST_SORT_NEXT:
+        return rows->sorts ? sort_by_neighbour(list, 1) : LIST_IGNORES;
+    case REQUEST_SORT_PREVIOUS:
+        return rows->sorts ? sort_by_neighbour(list, -1) : LIST_IGNORES;
+    case REQUEST_INVERT:
+        list->invert ^= rows->sorts;
+        return rows->sorts ? LIST_SORTS : LIST_IGNORES;
     default:
-        return false;
+        return LIST_IGNORES;
     }
+}
+
+// --- Until all views have rows
+
+bool List_move(struct List *list, int request)
+{
+    struct ListRows rows = {.count = list->count};
+    return List_press(list, &rows, request, 0) != LIST_IGNORES;
 }
 
 long List_at(const struct List *list, int line)
 {
     long index = list->top + line;
     return line >= 0 && line < list->height && index < list->count ? index : -1;
+}
+
+void List_go(struct List *list, long row)
+{
+    List_select(list, &(struct ListRows){.count = list->count}, row);
 }

@@ -61,7 +61,8 @@ void CallersState_build(struct CallersState *state,
     for (size_t i = 0; i < state->tree.count; i++)
         if (state->tree.branches[i].key == state->selected)
             state->list.selected = (long)i;
-    List_fit(&state->list, (long)state->tree.count, height);
+    List_fit(&state->list, &(struct ListRows){.count = (long)state->tree.count},
+             height);
 }
 
 const struct Branch *CallersState_selected(const struct CallersState *state)

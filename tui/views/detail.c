@@ -155,13 +155,10 @@ static void draw_names(struct Canvas *canvas, const struct Row *row, int y)
     Canvas_fit(canvas, box, STYLE_FAINT, CUT_START, file);
 }
 
-void Detail_draw(struct Canvas *canvas, const struct Model *model,
+void Detail_draw(struct Canvas *canvas, const struct Row *row,
                  const struct Layout *layout, const struct Display *display)
 {
-    const struct Row *row = Model_selected(model);
     struct Strip strip;
-    if (!row)
-        return;
     Strip_init(&strip);
     if (layout->detail_height > 1) {
         draw_names(canvas, row, layout->detail_y);

@@ -4,12 +4,12 @@
 #ifndef OCULAR_TUI_VIEWS_DETAIL_H
 #define OCULAR_TUI_VIEWS_DETAIL_H
 
-#include "tui/model/model.h"
+#include "tui/model/row.h"
 #include "tui/screen/canvas.h"
 #include "tui/screen/layout.h"
 #include "tui/views/display.h"
 
-void Detail_draw(struct Canvas *canvas, const struct Model *model,
+void Detail_draw(struct Canvas *canvas, const struct Row *row,
                  const struct Layout *layout, const struct Display *display);
 
 #endif

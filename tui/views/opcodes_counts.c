@@ -23,7 +23,8 @@ void OpcodesCounts_draw(struct Ui *ui, struct Box box)
                whole ? "FROM -> TO, in all functions" : "FROM -> TO");
     for (size_t i = 0; i < now->transition_pair_count; i++)
         count += OpcodesState_pair_has(&now->transition_pairs[i], filter);
-    List_fit(&state->pairs, count, layout->body_height);
+    List_fit(&state->pairs, &(struct ListRows){.count = count},
+             layout->body_height);
     for (size_t i = 0; i < now->transition_pair_count; i++) {
         const struct TransitionPair *pair = &now->transition_pairs[i];
         if (!OpcodesState_pair_has(pair, filter))

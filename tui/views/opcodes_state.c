@@ -55,7 +55,7 @@ void OpcodesState_fit(struct OpcodesState *state, const struct Model *model,
         count++;
     }
     state->log.selected = selected;
-    List_fit(&state->log, count, height);
+    List_fit(&state->log, &(struct ListRows){.count = count}, height);
 }
 
 void OpcodesState_pin(struct OpcodesState *state, const struct Model *model)

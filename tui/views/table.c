@@ -2,33 +2,135 @@
 // See table.h.
 #include "tui/views/table.h"
 
-#include "tui/views/table_change.h"
+#include "tui/model/window.h"
+#include "tui/text/number.h"
 
-void Table_write(struct TableText *out, enum ColumnId id, const struct Row *row,
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_MOST 64 // cells; a wider name would push the place far away
+
+// --- The change since the baseline
+
+// A change of less than a sample is written as zero. A function that was never
+// sampled has a blank cell.
+static enum Basis put_share_change(struct ListCell *out, enum ColumnId id,
+                                   const struct Row *row, double size)
+{
+    const struct Window *window = &row->window;
+    char text[NUMBER_MAX];
+    enum Basis basis = Window_share(text, window, size);
+    double before = row->mark[id], now = COLUMNS[id].key(row);
+    bool sampled = Window_basis(window, before) != BASIS_NONE ||
+                   Window_basis(window, now) != BASIS_NONE;
+    if (basis <= BASIS_TRACE || *text == '<')
+        strcpy(text, sampled ? "0.0%" : "");
+    ListCell_put(out, STYLE_PLAIN, text);
+    return basis;
+}
+
+// "+3.2%", "-1.2k"; a zero has no sign.
+static void write_change(struct ListCell *out, enum ColumnId id,
+                         const struct Row *row, const struct Display *display)
+{
+    char text[NUMBER_MAX + 1];
+    enum Change kind = COLUMNS[id].change;
+    enum Basis basis = BASIS_FINE;
+    double change = Column_change(id, row), size = fabs(change);
+    if (isnan(change)) {
+        ListCell_put(out, STYLE_PLAIN, "");
+        return;
+    }
+    if (kind == CHANGE_SHARE)
+        basis = put_share_change(out, id, row, size);
+    else if (kind == CHANGE_PART)
+        ListCell_number(out, size, Number_percent);
+    else if (kind == CHANGE_RATE)
+        ListCell_number(out, size, Number_rate);
+    else if (kind == CHANGE_COUNT)
+        ListCell_number(out, size, Number_count);
+    else
+        ListCell_cycles(out, size, display);
+    bool none = !strpbrk(out->text, "123456789");
+    const char *sign = change > 0 ? "+" : "-";
+    snprintf(text, sizeof text, "%s%.*s", none ? "" : sign, NUMBER_MAX - 1,
+             out->text);
+    // More time is hot, and so are fewer specialised sites. More calls are
+    // neither good nor bad, and sums only grow.
+    bool neutral =
+        kind == CHANGE_RATE || kind == CHANGE_COUNT || kind == CHANGE_SUM;
+    bool hot = kind == CHANGE_PART ? change < 0 : change > 0;
+    enum Style style = hot ? STYLE_HEAT_4 : STYLE_ARMED;
+    if (none || basis == BASIS_FEW)
+        style = STYLE_FAINT;
+    else if (neutral)
+        style = STYLE_PLAIN;
+    ListCell_put(out, style, text);
+}
+
+// --- As a source of rows
+
+void Table_write(struct ListCell *out, enum ColumnId id, const struct Row *row,
                  const struct Display *display)
 {
     if (display->baseline && COLUMNS[id].change)
-        TableChange_write(out, id, row, display);
+        write_change(out, id, row, display);
     else
         TABLE[id].format(
             out, &(struct TableCell){row, COLUMNS[id].key(row), display});
 }
 
-void Table_layout(struct Layout *layout, int width, int height,
-                  struct TableWish wish)
+static void write(struct ListCell *cell, const struct ListRows *rows, long row,
+                  int column)
 {
-    struct LayoutSpace spaces[COLUMN_COUNT];
+    const struct Table *table = rows->source;
+    Table_write(cell, (enum ColumnId)column,
+                Model_row(table->model, (size_t)row), table->display);
+}
+
+static uint64_t key(const struct ListRows *rows, long row)
+{
+    const struct Table *table = rows->source;
+    return Model_row(table->model, (size_t)row)->id;
+}
+
+static bool has(const struct ListRows *rows, long row, const char *text)
+{
+    const struct Table *table = rows->source;
+    return RowOrder_matches(Model_row(table->model, (size_t)row), text);
+}
+
+void Table_fill(struct Table *table, const struct Model *model,
+                const struct Display *display)
+{
+    table->model = model;
+    table->display = display;
+    table->rows = (struct ListRows){.source = table,
+                                    .count = (long)model->shown,
+                                    .columns = table->columns,
+                                    .column_count = COLUMN_COUNT,
+                                    .sorts = true,
+                                    .key = key,
+                                    .has = has,
+                                    .write = write};
     for (int i = 0; i < COLUMN_COUNT; i++) {
         const struct TableColumn *column = &TABLE[i];
-        bool there = wish.sampled || !COLUMNS[i].sampled;
-        spaces[i] = (struct LayoutSpace){there ? column->width : 0,
-                                         column->importance, column->room};
+        bool time = display && display->ns && column->time_title;
+        table->columns[i] = (struct ListColumn){
+            .title = time ? column->time_title : column->title,
+            .width = column->width,
+            .gap = 2,
+            .importance = column->importance,
+            .room = column->room,
+            .left = column->left,
+            .path = i == COLUMN_FILE,
+            .a_to_z = COLUMNS[i].by_text,
+            .cut = column->cut};
+        if (COLUMNS[i].sampled && model->snapshot && !model->sampled)
+            table->rows.absent |= UINT32_C(1) << i;
     }
-    Layout_make(layout, width, height,
-                (struct LayoutWish){.bare = wish.bare,
-                                    .columns = spaces,
-                                    .column_count = COLUMN_COUNT,
-                                    .first = (int)wish.sort,
-                                    .name = COLUMN_FUNCTION,
-                                    .place = COLUMN_FILE});
+    table->columns[COLUMN_FUNCTION].grows = 60;
+    table->columns[COLUMN_FUNCTION].most = NAME_MOST;
+    table->columns[COLUMN_FILE].grows = 40;
 }

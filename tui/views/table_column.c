@@ -23,7 +23,7 @@ static double by_samples(double value, double samples)
 }
 
 // Dims what was measured long ago.
-static void fade(struct TableText *out, const struct Row *row)
+static void fade(struct ListCell *out, const struct Row *row)
 {
     if (Row_is_old(row))
         out->style = STYLE_FAINT;
@@ -31,21 +31,21 @@ static void fade(struct TableText *out, const struct Row *row)
 
 // --- Cells, from the value that the column sorts by
 
-static void put_share(struct TableText *out, const struct TableCell *cell)
+static void put_share(struct ListCell *out, const struct TableCell *cell)
 {
-    TableText_share(out, &cell->row->window, cell->value);
+    ListCell_share(out, &cell->row->window, cell->value);
 }
 
 // It rests on all samples of the run, not on the window's.
-static void put_run_share(struct TableText *out, const struct TableCell *cell)
+static void put_run_share(struct ListCell *out, const struct TableCell *cell)
 {
     const struct Function *now = cell->row->now;
     struct Window run = {.per_share =
                              Row_u64(now->run_samples) / now->run_share};
-    TableText_share(out, &run, cell->value);
+    ListCell_share(out, &run, cell->value);
 }
 
-static void put_trend(struct TableText *out, const struct TableCell *cell)
+static void put_trend(struct ListCell *out, const struct TableCell *cell)
 {
     const float *last = cell->row->trend + TREND_LENGTH - TREND_CELLS;
     double most = 0.01; // a curve of next to nothing stays flat
@@ -55,18 +55,18 @@ static void put_trend(struct TableText *out, const struct TableCell *cell)
         known |= isfinite(last[i]);
         sampled |= Window_basis(&cell->row->window, last[i]) != BASIS_NONE;
     }
-    TableText_put(out, STYLE_FAINT, "");
+    ListCell_put(out, STYLE_FAINT, "");
     if (known && !sampled)
         return;
     Gauge_trend(out->text, sizeof out->text, last, TREND_CELLS, most);
     out->style = (uint8_t)Gauge_heat(last[TREND_CELLS - 1]);
 }
 
-static void put_wait_share(struct TableText *out, const struct TableCell *cell)
+static void put_wait_share(struct ListCell *out, const struct TableCell *cell)
 {
     char text[NUMBER_MAX];
-    TableText_put(out, cell->value >= 0.01 ? STYLE_PLAIN : STYLE_FAINT,
-                  Window_plain_share(text, cell->value));
+    ListCell_put(out, cell->value >= 0.01 ? STYLE_PLAIN : STYLE_FAINT,
+                 Window_plain_share(text, cell->value));
 }
 
 // An older version does not report this; then the state tells.
@@ -90,7 +90,7 @@ static double rate_error(const struct Row *row, double rate)
                           : row->now->calls_error;
 }
 
-static void put_rate(struct TableText *out, const struct TableCell *cell)
+static void put_rate(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 1] = "~";
     const struct Row *row = cell->row;
@@ -100,14 +100,14 @@ static void put_rate(struct TableText *out, const struct TableCell *cell)
         (!is_sliced(row) && samples < WINDOW_FEW) || error > ROUGH_RATE;
     bool unknown =
         !is_sliced(row) && (samples < WINDOW_LEAST || error > UNKNOWN_RATE);
-    TableText_number(out, rate, Number_rate);
+    ListCell_number(out, rate, Number_rate);
     if (rate == 0)
         out->style = STYLE_FAINT;
     if (!isfinite(rate) || !is_rate_estimated(row))
         return;
     strcpy(text + 1,
            Number_rate(number, rough ? Window_one_digit(rate) : rate));
-    TableText_put(out, rough ? STYLE_FAINT : STYLE_PLAIN, unknown ? "" : text);
+    ListCell_put(out, rough ? STYLE_FAINT : STYLE_PLAIN, unknown ? "" : text);
 }
 
 // Not more than that: no sample tells of the times in the dark.
@@ -118,7 +118,7 @@ static bool is_floor(const struct Row *row)
             Row_estimated(row) <= Row_calls(row));
 }
 
-static void put_calls(struct TableText *out, const struct TableCell *cell)
+static void put_calls(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];
     const struct Row *row = cell->row;
@@ -135,12 +135,12 @@ static void put_calls(struct TableText *out, const struct TableCell *cell)
     else if (rough)
         calls = Window_one_digit(calls);
     snprintf(text, sizeof text, "%s%s", mark, Number_count(number, calls));
-    TableText_put(out, rough && *mark == '~' ? STYLE_FAINT : STYLE_PLAIN,
-                  isfinite(calls) ? text : "");
+    ListCell_put(out, rough && *mark == '~' ? STYLE_FAINT : STYLE_PLAIN,
+                 isfinite(calls) ? text : "");
 }
 
 // The calls are the estimate, and as rough here as there.
-static void put_spent(struct TableText *out, const struct TableCell *cell)
+static void put_spent(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];
     const struct Row *row = cell->row;
@@ -155,11 +155,11 @@ static void put_spent(struct TableText *out, const struct TableCell *cell)
         cycles = Window_one_digit(cycles);
     snprintf(text, sizeof text, "%s%s", mark,
              Display_cycles(number, cycles, cell->display));
-    TableText_put(out, rough ? STYLE_FAINT : STYLE_PLAIN,
-                  cycles > 0 || (exact && cycles == 0) ? text : "");
+    ListCell_put(out, rough ? STYLE_FAINT : STYLE_PLAIN,
+                 cycles > 0 || (exact && cycles == 0) ? text : "");
 }
 
-static void put_avg(struct TableText *out, const struct TableCell *cell)
+static void put_avg(struct ListCell *out, const struct TableCell *cell)
 {
     char mean[NUMBER_MAX], text[NUMBER_MAX + 1];
     const struct Row *row = cell->row;
@@ -167,27 +167,27 @@ static void put_avg(struct TableText *out, const struct TableCell *cell)
     bool estimated = row->now->avg_estimated == 1;
     double samples = Row_u64(row->now->run_samples);
 
-    TableText_put(out, STYLE_PLAIN, "");
+    ListCell_put(out, STYLE_PLAIN, "");
     if (!isfinite(cycles) || (estimated && samples == 0))
         return;
     if (estimated)
         cycles = by_samples(cycles, samples);
     snprintf(text, sizeof text, "%s%s", estimated ? "~" : "",
              Display_mean(mean, cycles, cell->display));
-    TableText_put(out,
-                  estimated && samples < WINDOW_FEW ? STYLE_FAINT : STYLE_PLAIN,
-                  text);
+    ListCell_put(out,
+                 estimated && samples < WINDOW_FEW ? STYLE_FAINT : STYLE_PLAIN,
+                 text);
     fade(out, row);
 }
 
-static void put_cost(struct TableText *out, const struct TableCell *cell)
+static void put_cost(struct ListCell *out, const struct TableCell *cell)
 {
-    TableText_cost(out, cell->value, cell->display);
+    ListCell_cost(out, cell->value, cell->display);
     fade(out, cell->row);
 }
 
 // Of timed calls: a floor where some calls were in the dark.
-static void put_cycles(struct TableText *out, const struct TableCell *cell)
+static void put_cycles(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];
     bool exact = Row_calls_exact(cell->row);
@@ -195,11 +195,11 @@ static void put_cycles(struct TableText *out, const struct TableCell *cell)
     snprintf(text, sizeof text, "%s%s", exact ? "" : ">=",
              Display_cycles(number, cell->value, cell->display));
     // A floor of nothing says nothing.
-    TableText_put(out, STYLE_PLAIN,
-                  cell->value > 0 || (exact && cell->value == 0) ? text : "");
+    ListCell_put(out, STYLE_PLAIN,
+                 cell->value > 0 || (exact && cell->value == 0) ? text : "");
 }
 
-static void put_state(struct TableText *out, const struct TableCell *cell)
+static void put_state(struct ListCell *out, const struct TableCell *cell)
 {
     static const char *const marks[] = {"●", "◐", "○"};
     static const enum Style styles[] = {STYLE_ARMED, STYLE_PARTIAL, STYLE_DARK};
@@ -208,7 +208,7 @@ static void put_state(struct TableText *out, const struct TableCell *cell)
     uint64_t state = row->now->state;
     bool stale = Row_is_stale(row);
     if (state > STATE_DARK) {
-        TableText_put(out, STYLE_FAINT, "");
+        ListCell_put(out, STYLE_FAINT, "");
         return;
     }
     if (isfinite(row->now->age_s))
@@ -220,17 +220,17 @@ static void put_state(struct TableText *out, const struct TableCell *cell)
     out->style = (uint8_t)(stale ? STYLE_ALERT : styles[state]);
 }
 
-static void put_sites(struct TableText *out, const struct TableCell *cell)
+static void put_sites(struct ListCell *out, const struct TableCell *cell)
 {
     double sites = Row_u64(cell->row->now->sites), armed = cell->value;
     char first[NUMBER_MAX], second[NUMBER_MAX], text[2 * NUMBER_MAX];
     snprintf(text, sizeof text, "%s/%s", Number_count(first, armed),
              Number_count(second, sites));
-    TableText_put(out, armed > 0 ? STYLE_PLAIN : STYLE_FAINT,
-                  isfinite(armed) ? text : "");
+    ListCell_put(out, armed > 0 ? STYLE_PLAIN : STYLE_FAINT,
+                 isfinite(armed) ? text : "");
 }
 
-static void put_spec(struct TableText *out, const struct TableCell *cell)
+static void put_spec(struct ListCell *out, const struct TableCell *cell)
 {
     bool deopt = cell->row->deopt;
     out->text[0] = 0;
@@ -240,17 +240,17 @@ static void put_spec(struct TableText *out, const struct TableCell *cell)
     out->style = (uint8_t)(deopt ? STYLE_ALERT : STYLE_PLAIN);
 }
 
-static void put_function(struct TableText *out, const struct TableCell *cell)
+static void put_function(struct ListCell *out, const struct TableCell *cell)
 {
-    TableText_put(out, Row_is_idle(cell->row) ? STYLE_FAINT : STYLE_PLAIN,
-                  Text_tail(Column_text_key(COLUMN_FUNCTION, cell->row), 960));
+    ListCell_put(out, Row_is_idle(cell->row) ? STYLE_FAINT : STYLE_PLAIN,
+                 Text_tail(Column_text_key(COLUMN_FUNCTION, cell->row), 960));
 }
 
-static void put_file(struct TableText *out, const struct TableCell *cell)
+static void put_file(struct ListCell *out, const struct TableCell *cell)
 {
     const struct Row *row = cell->row;
     const char *file = Column_text_key(COLUMN_FILE, row);
-    TableText_put(out, STYLE_FAINT, Text_tail(file, 960));
+    ListCell_put(out, STYLE_FAINT, Text_tail(file, 960));
     if (row->now->line != NULL_U64 && *file)
         snprintf(out->text + strlen(out->text), 24, ":%llu",
                  (unsigned long long)row->now->line);

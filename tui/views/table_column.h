@@ -8,7 +8,7 @@
 #define OCULAR_TUI_VIEWS_TABLE_COLUMN_H
 
 #include "tui/model/column.h"
-#include "tui/views/table_text.h"
+#include "tui/views/list_cell.h"
 
 #include <stdbool.h>
 
@@ -30,7 +30,7 @@ struct TableColumn {
     int room;               // cells that it must leave to FUNCTION (and FILE)
     bool left;              // aligned left
     enum Cut cut;           // which end of a long text goes
-    void (*format)(struct TableText *out, const struct TableCell *cell);
+    void (*format)(struct ListCell *out, const struct TableCell *cell);
 };
 
 extern const struct TableColumn TABLE[COLUMN_COUNT];

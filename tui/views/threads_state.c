@@ -94,7 +94,8 @@ void ThreadsState_fit(struct ThreadsState *state,
     for (long i = 0; pinned && i < order->count; i++)
         if (order->threads[i] == pinned)
             state->list.selected = i + 1;
-    List_fit(&state->list, order->count + 1, height);
+    List_fit(&state->list, &(struct ListRows){.count = order->count + 1},
+             height);
 }
 
 void ThreadsState_pin(struct ThreadsState *state,

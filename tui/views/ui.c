@@ -25,6 +25,12 @@ void Ui_release(struct Ui *ui)
     Canvas_release(&ui->canvas);
 }
 
+void Ui_choose(struct Ui *ui, uint64_t function)
+{
+    if (Model_shows(&ui->model, function))
+        ui->lists[VIEW_MAIN].key = function;
+}
+
 int Ui_resize(struct Ui *ui, int width, int height)
 {
     return Canvas_resize(&ui->canvas, width, height);

@@ -10,6 +10,7 @@
 #include "tui/model/model.h"
 #include "tui/screen/canvas.h"
 #include "tui/screen/layout.h"
+#include "tui/screen/list.h"
 #include "tui/screen/prompt.h"
 #include "tui/views/annotate_state.h"
 #include "tui/views/callers_state.h"
@@ -35,20 +36,19 @@ struct Ui {
     bool changed;     // something to draw came since the last frame
     bool redraw;      // the terminal must be drawn anew, whatever it shows
     enum ViewId view; // in front
-    enum ViewId way[VIEW_COUNT]; // the views behind it, the main screen first
-    int depth;                   // views in `way`
-    int help_top;                // first line of the help on the screen
-    bool sort_menu;              // the main screen shows it
-    struct List sort_list;       // its lines
+    enum ViewId way[VIEW_COUNT];   // the views behind it, the main screen first
+    int depth;                     // views in `way`
+    int help_top;                  // first line of the help on the screen
+    struct List lists[VIEW_COUNT]; // the views' own
+    struct List search_from;       // the list in front, as a search began
+    bool sort_menu;                // the main screen shows it
+    struct List sort_list;         // its lines
     struct AnnotateState annotate;
     struct CallersState callers;
     struct OpcodesState opcodes;
     struct ThreadsState threads;
     struct FlameState flame;
     struct Children children;
-    uint64_t origin;     // id of the function selected when a search began; 0:
-                         // none was
-    bool origin_follows; // ... and stays selected, else whatever is at the top
     char export_path[PROMPT_MAX]; // of the newest export; "": none yet
     char existing[PROMPT_MAX];    // a file that the export may overwrite or
                                   // not: the next frame asks; "": none
@@ -62,6 +62,8 @@ struct Ui {
 void Ui_init(struct Ui *ui, const struct View *views, struct Feed *feed,
              bool ascii);
 void Ui_release(struct Ui *ui);
+// Lets the main screen select a function, if it shows it.
+void Ui_choose(struct Ui *ui, uint64_t function);
 // 0 or -ENOMEM.
 int Ui_resize(struct Ui *ui, int width, int height);
 // Puts a message on the bottom line for a while.

@@ -56,8 +56,7 @@ struct View {
     // none. With CAN_SEARCH only.
     bool (*find)(struct Ui *ui, int step, bool here);
     // Saves the place where a search begins, and restores it: each letter that
-    // the user types searches from there. NULL: it searches from what the
-    // letters before have found.
+    // the user types searches from there. NULL: its list is all that moves.
     void (*begin_search)(struct Ui *ui);
     void (*restart_search)(struct Ui *ui);
     // Returns the selected function, which other views open, and `a` arms

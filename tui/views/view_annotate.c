@@ -46,7 +46,7 @@ void ViewAnnotate_open(struct Ui *ui, uint64_t function)
 {
     AnnotateState_select(&ui->annotate, Model_row_of(&ui->model, function));
     // The main screen selects it, too, if it is there at all.
-    Model_choose(&ui->model, function);
+    Ui_choose(ui, function);
 }
 
 uint64_t ViewAnnotate_function(const struct Ui *ui)
@@ -74,7 +74,7 @@ static void follow_successor(struct Ui *ui)
         return;
     AnnotateState_select(state, row);
     state->replaced = true;
-    Model_choose(&ui->model, row->id);
+    Ui_choose(ui, row->id);
 }
 
 void ViewAnnotate_reset(struct Ui *ui)
@@ -149,7 +149,8 @@ void ViewAnnotate_show(struct Ui *ui, const struct Status *status)
         AnnotateRow_place(canvas->width, isfinite(state->annotation.samples));
     AnnotateRow_draw_bar(canvas, layout->table_y, &places, state,
                          &status->display);
-    List_fit(list, (long)state->annotation.count, layout->body_height);
+    List_fit(list, &(struct ListRows){.count = (long)state->annotation.count},
+             layout->body_height);
     if (!state->annotation.count) {
         draw_nothing(ui);
         return;
@@ -192,7 +193,7 @@ bool ViewAnnotate_find(struct Ui *ui, int step, bool here)
         if (!has_text(state, &state->annotation.entries[index],
                       ui->model.search))
             continue;
-        List_select(&state->list, index);
+        List_go(&state->list, index);
         return true;
     }
     return false;
@@ -211,8 +212,7 @@ static void follow(struct Ui *ui)
         row = Annotation_row(state->listing,
                              state->listing->rows[entry->row].target);
     if (row < state->listing->row_count)
-        List_select(&state->list,
-                    (long)Annotation_entry(&state->annotation, row));
+        List_go(&state->list, (long)Annotation_entry(&state->annotation, row));
     else
         Ui_say(ui, true, "This line does not jump.");
 }
@@ -242,7 +242,7 @@ static void go_to_hottest(struct Ui *ui)
         if (!(weight > most))
             continue;
         most = weight;
-        List_select(&state->list, (long)i);
+        List_go(&state->list, (long)i);
     }
     if (!(most > 0))
         Ui_say(ui, true, "Nothing is known of its time yet.");
@@ -253,7 +253,7 @@ static void click(struct Ui *ui, int y)
     struct List *list = &ui->annotate.list;
     long index = List_at(list, y - ui->layout.body_y);
     if (index >= 0)
-        List_select(list, index);
+        List_go(list, index);
 }
 
 bool ViewAnnotate_press(struct Ui *ui, int request, uint32_t key)

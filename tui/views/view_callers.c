@@ -53,7 +53,7 @@ static void go_to(struct Ui *ui, uint64_t id)
 {
     CallersState_go_to(&ui->callers, id);
     // The main screen selects it, too, if it is there at all.
-    Model_choose(&ui->model, id);
+    Ui_choose(ui, id);
 }
 
 void ViewCallers_open(struct Ui *ui, uint64_t function)
@@ -139,7 +139,7 @@ bool ViewCallers_find(struct Ui *ui, int step, bool here)
         if (!row ||
             !Text_has(Column_text_key(COLUMN_FUNCTION, row), ui->model.search))
             continue;
-        List_select(&state->list, index);
+        List_go(&state->list, index);
         CallersState_pin(state);
         return true;
     }
@@ -179,7 +179,7 @@ static void unfold(struct Ui *ui)
     if (branch && branch->again)
         Ui_say(ui, true, "It calls itself: it stands above already.");
     else if (branch && branch->open)
-        List_select(&state->list, state->list.selected + 1);
+        List_go(&state->list, state->list.selected + 1);
     else if (!branch || !Tree_toggle(&state->tree, branch))
         Ui_say(ui, true, "There is nothing to unfold on this line.");
 }
@@ -196,7 +196,7 @@ static bool fold(struct Ui *ui)
         return Tree_toggle(&state->tree, branch);
     for (long i = state->list.selected; i-- > 0;)
         if (state->tree.branches[i].depth < branch->depth) {
-            List_select(&state->list, i);
+            List_go(&state->list, i);
             break;
         }
     return true;
@@ -211,7 +211,7 @@ static void click(struct Ui *ui, int y)
     if (index == state->list.selected)
         unfold(ui);
     else
-        List_select(&state->list, index);
+        List_go(&state->list, index);
 }
 
 bool ViewCallers_press(struct Ui *ui, int request, uint32_t key)

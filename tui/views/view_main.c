@@ -4,72 +4,27 @@
 
 #include "tui/model/column.h"
 #include "tui/screen/keymap.h"
-#include "tui/screen/list.h"
 #include "tui/text/text.h"
 #include "tui/views/detail.h"
-#include "tui/views/display.h"
 #include "tui/views/header.h"
 #include "tui/views/navigation.h"
-#include "tui/views/sort_menu.h"
 #include "tui/views/table.h"
 #include "tui/views/ui.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// --- The table
+#define MENU_TITLE 11 // cells of a column's title in the menu
 
-static void draw_titles(struct Canvas *canvas, const struct Model *model,
-                        const struct Layout *layout,
-                        const struct Display *display)
+static void prepare(struct List *list, struct Table *table,
+                    const struct Model *model, const struct Display *display)
 {
-    enum ColumnId sort = Model_sort_column(model);
-    int y = layout->table_y;
-    Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_HEAD);
-    for (int i = 0; i < layout->column_count; i++) {
-        const struct LayoutColumn *place = &layout->columns[i];
-        const struct TableColumn *column = &TABLE[place->id];
-        struct Box box = {y, place->x, place->width};
-        uint8_t style = place->id == (int)sort ? STYLE_HEAD_SORT : STYLE_HEAD;
-        const char *title = display->ns && column->time_title
-                                ? column->time_title
-                                : column->title;
-        if (column->left)
-            Canvas_fit(canvas, box, style, CUT_END, title);
-        else
-            Canvas_fit_right(canvas, box, style, title);
-        if (place->id != (int)sort)
-            continue;
-        // The arrow stands after the title, in the gap if need be.
-        int at = place->x + place->width;
-        if (column->left)
-            at = place->x + Canvas_measure(canvas, title);
-        bool up = COLUMNS[place->id].by_text != model->invert;
-        Canvas_put(canvas, y, at, at + 1, style, up ? "▲" : "▼");
-        box.width = at + 1 - place->x;
-        Canvas_paint(canvas, box, style);
-    }
+    Table_fill(table, model, display);
+    list->sort = (int)Model_sort_column(model);
+    list->invert = model->invert;
 }
 
-static void draw_row(struct Canvas *canvas, const struct Layout *layout,
-                     const struct Row *row, const struct Display *display,
-                     int y)
-{
-    struct TableText cell;
-    for (int i = 0; i < layout->column_count; i++) {
-        const struct LayoutColumn *place = &layout->columns[i];
-        const struct TableColumn *column = &TABLE[place->id];
-        struct Box box = {y, place->x, place->width};
-        Table_write(&cell, (enum ColumnId)place->id, row, display);
-        const char *text = cell.text;
-        if (place->id == COLUMN_FILE)
-            Canvas_fit_path(canvas, box, cell.style, text);
-        else if (column->left)
-            Canvas_fit(canvas, box, cell.style, column->cut, text);
-        else
-            Canvas_fit_right(canvas, box, cell.style, text);
-    }
-}
+// --- Drawing
 
 // Says why there is no row.
 static void draw_empty(struct Canvas *canvas, const struct Model *model,
@@ -98,165 +53,166 @@ static void draw_empty(struct Canvas *canvas, const struct Model *model,
                STYLE_FAINT, CUT_END, text);
 }
 
-static void draw_body(struct Canvas *canvas, const struct Model *model,
-                      const struct Layout *layout, const struct Status *status)
+void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
+                   struct List *list, const struct Layout *layout,
+                   const struct Status *status)
 {
-    for (int i = 0; i < layout->body_height; i++) {
-        size_t index = model->top + (size_t)i;
-        const struct Row *row = Model_row(model, index);
-        int y = layout->body_y + i;
-        if (!row)
-            break;
-        draw_row(canvas, layout, row, &status->display, y);
-        if (index != model->selected || layout->footer_y < 0)
-            continue;
-        Canvas_put(canvas, y, 0, 1, STYLE_ACCENT, "▸");
-        Canvas_select(canvas, (struct Box){y, 0, canvas->width});
-    }
-    if (model->shown == 0)
+    struct Table table;
+    struct Box line = {layout->table_y, 0, canvas->width};
+    prepare(list, &table, model, &status->display);
+    list->unmarked = layout->footer_y < 0;
+    Header_draw(canvas, model, status);
+    List_draw(list, &table.rows, canvas, line, layout->body_height);
+    if (!list->count)
         draw_empty(canvas, model, layout, status);
+    else if (layout->detail_y >= 0)
+        Detail_draw(canvas, Model_row(model, (size_t)list->selected), layout,
+                    &status->display);
 }
 
-void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
-                   const struct Layout *layout, const struct Status *status)
+// --- The menu of columns to sort by, in place of the rows
+
+static long column_of(const struct ListRows *rows, long row)
 {
-    Header_draw(canvas, model, status);
-    draw_titles(canvas, model, layout, &status->display);
-    draw_body(canvas, model, layout, status);
-    if (layout->detail_y >= 0)
-        Detail_draw(canvas, model, layout, &status->display);
+    const struct Model *model = rows->source;
+    long column = 0;
+    for (; column < COLUMN_COUNT; column++)
+        if ((model->sampled || !COLUMNS[column].sampled) && row-- == 0)
+            break;
+    return column;
+}
+
+static void write_menu(struct ListCell *cell, const struct ListRows *rows,
+                       long row, int column)
+{
+    const struct Model *model = rows->source;
+    long id = column_of(rows, row);
+    bool now = id == (long)Model_sort_column(model);
+    bool up = COLUMNS[id].by_text != model->invert;
+    enum Style style = now ? STYLE_ACCENT : STYLE_PLAIN;
+    if (column == 0)
+        ListCell_put(cell, style, !now ? "" : up ? "▲" : "▼");
+    else if (column == 1)
+        ListCell_put(cell, style, TABLE[id].title);
+    else
+        ListCell_put(cell, STYLE_FAINT, TABLE[id].about);
+}
+
+static struct ListRows menu_rows(const struct Model *model)
+{
+    static const struct ListColumn columns[] = {
+        {.width = 1, .gap = 2, .left = true},
+        {.width = MENU_TITLE, .gap = 1, .left = true},
+        {.width = 20, .gap = 1, .left = true, .grows = 100},
+    };
+    struct ListRows rows = {.source = model,
+                            .columns = columns,
+                            .column_count = 3,
+                            .write = write_menu};
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        rows.count += model->sampled || !COLUMNS[i].sampled;
+    return rows;
+}
+
+static void open_menu(struct Ui *ui)
+{
+    struct ListRows rows = menu_rows(&ui->model);
+    long row = 0;
+    while (column_of(&rows, row) < (long)Model_sort_column(&ui->model))
+        row++;
+    ui->sort_menu = true;
+    ui->sort_list = (struct List){.selected = row};
+}
+
+static void draw_menu(struct Ui *ui)
+{
+    const struct Layout *layout = &ui->layout;
+    struct Canvas *canvas = &ui->canvas;
+    struct ListRows rows = menu_rows(&ui->model);
+    struct Box line = {layout->table_y, 0, canvas->width};
+    List_draw(&ui->sort_list, &rows, canvas, line, layout->body_height);
+    Canvas_put(canvas, line.y, 2, line.width, STYLE_HEAD,
+               "SORT BY: Enter chooses, Esc leaves it as it is");
+}
+
+// A key that does not move in the menu closes it. False: the key does then what
+// it does without the menu.
+static bool press_menu(struct Ui *ui, int request, uint32_t key)
+{
+    struct List *list = &ui->sort_list;
+    struct ListRows rows = menu_rows(&ui->model);
+    long before = list->selected;
+    enum ListAnswer answer = List_press(list, &rows, request, key);
+    bool click = request == REQUEST_CLICK;
+    if (answer == LIST_DONE && !click)
+        return true;
+    ui->sort_menu = false;
+    if (key == PRESS_ENTER || answer == LIST_OPENS ||
+        (click && list->selected != before))
+        Model_sort_by(&ui->model,
+                      (enum ColumnId)column_of(&rows, list->selected));
+    return click || key == PRESS_ENTER || request == REQUEST_BACK ||
+           request == REQUEST_CLOSE || request == REQUEST_SORT_MENU;
 }
 
 // --- As a view
 
 void ViewMain_show(struct Ui *ui, const struct Status *status)
 {
-    Model_scroll(&ui->model, ui->layout.body_height);
-    if (ui->sort_menu) {
-        Header_draw(&ui->canvas, &ui->model, status);
-        SortMenu_draw(ui);
+    if (!ui->sort_menu) {
+        ViewMain_draw(&ui->canvas, &ui->model, &ui->lists[VIEW_MAIN],
+                      &ui->layout, status);
         return;
     }
-    ViewMain_draw(&ui->canvas, &ui->model, &ui->layout, status);
+    Header_draw(&ui->canvas, &ui->model, status);
+    draw_menu(ui);
 }
 
 bool ViewMain_find(struct Ui *ui, int step, bool here)
 {
-    return Model_find(&ui->model, step, here);
-}
-
-void ViewMain_begin_search(struct Ui *ui)
-{
-    const struct Row *row = Model_selected(&ui->model);
-    ui->origin = row ? row->id : 0;
-    ui->origin_follows = ui->model.follows;
-}
-
-// Finds the row again, wherever it has moved.
-void ViewMain_restart_search(struct Ui *ui)
-{
-    if (!ui->origin_follows || !Model_choose(&ui->model, ui->origin))
-        Model_home(&ui->model);
+    struct Table table;
+    Table_fill(&table, &ui->model, NULL);
+    return List_find(&ui->lists[VIEW_MAIN], &table.rows, ui->model.search, step,
+                     here);
 }
 
 uint64_t ViewMain_function(const struct Ui *ui)
 {
-    const struct Row *row = Model_selected(&ui->model);
-    return row ? row->id : 0;
-}
-
-static void sort_by_neighbour(struct Ui *ui, int step)
-{
-    const struct Layout *layout = &ui->layout;
-    int at = 0;
-    if (!layout->column_count)
-        return;
-    for (int i = 0; i < layout->column_count; i++)
-        if (layout->columns[i].id == (int)Model_sort_column(&ui->model))
-            at = i;
-    at = (at + step + layout->column_count) % layout->column_count;
-    Model_sort_by(&ui->model, (enum ColumnId)layout->columns[at].id);
-}
-
-// A click on a title sorts by it, or inverts the order. A click on a row
-// selects it, and one on the selected row opens it.
-static void click(struct Ui *ui, int x, int y)
-{
-    const struct Layout *layout = &ui->layout;
-    struct Model *model = &ui->model;
-    long row = y - layout->body_y;
-    if (y == layout->table_y) {
-        for (int i = 0; i < layout->column_count; i++) {
-            const struct LayoutColumn *column = &layout->columns[i];
-            if (x < column->x - 1 || x > column->x + column->width)
-                continue;
-            if (column->id == (int)Model_sort_column(model))
-                Model_invert(model);
-            else
-                Model_sort_by(model, (enum ColumnId)column->id);
-            return;
-        }
-    }
-    if (row < 0 || row >= layout->body_height ||
-        model->top + (size_t)row >= model->shown)
-        return;
-    row += (long)model->top - (long)model->selected;
-    if (row)
-        Model_move(model, row);
-    else
-        Navigation_enter(ui);
+    struct Table table;
+    Table_fill(&table, &ui->model, NULL);
+    long row = List_selected(&ui->lists[VIEW_MAIN], &table.rows);
+    return row < 0 ? 0 : Model_row(&ui->model, (size_t)row)->id;
 }
 
 bool ViewMain_press(struct Ui *ui, int request, uint32_t key)
 {
     struct Model *model = &ui->model;
-    long page = ui->layout.body_height > 1 ? ui->layout.body_height - 1 : 1;
-    if (ui->sort_menu && SortMenu_press(ui, request, key))
+    struct List *list = &ui->lists[VIEW_MAIN];
+    struct Table table;
+    if (ui->sort_menu && press_menu(ui, request, key))
         return true;
-    switch (request) {
-    case REQUEST_CLICK:
-        click(ui, Key_x(key), Key_y(key));
+    if (request == REQUEST_SORT_MENU) {
+        open_menu(ui);
         return true;
-    case REQUEST_SCROLL_UP:
-        Model_move(model, -LIST_SCROLL);
-        return true;
-    case REQUEST_SCROLL_DOWN:
-        Model_move(model, LIST_SCROLL);
-        return true;
-    case REQUEST_UP:
-        Model_move(model, -1);
-        return true;
-    case REQUEST_DOWN:
-        Model_move(model, 1);
-        return true;
-    case REQUEST_PAGE_UP:
-        Model_move(model, -page);
-        return true;
-    case REQUEST_PAGE_DOWN:
-        Model_move(model, page);
-        return true;
-    case REQUEST_HOME:
-        Model_home(model);
-        return true;
-    case REQUEST_END:
-        Model_end(model);
-        return true;
-    case REQUEST_SORT_MENU:
-        SortMenu_open(ui);
-        return true;
-    case REQUEST_SORT_NEXT:
-        sort_by_neighbour(ui, 1);
-        return true;
-    case REQUEST_SORT_PREVIOUS:
-        sort_by_neighbour(ui, -1);
-        return true;
-    case REQUEST_INVERT:
-        Model_invert(model);
-        return true;
-    case REQUEST_IDLE:
+    }
+    if (request == REQUEST_IDLE) {
         Model_toggle_idle(model);
         return true;
-    default:
+    }
+    prepare(list, &table, model, NULL);
+    switch (List_press(list, &table.rows, request, key)) {
+    case LIST_IGNORES:
         return false;
+    case LIST_OPENS:
+        Navigation_enter(ui);
+        return true;
+    case LIST_SORTS:
+        if (list->invert != model->invert)
+            Model_invert(model);
+        else
+            Model_sort_by(model, (enum ColumnId)list->sort);
+        return true;
+    default:
+        return true;
     }
 }

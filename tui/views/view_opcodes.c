@@ -76,7 +76,7 @@ bool ViewOpcodes_find(struct Ui *ui, int step, bool here)
         const struct Transition *one = OpcodesState_nth(&ui->model, index);
         if (!one || !OpcodesState_has(one, ui->model.search))
             continue;
-        List_select(&state->log, index);
+        List_go(&state->log, index);
         OpcodesState_pin(&ui->opcodes, &ui->model);
         return true;
     }
@@ -108,7 +108,7 @@ static void click(struct Ui *ui, int x, int y)
         return;
     bool again = index == list->selected && pairs == state->on_pairs;
     state->on_pairs = pairs;
-    List_select(list, index);
+    List_go(list, index);
     if (pairs)
         return;
     OpcodesState_pin(&ui->opcodes, &ui->model);

@@ -121,7 +121,7 @@ bool ViewThreads_find(struct Ui *ui, int step, bool here)
         const struct Thread *thread = ThreadOrder_at(&order, index);
         found = thread && Text_has(ThreadOrder_name(thread), ui->model.search);
         if (found)
-            List_select(list, index);
+            List_go(list, index);
     }
     ThreadsState_pin(&ui->threads, &order);
     ThreadOrder_release(&order);
@@ -179,7 +179,7 @@ static void click(struct Ui *ui, const struct ThreadOrder *order, int x, int y)
     if (index == state->list.selected)
         ViewThreads_choose(ui, ThreadOrder_at(order, index));
     else
-        List_select(&state->list, index);
+        List_go(&state->list, index);
 }
 
 bool ViewThreads_press(struct Ui *ui, int request, uint32_t key)

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// See list_cell.h.
+#include "tui/views/list_cell.h"
+
+#include "tui/screen/gauge.h"
+#include "tui/text/number.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// Null is a blank cell: rows full of dashes would be noise.
+void ListCell_number(struct ListCell *out, double value,
+                     const char *(*format)(char *, double))
+{
+    char text[NUMBER_MAX];
+    ListCell_put(out, STYLE_PLAIN, isfinite(value) ? format(text, value) : "");
+}
+
+void ListCell_cycles(struct ListCell *out, double cycles,
+                     const struct Display *display)
+{
+    char text[NUMBER_MAX];
+    ListCell_put(out, STYLE_PLAIN,
+                 isfinite(cycles) ? Display_cycles(text, cycles, display) : "");
+}
+
+void ListCell_cost(struct ListCell *out, double cycles,
+                   const struct Display *display)
+{
+    char text[NUMBER_MAX];
+    ListCell_put(out, STYLE_PLAIN,
+                 isfinite(cycles) ? Display_cost(text, cycles, display) : "");
+}
+
+// A share that rests on few samples is dimmed; one that rests on none is blank.
+void ListCell_share(struct ListCell *out, const struct Window *window,
+                    double share)
+{
+    char text[NUMBER_MAX];
+    enum Basis basis = Window_share(text, window, share);
+    ListCell_put(out, basis == BASIS_FINE ? Gauge_heat(share) : STYLE_FAINT,
+                 text);
+}
