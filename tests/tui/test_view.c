@@ -326,7 +326,7 @@ static void test_clicks_among_threads(void **state)
     set_up(&stage, 150, 40);
     press(&stage, 't');
     press(&stage, Key_click(20, ui->layout.body_y + 2));
-    assert_int_equal(ui->threads.list.selected, 2);
+    assert_int_equal(ui->lists[VIEW_THREADS].selected, 2);
     assert_int_equal(ui->view, VIEW_THREADS);
     press(&stage, Key_click(20, ui->layout.body_y + 2));
     assert_int_equal(ui->view, VIEW_MAIN);
@@ -358,7 +358,7 @@ static void test_a_tid_that_comes_again(void **state)
     struct Stage stage;
     struct Ui *ui = &stage.ui;
     struct Snapshot *snapshot = with_a_tid_twice(3);
-    const struct List *list = &ui->threads.list;
+    const struct List *list = &ui->lists[VIEW_THREADS];
     (void)state;
     set_up(&stage, 150, 40);
     assert_int_equal(Model_push(&ui->model, snapshot), 0);

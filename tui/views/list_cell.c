@@ -4,9 +4,11 @@
 
 #include "tui/screen/gauge.h"
 #include "tui/text/number.h"
+#include "tui/text/text.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // Null is a blank cell: rows full of dashes would be noise.
 void ListCell_number(struct ListCell *out, double value,
@@ -40,4 +42,13 @@ void ListCell_share(struct ListCell *out, const struct Window *window,
     enum Basis basis = Window_share(text, window, share);
     ListCell_put(out, basis == BASIS_FINE ? Gauge_heat(share) : STYLE_FAINT,
                  text);
+}
+
+void ListCell_file(struct ListCell *cell, const struct Function *function)
+{
+    const char *file = function->file ? function->file : "";
+    ListCell_put(cell, STYLE_FAINT, Text_tail(file, 960));
+    if (function->line != NULL_U64 && *file)
+        snprintf(cell->text + strlen(cell->text), 24, ":%llu",
+                 (unsigned long long)function->line);
 }

@@ -17,5 +17,7 @@ void ListCell_cost(struct ListCell *out, double cycles,
 // A share that rests on the samples of the window.
 void ListCell_share(struct ListCell *out, const struct Window *window,
                     double share);
+// A function's file and line.
+void ListCell_file(struct ListCell *cell, const struct Function *function);
 
 #endif

@@ -248,12 +248,7 @@ static void put_function(struct ListCell *out, const struct TableCell *cell)
 
 static void put_file(struct ListCell *out, const struct TableCell *cell)
 {
-    const struct Row *row = cell->row;
-    const char *file = Column_text_key(COLUMN_FILE, row);
-    ListCell_put(out, STYLE_FAINT, Text_tail(file, 960));
-    if (row->now->line != NULL_U64 && *file)
-        snprintf(out->text + strlen(out->text), 24, ":%llu",
-                 (unsigned long long)row->now->line);
+    ListCell_file(out, cell->row->now);
 }
 
 // --- The columns

@@ -8,6 +8,7 @@
 #include "tui/model/children.h"
 #include "tui/model/feed.h"
 #include "tui/model/model.h"
+#include "tui/model/threads_state.h"
 #include "tui/screen/canvas.h"
 #include "tui/screen/layout.h"
 #include "tui/screen/list.h"
@@ -16,7 +17,6 @@
 #include "tui/views/callers_state.h"
 #include "tui/views/flame_state.h"
 #include "tui/views/opcodes_state.h"
-#include "tui/views/threads_state.h"
 #include "tui/views/view.h"
 
 #include <stdbool.h>

@@ -2,20 +2,25 @@
 // See view_threads.h.
 #include "tui/views/view_threads.h"
 
+#include "tui/model/column.h"
 #include "tui/model/window.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 #include "tui/views/header.h"
 #include "tui/views/header_since.h"
+#include "tui/views/list_cell.h"
 #include "tui/views/navigation.h"
-#include "tui/views/threads_functions.h"
-#include "tui/views/threads_list.h"
 #include "tui/views/ui.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #define SIDE_BY_SIDE                                                           \
     110 // cells; on a wider screen the functions stand at the right
-#define LIST_WIDTH 60
+#define LIST_WIDTH 61
+#define FUNCTIONS_MOST 128
 
 enum { THREADS_CHOOSE = REQUEST_OWN };
 
@@ -34,7 +39,254 @@ static int list_width(const struct Ui *ui)
 {
     int width = ui->canvas.width;
     return width >= SIDE_BY_SIDE ? LIST_WIDTH + (width - SIDE_BY_SIDE) / 4
-                                 : width - 1;
+                                 : width;
+}
+
+// --- The threads
+
+static const struct ListColumn COLUMNS_OF_THREADS[THREADS_COLUMNS] = {
+    [THREADS_BY_CPU] = {.title = "CPU", .width = 6, .gap = 2},
+    [THREADS_BY_WAIT] = {.title = "WAIT", .width = 6, .gap = 2},
+    [THREADS_BY_TIME] = {.title = "CPU TIME", .width = 9, .gap = 2},
+    [THREADS_BY_SAMPLES] =
+        {.title = "SAMPLES", .width = 7, .gap = 2, .importance = 2, .room = 20},
+    [THREADS_BY_TID] = {.title = "TID",
+                        .width = 8,
+                        .gap = 2,
+                        .importance = 1,
+                        .room = 11,
+                        .a_to_z = true},
+    [THREADS_BY_NAME] = {.title = "THREAD",
+                         .width = 11,
+                         .gap = 2,
+                         .grows = 100,
+                         .left = true,
+                         .a_to_z = true},
+};
+
+// Writes a share, or how it has changed since the baseline.
+static void write_share(struct ListCell *cell, double share, double before)
+{
+    char number[NUMBER_MAX], text[NUMBER_MAX + 1];
+    double change = share - before;
+    if (isnan(share))
+        return;
+    if (isnan(before)) {
+        ListCell_put(cell, STYLE_PLAIN, Window_plain_share(number, share));
+        return;
+    }
+    Number_percent(number, fabs(change));
+    bool none = !strpbrk(number, "123456789");
+    const char *sign = change < 0 ? "-" : "+";
+    snprintf(text, sizeof text, "%s%s", none ? "" : sign, number);
+    ListCell_put(cell,
+                 none         ? STYLE_FAINT
+                 : change > 0 ? STYLE_HEAT_4
+                              : STYLE_ARMED,
+                 text);
+}
+
+struct ThreadList { // the source of the rows
+    const struct Model *model;
+    struct ThreadOrder order;
+    struct ThreadFigures all; // of all threads together, which are row 0
+    struct ListRows rows;
+};
+
+static bool has_text(const struct ListRows *rows, long row, const char *text)
+{
+    const struct ThreadList *source = rows->source;
+    const struct Thread *thread = ThreadOrder_at(&source->order, row);
+    return thread && Text_has(ThreadOrder_name(thread), text);
+}
+
+static void write_thread(struct ListCell *cell, const struct ListRows *rows,
+                         long row, int column)
+{
+    const struct ThreadList *source = rows->source;
+    const struct Model *model = source->model;
+    const struct Thread *thread = ThreadOrder_at(&source->order, row);
+    struct ThreadFigures one =
+        thread ? ThreadFigures_of(model, thread) : source->all;
+    bool ended = thread && thread->ended == 1;
+    bool chosen = thread ? thread == Model_thread(model) : !model->one_thread;
+    enum Style style = ended ? STYLE_DARK : STYLE_PLAIN;
+    char text[NUMBER_MAX], name[160];
+    if (column == THREADS_BY_CPU && isnan(one.cpu_before)) {
+        ListCell_share(cell, &model->window, one.cpu);
+    } else if (column == THREADS_BY_CPU) {
+        write_share(cell, one.cpu, one.cpu_before);
+    } else if (column == THREADS_BY_WAIT) {
+        write_share(cell, one.wait, one.wait_before);
+    } else if (column == THREADS_BY_TIME && isfinite(one.seconds)) {
+        ListCell_put(cell, style, Number_ns(text, one.seconds * 1e9));
+    } else if (column == THREADS_BY_SAMPLES && isfinite(one.samples)) {
+        ListCell_put(cell, style, Number_count(text, one.samples));
+    } else if (column == THREADS_BY_TID && thread) {
+        snprintf(text, sizeof text, "%llu", (unsigned long long)thread->tid);
+        ListCell_put(cell, STYLE_FAINT, text);
+    } else if (column == THREADS_BY_NAME) {
+        snprintf(name, sizeof name, "%s%.100s%s", chosen ? "● " : "",
+                 thread ? ThreadOrder_name(thread) : "all threads",
+                 ended ? " (ended)" : "");
+        ListCell_put(cell, chosen ? STYLE_ACCENT : style, name);
+    }
+}
+
+// Sorts the threads and finds the selected one among them. The list must stay
+// where it is until close_list().
+static void open_list(struct Ui *ui, struct ThreadList *source)
+{
+    struct ThreadsState *state = &ui->threads;
+    struct List *list = &ui->lists[VIEW_THREADS];
+    const struct Snapshot *now = ui->model.snapshot;
+    source->model = &ui->model;
+    source->order = ThreadOrder_make(state, now);
+    source->all = ThreadFigures_of_all(&ui->model);
+    source->rows = (struct ListRows){.source = source,
+                                     .count = source->order.count + 1,
+                                     .columns = COLUMNS_OF_THREADS,
+                                     .column_count = THREADS_COLUMNS,
+                                     .sorts = true,
+                                     .has = has_text,
+                                     .write = write_thread};
+    list->sort = state->sort;
+    list->invert = state->invert;
+}
+
+static void close_list(struct ThreadList *source)
+{
+    ThreadOrder_release(&source->order);
+}
+
+static void follow_pinned(struct Ui *ui, const struct ThreadList *source)
+{
+    long row =
+        ui->model.snapshot
+            ? ThreadsState_row(&ui->threads, &source->order, ui->model.snapshot)
+            : -1;
+    if (row >= 0)
+        ui->lists[VIEW_THREADS].selected = row;
+}
+
+static const struct Thread *selected(const struct Ui *ui,
+                                     const struct ThreadList *source)
+{
+    return ThreadOrder_at(&source->order, ui->lists[VIEW_THREADS].selected);
+}
+
+// --- The functions of the selected thread
+
+struct Functions { // the source of the rows
+    const struct Model *model;
+    struct {
+        const struct Row *row; // NULL: others
+        double share;
+    } items[FUNCTIONS_MOST];
+    long count;
+};
+
+static void write_function(struct ListCell *cell, const struct ListRows *rows,
+                           long index, int column)
+{
+    const struct Functions *functions = rows->source;
+    const struct Row *row = functions->items[index].row;
+    if (column == 0)
+        ListCell_share(cell, &functions->model->window,
+                       functions->items[index].share);
+    else if (!row)
+        ListCell_put(cell, STYLE_FAINT, column == 1 ? "others" : "");
+    else if (column == 1)
+        ListCell_put(cell, STYLE_PLAIN,
+                     Text_tail(Column_text_key(COLUMN_FUNCTION, row), 960));
+    else
+        ListCell_file(cell, row->now);
+}
+
+// Takes the hottest functions of all threads.
+static void collect_of_all(struct Functions *functions)
+{
+    const struct Model *model = functions->model;
+    for (size_t i = 0; i < model->rows.count; i++) {
+        const struct Row *row = &model->rows.items[i];
+        long at = functions->count;
+        if (!row->now ||
+            Window_basis(&row->window, row->now->share) == BASIS_NONE)
+            continue;
+        while (at > 0 && functions->items[at - 1].share < row->now->share)
+            at--;
+        if (at >= FUNCTIONS_MOST)
+            continue;
+        functions->count += functions->count < FUNCTIONS_MOST;
+        memmove(&functions->items[at + 1], &functions->items[at],
+                (size_t)(functions->count - 1 - at) *
+                    sizeof functions->items[0]);
+        functions->items[at].row = row;
+        functions->items[at].share = row->now->share;
+    }
+}
+
+static void collect_of_one(struct Functions *functions,
+                           const struct Thread *thread)
+{
+    const struct Model *model = functions->model;
+    for (size_t i = 0;
+         i < thread->function_count && functions->count < FUNCTIONS_MOST; i++) {
+        const struct Caller *part = &thread->functions[i];
+        if (Window_basis(&model->window, part->share) == BASIS_NONE)
+            continue;
+        long at = functions->count++;
+        functions->items[at].row =
+            part->id == NULL_U64 ? NULL : Model_row_of(model, part->id);
+        functions->items[at].share = part->share;
+    }
+}
+
+static void draw_functions(struct Ui *ui, const struct Thread *thread,
+                           struct Box box, int height)
+{
+    const struct Snapshot *now = ui->model.snapshot;
+    struct Functions functions = {.model = &ui->model};
+    struct List list = {.unmarked = true};
+    char title[128];
+    const struct ListColumn columns[] = {
+        {.title = "SHARE", .width = 6},
+        {.title = title,
+         .width = 20,
+         .gap = 2,
+         .grows = 60,
+         .left = true,
+         .cut = CUT_START},
+        {.width = 18,
+         .gap = 2,
+         .importance = 1,
+         .room = 30,
+         .grows = 40,
+         .path = true},
+    };
+    struct ListRows rows = {.source = &functions,
+                            .columns = columns,
+                            .column_count = 3,
+                            .write = write_function};
+    snprintf(title, sizeof title, "FUNCTIONS OF %.80s",
+             thread ? ThreadOrder_name(thread) : "ALL THREADS");
+    if (thread)
+        collect_of_one(&functions, thread);
+    else
+        collect_of_all(&functions);
+    rows.count = functions.count;
+    List_draw(&list, &rows, &ui->canvas, box, height);
+    if (functions.count)
+        return;
+    bool sampled = isfinite(now->sampler_hz);
+    box.y++;
+    Canvas_fit(&ui->canvas, box, STYLE_FAINT, CUT_END,
+               sampled ? "  It was in no traced function lately."
+                       : "  Shares are not sampled.");
+    if (sampled || !now->sampler_trouble || height < 2)
+        return;
+    box = (struct Box){box.y + 1, box.x + 2, box.width - 3};
+    Canvas_fit(&ui->canvas, box, STYLE_ALERT, CUT_END, now->sampler_trouble);
 }
 
 // --- As a view
@@ -77,63 +329,45 @@ void ViewThreads_show(struct Ui *ui, const struct Status *status)
 {
     struct Canvas *canvas = &ui->canvas;
     const struct Layout *layout = &ui->layout;
-    struct Box bar = {layout->table_y, 0, canvas->width}, box = bar, side = bar;
+    struct Box box = {layout->table_y, 0, list_width(ui)}, side = box;
     int height = layout->body_height, lower = height;
+    struct ThreadList source;
     Header_draw_process(canvas, &ui->model, status);
     if (!ui->model.snapshot) {
         Canvas_fit(canvas, (struct Box){layout->body_y, 2, canvas->width - 3},
                    STYLE_FAINT, CUT_END, Status_waiting(status));
         return;
     }
-    struct ThreadOrder order =
-        ThreadOrder_make(&ui->threads, ui->model.snapshot);
-    draw_title(ui, &order);
-    Canvas_paint(canvas, bar, STYLE_HEAD);
+    open_list(ui, &source);
+    follow_pinned(ui, &source);
+    draw_title(ui, &source.order);
     if (canvas->width >= SIDE_BY_SIDE) {
-        box.width = list_width(ui);
-        side.x = box.width + 2;
-        side.width = canvas->width - side.x - 1;
+        side.x = box.width + 1;
     } else {
         // The list takes the lines that it needs, and half at most.
-        box.width = list_width(ui);
         height = (height - 1) / 2;
-        if (height > order.count + 1)
-            height = (int)order.count + 1;
-        side = (struct Box){box.y + 1 + height, 2, canvas->width - 3};
+        if (height > source.rows.count)
+            height = (int)source.rows.count;
+        side.y = box.y + 1 + height;
+        side.x = 2;
         lower = lower - 1 - height;
-        bar.y = side.y;
-        Canvas_paint(canvas, bar, STYLE_HEAD);
+        Canvas_paint(canvas, (struct Box){side.y, 0, side.x}, STYLE_HEAD);
     }
-    ThreadsList_draw(ui, &order, box, height);
-    ThreadsFunctions_draw(ui, &order, side, lower);
-    ThreadOrder_release(&order);
+    side.width = canvas->width - side.x;
+    List_draw(&ui->lists[VIEW_THREADS], &source.rows, canvas, box, height);
+    draw_functions(ui, selected(ui, &source), side, lower);
+    close_list(&source);
 }
 
 bool ViewThreads_find(struct Ui *ui, int step, bool here)
 {
-    struct List *list = &ui->threads.list;
-    struct ThreadOrder order =
-        ThreadOrder_make(&ui->threads, ui->model.snapshot);
-    long rows = order.count + 1;
-    bool found = false;
-    for (long away = here ? 0 : 1; away <= rows && !found; away++) {
-        long index = (list->selected + step * away + 2 * rows) % rows;
-        const struct Thread *thread = ThreadOrder_at(&order, index);
-        found = thread && Text_has(ThreadOrder_name(thread), ui->model.search);
-        if (found)
-            List_go(list, index);
-    }
-    ThreadsState_pin(&ui->threads, &order);
-    ThreadOrder_release(&order);
+    struct ThreadList source;
+    open_list(ui, &source);
+    bool found = List_find(&ui->lists[VIEW_THREADS], &source.rows,
+                           ui->model.search, step, here);
+    ThreadsState_pin(&ui->threads, selected(ui, &source));
+    close_list(&source);
     return found;
-}
-
-static void sort_by_neighbour(struct Ui *ui, int step)
-{
-    struct ThreadsState *state = &ui->threads;
-    do
-        state->sort = (state->sort + step + THREADS_COLUMNS) % THREADS_COLUMNS;
-    while (!ThreadsList_has(list_width(ui), state->sort));
 }
 
 void ViewThreads_choose(struct Ui *ui, const struct Thread *thread)
@@ -159,51 +393,25 @@ void ViewThreads_choose(struct Ui *ui, const struct Thread *thread)
                ThreadOrder_name(thread));
 }
 
-// A click on a title sorts by it, or inverts the order. A click on a thread
-// selects it, and one on the selected thread chooses it.
-static void click(struct Ui *ui, const struct ThreadOrder *order, int x, int y)
-{
-    struct ThreadsState *state = &ui->threads;
-    struct Box box = {y, 0, list_width(ui)};
-    long index = List_at(&state->list, y - ui->layout.body_y);
-    for (int i = 0; y == ui->layout.table_y && i < THREADS_COLUMNS; i++) {
-        struct Box title = ThreadsList_place(box, i);
-        if (!ThreadsList_has(box.width, i) || x < title.x - 1 ||
-            x > title.x + title.width || x >= box.width)
-            continue;
-        state->invert = i == state->sort && !state->invert;
-        state->sort = i;
-    }
-    if (index < 0 || x >= box.width)
-        return;
-    if (index == state->list.selected)
-        ViewThreads_choose(ui, ThreadOrder_at(order, index));
-    else
-        List_go(&state->list, index);
-}
-
 bool ViewThreads_press(struct Ui *ui, int request, uint32_t key)
 {
     struct ThreadsState *state = &ui->threads;
-    struct ThreadOrder order =
-        ThreadOrder_make(&ui->threads, ui->model.snapshot);
-    bool done = true;
-    if (!order.threads)
-        return false;
-    if (request == THREADS_CHOOSE)
-        ViewThreads_choose(ui, ThreadOrder_at(&order, state->list.selected));
-    else if (request == REQUEST_CLICK)
-        click(ui, &order, Key_x(key), Key_y(key));
-    else if (request == REQUEST_SORT_MENU || request == REQUEST_SORT_NEXT)
-        sort_by_neighbour(ui, 1);
-    else if (request == REQUEST_SORT_PREVIOUS)
-        sort_by_neighbour(ui, -1);
-    else if (request == REQUEST_INVERT)
-        state->invert = !state->invert;
-    else
-        done = List_move(&state->list, request);
-    if (done)
-        ThreadsState_pin(&ui->threads, &order);
-    ThreadOrder_release(&order);
-    return done;
+    struct List *list = &ui->lists[VIEW_THREADS];
+    struct ThreadList source;
+    open_list(ui, &source);
+    follow_pinned(ui, &source);
+    if (request == REQUEST_SORT_MENU)
+        request = REQUEST_SORT_NEXT;
+    enum ListAnswer answer = List_press(list, &source.rows, request, key);
+    const struct Thread *thread = selected(ui, &source);
+    if (answer == LIST_SORTS) {
+        state->sort = list->sort;
+        state->invert = list->invert;
+    }
+    if (answer != LIST_IGNORES)
+        ThreadsState_pin(state, thread);
+    if (answer == LIST_OPENS || request == THREADS_CHOOSE)
+        ViewThreads_choose(ui, thread);
+    close_list(&source);
+    return answer != LIST_IGNORES || request == THREADS_CHOOSE;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // See threads_state.h.
 #define _GNU_SOURCE 1 // qsort_r
-#include "tui/views/threads_state.h"
+#include "tui/model/threads_state.h"
 
+#include "tui/model/mark.h"
 #include "tui/model/row.h"
 
 #include <math.h>
@@ -81,28 +82,61 @@ const struct Thread *ThreadOrder_at(const struct ThreadOrder *order, long index)
                                               : NULL;
 }
 
-void ThreadsState_fit(struct ThreadsState *state,
+long ThreadsState_row(struct ThreadsState *state,
                       const struct ThreadOrder *order,
-                      const struct Snapshot *now, long height)
+                      const struct Snapshot *now)
 {
     const struct Thread *pinned =
         state->pinned ? ThreadKey_find(&state->pin, now) : NULL;
-    if (!state->pinned)
-        state->list.selected = 0;
     if (pinned) // the thread may have ended, or have another name
         state->pin = ThreadKey_of(pinned);
     for (long i = 0; pinned && i < order->count; i++)
         if (order->threads[i] == pinned)
-            state->list.selected = i + 1;
-    List_fit(&state->list, &(struct ListRows){.count = order->count + 1},
-             height);
+            return i + 1;
+    return state->pinned ? -1 : 0;
 }
 
-void ThreadsState_pin(struct ThreadsState *state,
-                      const struct ThreadOrder *order)
+void ThreadsState_pin(struct ThreadsState *state, const struct Thread *thread)
 {
-    const struct Thread *thread = ThreadOrder_at(order, state->list.selected);
     state->pinned = thread != NULL;
     if (thread)
         state->pin = ThreadKey_of(thread);
+}
+
+// --- Numbers
+
+struct ThreadFigures ThreadFigures_of(const struct Model *model,
+                                      const struct Thread *thread)
+{
+    const struct ThreadMark *base = Mark_thread(&model->baseline_mark, thread);
+    const struct ThreadMark *since =
+        base ? base : Mark_thread(&model->reset_mark, thread);
+    // A thread that began after the baseline had 0 then.
+    double before = model->baseline ? 0 : NAN;
+    return (struct ThreadFigures){
+        .cpu = thread->cpu_share,
+        .cpu_before = base ? base->cpu_share : before,
+        .wait = thread->wait_share,
+        .wait_before = base ? base->wait_share : before,
+        .seconds = thread->cpu_s - (since ? since->cpu_s : 0),
+        .samples = Row_u64(thread->samples) - (since ? since->samples : 0)};
+}
+
+static void add(double *sum, double value)
+{
+    if (isfinite(value))
+        *sum = (isfinite(*sum) ? *sum : 0) + value;
+}
+
+struct ThreadFigures ThreadFigures_of_all(const struct Model *model)
+{
+    const struct Snapshot *now = model->snapshot;
+    struct ThreadFigures all = {NAN, NAN, NAN, NAN, NAN, NAN};
+    for (size_t i = 0; now && i < now->thread_count; i++) {
+        struct ThreadFigures one = ThreadFigures_of(model, &now->threads[i]);
+        add(&all.cpu, one.cpu);
+        add(&all.cpu_before, one.cpu_before);
+        add(&all.seconds, one.seconds);
+    }
+    return all;
 }
