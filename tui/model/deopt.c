@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STORM_SHOWN_S 30.0 // a storm is named so long after its last change
+
 static bool is_deopt(uint64_t reported, const char *from, const char *to)
 {
     size_t length = to ? strlen(to) : 0;
@@ -68,4 +70,28 @@ bool Deopt_has(const struct Deopt *deopt, const struct Function *function)
         return false;
     return bsearch(&function->id, deopt->ids, deopt->count, sizeof *deopt->ids,
                    compare) != NULL;
+}
+
+static bool is_storm(const struct Snapshot *now, const struct Transition *one)
+{
+    return one->storm == 1 && one->seen_at_s >= now->uptime_s - STORM_SHOWN_S;
+}
+
+int Deopt_storms(const struct Snapshot *now, const struct Transition **first)
+{
+    int count = 0;
+    *first = NULL;
+    for (size_t i = 0; i < now->transition_count; i++) {
+        const struct Transition *one = &now->transitions[i];
+        bool known = !is_storm(now, one);
+        for (size_t k = 0; k < i && !known; k++)
+            known = is_storm(now, &now->transitions[k]) &&
+                    now->transitions[k].id == one->id;
+        if (known)
+            continue;
+        if (!*first)
+            *first = one;
+        count++;
+    }
+    return count;
 }

@@ -16,7 +16,6 @@
 #include "tui/views/annotate_state.h"
 #include "tui/views/callers_state.h"
 #include "tui/views/flame_state.h"
-#include "tui/views/opcodes_state.h"
 #include "tui/views/view.h"
 
 #include <stdbool.h>
@@ -45,7 +44,8 @@ struct Ui {
     struct List sort_list;         // its lines
     struct AnnotateState annotate;
     struct CallersState callers;
-    struct OpcodesState opcodes;
+    bool on_pairs;         // the opcodes view moves among the counts,
+    struct List pair_list; // ... which are these
     struct ThreadsState threads;
     struct FlameState flame;
     struct Children children;

@@ -2,16 +2,25 @@
 // See view_opcodes.h.
 #include "tui/views/view_opcodes.h"
 
+#include "tui/model/deopt.h"
+#include "tui/screen/strip.h"
+#include "tui/text/number.h"
+#include "tui/text/text.h"
 #include "tui/views/header.h"
+#include "tui/views/header_since.h"
 #include "tui/views/navigation.h"
-#include "tui/views/opcodes_counts.h"
-#include "tui/views/opcodes_log.h"
-#include "tui/views/opcodes_title.h"
 #include "tui/views/ui.h"
 
-#define SIDE_BY_SIDE                                                           \
-    120 // cells; on a wider screen the counts stand at the right
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SIDE_BY_SIDE 120 // cells, from which the counts stand at the right
 #define PAIRS_WIDTH 52
+#define WORD_DEOPT 44   // cells that a change needs for " (deopt)"
+#define FILTER_WIDTH 40 // cells of a filter that other words make room for,
+#define FILTER_LEAST 18 // ... and beside a storm's name
+#define NOTHING_YET "No instruction has changed its kind yet."
 
 enum { OPCODES_TURN = REQUEST_OWN };
 
@@ -36,101 +45,381 @@ static int pairs_width(const struct Ui *ui)
     return PAIRS_WIDTH + (ui->canvas.width - SIDE_BY_SIDE) / 4;
 }
 
+// --- A change, in the log and in the counts
+
+// Returns the least cells for `name` beside the other: an ellipsis and the
+// words that they do not share ("LOAD_ATTR_METHOD_NO_DICT -> ...LAZY_DICT").
+static int least(const struct Canvas *canvas, const char *name,
+                 const char *other)
+{
+    size_t shared = 0, same = 0;
+    while (name[same] && name[same] == other[same]) {
+        same++;
+        if (name[same - 1] == '_' || (!other[same] && name[same] == '_'))
+            shared = same;
+    }
+    int rest = Canvas_measure(canvas, name + shared);
+    return shared && name[same] ? rest + 1 : Canvas_measure(canvas, name);
+}
+
+static void draw_change(struct Canvas *canvas, struct Box box,
+                        const struct Transition *one)
+{
+    const char *from = one->from ? one->from : "?";
+    const char *to = one->to ? one->to : "?";
+    bool deopt = Deopt_is(one);
+    const char *mark = box.width >= WORD_DEOPT ? " (deopt)" : " !";
+    int tail = deopt ? Canvas_measure(canvas, mark) : 0;
+    int end = box.x + box.width, left = Canvas_measure(canvas, from);
+    int right = Canvas_measure(canvas, to), room = box.width - 4 - tail;
+    if (left + right > room) {
+        int half = room / 2, most = room - least(canvas, to, from);
+        int other = room - least(canvas, from, to);
+        if (left <= most || left <= half)
+            right = room - left;
+        else if (right <= other || right <= half)
+            left = room - right;
+        else if (most > half || other <= half)
+            left = most > half ? most : half, right = room - left;
+        else
+            right = other, left = room - right;
+    }
+    Canvas_fit(canvas, (struct Box){box.y, box.x, left}, STYLE_PLAIN, CUT_START,
+               from);
+    int x = Canvas_put(canvas, box.y, box.x + left, end, STYLE_FAINT, " -> ");
+    Canvas_fit(canvas, (struct Box){box.y, x, right},
+               deopt ? STYLE_ALERT : STYLE_ARMED, CUT_START, to);
+    if (deopt)
+        Canvas_put(canvas, box.y, x + right, end, STYLE_ALERT, mark);
+}
+
+// --- The log
+
+static bool passes(const struct Transition *one, const char *text)
+{
+    return Text_has(one->function, text) || Text_has(one->file, text) ||
+           Text_has(one->from, text) || Text_has(one->to, text);
+}
+
+// Returns the transition of that row among those that pass the filter.
+static const struct Transition *transition_at(const struct Model *model,
+                                              long row)
+{
+    const struct Snapshot *now = model->snapshot;
+    for (size_t i = 0; now && i < now->transition_count; i++)
+        if (passes(&now->transitions[i], model->filter) && row-- == 0)
+            return &now->transitions[i];
+    return NULL;
+}
+
+static uint64_t key_of(const struct ListRows *rows, long row)
+{
+    const struct Transition *one = transition_at(rows->source, row);
+    uint64_t at;
+    memcpy(&at, &one->seen_at_s, sizeof at);
+    return (at ^ one->id * UINT64_C(0x9E3779B97F4A7C15) ^ one->offset << 20) |
+           1;
+}
+
+static bool has_text(const struct ListRows *rows, long row, const char *text)
+{
+    return passes(transition_at(rows->source, row), text);
+}
+
+enum { LOG_TIME, LOG_WHERE, LOG_OFFSET, LOG_CHANGE, LOG_COLUMNS };
+
+static void write_transition(struct ListCell *cell, const struct ListRows *rows,
+                             long row, int column)
+{
+    const struct Transition *one = transition_at(rows->source, row);
+    char text[LIST_TEXT], line[24] = "";
+    if (column == LOG_TIME && isfinite(one->seen_at_s)) {
+        ListCell_put(cell, STYLE_FAINT, Number_uptime(text, one->seen_at_s));
+    } else if (column == LOG_WHERE) {
+        if (one->line != NULL_U64)
+            snprintf(line, sizeof line, ":%llu", (unsigned long long)one->line);
+        snprintf(text, sizeof text, "%s%s",
+                 Text_tail(one->function ? one->function : "?", 960), line);
+        ListCell_put(cell, one->storm == 1 ? STYLE_ALERT : STYLE_PLAIN, text);
+    } else if (column == LOG_OFFSET && one->offset != NULL_U64) {
+        snprintf(line, sizeof line, "%llu", (unsigned long long)one->offset);
+        ListCell_put(cell, STYLE_FAINT, line);
+    }
+}
+
+static void draw_transition(struct Canvas *canvas, struct Box box,
+                            const struct ListRows *rows, long row)
+{
+    draw_change(canvas, box, transition_at(rows->source, row));
+}
+
+static struct ListRows log_rows(const struct Model *model)
+{
+    static const struct ListColumn columns[LOG_COLUMNS] = {
+        [LOG_TIME] = {.title = "UPTIME", .width = 8, .gap = 2},
+        [LOG_WHERE] = {.title = "FUNCTION:LINE",
+                       .width = 12,
+                       .gap = 2,
+                       .grows = 40,
+                       .most = 48,
+                       .left = true,
+                       .cut = CUT_START},
+        [LOG_OFFSET] = {.title = "OFFS",
+                        .width = 5,
+                        .gap = 2,
+                        .importance = 1,
+                        .room = 45},
+        [LOG_CHANGE] = {.title = "FROM -> TO",
+                        .gap = 2,
+                        .grows = 60,
+                        .left = true,
+                        .draw = draw_transition},
+    };
+    const struct Snapshot *now = model->snapshot;
+    struct ListRows rows = {.source = model,
+                            .columns = columns,
+                            .column_count = LOG_COLUMNS,
+                            .newest_first = true,
+                            .key = key_of,
+                            .has = has_text,
+                            .write = write_transition};
+    for (size_t i = 0; now && i < now->transition_count; i++)
+        rows.count += passes(&now->transitions[i], model->filter);
+    return rows;
+}
+
+// --- The counts of each change
+
+static bool pair_passes(const struct TransitionPair *pair, const char *text)
+{
+    return Text_has(pair->from, text) || Text_has(pair->to, text);
+}
+
+// What filters the counts. They are of all functions together: a filter that is
+// in no opcode's name is about functions and hides no count, and this is "".
+static const char *pair_filter(const struct Model *model)
+{
+    const struct Snapshot *now = model->snapshot;
+    for (size_t i = 0; now && i < now->transition_pair_count; i++)
+        if (pair_passes(&now->transition_pairs[i], model->filter))
+            return model->filter;
+    return "";
+}
+
+struct Pairs { // the source of the rows
+    const struct Model *model;
+    const char *filter;
+    struct ListColumn columns[2];
+    struct ListRows rows;
+};
+
+static const struct TransitionPair *pair_at(const struct ListRows *rows,
+                                            long row)
+{
+    const struct Pairs *pairs = rows->source;
+    const struct Snapshot *now = pairs->model->snapshot;
+    for (size_t i = 0; i < now->transition_pair_count; i++)
+        if (pair_passes(&now->transition_pairs[i], pairs->filter) && row-- == 0)
+            return &now->transition_pairs[i];
+    return NULL;
+}
+
+static void write_pair(struct ListCell *cell, const struct ListRows *rows,
+                       long row, int column)
+{
+    const struct Pairs *pairs = rows->source;
+    char number[NUMBER_MAX];
+    (void)column;
+    ListCell_put(cell, STYLE_PLAIN,
+                 Number_count(number, Model_pair_count(pairs->model,
+                                                       pair_at(rows, row))));
+}
+
+static void draw_pair(struct Canvas *canvas, struct Box box,
+                      const struct ListRows *rows, long row)
+{
+    const struct TransitionPair *pair = pair_at(rows, row);
+    struct Transition one = {
+        .from = pair->from, .to = pair->to, .deopt = pair->deopt};
+    draw_change(canvas, box, &one);
+}
+
+// The pairs must stay where they are.
+static void fill_pairs(struct Pairs *pairs, const struct Model *model)
+{
+    const struct Snapshot *now = model->snapshot;
+    pairs->model = model;
+    pairs->filter = pair_filter(model);
+    bool whole = *model->filter && !*pairs->filter;
+    pairs->columns[0] = (struct ListColumn){
+        .title = model->baseline ? "+COUNT" : "COUNT", .width = 7, .gap = 1};
+    pairs->columns[1] = (struct ListColumn){
+        .title = whole ? "FROM -> TO, in all functions" : "FROM -> TO",
+        .width = 20,
+        .gap = 2,
+        .grows = 100,
+        .left = true,
+        .draw = draw_pair};
+    pairs->rows = (struct ListRows){.source = pairs,
+                                    .columns = pairs->columns,
+                                    .column_count = 2,
+                                    .write = write_pair};
+    for (size_t i = 0; now && i < now->transition_pair_count; i++)
+        pairs->rows.count +=
+            pair_passes(&now->transition_pairs[i], pairs->filter);
+}
+
+// --- The view's own line
+
+static bool add_storms(struct Strip *strip, const struct Snapshot *now)
+{
+    const struct Transition *one;
+    int count = Deopt_storms(now, &one);
+    if (!count)
+        return false;
+    Strip_item(strip, 1);
+    Strip_add(strip, STYLE_ALERT, "deopt storm: %.200s",
+              one->function ? one->function : "?");
+    if (one->line != NULL_U64)
+        Strip_add(strip, STYLE_ALERT, ":%llu", (unsigned long long)one->line);
+    if (one->from && one->to)
+        Strip_add(strip, STYLE_FAINT, "  %.60s <-> %.60s", one->from, one->to);
+    Strip_flex(strip, 26);
+    if (count > 1) {
+        Strip_item(strip, 2);
+        Strip_add(strip, STYLE_ALERT, "and %d more", count - 1);
+    }
+    return true;
+}
+
+static void draw_title(struct Ui *ui)
+{
+    const struct Tally *tally = &ui->model.tally;
+    struct Canvas *canvas = &ui->canvas;
+    char number[NUMBER_MAX];
+    struct Strip strip;
+    Strip_init(&strip);
+    Strip_item(&strip, 0);
+    Strip_add(&strip, STYLE_STRONG, "Opcodes");
+    bool storms = add_storms(&strip, ui->model.snapshot);
+    if (tally->specializable > 0) {
+        Strip_item(&strip, 4);
+        Strip_add(&strip, STYLE_FAINT, "specialised ");
+        Strip_add(&strip, STYLE_PLAIN, "%.0f%%",
+                  tally->specialized / tally->specializable * 100);
+        Strip_add(&strip, STYLE_FAINT, " of %s sites",
+                  Number_grouped(number, (uint64_t)tally->specializable));
+    }
+    if (isfinite(tally->deopts_per_s)) {
+        bool some = tally->deopts_per_s >= 0.05;
+        Strip_item(&strip, 3);
+        Strip_add(&strip, some ? STYLE_ALERT : STYLE_FAINT, "deopts ");
+        Strip_add(&strip, some ? STYLE_ALERT : STYLE_PLAIN, "%s%s/s",
+                  some ? ">=" : "", Number_rate(number, tally->deopts_per_s));
+        Strip_add(&strip, STYLE_FAINT, ", %s%s in all",
+                  tally->deopts > 0 ? ">=" : "",
+                  Number_count(number, tally->deopts));
+    }
+    HeaderSince_add(&strip, &ui->model);
+    if (*ui->model.filter) {
+        Strip_item(&strip, 0);
+        Strip_right(&strip);
+        Strip_add(&strip, STYLE_FAINT, "filter ");
+        Strip_add(&strip, STYLE_PROMPT, "%s", ui->model.filter);
+        Strip_flex(&strip, storms ? FILTER_LEAST : FILTER_WIDTH);
+    }
+    Strip_draw(&strip, canvas,
+               (struct Box){ui->layout.title_y, 1, canvas->width - 2}, 3);
+}
+
 // --- As a view
+
+static void draw_nothing(struct Canvas *canvas, struct Box box,
+                         const char *text)
+{
+    Canvas_fit(canvas, (struct Box){box.y + 1, box.x + 2, box.width - 3},
+               STYLE_FAINT, CUT_END, text);
+}
+
+static void draw_log(struct Ui *ui, struct Box box)
+{
+    struct List *list = &ui->lists[VIEW_OPCODES];
+    struct ListRows rows = log_rows(&ui->model);
+    list->unmarked = ui->on_pairs;
+    List_draw(list, &rows, &ui->canvas, box, ui->layout.body_height);
+    if (!rows.count)
+        draw_nothing(&ui->canvas, box,
+                     *ui->model.filter
+                         ? "The filter hides all of it. Esc, Esc drops it."
+                         : NOTHING_YET);
+}
+
+static void draw_pairs(struct Ui *ui, struct Box box)
+{
+    struct Pairs pairs;
+    fill_pairs(&pairs, &ui->model);
+    ui->pair_list.unmarked = !ui->on_pairs;
+    List_draw(&ui->pair_list, &pairs.rows, &ui->canvas, box,
+              ui->layout.body_height);
+    if (!pairs.rows.count)
+        draw_nothing(&ui->canvas, box, NOTHING_YET);
+}
 
 void ViewOpcodes_show(struct Ui *ui, const struct Status *status)
 {
     struct Canvas *canvas = &ui->canvas;
-    struct Box box = {0, 0, canvas->width - 1};
+    struct Box box = {ui->layout.table_y, 0, canvas->width}, side = box;
     Header_draw_process(canvas, &ui->model, status);
     if (!ui->model.snapshot) {
-        Canvas_fit(canvas,
-                   (struct Box){ui->layout.body_y, 2, canvas->width - 3},
-                   STYLE_FAINT, CUT_END, Status_waiting(status));
+        draw_nothing(canvas, box, Status_waiting(status));
         return;
     }
-    OpcodesTitle_draw(ui);
-    Canvas_paint(canvas, (struct Box){ui->layout.table_y, 0, canvas->width},
-                 STYLE_HEAD);
+    draw_title(ui);
     if (is_side_by_side(ui)) {
-        int width = pairs_width(ui);
-        OpcodesCounts_draw(ui,
-                           (struct Box){0, canvas->width - width, width - 1});
-        box.width = canvas->width - width - 2;
-        OpcodesLog_draw(ui, box);
-    } else if (ui->opcodes.on_pairs) {
-        OpcodesCounts_draw(ui, box);
-    } else {
-        OpcodesLog_draw(ui, box);
+        side.width = pairs_width(ui);
+        side.x = canvas->width - side.width;
+        box.width = side.x - 1;
     }
+    if (is_side_by_side(ui) || !ui->on_pairs)
+        draw_log(ui, box);
+    if (is_side_by_side(ui) || ui->on_pairs)
+        draw_pairs(ui, side);
 }
 
 bool ViewOpcodes_find(struct Ui *ui, int step, bool here)
 {
-    struct OpcodesState *state = &ui->opcodes;
-    long count = state->log.count;
-    state->on_pairs = false;
-    for (long away = here ? 0 : 1; away <= count && count; away++) {
-        long index = (state->log.selected + step * away) % count;
-        index += index < 0 ? count : 0;
-        const struct Transition *one = OpcodesState_nth(&ui->model, index);
-        if (!one || !OpcodesState_has(one, ui->model.search))
-            continue;
-        List_go(&state->log, index);
-        OpcodesState_pin(&ui->opcodes, &ui->model);
-        return true;
-    }
-    return false;
+    struct ListRows rows = log_rows(&ui->model);
+    ui->on_pairs = false;
+    return List_find(&ui->lists[VIEW_OPCODES], &rows, ui->model.search, step,
+                     here);
 }
 
 // The function of the selected line of the log.
 uint64_t ViewOpcodes_function(const struct Ui *ui)
 {
-    const struct OpcodesState *state = &ui->opcodes;
-    const struct Transition *one =
-        state->on_pairs ? NULL
-                        : OpcodesState_nth(&ui->model, state->log.selected);
-    return one ? one->id : 0;
-}
-
-// A click selects a line. One on the selected line of the log opens its
-// function.
-static void click(struct Ui *ui, int x, int y)
-{
-    struct OpcodesState *state = &ui->opcodes;
-    int line = y - ui->layout.body_y;
-    bool pairs = state->on_pairs;
-    if (is_side_by_side(ui))
-        pairs = x >= ui->canvas.width - pairs_width(ui);
-    struct List *list = pairs ? &state->pairs : &state->log;
-    long index = List_at(list, line);
-    if (index < 0)
-        return;
-    bool again = index == list->selected && pairs == state->on_pairs;
-    state->on_pairs = pairs;
-    List_go(list, index);
-    if (pairs)
-        return;
-    OpcodesState_pin(&ui->opcodes, &ui->model);
-    if (again)
-        Navigation_enter(ui);
+    struct ListRows rows = log_rows(&ui->model);
+    long row = List_selected(&ui->lists[VIEW_OPCODES], &rows);
+    return ui->on_pairs || row < 0 ? 0 : transition_at(&ui->model, row)->id;
 }
 
 bool ViewOpcodes_press(struct Ui *ui, int request, uint32_t key)
 {
-    struct OpcodesState *state = &ui->opcodes;
-    if (request == REQUEST_CLICK) {
-        click(ui, Key_x(key), Key_y(key));
-        return true;
-    }
+    bool before = ui->on_pairs;
+    struct Pairs pairs;
     if (request == OPCODES_TURN) {
-        state->on_pairs = !state->on_pairs;
+        ui->on_pairs = !ui->on_pairs;
         return true;
     }
-    if (state->on_pairs)
-        return List_move(&state->pairs, request);
-    if (!List_move(&state->log, request))
-        return false;
-    OpcodesState_pin(&ui->opcodes, &ui->model);
-    return true;
+    if (request == REQUEST_CLICK && is_side_by_side(ui))
+        ui->on_pairs = Key_x(key) >= ui->canvas.width - pairs_width(ui);
+    if (ui->on_pairs) {
+        fill_pairs(&pairs, &ui->model);
+        return List_press(&ui->pair_list, &pairs.rows, request, key);
+    }
+    struct ListRows rows = log_rows(&ui->model);
+    enum ListAnswer answer =
+        List_press(&ui->lists[VIEW_OPCODES], &rows, request, key);
+    if (answer == LIST_OPENS && !before)
+        Navigation_enter(ui);
+    return answer != LIST_IGNORES;
 }
