@@ -61,6 +61,7 @@ static void test_keys(void **state)
     (void)state;
     set_up(&stage, 120, 40, true);
     struct CallersState *view = &stage.ui.callers;
+    struct List *list = &stage.ui.lists[VIEW_CALLERS];
     uint64_t first = ViewMain_function(&stage.ui);
     press(&stage, 'c');
     assert_int_equal(stage.ui.view, VIEW_CALLERS);
@@ -80,7 +81,7 @@ static void test_keys(void **state)
     press(&stage, PRESS_LEFT);  // up again
     press(&stage, PRESS_LEFT);  // folds
     assert_int_equal(view->tree.count, folded);
-    uint64_t id = view->tree.branches[view->list.selected].id;
+    uint64_t id = view->tree.branches[list->selected].id;
     press(&stage, PRESS_ENTER);
     assert_true(view->tree.root == id);
     assert_true(ViewMain_function(&stage.ui) == id);
@@ -106,6 +107,7 @@ static void test_a_filter_that_hides_it(void **state)
     (void)state;
     set_up(&stage, 120, 40, true);
     struct CallersState *view = &stage.ui.callers;
+    struct List *list = &stage.ui.lists[VIEW_CALLERS];
     uint64_t first = ViewMain_function(&stage.ui);
     Model_filter(&stage.ui.model, "EqualityConstraint.execute");
     press(&stage, 'c');
@@ -117,8 +119,9 @@ static void test_a_filter_that_hides_it(void **state)
     assert_int_equal(view->depth, 1);
     assert_true(view->tree.root != first);
     assert_string_equal(stage.ui.model.filter, "EqualityConstraint.execute");
-    view->list.selected = 0;
-    while (view->tree.branches[view->list.selected].kind != BRANCH_ROOT)
+    list->selected = 0;
+    list->key = 0;
+    while (view->tree.branches[list->selected].kind != BRANCH_ROOT)
         press(&stage, 'j');
     press(&stage, PRESS_ENTER);
     assert_int_equal(stage.ui.view, VIEW_ANNOTATE);

@@ -65,8 +65,11 @@ static struct Branch *add(struct Walk *walk, enum BranchKind kind)
         tree->room = room;
     }
     struct Branch *branch = &tree->branches[tree->count++];
-    *branch = (struct Branch){
-        .kind = kind, .caller = walk->caller, .share = NAN, .part = NAN};
+    *branch = (struct Branch){.kind = kind,
+                              .caller = walk->caller,
+                              .share = NAN,
+                              .part = NAN,
+                              .key = 1 + kind};
     return branch;
 }
 
@@ -311,7 +314,6 @@ int Tree_build(struct Tree *tree, const struct Model *model,
     if (middle) {
         middle->id = tree->root;
         middle->share = Tree_total(root, calls).total;
-        middle->key = 1;
     }
     walk.caller = false;
     if (add(&walk, BRANCH_CALLEES))

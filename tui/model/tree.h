@@ -8,9 +8,10 @@
 #include "tui/model/calls.h"
 #include "tui/model/model.h"
 
-#define TREE_DEPTH 12   // levels of branches
-#define TREE_OPEN 64    // branches that can be unfolded at once
-#define TREE_MOST 20000 // branches in all
+#define TREE_DEPTH 12                 // levels of branches
+#define TREE_MIDDLE (1 + BRANCH_ROOT) // key of the function in the middle
+#define TREE_OPEN 64                  // branches that can be unfolded at once
+#define TREE_MOST 20000               // branches in all
 
 enum BranchKind {
     BRANCH_CALLERS, // a heading
@@ -30,7 +31,8 @@ struct Branch {
     double share; // of one core: running or waiting; of calls: running; NaN:
                   // not known
     double part;  // of the parent function's share, at most 1
-    uint64_t key; // of its place in the tree, the same in all snapshots
+    uint64_t key; // of its place in the tree, the same in all snapshots; never
+                  // 0
     bool opens;   // it can be unfolded
     bool open;
     bool again;    // recursion: the function stands above already

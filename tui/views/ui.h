@@ -5,8 +5,10 @@
 #ifndef OCULAR_TUI_VIEWS_UI_H
 #define OCULAR_TUI_VIEWS_UI_H
 
+#include "tui/model/callers_state.h"
 #include "tui/model/children.h"
 #include "tui/model/feed.h"
+#include "tui/model/flame_state.h"
 #include "tui/model/model.h"
 #include "tui/model/threads_state.h"
 #include "tui/screen/canvas.h"
@@ -14,8 +16,6 @@
 #include "tui/screen/list.h"
 #include "tui/screen/prompt.h"
 #include "tui/views/annotate_state.h"
-#include "tui/views/callers_state.h"
-#include "tui/views/flame_state.h"
 #include "tui/views/view.h"
 
 #include <stdbool.h>

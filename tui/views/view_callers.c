@@ -3,14 +3,17 @@
 #include "tui/views/view_callers.h"
 
 #include "tui/model/column.h"
+#include "tui/model/window.h"
+#include "tui/screen/strip.h"
+#include "tui/text/number.h"
 #include "tui/text/text.h"
-#include "tui/views/callers_title.h"
-#include "tui/views/callers_tree.h"
 #include "tui/views/header.h"
+#include "tui/views/list_cell.h"
 #include "tui/views/navigation.h"
 #include "tui/views/ui.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { CALLERS_GO = REQUEST_OWN, CALLERS_UNFOLD, CALLERS_FOLD, CALLERS_PERIOD };
 
@@ -51,7 +54,8 @@ void ViewCallers_want(struct Ui *ui)
 
 static void go_to(struct Ui *ui, uint64_t id)
 {
-    CallersState_go_to(&ui->callers, id);
+    Tree_root(&ui->callers.tree, id);
+    ui->lists[VIEW_CALLERS].key = TREE_MIDDLE;
     // The main screen selects it, too, if it is there at all.
     Ui_choose(ui, id);
 }
@@ -62,11 +66,17 @@ void ViewCallers_open(struct Ui *ui, uint64_t function)
     go_to(ui, function);
 }
 
+static const struct Branch *selected(const struct Ui *ui)
+{
+    const struct Tree *tree = &ui->callers.tree;
+    size_t row = (size_t)ui->lists[VIEW_CALLERS].selected;
+    return row < tree->count ? &tree->branches[row] : NULL;
+}
+
 uint64_t ViewCallers_function(const struct Ui *ui)
 {
-    const struct CallersState *state = &ui->callers;
-    const struct Branch *branch = CallersState_selected(state);
-    return branch ? branch->id : state->tree.root;
+    const struct Branch *branch = selected(ui);
+    return branch ? branch->id : ui->callers.tree.root;
 }
 
 void ViewCallers_reset(struct Ui *ui)
@@ -75,7 +85,173 @@ void ViewCallers_reset(struct Ui *ui)
         ui->callers.period = PERIOD_SINCE;
 }
 
+// --- The tree as rows
+
+static const struct Branch *branch_at(const struct ListRows *rows, long row)
+{
+    const struct Ui *ui = rows->source;
+    return &ui->callers.tree.branches[row];
+}
+
+// Returns the function of a branch; NULL: it has none, or it is not listed.
+static const struct Row *function_of(const struct ListRows *rows,
+                                     const struct Branch *branch)
+{
+    const struct Ui *ui = rows->source;
+    return branch->id ? Model_row_of(&ui->model, branch->id) : NULL;
+}
+
+static uint64_t key_of(const struct ListRows *rows, long row)
+{
+    return branch_at(rows, row)->key;
+}
+
+static bool has_text(const struct ListRows *rows, long row, const char *text)
+{
+    const struct Row *function = function_of(rows, branch_at(rows, row));
+    return function &&
+           Text_has(Column_text_key(COLUMN_FUNCTION, function), text);
+}
+
+// Draws "│ ├─ ▸ " and returns the x after it.
+static int put_limbs(struct Canvas *canvas, int y, int x, int end,
+                     const struct Branch *branch)
+{
+    for (int i = 1; i < branch->depth; i++)
+        x = Canvas_put(canvas, y, x, end, STYLE_FAINT,
+                       branch->bars & 1u << i ? "│  " : "   ");
+    if (branch->depth)
+        x = Canvas_put(canvas, y, x, end, STYLE_FAINT,
+                       branch->last ? "└─ " : "├─ ");
+    if (branch->opens)
+        x = Canvas_put(canvas, y, x, end, STYLE_ACCENT,
+                       branch->open ? "▾ " : "▸ ");
+    return x;
+}
+
+static void draw_branch(struct Canvas *canvas, struct Box box,
+                        const struct ListRows *rows, long row)
+{
+    static const char *const words[] = {
+        [BRANCH_CALLERS] = "CALLERS, whom its time is for",
+        [BRANCH_CALLEES] = "CALLEES, where its time goes",
+        [BRANCH_SELF] = "(itself)",
+        [BRANCH_BOTTOM] = "(nobody: the bottom of a stack)",
+        [BRANCH_OTHERS] = "(others, each too small)",
+        [BRANCH_FUNCTION] = "a function that is not listed",
+        [BRANCH_ROOT] = "a function that is not listed",
+    };
+    const struct Branch *branch = branch_at(rows, row);
+    const struct Row *function = function_of(rows, branch);
+    char text[1024];
+    int end = box.x + box.width;
+    int x = put_limbs(canvas, box.y, box.x, end, branch);
+    box = (struct Box){box.y, x, end - x};
+    if (!function) {
+        Canvas_fit(canvas, box, STYLE_FAINT, CUT_END, words[branch->kind]);
+        return;
+    }
+    snprintf(text, sizeof text, "%s%s",
+             Text_tail(Column_text_key(COLUMN_FUNCTION, function), 960),
+             branch->again ? " (again)" : "");
+    Canvas_fit(canvas, box,
+               branch->kind == BRANCH_ROOT ? STYLE_STRONG : STYLE_PLAIN,
+               CUT_START, text);
+}
+
+enum { TREE_TIME, TREE_PART, TREE_FUNCTION, TREE_FILE, TREE_COLUMNS };
+
+static void write_branch(struct ListCell *cell, const struct ListRows *rows,
+                         long row, int column)
+{
+    const struct Ui *ui = rows->source;
+    const struct Branch *branch = branch_at(rows, row);
+    const struct Row *function = function_of(rows, branch);
+    char text[NUMBER_MAX];
+    if (column == TREE_TIME)
+        ListCell_share(cell, &ui->callers.window, branch->share);
+    else if (column == TREE_PART)
+        ListCell_put(cell, STYLE_FAINT, Window_plain_share(text, branch->part));
+    else if (function)
+        ListCell_file(cell, function->now);
+}
+
+static struct ListRows rows_of(const struct Ui *ui)
+{
+    static const struct ListColumn columns[TREE_COLUMNS] = {
+        // Not SHARE: this column includes waiting, which SHARE does not.
+        [TREE_TIME] = {.title = "TIME", .width = 6, .gap = 2},
+        [TREE_PART] = {.title = "PART", .width = 6, .gap = 1},
+        [TREE_FUNCTION] = {.title = "FUNCTION",
+                           .width = 20,
+                           .gap = 2,
+                           .grows = 60,
+                           .left = true,
+                           .draw = draw_branch},
+        [TREE_FILE] = {.width = 28,
+                       .gap = 2,
+                       .importance = 1,
+                       .room = 42,
+                       .grows = 40,
+                       .path = true},
+    };
+    return (struct ListRows){
+        .source = ui,
+        .count = ui->model.sampled ? (long)ui->callers.tree.count : 0,
+        .columns = columns,
+        .column_count = TREE_COLUMNS,
+        .key = key_of,
+        .has = has_text,
+        .write = write_branch};
+}
+
 // --- Drawing
+
+static void draw_title(struct Ui *ui)
+{
+    const struct Row *row = Model_row_of(&ui->model, ui->callers.tree.root);
+    const struct CallersState *state = &ui->callers;
+    const struct Window *window = &state->window;
+    char number[NUMBER_MAX], text[WINDOW_TEXT], name[256];
+    struct Strip strip;
+    Strip_init(&strip);
+    Strip_item(&strip, 0);
+    Strip_add(&strip, STYLE_STRONG, "Callers and callees");
+    if (row && row->now) {
+        const struct Function *now = row->now;
+        Text_clean(name, sizeof name,
+                   Text_tail(Column_text_key(COLUMN_FUNCTION, row), 240));
+        Strip_item(&strip, 1);
+        Strip_add(&strip, STYLE_ACCENT, "%s", name);
+        Strip_flex(&strip, 16);
+        struct CallTotal all =
+            Tree_total(now, state->own ? &state->calls : NULL);
+        if (Window_share(number, window, all.total)) {
+            Strip_item(&strip, 3);
+            Strip_add(&strip, STYLE_FAINT, "with callees ");
+            Strip_add(&strip, STYLE_PLAIN, "%s", number);
+            Strip_add(&strip, STYLE_FAINT, " of a core");
+            if (Window_share(number, window, all.self)) {
+                Strip_add(&strip, STYLE_FAINT, ", by itself ");
+                Strip_add(&strip, STYLE_PLAIN, "%s", number);
+            }
+        }
+        Strip_item(&strip, 2);
+        Strip_add(&strip, STYLE_FAINT,
+                  state->own ? "running" : "running or waiting");
+        if (*Window_text(text, window))
+            Strip_add(&strip, STYLE_FAINT, ", over %s", text);
+        if (state->period != PERIOD_LATELY)
+            Strip_add(&strip, STYLE_FAINT, "%s",
+                      state->own
+                          ? History_about(&ui->flame.history, state->period)
+                          : ", no other yet");
+        Strip_item(&strip, 4);
+        Strip_add(&strip, STYLE_FAINT, "PART: of the function it hangs on");
+    }
+    Strip_draw(&strip, &ui->canvas,
+               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
+}
 
 static void draw_nothing(struct Ui *ui)
 {
@@ -96,61 +272,32 @@ static void draw_nothing(struct Ui *ui)
 
 void ViewCallers_show(struct Ui *ui, const struct Status *status)
 {
-    struct CallersState *state = &ui->callers;
     struct Canvas *canvas = &ui->canvas;
     const struct Layout *layout = &ui->layout;
-    int y = layout->table_y;
     Header_draw_process(canvas, &ui->model, status);
-    CallersState_build(state, &ui->flame, &ui->model, layout->body_height);
-    CallersTitle_draw(ui);
-    Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_HEAD);
-    // Not SHARE: this column includes waiting, which SHARE does not.
-    Canvas_fit_right(canvas, (struct Box){y, 2, 6}, STYLE_HEAD, "TIME");
-    Canvas_fit_right(canvas, (struct Box){y, 9, 6}, STYLE_HEAD, "PART");
-    Canvas_put(canvas, y, 17, canvas->width, STYLE_HEAD, "FUNCTION");
-    if (!state->tree.count || !ui->model.sampled) {
+    CallersState_build(&ui->callers, &ui->flame, &ui->model);
+    draw_title(ui);
+    struct ListRows rows = rows_of(ui);
+    List_draw(&ui->lists[VIEW_CALLERS], &rows, canvas,
+              (struct Box){layout->table_y, 0, canvas->width},
+              layout->body_height);
+    if (!rows.count)
         draw_nothing(ui);
-        return;
-    }
-    for (int i = 0; i < layout->body_height; i++) {
-        long index = state->list.top + i;
-        if (index >= state->list.count)
-            break;
-        CallersTree_draw(ui, layout->body_y + i, &state->tree.branches[index]);
-        if (index != state->list.selected)
-            continue;
-        Canvas_put(canvas, layout->body_y + i, 0, 1, STYLE_ACCENT, "▸");
-        Canvas_select(canvas,
-                      (struct Box){layout->body_y + i, 0, canvas->width});
-    }
 }
 
 // --- Keys
 
 bool ViewCallers_find(struct Ui *ui, int step, bool here)
 {
-    struct CallersState *state = &ui->callers;
-    long count = (long)state->tree.count;
-    for (long away = here ? 0 : 1; away <= count && count; away++) {
-        long index = (state->list.selected + step * away + 2 * count) % count;
-        const struct Branch *branch = &state->tree.branches[index];
-        const struct Row *row =
-            branch->id ? Model_row_of(&ui->model, branch->id) : NULL;
-        if (!row ||
-            !Text_has(Column_text_key(COLUMN_FUNCTION, row), ui->model.search))
-            continue;
-        List_go(&state->list, index);
-        CallersState_pin(state);
-        return true;
-    }
-    return false;
+    struct ListRows rows = rows_of(ui);
+    return List_find(&ui->lists[VIEW_CALLERS], &rows, ui->model.search, step,
+                     here);
 }
 
 // False: Enter on the function in the middle opens it, as in other views.
 static bool go(struct Ui *ui)
 {
-    struct CallersState *state = &ui->callers;
-    const struct Branch *branch = CallersState_selected(state);
+    const struct Branch *branch = selected(ui);
     if (!branch || branch->kind == BRANCH_ROOT)
         return false;
     if (branch->kind != BRANCH_FUNCTION ||
@@ -158,7 +305,7 @@ static bool go(struct Ui *ui)
         Ui_say(ui, true, "There is no function to go to on this line.");
         return true;
     }
-    CallersState_remember(state);
+    CallersState_remember(&ui->callers);
     go_to(ui, branch->id);
     return true;
 }
@@ -172,52 +319,44 @@ static bool go_back(struct Ui *ui)
     return true;
 }
 
+static void select_row(struct Ui *ui, long row)
+{
+    struct ListRows rows = rows_of(ui);
+    List_select(&ui->lists[VIEW_CALLERS], &rows, row);
+}
+
 static void unfold(struct Ui *ui)
 {
-    struct CallersState *state = &ui->callers;
-    const struct Branch *branch = CallersState_selected(state);
+    const struct Branch *branch = selected(ui);
     if (branch && branch->again)
         Ui_say(ui, true, "It calls itself: it stands above already.");
     else if (branch && branch->open)
-        List_go(&state->list, state->list.selected + 1);
-    else if (!branch || !Tree_toggle(&state->tree, branch))
+        select_row(ui, ui->lists[VIEW_CALLERS].selected + 1);
+    else if (!branch || !Tree_toggle(&ui->callers.tree, branch))
         Ui_say(ui, true, "There is nothing to unfold on this line.");
 }
 
-// Folds the branch, or selects its parent, or goes back. False: there is
-// nothing to go back to.
+// Folds the branch, or selects its parent, or goes back, also to the view
+// before. False: there is nothing to go back to.
 static bool fold(struct Ui *ui)
 {
-    struct CallersState *state = &ui->callers;
-    const struct Branch *branch = CallersState_selected(state);
+    struct Tree *tree = &ui->callers.tree;
+    const struct Branch *branch = selected(ui);
     if (!branch || branch->depth == 0)
-        return go_back(ui);
+        return go_back(ui) || Navigation_back(ui);
     if (branch->open)
-        return Tree_toggle(&state->tree, branch);
-    for (long i = state->list.selected; i-- > 0;)
-        if (state->tree.branches[i].depth < branch->depth) {
-            List_go(&state->list, i);
+        return Tree_toggle(tree, branch);
+    for (long i = ui->lists[VIEW_CALLERS].selected; i-- > 0;)
+        if (tree->branches[i].depth < branch->depth) {
+            select_row(ui, i);
             break;
         }
     return true;
 }
 
-static void click(struct Ui *ui, int y)
-{
-    struct CallersState *state = &ui->callers;
-    long index = List_at(&state->list, y - ui->layout.body_y);
-    if (index < 0)
-        return;
-    if (index == state->list.selected)
-        unfold(ui);
-    else
-        List_go(&state->list, index);
-}
-
 bool ViewCallers_press(struct Ui *ui, int request, uint32_t key)
 {
     struct CallersState *state = &ui->callers;
-    bool done = true;
     if (request == CALLERS_PERIOD) {
         state->period = (state->period + 1) % PERIODS;
         ViewCallers_want(ui);
@@ -229,21 +368,12 @@ bool ViewCallers_press(struct Ui *ui, int request, uint32_t key)
         return go(ui);
     if (request == REQUEST_BACK)
         return go_back(ui);
-    if (request == CALLERS_UNFOLD) {
+    if (request == CALLERS_FOLD)
+        return fold(ui);
+    struct ListRows rows = rows_of(ui);
+    enum ListAnswer answer =
+        List_press(&ui->lists[VIEW_CALLERS], &rows, request, key);
+    if (answer == LIST_OPENS || request == CALLERS_UNFOLD)
         unfold(ui);
-    } else if (request == CALLERS_FOLD) {
-        uint64_t root = state->tree.root;
-        done = fold(ui);
-        if (!done)
-            return Navigation_back(ui);
-        if (root != state->tree.root)
-            return true; // the new middle is selected already
-    } else if (request == REQUEST_CLICK) {
-        click(ui, Key_y(key));
-    } else {
-        done = List_move(&state->list, request);
-    }
-    if (done)
-        CallersState_pin(state);
-    return done;
+    return answer != LIST_IGNORES || request == CALLERS_UNFOLD;
 }

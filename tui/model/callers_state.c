@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See callers_state.h.
-#include "tui/views/callers_state.h"
+#include "tui/model/callers_state.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,12 +10,6 @@ void CallersState_release(struct CallersState *state)
 {
     Tree_release(&state->tree);
     Calls_release(&state->calls);
-}
-
-void CallersState_go_to(struct CallersState *state, uint64_t id)
-{
-    Tree_root(&state->tree, id);
-    state->selected = 1; // key of the function in the middle
 }
 
 // The oldest makes room.
@@ -52,28 +46,10 @@ static void count(struct CallersState *state, const struct FlameState *flame,
 
 void CallersState_build(struct CallersState *state,
                         const struct FlameState *flame,
-                        const struct Model *model, int height)
+                        const struct Model *model)
 {
     count(state, flame, model);
     if (!model->snapshot ||
         Tree_build(&state->tree, model, state->own ? &state->calls : NULL))
         state->tree.count = 0;
-    for (size_t i = 0; i < state->tree.count; i++)
-        if (state->tree.branches[i].key == state->selected)
-            state->list.selected = (long)i;
-    List_fit(&state->list, &(struct ListRows){.count = (long)state->tree.count},
-             height);
-}
-
-const struct Branch *CallersState_selected(const struct CallersState *state)
-{
-    size_t index = (size_t)state->list.selected;
-    return index < state->tree.count ? &state->tree.branches[index] : NULL;
-}
-
-void CallersState_pin(struct CallersState *state)
-{
-    const struct Branch *branch = CallersState_selected(state);
-    if (branch)
-        state->selected = branch->key;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See flame_state.h.
-#include "tui/views/flame_state.h"
+#include "tui/model/flame_state.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 // What the flame view remembers: the newest stacks as a tree, the answers of
 // the last minute, which box is selected and which is zoomed in on. The callers
 // view counts its windows from it, too. Draws nothing. One thread.
-#ifndef OCULAR_TUI_VIEWS_FLAME_STATE_H
-#define OCULAR_TUI_VIEWS_FLAME_STATE_H
+#ifndef OCULAR_TUI_MODEL_FLAME_STATE_H
+#define OCULAR_TUI_MODEL_FLAME_STATE_H
 
 #include "tui/model/feed.h"
 #include "tui/model/flame_tree.h"
