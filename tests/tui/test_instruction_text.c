@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The texts about an instruction, and when there is none.
+#include "tui/model/annotate_state.h"
 #include "tui/model/row.h"
-#include "tui/views/annotate_state.h"
 #include "tui/views/instruction_text.h"
 #include "tui/views/view_annotate.h"
 

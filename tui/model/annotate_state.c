@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See annotate_state.h.
-#include "tui/views/annotate_state.h"
+#include "tui/model/annotate_state.h"
 
 #include "tui/model/column.h"
 
@@ -17,20 +17,20 @@ void AnnotateState_release(struct AnnotateState *state)
     Annotation_release(&state->annotation);
     History_release(&state->history);
     Moment_release(&state->now);
-    state->list = (struct List){0};
     state->replaced = false;
 }
 
-void AnnotateState_select(struct AnnotateState *state, const struct Row *row)
+bool AnnotateState_select(struct AnnotateState *state, const struct Row *row)
 {
     uint64_t id = row ? row->id : 0;
     if (id && id == state->id)
-        return;
+        return false;
     AnnotateState_release(state);
     state->id = id;
     state->period = PERIOD_SINCE;
     snprintf(state->name, sizeof state->name, "%.250s",
              row ? Column_text_key(COLUMN_FUNCTION, row) : "");
+    return true;
 }
 
 const struct Row *AnnotateState_successor(const struct AnnotateState *state,

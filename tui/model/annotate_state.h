@@ -2,18 +2,16 @@
 // What the annotate view remembers: which function it shows, its code as it
 // came last, its source, and the samples of the period. Draws nothing. One
 // thread.
-#ifndef OCULAR_TUI_VIEWS_ANNOTATE_STATE_H
-#define OCULAR_TUI_VIEWS_ANNOTATE_STATE_H
+#ifndef OCULAR_TUI_MODEL_ANNOTATE_STATE_H
+#define OCULAR_TUI_MODEL_ANNOTATE_STATE_H
 
 #include "tui/model/annotation.h"
 #include "tui/model/history.h"
 #include "tui/model/model.h"
-#include "tui/screen/list.h"
 
 struct AnnotateState {
-    uint64_t id;    // of the function; 0: none was selected
-    char name[256]; // its name, as it was selected
-    struct List list;
+    uint64_t id;             // of the function; 0: none was selected
+    char name[256];          // its name, as it was selected
     struct Listing *listing; // as it came last, its samples those of the
                              // period; owned; NULL: none came yet
     struct ListingRow *rows; // the listing's; NULL: no memory
@@ -27,8 +25,8 @@ struct AnnotateState {
 };
 
 void AnnotateState_release(struct AnnotateState *state);
-// Shows another function, NULL: none; keeps everything if it is the same.
-void AnnotateState_select(struct AnnotateState *state, const struct Row *row);
+// Shows another function, NULL: none. False: it is the same, and all is kept.
+bool AnnotateState_select(struct AnnotateState *state, const struct Row *row);
 // Returns the function that has replaced the one shown (a reload, a decorator
 // that runs again), by its name, file and line. NULL: there is none.
 const struct Row *AnnotateState_successor(const struct AnnotateState *state,

@@ -159,8 +159,8 @@ static void draw_titles(const struct List *list, const struct ListRows *rows,
     }
 }
 
-static void draw_row(const struct List *list, const struct ListRows *rows,
-                     struct Canvas *canvas, struct Box line, long row)
+static void draw_cells(const struct List *list, const struct ListRows *rows,
+                       struct Canvas *canvas, struct Box line, long row)
 {
     struct ListCell cell;
     for (int i = 0; i < list->column_count; i++) {
@@ -175,6 +175,13 @@ static void draw_row(const struct List *list, const struct ListRows *rows,
         rows->write(&cell, rows, row, place->column);
         draw_text(canvas, box, column, cell.style, cell.text);
     }
+}
+
+static void draw_row(const struct List *list, const struct ListRows *rows,
+                     struct Canvas *canvas, struct Box line, long row)
+{
+    if (!rows->draw || !rows->draw(canvas, line, rows, row))
+        draw_cells(list, rows, canvas, line, row);
     if (row != list->selected || list->unmarked)
         return;
     Canvas_put(canvas, line.y, line.x, line.x + 1, STYLE_ACCENT, "▸");

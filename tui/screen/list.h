@@ -59,6 +59,9 @@ struct ListRows {
     bool (*has)(const struct ListRows *rows, long row, const char *text);
     void (*write)(struct ListCell *cell, const struct ListRows *rows, long row,
                   int column);
+    // Draws a row that is not made of cells. False: it is. NULL: all are.
+    bool (*draw)(struct Canvas *canvas, struct Box line,
+                 const struct ListRows *rows, long row);
 };
 
 struct ListPlace { // of a column on the screen

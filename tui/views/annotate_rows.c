@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// See annotate_row.h.
-#include "tui/views/annotate_row.h"
+// See annotate_rows.h.
+#include "tui/views/annotate_rows.h"
 
 #include "tui/model/row.h"
 #include "tui/screen/gauge.h"
 #include "tui/text/number.h"
-#include "tui/views/annotate_state.h"
-#include "tui/views/display.h"
+#include "tui/text/text.h"
 #include "tui/views/instruction_text.h"
 
 #include <math.h>
@@ -14,43 +13,30 @@
 #include <string.h>
 
 #define LINE_BYTES 2048 // bytes of a source line that are drawn at most
-#define BAR_CELLS 8
+#define BAR_CELLS 8     // of the bar before the cycles
+#define BAR_FROM 96     // cells; a narrower screen has no bars
 #define LABEL_CELLS 6   // cells of "L123: "
 #define OPCODE_CELLS 14 // cells of an opcode's name,
 #define OPCODE_WIDE 19
 
-// --- Where things stand
-
-struct AnnotatePlaces AnnotateRow_place(int width, bool sampled)
+static const struct ListingRow *listing_row(const struct AnnotateRows *source,
+                                            long index)
 {
-    struct AnnotatePlaces places = {.bar = width >= 96 ? BAR_CELLS : 0};
-    int end = width - 1, cycles = places.bar ? places.bar + 6 : 5;
-    places.cycles = (struct Box){0, end - cycles, cycles};
-    end -= cycles + 2;
-    if (sampled && width >= 124) {
-        places.time = (struct Box){0, end - 5, 5};
-        end -= 5 + 2;
-    }
-    places.hits = (struct Box){0, end - 7, 7};
-    places.mark = (struct Box){0, end - 9, 1};
-    end -= 9 + 1;
-    places.line = (struct Box){0, 1, 5};
-    places.offset = (struct Box){0, 7, width >= 70 ? 5 : 0};
-    int from = places.offset.width ? 13 : 7, left = end - from;
-    places.text = (struct Box){0, from, left};
-    if (width >= 116) {
-        int live = left * 45 / 100;
-        live = live > 58 ? 58 : live;
-        places.text.width = left - live - 2;
-        places.live = (struct Box){0, from + left - live, live};
-    }
-    return places;
+    const struct AnnotateState *state = source->state;
+    return &state->listing->rows[state->annotation.entries[index].row];
 }
 
-static struct Box on(struct Box box, int y)
+static struct Box place_of(const struct AnnotateRows *source, struct Box line,
+                           int column)
 {
-    box.y = y;
-    return box;
+    const struct ListPlace *place = List_place(source->list, column);
+    return (struct Box){line.y, line.x + place->x, place->width};
+}
+
+// Returns the cells of the bar in the column of the cycles.
+static int bar_of(struct Box cycles)
+{
+    return cycles.width > BAR_CELLS ? BAR_CELLS : 0;
 }
 
 // --- Cells
@@ -60,16 +46,13 @@ static double share_of(double part, double all)
     return all > 0 ? part / all : NAN;
 }
 
-static void put_percent(struct Canvas *canvas, struct Box box, double share)
+static void write_percent(struct ListCell *cell, double share)
 {
-    char text[NUMBER_MAX];
     if (!(share >= INSTRUCTION_LEAST_SHARE))
         return;
-    if (share >= 0.0995)
-        snprintf(text, sizeof text, "%.0f%%", share * 100);
-    else
-        snprintf(text, sizeof text, "%.1f%%", share * 100);
-    Canvas_fit_right(canvas, box, Gauge_heat(share), text);
+    snprintf(cell->text, sizeof cell->text,
+             share >= 0.0995 ? "%.0f%%" : "%.1f%%", share * 100);
+    cell->style = (uint8_t)Gauge_heat(share);
 }
 
 static void put_bar(struct Canvas *canvas, struct Box box, int cells,
@@ -93,45 +76,46 @@ static void put_part(struct Canvas *canvas, struct Box box, int cells,
                 STYLE_FAINT);
 }
 
-static void put_cycles(struct Canvas *canvas,
-                       const struct AnnotatePlaces *places, int y,
-                       const struct ListingRow *row,
-                       const struct Annotation *all,
-                       const struct Display *display)
+static void draw_cycles(struct Canvas *canvas, struct Box box,
+                        const struct ListRows *rows, long index)
 {
-    struct Box box = on(places->cycles, y), number = box;
+    const struct AnnotateRows *source = rows->source;
+    const struct ListingRow *row = listing_row(source, index);
+    int bar = bar_of(box);
     char text[NUMBER_MAX];
-    put_part(canvas, box, places->bar, all, row);
+    put_part(canvas, box, bar, &source->state->annotation, row);
     if (isnan(row->cycles))
         return;
-    number.x += places->bar ? places->bar + 1 : 0;
-    number.width -= places->bar ? places->bar + 1 : 0;
-    if (display->ns)
-        Number_ns(text, row->cycles / display->tsc_hz * 1e9);
+    box.x += bar ? bar + 1 : 0;
+    box.width -= bar ? bar + 1 : 0;
+    if (source->display->ns)
+        Number_ns(text, row->cycles / source->display->tsc_hz * 1e9);
     else if (row->cycles < 9.95)
         snprintf(text, sizeof text, "%.1f", row->cycles);
     else
         Number_count(text, row->cycles);
-    Canvas_fit_right(canvas, number, STYLE_PLAIN, text);
+    Canvas_fit_right(canvas, box, STYLE_PLAIN, text);
 }
 
-static void put_hits(struct Canvas *canvas, const struct AnnotatePlaces *places,
-                     int y, const struct ListingRow *row)
+// Draws the mark of an armed or dark site, and its hits.
+static void draw_hits(struct Canvas *canvas, struct Box box,
+                      const struct ListRows *rows, long index)
 {
+    const struct ListingRow *row = listing_row(rows->source, index);
     char text[NUMBER_MAX + 2], number[NUMBER_MAX];
     if (row->armed != NULL_U64)
-        Canvas_put(canvas, y, places->mark.x, places->mark.x + 1,
+        Canvas_put(canvas, box.y, box.x, box.x + 1,
                    row->armed ? STYLE_ARMED : STYLE_DARK,
                    row->armed ? "●" : "○");
+    box = (struct Box){box.y, box.x + 2, box.width - 2};
     if (row->hits == NULL_U64) {
         if (row->armed == 0)
-            Canvas_fit_right(canvas, on(places->hits, y), STYLE_DARK, "dark");
+            Canvas_fit_right(canvas, box, STYLE_DARK, "dark");
         return;
     }
     snprintf(text, sizeof text, "%s%s", row->hits_exact == 1 ? "" : ">=",
              Number_count(number, (double)row->hits));
-    Canvas_fit_right(canvas, on(places->hits, y),
-                     row->hits ? STYLE_PLAIN : STYLE_FAINT, text);
+    Canvas_fit_right(canvas, box, row->hits ? STYLE_PLAIN : STYLE_FAINT, text);
 }
 
 // --- Instructions
@@ -157,10 +141,11 @@ static void put_argument(struct Canvas *canvas, struct Box box,
     Canvas_fit(canvas, box, style, CUT_END, tail);
 }
 
-static void put_live(struct Canvas *canvas, const struct AnnotatePlaces *places,
-                     int y, const struct ListingRow *row)
+static void draw_live(struct Canvas *canvas, struct Box box,
+                      const struct ListRows *rows, long index)
 {
-    struct Box box = on(places->live, y);
+    const struct ListingRow *row = listing_row(rows->source, index);
+    int y = box.y;
     char never[80];
     const char *base = row->opcode ? row->opcode : "?";
     InstructionText_never(never, sizeof never, row);
@@ -180,24 +165,25 @@ static void put_live(struct Canvas *canvas, const struct AnnotatePlaces *places,
                never);
 }
 
-static void put_code_text(struct Canvas *canvas,
-                          const struct AnnotatePlaces *places, int y,
-                          const struct AnnotateState *state, size_t index)
+static void draw_code(struct Canvas *canvas, struct Box box,
+                      const struct ListRows *rows, long index)
 {
-    const struct ListingRow *row = &state->listing->rows[index];
-    struct Box box = on(places->text, y);
-    int end = box.x + box.width, x = box.x + LABEL_CELLS;
+    const struct AnnotateRows *source = rows->source;
+    const struct AnnotateState *state = source->state;
+    const struct ListingRow *row = listing_row(source, index);
+    unsigned number = state->annotation.labels[row - state->listing->rows];
+    int y = box.y, end = box.x + box.width, x = box.x + LABEL_CELLS;
     char label[16], argument[400], tail[120] = "";
     enum Style style = STYLE_PLAIN;
-    if (state->annotation.labels[index]) {
-        snprintf(label, sizeof label, "L%u:", state->annotation.labels[index]);
+    if (number) {
+        snprintf(label, sizeof label, "L%u:", number);
         Canvas_fit_right(canvas, (struct Box){y, box.x, LABEL_CELLS - 1},
                          STYLE_ACCENT, label);
     }
     int after = Canvas_put(canvas, y, x, end, STYLE_PLAIN,
                            row->opcode ? row->opcode : "?");
     InstructionText_operand(argument, sizeof argument, state, row);
-    if (!places->live.width)
+    if (!List_place(source->list, CODE_LIVE))
         style = InstructionText_short(tail, sizeof tail, row);
     x += box.width >= 50 ? OPCODE_WIDE : OPCODE_CELLS;
     if (x <= after)
@@ -207,36 +193,31 @@ static void put_code_text(struct Canvas *canvas,
                      style);
 }
 
-static void put_line_number(struct Canvas *canvas,
-                            const struct AnnotatePlaces *places, int y,
-                            uint64_t line, uint8_t style)
+static void write_line(char out[24], uint64_t line)
 {
-    char text[24];
-    if (line == NULL_U64 || !line)
-        return;
-    snprintf(text, sizeof text, "%llu", (unsigned long long)line);
-    Canvas_fit_right(canvas, on(places->line, y), style, text);
+    out[0] = 0;
+    if (line != NULL_U64 && line)
+        snprintf(out, 24, "%llu", (unsigned long long)line);
 }
 
-static void draw_code(struct Canvas *canvas,
-                      const struct AnnotatePlaces *places, int y,
-                      const struct AnnotateState *state,
-                      const struct Entry *entry, const struct Display *display)
+static void write(struct ListCell *cell, const struct ListRows *rows,
+                  long index, int column)
 {
-    const struct ListingRow *row = &state->listing->rows[entry->row];
+    const struct AnnotateRows *source = rows->source;
+    const struct AnnotateState *state = source->state;
+    const struct Entry *entry = &state->annotation.entries[index];
+    const struct ListingRow *row = listing_row(source, index);
     char text[24];
-    if (state->source.state != SOURCE_FINE && entry->first)
-        put_line_number(canvas, places, y, entry->line, STYLE_PLAIN);
-    snprintf(text, sizeof text, "%llu", (unsigned long long)row->offset);
-    Canvas_fit_right(canvas, on(places->offset, y), STYLE_FAINT, text);
-    put_code_text(canvas, places, y, state, entry->row);
-    if (places->live.width)
-        put_live(canvas, places, y, row);
-    put_hits(canvas, places, y, row);
-    if (places->time.width)
-        put_percent(canvas, on(places->time, y),
-                    share_of(Row_u64(row->samples), state->annotation.samples));
-    put_cycles(canvas, places, y, row, &state->annotation, display);
+    if (column == CODE_TIME) {
+        write_percent(
+            cell, share_of(Row_u64(row->samples), state->annotation.samples));
+    } else if (column == CODE_OFFSET) {
+        snprintf(text, sizeof text, "%llu", (unsigned long long)row->offset);
+        ListCell_put(cell, STYLE_FAINT, text);
+    } else if (state->source.state != SOURCE_FINE && entry->first) {
+        write_line(text, entry->line);
+        ListCell_put(cell, STYLE_PLAIN, text);
+    }
 }
 
 // --- Source lines
@@ -253,42 +234,47 @@ static size_t shared_indent(const struct AnnotateState *state, const char *line)
     return here < all ? here : all;
 }
 
-static void draw_source(struct Canvas *canvas,
-                        const struct AnnotatePlaces *places, int y,
-                        const struct AnnotateState *state,
+static void draw_source(struct Canvas *canvas, struct Box line,
+                        const struct AnnotateRows *source,
                         const struct Entry *entry)
 {
-    char text[LINE_BYTES];
-    const char *line = Source_line(&state->source, entry->line);
+    const struct AnnotateState *state = source->state;
+    struct Box number = place_of(source, line, CODE_LINE);
+    struct Box box = place_of(source, line, CODE_TEXT);
+    struct Box cycles = place_of(source, line, CODE_CYCLES);
+    const char *code = Source_line(&state->source, entry->line);
     double share = share_of(entry->samples, state->annotation.samples);
-    struct Box box = on(places->text, y), cycles = on(places->cycles, y);
-    put_line_number(canvas, places, y, entry->line, STYLE_FAINT);
-    if (line) { // it has no hits, so it may reach to the bars
-        Source_expand(text, sizeof text, line);
+    struct ListCell cell = {0};
+    char text[LINE_BYTES];
+    write_line(text, entry->line);
+    Canvas_fit_right(canvas, number, STYLE_FAINT, text);
+    if (code) { // it has no hits, so it may reach to the bars
+        Source_expand(text, sizeof text, code);
         box.width = cycles.x - 1 - box.x;
         Canvas_fit(canvas, box, STYLE_STRONG, CUT_END,
                    text + shared_indent(state, text));
     }
     if (!(share >= INSTRUCTION_LEAST_SHARE))
         return;
-    put_bar(canvas, cycles, places->bar, share, Gauge_heat(share));
-    put_percent(canvas, cycles, share);
+    put_bar(canvas, cycles, bar_of(cycles), share, Gauge_heat(share));
+    write_percent(&cell, share);
+    Canvas_fit_right(canvas, cycles, cell.style, cell.text);
 }
 
 // Draws what stands in place of lines or instructions that are left out.
-static void draw_gap(struct Canvas *canvas, const struct AnnotatePlaces *places,
-                     int y, const struct Entry *entry)
+static void draw_gap(struct Canvas *canvas, struct Box line,
+                     const struct AnnotateRows *source,
+                     const struct Entry *entry)
 {
+    struct Box box = place_of(source, line, CODE_TEXT);
     char text[96], number[NUMBER_MAX];
+    box.width = place_of(source, line, CODE_HITS).x - 1 - box.x;
     Number_grouped(number, entry->count);
     snprintf(text, sizeof text,
              entry->kind == ENTRY_MORE ? "… %s more instructions, not listed"
                                        : "… %s lines without code",
              number);
-    Canvas_fit(
-        canvas,
-        (struct Box){y, places->text.x, places->mark.x - 1 - places->text.x},
-        STYLE_FAINT, CUT_END, text);
+    Canvas_fit(canvas, box, STYLE_FAINT, CUT_END, text);
 }
 
 static void draw_note(struct Canvas *canvas, int y,
@@ -308,50 +294,86 @@ static void draw_note(struct Canvas *canvas, int y,
                CUT_END, text);
 }
 
-void AnnotateRow_draw_bar(struct Canvas *canvas, int y,
-                          const struct AnnotatePlaces *places,
-                          const struct AnnotateState *state,
-                          const struct Display *display)
+// --- As a source of rows
+
+static bool draw_row(struct Canvas *canvas, struct Box line,
+                     const struct ListRows *rows, long index)
 {
-    bool source = state->source.state == SOURCE_FINE;
-    Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_HEAD);
-    Canvas_fit_right(canvas, on(places->line, y), STYLE_HEAD, "LINE");
-    Canvas_fit_right(canvas, on(places->offset, y), STYLE_HEAD, "OFFS");
-    Canvas_fit(canvas, on(places->text, y), STYLE_HEAD, CUT_END,
-               places->live.width ? source ? "SOURCE / BYTECODE" : "BYTECODE"
-               : source           ? "SOURCE / BYTECODE -> SPECIALISED"
-                                  : "BYTECODE -> SPECIALISED");
-    Canvas_fit(canvas, on(places->live, y), STYLE_HEAD, CUT_END,
-               "BASE -> SPECIALISED");
-    Canvas_fit_right(canvas, on(places->hits, y), STYLE_HEAD, "HITS");
-    if (places->time.width)
-        Canvas_fit_right(canvas, on(places->time, y), STYLE_HEAD, "TIME");
-    Canvas_fit_right(canvas, on(places->cycles, y), STYLE_HEAD,
-                     display->ns   ? "NS"
-                     : places->bar ? "CYCLES"
-                                   : "CYC");
+    const struct AnnotateRows *source = rows->source;
+    const struct Entry *entry = &source->state->annotation.entries[index];
+    if (entry->kind == ENTRY_CODE)
+        return false;
+    if (entry->kind == ENTRY_NOTE)
+        draw_note(canvas, line.y, source->state);
+    else if (entry->kind == ENTRY_SOURCE)
+        draw_source(canvas, line, source, entry);
+    else
+        draw_gap(canvas, line, source, entry);
+    return true;
 }
 
-// --- A line of any kind
-
-void AnnotateRow_draw(struct Canvas *canvas, int y,
-                      const struct AnnotatePlaces *places,
-                      const struct AnnotateState *state,
-                      const struct Entry *entry, const struct Display *display)
+static bool has(const struct ListRows *rows, long index, const char *text)
 {
-    switch (entry->kind) {
-    case ENTRY_NOTE:
-        draw_note(canvas, y, state);
-        break;
-    case ENTRY_SOURCE:
-        draw_source(canvas, places, y, state, entry);
-        break;
-    case ENTRY_GAP:
-    case ENTRY_MORE:
-        draw_gap(canvas, places, y, entry);
-        break;
-    case ENTRY_CODE:
-        draw_code(canvas, places, y, state, entry, display);
-        break;
-    }
+    const struct AnnotateRows *source = rows->source;
+    const struct AnnotateState *state = source->state;
+    const struct Entry *entry = &state->annotation.entries[index];
+    if (entry->kind == ENTRY_SOURCE)
+        return Text_has(Source_line(&state->source, entry->line), text);
+    if (entry->kind != ENTRY_CODE)
+        return false;
+    const struct ListingRow *row = listing_row(source, index);
+    return Text_has(row->opcode, text) || Text_has(row->live, text) ||
+           Text_has(row->words, text) || Text_has(row->callee, text);
+}
+
+static const struct ListColumn COLUMNS_OF_CODE[CODE_COLUMNS] = {
+    [CODE_LINE] = {.title = "LINE", .width = 5, .gap = 1},
+    [CODE_OFFSET] =
+        {.title = "OFFS", .width = 5, .gap = 1, .importance = 1, .room = 39},
+    [CODE_TEXT] =
+        {.width = 20, .gap = 1, .grows = 56, .left = true, .draw = draw_code},
+    [CODE_LIVE] = {.title = "BASE -> SPECIALISED",
+                   .width = 34,
+                   .gap = 2,
+                   .importance = 2,
+                   .room = 40,
+                   .grows = 44,
+                   .most = 58,
+                   .left = true,
+                   .draw = draw_live},
+    [CODE_HITS] = {.title = "HITS", .width = 9, .gap = 1, .draw = draw_hits},
+    [CODE_TIME] =
+        {.title = "TIME", .width = 5, .gap = 2, .importance = 3, .room = 41},
+    [CODE_CYCLES] = {.gap = 2, .draw = draw_cycles},
+};
+
+void AnnotateRows_fill(struct AnnotateRows *source,
+                       const struct AnnotateState *state, struct List *list,
+                       const struct Display *display, int width)
+{
+    bool has_source = state->source.state == SOURCE_FINE;
+    bool wide = width >= BAR_FROM;
+    source->state = state;
+    source->list = list;
+    source->display = display;
+    source->rows = (struct ListRows){.source = source,
+                                     .count = (long)state->annotation.count,
+                                     .columns = source->columns,
+                                     .column_count = CODE_COLUMNS,
+                                     .draw = draw_row,
+                                     .has = has,
+                                     .write = write};
+    if (!isfinite(state->annotation.samples))
+        source->rows.absent = 1 << CODE_TIME;
+    memcpy(source->columns, COLUMNS_OF_CODE, sizeof source->columns);
+    source->columns[CODE_CYCLES].width = wide ? BAR_CELLS + 6 : 5;
+    source->columns[CODE_CYCLES].title = display && display->ns ? "NS"
+                                         : wide                 ? "CYCLES"
+                                                                : "CYC";
+    List_arrange(list, &source->rows, width - 1);
+    bool both = List_place(list, CODE_LIVE) != NULL;
+    source->columns[CODE_TEXT].title =
+        both         ? has_source ? "SOURCE / BYTECODE" : "BYTECODE"
+        : has_source ? "SOURCE / BYTECODE -> SPECIALISED"
+                     : "BYTECODE -> SPECIALISED";
 }

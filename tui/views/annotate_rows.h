@@ -1,31 +1,36 @@
 // SPDX-License-Identifier: MIT
-// Draws one line of the annotate view: a source line, an instruction, a gap or
-// a note, or the bar with the titles of the columns. Changes nothing. One
-// thread.
-#ifndef OCULAR_TUI_VIEWS_ANNOTATE_ROW_H
-#define OCULAR_TUI_VIEWS_ANNOTATE_ROW_H
+// The lines of the annotate view as rows of a list: source lines, instructions,
+// gaps and notes. Changes nothing of what it draws. One thread.
+#ifndef OCULAR_TUI_VIEWS_ANNOTATE_ROWS_H
+#define OCULAR_TUI_VIEWS_ANNOTATE_ROWS_H
 
-#include "tui/model/annotation.h"
-#include "tui/screen/canvas.h"
+#include "tui/model/annotate_state.h"
+#include "tui/screen/list.h"
+#include "tui/views/display.h"
 
-struct AnnotateState;
-struct Display;
-
-struct AnnotatePlaces { // columns; width 0: there is no room for it
-    struct Box line, offset, text, live, mark, hits, time, cycles;
-    int bar; // cells of the bar before the cycles
+enum CodeColumn {
+    CODE_LINE,
+    CODE_OFFSET,
+    CODE_TEXT,
+    CODE_LIVE,
+    CODE_HITS,
+    CODE_TIME,
+    CODE_CYCLES,
+    CODE_COLUMNS
 };
 
-// Places the columns that have room, from the right; the text gets the rest.
-// `sampled`: there are samples to show.
-struct AnnotatePlaces AnnotateRow_place(int width, bool sampled);
-void AnnotateRow_draw_bar(struct Canvas *canvas, int y,
-                          const struct AnnotatePlaces *places,
-                          const struct AnnotateState *state,
-                          const struct Display *display);
-void AnnotateRow_draw(struct Canvas *canvas, int y,
-                      const struct AnnotatePlaces *places,
-                      const struct AnnotateState *state,
-                      const struct Entry *entry, const struct Display *display);
+struct AnnotateRows {
+    const struct AnnotateState *state; // borrowed, as the next two
+    const struct List *list;           // that shows the rows
+    const struct Display *display;     // NULL: only keys are pressed
+    struct ListColumn columns[CODE_COLUMNS];
+    struct ListRows rows;
+};
+
+// Fills the rows and places their columns on a screen of that width. They must
+// stay where they are.
+void AnnotateRows_fill(struct AnnotateRows *source,
+                       const struct AnnotateState *state, struct List *list,
+                       const struct Display *display, int width);
 
 #endif

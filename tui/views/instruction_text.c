@@ -2,10 +2,10 @@
 // See instruction_text.h.
 #include "tui/views/instruction_text.h"
 
+#include "tui/model/annotate_state.h"
 #include "tui/model/row.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
-#include "tui/views/annotate_state.h"
 
 #include <stdio.h>
 #include <string.h>

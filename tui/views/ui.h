@@ -5,6 +5,7 @@
 #ifndef OCULAR_TUI_VIEWS_UI_H
 #define OCULAR_TUI_VIEWS_UI_H
 
+#include "tui/model/annotate_state.h"
 #include "tui/model/callers_state.h"
 #include "tui/model/children.h"
 #include "tui/model/feed.h"
@@ -15,7 +16,6 @@
 #include "tui/screen/layout.h"
 #include "tui/screen/list.h"
 #include "tui/screen/prompt.h"
-#include "tui/views/annotate_state.h"
 #include "tui/views/view.h"
 
 #include <stdbool.h>

@@ -3,15 +3,20 @@
 #include "tui/views/view_annotate.h"
 
 #include "tui/model/json.h"
+#include "tui/screen/strip.h"
+#include "tui/text/number.h"
 #include "tui/text/text.h"
-#include "tui/views/annotate_row.h"
-#include "tui/views/annotate_title.h"
+#include "tui/views/annotate_rows.h"
 #include "tui/views/header.h"
 #include "tui/views/ui.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+#define FEW_SAMPLES                                                            \
+    1000.0 // the title says how many samples there are, if fewer
 
 enum { ANNOTATE_FOLLOW = REQUEST_OWN, ANNOTATE_HOTTEST, ANNOTATE_PERIOD };
 
@@ -42,9 +47,15 @@ const struct Binding VIEW_ANNOTATE_KEYS[] = {
 
 // --- Which function
 
+static void select_function(struct Ui *ui, const struct Row *row)
+{
+    if (AnnotateState_select(&ui->annotate, row))
+        ui->lists[VIEW_ANNOTATE] = (struct List){0};
+}
+
 void ViewAnnotate_open(struct Ui *ui, uint64_t function)
 {
-    AnnotateState_select(&ui->annotate, Model_row_of(&ui->model, function));
+    select_function(ui, Model_row_of(&ui->model, function));
     // The main screen selects it, too, if it is there at all.
     Ui_choose(ui, function);
 }
@@ -72,7 +83,7 @@ static void follow_successor(struct Ui *ui)
     row = AnnotateState_successor(state, &ui->model);
     if (!row)
         return;
-    AnnotateState_select(state, row);
+    select_function(ui, row);
     state->replaced = true;
     Ui_choose(ui, row->id);
 }
@@ -102,6 +113,142 @@ void ViewAnnotate_want(struct Ui *ui)
         Listing_free(listing);
     follow_successor(ui);
     Feed_want_listing(ui->feed, state->id);
+}
+
+// --- The view's own line
+
+static void add_calls(struct Strip *strip, const struct Row *row)
+{
+    char number[NUMBER_MAX];
+    double best = Row_best_calls(row), seen = Row_calls(row);
+    bool exact = Row_calls_exact(row);
+    bool known = isfinite(Row_estimated(row)) && Row_is_sure(row);
+    if (!isfinite(best))
+        return;
+    Strip_item(strip, 3);
+    Strip_add(strip, STYLE_FAINT, "calls ");
+    Strip_add(strip, STYLE_PLAIN, "%s%s",
+              exact   ? ""
+              : known ? "~"
+                      : ">=",
+              Number_count(number, best));
+    if (!exact && known && isfinite(seen))
+        Strip_add(strip, STYLE_FAINT, " (seen >=%s)",
+                  Number_count(number, seen));
+}
+
+static void add_cycles(struct Strip *strip, const char *what,
+                       const char *cycles, const struct Display *display,
+                       int importance)
+{
+    Strip_item(strip, importance);
+    Strip_add(strip, STYLE_FAINT, "%s ", what);
+    Strip_add(strip, STYLE_PLAIN, "%s%s", cycles,
+              display->ns && display->tsc_hz > 0 ? "" : " cyc");
+}
+
+static void add_state(struct Strip *strip, const struct Function *now)
+{
+    static const struct {
+        const char *mark;
+        uint8_t style;
+    } states[] = {[STATE_ARMED] = {"●", STYLE_ARMED},
+                  [STATE_PARTIAL] = {"◐", STYLE_PARTIAL},
+                  [STATE_DARK] = {"○", STYLE_DARK}};
+    char number[NUMBER_MAX];
+    if (now->state > STATE_DARK)
+        return;
+    Strip_item(strip, 2);
+    Strip_add(strip, states[now->state].style, "%s", states[now->state].mark);
+    if (now->sites != NULL_U64 && now->dark_sites <= now->sites)
+        Strip_add(strip, STYLE_PLAIN, " %llu of %llu sites armed",
+                  (unsigned long long)(now->sites - now->dark_sites),
+                  (unsigned long long)now->sites);
+    if (isfinite(now->age_s)) {
+        Strip_item(strip, 5);
+        Strip_add(strip, STYLE_FAINT, "age ");
+        Strip_add(strip, STYLE_PLAIN, "%s", Number_age(number, now->age_s));
+    }
+}
+
+static void add_place(struct Strip *strip, const char *file, uint64_t line)
+{
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    char name[80];
+    if (!file)
+        return;
+    Text_clean(name, sizeof name,
+               Text_tail(slash && slash[1] ? slash + 1 : file, 76));
+    Strip_item(strip, 4);
+    Strip_add(strip, STYLE_FAINT, "%s", name);
+    if (line != NULL_U64)
+        Strip_add(strip, STYLE_FAINT, ":%llu", (unsigned long long)line);
+}
+
+// Says what the shares rest on, where that is little or not the whole run.
+static void add_period(struct Strip *strip, const struct AnnotateState *state)
+{
+    const char *about = History_about(&state->history, state->period);
+    bool whole = state->period == PERIOD_SINCE && !state->history.mark.totals;
+    double samples = state->annotation.samples;
+    if (!isfinite(samples) || (whole && !(samples > 0)) ||
+        (whole && samples >= FEW_SAMPLES))
+        return;
+    Strip_item(strip, whole ? 8 : 2);
+    Strip_add(strip, STYLE_FAINT, "shares of ");
+    Strip_add(strip, STYLE_PLAIN, "%.0f", samples);
+    Strip_add(strip, STYLE_FAINT, " sample%s", samples == 1 ? "" : "s");
+    if (!whole)
+        Strip_add(strip, STYLE_FAINT, " in %.0f s%s", state->period_s, about);
+}
+
+static void draw_title(struct Ui *ui, const struct Display *display)
+{
+    const struct AnnotateState *state = &ui->annotate;
+    const struct Row *row = Model_row_of(&ui->model, state->id);
+    const struct Function *now = row ? row->now : NULL;
+    const struct Listing *listing = state->listing;
+    char name[256];
+    struct Strip strip;
+    Strip_init(&strip);
+    Strip_item(&strip, 0);
+    Text_clean(name, sizeof name, state->name);
+    Strip_add(&strip, STYLE_STRONG, "%s", name);
+    Strip_flex(&strip, 20);
+    if (now)
+        add_place(&strip, now->file, now->line);
+    else if (listing)
+        add_place(&strip, listing->file, listing->line);
+    if (ui->feed->listing.error == ENOENT &&
+        ui->feed->listing.id == state->id) {
+        Strip_item(&strip, 1);
+        Strip_add(&strip, STYLE_ALERT, "gone");
+    } else if (state->replaced) {
+        Strip_item(&strip, 6);
+        Strip_add(&strip, STYLE_FAINT, "made anew");
+    }
+    if (listing && listing->precise == 1) {
+        Strip_item(&strip, 7);
+        Strip_add(&strip, STYLE_FAINT, "cycles are of generic opcodes");
+    }
+    add_period(&strip, state);
+    if (now) {
+        struct Row whole = *row; // counts since the start, as HITS are
+        whole.base = (struct RowBase){0};
+        add_calls(&strip, &whole);
+        char number[NUMBER_MAX];
+        if (isfinite(now->avg_cycles))
+            add_cycles(&strip, "avg",
+                       Display_mean(number, now->avg_cycles, display), display,
+                       4);
+        if (isfinite(now->p99_cycles))
+            add_cycles(&strip, "p99",
+                       Display_cost(number, now->p99_cycles, display), display,
+                       6);
+        add_state(&strip, now);
+    }
+    Strip_draw(&strip, &ui->canvas,
+               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
 }
 
 // --- The screen
@@ -139,64 +286,42 @@ static void draw_nothing(struct Ui *ui)
 
 void ViewAnnotate_show(struct Ui *ui, const struct Status *status)
 {
-    struct AnnotateState *state = &ui->annotate;
     struct Canvas *canvas = &ui->canvas;
     const struct Layout *layout = &ui->layout;
-    struct List *list = &state->list;
+    struct List *list = &ui->lists[VIEW_ANNOTATE];
+    struct AnnotateRows rows;
     Header_draw_process(canvas, &ui->model, status);
-    AnnotateTitle_draw(ui, &status->display);
-    struct AnnotatePlaces places =
-        AnnotateRow_place(canvas->width, isfinite(state->annotation.samples));
-    AnnotateRow_draw_bar(canvas, layout->table_y, &places, state,
-                         &status->display);
-    List_fit(list, &(struct ListRows){.count = (long)state->annotation.count},
-             layout->body_height);
-    if (!state->annotation.count) {
+    draw_title(ui, &status->display);
+    AnnotateRows_fill(&rows, &ui->annotate, list, &status->display,
+                      canvas->width);
+    List_draw(list, &rows.rows, canvas,
+              (struct Box){layout->table_y, 0, canvas->width},
+              layout->body_height);
+    if (!rows.rows.count)
         draw_nothing(ui);
-        return;
-    }
-    for (int i = 0; i < layout->body_height; i++) {
-        long index = list->top + i;
-        int y = layout->body_y + i;
-        if (index >= list->count)
-            break;
-        AnnotateRow_draw(canvas, y, &places, state,
-                         &state->annotation.entries[index], &status->display);
-        if (index != list->selected)
-            continue;
-        Canvas_put(canvas, y, 0, 1, STYLE_ACCENT, "▸");
-        Canvas_select(canvas, (struct Box){y, 0, canvas->width});
-    }
 }
 
 // --- Keys
 
-static bool has_text(const struct AnnotateState *state,
-                     const struct Entry *entry, const char *text)
+static void fill(struct Ui *ui, struct AnnotateRows *rows)
 {
-    const struct ListingRow *row;
-    if (entry->kind == ENTRY_SOURCE)
-        return Text_has(Source_line(&state->source, entry->line), text);
-    if (entry->kind != ENTRY_CODE)
-        return false;
-    row = &state->listing->rows[entry->row];
-    return Text_has(row->opcode, text) || Text_has(row->live, text) ||
-           Text_has(row->words, text) || Text_has(row->callee, text);
+    AnnotateRows_fill(rows, &ui->annotate, &ui->lists[VIEW_ANNOTATE], NULL,
+                      ui->canvas.width);
 }
 
 bool ViewAnnotate_find(struct Ui *ui, int step, bool here)
 {
-    struct AnnotateState *state = &ui->annotate;
-    long count = (long)state->annotation.count;
-    for (long away = here ? 0 : 1; away <= count && count; away++) {
-        long index = (state->list.selected + step * away + 2 * count) % count;
-        if (!has_text(state, &state->annotation.entries[index],
-                      ui->model.search))
-            continue;
-        List_go(&state->list, index);
-        return true;
-    }
-    return false;
+    struct AnnotateRows rows;
+    fill(ui, &rows);
+    return List_find(&ui->lists[VIEW_ANNOTATE], &rows.rows, ui->model.search,
+                     step, here);
+}
+
+static void select_row(struct Ui *ui, size_t row)
+{
+    struct AnnotateRows rows;
+    fill(ui, &rows);
+    List_select(&ui->lists[VIEW_ANNOTATE], &rows.rows, (long)row);
 }
 
 static void follow(struct Ui *ui)
@@ -206,13 +331,13 @@ static void follow(struct Ui *ui)
     size_t row = LISTING_ROWS;
     if (!state->annotation.count)
         return;
-    entry = &state->annotation.entries[state->list.selected];
+    entry = &state->annotation.entries[ui->lists[VIEW_ANNOTATE].selected];
     if (entry->kind == ENTRY_CODE &&
         state->listing->rows[entry->row].target != NULL_U64)
         row = Annotation_row(state->listing,
                              state->listing->rows[entry->row].target);
     if (row < state->listing->row_count)
-        List_go(&state->list, (long)Annotation_entry(&state->annotation, row));
+        select_row(ui, Annotation_entry(&state->annotation, row));
     else
         Ui_say(ui, true, "This line does not jump.");
 }
@@ -242,32 +367,25 @@ static void go_to_hottest(struct Ui *ui)
         if (!(weight > most))
             continue;
         most = weight;
-        List_go(&state->list, (long)i);
+        select_row(ui, i);
     }
     if (!(most > 0))
         Ui_say(ui, true, "Nothing is known of its time yet.");
 }
 
-static void click(struct Ui *ui, int y)
-{
-    struct List *list = &ui->annotate.list;
-    long index = List_at(list, y - ui->layout.body_y);
-    if (index >= 0)
-        List_go(list, index);
-}
-
 bool ViewAnnotate_press(struct Ui *ui, int request, uint32_t key)
 {
-    if (request == ANNOTATE_FOLLOW)
+    struct AnnotateRows rows;
+    if (request == ANNOTATE_FOLLOW) {
         follow(ui);
-    else if (request == ANNOTATE_HOTTEST)
+    } else if (request == ANNOTATE_HOTTEST) {
         go_to_hottest(ui);
-    else if (request == ANNOTATE_PERIOD)
+    } else if (request == ANNOTATE_PERIOD) {
         next_period(ui);
-    else if (request == REQUEST_CLICK)
-        click(ui, Key_y(key));
-    else
-        return List_move(&ui->annotate.list, request);
+    } else {
+        fill(ui, &rows);
+        return List_press(&ui->lists[VIEW_ANNOTATE], &rows.rows, request, key);
+    }
     return true;
 }
 
