@@ -156,7 +156,7 @@ static void test_attaching(void **state)
         assert_true(shows(&canvas, "Nothing was changed."));
     }
     Chooser_key(&chooser, PRESS_ENTER);
-    chooser.list.selected = 0; // the list has moved meanwhile
+    Chooser_select(&chooser, 48001); // the list has moved meanwhile
     assert_int_equal(Chooser_key(&chooser, 'y'), CHOOSER_CHOSEN);
     assert_int_equal(Chooser_selected(&chooser)->served.pid, 48004);
     Chooser_draw(&chooser, &canvas);

@@ -82,18 +82,31 @@ static void find_workers(struct ChooserRow *rows, long count)
         }
 }
 
+static uint64_t pid_of(const struct ListRows *rows, long row)
+{
+    const struct Chooser *chooser = rows->source;
+    return (uint64_t)chooser->rows[row].served.pid;
+}
+
+struct ListRows Chooser_rows(const struct Chooser *chooser)
+{
+    return (struct ListRows){
+        .source = chooser, .count = chooser->count, .key = pid_of};
+}
+
 const struct ChooserRow *Chooser_selected(const struct Chooser *chooser)
 {
-    return chooser->list.selected < chooser->count
-               ? &chooser->rows[chooser->list.selected]
-               : NULL;
+    struct ListRows rows = Chooser_rows(chooser);
+    long row = List_selected(&chooser->list, &rows);
+    return row < 0 ? NULL : &chooser->rows[row];
 }
 
 void Chooser_select(struct Chooser *chooser, pid_t pid)
 {
+    struct ListRows rows = Chooser_rows(chooser);
     for (long i = 0; i < chooser->count; i++)
         if (chooser->rows[i].served.pid == pid)
-            chooser->list.selected = i;
+            List_select(&chooser->list, &rows, i);
 }
 
 // Those of the others that do not serve. Returns how many.
@@ -164,7 +177,6 @@ static void drop_question(struct Chooser *chooser)
 long Chooser_refresh(struct Chooser *chooser)
 {
     const struct ChooserRow *selected = Chooser_selected(chooser);
-    pid_t pid = selected ? selected->served.pid : 0;
     bool other = selected && selected->other;
     struct Served *list;
     // First, so that what begins to serve meanwhile is not missing.
@@ -182,12 +194,11 @@ long Chooser_refresh(struct Chooser *chooser)
         chooser->users |= chooser->rows[i].served.uid != geteuid();
     for (long i = 0; chooser->users && i < chooser->count; i++)
         name_user(&chooser->rows[i]);
-    // Where it is gone, another of its kind is.
+    // If it is gone, another of its kind is selected.
     if (!other && count > 0 && chooser->list.selected >= count)
         chooser->list.selected = count - 1;
-    Chooser_select(chooser, pid);
-    List_fit(&chooser->list, &(struct ListRows){.count = chooser->count},
-             chooser->list.height);
+    struct ListRows rows = Chooser_rows(chooser);
+    List_select(&chooser->list, &rows, List_selected(&chooser->list, &rows));
     drop_question(chooser);
     return count;
 }
@@ -200,17 +211,6 @@ void Chooser_release(struct Chooser *chooser)
 }
 
 // --- Keys
-
-static void press_in_help(struct Chooser *chooser, uint32_t key)
-{
-    struct List lines = {.count = 1 << 16,
-                         .height = chooser->list.height,
-                         .selected = chooser->help_top};
-    if (List_move(&lines, Keymap_request(key)))
-        chooser->help_top = (int)lines.selected;
-    else
-        chooser->help = false;
-}
 
 // One that does not serve is asked about first, or it is said why not.
 static enum ChooserAnswer choose(struct Chooser *chooser)
@@ -247,32 +247,27 @@ enum ChooserAnswer Chooser_key(struct Chooser *chooser, uint32_t key)
 {
     int request = Keymap_request(key);
     bool closes = request == REQUEST_CLOSE || request == REQUEST_QUIT;
+    struct ListRows rows = Chooser_rows(chooser);
     *chooser->message = 0;
     if (chooser->asked && !chooser->too_small)
         return answer(chooser, key);
     if (chooser->too_small)
         return closes ? CHOOSER_QUIT : CHOOSER_NONE;
     if (chooser->help && request != REQUEST_QUIT) {
-        press_in_help(chooser, key);
+        chooser->help = List_scroll(&chooser->help_top,
+                                    (int)chooser->list.height - 1, request);
         return CHOOSER_NONE;
     }
     if (key == PRESS_ENTER || key == PRESS_RIGHT)
         return choose(chooser);
-    if (request == REQUEST_CLICK) {
-        long index = List_at(&chooser->list, Key_y(key) - CHOOSER_FIRST_LINE);
-        bool again = index == chooser->list.selected;
-        if (index >= 0)
-            List_go(&chooser->list, index);
-        return index >= 0 && again ? choose(chooser) : CHOOSER_NONE;
-    }
     if (View_opened_by(VIEWS, key) == VIEW_HELP)
         chooser->help = true;
     else if (request == REQUEST_BACK && chooser->back)
         return CHOOSER_BACK;
     else if (closes || key == PRESS_ESCAPE)
         return CHOOSER_QUIT;
-    else
-        List_move(&chooser->list, request);
+    else if (List_press(&chooser->list, &rows, request, key) == LIST_OPENS)
+        return choose(chooser);
     return CHOOSER_NONE;
 }
 

@@ -53,6 +53,8 @@ enum ChooserAnswer {
     CHOOSER_QUIT
 };
 
+// The rows of its list, without columns.
+struct ListRows Chooser_rows(const struct Chooser *chooser);
 // Reads the list anew; the same process stays selected. Returns how many serve,
 // or -errno.
 long Chooser_refresh(struct Chooser *chooser);

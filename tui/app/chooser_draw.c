@@ -11,45 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PID_END 10 // the number ends before this column
-#define USER_WIDTH 12
-#define AGE_WIDTH 5
-#define TAKES_WIDTH 28
-#define COMMAND_LEAST 20
+#define COMMAND_LEAST 20 // cells that an indented command keeps
 #define MESSAGE_SIZE sizeof((struct Chooser *)0)->message
 #define MESSAGE_MOST 6 // lines
-#define WIDE 80 // has room for users and ages beside what attaching takes
-
-// Where the columns are; x 0: there is none.
-struct Columns {
-    int user;
-    int age;
-    int command;
-    int command_end;
-    int takes;
-};
-
-static struct Columns columns_of(const struct Chooser *chooser, int width)
-{
-    struct Columns at = {.command_end = width - 1};
-    bool others = chooser->count > chooser->serving;
-    bool wide = !others || width >= WIDE;
-    int x = PID_END + 2;
-    if (chooser->users && wide) {
-        at.user = x;
-        x += USER_WIDTH + 2;
-    }
-    if (others && wide) {
-        at.age = x;
-        x += AGE_WIDTH + 2;
-    }
-    at.command = x;
-    if (others) {
-        at.takes = width - 1 - TAKES_WIDTH;
-        at.command_end = at.takes - 2;
-    }
-    return at;
-}
 
 // --- Rows
 
@@ -104,60 +68,79 @@ static void tell(char *text, size_t size, const struct ChooserRow *row)
              command, program ? ")" : "");
 }
 
-static void draw_columns(const struct ChooserRow *row, const struct Columns *at,
-                         struct Canvas *canvas, int y)
+static void draw_command(struct Canvas *canvas, struct Box box,
+                         const struct ListRows *rows, long index)
 {
-    uint8_t style = row->other ? STYLE_FAINT : STYLE_PLAIN;
-    char text[NUMBER_MAX];
-    snprintf(text, sizeof text, "%ld", (long)row->served.pid);
-    Canvas_fit_right(canvas, (struct Box){y, 2, PID_END - 2}, style, text);
-    if (at->user)
-        Canvas_fit(canvas, (struct Box){y, at->user, USER_WIDTH}, style,
-                   CUT_END, row->user);
-    if (at->age && row->other)
-        Canvas_fit_right(canvas, (struct Box){y, at->age, AGE_WIDTH}, style,
-                         Number_age(text, row->age_s));
-    if (at->takes)
-        Canvas_fit(canvas, (struct Box){y, at->takes, TAKES_WIDTH}, style,
-                   CUT_END, row->other ? row->takes : "serves");
-}
-
-static void draw_row(const struct Chooser *chooser, const struct Columns *at,
-                     struct Canvas *canvas, int y, long index)
-{
+    const struct Chooser *chooser = rows->source;
     const struct ChooserRow *row = &chooser->rows[index];
     char text[2 * sizeof row->served.command + 32];
-    int x = at->command, end = at->command_end;
     tell(text, sizeof text, row);
-    draw_columns(row, at, canvas, y);
     if (row->depth) { // indents while a command has room
-        int depth = (end - x - COMMAND_LEAST) / 2;
+        int depth = (box.width - COMMAND_LEAST) / 2;
         depth = depth < 1 ? 1 : depth;
-        x += 2 * (row->depth < depth ? row->depth : depth);
-        Canvas_put(canvas, y, x - 2, end, STYLE_FAINT, "└ ");
+        int indent = 2 * (row->depth < depth ? row->depth : depth);
+        box.x += indent;
+        box.width -= indent;
+        Canvas_put(canvas, box.y, box.x - 2, box.x + box.width, STYLE_FAINT,
+                   "└ ");
     }
-    Canvas_fit(canvas, (struct Box){y, x, end - x},
-               row->other ? STYLE_FAINT : STYLE_STRONG, CUT_END, text);
-    if (index != chooser->list.selected)
-        return;
-    Canvas_put(canvas, y, 0, 1, STYLE_ACCENT, "▸");
-    Canvas_select(canvas, (struct Box){y, 0, canvas->width});
+    Canvas_fit(canvas, box, row->other ? STYLE_FAINT : STYLE_STRONG, CUT_END,
+               text);
 }
 
-static void draw_heads(const struct Columns *at, struct Canvas *canvas)
+enum { LIST_PID, LIST_USER, LIST_AGE, LIST_COMMAND, LIST_TAKES };
+
+static void write(struct ListCell *cell, const struct ListRows *rows,
+                  long index, int column)
 {
-    int y = CHOOSER_FIRST_LINE - 1, width = canvas->width;
-    Canvas_paint(canvas, (struct Box){y, 0, width}, STYLE_HEAD);
-    Canvas_fit_right(canvas, (struct Box){y, 2, PID_END - 2}, STYLE_HEAD,
-                     "PID");
-    if (at->user)
-        Canvas_put(canvas, y, at->user, width, STYLE_HEAD, "USER");
-    if (at->age)
-        Canvas_fit_right(canvas, (struct Box){y, at->age, AGE_WIDTH},
-                         STYLE_HEAD, "AGE");
-    Canvas_put(canvas, y, at->command, width, STYLE_HEAD, "COMMAND");
-    if (at->takes)
-        Canvas_put(canvas, y, at->takes, width, STYLE_HEAD, "ATTACHING");
+    const struct Chooser *chooser = rows->source;
+    const struct ChooserRow *row = &chooser->rows[index];
+    enum Style style = row->other ? STYLE_FAINT : STYLE_PLAIN;
+    char text[NUMBER_MAX];
+    if (column == LIST_PID) {
+        snprintf(text, sizeof text, "%ld", (long)row->served.pid);
+        ListCell_put(cell, style, text);
+    } else if (column == LIST_USER) {
+        ListCell_put(cell, style, row->user);
+    } else if (column == LIST_TAKES) {
+        ListCell_put(cell, style, row->other ? row->takes : "serves");
+    } else if (row->other) {
+        ListCell_put(cell, style, Number_age(text, row->age_s));
+    }
+}
+
+static struct ListRows rows_of(const struct Chooser *chooser)
+{
+    static const struct ListColumn columns[] = {
+        [LIST_PID] = {.title = "PID", .width = 8, .gap = 2},
+        [LIST_USER] = {.title = "USER",
+                       .width = 12,
+                       .gap = 2,
+                       .importance = 2,
+                       .room = 16,
+                       .left = true},
+        [LIST_AGE] =
+            {.title = "AGE", .width = 5, .gap = 2, .importance = 1, .room = 30},
+        [LIST_COMMAND] = {.title = "COMMAND",
+                          .width = 16,
+                          .gap = 2,
+                          .grows = 100,
+                          .left = true,
+                          .draw = draw_command},
+        [LIST_TAKES] = {.title = "ATTACHING",
+                        .width = 28,
+                        .gap = 2,
+                        .left = true},
+    };
+    struct ListRows rows = Chooser_rows(chooser);
+    rows.columns = columns;
+    rows.column_count = sizeof columns / sizeof *columns;
+    rows.write = write;
+    if (!chooser->users)
+        rows.absent |= 1 << LIST_USER;
+    if (chooser->count == chooser->serving)
+        rows.absent |= 1 << LIST_AGE | 1 << LIST_TAKES;
+    return rows;
 }
 
 // --- Above and below
@@ -295,16 +278,12 @@ void Chooser_draw(struct Chooser *chooser, struct Canvas *canvas)
         draw_bottom(chooser, canvas);
         return;
     }
-    const struct Columns at = columns_of(chooser, width);
     draw_title(chooser, canvas);
-    draw_heads(&at, canvas);
     int lines =
         canvas->height - CHOOSER_FIRST_LINE - draw_bottom(chooser, canvas);
-    List_fit(&chooser->list, &(struct ListRows){.count = chooser->count},
-             lines);
-    for (int i = 0; i < lines && chooser->list.top + i < chooser->count; i++)
-        draw_row(chooser, &at, canvas, CHOOSER_FIRST_LINE + i,
-                 chooser->list.top + i);
+    struct ListRows rows = rows_of(chooser);
+    List_draw(&chooser->list, &rows, canvas,
+              (struct Box){CHOOSER_FIRST_LINE - 1, 0, width}, lines);
     if (!chooser->count)
         draw_nothing(canvas);
 }

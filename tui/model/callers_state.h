@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the callers view remembers: the tree around one function, how the user
+// The state of the callers view: the tree around one function, how the user
 // came here, and the window that it counts. Draws nothing. One thread.
 #ifndef OCULAR_TUI_MODEL_CALLERS_STATE_H
 #define OCULAR_TUI_MODEL_CALLERS_STATE_H

@@ -25,7 +25,7 @@ bool Deopt_has(const struct Deopt *deopt, const struct Function *function);
 bool Deopt_is(const struct Transition *one);
 // Returns the deopts of all functions since the start.
 double Deopt_total(const struct Snapshot *snapshot);
-// Counts the functions in a storm of late; *first is the one that changed last.
+// Counts the functions in a storm. *first is the one that changed last.
 int Deopt_storms(const struct Snapshot *now, const struct Transition **first);
 
 #endif

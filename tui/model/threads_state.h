@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the threads view remembers, the order that it shows threads in, and
-// their numbers. Draws nothing. One thread.
+// The state of the threads view: the order of the threads and their numbers.
+// Draws nothing. One thread.
 #ifndef OCULAR_TUI_MODEL_THREADS_STATE_H
 #define OCULAR_TUI_MODEL_THREADS_STATE_H
 

@@ -355,21 +355,13 @@ enum ListAnswer List_press(struct List *list, const struct ListRows *rows,
     }
 }
 
-// --- Until all views have rows
-
-bool List_move(struct List *list, int request)
+bool List_scroll(int *top, int page, int request)
 {
-    struct ListRows rows = {.count = list->count};
-    return List_press(list, &rows, request, 0) != LIST_IGNORES;
-}
-
-long List_at(const struct List *list, int line)
-{
-    long index = list->top + line;
-    return line >= 0 && line < list->height && index < list->count ? index : -1;
-}
-
-void List_go(struct List *list, long row)
-{
-    List_select(list, &(struct ListRows){.count = list->count}, row);
+    struct ListRows lines = {.count = 1 << 16}; // who draws it knows the end
+    struct List list = {.selected = *top, .height = page + 1};
+    if (request == REQUEST_CLICK ||
+        List_press(&list, &lines, request, 0) == LIST_IGNORES)
+        return false;
+    *top = (int)list.selected;
+    return true;
 }

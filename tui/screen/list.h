@@ -17,8 +17,7 @@
 
 struct ListRows;
 
-// What a cell says.
-struct ListCell {
+struct ListCell {         // the text of one cell
     char text[LIST_TEXT]; // "": the cell is blank
     uint8_t style;        // enum Style
 };
@@ -32,18 +31,17 @@ struct ListColumn {
     int grows;         // per cent of the spare cells; 0: its width is fixed.
                        // One column at least grows, and two at most
     int most;          // cells that it grows to; 0: all that are spare
-    bool left;         // aligned left
-    bool path;         // a long text loses leading directories
-    bool a_to_z;       // sorted by it, the first row has the least value
-    enum Cut cut;      // which end of a long text goes
-    // Draws a cell that is more than a text. NULL: `write` of the rows is asked
-    // for the text.
+    bool left;         // aligned left; else right
+    bool path;         // a long text loses leading directories,
+    enum Cut cut;      // ... or this end
+    bool a_to_z;       // the least value comes first; else the largest
+    // Draws a cell that is more than a text. NULL: the rows' write() has the
+    // text.
     void (*draw)(struct Canvas *canvas, struct Box box,
                  const struct ListRows *rows, long row);
 };
 
-// Where the rows come from.
-struct ListRows {
+struct ListRows {       // the source of the rows
     const void *source; // for the functions below
     long count;
     const struct ListColumn *columns;
@@ -120,9 +118,8 @@ bool List_find(struct List *list, const struct ListRows *rows, const char *text,
 enum ListAnswer List_press(struct List *list, const struct ListRows *rows,
                            int request, uint32_t key);
 
-// Until all views have rows:
-bool List_move(struct List *list, int request);
-long List_at(const struct List *list, int line);
-void List_go(struct List *list, long row);
+// Moves the first line of a text by a request; `page`: lines. False: it does
+// not move.
+bool List_scroll(int *top, int page, int request);
 
 #endif

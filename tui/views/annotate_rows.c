@@ -120,8 +120,8 @@ static void draw_hits(struct Canvas *canvas, struct Box box,
 
 // --- Instructions
 
-// Draws the operand, and after it what the instruction has become. Where both
-// have no room each gets half, and a word of the help is never cut.
+// Draws the operand, and after it what the instruction has become. Each gets
+// half if both have no room. A word of the help is never cut.
 static void put_argument(struct Canvas *canvas, struct Box box,
                          const char *argument, const char *tail,
                          enum Style style)

@@ -3,7 +3,6 @@
 #include "tui/views/view_help.h"
 
 #include "tui/views/help_page.h"
-#include "tui/views/help_text.h"
 #include "tui/views/navigation.h"
 #include "tui/views/ui.h"
 
@@ -29,40 +28,16 @@ void ViewHelp_show(struct Ui *ui, const struct Status *status)
 
 bool ViewHelp_press(struct Ui *ui, int request, uint32_t key)
 {
-    int page = ui->canvas.height - 5;
     (void)key;
-    switch (request) {
-    case REQUEST_UP:
-        ui->help_top--;
-        return true;
-    case REQUEST_DOWN:
-        ui->help_top++;
-        return true;
-    case REQUEST_SCROLL_UP:
-        ui->help_top -= LIST_SCROLL;
-        return true;
-    case REQUEST_SCROLL_DOWN:
-        ui->help_top += LIST_SCROLL;
-        return true;
-    case REQUEST_PAGE_UP:
-        ui->help_top -= page;
-        return true;
-    case REQUEST_PAGE_DOWN:
-    case HELP_PAGE: // as in every pager
-        ui->help_top += page;
-        return true;
-    case REQUEST_HOME:
-        ui->help_top = 0;
-        return true;
-    case REQUEST_END:
-        ui->help_top = HELP_LINES;
-        return true;
-    case HELP_CLOSE:
+    if (request == HELP_CLOSE) {
         Navigation_back(ui);
         return true;
-    default:
-        // Other keys do nothing: they would change what is not on the screen.
-        return request != REQUEST_NONE && request != REQUEST_BACK &&
-               request != REQUEST_REDRAW && request != REQUEST_QUIT;
     }
+    if (request == HELP_PAGE) // as in every pager
+        request = REQUEST_PAGE_DOWN;
+    if (List_scroll(&ui->help_top, ui->canvas.height - 5, request))
+        return true;
+    // Other keys do nothing: they would change what is not on the screen.
+    return request != REQUEST_NONE && request != REQUEST_BACK &&
+           request != REQUEST_REDRAW && request != REQUEST_QUIT;
 }

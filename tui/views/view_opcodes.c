@@ -195,8 +195,9 @@ static bool pair_passes(const struct TransitionPair *pair, const char *text)
     return Text_has(pair->from, text) || Text_has(pair->to, text);
 }
 
-// What filters the counts. They are of all functions together: a filter that is
-// in no opcode's name is about functions and hides no count, and this is "".
+// Returns the filter of the counts. A filter that is in no opcode's name is
+// about functions. The counts are of all functions together, so it hides none:
+// "".
 static const char *pair_filter(const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;
