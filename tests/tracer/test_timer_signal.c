@@ -87,14 +87,14 @@ static void *run(void *argument)
     return NULL;
 }
 
-// Until it waits in a system call that is not the semaphore's.
-static void come_to_rest(pid_t tid)
+// Until it waits in a system call, but for one.
+static void come_to_rest(pid_t tid, int but)
 {
     char path[64], text[128];
     int number = 0;
 
     snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
-    while (number == 0 || number == SYS_futex) {
+    while (number == 0 || number == but) {
         FILE *file = fopen(path, "r");
 
         assert_non_null(file);
@@ -117,7 +117,7 @@ static bool is_muted_after(int looks, bool blocks,
     pthread_create(&waiter.thread, NULL, run, &waiter);
     while (sem_wait(&waiter.begun))
         continue;
-    come_to_rest(waiter.tid);
+    come_to_rest(waiter.tid, SYS_futex); // the semaphore's
     for (int i = 0; i < looks; i++)
         Mute_read(&mute, waiter.tid, SIGNAL);
     pthread_kill(waiter.thread, SIGUSR1);
@@ -151,7 +151,8 @@ static void *look_at(void *argument)
 {
     struct Mute *mute = argument;
 
-    Mute_read(mute, getpid(), SIGNAL); // the main thread's
+    come_to_rest(getpid(), 0); // the main thread, which joins this one
+    Mute_read(mute, getpid(), SIGNAL);
     return NULL;
 }
 
