@@ -482,6 +482,36 @@ static void test_a_slice_ends_without_a_call(void **state)
     assert_float_equal(only_row(f).calls_estimated, 20 + rate * 14, 0.2);
 }
 
+// Functions that were dark for ten seconds, and stay armed without a call: how
+// many calls were missed becomes clear as time passes, for a few rows at a
+// time.
+static void test_an_idle_span_is_looked_at_seldom(void **state)
+{
+    struct Fixture *f = *state;
+    size_t rows = 0;
+
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        f->codes[i] = add_code(&f->engine, "f", 1000);
+        Spans_open(f->codes[i], f->at.ticks);
+        call(f->trace, f->codes[i], f->at.ticks);
+    }
+    pass_seconds(f, 2);
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        end_slice(f, f->codes[i]);
+        call(f->trace, f->codes[i], f->at.ticks); // it goes dark
+    }
+    pass_seconds(f, 10);
+    for (unsigned i = 0; i < FUNCTIONS; i++)
+        rearm(f, f->codes[i]);
+    pass_seconds(f, 8);
+    for (unsigned i = 0; i < 32; i++) {
+        pass_seconds(f, 1);
+        rows += filled(f);
+        assert_true(filled(f) < FUNCTIONS / 2);
+    }
+    assert_in_range(rows, FUNCTIONS, 4 * FUNCTIONS);
+}
+
 // A function that was never dark has been counted all the time.
 static void test_calls_that_are_exact_are_all(void **state)
 {
@@ -615,6 +645,7 @@ int main(void)
         TEST(test_a_rate_is_not_since_the_row_was_filled),
         TEST(test_a_class_changes_without_a_call),
         TEST(test_a_slice_ends_without_a_call),
+        TEST(test_an_idle_span_is_looked_at_seldom),
         TEST(test_calls_that_are_exact_are_all),
         TEST(test_more_have_gone_than_are_remembered),
         TEST(test_who_changes_a_row_says_so),

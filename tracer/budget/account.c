@@ -50,6 +50,12 @@ struct Budget *Account_open(struct Account *account)
     return &account->budget;
 }
 
+const struct Budget *Account_look(struct Account *account)
+{
+    pthread_mutex_lock(&account->mutex);
+    return &account->budget;
+}
+
 void Account_close(struct Account *account)
 {
     pthread_mutex_unlock(&account->mutex);

@@ -37,6 +37,8 @@ void Account_init(struct Account *account, const struct AccountSource *source);
 void Account_release(struct Account *account);
 // Takes a reading; the budget as it is now, until Account_close.
 struct Budget *Account_open(struct Account *account);
+// The same as it was at the newest reading.
+const struct Budget *Account_look(struct Account *account);
 void Account_close(struct Account *account);
 // More has been spent than the budget has room for.
 bool Account_is_overdrawn(struct Account *account);

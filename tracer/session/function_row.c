@@ -122,13 +122,33 @@ static void begin_rate(struct Code *code, const struct Moment *at)
         atomic_load_explicit(&code->cold.dark_times, memory_order_relaxed);
 }
 
+// Ticks up to which its spans are looked at. In an open span without a call a
+// rate falls as time passes, so slowly that the row is filled again when the
+// span is longer by half to once its length: after a slice not all at once.
+static uint64_t spans_ticks(struct Code *code, const struct Moment *at)
+{
+    struct CodeRow *row = &code->row;
+    uint64_t open = Counter_get(&code->spans.open_ticks);
+    uint64_t calls = Code_calls(code);
+
+    if (!open || open != row->spans_open || calls != row->spans_calls ||
+        at->ticks >= row->spans_until) {
+        row->spans_open = open;
+        row->spans_calls = calls;
+        row->spans_ticks = at->ticks;
+        row->spans_until =
+            at->ticks + (at->ticks - open) / 64 * (32 + code->hot.id % 32);
+    }
+    return row->spans_ticks;
+}
+
 // The rate of a function that was dark since the last row: from the spans in
 // which it was armed, or, if it is too hot for those, from sampled time over
 // the cost of a call.
-static double estimated_rate(const struct Code *code, const struct Moment *at)
+static double estimated_rate(struct Code *code, const struct Moment *at)
 {
     if (Code_arming(code) != ARMED_HOT)
-        return Spans_rate(code, at->ticks, at->hz);
+        return Spans_rate(code, spans_ticks(code, at), at->hz);
     return at->sees ? Code_call_rate(code, at->sampled, at->hz) *
                           Code_calls_an_entry(code)
                     : NAN;
@@ -146,13 +166,14 @@ static double entry_error(const struct Code *code)
 }
 
 // Calls that no hook has seen, and by how many that may be wrong.
-static double missed_calls(const struct Code *code, const struct Moment *at,
+static double missed_calls(struct Code *code, const struct Moment *at,
                            double *error)
 {
+    uint64_t ticks = spans_ticks(code, at);
     double hot = Code_dark_calls(code, at->hz) * Code_calls_an_entry(code);
-    double missed = Spans_missed(code, at->ticks, at->hz);
-    double rate = Spans_rate(code, at->ticks, at->hz);
-    double of_rate = Spans_rate_error(code, at->ticks, at->hz) / rate;
+    double missed = Spans_missed(code, ticks, at->hz);
+    double rate = Spans_rate(code, ticks, at->hz);
+    double of_rate = Spans_rate_error(code, ticks, at->hz) / rate;
 
     *error = Code_arming(code) == ARMED_HOT || hot > 0
                  ? Code_calls_error(
@@ -190,7 +211,7 @@ static void fill_rates(struct Function *f, struct Code *code,
     if (f->calls_exact)
         return;
     f->calls_estimated += missed_calls(code, at, &error);
-    f->missed_per_s = Spans_missed_rate(code, at->ticks, at->hz);
+    f->missed_per_s = Spans_missed_rate(code, spans_ticks(code, at), at->hz);
     if (Code_arming(code) == ARMED_HOT &&
         (!at->sees || (code->hot.dark && !Counter_get(&code->share.samples))))
         f->calls_estimated = NAN;
@@ -199,7 +220,8 @@ static void fill_rates(struct Function *f, struct Code *code,
     if (!f->rate_estimated)
         return;
     if (Code_arming(code) != ARMED_HOT)
-        f->calls_per_s_error = Spans_rate_error(code, at->ticks, at->hz);
+        f->calls_per_s_error =
+            Spans_rate_error(code, spans_ticks(code, at), at->hz);
     else if (f->calls_error > UNKNOWN)
         f->calls_per_s = NAN; // it is made of the same mean
 }
@@ -304,12 +326,15 @@ static bool is_growth_known(const struct Function *f, const struct Code *code)
             code->cold.dark_calls == 0 && code->cold.dark_ns == 0);
 }
 
-bool FunctionRow_is_settled(const struct Function *f, const struct Code *code)
+uint64_t FunctionRow_settled_until(const struct Function *f,
+                                   const struct Code *code)
 {
-    if ((code->hot.histogram && !code->row.quantiles_settled) ||
-        !Spans_is_settled(code) || !is_growth_known(f, code))
-        return false;
-    return code->hot.dark ? f->rate_estimated
-                          : !f->rate_estimated && f->calls_per_s == 0 &&
-                                f->calls == code->row.rate_calls;
+    bool same = code->hot.dark ? f->rate_estimated
+                               : !f->rate_estimated && f->calls_per_s == 0 &&
+                                     f->calls == code->row.rate_calls;
+
+    if (!same || (code->hot.histogram && !code->row.quantiles_settled) ||
+        !is_growth_known(f, code))
+        return 0;
+    return Spans_is_settled(code) ? UINT64_MAX : code->row.spans_until;
 }

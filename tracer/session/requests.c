@@ -21,7 +21,7 @@
 static void want(void *context, bool first)
 {
     struct Session *session = context;
-    const struct Budget *budget = Account_open(&session->account);
+    const struct Budget *budget = Account_look(&session->account);
     bool debt = Budget_is_overdrawn(budget);
     bool throttled = Budget_is_throttled(budget);
     double now_s = Now_s(CLOCK_MONOTONIC);

@@ -171,8 +171,10 @@ static void count_armed(struct Roll *roll, struct RollEntry *entry)
 {
     uint64_t sites, dark;
 
-    if (Code_take_touch(entry->code))
-        entry->settled = entry->counted = false; // for the next snapshot, too
+    if (Code_take_touch(entry->code)) {
+        entry->until = 0; // for the next snapshot, too
+        entry->counted = false;
+    }
     if (entry->counted || !is_listed(entry->code))
         return;
     Code_count_sites(entry->code, &sites, &dark);
@@ -195,23 +197,25 @@ uint64_t Roll_count_armed(struct Roll *roll, struct Registry *registry,
     return roll->armed;
 }
 
-static bool is_due(const struct Roll *roll, struct RollEntry *entry)
+static bool is_due(const struct Roll *roll, struct RollEntry *entry,
+                   uint64_t ticks)
 {
     uint32_t stamp = Code_stamp(entry->code);
     bool touched = Code_take_touch(entry->code), same = stamp == entry->stamp;
 
     entry->counted &= !touched;
-    if (same && !touched && entry->settled && !roll->all)
+    if (same && !touched && ticks < entry->until && !roll->all)
         return false;
     // Not called until the snapshot before: its rate is not since it was.
-    if (entry->settled && entry->code->row.rate_at < roll->rate_s)
+    if (entry->until && entry->code->row.rate_at < roll->rate_s)
         entry->code->row.rate_at = roll->rate_s;
-    entry->settled = same && !touched;
+    entry->quiet = same && !touched;
     entry->stamp = stamp;
     return true;
 }
 
-static void choose(struct Roll *roll, struct RowLog *log, double uptime_s)
+static void choose(struct Roll *roll, struct RowLog *log, uint64_t ticks,
+                   double uptime_s)
 {
     roll->due_count = 0;
     for (size_t i = 0; i < roll->count; i++) {
@@ -220,7 +224,7 @@ static void choose(struct Roll *roll, struct RowLog *log, double uptime_s)
         fetch_ahead(roll, i);
         while (i < roll->count && !entry->code)
             take_off(roll, log, i, uptime_s);
-        if (i == roll->count || !is_due(roll, entry))
+        if (i == roll->count || !is_due(roll, entry, ticks))
             continue;
         drop_row(roll, log, entry, uptime_s);
         if (is_listed(entry->code))
@@ -243,12 +247,12 @@ static bool fill_due(struct Roll *roll, struct RowLog *log,
     for (size_t i = 0; i < roll->due_count; i++) {
         struct RollEntry *entry = &roll->entries[roll->due[i]];
         struct SharedRow *row = RowLog_add(log);
-        bool settled;
+        uint64_t until;
 
         row->slot = roll->due[i];
         whole &= FunctionRow_fill(&log->begun->arena, row, entry->code, at);
-        settled = FunctionRow_is_settled(&row->function, entry->code);
-        entry->settled = entry->settled && settled;
+        until = FunctionRow_settled_until(&row->function, entry->code);
+        entry->until = entry->quiet ? until : 0;
         entry->row = row;
         count_row(roll, row, 1);
     }
@@ -297,7 +301,7 @@ bool Roll_fill(struct Roll *roll, struct RowLog *log, struct Snapshot *snapshot,
     if (!Roll_add_new(roll, at->registry))
         return false;
     look_for_all(roll, at);
-    choose(roll, log, moment.uptime_s);
+    choose(roll, log, at->ticks, moment.uptime_s);
     if (!RowLog_begin(log, &moment, roll->due_count, note_moved, roll) ||
         !fill_due(roll, log, at)) {
         give_up(roll, log, moment.uptime_s);

@@ -16,9 +16,10 @@ struct RollEntry {
     struct SharedRow *row; // NULL: nothing has been seen of it
     uint32_t stamp;        // Code_stamp as its row was filled
     uint32_t armed;        // sites, as counted by Roll_count_armed
+    uint64_t until;        // ticks until which it would be the same without an
+                           // event; 0: it may not
+    bool quiet;            // there was no event since the snapshot before
     bool counted;
-    bool settled; // filled again, without an event, it would be the
-                  // same
 };
 
 struct Roll {
