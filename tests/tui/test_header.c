@@ -2,6 +2,8 @@
 // tui/views/header: what the lines at the top say about a process, and in which
 // style.
 #include "tui/views/header.h"
+#include "tui/views/header_cost.h"
+#include "tui/views/header_whole.h"
 
 #include "tests/tui/sample.h"
 
@@ -30,6 +32,8 @@ static void draw(struct Fixture *f, struct Snapshot *snapshot, int width)
     assert_int_equal(Model_push(&f->model, snapshot), 0);
     Canvas_resize(&f->canvas, width, HEIGHT);
     Header_draw(&f->canvas, &f->model, &status);
+    HeaderCost_draw(&f->canvas, &f->model);
+    HeaderWhole_draw(&f->canvas, &f->model, &status);
     Bytes_init(&out);
     Canvas_write(&f->canvas, &out);
     assert_true(out.size < sizeof f->text);

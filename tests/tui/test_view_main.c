@@ -3,7 +3,7 @@
 // snapshots. GOLDEN=write stores what is drawn now; read the difference before
 // you commit it.
 #include "tests/tui/sample.h"
-#include "tui/screen/too_small.h"
+#include "tui/screen/layout.h"
 #include "tui/views/bottom.h"
 #include "tui/views/view_main.h"
 #include "tui/views/view_table.h"

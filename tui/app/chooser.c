@@ -6,6 +6,7 @@
 #include "tui/attach/attach.h"
 #include "tui/screen/keymap.h"
 #include "tui/text/text.h"
+#include "tui/views/navigation.h"
 #include "tui/views/view_table.h"
 
 #include <errno.h>

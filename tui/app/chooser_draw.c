@@ -3,9 +3,8 @@
 #include "tui/app/chooser_draw.h"
 
 #include "tui/screen/layout.h"
-#include "tui/screen/too_small.h"
 #include "tui/text/number.h"
-#include "tui/views/help_page.h"
+#include "tui/views/view_help.h"
 #include "tui/views/view_table.h"
 
 #include <stdio.h>
@@ -270,11 +269,11 @@ void Chooser_draw(struct Chooser *chooser, struct Canvas *canvas)
     chooser->too_small =
         width < LAYOUT_MIN_WIDTH || canvas->height < LAYOUT_MIN_HEIGHT;
     if (chooser->too_small) {
-        TooSmall_draw(canvas);
+        Layout_draw_too_small(canvas);
         return;
     }
     if (chooser->help) {
-        HelpPage_draw(canvas, VIEWS, &chooser->help_top, CAN_REACH);
+        ViewHelp_draw_page(canvas, VIEWS, &chooser->help_top, CAN_REACH);
         draw_bottom(chooser, canvas);
         return;
     }

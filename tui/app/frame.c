@@ -3,7 +3,7 @@
 #include "tui/app/frame.h"
 
 #include "ipc/version.h"
-#include "tui/screen/too_small.h"
+#include "tui/screen/layout.h"
 #include "tui/views/bottom.h"
 #include "tui/views/navigation.h"
 
@@ -80,7 +80,7 @@ void Frame_draw(struct Ui *ui)
         ask_about_existing(ui);
     fill_status(ui, &status);
     if (layout->too_small) {
-        TooSmall_draw(canvas);
+        Layout_draw_too_small(canvas);
         return;
     }
     view->draw(ui, &status);

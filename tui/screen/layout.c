@@ -2,6 +2,8 @@
 // See layout.h.
 #include "tui/screen/layout.h"
 
+#include <stdio.h>
+
 static void place_lines(struct Layout *layout, bool bare)
 {
     int height = layout->height;
@@ -44,4 +46,14 @@ void Layout_main(struct Layout *layout, int width, int height, bool bare)
     start(layout, width, height);
     if (!layout->too_small)
         place_lines(layout, bare);
+}
+
+void Layout_draw_too_small(struct Canvas *canvas)
+{
+    char text[80];
+    snprintf(text, sizeof text, "ocular-top needs %dx%d, this is %dx%d (q)",
+             LAYOUT_MIN_WIDTH, LAYOUT_MIN_HEIGHT, canvas->width,
+             canvas->height);
+    Canvas_fit(canvas, (struct Box){0, 0, canvas->width}, STYLE_PLAIN, CUT_END,
+               text);
 }

@@ -4,6 +4,8 @@
 #ifndef OCULAR_TUI_SCREEN_LAYOUT_H
 #define OCULAR_TUI_SCREEN_LAYOUT_H
 
+#include "tui/screen/canvas.h"
+
 #include <stdbool.h>
 
 #define LAYOUT_MIN_WIDTH 60
@@ -28,5 +30,7 @@ void Layout_main(struct Layout *layout, int width, int height, bool bare);
 // Any other view: the process's line, its own line (title_y), the bar of its
 // column titles, its body, the bottom line.
 void Layout_view(struct Layout *layout, int width, int height);
+// The notice in place of everything, if the terminal is too small.
+void Layout_draw_too_small(struct Canvas *canvas);
 
 #endif

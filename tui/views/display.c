@@ -2,8 +2,12 @@
 // See display.h.
 #include "tui/views/display.h"
 
+#include "tui/screen/gauge.h"
+#include "tui/text/text.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // Ocular subtracts what a call's hooks cost, and knows that cost to so many ns:
 // a shorter call may measure as anything from 0 to this.
@@ -33,4 +37,49 @@ const char *Display_mean(char out[NUMBER_MAX], double cycles,
 {
     return cycles < 1 ? Display_cost(out, cycles, display)
                       : Display_cycles(out, cycles, display);
+}
+
+// --- Cells
+
+// Null is a blank cell: rows full of dashes would be noise.
+void ListCell_number(struct ListCell *out, double value,
+                     const char *(*format)(char *, double))
+{
+    char text[NUMBER_MAX];
+    ListCell_put(out, STYLE_PLAIN, isfinite(value) ? format(text, value) : "");
+}
+
+void ListCell_cycles(struct ListCell *out, double cycles,
+                     const struct Display *display)
+{
+    char text[NUMBER_MAX];
+    ListCell_put(out, STYLE_PLAIN,
+                 isfinite(cycles) ? Display_cycles(text, cycles, display) : "");
+}
+
+void ListCell_cost(struct ListCell *out, double cycles,
+                   const struct Display *display)
+{
+    char text[NUMBER_MAX];
+    ListCell_put(out, STYLE_PLAIN,
+                 isfinite(cycles) ? Display_cost(text, cycles, display) : "");
+}
+
+// A share that rests on few samples is dimmed; one that rests on none is blank.
+void ListCell_share(struct ListCell *out, const struct Window *window,
+                    double share)
+{
+    char text[NUMBER_MAX];
+    enum Basis basis = Window_share(text, window, share);
+    ListCell_put(out, basis == BASIS_FINE ? Gauge_heat(share) : STYLE_FAINT,
+                 text);
+}
+
+void ListCell_file(struct ListCell *cell, const struct Function *function)
+{
+    const char *file = function->file ? function->file : "";
+    ListCell_put(cell, STYLE_FAINT, Text_tail(file, 960));
+    if (function->line != NULL_U64 && *file)
+        snprintf(cell->text + strlen(cell->text), 24, ":%llu",
+                 (unsigned long long)function->line);
 }

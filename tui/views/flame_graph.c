@@ -8,6 +8,121 @@
 
 #define LEAST_CUT 4 // cells; a narrower name has no room for an ellipsis
 
+// --- Where the boxes are
+
+// The children of a branch side by side, by their totals. Those that would not
+// have a column of their own stand together at the end.
+struct Shelf {
+    const struct FlameTree *tree;
+    struct Span span; // of the caller
+    double scale;     // columns a share
+    double used;      // columns taken
+    double hidden;    // shares without a column
+};
+
+static struct Shelf shelf_below(const struct FlameTree *tree, uint32_t branch,
+                                struct Span span)
+{
+    double total = tree->branches[branch].total;
+    return (struct Shelf){
+        .tree = tree,
+        .span = span,
+        .scale = total > 0 ? (span.end - span.x) / total : 0,
+    };
+}
+
+// Returns the next child's columns; called for all children in their order.
+static struct Span place_on(struct Shelf *shelf, uint32_t child)
+{
+    double width = shelf->tree->branches[child].total * shelf->scale;
+    struct Span span;
+    if (width < 1) {
+        shelf->hidden += shelf->tree->branches[child].total;
+        return (struct Span){shelf->span.x, shelf->span.x};
+    }
+    span.x = shelf->span.x + (int)(shelf->used + 0.5);
+    shelf->used += width;
+    span.end = shelf->span.x + (int)(shelf->used + 0.5);
+    return span;
+}
+
+// Returns the columns of a box; the zoom is as wide as the body.
+static struct Span span_of(const struct FlameTree *tree, uint32_t zoom,
+                           uint32_t branch, struct Span body)
+{
+    struct Span above, found = body;
+    if (branch == zoom || !FlameTree_is_below(tree, branch, zoom))
+        return body;
+    uint32_t parent = tree->branches[branch].parent;
+    above = span_of(tree, zoom, parent, body);
+    struct Shelf shelf = shelf_below(tree, parent, above);
+    for (uint32_t i = tree->branches[parent].child; i;
+         i = tree->branches[i].sibling) {
+        found = place_on(&shelf, i);
+        if (i == branch)
+            break;
+    }
+    return found;
+}
+
+// Returns the line of the boxes of that depth; -1: it is not on the screen.
+static int line_of(const struct FlameBoxes *boxes, int depth)
+{
+    int line = depth - boxes->top;
+    return line >= 0 && line < boxes->height ? boxes->y + line : -1;
+}
+
+bool FlameBoxes_shows(const struct FlameBoxes *boxes, uint32_t branch)
+{
+    struct Span span = span_of(boxes->tree, boxes->zoom, branch, boxes->body);
+    return span.end > span.x;
+}
+
+uint32_t FlameBoxes_beside(const struct FlameBoxes *boxes, int step)
+{
+    const struct FlameTree *tree = boxes->tree;
+    int depth = tree->branches[boxes->selected].depth;
+    uint32_t at = boxes->selected;
+    do {
+        at = FlameTree_next(tree, at, step);
+        if (tree->branches[at].depth == depth &&
+            FlameTree_is_below(tree, at, boxes->zoom) &&
+            FlameBoxes_shows(boxes, at))
+            return at;
+    } while (at); // until the walk has come round
+    return boxes->selected;
+}
+
+bool FlameBoxes_at(const struct FlameBoxes *boxes, int x, int y,
+                   uint32_t *branch)
+{
+    int depth = y - boxes->y + boxes->top;
+    const struct FlameTree *tree = boxes->tree;
+    if (y < boxes->y || y >= boxes->y + boxes->height)
+        return false;
+    *branch = boxes->zoom;
+    while (depth < tree->branches[*branch].depth)
+        *branch = tree->branches[*branch].parent;
+    struct Span span = boxes->body;
+    while (tree->branches[*branch].depth < depth) {
+        struct Shelf shelf = shelf_below(tree, *branch, span);
+        uint32_t i = tree->branches[*branch].child;
+        struct Span child = {0, 0};
+        for (; i; i = tree->branches[i].sibling) {
+            child = place_on(&shelf, i);
+            if (x >= child.x && x < child.end)
+                break;
+        }
+        if (!i)
+            return false;
+        *branch = i;
+        span = child;
+    }
+    return true;
+}
+
+// --- Drawing
+
 static void draw_box(const struct FlameGraph *graph, uint32_t branch,
                      struct Span span)
 {
@@ -16,8 +131,7 @@ static void draw_box(const struct FlameGraph *graph, uint32_t branch,
     const struct Window *window = graph->window;
     char share[NUMBER_MAX];
     enum Basis basis = Window_share(share, window, at->total);
-    int y = FlameBoxes_line(graph->boxes, at->depth),
-        width = span.end - span.x - 1;
+    int y = line_of(graph->boxes, at->depth), width = span.end - span.x - 1;
     bool above =
         branch != graph->boxes->zoom &&
         FlameTree_is_below(graph->boxes->tree, graph->boxes->zoom, branch);
@@ -47,11 +161,11 @@ static void draw_children(const struct FlameGraph *graph, uint32_t branch,
 {
     const struct FlameTree *tree = graph->boxes->tree;
     struct Canvas *canvas = graph->canvas;
-    int y = FlameBoxes_line(graph->boxes, tree->branches[branch].depth + 1);
-    struct Shelf shelf = Shelf_below(tree, branch, span);
+    int y = line_of(graph->boxes, tree->branches[branch].depth + 1);
+    struct Shelf shelf = shelf_below(tree, branch, span);
     for (uint32_t i = tree->branches[branch].child; i;
          i = tree->branches[i].sibling) {
-        struct Span child = Shelf_place(&shelf, i);
+        struct Span child = place_on(&shelf, i);
         if (child.end > child.x)
             draw_below(graph, i, child);
     }

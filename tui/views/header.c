@@ -2,15 +2,45 @@
 // See header.h.
 #include "tui/views/header.h"
 
-#include "tui/screen/strip.h"
 #include "tui/text/number.h"
-#include "tui/views/header_cost.h"
-#include "tui/views/header_line.h"
-#include "tui/views/header_whole.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+
+// --- Parts of all lines
+
+void Header_draw_line(struct Strip *strip, struct Canvas *canvas, int y)
+{
+    struct Box box = {y, 1, canvas->width - 2};
+    Strip_draw(strip, canvas, box, canvas->width < HEADER_WIDE ? 2 : 3);
+}
+
+void Header_add_label(struct Strip *strip, int importance, const char *label,
+                      const char *value)
+{
+    Strip_item(strip, importance);
+    Strip_add(strip, STYLE_FAINT, "%s ", label);
+    Strip_add(strip, STYLE_PLAIN, "%s", value);
+}
+
+void Header_add_since(struct Strip *strip, const struct Model *model)
+{
+    char number[NUMBER_MAX];
+    if (model->reset)
+        Header_add_label(strip, 2, "since reset",
+                         Number_uptime(number, model->snapshot->uptime_s -
+                                                   model->base_uptime));
+    if (model->baseline) {
+        Strip_item(strip, 0);
+        Strip_add(strip, STYLE_PROMPT, "change in %s",
+                  Number_uptime(number, model->snapshot->uptime_s -
+                                            model->baseline_uptime));
+        Strip_add(strip, STYLE_FAINT, " (b)");
+    }
+}
+
+// --- The process
 
 static void add_state(struct Strip *strip, const struct Status *status)
 {
@@ -41,7 +71,7 @@ static void add_process(struct Strip *strip, const struct Snapshot *snapshot)
     if (snapshot->pid != NULL_U64) {
         snprintf(number, sizeof number, "%llu",
                  (unsigned long long)snapshot->pid);
-        HeaderLine_label(strip, 2, "pid", number);
+        Header_add_label(strip, 2, "pid", number);
     }
     Strip_item(strip, 1);
     Strip_add(strip, STYLE_STRONG, "%s",
@@ -58,15 +88,15 @@ static void add_process(struct Strip *strip, const struct Snapshot *snapshot)
         Strip_add(strip, STYLE_PLAIN, "%.20s", snapshot->mode);
     }
     if (snapshot->threshold != NULL_U64)
-        HeaderLine_label(strip, 6, "threshold",
+        Header_add_label(strip, 6, "threshold",
                          Number_grouped(number, snapshot->threshold));
     if (isfinite(snapshot->uptime_s))
-        HeaderLine_label(strip, 3, "up",
+        Header_add_label(strip, 3, "up",
                          Number_uptime(number, snapshot->uptime_s));
 }
 
-void Header_draw_process(struct Canvas *canvas, const struct Model *model,
-                         const struct Status *status)
+void Header_draw(struct Canvas *canvas, const struct Model *model,
+                 const struct Status *status)
 {
     struct Strip strip;
     Strip_init(&strip);
@@ -77,15 +107,5 @@ void Header_draw_process(struct Canvas *canvas, const struct Model *model,
     if (model->snapshot)
         add_process(&strip, model->snapshot);
     add_state(&strip, status);
-    HeaderLine_draw(&strip, canvas, 0);
-}
-
-void Header_draw(struct Canvas *canvas, const struct Model *model,
-                 const struct Status *status)
-{
-    Header_draw_process(canvas, model, status);
-    if (!model->snapshot)
-        return;
-    HeaderCost_draw(canvas, model);
-    HeaderWhole_draw(canvas, model, status);
+    Header_draw_line(&strip, canvas, 0);
 }

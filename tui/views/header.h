@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: MIT
-// The lines at the top: the process, in every view; on the main screen also
-// what watching costs, and how the process fares. Draws only; one thread.
+// The first line of every view, which is about the process, and parts of the
+// lines below it. Draws only; one thread.
 #ifndef OCULAR_TUI_VIEWS_HEADER_H
 #define OCULAR_TUI_VIEWS_HEADER_H
 
 #include "tui/model/model.h"
-#include "tui/screen/canvas.h"
+#include "tui/screen/strip.h"
 #include "tui/views/status.h"
+
+#define HEADER_WIDE 110   // from this width on there is room for bars,
+#define HEADER_WIDER 140  // words beside what the overhead is made of,
+#define HEADER_WIDEST 170 // and long bars
 
 void Header_draw(struct Canvas *canvas, const struct Model *model,
                  const struct Status *status);
-// The first line alone.
-void Header_draw_process(struct Canvas *canvas, const struct Model *model,
-                         const struct Status *status);
+void Header_draw_line(struct Strip *strip, struct Canvas *canvas, int y);
+// Adds an item: a faint label and its value.
+void Header_add_label(struct Strip *strip, int importance, const char *label,
+                      const char *value);
+// Adds the time since the reset and since the baseline, if there is one. The
+// model must have a snapshot.
+void Header_add_since(struct Strip *strip, const struct Model *model);
 
 #endif

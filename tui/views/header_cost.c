@@ -5,7 +5,7 @@
 #include "tui/model/row.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
-#include "tui/views/header_line.h"
+#include "tui/views/header.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -100,7 +100,7 @@ static void add_events(struct Strip *strip, const struct Model *model)
     if (isfinite(model->tally.events_per_s)) {
         snprintf(rate, sizeof rate, "%s/s",
                  Number_rate(number, model->tally.events_per_s));
-        HeaderLine_label(strip, 6, "events", rate);
+        Header_add_label(strip, 6, "events", rate);
         if (model->reset)
             Strip_add(strip, STYLE_FAINT, ", %s since reset",
                       Number_count(number, Row_u64(snapshot->events) -
@@ -122,7 +122,7 @@ static void add_functions(struct Strip *strip, const struct Model *model)
     uint64_t total = snapshot->functions_total;
     if (total == NULL_U64 || total < snapshot->function_count)
         total = snapshot->function_count;
-    HeaderLine_label(strip, 7, "functions", Number_grouped(number, total));
+    Header_add_label(strip, 7, "functions", Number_grouped(number, total));
     if (total > snapshot->function_count)
         Strip_add(strip, STYLE_FAINT, ", the first %s",
                   Number_grouped(number, snapshot->function_count));
@@ -164,5 +164,5 @@ void HeaderCost_draw(struct Canvas *canvas, const struct Model *model)
     add_functions(&strip, model);
     add_states(&strip, &model->tally,
                width >= (parts ? HEADER_WIDER : HEADER_WIDE));
-    HeaderLine_draw(&strip, canvas, 1);
+    Header_draw_line(&strip, canvas, 1);
 }

@@ -7,8 +7,7 @@
 #include "tui/screen/gauge.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
-#include "tui/views/header_line.h"
-#include "tui/views/header_since.h"
+#include "tui/views/header.h"
 #include "tui/views/table.h"
 
 #include <math.h>
@@ -126,7 +125,7 @@ static void add_choices(struct Strip *strip, const struct Model *model,
                             ? TABLE[id].time_title
                             : TABLE[id].title;
     bool up = COLUMNS[id].by_text != model->invert;
-    HeaderSince_add(strip, model);
+    Header_add_since(strip, model);
     Strip_item(strip, 8);
     Strip_add(strip, STYLE_FAINT, "cyc = TSC ticks, wall clock");
     if (model->hide_idle) {
@@ -180,7 +179,7 @@ static void add_threads(struct Strip *strip, const struct Model *model)
         Strip_flex(strip, 22);
         Strip_add(strip, STYLE_FAINT, " of %s", number);
     } else if (living) {
-        HeaderLine_label(strip, 6, "threads", number);
+        Header_add_label(strip, 6, "threads", number);
         Strip_add(strip, STYLE_FAINT, " (all)");
     }
 }
@@ -212,5 +211,5 @@ void HeaderWhole_draw(struct Canvas *canvas, const struct Model *model,
     if (!model->one_thread)
         add_unseen(&strip, model->snapshot);
     add_choices(&strip, model, status);
-    HeaderLine_draw(&strip, canvas, 2);
+    Header_draw_line(&strip, canvas, 2);
 }

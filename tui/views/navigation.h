@@ -7,6 +7,11 @@
 
 #include "tui/views/ui.h"
 
+// Returns what a key asks for in this view: its own request, or that of all
+// views.
+int View_request(const struct View *view, uint32_t key);
+// Returns the view that a key opens, VIEW_COUNT: none. `views` are VIEW_COUNT.
+enum ViewId View_opened_by(const struct View *views, uint32_t key);
 const struct View *Navigation_front(const struct Ui *ui);
 // The function that is selected in the view in front; 0: there is none, or the
 // process does not list it any more.

@@ -8,7 +8,7 @@
 #define OCULAR_TUI_VIEWS_TABLE_COLUMN_H
 
 #include "tui/model/column.h"
-#include "tui/views/list_cell.h"
+#include "tui/views/display.h"
 
 #include <stdbool.h>
 

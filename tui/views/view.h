@@ -70,10 +70,4 @@ struct View {
     int (*json)(const struct Ui *ui, struct Bytes *out);
 };
 
-// Returns what a key asks for in this view: its own request, or that of all
-// views.
-int View_request(const struct View *view, uint32_t key);
-// Returns the view that a key opens, VIEW_COUNT: none. `views` are VIEW_COUNT.
-enum ViewId View_opened_by(const struct View *views, uint32_t key);
-
 #endif

@@ -290,7 +290,7 @@ void ViewAnnotate_show(struct Ui *ui, const struct Status *status)
     const struct Layout *layout = &ui->layout;
     struct List *list = &ui->lists[VIEW_ANNOTATE];
     struct AnnotateRows rows;
-    Header_draw_process(canvas, &ui->model, status);
+    Header_draw(canvas, &ui->model, status);
     draw_title(ui, &status->display);
     AnnotateRows_fill(&rows, &ui->annotate, list, &status->display,
                       canvas->width);

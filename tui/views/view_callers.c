@@ -7,8 +7,8 @@
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
+#include "tui/views/display.h"
 #include "tui/views/header.h"
-#include "tui/views/list_cell.h"
 #include "tui/views/navigation.h"
 #include "tui/views/ui.h"
 
@@ -274,7 +274,7 @@ void ViewCallers_show(struct Ui *ui, const struct Status *status)
 {
     struct Canvas *canvas = &ui->canvas;
     const struct Layout *layout = &ui->layout;
-    Header_draw_process(canvas, &ui->model, status);
+    Header_draw(canvas, &ui->model, status);
     CallersState_build(&ui->callers, &ui->flame, &ui->model);
     draw_title(ui);
     struct ListRows rows = rows_of(ui);

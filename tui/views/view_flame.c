@@ -7,7 +7,6 @@
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
-#include "tui/views/flame_boxes.h"
 #include "tui/views/flame_graph.h"
 #include "tui/views/header.h"
 #include "tui/views/ui.h"
@@ -164,7 +163,7 @@ void ViewFlame_show(struct Ui *ui, const struct Status *status)
 {
     struct FlameState *state = &ui->flame;
     const struct Layout *layout = &ui->layout;
-    Header_draw_process(&ui->canvas, &ui->model, status);
+    Header_draw(&ui->canvas, &ui->model, status);
     draw_title(ui);
     if (!state->tree.count || !(state->tree.branches[0].total > 0)) {
         draw_bar(ui, 0);

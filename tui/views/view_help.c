@@ -2,9 +2,234 @@
 // See view_help.h.
 #include "tui/views/view_help.h"
 
-#include "tui/views/help_page.h"
 #include "tui/views/navigation.h"
+#include "tui/views/table_column.h"
 #include "tui/views/ui.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define KEYS_WIDTH 20
+#define LEGEND_WIDTH 11 // cells of a column's title, or of a mark
+#define SIDE_BY_SIDE 140
+
+// --- A text of terms and their meaning, broken into lines
+
+#define HELP_LINES 240
+
+struct HelpLine {
+    char term[64];
+    uint8_t style;    // of the term
+    const char *text; // NULL: the term is a heading
+    int length;       // of text, in bytes
+};
+
+struct HelpText {
+    int term; // cells of the terms
+    int room; // cells of the texts; a longer one goes on in the next line
+    struct HelpLine lines[HELP_LINES];
+    int count;
+};
+
+// Beyond HELP_LINES it adds nothing.
+static void add_text(struct HelpText *help, enum Style style, const char *term,
+                     const char *text)
+{
+    do {
+        if (help->count == HELP_LINES)
+            return;
+        struct HelpLine *line = &help->lines[help->count++];
+        snprintf(line->term, sizeof line->term, "%s", term);
+        line->style = (uint8_t)style;
+        line->text = text;
+        if (!text)
+            return;
+        line->length = (int)strlen(text);
+        if (line->length > help->room) {
+            line->length = help->room;
+            while (line->length > 1 && text[line->length] != ' ')
+                line->length--;
+        }
+        text += line->length;
+        text += *text == ' ';
+        term = "";
+    } while (*text);
+}
+
+// Begins a part, with a blank line before it.
+static void add_heading(struct HelpText *help, const char *heading)
+{
+    if (help->count)
+        add_text(help, STYLE_PLAIN, "", "");
+    add_text(help, STYLE_ACCENT, heading, NULL);
+}
+
+// Draws from line `top` on, from the box's line to the last but one of the
+// canvas.
+static void draw_text(const struct HelpText *help, struct Canvas *canvas,
+                      int top, struct Box box)
+{
+    int lines = canvas->height - 2 - box.y;
+    for (int i = 0; i < lines && top + i < help->count; i++) {
+        const struct HelpLine *line = &help->lines[top + i];
+        struct Box place = {box.y + i, box.x, box.width};
+        if (line->text) {
+            place.x += 2;
+            place.width = help->term;
+        }
+        Canvas_fit(canvas, place, line->style, CUT_END, line->term);
+        if (!line->text)
+            continue;
+        place.x += help->term + 1;
+        place.width = box.x + box.width - place.x;
+        char text[256];
+        snprintf(text, sizeof text, "%.*s", line->length, line->text);
+        Canvas_fit(canvas, place, STYLE_PLAIN, CUT_END, text);
+    }
+}
+
+// --- The page, from the tables that drive keys and columns
+
+static void add_binding(struct HelpText *help, const struct Binding *binding)
+{
+    char term[64] = "", name[KEY_NAME_MAX];
+    size_t used = 0;
+    for (int i = 0; i < BINDING_KEYS && binding->keys[i]; i++)
+        used +=
+            (size_t)snprintf(term + used, sizeof term - used, "%s%s",
+                             i ? "  " : "", Key_name(name, binding->keys[i]));
+    add_text(help, STYLE_STRONG, term, binding->about);
+}
+
+// Adds the keys that open views, and those that one view alone has.
+static void add_views(struct HelpText *help, const struct View *views)
+{
+    add_heading(help, "Views");
+    for (int i = 0; i < VIEW_COUNT; i++)
+        if (views[i].opens.keys[0])
+            add_binding(help, &views[i].opens);
+    for (int i = 0; i < VIEW_COUNT; i++) {
+        const struct Binding *own = views[i].own;
+        if (!own || i == VIEW_HELP)
+            continue;
+        add_heading(help, views[i].name);
+        for (; own->keys[0]; own++)
+            add_binding(help, own);
+    }
+}
+
+// Does the help explain it under that heading?
+static bool is_listed(unsigned reach, const struct Binding *binding,
+                      const char *group)
+{
+    return strcmp(binding->group, group) == 0 &&
+           !(binding->ability & CAN_REACH & ~reach);
+}
+
+// Adds each group where its first key is, with all of its keys.
+static void add_keys(struct HelpText *help, unsigned reach)
+{
+    for (size_t i = 0; i < KEYMAP_COUNT; i++) {
+        const char *group = KEYMAP[i].group;
+        bool first = is_listed(reach, &KEYMAP[i], group);
+        for (size_t k = 0; k < i; k++)
+            first &= !is_listed(reach, &KEYMAP[k], group);
+        if (!first)
+            continue;
+        add_heading(help, group);
+        for (size_t k = i; k < KEYMAP_COUNT; k++)
+            if (is_listed(reach, &KEYMAP[k], group))
+                add_binding(help, &KEYMAP[k]);
+    }
+}
+
+static const struct {
+    enum Style style;
+    const char *mark, *about;
+} MARKS[] = {
+    {STYLE_ARMED, "● armed", "every call is counted and timed"},
+    {STYLE_PARTIAL, "◐ partial", "some of its hooks are taken out"},
+    {STYLE_DARK, "○ dark",
+     "all are: it runs at full speed and is only sampled"},
+    {STYLE_ALERT, "61s!", "older than 30 s, though it runs: a re-arms it"},
+    {STYLE_STRONG, ">= 512", "at least so many: it was dark for a time"},
+    {STYLE_STRONG, "~ 8.1G", "an estimate from samples and mean cost"},
+    {STYLE_STRONG, "< 53",
+     "a call so short that it cannot be told from nothing"},
+    {STYLE_STRONG, "< 0.3%", "less than one sample; blank: none in the window"},
+    {STYLE_FAINT, "3%  ~20", "dimmed, one digit: from fewer than ten samples"},
+    {STYLE_FAINT, "over 30 s",
+     "in the header: the window of all shares, and its samples"},
+    {STYLE_FAINT, "untraced",
+     "in the header: share spent in code that is not traced"},
+    {STYLE_FAINT, "gone",
+     "share, since the start, of functions that exist no more"},
+    {STYLE_ALERT, "unread",
+     "of the samples: stacks that could not be read, in no share"},
+    {STYLE_ALERT, "too deep",
+     "of the samples: stacks of more than 256 calls, cut there"},
+    {STYLE_ALERT, "-> deopt!",
+     "in annotate: was specialised, is its base again"},
+    {STYLE_FAINT, "-> never",
+     "in annotate: it can be specialised, and never was"},
+    {STYLE_HEAT_3, "███",
+     "in annotate: share of the function's time, as sampled"},
+    {STYLE_FAINT, "███ faint",
+     "where nothing is sampled: cycles, if they differ"},
+    {STYLE_STRONG, "cyc",
+     "ticks of the time stamp counter: wall clock, not CPU time"},
+};
+
+static void add_legend(struct HelpText *help)
+{
+    add_heading(help, "Columns");
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        add_text(help, STYLE_STRONG, TABLE[i].title, TABLE[i].about);
+    add_heading(help, "Marks");
+    for (size_t i = 0; i < sizeof MARKS / sizeof *MARKS; i++)
+        add_text(help, MARKS[i].style, MARKS[i].mark, MARKS[i].about);
+}
+
+static int clamp(int top, int count, int lines)
+{
+    int most = count > lines ? count - lines : 0;
+    if (top > most)
+        top = most;
+    return top < 0 ? 0 : top;
+}
+
+void ViewHelp_draw_page(struct Canvas *canvas, const struct View *views,
+                        int *top, unsigned reach)
+{
+    struct HelpText keys = {.count = 0}, legend = {.count = 0};
+    int width = canvas->width, lines = canvas->height - 4;
+    bool both = width >= SIDE_BY_SIDE;
+    struct HelpText *right = both ? &legend : &keys;
+    struct Box left = {2, 2, both ? width / 2 - 3 : width - 3};
+    keys.term = KEYS_WIDTH;
+    legend.term = LEGEND_WIDTH;
+    keys.room = left.width - keys.term - 3;
+    legend.room = width - width / 2 - 1 - legend.term - 3;
+    add_views(&keys, views);
+    add_keys(&keys, reach);
+    add_legend(right);
+    int count = keys.count > legend.count ? keys.count : legend.count;
+    *top = clamp(*top, count, lines);
+    if (both)
+        draw_text(&legend, canvas, *top,
+                  (struct Box){2, width / 2, width - width / 2 - 1});
+    draw_text(&keys, canvas, *top, left);
+    Canvas_put(canvas, 0, 1, width, STYLE_ACCENT, "ocular-top");
+    Canvas_put(canvas, 0, 13, width, STYLE_FAINT, "keys, columns and marks");
+    if (count <= lines)
+        return;
+    char where[48];
+    snprintf(where, sizeof where, "%d-%d of %d", *top + 1, *top + lines, count);
+    Canvas_fit_right(canvas, (struct Box){0, 38, width - 39}, STYLE_FAINT,
+                     where);
+}
+
+// --- As a view
 
 enum { HELP_CLOSE = REQUEST_OWN, HELP_PAGE };
 
@@ -23,7 +248,8 @@ void ViewHelp_open(struct Ui *ui, uint64_t function)
 void ViewHelp_show(struct Ui *ui, const struct Status *status)
 {
     (void)status;
-    HelpPage_draw(&ui->canvas, ui->views, &ui->help_top, Navigation_reach(ui));
+    ViewHelp_draw_page(&ui->canvas, ui->views, &ui->help_top,
+                       Navigation_reach(ui));
 }
 
 bool ViewHelp_press(struct Ui *ui, int request, uint32_t key)

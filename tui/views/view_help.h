@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The help view: its keys, and which line of the page is the first. One thread.
+// The help: every key, every column and the meaning of the marks. The help view
+// shows it, and the chooser, which has no process. One thread.
 #ifndef OCULAR_TUI_VIEWS_VIEW_HELP_H
 #define OCULAR_TUI_VIEWS_VIEW_HELP_H
 
+#include "tui/screen/canvas.h"
 #include "tui/views/view.h"
+
+// Draws from line *top on, and moves *top into range. Leaves out the keys whose
+// abilities are beyond `reach` (Navigation_reach). `views` are VIEW_COUNT.
+void ViewHelp_draw_page(struct Canvas *canvas, const struct View *views,
+                        int *top, unsigned reach);
 
 // As a row of VIEWS.
 extern const struct Binding VIEW_HELP_KEYS[];

@@ -7,6 +7,8 @@
 #include "tui/text/text.h"
 #include "tui/views/detail.h"
 #include "tui/views/header.h"
+#include "tui/views/header_cost.h"
+#include "tui/views/header_whole.h"
 #include "tui/views/navigation.h"
 #include "tui/views/table.h"
 #include "tui/views/ui.h"
@@ -25,6 +27,16 @@ static void prepare(struct List *list, struct Table *table,
 }
 
 // --- Drawing
+
+static void draw_header(struct Canvas *canvas, const struct Model *model,
+                        const struct Status *status)
+{
+    Header_draw(canvas, model, status);
+    if (!model->snapshot)
+        return;
+    HeaderCost_draw(canvas, model);
+    HeaderWhole_draw(canvas, model, status);
+}
 
 // Says why there is no row.
 static void draw_empty(struct Canvas *canvas, const struct Model *model,
@@ -61,7 +73,7 @@ void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
     struct Box line = {layout->table_y, 0, canvas->width};
     prepare(list, &table, model, &status->display);
     list->unmarked = layout->footer_y < 0;
-    Header_draw(canvas, model, status);
+    draw_header(canvas, model, status);
     List_draw(list, &table.rows, canvas, line, layout->body_height);
     if (!list->count)
         draw_empty(canvas, model, layout, status);
@@ -164,7 +176,7 @@ void ViewMain_show(struct Ui *ui, const struct Status *status)
                       &ui->layout, status);
         return;
     }
-    Header_draw(&ui->canvas, &ui->model, status);
+    draw_header(&ui->canvas, &ui->model, status);
     draw_menu(ui);
 }
 

@@ -7,7 +7,6 @@
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 #include "tui/views/header.h"
-#include "tui/views/header_since.h"
 #include "tui/views/navigation.h"
 #include "tui/views/ui.h"
 
@@ -321,7 +320,7 @@ static void draw_title(struct Ui *ui)
                   tally->deopts > 0 ? ">=" : "",
                   Number_count(number, tally->deopts));
     }
-    HeaderSince_add(&strip, &ui->model);
+    Header_add_since(&strip, &ui->model);
     if (*ui->model.filter) {
         Strip_item(&strip, 0);
         Strip_right(&strip);
@@ -370,7 +369,7 @@ void ViewOpcodes_show(struct Ui *ui, const struct Status *status)
 {
     struct Canvas *canvas = &ui->canvas;
     struct Box box = {ui->layout.table_y, 0, canvas->width}, side = box;
-    Header_draw_process(canvas, &ui->model, status);
+    Header_draw(canvas, &ui->model, status);
     if (!ui->model.snapshot) {
         draw_nothing(canvas, box, Status_waiting(status));
         return;

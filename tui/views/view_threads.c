@@ -7,9 +7,8 @@
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
+#include "tui/views/display.h"
 #include "tui/views/header.h"
-#include "tui/views/header_since.h"
-#include "tui/views/list_cell.h"
 #include "tui/views/navigation.h"
 #include "tui/views/ui.h"
 
@@ -314,7 +313,7 @@ static void draw_title(struct Ui *ui, const struct ThreadOrder *order)
     if (now->threads_dropped != NULL_U64 && now->threads_dropped)
         Strip_add(&strip, STYLE_FAINT, ", %s more have, and are not listed",
                   Number_grouped(number, now->threads_dropped));
-    HeaderSince_add(&strip, &ui->model);
+    Header_add_since(&strip, &ui->model);
     if (isfinite(now->sampler_hz)) {
         Strip_item(&strip, 3);
         Strip_add(&strip, STYLE_FAINT, "shares of one core");
@@ -332,7 +331,7 @@ void ViewThreads_show(struct Ui *ui, const struct Status *status)
     struct Box box = {layout->table_y, 0, list_width(ui)}, side = box;
     int height = layout->body_height, lower = height;
     struct ThreadList source;
-    Header_draw_process(canvas, &ui->model, status);
+    Header_draw(canvas, &ui->model, status);
     if (!ui->model.snapshot) {
         Canvas_fit(canvas, (struct Box){layout->body_y, 2, canvas->width - 3},
                    STYLE_FAINT, CUT_END, Status_waiting(status));
