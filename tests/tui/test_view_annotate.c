@@ -5,7 +5,6 @@
 #include "ipc/base/heap.h"
 #include "tests/tui/sample.h"
 #include "tui/app/frame.h"
-#include "tui/app/json_output.h"
 #include "tui/app/keyboard.h"
 #include "tui/app/updates.h"
 #include "tui/screen/gauge.h"

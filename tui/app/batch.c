@@ -3,11 +3,11 @@
 #include "tui/app/batch.h"
 
 #include "tui/app/frame.h"
-#include "tui/app/json_output.h"
 #include "tui/app/keyboard.h"
 #include "tui/app/updates.h"
 #include "tui/screen/keymap.h"
 #include "tui/views/navigation.h"
+#include "tui/views/ui.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -103,7 +103,7 @@ static int print(struct Ui *ui, const struct Options *options, long number)
     if (!error && number == 0 && options->keys)
         press(ui, options->keys);
     if (!error && options->json) {
-        error = JsonOutput_write(ui, &out);
+        error = Ui_write_json(ui, &out);
     } else if (!error) {
         if (number)
             Bytes_put(&out, "\n", 1);

@@ -4,13 +4,15 @@
 // exits.
 #include "ipc/version.h"
 #include "tui/app/attaching.h"
+#include "tui/app/batch.h"
 #include "tui/app/chooser.h"
+#include "tui/app/live.h"
 #include "tui/app/options.h"
 #include "tui/app/pick.h"
 #include "tui/app/startup.h"
-#include "tui/app/watch.h"
 #include "tui/screen/terminal.h"
 #include "tui/text/text.h"
+#include "tui/views/view_table.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -20,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WHY WATCH_WHY
+#define WHY 1024
 
 enum Exit { EXIT_FINE = 0, EXIT_RUNTIME = 1, EXIT_USAGE = 2 };
 
@@ -59,8 +61,54 @@ static void too_many(const struct Chooser *chooser)
     Bytes_release(&list);
 }
 
-// What is watched, and from where.
-struct Round {
+// --- Watching
+
+// Watches one process, or plays one recording, from its first snapshot to the
+// end: on the terminal, NULL: as the batch. 0, or -errno with `why` in words;
+// *leave: the user wants the list of processes.
+static int watch(const struct Options *options, const struct Served *served,
+                 struct Terminal *terminal, bool *leave, char why[WHY])
+{
+    struct Feed feed;
+    struct Ui ui;
+    struct Recording recording;
+    int error = options->replay
+                    ? Feed_replay(&feed, options->replay, terminal, why, WHY)
+                    : Feed_open(&feed, served, options->delay_s, why, WHY);
+    if (error)
+        return error;
+    if (options->record) {
+        error = Recording_open(&recording, options->record, why, WHY);
+        if (error) {
+            Feed_close(&feed);
+            return error;
+        }
+        Feed_record(&feed, &recording);
+    }
+    Ui_init(&ui, VIEWS, &feed, options->ascii);
+    ui.model.sort = options->sort;
+    if (options->filter)
+        Model_filter(&ui.model, options->filter);
+    if (terminal) {
+        error = Live_run(&ui, terminal, options->frames);
+        if (error)
+            snprintf(why, WHY, "cannot go on: %s", strerror(-error));
+    } else {
+        error = Batch_run(&ui, options, why, WHY);
+    }
+    *leave = ui.leave;
+    Ui_release(&ui);
+    Feed_close(&feed);
+    if (!options->record)
+        return error;
+    int failed = Recording_close(&recording);
+    if (failed && !error)
+        snprintf(why, WHY, "%s is not complete: %s", options->record,
+                 strerror(-failed));
+    return error ? error : failed;
+}
+
+struct Round { // from the list to a process and back
     const struct Options *options;
     struct Terminal *terminal;
     struct Attaching attaching;
@@ -111,7 +159,7 @@ static int go_round(struct Round *round, const struct Served *served, char *why)
         if (answer == CHOOSER_CHOSEN)
             error = take_chosen(round, Chooser_selected(&chooser), &now, why);
         if (!error) {
-            error = Watch_run(options, &now, round->terminal, &leave, why);
+            error = watch(options, &now, round->terminal, &leave, why);
             chooser.back = !error;
         }
         if (error && picked) { // the process is gone meanwhile, or refuses us
@@ -186,7 +234,7 @@ static int run(const struct Options *options)
     if (!error && several && options->batch)
         return EXIT_RUNTIME; // too_many has said why
     if (!error && options->batch) {
-        error = Watch_run(options, &served, NULL, &leave, why);
+        error = watch(options, &served, NULL, &leave, why);
     } else if (!error) {
         error = Terminal_open(
             &round.terminal,

@@ -2,15 +2,17 @@
 // See question.h.
 #include "tui/app/question.h"
 
-#include "tui/app/json_output.h"
-#include "tui/model/save.h"
 #include "tui/text/number.h"
 #include "tui/views/navigation.h"
+#include "tui/views/ui.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define NOT_FOUND "%s: nothing here has \"%s\" in it."
 
@@ -63,15 +65,53 @@ static void start_export(struct Ui *ui, bool overwrite)
                     path, strerror(-error));
 }
 
+static int write_all(int fd, const char *data, size_t size)
+{
+    while (size) {
+        ssize_t written = write(fd, data, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return -errno;
+        data += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+// Writes a file that the user named. 0 or -errno. -EEXIST: the file exists and
+// `overwrite` is not set; -EINVAL: it is no regular file.
+static int write_file(const char *path, const void *data, size_t size,
+                      bool overwrite)
+{
+    struct stat status;
+    // Non-blocking, so that we refuse a pipe without a reader and do not wait
+    // for one.
+    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK;
+    int fd = open(path, flags | (overwrite ? 0 : O_EXCL), 0666);
+    if (fd < 0)
+        return errno == ENXIO ? -EINVAL : -errno;
+    int error = 0;
+    if (fstat(fd, &status) || !S_ISREG(status.st_mode))
+        error = -EINVAL;
+    else if (ftruncate(fd, 0))
+        error = -errno;
+    if (!error)
+        error = write_all(fd, data, size);
+    if (close(fd) && !error)
+        error = -errno;
+    return error;
+}
+
 static void save(struct Ui *ui, bool overwrite)
 {
     struct Bytes json;
     char size[NUMBER_MAX];
     const char *path = ui->prompt.text;
     Bytes_init(&json);
-    int error = JsonOutput_write(ui, &json);
+    int error = Ui_write_json(ui, &json);
     if (!error)
-        error = Save_file(path, json.data, json.size, overwrite);
+        error = write_file(path, json.data, json.size, overwrite);
     if (error == -EEXIST)
         Prompt_open(&ui->prompt, PROMPT_OVERWRITE_SAVE, path);
     else if (error == -ENODATA)
@@ -85,7 +125,7 @@ static void save(struct Ui *ui, bool overwrite)
                     strerror(-error));
     else
         Ui_say_path(ui, path, false, "Saved as JSON: %s, %s%s", path,
-                    Number_bytes(size, (double)json.size), JsonOutput_note(ui));
+                    Number_bytes(size, (double)json.size), Ui_json_note(ui));
     Bytes_release(&json);
 }
 

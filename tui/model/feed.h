@@ -9,7 +9,6 @@
 #include "tui/model/export_file.h"
 #include "tui/model/feed_link.h"
 #include "tui/model/feed_listing.h"
-#include "tui/model/pending.h"
 #include "tui/model/recording.h"
 
 #include <stdbool.h>

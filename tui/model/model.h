@@ -11,7 +11,6 @@
 #include "tui/model/row_order.h"
 #include "tui/model/row_table.h"
 #include "tui/model/tally.h"
-#include "tui/model/thread_key.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 // The snapshot as E saves it: with the counts on the screen, which begin at the
 // last reset (r), and with the functions and shares on the screen, in their
 // order, or all. It borrows from the model, so it is short-lived. Called by
-// json_output.c. One thread.
+// ui.c. One thread.
 #ifndef OCULAR_TUI_MODEL_SINCE_H
 #define OCULAR_TUI_MODEL_SINCE_H
 

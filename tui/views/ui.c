@@ -2,6 +2,10 @@
 // See ui.h.
 #include "tui/views/ui.h"
 
+#include "tui/model/json.h"
+#include "tui/model/since.h"
+
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,4 +83,41 @@ void Ui_say_asked(struct Ui *ui, int error, const char *asked)
         Ui_say(ui, true, "The process cannot be asked: %s", strerror(-error));
     else
         Ui_say(ui, false, "%s", asked);
+}
+
+// --- As JSON
+
+int Ui_write_json(const struct Ui *ui, struct Bytes *out)
+{
+    if (ui->views[ui->view].json)
+        return ui->views[ui->view].json(ui, out);
+    if (!ui->model.snapshot)
+        return -ENODATA;
+    struct Since since;
+    int error = Since_make(&since, &ui->model, ui->view == VIEW_MAIN);
+    if (error)
+        return error;
+    error = Json_snapshot(out, &since.snapshot, since.at_s, since.tid);
+    Since_release(&since);
+    return error;
+}
+
+const char *Ui_json_note(const struct Ui *ui)
+{
+    const struct Model *model = &ui->model;
+    bool part = ui->view == VIEW_MAIN && model->one_thread;
+    if (ui->view == VIEW_FLAME)
+        return "";
+    if (ui->view == VIEW_ANNOTATE)
+        return model->reset ? ". Its hits are since the start." : "";
+    if (part && model->baseline)
+        return ". Its shares are this thread's, and no changes since the "
+               "baseline.";
+    if (model->baseline)
+        return ". Its numbers are no changes since the baseline.";
+    if (part && model->reset)
+        return ". Its shares are this thread's, its counts since the reset.";
+    if (part)
+        return ". Its shares are this thread's.";
+    return model->reset ? ". Its counts are since the reset." : "";
 }

@@ -75,5 +75,11 @@ void Ui_say_path(struct Ui *ui, const char *path, bool alert,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 // Reports a request to the process: `asked`, or why it cannot be made (-errno).
 void Ui_say_asked(struct Ui *ui, int error, const char *asked);
+// Appends what is on the screen (sorted, filtered). 0, -ENODATA: there is
+// nothing yet, or -ENOMEM.
+int Ui_write_json(const struct Ui *ui, struct Bytes *out);
+// A sentence about its counts and shares for the message that it is saved,
+// where they are not those of the whole run and of all threads; else "".
+const char *Ui_json_note(const struct Ui *ui);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/app/json_output: what the message says of the numbers that were saved.
-#include "tui/app/json_output.h"
+// The message about numbers that were saved as JSON.
+#include "tui/views/ui.h"
 #include "tui/views/view_table.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static const char *note(enum ViewId view, bool one_thread, bool baseline,
     ui.model.one_thread = one_thread;
     ui.model.baseline = baseline;
     ui.model.reset = reset;
-    return JsonOutput_note(&ui);
+    return Ui_json_note(&ui);
 }
 
 static void test_numbers_of_the_whole_run(void **state)
@@ -67,7 +67,7 @@ static void test_nothing_has_come(void **state)
     Bytes_init(&out);
     ui.views = VIEWS;
     note(VIEW_MAIN, false, false, false);
-    assert_int_equal(JsonOutput_write(&ui, &out), -ENODATA);
+    assert_int_equal(Ui_write_json(&ui, &out), -ENODATA);
     assert_int_equal(out.size, 0);
     Bytes_release(&out);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A thread is found again where several have had its id.
-#include "tui/model/thread_key.h"
+#include "tui/model/mark.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
