@@ -62,7 +62,7 @@ static void deliver(struct Stage *stage)
     if (stage->wish.hostile)
         Sample_make_hostile(listing);
     stage->feed.listing.newest = listing;
-    ViewAnnotate_want(ui);
+    ANNOTATE_VIEW.want(ui);
 }
 
 // A view without content would prove nothing.
@@ -216,7 +216,7 @@ static void test_every_view(void **state)
                          (struct SampleWish){.extra = 150});
     for (int id = 1; id < VIEW_COUNT; id++) {
         char name[KEY_NAME_MAX], keys[KEY_NAME_MAX + 8];
-        Key_name(name, VIEWS[id].opens.keys[0]);
+        Key_name(name, VIEWS[id]->opens.keys[0]);
         snprintf(keys, sizeof keys, strlen(name) > 1 ? "<%s>" : "%s", name);
         check_every_size(keys, id % 2, (struct SampleWish){.extra = 3});
     }

@@ -128,7 +128,7 @@ static void press(struct Stage *stage, uint32_t key)
         !ui->annotate.listing) {
         stage->feed.listing.newest =
             Sample_listing(stage->feed.listing.id, "<string>");
-        ViewAnnotate_want(ui);
+        ANNOTATE_VIEW.want(ui);
     }
     if (ui->view == VIEW_FLAME && !ui->flame.tree.count)
         FlameState_take(&ui->flame, Sample_stacks((struct SampleWish){0}));

@@ -96,7 +96,7 @@ static void expect_refused(struct Stage *stage, const char *words)
     expect_offered(stage, "c Callers", false);
     assert_int_equal(Navigation_function(&stage->ui), 0);
     for (int i = 0; i < 3; i++) {
-        const struct View *view = &VIEWS[front];
+        const struct View *view = VIEWS[front];
         if (View_request(view, keys[i]) >= REQUEST_OWN ||
             View_opened_by(VIEWS, keys[i]) == front)
             continue;
@@ -129,7 +129,7 @@ static void test_table(void **state)
 {
     (void)state;
     for (int id = 0; id < VIEW_COUNT; id++) {
-        const struct View *view = &VIEWS[id];
+        const struct View *view = VIEWS[id];
         assert_non_null(view->name);
         assert_non_null(view->draw);
         assert_non_null(view->press);
@@ -164,10 +164,10 @@ static void test_table(void **state)
 // of them itself, or cannot have a selected function for it.
 static uint32_t opener(const struct View *front, enum ViewId id)
 {
-    if (VIEWS[id].opens.ability & ~front->can)
+    if (VIEWS[id]->opens.ability & ~front->can)
         return 0;
-    for (int k = 0; k < BINDING_KEYS && VIEWS[id].opens.keys[k]; k++) {
-        uint32_t key = VIEWS[id].opens.keys[k];
+    for (int k = 0; k < BINDING_KEYS && VIEWS[id]->opens.keys[k]; k++) {
+        uint32_t key = VIEWS[id]->opens.keys[k];
         if (View_request(front, key) == REQUEST_NONE)
             return key;
     }
@@ -185,7 +185,7 @@ static void test_every_view_from_every_view(void **state)
             if (from == VIEW_FLAME)
                 select_box(&stage, 3);
             Frame_draw(&stage.ui);
-            uint32_t key = opener(&VIEWS[from], (enum ViewId)to);
+            uint32_t key = opener(VIEWS[from], (enum ViewId)to);
             if (key && to != from) {
                 press(&stage, key);
                 assert_int_equal(stage.ui.view, to);
@@ -490,7 +490,7 @@ static void check_key(enum ViewId id, const struct Binding *binding)
     check_after(id, binding, &with);
     if (without.size == with.size &&
         !memcmp(without.data, with.data, with.size))
-        fail_msg("%s: %s is offered and does nothing", VIEWS[id].name,
+        fail_msg("%s: %s is offered and does nothing", VIEWS[id]->name,
                  Key_name(name, binding->keys[0]));
     Bytes_release(&without);
     Bytes_release(&with);
@@ -500,13 +500,13 @@ static void test_every_key_that_is_offered(void **state)
 {
     (void)state;
     for (int id = 0; id < VIEW_COUNT; id++) {
-        const struct View *view = &VIEWS[id];
+        const struct View *view = VIEWS[id];
         for (const struct Binding *own = view->own; own && own->keys[0]; own++)
             check_key((enum ViewId)id, own);
         for (int i = 0; i < VIEW_COUNT && !view->alone; i++)
             if (i != id &&
-                opener(view, (enum ViewId)i) == VIEWS[i].opens.keys[0])
-                check_key((enum ViewId)id, &VIEWS[i].opens);
+                opener(view, (enum ViewId)i) == VIEWS[i]->opens.keys[0])
+                check_key((enum ViewId)id, &VIEWS[i]->opens);
         for (size_t i = 0; i < KEYMAP_COUNT && !view->alone; i++)
             if (!(KEYMAP[i].ability & ~(view->can | CAN_REACH)))
                 check_key((enum ViewId)id, &KEYMAP[i]);

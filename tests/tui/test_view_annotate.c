@@ -291,7 +291,7 @@ static void test_a_function_that_is_replaced(void **state)
     answer(&stage, listing);
     fail_with(&stage, ENOENT, "gone");
     uint64_t id = other->id;
-    ViewAnnotate_want(&stage.ui);
+    ANNOTATE_VIEW.want(&stage.ui);
     assert_true(view->id == id);
     assert_null(view->listing);
     tear_down(&stage);

@@ -62,7 +62,7 @@ static void test_keys(void **state)
     set_up(&stage, 120, 40, true);
     struct CallersState *view = &stage.ui.callers;
     struct List *list = &stage.ui.lists[VIEW_CALLERS];
-    uint64_t first = ViewMain_function(&stage.ui);
+    uint64_t first = MAIN_VIEW.function(&stage.ui);
     press(&stage, 'c');
     assert_int_equal(stage.ui.view, VIEW_CALLERS);
     assert_true(view->tree.root == first);
@@ -84,7 +84,7 @@ static void test_keys(void **state)
     uint64_t id = view->tree.branches[list->selected].id;
     press(&stage, PRESS_ENTER);
     assert_true(view->tree.root == id);
-    assert_true(ViewMain_function(&stage.ui) == id);
+    assert_true(MAIN_VIEW.function(&stage.ui) == id);
     press(&stage, PRESS_ENTER); // in the middle: opens annotate
     assert_int_equal(stage.ui.view, VIEW_ANNOTATE);
     assert_true(stage.ui.annotate.id == id);
@@ -95,7 +95,7 @@ static void test_keys(void **state)
     assert_int_equal(stage.ui.view, VIEW_CALLERS);
     press(&stage, PRESS_ESCAPE);
     assert_int_equal(stage.ui.view, VIEW_MAIN);
-    assert_true(ViewMain_function(&stage.ui) == first);
+    assert_true(MAIN_VIEW.function(&stage.ui) == first);
     Ui_release(&stage.ui);
 }
 
@@ -108,7 +108,7 @@ static void test_a_filter_that_hides_it(void **state)
     set_up(&stage, 120, 40, true);
     struct CallersState *view = &stage.ui.callers;
     struct List *list = &stage.ui.lists[VIEW_CALLERS];
-    uint64_t first = ViewMain_function(&stage.ui);
+    uint64_t first = MAIN_VIEW.function(&stage.ui);
     Model_filter(&stage.ui.model, "EqualityConstraint.execute");
     press(&stage, 'c');
     press(&stage, PRESS_END);

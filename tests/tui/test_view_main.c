@@ -57,7 +57,7 @@ static void compose(const struct Scene *scene, struct Canvas *canvas)
     if (layout.footer_y >= 0)
         Bottom_draw(canvas, layout.footer_y,
                     (struct BottomKeys){VIEWS, VIEW_MAIN,
-                                        VIEWS[VIEW_MAIN].can | CAN_REACH},
+                                        VIEWS[VIEW_MAIN]->can | CAN_REACH},
                     &scene->status);
     Model_release(&model);
 }

@@ -88,8 +88,8 @@ static void reset(struct Ui *ui)
 {
     Model_reset(&ui->model);
     for (int i = 0; i < VIEW_COUNT; i++)
-        if (ui->views[i].reset)
-            ui->views[i].reset(ui);
+        if (ui->views[i]->reset)
+            ui->views[i]->reset(ui);
     Ui_say(ui, false,
            "Calls, cycles and events count from now on; AVG, P50 and P99 do "
            "not.");
@@ -181,7 +181,7 @@ static void press(struct Ui *ui, uint32_t key)
     int request = View_request(view, key);
     enum ViewId opened = View_opened_by(ui->views, key);
     const struct Binding *binding =
-        opened == VIEW_COUNT ? Keymap_find(key) : &ui->views[opened].opens;
+        opened == VIEW_COUNT ? Keymap_find(key) : &ui->views[opened]->opens;
     if (view->press(ui, request, key) || !binding)
         return;
     if (opened == ui->view)

@@ -34,16 +34,16 @@ static bool is_taken(const struct View *view, const struct Binding *binding)
 // other views, then those of all views.
 static void draw_keys(struct Canvas *canvas, int y, struct BottomKeys keys)
 {
-    const struct View *views = keys.views, *view = &views[keys.front];
+    const struct View *const *views = keys.views, *view = views[keys.front];
     unsigned can = keys.can;
     struct Strip strip;
     Strip_init(&strip);
     for (size_t i = 0; view->own && view->own[i].keys[0]; i++)
         add_keys(&strip, &view->own[i], keys.front);
     for (int i = 0; i < VIEW_COUNT && !view->alone; i++)
-        if (&views[i] != view && !is_taken(view, &views[i].opens) &&
-            !(views[i].opens.ability & ~can))
-            add_keys(&strip, &views[i].opens, keys.front);
+        if (views[i] != view && !is_taken(view, &views[i]->opens) &&
+            !(views[i]->opens.ability & ~can))
+            add_keys(&strip, &views[i]->opens, keys.front);
     for (size_t i = 0; i < KEYMAP_COUNT && !view->alone; i++)
         if (!(KEYMAP[i].ability & ~can))
             add_keys(&strip, &KEYMAP[i], keys.front);

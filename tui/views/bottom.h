@@ -8,7 +8,7 @@
 #include "tui/views/view.h"
 
 struct BottomKeys {
-    const struct View *views; // VIEW_COUNT of them
+    const struct View *const *views; // VIEW_COUNT of them
     enum ViewId front;
     unsigned can; // enum Ability: a key that needs another one is not offered
 };

@@ -11,17 +11,17 @@ int View_request(const struct View *view, uint32_t key)
     return Keymap_request(key);
 }
 
-enum ViewId View_opened_by(const struct View *views, uint32_t key)
+enum ViewId View_opened_by(const struct View *const *views, uint32_t key)
 {
     int id = 0;
-    while (id < VIEW_COUNT && !Binding_has(&views[id].opens, key))
+    while (id < VIEW_COUNT && !Binding_has(&views[id]->opens, key))
         id++;
     return (enum ViewId)id;
 }
 
 const struct View *Navigation_front(const struct Ui *ui)
 {
-    return &ui->views[ui->view];
+    return ui->views[ui->view];
 }
 
 uint64_t Navigation_function(const struct Ui *ui)
@@ -83,7 +83,7 @@ bool Navigation_refuses(struct Ui *ui, const struct Binding *binding)
 // A view is on the way back at most once: opening it again goes back to it.
 void Navigation_open(struct Ui *ui, enum ViewId id)
 {
-    const struct View *view = &ui->views[id];
+    const struct View *view = ui->views[id];
     uint64_t function = Navigation_function(ui);
     int depth = 0;
     if (id == ui->view)
@@ -115,7 +115,7 @@ bool Navigation_enter(struct Ui *ui)
 {
     enum ViewId opened = View_opened_by(ui->views, PRESS_ENTER);
     if (opened == VIEW_COUNT || opened == ui->view ||
-        Navigation_refuses(ui, &ui->views[opened].opens))
+        Navigation_refuses(ui, &ui->views[opened]->opens))
         return false;
     Navigation_open(ui, opened);
     return true;

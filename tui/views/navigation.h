@@ -11,7 +11,7 @@
 // views.
 int View_request(const struct View *view, uint32_t key);
 // Returns the view that a key opens, VIEW_COUNT: none. `views` are VIEW_COUNT.
-enum ViewId View_opened_by(const struct View *views, uint32_t key);
+enum ViewId View_opened_by(const struct View *const *views, uint32_t key);
 const struct View *Navigation_front(const struct Ui *ui);
 // The function that is selected in the view in front; 0: there is none, or the
 // process does not list it any more.

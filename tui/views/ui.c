@@ -12,7 +12,7 @@
 
 #define MESSAGE_S 6.0 // seconds that a message stays
 
-void Ui_init(struct Ui *ui, const struct View *views, struct Feed *feed,
+void Ui_init(struct Ui *ui, const struct View *const *views, struct Feed *feed,
              bool ascii)
 {
     *ui = (struct Ui){.views = views, .feed = feed};
@@ -89,8 +89,8 @@ void Ui_say_asked(struct Ui *ui, int error, const char *asked)
 
 int Ui_write_json(const struct Ui *ui, struct Bytes *out)
 {
-    if (ui->views[ui->view].json)
-        return ui->views[ui->view].json(ui, out);
+    if (ui->views[ui->view]->json)
+        return ui->views[ui->view]->json(ui, out);
     if (!ui->model.snapshot)
         return -ENODATA;
     struct Since since;

@@ -22,8 +22,8 @@
 #include <stdint.h>
 
 struct Ui {
-    const struct View *views; // VIEW_COUNT, borrowed
-    struct Feed *feed;        // borrowed
+    const struct View *const *views; // VIEW_COUNT, borrowed
+    struct Feed *feed;               // borrowed
     struct Model model;
     struct Canvas canvas;
     struct Layout layout; // of the newest frame
@@ -59,7 +59,7 @@ struct Ui {
 };
 
 // Keeps `views` and the feed, which must live as long.
-void Ui_init(struct Ui *ui, const struct View *views, struct Feed *feed,
+void Ui_init(struct Ui *ui, const struct View *const *views, struct Feed *feed,
              bool ascii);
 void Ui_release(struct Ui *ui);
 // Lets the main screen select a function, if it shows it.

@@ -20,7 +20,7 @@
 
 enum { ANNOTATE_FOLLOW = REQUEST_OWN, ANNOTATE_HOTTEST, ANNOTATE_PERIOD };
 
-const struct Binding VIEW_ANNOTATE_KEYS[] = {
+static const struct Binding KEYS[] = {
     {ANNOTATE_FOLLOW,
      0,
      {PRESS_ENTER, PRESS_RIGHT},
@@ -53,14 +53,14 @@ static void select_function(struct Ui *ui, const struct Row *row)
         ui->lists[VIEW_ANNOTATE] = (struct List){0};
 }
 
-void ViewAnnotate_open(struct Ui *ui, uint64_t function)
+static void open_view(struct Ui *ui, uint64_t function)
 {
     select_function(ui, Model_row_of(&ui->model, function));
     // The main screen selects it, too, if it is there at all.
     Ui_choose(ui, function);
 }
 
-uint64_t ViewAnnotate_function(const struct Ui *ui)
+static uint64_t selected_function(const struct Ui *ui)
 {
     return ui->annotate.id;
 }
@@ -88,7 +88,7 @@ static void follow_successor(struct Ui *ui)
     Ui_choose(ui, row->id);
 }
 
-void ViewAnnotate_reset(struct Ui *ui)
+static void reset(struct Ui *ui)
 {
     struct AnnotateState *state = &ui->annotate;
     if (ui->view == VIEW_ANNOTATE && state->listing)
@@ -103,7 +103,7 @@ static void next_period(struct Ui *ui)
         finish_change(ui, error);
 }
 
-void ViewAnnotate_want(struct Ui *ui)
+static void want(struct Ui *ui)
 {
     struct AnnotateState *state = &ui->annotate;
     struct Listing *listing = Feed_take_listing(ui->feed);
@@ -284,7 +284,7 @@ static void draw_nothing(struct Ui *ui)
                CUT_END, text);
 }
 
-void ViewAnnotate_show(struct Ui *ui, const struct Status *status)
+static void draw(struct Ui *ui, const struct Status *status)
 {
     struct Canvas *canvas = &ui->canvas;
     const struct Layout *layout = &ui->layout;
@@ -309,7 +309,7 @@ static void fill(struct Ui *ui, struct AnnotateRows *rows)
                       ui->canvas.width);
 }
 
-bool ViewAnnotate_find(struct Ui *ui, int step, bool here)
+static bool find(struct Ui *ui, int step, bool here)
 {
     struct AnnotateRows rows;
     fill(ui, &rows);
@@ -373,7 +373,7 @@ static void go_to_hottest(struct Ui *ui)
         Ui_say(ui, true, "Nothing is known of its time yet.");
 }
 
-bool ViewAnnotate_press(struct Ui *ui, int request, uint32_t key)
+static bool press(struct Ui *ui, int request, uint32_t key)
 {
     struct AnnotateRows rows;
     if (request == ANNOTATE_FOLLOW) {
@@ -389,9 +389,29 @@ bool ViewAnnotate_press(struct Ui *ui, int request, uint32_t key)
     return true;
 }
 
-int ViewAnnotate_json(const struct Ui *ui, struct Bytes *out)
+static int json(const struct Ui *ui, struct Bytes *out)
 {
     if (!ui->annotate.listing)
         return -ENODATA;
     return Json_listing(out, ui->annotate.listing);
 }
+
+const struct View ANNOTATE_VIEW = {
+    .name = "Annotate",
+    .opens = {0,
+              CAN_FUNCTION,
+              {PRESS_ENTER, PRESS_RIGHT},
+              "annotate: a function's source and bytecode",
+              NULL,
+              "Annotate",
+              4},
+    .own = KEYS,
+    .can = CAN_SEARCH | CAN_FUNCTION | CAN_UNITS | CAN_RESET,
+    .open = open_view,
+    .want = want,
+    .draw = draw,
+    .reset = reset,
+    .press = press,
+    .find = find,
+    .function = selected_function,
+    .json = json};

@@ -17,7 +17,7 @@
 
 enum { CALLERS_GO = REQUEST_OWN, CALLERS_UNFOLD, CALLERS_FOLD, CALLERS_PERIOD };
 
-const struct Binding VIEW_CALLERS_KEYS[] = {
+static const struct Binding KEYS[] = {
     {CALLERS_GO,
      0,
      {PRESS_ENTER},
@@ -46,7 +46,7 @@ const struct Binding VIEW_CALLERS_KEYS[] = {
 // The snapshot has the call edges of the sampler's own window. For another
 // window this view counts the stacks of the flame view, which keeps a minute of
 // them.
-void ViewCallers_want(struct Ui *ui)
+static void want(struct Ui *ui)
 {
     if (ui->callers.period != PERIOD_LATELY)
         FlameState_ask(&ui->flame, ui->feed, ui->model.snapshot);
@@ -60,7 +60,7 @@ static void go_to(struct Ui *ui, uint64_t id)
     Ui_choose(ui, id);
 }
 
-void ViewCallers_open(struct Ui *ui, uint64_t function)
+static void open_view(struct Ui *ui, uint64_t function)
 {
     ui->callers.depth = 0;
     go_to(ui, function);
@@ -73,13 +73,13 @@ static const struct Branch *selected(const struct Ui *ui)
     return row < tree->count ? &tree->branches[row] : NULL;
 }
 
-uint64_t ViewCallers_function(const struct Ui *ui)
+static uint64_t selected_function(const struct Ui *ui)
 {
     const struct Branch *branch = selected(ui);
     return branch ? branch->id : ui->callers.tree.root;
 }
 
-void ViewCallers_reset(struct Ui *ui)
+static void reset(struct Ui *ui)
 {
     if (ui->view == VIEW_CALLERS)
         ui->callers.period = PERIOD_SINCE;
@@ -270,7 +270,7 @@ static void draw_nothing(struct Ui *ui)
                    now->sampler_trouble);
 }
 
-void ViewCallers_show(struct Ui *ui, const struct Status *status)
+static void draw(struct Ui *ui, const struct Status *status)
 {
     struct Canvas *canvas = &ui->canvas;
     const struct Layout *layout = &ui->layout;
@@ -287,7 +287,7 @@ void ViewCallers_show(struct Ui *ui, const struct Status *status)
 
 // --- Keys
 
-bool ViewCallers_find(struct Ui *ui, int step, bool here)
+static bool find(struct Ui *ui, int step, bool here)
 {
     struct ListRows rows = rows_of(ui);
     return List_find(&ui->lists[VIEW_CALLERS], &rows, ui->model.search, step,
@@ -354,12 +354,12 @@ static bool fold(struct Ui *ui)
     return true;
 }
 
-bool ViewCallers_press(struct Ui *ui, int request, uint32_t key)
+static bool press(struct Ui *ui, int request, uint32_t key)
 {
     struct CallersState *state = &ui->callers;
     if (request == CALLERS_PERIOD) {
         state->period = (state->period + 1) % PERIODS;
-        ViewCallers_want(ui);
+        want(ui);
         return true;
     }
     if (!state->tree.count)
@@ -377,3 +377,22 @@ bool ViewCallers_press(struct Ui *ui, int request, uint32_t key)
         unfold(ui);
     return answer != LIST_IGNORES || request == CALLERS_UNFOLD;
 }
+
+const struct View CALLERS_VIEW = {
+    .name = "Callers",
+    .opens = {0,
+              CAN_FUNCTION,
+              {'c'},
+              "callers and callees of the selected function",
+              NULL,
+              "Callers",
+              8},
+    .own = KEYS,
+    .can = CAN_SEARCH | CAN_FUNCTION | CAN_RESET,
+    .open = open_view,
+    .want = want,
+    .draw = draw,
+    .reset = reset,
+    .press = press,
+    .find = find,
+    .function = selected_function};

@@ -17,7 +17,7 @@
 
 enum { FLAME_ZOOM = REQUEST_OWN, FLAME_LEFT, FLAME_RIGHT, FLAME_PERIOD };
 
-const struct Binding VIEW_FLAME_KEYS[] = {
+static const struct Binding KEYS[] = {
     {FLAME_ZOOM, 0, {PRESS_ENTER}, "zoom in; Esc zooms out", NULL, "Zoom", 2},
     {FLAME_LEFT, 0, {PRESS_LEFT}, "the box to the left", NULL, NULL, 0},
     {FLAME_RIGHT, 0, {PRESS_RIGHT}, "the box to the right", NULL, NULL, 0},
@@ -31,18 +31,18 @@ const struct Binding VIEW_FLAME_KEYS[] = {
     {.request = 0},
 };
 
-void ViewFlame_open(struct Ui *ui, uint64_t function)
+static void open_view(struct Ui *ui, uint64_t function)
 {
     (void)function;
     FlameState_open(&ui->flame, ui->model.snapshot);
 }
 
-void ViewFlame_want(struct Ui *ui)
+static void want(struct Ui *ui)
 {
     FlameState_ask(&ui->flame, ui->feed, ui->model.snapshot);
 }
 
-void ViewFlame_reset(struct Ui *ui)
+static void reset(struct Ui *ui)
 {
     struct FlameState *state = &ui->flame;
     if (ui->view == VIEW_FLAME && state->tree.count) {
@@ -51,7 +51,7 @@ void ViewFlame_reset(struct Ui *ui)
     }
     state->marking = true;
     state->asked_at = NAN;
-    ViewFlame_want(ui);
+    want(ui);
 }
 
 // --- Drawing
@@ -159,7 +159,7 @@ static const char *why_empty(const struct Ui *ui, const struct Status *status)
     return "Waiting for the first stacks.";
 }
 
-void ViewFlame_show(struct Ui *ui, const struct Status *status)
+static void draw(struct Ui *ui, const struct Status *status)
 {
     struct FlameState *state = &ui->flame;
     const struct Layout *layout = &ui->layout;
@@ -181,7 +181,7 @@ void ViewFlame_show(struct Ui *ui, const struct Status *status)
 
 // The function of the selected box. All threads together, and stacks cut off
 // below, have none.
-uint64_t ViewFlame_function(const struct Ui *ui)
+static uint64_t selected_function(const struct Ui *ui)
 {
     const struct FlameState *state = &ui->flame;
     if (!state->tree.count)
@@ -191,7 +191,7 @@ uint64_t ViewFlame_function(const struct Ui *ui)
     return id == NULL_U64 ? 0 : id;
 }
 
-int ViewFlame_json(const struct Ui *ui, struct Bytes *out)
+static int json(const struct Ui *ui, struct Bytes *out)
 {
     const struct FlameTree *tree = &ui->flame.tree;
     return tree->count ? Json_stacks(out, tree->table) : -ENODATA;
@@ -211,7 +211,7 @@ static void click(struct FlameBoxes *boxes, struct FlameState *state,
         FlameState_select(state, branch);
 }
 
-bool ViewFlame_press(struct Ui *ui, int request, uint32_t key)
+static bool press(struct Ui *ui, int request, uint32_t key)
 {
     struct FlameState *state = &ui->flame;
     if (request == REQUEST_BACK)
@@ -275,7 +275,7 @@ static void reveal(struct FlameBoxes *boxes, struct FlameState *state,
     FlameState_select(state, branch);
 }
 
-bool ViewFlame_find(struct Ui *ui, int step, bool here)
+static bool find(struct Ui *ui, int step, bool here)
 {
     struct FlameState *state = &ui->flame;
     if (!state->tree.count)
@@ -294,14 +294,36 @@ bool ViewFlame_find(struct Ui *ui, int step, bool here)
     return false;
 }
 
-void ViewFlame_begin_search(struct Ui *ui)
+static void begin_search(struct Ui *ui)
 {
     ui->flame.search_zoom = ui->flame.zoom;
     ui->flame.search_selected = ui->flame.selected;
 }
 
-void ViewFlame_restart_search(struct Ui *ui)
+static void restart_search(struct Ui *ui)
 {
     ui->flame.zoom = ui->flame.search_zoom;
     ui->flame.selected = ui->flame.search_selected;
 }
+
+const struct View FLAME_VIEW = {
+    .name = "Flame",
+    .opens = {0,
+              0,
+              {'f'},
+              "flame graph: CPU time by who calls whom",
+              NULL,
+              "Flame",
+              9},
+    .own = KEYS,
+    .can = CAN_SEARCH | CAN_FUNCTION | CAN_RESET,
+    .open = open_view,
+    .want = want,
+    .draw = draw,
+    .reset = reset,
+    .press = press,
+    .find = find,
+    .begin_search = begin_search,
+    .restart_search = restart_search,
+    .function = selected_function,
+    .json = json};

@@ -102,17 +102,17 @@ static void add_binding(struct HelpText *help, const struct Binding *binding)
 }
 
 // Adds the keys that open views, and those that one view alone has.
-static void add_views(struct HelpText *help, const struct View *views)
+static void add_views(struct HelpText *help, const struct View *const *views)
 {
     add_heading(help, "Views");
     for (int i = 0; i < VIEW_COUNT; i++)
-        if (views[i].opens.keys[0])
-            add_binding(help, &views[i].opens);
+        if (views[i]->opens.keys[0])
+            add_binding(help, &views[i]->opens);
     for (int i = 0; i < VIEW_COUNT; i++) {
-        const struct Binding *own = views[i].own;
+        const struct Binding *own = views[i]->own;
         if (!own || i == VIEW_HELP)
             continue;
-        add_heading(help, views[i].name);
+        add_heading(help, views[i]->name);
         for (; own->keys[0]; own++)
             add_binding(help, own);
     }
@@ -198,7 +198,7 @@ static int clamp(int top, int count, int lines)
     return top < 0 ? 0 : top;
 }
 
-void ViewHelp_draw_page(struct Canvas *canvas, const struct View *views,
+void ViewHelp_draw_page(struct Canvas *canvas, const struct View *const *views,
                         int *top, unsigned reach)
 {
     struct HelpText keys = {.count = 0}, legend = {.count = 0};
@@ -233,26 +233,26 @@ void ViewHelp_draw_page(struct Canvas *canvas, const struct View *views,
 
 enum { HELP_CLOSE = REQUEST_OWN, HELP_PAGE };
 
-const struct Binding VIEW_HELP_KEYS[] = {
+static const struct Binding KEYS[] = {
     {HELP_CLOSE, 0, {PRESS_ESCAPE, 'q', PRESS_ENTER}, "back", NULL, "Back", 1},
     {HELP_PAGE, 0, {' '}, "one page down", NULL, "Next page", 2},
     {.request = 0},
 };
 
-void ViewHelp_open(struct Ui *ui, uint64_t function)
+static void open_view(struct Ui *ui, uint64_t function)
 {
     (void)function;
     ui->help_top = 0;
 }
 
-void ViewHelp_show(struct Ui *ui, const struct Status *status)
+static void draw(struct Ui *ui, const struct Status *status)
 {
     (void)status;
     ViewHelp_draw_page(&ui->canvas, ui->views, &ui->help_top,
                        Navigation_reach(ui));
 }
 
-bool ViewHelp_press(struct Ui *ui, int request, uint32_t key)
+static bool press(struct Ui *ui, int request, uint32_t key)
 {
     (void)key;
     if (request == HELP_CLOSE) {
@@ -267,3 +267,12 @@ bool ViewHelp_press(struct Ui *ui, int request, uint32_t key)
     return request != REQUEST_NONE && request != REQUEST_BACK &&
            request != REQUEST_REDRAW && request != REQUEST_QUIT;
 }
+
+const struct View HELP_VIEW = {
+    .name = "Help",
+    .opens = {0, 0, {PRESS_F1, '?', 'h'}, "this help", NULL, "Help", 1},
+    .own = KEYS,
+    .alone = true,
+    .open = open_view,
+    .draw = draw,
+    .press = press};

@@ -9,13 +9,9 @@
 
 // Draws from line *top on, and moves *top into range. Leaves out the keys whose
 // abilities are beyond `reach` (Navigation_reach). `views` are VIEW_COUNT.
-void ViewHelp_draw_page(struct Canvas *canvas, const struct View *views,
+void ViewHelp_draw_page(struct Canvas *canvas, const struct View *const *views,
                         int *top, unsigned reach);
 
-// As a row of VIEWS.
-extern const struct Binding VIEW_HELP_KEYS[];
-void ViewHelp_open(struct Ui *ui, uint64_t function);
-void ViewHelp_show(struct Ui *ui, const struct Status *status);
-bool ViewHelp_press(struct Ui *ui, int request, uint32_t key);
+extern const struct View HELP_VIEW;
 
 #endif

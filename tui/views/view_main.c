@@ -169,7 +169,7 @@ static bool press_menu(struct Ui *ui, int request, uint32_t key)
 
 // --- As a view
 
-void ViewMain_show(struct Ui *ui, const struct Status *status)
+static void draw(struct Ui *ui, const struct Status *status)
 {
     if (!ui->sort_menu) {
         ViewMain_draw(&ui->canvas, &ui->model, &ui->lists[VIEW_MAIN],
@@ -180,7 +180,7 @@ void ViewMain_show(struct Ui *ui, const struct Status *status)
     draw_menu(ui);
 }
 
-bool ViewMain_find(struct Ui *ui, int step, bool here)
+static bool find(struct Ui *ui, int step, bool here)
 {
     struct Table table;
     Table_fill(&table, &ui->model, NULL);
@@ -188,7 +188,7 @@ bool ViewMain_find(struct Ui *ui, int step, bool here)
                      here);
 }
 
-uint64_t ViewMain_function(const struct Ui *ui)
+static uint64_t selected_function(const struct Ui *ui)
 {
     struct Table table;
     Table_fill(&table, &ui->model, NULL);
@@ -196,7 +196,7 @@ uint64_t ViewMain_function(const struct Ui *ui)
     return row < 0 ? 0 : Model_row(&ui->model, (size_t)row)->id;
 }
 
-bool ViewMain_press(struct Ui *ui, int request, uint32_t key)
+static bool press(struct Ui *ui, int request, uint32_t key)
 {
     struct Model *model = &ui->model;
     struct List *list = &ui->lists[VIEW_MAIN];
@@ -228,3 +228,12 @@ bool ViewMain_press(struct Ui *ui, int request, uint32_t key)
         return true;
     }
 }
+
+const struct View MAIN_VIEW = {.name = "Functions",
+                               .can = CAN_SORT | CAN_SEARCH | CAN_FILTER |
+                                      CAN_FUNCTION | CAN_UNITS | CAN_COUNT |
+                                      CAN_RESET | CAN_HIDE,
+                               .draw = draw,
+                               .press = press,
+                               .find = find,
+                               .function = selected_function};

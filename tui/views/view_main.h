@@ -14,10 +14,6 @@ void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
                    struct List *list, const struct Layout *layout,
                    const struct Status *status);
 
-// As a row of VIEWS.
-void ViewMain_show(struct Ui *ui, const struct Status *status);
-bool ViewMain_press(struct Ui *ui, int request, uint32_t key);
-bool ViewMain_find(struct Ui *ui, int step, bool here);
-uint64_t ViewMain_function(const struct Ui *ui);
+extern const struct View MAIN_VIEW;
 
 #endif

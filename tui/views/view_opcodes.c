@@ -23,7 +23,7 @@
 
 enum { OPCODES_TURN = REQUEST_OWN };
 
-const struct Binding VIEW_OPCODES_KEYS[] = {
+static const struct Binding KEYS[] = {
     {OPCODES_TURN,
      0,
      {PRESS_TAB},
@@ -365,7 +365,7 @@ static void draw_pairs(struct Ui *ui, struct Box box)
         draw_nothing(&ui->canvas, box, NOTHING_YET);
 }
 
-void ViewOpcodes_show(struct Ui *ui, const struct Status *status)
+static void draw(struct Ui *ui, const struct Status *status)
 {
     struct Canvas *canvas = &ui->canvas;
     struct Box box = {ui->layout.table_y, 0, canvas->width}, side = box;
@@ -386,7 +386,7 @@ void ViewOpcodes_show(struct Ui *ui, const struct Status *status)
         draw_pairs(ui, side);
 }
 
-bool ViewOpcodes_find(struct Ui *ui, int step, bool here)
+static bool find(struct Ui *ui, int step, bool here)
 {
     struct ListRows rows = log_rows(&ui->model);
     ui->on_pairs = false;
@@ -395,14 +395,14 @@ bool ViewOpcodes_find(struct Ui *ui, int step, bool here)
 }
 
 // The function of the selected line of the log.
-uint64_t ViewOpcodes_function(const struct Ui *ui)
+static uint64_t selected_function(const struct Ui *ui)
 {
     struct ListRows rows = log_rows(&ui->model);
     long row = List_selected(&ui->lists[VIEW_OPCODES], &rows);
     return ui->on_pairs || row < 0 ? 0 : transition_at(&ui->model, row)->id;
 }
 
-bool ViewOpcodes_press(struct Ui *ui, int request, uint32_t key)
+static bool press(struct Ui *ui, int request, uint32_t key)
 {
     bool before = ui->on_pairs;
     struct Pairs pairs;
@@ -423,3 +423,19 @@ bool ViewOpcodes_press(struct Ui *ui, int request, uint32_t key)
         Navigation_enter(ui);
     return answer != LIST_IGNORES;
 }
+
+const struct View OPCODES_VIEW = {
+    .name = "Opcodes",
+    .opens = {0,
+              0,
+              {'o'},
+              "opcodes: the live log of specialisation",
+              NULL,
+              "Opcodes",
+              7},
+    .own = KEYS,
+    .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_COUNT | CAN_RESET,
+    .draw = draw,
+    .press = press,
+    .find = find,
+    .function = selected_function};

@@ -7,11 +7,6 @@
 
 #include "tui/views/view.h"
 
-// As a row of VIEWS.
-extern const struct Binding VIEW_OPCODES_KEYS[];
-void ViewOpcodes_show(struct Ui *ui, const struct Status *status);
-bool ViewOpcodes_press(struct Ui *ui, int request, uint32_t key);
-bool ViewOpcodes_find(struct Ui *ui, int step, bool here);
-uint64_t ViewOpcodes_function(const struct Ui *ui);
+extern const struct View OPCODES_VIEW;
 
 #endif

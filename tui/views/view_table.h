@@ -6,6 +6,6 @@
 
 #include "tui/views/view.h"
 
-extern const struct View VIEWS[VIEW_COUNT];
+extern const struct View *const VIEWS[VIEW_COUNT];
 
 #endif

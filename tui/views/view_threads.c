@@ -23,7 +23,7 @@
 
 enum { THREADS_CHOOSE = REQUEST_OWN };
 
-const struct Binding VIEW_THREADS_KEYS[] = {
+static const struct Binding KEYS[] = {
     {THREADS_CHOOSE,
      0,
      {PRESS_ENTER, PRESS_RIGHT},
@@ -324,7 +324,7 @@ static void draw_title(struct Ui *ui, const struct ThreadOrder *order)
                (struct Box){ui->layout.title_y, 1, canvas->width - 2}, 3);
 }
 
-void ViewThreads_show(struct Ui *ui, const struct Status *status)
+static void draw(struct Ui *ui, const struct Status *status)
 {
     struct Canvas *canvas = &ui->canvas;
     const struct Layout *layout = &ui->layout;
@@ -358,7 +358,7 @@ void ViewThreads_show(struct Ui *ui, const struct Status *status)
     close_list(&source);
 }
 
-bool ViewThreads_find(struct Ui *ui, int step, bool here)
+static bool find(struct Ui *ui, int step, bool here)
 {
     struct ThreadList source;
     open_list(ui, &source);
@@ -392,7 +392,7 @@ void ViewThreads_choose(struct Ui *ui, const struct Thread *thread)
                ThreadOrder_name(thread));
 }
 
-bool ViewThreads_press(struct Ui *ui, int request, uint32_t key)
+static bool press(struct Ui *ui, int request, uint32_t key)
 {
     struct ThreadsState *state = &ui->threads;
     struct List *list = &ui->lists[VIEW_THREADS];
@@ -414,3 +414,18 @@ bool ViewThreads_press(struct Ui *ui, int request, uint32_t key)
     close_list(&source);
     return answer != LIST_IGNORES || request == THREADS_CHOOSE;
 }
+
+const struct View THREADS_VIEW = {
+    .name = "Threads",
+    .opens = {0,
+              0,
+              {'t'},
+              "threads: shares of each, one or all",
+              NULL,
+              "Threads",
+              8},
+    .own = KEYS,
+    .can = CAN_SORT | CAN_SEARCH | CAN_COUNT | CAN_RESET,
+    .draw = draw,
+    .press = press,
+    .find = find};

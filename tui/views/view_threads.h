@@ -12,10 +12,6 @@
 // and says what that means for the numbers.
 void ViewThreads_choose(struct Ui *ui, const struct Thread *thread);
 
-// As a row of VIEWS.
-extern const struct Binding VIEW_THREADS_KEYS[];
-void ViewThreads_show(struct Ui *ui, const struct Status *status);
-bool ViewThreads_press(struct Ui *ui, int request, uint32_t key);
-bool ViewThreads_find(struct Ui *ui, int step, bool here);
+extern const struct View THREADS_VIEW;
 
 #endif
