@@ -38,21 +38,38 @@ void Strip_right(struct Strip *strip)
     last(strip)->right = true;
 }
 
-void Strip_add(struct Strip *strip, enum Style style, const char *format, ...)
+static void add(struct Strip *strip, enum Style style, const char *format,
+                va_list arguments)
 {
     size_t room = STRIP_TEXT - strip->used;
     if (strip->span_count == STRIP_SPANS || room < 2)
         return;
-    va_list arguments;
-    va_start(arguments, format);
     int length = vsnprintf(strip->text + strip->used, room, format, arguments);
-    va_end(arguments);
     if (length < 0)
         return;
     strip->spans[strip->span_count++] = (struct StripSpan){
         .style = (uint8_t)style, .at = (uint16_t)strip->used};
     last(strip)->span_count++;
     strip->used += (size_t)length < room ? (size_t)length + 1 : room;
+}
+
+void Strip_add(struct Strip *strip, enum Style style, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(strip, style, format, arguments);
+    va_end(arguments);
+}
+
+void Strip_label(struct Strip *strip, int importance, const char *label,
+                 const char *format, ...)
+{
+    va_list arguments;
+    Strip_item(strip, importance);
+    Strip_add(strip, STYLE_FAINT, "%s ", label);
+    va_start(arguments, format);
+    add(strip, STYLE_PLAIN, format, arguments);
+    va_end(arguments);
 }
 
 static int natural_width(const struct Strip *strip, const struct Canvas *canvas,

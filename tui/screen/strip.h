@@ -47,6 +47,9 @@ void Strip_right(struct Strip *strip);
 // Adds text to the newest item.
 void Strip_add(struct Strip *strip, enum Style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// Begins an item: a faint label and its value.
+void Strip_label(struct Strip *strip, int importance, const char *label,
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 // Fits the items into the box, with `gap` blanks between them, and draws them.
 void Strip_draw(struct Strip *strip, struct Canvas *canvas, struct Box box,
                 int gap);

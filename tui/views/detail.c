@@ -89,15 +89,13 @@ static void add_calls(struct Strip *strip, const struct Row *row)
 
 static void add_sites(struct Strip *strip, const struct Row *row)
 {
-    static const char *const marks[] = {"●", "◐", "○"};
-    static const enum Style styles[] = {STYLE_ARMED, STYLE_PARTIAL, STYLE_DARK};
     const struct Function *now = row->now;
     char age[NUMBER_MAX];
     if (now->state > STATE_DARK)
         return;
     Strip_item(strip, 3);
-    Strip_add(strip, styles[now->state], "%s %s", marks[now->state],
-              State_name(now->state));
+    Strip_add(strip, STATE_MARKS[now->state].style, "%s %s",
+              STATE_MARKS[now->state].mark, State_name(now->state));
     if (now->sites != NULL_U64 && now->dark_sites <= now->sites)
         Strip_add(strip, STYLE_FAINT, ", %llu of %llu sites armed",
                   (unsigned long long)(now->sites - now->dark_sites),
@@ -113,10 +111,8 @@ static void add_cost(struct Strip *strip, const struct Function *now,
     char cycles[NUMBER_MAX], time[NUMBER_MAX];
     if (!isfinite(now->avg_cycles))
         return;
-    Strip_item(strip, 5);
-    Strip_add(strip, STYLE_FAINT, "a call ");
-    Strip_add(strip, STYLE_PLAIN, "%s cyc",
-              Number_count(cycles, now->avg_cycles));
+    Strip_label(strip, 5, "a call", "%s cyc",
+                Number_count(cycles, now->avg_cycles));
     if (display->tsc_hz > 0)
         Strip_add(strip, STYLE_FAINT, " = %s",
                   Number_ns(time, now->avg_cycles / display->tsc_hz * 1e9));

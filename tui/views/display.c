@@ -13,6 +13,10 @@
 // a shorter call may measure as anything from 0 to this.
 #define LEAST_NS 20.0
 
+const struct StateMark STATE_MARKS[] = {[STATE_ARMED] = {"●", STYLE_ARMED},
+                                        [STATE_PARTIAL] = {"◐", STYLE_PARTIAL},
+                                        [STATE_DARK] = {"○", STYLE_DARK}};
+
 const char *Display_cycles(char out[NUMBER_MAX], double cycles,
                            const struct Display *display)
 {

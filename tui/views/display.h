@@ -16,6 +16,12 @@ struct Display {
     double tsc_hz; // cycles a second; NaN: the process does not report it
 };
 
+// How a function's state looks, by enum FunctionState.
+extern const struct StateMark {
+    const char *mark;
+    enum Style style;
+} STATE_MARKS[STATE_DARK + 1];
+
 // Cycles, or the time that they took.
 const char *Display_cycles(char out[NUMBER_MAX], double cycles,
                            const struct Display *display);

@@ -16,21 +16,13 @@ void Header_draw_line(struct Strip *strip, struct Canvas *canvas, int y)
     Strip_draw(strip, canvas, box, canvas->width < HEADER_WIDE ? 2 : 3);
 }
 
-void Header_add_label(struct Strip *strip, int importance, const char *label,
-                      const char *value)
-{
-    Strip_item(strip, importance);
-    Strip_add(strip, STYLE_FAINT, "%s ", label);
-    Strip_add(strip, STYLE_PLAIN, "%s", value);
-}
-
 void Header_add_since(struct Strip *strip, const struct Model *model)
 {
     char number[NUMBER_MAX];
     if (model->reset)
-        Header_add_label(strip, 2, "since reset",
-                         Number_uptime(number, model->snapshot->uptime_s -
-                                                   model->base_uptime));
+        Strip_label(strip, 2, "since reset", "%s",
+                    Number_uptime(number, model->snapshot->uptime_s -
+                                              model->base_uptime));
     if (model->baseline) {
         Strip_item(strip, 0);
         Strip_add(strip, STYLE_PROMPT, "change in %s",
@@ -38,6 +30,31 @@ void Header_add_since(struct Strip *strip, const struct Model *model)
                                             model->baseline_uptime));
         Strip_add(strip, STYLE_FAINT, " (b)");
     }
+}
+
+void Header_add_specialisation(struct Strip *strip, const struct Model *model,
+                               bool sum)
+{
+    const struct Tally *tally = &model->tally;
+    char number[NUMBER_MAX];
+    if (tally->specializable > 0) {
+        Strip_label(strip, 4, "specialised", "%.0f%%",
+                    tally->specialized / tally->specializable * 100);
+        Strip_add(strip, STYLE_FAINT, " of %s sites",
+                  Number_grouped(number, (uint64_t)tally->specializable));
+    }
+    if (!isfinite(tally->deopts_per_s))
+        return;
+    bool some = tally->deopts_per_s >= 0.05;
+    Strip_item(strip, some || sum ? 3 : 5);
+    Strip_add(strip, some ? STYLE_ALERT : STYLE_FAINT, "deopts ");
+    // Ocular reads the bytecode a few times a second, so there may be more.
+    Strip_add(strip, some ? STYLE_ALERT : STYLE_PLAIN, "%s%s/s",
+              some ? ">=" : "", Number_rate(number, tally->deopts_per_s));
+    if (sum)
+        Strip_add(strip, STYLE_FAINT, ", %s%s in all",
+                  tally->deopts > 0 ? ">=" : "",
+                  Number_count(number, tally->deopts));
 }
 
 // --- The process
@@ -71,7 +88,7 @@ static void add_process(struct Strip *strip, const struct Snapshot *snapshot)
     if (snapshot->pid != NULL_U64) {
         snprintf(number, sizeof number, "%llu",
                  (unsigned long long)snapshot->pid);
-        Header_add_label(strip, 2, "pid", number);
+        Strip_label(strip, 2, "pid", "%s", number);
     }
     Strip_item(strip, 1);
     Strip_add(strip, STYLE_STRONG, "%s",
@@ -88,11 +105,11 @@ static void add_process(struct Strip *strip, const struct Snapshot *snapshot)
         Strip_add(strip, STYLE_PLAIN, "%.20s", snapshot->mode);
     }
     if (snapshot->threshold != NULL_U64)
-        Header_add_label(strip, 6, "threshold",
-                         Number_grouped(number, snapshot->threshold));
+        Strip_label(strip, 6, "threshold", "%s",
+                    Number_grouped(number, snapshot->threshold));
     if (isfinite(snapshot->uptime_s))
-        Header_add_label(strip, 3, "up",
-                         Number_uptime(number, snapshot->uptime_s));
+        Strip_label(strip, 3, "up", "%s",
+                    Number_uptime(number, snapshot->uptime_s));
 }
 
 void Header_draw(struct Canvas *canvas, const struct Model *model,

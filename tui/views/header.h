@@ -15,11 +15,12 @@
 void Header_draw(struct Canvas *canvas, const struct Model *model,
                  const struct Status *status);
 void Header_draw_line(struct Strip *strip, struct Canvas *canvas, int y);
-// Adds an item: a faint label and its value.
-void Header_add_label(struct Strip *strip, int importance, const char *label,
-                      const char *value);
 // Adds the time since the reset and since the baseline, if there is one. The
 // model must have a snapshot.
 void Header_add_since(struct Strip *strip, const struct Model *model);
+// Adds the share of sites that are specialised and the rate of deopts. `sum`:
+// their sum, too, and there they are more important.
+void Header_add_specialisation(struct Strip *strip, const struct Model *model,
+                               bool sum);
 
 #endif

@@ -100,7 +100,7 @@ static void add_events(struct Strip *strip, const struct Model *model)
     if (isfinite(model->tally.events_per_s)) {
         snprintf(rate, sizeof rate, "%s/s",
                  Number_rate(number, model->tally.events_per_s));
-        Header_add_label(strip, 6, "events", rate);
+        Strip_label(strip, 6, "events", "%s", rate);
         if (model->reset)
             Strip_add(strip, STYLE_FAINT, ", %s since reset",
                       Number_count(number, Row_u64(snapshot->events) -
@@ -122,7 +122,7 @@ static void add_functions(struct Strip *strip, const struct Model *model)
     uint64_t total = snapshot->functions_total;
     if (total == NULL_U64 || total < snapshot->function_count)
         total = snapshot->function_count;
-    Header_add_label(strip, 7, "functions", Number_grouped(number, total));
+    Strip_label(strip, 7, "functions", "%s", Number_grouped(number, total));
     if (total > snapshot->function_count)
         Strip_add(strip, STYLE_FAINT, ", the first %s",
                   Number_grouped(number, snapshot->function_count));

@@ -51,9 +51,7 @@ static void add_window(struct Strip *strip, const struct Model *model)
     char text[WINDOW_TEXT];
     if (!*Window_text(text, &model->window))
         return;
-    Strip_item(strip, 3);
-    Strip_add(strip, STYLE_FAINT, "over ");
-    Strip_add(strip, STYLE_PLAIN, "%s", text);
+    Strip_label(strip, 3, "over", "%s", text);
     unsigned long long signal = snapshot->sampler_signal;
     unsigned long long untimed = snapshot->sampler_untimed;
     if (untimed == NULL_U64) // an older process
@@ -94,27 +92,6 @@ static void add_unseen(struct Strip *strip, const struct Snapshot *snapshot)
                 Row_u64(snapshot->sampler_truncated) / samples);
     add_if_much(strip, 7, STYLE_FAINT, "untraced", snapshot->sampler_elsewhere);
     add_if_much(strip, 7, STYLE_FAINT, "gone", gone);
-}
-
-static void add_specialisation(struct Strip *strip, const struct Tally *tally)
-{
-    char number[NUMBER_MAX];
-    if (tally->specializable > 0) {
-        Strip_item(strip, 4);
-        Strip_add(strip, STYLE_FAINT, "specialised ");
-        Strip_add(strip, STYLE_PLAIN, "%.0f%%",
-                  tally->specialized / tally->specializable * 100);
-        Strip_add(strip, STYLE_FAINT, " of %s sites",
-                  Number_grouped(number, (uint64_t)tally->specializable));
-    }
-    if (isfinite(tally->deopts_per_s)) {
-        bool some = tally->deopts_per_s >= 0.05;
-        Strip_item(strip, some ? 3 : 5);
-        Strip_add(strip, some ? STYLE_ALERT : STYLE_FAINT, "deopts ");
-        // Ocular reads the bytecode a few times a second, so there may be more.
-        Strip_add(strip, some ? STYLE_ALERT : STYLE_PLAIN, "%s%s/s",
-                  some ? ">=" : "", Number_rate(number, tally->deopts_per_s));
-    }
 }
 
 static void add_choices(struct Strip *strip, const struct Model *model,
@@ -160,9 +137,7 @@ static void add_unlisted(struct Strip *strip, const struct Model *model)
     char number[NUMBER_MAX];
     if (!(share >= 0.0005)) // the text would be zero
         return;
-    Strip_item(strip, 2);
-    Strip_add(strip, STYLE_FAINT, "others ");
-    Strip_add(strip, STYLE_PLAIN, "%s", Number_percent(number, share));
+    Strip_label(strip, 2, "others", "%s", Number_percent(number, share));
 }
 
 static void add_threads(struct Strip *strip, const struct Model *model)
@@ -179,7 +154,7 @@ static void add_threads(struct Strip *strip, const struct Model *model)
         Strip_flex(strip, 22);
         Strip_add(strip, STYLE_FAINT, " of %s", number);
     } else if (living) {
-        Header_add_label(strip, 6, "threads", number);
+        Strip_label(strip, 6, "threads", "%s", number);
         Strip_add(strip, STYLE_FAINT, " (all)");
     }
 }
@@ -204,7 +179,7 @@ void HeaderWhole_draw(struct Canvas *canvas, const struct Model *model,
                                              : TREND_CELLS);
     if (model->sampled)
         add_window(&strip, model);
-    add_specialisation(&strip, &model->tally);
+    Header_add_specialisation(&strip, model, false);
     add_threads(&strip, model);
     add_children(&strip, status->untraced_children);
     add_unlisted(&strip, model);

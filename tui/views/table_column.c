@@ -201,8 +201,6 @@ static void put_cycles(struct ListCell *out, const struct TableCell *cell)
 
 static void put_state(struct ListCell *out, const struct TableCell *cell)
 {
-    static const char *const marks[] = {"●", "◐", "○"};
-    static const enum Style styles[] = {STYLE_ARMED, STYLE_PARTIAL, STYLE_DARK};
     char age[NUMBER_MAX];
     const struct Row *row = cell->row;
     uint64_t state = row->now->state;
@@ -215,9 +213,9 @@ static void put_state(struct ListCell *out, const struct TableCell *cell)
         Number_age(age, row->now->age_s);
     else
         age[0] = 0;
-    snprintf(out->text, sizeof out->text, "%s %s%s", marks[state], age,
-             stale ? "!" : "");
-    out->style = (uint8_t)(stale ? STYLE_ALERT : styles[state]);
+    snprintf(out->text, sizeof out->text, "%s %s%s", STATE_MARKS[state].mark,
+             age, stale ? "!" : "");
+    out->style = (uint8_t)(stale ? STYLE_ALERT : STATE_MARKS[state].style);
 }
 
 static void put_sites(struct ListCell *out, const struct TableCell *cell)

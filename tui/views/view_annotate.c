@@ -125,13 +125,11 @@ static void add_calls(struct Strip *strip, const struct Row *row)
     bool known = isfinite(Row_estimated(row)) && Row_is_sure(row);
     if (!isfinite(best))
         return;
-    Strip_item(strip, 3);
-    Strip_add(strip, STYLE_FAINT, "calls ");
-    Strip_add(strip, STYLE_PLAIN, "%s%s",
-              exact   ? ""
-              : known ? "~"
-                      : ">=",
-              Number_count(number, best));
+    Strip_label(strip, 3, "calls", "%s%s",
+                exact   ? ""
+                : known ? "~"
+                        : ">=",
+                Number_count(number, best));
     if (!exact && known && isfinite(seen))
         Strip_add(strip, STYLE_FAINT, " (seen >=%s)",
                   Number_count(number, seen));
@@ -149,25 +147,18 @@ static void add_cycles(struct Strip *strip, const char *what,
 
 static void add_state(struct Strip *strip, const struct Function *now)
 {
-    static const struct {
-        const char *mark;
-        uint8_t style;
-    } states[] = {[STATE_ARMED] = {"●", STYLE_ARMED},
-                  [STATE_PARTIAL] = {"◐", STYLE_PARTIAL},
-                  [STATE_DARK] = {"○", STYLE_DARK}};
     char number[NUMBER_MAX];
     if (now->state > STATE_DARK)
         return;
     Strip_item(strip, 2);
-    Strip_add(strip, states[now->state].style, "%s", states[now->state].mark);
+    Strip_add(strip, STATE_MARKS[now->state].style, "%s",
+              STATE_MARKS[now->state].mark);
     if (now->sites != NULL_U64 && now->dark_sites <= now->sites)
         Strip_add(strip, STYLE_PLAIN, " %llu of %llu sites armed",
                   (unsigned long long)(now->sites - now->dark_sites),
                   (unsigned long long)now->sites);
     if (isfinite(now->age_s)) {
-        Strip_item(strip, 5);
-        Strip_add(strip, STYLE_FAINT, "age ");
-        Strip_add(strip, STYLE_PLAIN, "%s", Number_age(number, now->age_s));
+        Strip_label(strip, 5, "age", "%s", Number_age(number, now->age_s));
     }
 }
 
@@ -194,9 +185,7 @@ static void add_period(struct Strip *strip, const struct AnnotateState *state)
     if (!isfinite(samples) || (whole && !(samples > 0)) ||
         (whole && samples >= FEW_SAMPLES))
         return;
-    Strip_item(strip, whole ? 8 : 2);
-    Strip_add(strip, STYLE_FAINT, "shares of ");
-    Strip_add(strip, STYLE_PLAIN, "%.0f", samples);
+    Strip_label(strip, whole ? 8 : 2, "shares of", "%.0f", samples);
     Strip_add(strip, STYLE_FAINT, " sample%s", samples == 1 ? "" : "s");
     if (!whole)
         Strip_add(strip, STYLE_FAINT, " in %.0f s%s", state->period_s, about);

@@ -227,9 +227,7 @@ static void draw_title(struct Ui *ui)
         struct CallTotal all =
             Tree_total(now, state->own ? &state->calls : NULL);
         if (Window_share(number, window, all.total)) {
-            Strip_item(&strip, 3);
-            Strip_add(&strip, STYLE_FAINT, "with callees ");
-            Strip_add(&strip, STYLE_PLAIN, "%s", number);
+            Strip_label(&strip, 3, "with callees", "%s", number);
             Strip_add(&strip, STYLE_FAINT, " of a core");
             if (Window_share(number, window, all.self)) {
                 Strip_add(&strip, STYLE_FAINT, ", by itself ");

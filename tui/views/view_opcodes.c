@@ -294,32 +294,13 @@ static bool add_storms(struct Strip *strip, const struct Snapshot *now)
 
 static void draw_title(struct Ui *ui)
 {
-    const struct Tally *tally = &ui->model.tally;
     struct Canvas *canvas = &ui->canvas;
-    char number[NUMBER_MAX];
     struct Strip strip;
     Strip_init(&strip);
     Strip_item(&strip, 0);
     Strip_add(&strip, STYLE_STRONG, "Opcodes");
     bool storms = add_storms(&strip, ui->model.snapshot);
-    if (tally->specializable > 0) {
-        Strip_item(&strip, 4);
-        Strip_add(&strip, STYLE_FAINT, "specialised ");
-        Strip_add(&strip, STYLE_PLAIN, "%.0f%%",
-                  tally->specialized / tally->specializable * 100);
-        Strip_add(&strip, STYLE_FAINT, " of %s sites",
-                  Number_grouped(number, (uint64_t)tally->specializable));
-    }
-    if (isfinite(tally->deopts_per_s)) {
-        bool some = tally->deopts_per_s >= 0.05;
-        Strip_item(&strip, 3);
-        Strip_add(&strip, some ? STYLE_ALERT : STYLE_FAINT, "deopts ");
-        Strip_add(&strip, some ? STYLE_ALERT : STYLE_PLAIN, "%s%s/s",
-                  some ? ">=" : "", Number_rate(number, tally->deopts_per_s));
-        Strip_add(&strip, STYLE_FAINT, ", %s%s in all",
-                  tally->deopts > 0 ? ">=" : "",
-                  Number_count(number, tally->deopts));
-    }
+    Header_add_specialisation(&strip, &ui->model, true);
     Header_add_since(&strip, &ui->model);
     if (*ui->model.filter) {
         Strip_item(&strip, 0);
