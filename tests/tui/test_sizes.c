@@ -3,13 +3,11 @@
 // screen, no text covers another, a table has rows, and a notice says what
 // cannot fit. This holds with a prompt open and in the list of processes, too.
 // SIZES=all takes every size, not only some.
-#include "tests/tui/sample.h"
+#include "tests/tui/stage.h"
 #include "tui/app/chooser_draw.h"
 #include "tui/app/frame.h"
 #include "tui/app/keyboard.h"
 #include "tui/views/navigation.h"
-#include "tui/views/ui.h"
-#include "tui/views/view_annotate.h"
 #include "tui/views/view_table.h"
 
 #include <locale.h>
@@ -26,60 +24,28 @@
 #include "tests/between.h"
 #include "tests/sanitizers.h"
 
-struct Stage { // a viewer without a process
-    struct Feed feed;
-    struct Ui ui;
-    struct SampleWish wish;
-};
-
 // A source whose lines may be anything, too.
 static char source_path[] = "/tmp/ocular-sizes-XXXXXX";
 
 static void set_up(struct Stage *stage, bool ascii, struct SampleWish wish)
 {
-    stage->wish = wish;
-    stage->feed = (struct Feed){.rate_s = 1, .heard_at = Feed_now()};
-    Ui_init(&stage->ui, VIEWS, &stage->feed, ascii);
+    Stage_init(stage, 150, 40);
+    stage->ui.canvas.ascii = ascii;
     for (wish.tick = 0; wish.tick < 4; wish.tick++)
-        assert_int_equal(Model_push(&stage->ui.model, Sample_new(wish)), 0);
-}
-
-// Gives the view in front the stacks or the code that it waits for.
-static void deliver(struct Stage *stage)
-{
-    struct Ui *ui = &stage->ui;
-    uint64_t id = stage->feed.listing.id;
-    if (ui->view == VIEW_FLAME && !ui->flame.tree.count &&
-        !stage->wish.no_sampler) {
-        struct FlameTable *stacks = Sample_stacks(stage->wish);
-        if (stage->wish.hostile)
-            Sample_make_hostile_stacks(stacks);
-        FlameState_take(&ui->flame, stacks);
-    }
-    if (ui->view != VIEW_ANNOTATE || !id || ui->annotate.listing)
-        return;
-    struct Listing *listing = Sample_listing(id, source_path);
-    if (stage->wish.hostile)
-        Sample_make_hostile(listing);
-    stage->feed.listing.newest = listing;
-    ANNOTATE_VIEW.want(ui);
+        Stage_push(stage, wish);
+    Frame_draw(&stage->ui);
 }
 
 // A view without content would prove nothing.
-static void check_is_fed(const struct Stage *stage)
+static void check_is_fed(const struct Stage *stage, bool sampled)
 {
     const struct Ui *ui = &stage->ui;
     if (ui->view == VIEW_ANNOTATE)
         assert_true(ui->annotate.annotation.count > 8);
-    if (ui->view == VIEW_CALLERS && !stage->wish.no_sampler)
+    if (ui->view == VIEW_CALLERS && sampled)
         assert_true(ui->callers.tree.count > 4);
-    if (ui->view == VIEW_FLAME && !stage->wish.no_sampler)
+    if (ui->view == VIEW_FLAME && sampled)
         assert_true(ui->flame.tree.count > 8);
-}
-
-static void tear_down(struct Stage *stage)
-{
-    Ui_release(&stage->ui);
 }
 
 static void check_cells(const struct Canvas *canvas)
@@ -154,14 +120,12 @@ static void check_every_size(const char *keys, bool ascii,
     struct Stage stage;
     uint32_t key;
     set_up(&stage, ascii, wish);
-    assert_int_equal(Ui_resize(&stage.ui, 150, 40), 0);
-    Frame_draw(&stage.ui);
     while ((key = Key_parse(&keys)) != 0) {
         Keyboard_press(&stage.ui, key);
-        deliver(&stage);
+        Stage_deliver(&stage, wish, source_path);
         Frame_draw(&stage.ui);
     }
-    check_is_fed(&stage);
+    check_is_fed(&stage, !wish.no_sampler);
     for (int width = 60; width <= 400;
          width = next(width, width < 160 ? 11 : 61, every))
         for (int height = 12; height <= 120;
@@ -169,7 +133,7 @@ static void check_every_size(const char *keys, bool ascii,
             check_screen(&stage, width, height);
     for (int size = 0; size < 60; size += 7)
         check_screen(&stage, size, 1 + size / 5);
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 // Every view, with nothing and with everything switched on; the first ones
@@ -298,14 +262,14 @@ static void test_resizing(void **state)
             continue;
         Keyboard_press(&stage.ui,
                        keys[(random >> 24) % (sizeof keys / sizeof *keys)]);
-        deliver(&stage);
+        Stage_deliver(&stage, (struct SampleWish){0}, source_path);
         Frame_draw(&stage.ui);
         const struct List *list = &stage.ui.lists[stage.ui.view];
         if (list->count)
             assert_between(list->selected, list->top,
                            list->top + list->height - 1);
     }
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 int main(void)

@@ -6,12 +6,9 @@
 // does for each function, costs many times that. (`make bench ARGS=--viewer`
 // has milliseconds of a terminal.)
 #include "tests/sanitizers.h"
-#include "tests/tui/sample.h"
+#include "tests/tui/stage.h"
 #include "tui/app/frame.h"
 #include "tui/app/keyboard.h"
-#include "tui/views/ui.h"
-#include "tui/views/view_annotate.h"
-#include "tui/views/view_table.h"
 
 #include <locale.h>
 #include <setjmp.h>
@@ -105,16 +102,9 @@ static double yardstick(void)
     return least;
 }
 
-struct Stage {
-    struct Feed feed;
-    struct Ui ui;
-};
-
 static void set_up(struct Stage *stage)
 {
-    stage->feed = (struct Feed){.rate_s = 1, .heard_at = Feed_now()};
-    Ui_init(&stage->ui, VIEWS, &stage->feed, false);
-    assert_int_equal(Ui_resize(&stage->ui, 150, 40), 0);
+    Stage_init(stage, 150, 40);
     for (int i = 0; i < 3; i++)
         assert_int_equal(Model_push(&stage->ui.model, decode()), 0);
     Frame_draw(&stage->ui);
@@ -122,17 +112,9 @@ static void set_up(struct Stage *stage)
 
 static void press(struct Stage *stage, uint32_t key)
 {
-    struct Ui *ui = &stage->ui;
-    Keyboard_press(ui, key);
-    if (ui->view == VIEW_ANNOTATE && stage->feed.listing.id &&
-        !ui->annotate.listing) {
-        stage->feed.listing.newest =
-            Sample_listing(stage->feed.listing.id, "<string>");
-        ANNOTATE_VIEW.want(ui);
-    }
-    if (ui->view == VIEW_FLAME && !ui->flame.tree.count)
-        FlameState_take(&ui->flame, Sample_stacks((struct SampleWish){0}));
-    Frame_draw(ui);
+    Keyboard_press(&stage->ui, key);
+    Stage_deliver(stage, (struct SampleWish){0}, "<string>");
+    Frame_draw(&stage->ui);
 }
 
 static double cost_of_key(struct Stage *stage, uint32_t key)
@@ -206,7 +188,7 @@ static void test_every_view(void **state)
         press(&stage, PRESS_ESCAPE); // the prompt of /
         judge(views[i].name, "a snapshot", cost_of_snapshot(&stage) / unit,
               SNAPSHOT_MOST);
-        Ui_release(&stage.ui);
+        Stage_release(&stage);
     }
 }
 

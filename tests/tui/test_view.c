@@ -2,12 +2,11 @@
 // The table of views: no key means two things in one view, every view opens
 // from every other one, and Esc leads back the same way.
 #include "tests/sanitizers.h"
-#include "tests/tui/sample.h"
+#include "tests/tui/stage.h"
 #include "tui/app/frame.h"
 #include "tui/app/keyboard.h"
 #include "tui/app/updates.h"
 #include "tui/views/navigation.h"
-#include "tui/views/ui.h"
 #include "tui/views/view_table.h"
 
 #include <errno.h>
@@ -19,39 +18,11 @@
 
 #include <cmocka.h>
 
-struct Stage { // a viewer without a process
-    struct Feed feed;
-    struct Ui ui;
-};
-
 static void set_up(struct Stage *stage, int width, int height)
 {
-    stage->feed = (struct Feed){.rate_s = 1};
-    Ui_init(&stage->ui, VIEWS, &stage->feed, false);
-    assert_int_equal(Ui_resize(&stage->ui, width, height), 0);
+    Stage_init(stage, width, height);
     for (unsigned tick = 0; tick < 3; tick++)
-        assert_int_equal(
-            Model_push(&stage->ui.model,
-                       Sample_new((struct SampleWish){.tick = tick})),
-            0);
-    Frame_draw(&stage->ui);
-}
-
-static void set_up_blank(struct Stage *stage, int width, int height)
-{
-    *stage = (struct Stage){.feed = {.rate_s = 1}};
-    Ui_init(&stage->ui, VIEWS, &stage->feed, false);
-    assert_int_equal(Ui_resize(&stage->ui, width, height), 0);
-}
-
-static void tear_down(struct Stage *stage)
-{
-    Ui_release(&stage->ui);
-}
-
-static void press(struct Stage *stage, uint32_t key)
-{
-    Keyboard_press(&stage->ui, key);
+        Stage_push(stage, (struct SampleWish){.tick = tick});
     Frame_draw(&stage->ui);
 }
 
@@ -66,22 +37,6 @@ static void expect_offered(struct Stage *stage, const char *label, bool offered)
         fail_msg("%s: \"%s\" is%s offered: %s",
                  Navigation_front(&stage->ui)->name, label,
                  offered ? " not" : "", line);
-}
-
-// Draws, and searches the screen for words.
-static void expect_drawn(struct Stage *stage, const char *words, bool there)
-{
-    struct Bytes drawn;
-    Frame_draw(&stage->ui);
-    Bytes_init(&drawn);
-    Canvas_write(&stage->ui.canvas, &drawn);
-    Bytes_put_u8(&drawn, 0);
-    assert_int_equal(drawn.error, 0);
-    if ((strstr((char *)drawn.data, words) != NULL) != there)
-        fail_msg("%s: \"%s\" is%s there:\n%s",
-                 Navigation_front(&stage->ui)->name, words, there ? " not" : "",
-                 drawn.data);
-    Bytes_release(&drawn);
 }
 
 // The message where no function is selected.
@@ -100,7 +55,7 @@ static void expect_refused(struct Stage *stage, const char *words)
         if (View_request(view, keys[i]) >= REQUEST_OWN ||
             View_opened_by(VIEWS, keys[i]) == front)
             continue;
-        press(stage, keys[i]);
+        Stage_press(stage, keys[i]);
         assert_int_equal(stage->ui.view, front);
         if (!strstr(stage->ui.message, words))
             fail_msg("%s: \"%s\", not \"%s\"", view->name, stage->ui.message,
@@ -115,7 +70,7 @@ static void select_box(struct Stage *stage, int depth)
                     Sample_stacks((struct SampleWish){.tick = 5}));
     Frame_draw(&stage->ui);
     while (depth--)
-        press(stage, 'j');
+        Stage_press(stage, 'j');
 }
 
 static void check_binding(const struct Binding *binding, const char *what)
@@ -187,22 +142,16 @@ static void test_every_view_from_every_view(void **state)
             Frame_draw(&stage.ui);
             uint32_t key = opener(VIEWS[from], (enum ViewId)to);
             if (key && to != from) {
-                press(&stage, key);
+                Stage_press(&stage, key);
                 assert_int_equal(stage.ui.view, to);
-                press(&stage, PRESS_ESCAPE);
+                Stage_press(&stage, PRESS_ESCAPE);
             }
             assert_int_equal(stage.ui.view, from);
             if (from != VIEW_MAIN)
-                press(&stage, PRESS_ESCAPE);
+                Stage_press(&stage, PRESS_ESCAPE);
             assert_int_equal(stage.ui.view, VIEW_MAIN);
-            tear_down(&stage);
+            Stage_release(&stage);
         }
-}
-
-static void type(struct Stage *stage, const char *text)
-{
-    for (; *text; text++)
-        press(stage, (uint8_t)*text);
 }
 
 // The file of an export exists already. What the user types meanwhile, or
@@ -216,32 +165,32 @@ static void test_a_question_that_comes_late(void **state)
     struct Prompt *prompt = &ui->prompt;
     (void)state;
     set_up(&stage, 150, 40);
-    press(&stage, 'e');
-    press(&stage, 21); // Ctrl-U
-    type(&stage, "old.json");
-    press(&stage, PRESS_ENTER);
-    press(&stage, '/');
+    Stage_press(&stage, 'e');
+    Stage_press(&stage, 21); // Ctrl-U
+    Stage_type(&stage, "old.json");
+    Stage_press(&stage, PRESS_ENTER);
+    Stage_press(&stage, '/');
     Updates_answer(ui, &exists);
-    type(&stage, "y");
+    Stage_type(&stage, "y");
     assert_int_equal(prompt->kind, PROMPT_SEARCH);
     assert_string_equal(prompt->text, "y");
     assert_string_equal(ui->message, ""); // nothing was asked for
-    press(&stage, PRESS_ESCAPE);
+    Stage_press(&stage, PRESS_ESCAPE);
     assert_int_equal(prompt->kind, PROMPT_OVERWRITE_EXPORT);
     assert_string_equal(prompt->text, "old.json");
-    expect_drawn(&stage, "Overwrite? y/n", true);
-    press(&stage, 'n');
+    Stage_expect(&stage, "Overwrite? y/n", true);
+    Stage_press(&stage, 'n');
     Frame_draw(ui); // it is asked once
     assert_int_equal(prompt->kind, PROMPT_NONE);
 
     Updates_answer(ui, &exists);
     Keyboard_press(ui, 'y'); // nobody has seen it yet
     assert_string_equal(ui->message, "");
-    expect_drawn(&stage, "Overwrite? y/n", true);
-    press(&stage, 'y');
+    Stage_expect(&stage, "Overwrite? y/n", true);
+    Stage_press(&stage, 'y');
     assert_non_null(strstr(ui->message, "cannot be asked")); // no process
     assert_int_equal(prompt->kind, PROMPT_NONE);
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 // A function that is gone does not become its neighbour.
@@ -252,7 +201,7 @@ static void test_a_function_that_has_gone(void **state)
     struct Snapshot *later = Sample_new((struct SampleWish){.tick = 9});
     (void)state;
     set_up(&stage, 150, 40);
-    press(&stage, PRESS_ENTER);
+    Stage_press(&stage, PRESS_ENTER);
     assert_true(Navigation_function(ui) == 1);
     expect_offered(&stage, "a Re-arm", true);
     later->functions++;
@@ -260,7 +209,7 @@ static void test_a_function_that_has_gone(void **state)
     assert_int_equal(Model_push(&ui->model, later), 0);
     Frame_draw(ui);
     expect_refused(&stage, "The process does not list this function.");
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 static void test_no_function_at_all(void **state)
@@ -268,12 +217,12 @@ static void test_no_function_at_all(void **state)
     struct Stage stage;
     (void)state;
     set_up(&stage, 150, 40);
-    press(&stage, 't');
+    Stage_press(&stage, 't');
     expect_refused(&stage, "Threads: there is nothing to do that with here.");
-    press(&stage, PRESS_ESCAPE);
+    Stage_press(&stage, PRESS_ESCAPE);
     Model_filter(&stage.ui.model, "nowhere to be found");
     expect_refused(&stage, "No function is selected here.");
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 // A view that opens too early says what it waits for.
@@ -285,17 +234,17 @@ static void test_before_the_first_snapshot(void **state)
         struct Stage stage;
         if (id == VIEW_HELP)
             continue;
-        set_up_blank(&stage, 80, 24);
+        Stage_init(&stage, 80, 24);
         Navigation_open(&stage.ui, (enum ViewId)id);
-        expect_drawn(&stage,
+        Stage_expect(&stage,
                      asks ? "No function is selected."
                           : "Waiting for the first numbers",
                      true);
         strcpy(stage.feed.notice, "It is starting.");
-        expect_drawn(&stage,
+        Stage_expect(&stage,
                      asks ? "No function is selected." : "It is starting.",
                      true);
-        tear_down(&stage);
+        Stage_release(&stage);
     }
 }
 
@@ -306,15 +255,15 @@ static void test_without_a_sampler(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct Stage stage;
-        set_up_blank(&stage, 150, 30);
+        Stage_init(&stage, 150, 30);
         stage.feed.newest =
             Sample_new((struct SampleWish){.no_sampler = 1, .trouble = 1});
         assert_int_equal(Updates_poll(&stage.ui), 1);
         assert_non_null(strstr(stage.ui.message, "may not read"));
         stage.ui.message[0] = 0; // once
         Navigation_open(&stage.ui, views[i]);
-        expect_drawn(&stage, "this process may not read its own", true);
-        tear_down(&stage);
+        Stage_expect(&stage, "this process may not read its own", true);
+        Stage_release(&stage);
     }
 }
 
@@ -324,19 +273,19 @@ static void test_clicks_among_threads(void **state)
     struct Ui *ui = &stage.ui;
     (void)state;
     set_up(&stage, 150, 40);
-    press(&stage, 't');
-    press(&stage, Key_click(20, ui->layout.body_y + 2));
+    Stage_press(&stage, 't');
+    Stage_press(&stage, Key_click(20, ui->layout.body_y + 2));
     assert_int_equal(ui->lists[VIEW_THREADS].selected, 2);
     assert_int_equal(ui->view, VIEW_THREADS);
-    press(&stage, Key_click(20, ui->layout.body_y + 2));
+    Stage_press(&stage, Key_click(20, ui->layout.body_y + 2));
     assert_int_equal(ui->view, VIEW_MAIN);
     assert_true(ui->model.one_thread);
     assert_int_equal(ui->model.thread.tid, 48214);
-    press(&stage, 't');
-    press(&stage, Key_click(20, ui->layout.table_y)); // CPU TIME
-    press(&stage, Key_click(20, ui->layout.table_y));
+    Stage_press(&stage, 't');
+    Stage_press(&stage, Key_click(20, ui->layout.table_y)); // CPU TIME
+    Stage_press(&stage, Key_click(20, ui->layout.table_y));
     assert_true(ui->threads.invert);
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 static struct Thread *threads_of(struct Snapshot *snapshot)
@@ -362,32 +311,32 @@ static void test_a_tid_that_comes_again(void **state)
     (void)state;
     set_up(&stage, 150, 40);
     assert_int_equal(Model_push(&ui->model, snapshot), 0);
-    press(&stage, 't');
+    Stage_press(&stage, 't');
     for (int i = 1; i <= 5; i++) { // each of them can be selected
-        press(&stage, 'j');
+        Stage_press(&stage, 'j');
         assert_int_equal(list->selected, i);
         Frame_draw(ui);
         assert_int_equal(list->selected, i);
     }
     for (int i = 0; i < 3; i++)
-        press(&stage, 'k');
+        Stage_press(&stage, 'k');
     assert_int_equal(Model_push(&ui->model, with_a_tid_twice(4)), 0);
     Frame_draw(ui);
     assert_int_equal(list->selected, 2);
-    press(&stage, PRESS_ENTER);
+    Stage_press(&stage, PRESS_ENTER);
     assert_true(Model_thread(&ui->model) == &ui->model.snapshot->threads[1]);
-    press(&stage, 't');
-    expect_drawn(&stage, "● Thread-1 (serve)", true);
-    expect_drawn(&stage, "● has ended", false);
+    Stage_press(&stage, 't');
+    Stage_expect(&stage, "● Thread-1 (serve)", true);
+    Stage_expect(&stage, "● has ended", false);
     // The second ends, too, and a third one gets its id.
     snapshot = with_a_tid_twice(5);
     threads_of(snapshot)[2].tid = snapshot->threads[1].tid;
     threads_of(snapshot)[1].ended = 1;
     assert_int_equal(Model_push(&ui->model, snapshot), 0);
-    expect_drawn(&stage, "● Thread-1 (serve) (e…", true);
-    expect_drawn(&stage, "● pool-0", false);
+    Stage_expect(&stage, "● Thread-1 (serve) (e…", true);
+    Stage_expect(&stage, "● pool-0", false);
     assert_true(ui->threads.pin.ended);
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 // Shares of one thread are not compared with those of all, and a message says
@@ -398,24 +347,24 @@ static void test_a_thread_and_a_baseline(void **state)
     struct Ui *ui = &stage.ui;
     (void)state;
     set_up(&stage, 150, 40);
-    press(&stage, 'b');
-    expect_drawn(&stage, "change in", true);
-    press(&stage, 't');
-    press(&stage, 'j');
-    press(&stage, PRESS_ENTER);
+    Stage_press(&stage, 'b');
+    Stage_expect(&stage, "change in", true);
+    Stage_press(&stage, 't');
+    Stage_press(&stage, 'j');
+    Stage_press(&stage, PRESS_ENTER);
     assert_true(ui->model.one_thread);
     assert_non_null(strstr(ui->message,
                            "The baseline is dropped: shares "
                            "are those of thread MainThread"));
-    expect_drawn(&stage, "change in", false);
-    press(&stage, 'b');
-    press(&stage, PRESS_ESCAPE);
+    Stage_expect(&stage, "change in", false);
+    Stage_press(&stage, 'b');
+    Stage_press(&stage, PRESS_ESCAPE);
     assert_false(ui->model.one_thread);
     assert_non_null(strstr(ui->message,
                            "The baseline is dropped: shares "
                            "are those of all threads"));
-    expect_drawn(&stage, "change in", false);
-    tear_down(&stage);
+    Stage_expect(&stage, "change in", false);
+    Stage_release(&stage);
 }
 
 // --- What is offered is done
@@ -455,7 +404,7 @@ static void open_whole(struct Stage *stage, enum ViewId id)
     Updates_poll(&stage->ui);
     Frame_draw(&stage->ui);
     for (const char *key = moves[id]; key && *key; key++)
-        press(stage, (uint32_t)*key);
+        Stage_press(stage, (uint32_t)*key);
 }
 
 // Draws with the next numbers, without a key or after one: a change since now
@@ -475,8 +424,7 @@ static void check_after(enum ViewId id, const struct Binding *binding,
         0);
     Frame_draw(&stage.ui);
     picture(&stage, out);
-    Listing_free(stage.feed.listing.newest);
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 static void check_key(enum ViewId id, const struct Binding *binding)
@@ -527,10 +475,10 @@ static void test_every_key_in_every_view(void **state)
                 set_up(&stage, sizes[size][0], sizes[size][1]);
                 Navigation_open(&stage.ui, (enum ViewId)id);
                 Frame_draw(&stage.ui);
-                press(&stage, key);
-                press(&stage, key);
-                press(&stage, PRESS_ESCAPE);
-                tear_down(&stage);
+                Stage_press(&stage, key);
+                Stage_press(&stage, key);
+                Stage_press(&stage, PRESS_ESCAPE);
+                Stage_release(&stage);
             }
 }
 
@@ -545,13 +493,13 @@ static void test_pausing_what_has_ended(void **state)
     stage.feed.ended = true;
     Frame_draw(&stage.ui);
     expect_offered(&stage, "Space Pause", false);
-    press(&stage, ' ');
+    Stage_press(&stage, ' ');
     assert_false(stage.feed.paused);
     assert_non_null(strstr(stage.ui.message, "It has ended"));
     stage.feed.paused = true;
-    press(&stage, ' ');
+    Stage_press(&stage, ' ');
     assert_false(stage.feed.paused);
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 int main(void)

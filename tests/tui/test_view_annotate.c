@@ -2,15 +2,11 @@
 // The annotate view on a listing made by hand: what each line says, at every
 // size, with hostile names and sources, and what it says while there is no
 // code.
-#include "ipc/base/heap.h"
-#include "tests/tui/sample.h"
+#include "tests/tui/stage.h"
 #include "tui/app/frame.h"
-#include "tui/app/keyboard.h"
 #include "tui/app/updates.h"
 #include "tui/screen/gauge.h"
-#include "tui/views/ui.h"
 #include "tui/views/view_annotate.h"
-#include "tui/views/view_table.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -22,11 +18,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-struct Stage { // a viewer without a process
-    struct Feed feed;
-    struct Ui ui;
-};
 
 static char source_path[] = "/tmp/ocular-view-XXXXXX";
 static const char source_text[] =
@@ -41,24 +32,9 @@ static const char source_text[] =
 
 static void set_up(struct Stage *stage, int width, int height)
 {
-    stage->feed = (struct Feed){.rate_s = 1, .pid = getpid()};
-    Ui_init(&stage->ui, VIEWS, &stage->feed, false);
-    assert_int_equal(Ui_resize(&stage->ui, width, height), 0);
-    assert_int_equal(Model_push(&stage->ui.model,
-                                Sample_new((struct SampleWish){.tick = 1})),
-                     0);
-    Frame_draw(&stage->ui);
-}
-
-static void tear_down(struct Stage *stage)
-{
-    Listing_free(stage->feed.listing.newest);
-    Ui_release(&stage->ui);
-}
-
-static void press(struct Stage *stage, uint32_t key)
-{
-    Keyboard_press(&stage->ui, key);
+    Stage_init(stage, width, height);
+    stage->feed.pid = getpid();
+    Stage_push(stage, (struct SampleWish){.tick = 1});
     Frame_draw(&stage->ui);
 }
 
@@ -76,25 +52,15 @@ static void open_view(struct Stage *stage, int width, int height,
                       const char *file)
 {
     set_up(stage, width, height);
-    press(stage, PRESS_ENTER);
+    Stage_press(stage, PRESS_ENTER);
     assert_int_equal(stage->ui.view, VIEW_ANNOTATE);
     answer(stage, Sample_listing(stage->ui.annotate.id, file));
-}
-
-static char *text_of(struct Stage *stage)
-{
-    struct Bytes bytes;
-    Bytes_init(&bytes);
-    Canvas_write(&stage->ui.canvas, &bytes);
-    Bytes_put(&bytes, "", 1);
-    assert_int_equal(bytes.error, 0);
-    return (char *)bytes.data;
 }
 
 // Is there a line with all these parts, in this order?
 static void expect_line(struct Stage *stage, const char *const *parts)
 {
-    char *text = text_of(stage), *saved, *line;
+    char *text = strdup(Stage_text(stage)), *saved, *line;
     for (line = strtok_r(text, "\n", &saved); line;
          line = strtok_r(NULL, "\n", &saved)) {
         const char *at = line;
@@ -104,11 +70,9 @@ static void expect_line(struct Stage *stage, const char *const *parts)
         if (!parts[i])
             break;
     }
-    if (!line) {
-        Heap_free(text);
-        fail_msg("no line with \"%s\" in:\n%s", parts[0], text_of(stage));
-    }
-    Heap_free(text);
+    free(text);
+    if (!line)
+        fail_msg("no line with \"%s\" in:\n%s", parts[0], Stage_text(stage));
 }
 
 #define EXPECT(...)                                                            \
@@ -135,9 +99,9 @@ static void test_what_the_lines_say(void **state)
     EXPECT("JUMP_BACKWARD", "to L1", "○", "dark");
     EXPECT("30", "L2: RETURN_CONST", "(never ran)", "●", "0");
     EXPECT("8", "return \"中文\"");
-    press(&stage, 'u');
+    Stage_press(&stage, 'u');
     EXPECT("HITS", "TIME", "NS");
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 static void test_nothing_harmful(void **state)
@@ -145,13 +109,12 @@ static void test_nothing_harmful(void **state)
     struct Stage stage;
     (void)state;
     open_view(&stage, 150, 40, source_path);
-    char *text = text_of(&stage);
+    const char *text = Stage_text(&stage);
     for (const char *at = text; *at; at++)
         assert_true(*at == '\n' || (unsigned char)*at >= 0x20);
     assert_null(strstr(text, "\xe2\x80\xae"));
     assert_null(strstr(text, "\t"));
-    Heap_free(text);
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 // A narrow screen has the word after "->", too, for which the wide one has a
@@ -170,10 +133,10 @@ static void test_what_a_narrow_screen_says(void **state)
         EXPECT("BINARY_OP", "*", "-> never", ">=512");
     }
     assert_int_equal(Ui_resize(&stage.ui, 150, 120), 0);
-    press(&stage, '?');
+    Stage_press(&stage, '?');
     EXPECT("-> deopt!");
     EXPECT("-> never");
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 // Returns the cells of a line's bar, and their style; the line contains that
@@ -181,13 +144,12 @@ static void test_what_a_narrow_screen_says(void **state)
 static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
 {
     const struct Canvas *canvas = &stage->ui.canvas;
-    char *frame = text_of(stage);
+    const char *frame = Stage_text(stage);
     int y = 0, cells = 0;
     const char *found = strstr(frame, text);
     assert_non_null(found);
     for (const char *at = frame; at < found; at++)
         y += *at == '\n';
-    Heap_free(frame);
     for (int x = 0; x < canvas->width; x++) {
         const struct Cell *cell = Canvas_cell(canvas, y, x);
         if (cell->code < 0x2588 || cell->code > 0x258F)
@@ -212,7 +174,7 @@ static void test_bars(void **state)
     assert_int_equal(bar_of(&stage, "BINARY_OP", &style), 2); // 16 %
     assert_int_equal(style, Gauge_heat(.16));
     assert_int_equal(bar_of(&stage, "LOAD_FAST", &style), 0);
-    tear_down(&stage);
+    Stage_release(&stage);
     open_view(&stage, 150, 40, source_path);
     struct Listing *listing = Sample_listing(stage.ui.annotate.id, source_path);
     struct ListingRow *rows = (void *)(uintptr_t)listing->rows;
@@ -234,7 +196,7 @@ static void test_bars(void **state)
     answer(&stage, listing);
     EXPECT("LOAD_FAST", "20");
     assert_int_equal(bar_of(&stage, "LOAD_FAST", &style), 0);
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 static void fail_with(struct Stage *stage, int error, const char *why)
@@ -251,7 +213,7 @@ static void test_while_there_is_nothing(void **state)
     struct Stage stage;
     (void)state;
     set_up(&stage, 120, 30);
-    press(&stage, PRESS_ENTER);
+    Stage_press(&stage, PRESS_ENTER);
     EXPECT("Asking the process for the code");
     stage.feed.listing.number = 7; // asked long ago
     stage.feed.listing.asked_at = Feed_now() - 9;
@@ -263,10 +225,9 @@ static void test_while_there_is_nothing(void **state)
     EXPECT("gone");
     EXPECT("There is no code to show: this function is gone.");
     fail_with(&stage, EIO, "\x1b[31m");
-    char *text = text_of(&stage);
+    const char *text = Stage_text(&stage);
     assert_null(strchr(text, '\x1b'));
-    Heap_free(text);
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 // A function that is made anew has another id: the view follows it.
@@ -275,7 +236,7 @@ static void test_a_function_that_is_replaced(void **state)
     struct Stage stage;
     (void)state;
     set_up(&stage, 120, 30);
-    press(&stage, PRESS_ENTER);
+    Stage_press(&stage, PRESS_ENTER);
     struct AnnotateState *view = &stage.ui.annotate;
     const struct Row *row = Model_row_of(&stage.ui.model, view->id);
     struct Listing *listing = Sample_listing(view->id, source_path);
@@ -294,7 +255,7 @@ static void test_a_function_that_is_replaced(void **state)
     ANNOTATE_VIEW.want(&stage.ui);
     assert_true(view->id == id);
     assert_null(view->listing);
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 // A late answer about another function is not shown.
@@ -303,11 +264,11 @@ static void test_a_late_answer(void **state)
     struct Stage stage;
     (void)state;
     set_up(&stage, 120, 30);
-    press(&stage, PRESS_ENTER);
+    Stage_press(&stage, PRESS_ENTER);
     answer(&stage, Sample_listing(stage.ui.annotate.id + 1, source_path));
     assert_null(stage.ui.annotate.listing);
     EXPECT("Asking the process");
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 int main(void)

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 // tui/views/view_flame: boxes lie inside their callers' boxes at every size,
 // and keys lead where the help says.
-#include "tests/tui/sample.h"
+#include "tests/tui/stage.h"
 #include "tui/app/frame.h"
-#include "tui/app/keyboard.h"
 #include "tui/views/navigation.h"
-#include "tui/views/ui.h"
-#include "tui/views/view_flame.h"
-#include "tui/views/view_table.h"
 
 #include <locale.h>
 #include <setjmp.h>
@@ -16,32 +12,12 @@
 
 #include <cmocka.h>
 
-struct Stage { // a viewer without a process
-    struct Feed feed;
-    struct Ui ui;
-};
-
 static void set_up(struct Stage *stage, int width, int height)
 {
-    struct SampleWish wish = {.tick = 5};
-
-    stage->feed = (struct Feed){.rate_s = 1};
-    Ui_init(&stage->ui, VIEWS, &stage->feed, false);
-    assert_int_equal(Ui_resize(&stage->ui, width, height), 0);
-    assert_int_equal(Model_push(&stage->ui.model, Sample_new(wish)), 0);
+    Stage_init(stage, width, height);
+    Stage_push(stage, (struct SampleWish){.tick = 5});
     Navigation_open(&stage->ui, VIEW_FLAME);
-    FlameState_take(&stage->ui.flame, Sample_stacks(wish));
-    Frame_draw(&stage->ui);
-}
-
-static void tear_down(struct Stage *stage)
-{
-    Ui_release(&stage->ui);
-}
-
-static void press(struct Stage *stage, uint32_t key)
-{
-    Keyboard_press(&stage->ui, key);
+    Stage_deliver(stage, (struct SampleWish){.tick = 5}, NULL);
     Frame_draw(&stage->ui);
 }
 
@@ -64,20 +40,6 @@ static const char *zoomed(const struct Stage *stage)
         .name;
 }
 
-static void shows(const struct Stage *stage, const char *text, bool expected)
-{
-    struct Bytes bytes;
-    bool found;
-
-    Bytes_init(&bytes);
-    Canvas_write(&stage->ui.canvas, &bytes);
-    Bytes_put_u8(&bytes, 0);
-    found = strstr((char *)bytes.data, text) != NULL;
-    if (found != expected)
-        fail_msg("'%s' is%s on\n%s", text, found ? "" : " not", bytes.data);
-    Bytes_release(&bytes);
-}
-
 static void test_moving(void **state)
 {
     struct Stage stage;
@@ -85,27 +47,27 @@ static void test_moving(void **state)
     (void)state;
     set_up(&stage, 100, 30);
     assert_string_equal(selected(&stage), "all threads");
-    press(&stage, PRESS_DOWN); // the hottest
+    Stage_press(&stage, PRESS_DOWN); // the hottest
     assert_string_equal(selected(&stage), "<module>");
-    press(&stage, 'j');
+    Stage_press(&stage, 'j');
     assert_string_equal(selected(&stage), "Plan.execute");
-    press(&stage, PRESS_RIGHT);
+    Stage_press(&stage, PRESS_RIGHT);
     assert_string_not_equal(selected(&stage), "Plan.execute");
-    press(&stage, PRESS_LEFT);
+    Stage_press(&stage, PRESS_LEFT);
     assert_string_equal(selected(&stage), "Plan.execute");
     for (int i = 0; i < 20; i++)
-        press(&stage, PRESS_LEFT);
+        Stage_press(&stage, PRESS_LEFT);
     assert_true(strlen(selected(&stage)) > 0); // no further than the end
-    press(&stage, 'k');
-    press(&stage, PRESS_UP);
-    press(&stage, PRESS_UP);
+    Stage_press(&stage, 'k');
+    Stage_press(&stage, PRESS_UP);
+    Stage_press(&stage, PRESS_UP);
     assert_string_equal(selected(&stage), "all threads");
-    press(&stage, PRESS_END);
+    Stage_press(&stage, PRESS_END);
     assert_int_not_equal(stage.ui.flame.selected.depth, 0);
-    press(&stage, PRESS_HOME);
+    Stage_press(&stage, PRESS_HOME);
     assert_string_equal(selected(&stage), "all threads");
     assert_int_equal(stage.ui.view, VIEW_FLAME);
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 static void test_clicks(void **state)
@@ -115,23 +77,17 @@ static void test_clicks(void **state)
 
     (void)state;
     set_up(&stage, 100, 30);
-    press(&stage, Key_click(50, layout->body_y + 1));
+    Stage_press(&stage, Key_click(50, layout->body_y + 1));
     assert_string_equal(selected(&stage), "<module>");
-    press(&stage, Key_click(50, layout->body_y + 1)); // once more: zoom
+    Stage_press(&stage, Key_click(50, layout->body_y + 1)); // once more: zoom
     assert_string_equal(zoomed(&stage), "<module>");
-    press(&stage, Key_click(50, layout->body_y)); // its caller: out again
+    Stage_press(&stage, Key_click(50, layout->body_y)); // its caller: out again
     assert_string_equal(zoomed(&stage), "all threads");
-    press(&stage, Key_click(50, layout->body_y + 15)); // nothing is there
-    press(&stage, Key_click(99, 29));
-    press(&stage, Key_click(99, 0));
+    Stage_press(&stage, Key_click(50, layout->body_y + 15)); // nothing is there
+    Stage_press(&stage, Key_click(99, 29));
+    Stage_press(&stage, Key_click(99, 0));
     assert_string_equal(selected(&stage), "all threads");
-    tear_down(&stage);
-}
-
-static void type(struct Stage *stage, const char *keys)
-{
-    for (; *keys; keys++)
-        press(stage, (uint32_t)*keys);
+    Stage_release(&stage);
 }
 
 // A match outside of the zoom moves the zoom out, no further than needed.
@@ -141,20 +97,20 @@ static void test_search_outside(void **state)
 
     (void)state;
     set_up(&stage, 100, 30);
-    type(&stage, "jj");
-    press(&stage, PRESS_ENTER);
+    Stage_type(&stage, "jj");
+    Stage_press(&stage, PRESS_ENTER);
     assert_string_equal(zoomed(&stage), "Plan.execute");
-    type(&stage, "/parse_row");
-    press(&stage, PRESS_ENTER);
+    Stage_type(&stage, "/parse_row");
+    Stage_press(&stage, PRESS_ENTER);
     assert_string_equal(selected(&stage), "parse_row");
     assert_string_equal(zoomed(&stage), "<module>");
-    shows(&stage, "parse_row", true);
-    press(&stage, PRESS_ENTER);
-    type(&stage, "/<module>"); // its caller
-    press(&stage, PRESS_ENTER);
+    Stage_expect(&stage, "parse_row", true);
+    Stage_press(&stage, PRESS_ENTER);
+    Stage_type(&stage, "/<module>"); // its caller
+    Stage_press(&stage, PRESS_ENTER);
     assert_string_equal(selected(&stage), "<module>");
     assert_string_equal(zoomed(&stage), "<module>");
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 // Each letter searches from where the search began, and leaves the zoom of
@@ -165,14 +121,14 @@ static void test_search_letter_by_letter(void **state)
 
     (void)state;
     set_up(&stage, 60, 12);
-    type(&stage, "j/and_then");
+    Stage_type(&stage, "j/and_then");
     assert_non_null(strstr(zoomed(&stage), "and_then"));
-    press(&stage, '#'); // nobody's
+    Stage_press(&stage, '#'); // nobody's
     assert_string_equal(selected(&stage), "<module>");
     assert_string_equal(zoomed(&stage), "all threads");
-    press(&stage, PRESS_BACKSPACE);
+    Stage_press(&stage, PRESS_BACKSPACE);
     assert_non_null(strstr(zoomed(&stage), "and_then"));
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 // The function of the zoom does not run any more: its caller stands for it
@@ -184,9 +140,9 @@ static void test_what_is_gone_for_the_moment(void **state)
 
     (void)state;
     set_up(&stage, 100, 30);
-    press(&stage, 'j');
-    press(&stage, 'j');
-    press(&stage, PRESS_ENTER);
+    Stage_press(&stage, 'j');
+    Stage_press(&stage, 'j');
+    Stage_press(&stage, PRESS_ENTER);
     less->row_count = 2; // root and <module>
     FlameState_take(&stage.ui.flame, less);
     Frame_draw(&stage.ui);
@@ -195,7 +151,7 @@ static void test_what_is_gone_for_the_moment(void **state)
                     Sample_stacks((struct SampleWish){.tick = 7}));
     Frame_draw(&stage.ui);
     assert_string_equal(zoomed(&stage), "Plan.execute");
-    tear_down(&stage);
+    Stage_release(&stage);
 }
 
 // The view says why there is nothing; stacks that came stay for a while.
@@ -210,22 +166,23 @@ static void test_opened_too_late(void **state)
     Navigation_back(&stage.ui);
     Navigation_open(&stage.ui, VIEW_FLAME); // the stacks of the end
     Frame_draw(&stage.ui);
-    shows(&stage, "has ended", false);
-    shows(&stage, "EqualityConstraint", true);
+    Stage_expect(&stage, "has ended", false);
+    Stage_expect(&stage, "EqualityConstraint", true);
     Navigation_back(&stage.ui);
     assert_int_equal(Model_push(&stage.ui.model, later), 0);
     Navigation_open(&stage.ui,
                     VIEW_FLAME); // stacks of a minute ago are dropped
     Frame_draw(&stage.ui);
-    shows(&stage, "The program has ended, and its stacks were not asked", true);
+    Stage_expect(&stage, "The program has ended, and its stacks were not asked",
+                 true);
     stage.feed.ended = false;
     stage.feed.paused = true;
     Frame_draw(&stage.ui);
-    shows(&stage, "Space goes on", true);
+    Stage_expect(&stage, "Space goes on", true);
     stage.feed.paused = false;
     Frame_draw(&stage.ui);
-    shows(&stage, "Waiting for the first stacks", true);
-    tear_down(&stage);
+    Stage_expect(&stage, "Waiting for the first stacks", true);
+    Stage_release(&stage);
 }
 
 // CPU time of all rows since the start.
@@ -257,39 +214,39 @@ static void test_windows(void **state)
     (void)state;
     set_up(&stage, 100, 30); // the sampler has run for 7 s
     view = &stage.ui.flame;
-    press(&stage, 'w');
-    shows(&stage, "no other yet", true);
+    Stage_press(&stage, 'w');
+    Stage_expect(&stage, "no other yet", true);
     take(&stage, 8);
-    shows(&stage, "over 3 s, 300 samples", true);
+    Stage_expect(&stage, "over 3 s, 300 samples", true);
     take(&stage, 30);
     take(&stage, 33);
-    shows(&stage, "over 25 s, 2", true); // what there is
-    press(&stage, 'w');
-    shows(&stage, "over 28 s, 2", true);
-    press(&stage, 'w');
-    shows(&stage, "500 samples, since the start", true);
+    Stage_expect(&stage, "over 25 s, 2", true); // what there is
+    Stage_press(&stage, 'w');
+    Stage_expect(&stage, "over 28 s, 2", true);
+    Stage_press(&stage, 'w');
+    Stage_expect(&stage, "500 samples, since the start", true);
     assert_true(fabs(view->tree.branches[0].total - total_of(33)) < 1e-6);
-    press(&stage, 'w');
-    press(&stage, 'r'); // in this view, it shows the window that begins
-    shows(&stage, "no other yet", true);
+    Stage_press(&stage, 'w');
+    Stage_press(&stage, 'r'); // in this view, it shows the window that begins
+    Stage_expect(&stage, "no other yet", true);
     take(&stage, 38);
-    shows(&stage, "over 5 s, 500 samples, since r", true);
+    Stage_expect(&stage, "over 5 s, 500 samples, since r", true);
     Navigation_back(
         &stage.ui); // elsewhere, the window begins with the next answer
-    press(&stage, 'r');
+    Stage_press(&stage, 'r');
     take(&stage, 39);
     Navigation_open(&stage.ui, VIEW_FLAME);
     take(&stage, 44);
-    shows(&stage, "over 5 s, 500 samples, since r", true);
-    press(&stage, 'w');
-    shows(&stage, "since", false);
-    press(&stage, 'w');
-    shows(&stage, "over 5 s, 500 samples", true);
+    Stage_expect(&stage, "over 5 s, 500 samples, since r", true);
+    Stage_press(&stage, 'w');
+    Stage_expect(&stage, "since", false);
+    Stage_press(&stage, 'w');
+    Stage_expect(&stage, "over 5 s, 500 samples", true);
     take(&stage, 2); // another trace: nothing of the old one is left
-    shows(&stage, "no other yet", true);
+    Stage_expect(&stage, "no other yet", true);
     take(&stage, 3);
-    shows(&stage, "over 1 s, 100 samples", true);
-    tear_down(&stage);
+    Stage_expect(&stage, "over 1 s, 100 samples", true);
+    Stage_release(&stage);
 }
 
 int main(void)

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// See stage.h.
+#include "tests/tui/stage.h"
+
+#include "tui/app/frame.h"
+#include "tui/app/keyboard.h"
+#include "tui/views/navigation.h"
+#include "tui/views/view_table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+void Stage_init(struct Stage *stage, int width, int height)
+{
+    stage->feed = (struct Feed){.rate_s = 1, .heard_at = Feed_now()};
+    Bytes_init(&stage->screen);
+    Ui_init(&stage->ui, VIEWS, &stage->feed, false);
+    assert_int_equal(Ui_resize(&stage->ui, width, height), 0);
+}
+
+void Stage_release(struct Stage *stage)
+{
+    Listing_free(stage->feed.listing.newest);
+    Bytes_release(&stage->screen);
+    Ui_release(&stage->ui);
+}
+
+void Stage_push(struct Stage *stage, struct SampleWish wish)
+{
+    assert_int_equal(Model_push(&stage->ui.model, Sample_new(wish)), 0);
+}
+
+void Stage_deliver(struct Stage *stage, struct SampleWish wish,
+                   const char *file)
+{
+    struct Ui *ui = &stage->ui;
+    uint64_t id = stage->feed.listing.id;
+    if (ui->view == VIEW_FLAME && !ui->flame.tree.count && !wish.no_sampler) {
+        struct FlameTable *stacks = Sample_stacks(wish);
+        if (wish.hostile)
+            Sample_make_hostile_stacks(stacks);
+        FlameState_take(&ui->flame, stacks);
+    }
+    if (ui->view != VIEW_ANNOTATE || !id || ui->annotate.listing)
+        return;
+    struct Listing *listing = Sample_listing(id, file);
+    if (wish.hostile)
+        Sample_make_hostile(listing);
+    stage->feed.listing.newest = listing;
+    VIEWS[VIEW_ANNOTATE]->want(ui);
+}
+
+void Stage_press(struct Stage *stage, uint32_t key)
+{
+    Keyboard_press(&stage->ui, key);
+    Frame_draw(&stage->ui);
+}
+
+void Stage_type(struct Stage *stage, const char *keys)
+{
+    for (; *keys; keys++)
+        Stage_press(stage, (uint8_t)*keys);
+}
+
+const char *Stage_text(struct Stage *stage)
+{
+    Bytes_release(&stage->screen);
+    Bytes_init(&stage->screen);
+    Canvas_write(&stage->ui.canvas, &stage->screen);
+    Bytes_put_u8(&stage->screen, 0);
+    assert_int_equal(stage->screen.error, 0);
+    return (const char *)stage->screen.data;
+}
+
+void Stage_expect(struct Stage *stage, const char *words, bool there)
+{
+    Frame_draw(&stage->ui);
+    const char *text = Stage_text(stage);
+    if ((strstr(text, words) != NULL) != there)
+        fail_msg("%s: \"%s\" is%s there:\n%s",
+                 Navigation_front(&stage->ui)->name, words, there ? " not" : "",
+                 text);
+}
