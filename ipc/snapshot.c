@@ -204,12 +204,6 @@ void *Snapshot_alloc(struct Snapshot *snapshot, size_t size)
     return Arena_alloc(&snapshot->arena, size);
 }
 
-const char *Snapshot_copy(struct Snapshot *snapshot, const char *text,
-                          size_t size)
-{
-    return Arena_copy(&snapshot->arena, text, size);
-}
-
 const char *Snapshot_text(struct Snapshot *snapshot, const char *text)
 {
     return Arena_text(&snapshot->arena, text);

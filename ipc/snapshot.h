@@ -192,9 +192,6 @@ void Snapshot_renew(struct Snapshot *snapshot);
 void *Snapshot_alloc(struct Snapshot *snapshot, size_t size);
 // A copy of text (NULL stays NULL); NULL when memory is out.
 const char *Snapshot_text(struct Snapshot *snapshot, const char *text);
-// The same for `size` bytes that need not end in a NUL.
-const char *Snapshot_copy(struct Snapshot *snapshot, const char *text,
-                          size_t size);
 // Bytes held, for memory accounts.
 size_t Snapshot_bytes(const struct Snapshot *snapshot);
 
