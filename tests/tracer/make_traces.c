@@ -162,7 +162,7 @@ static void add_sample(struct SampleTrack *track, struct Timeline *timeline,
     SampleTrack_add(track, timeline, &sample);
 }
 
-// What our own threads add, of threads that there are and that there are not.
+// Events of Ocular's own threads. Some name a thread that does not exist.
 static void fill_own(struct Timeline *timeline, uint64_t now)
 {
     struct SampleTrack *track = calloc(1, sizeof *track);

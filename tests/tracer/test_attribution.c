@@ -362,7 +362,7 @@ static void test_time_in_c_is_a_part_of_running(void **state)
     add(100, 50);
     assert_int_equal(Counter_get(&a->share.in_c.total_ns), 100);
     assert_int_equal(Counter_get(&b->share.in_c.total_ns), 0);
-    STACK(0x9000, 0x2000); // the frame on top called, which is nobody's
+    STACK(0x9000, 0x2000); // b has called a function that is not known
     add(100, 0);
     assert_int_equal(Counter_get(&b->share.in_c.total_ns), 0);
 }
@@ -400,8 +400,8 @@ static void test_samples_per_instruction(void **state)
 
     (void)state;
     assert_int_equal(Code_instruction_count(code), 4);
-    STACK(0x9000, code->who.address); // what it called is nobody's
-    stack.in_c = true;                // nor is it in C, then
+    STACK(0x9000, code->who.address); // it has called an unknown function
+    stack.in_c = true;                // which is in C, not the caller
     for (int offset = -4; offset < 2 * UNITS + 4; offset++) {
         stack.frames[1].instruction = (uintptr_t)live + (uintptr_t)offset;
         assert_int_equal(Attribution_unit(&attribution, code, &stack.frames[1]),
@@ -424,8 +424,8 @@ static void test_samples_per_instruction(void **state)
     assert_int_equal(samples[4 + 2], 1);
 }
 
-// Where there was none at its first sample it is tried again, and nothing that
-// could be had is lost (make asan).
+// If memory was out at a function's first sample, the next sample allocates
+// again. Nothing that was allocated leaks (make asan).
 static void test_memory_is_out(void **state)
 {
     const void *samples;
@@ -447,7 +447,7 @@ static void test_memory_is_out(void **state)
 
 // --- What the innermost frame does ---
 
-// `caller` on top of c, at that unit.
+// Judges a stack whose top frame is in `caller`, at code unit `unit`.
 static void judge_at(unsigned unit, bool active)
 {
     STACK(caller->who.address, 0x3000);

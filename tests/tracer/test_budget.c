@@ -149,7 +149,8 @@ static double fewer_cores(double t)
     return t < 60 ? 8 : 0.6;
 }
 
-// Who works, if with less than before, or never, or has no budget.
+// A program that works, with fewer cores than before, too; one that never
+// works; one without a budget.
 static void test_snapshots_do_not_wait_otherwise(void **state)
 {
     struct World worlds[] = {world(fewer_cores, 0.01), world(one_core, 0.005),
@@ -178,7 +179,7 @@ static void test_a_storm_is_paid_back(void **state)
     assert_false(Budget_is_overdrawn(&w.budget));
 }
 
-// What cannot be paid back in a while is forgiven.
+// A debt that the program cannot pay back in four seconds is forgiven.
 static void test_a_debt_ends(void **state)
 {
     struct World w = world(one_core, 0.01);

@@ -101,7 +101,7 @@ static void test_uptime(void **state)
 
     first = build(f)->uptime_s;
     rest(0.05);
-    f->session.start_ticks += 1000000000000; // the counter has started anew
+    f->session.start_ticks += 1000000000000; // the counter began at 0 again
     span = build(f)->uptime_s - first;
     assert_true(span >= 0.049);
     assert_true(span <= (seconds(CLOCK_MONOTONIC) - from) * 1.01 + 0.001);
@@ -316,7 +316,7 @@ static void test_age(void **state)
     assert_true(find(build(f), old)->age_s >= 6.99);
 }
 
-// What hooks cost is known to some ticks only.
+// The cost of a hook is known to within a few ticks only.
 static void test_no_cycles_below_zero(void **state)
 {
     struct Fixture *f = *state;

@@ -194,7 +194,7 @@ static void test_the_line(void **state)
     expect(&from,
            "    time by caller: handle 50%, load 30%, unknown callers 8%, "
            "untraced code 12%\n");
-    // What is less than a hundredth is not shown.
+    // A caller with less than a hundredth is not shown.
     from.callers[1].part = from.unknown = 0.004;
     from.untraced = 0;
     expect(&from, "    time by caller: handle 50%\n");

@@ -635,10 +635,11 @@ static void test_calls_of_early_spells(void **state)
     Code_free(code);
 }
 
-// 1000 ns a call, at 2 GHz. While there is no sample one of 5 ms may just not
-// have come: 5000 calls. 99 of 4 ms are 396 000 calls, to 40 000. So are 1600
-// timed calls that are off by their mean: those of a re-arm window are alike.
-// Where hardly one could be timed, the mean is made of samples, too.
+// 1000 ns a call, at 2 GHz. Without a sample, one of 5 ms may just not have
+// come: that is an error of 5000 calls. 99 samples of 4 ms are 396 000 calls,
+// with an error of 40 000. 1600 timed calls are off by their mean, since the
+// calls of one re-arm window are alike. If hardly a call could be timed, the
+// mean is made of samples, too.
 static void test_by_how_much_estimated_calls_are_off(void **state)
 {
     struct Code *code = generator(500, false);

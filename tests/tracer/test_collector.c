@@ -137,7 +137,7 @@ static void test_many_wait_at_once(void **state)
     Collector_stop(f->collector);
 }
 
-// Whoever locks the list of thread records delays it.
+// A thread that holds the lock of the list of thread records delays it.
 static void test_a_wait_ends(void **state)
 {
     struct Fixture *f = *state;
@@ -221,8 +221,8 @@ static void test_start_and_stop(void **state)
 
 // --- The timeline ------------------------------------------------------------
 
-// What a busy thread leaves does not wait for the next look at the clock: half
-// a ring calls the collector. Where it comes too late, the loss is counted.
+// A busy thread's events do not wait for the collector's next turn: a ring that
+// is half full wakes it. If it comes too late, the loss is counted.
 static void test_a_busy_thread(void **state)
 {
     struct Fixture *f = *state;

@@ -445,8 +445,8 @@ static void test_a_thread_that_has_ended(void **state)
 
 // --- Signals that nobody waits for -------------------------------------------
 
-// What the kernel sends for a timer of this thread. Its signal is taken from
-// the queue, and blocked meanwhile.
+// Returns the kernel's signal for a timer of this thread. The signal is blocked
+// meanwhile and taken from the queue.
 static siginfo_t intercept(struct CpuTimer *timer)
 {
     uint64_t from = cpu_ns();
@@ -794,7 +794,7 @@ static void *echo(void *unused)
     return unused;
 }
 
-// How many of some calls that wait were interrupted.
+// Makes a few calls that wait. Returns the number of those interrupted.
 static unsigned call_some(int epoll)
 {
     const struct timespec moment = {0, 200000};

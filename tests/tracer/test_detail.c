@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What each instruction's row says of it, and that it says nothing wrong.
+// The text of each instruction's row, and that no row says anything wrong.
 #include "tests/tracer/make_opcodes.h"
 #include "tests/tracer/make_scan.h"
 #include "tracer/session/detail.h"

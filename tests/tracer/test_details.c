@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who asks waits his turn: one wish a viewer, one listing of a function for all
-// who look at it, a few a second at most, words from the governor or without.
-// In virtual time.
+// Requests for listings: one at a time for a viewer, one listing of a function
+// for all viewers that show it, a few a second at most, with operand text from
+// the governor or without it. In virtual time.
 #include "tests/tracer/make_engine.h"
 #include "tracer/session/costs.h"
 #include "tracer/session/listings.h"
@@ -18,8 +18,8 @@
 
 #include "tests/between.h"
 
-// A session without threads and without a server: what is served is seen by
-// what nobody waits for any more.
+// A session without threads and without a server: a request that nobody waits
+// for any more has been served.
 struct Fixture {
     struct Engine engine;
     struct Session session;
@@ -27,8 +27,8 @@ struct Fixture {
     unsigned woken;
 };
 
-// The clocks of everybody in this program: both stand, but that each reading of
-// the thread's takes 10 us, and so does a listing. 0: it is the kernel's.
+// The clocks of this whole program. Both stand still, but each reading of the
+// thread clock advances it by 10 us, as a listing does. 0: the kernel's clocks.
 static int64_t wall_ns, thread_ns;
 
 int clock_gettime(clockid_t id, struct timespec *now)

@@ -100,7 +100,7 @@ static void run_more(struct Code *code, uint64_t calls, double s)
     Code_note_recent(code, (uint64_t)(s * 1e9), 1e9);
 }
 
-// When its mean has begun anew, and then once.
+// Re-arming ages the quantiles once after each new beginning of the mean.
 static void test_rearm_ages_the_quantiles(void **state)
 {
     struct Fixture *f = *state;
@@ -167,8 +167,8 @@ static void test_recursion(void **state)
     assert_int_equal(f->callee->hot.dark_callees, 0);
 }
 
-// Frames that were open while it was dark are nobody's: the next leave finds
-// no frame of its own and books nothing.
+// Frames that were open while the function was dark are forgotten: the next
+// leave finds no frame of its own and books nothing.
 static void test_open_frames_are_forgotten(void **state)
 {
     struct Fixture *f = *state;
@@ -213,7 +213,7 @@ static void test_dark_calls_add_up(void **state)
     assert_float_equal(Code_dark_calls(f->callee, hz), 1500, 2);
 }
 
-// What nobody else could tell: a stack has shown it.
+// A sampled stack shows an edge that no hook has seen.
 static void test_an_edge_is_noted(void **state)
 {
     struct Fixture *f = *state;

@@ -362,7 +362,8 @@ static void test_the_program_takes_the_descriptor(void **state)
     close(theirs);
 }
 
-// Whoever locks the list of thread records delays an export's beginning.
+// A thread that holds the lock of the list of thread records delays an export's
+// beginning.
 static void test_one_at_a_time(void **state)
 {
     struct Fixture *f = *state;

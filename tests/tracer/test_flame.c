@@ -133,7 +133,7 @@ static void test_it_fades(void **state)
     ShareClock_advance(&watch, 1000 * S, 0);
     add(10, PATH(2));
     table = ask();
-    // Next to nothing lately, and still all that it had.
+    // The path has next to none of the window, and still its whole sum.
     assert_true(find(table, PATH(1))->share < 1e-5);
     assert_int_equal(find(table, PATH(1))->cpu_ns, 30 * S);
     assert_int_equal(find(table, PATH(2))->cpu_ns, 40 * S);
@@ -182,8 +182,8 @@ static void test_it_is_bounded(void **state)
     FlameTable_free(table);
 }
 
-// What ran an hour ago stays, though it is nothing of the window: a profile is
-// of the whole run.
+// A path that ran an hour ago stays, though it has no part of the window: a
+// profile is of the whole run.
 static void test_what_was_large_once_stays(void **state)
 {
     struct FlameTable *table;

@@ -71,7 +71,7 @@ static void test_pairs(void **state)
     EXPECT(2, three, overlap); // the second, for whoever jumps there
 }
 
-// What stands in a cache is no opcode, whether the instruction is armed or not.
+// An inline cache holds no opcode, whether the instruction is armed or not.
 static void test_caches(void **state)
 {
     static const uint8_t before[] = {LOAD,      ADD,   LOAD, LOAD,

@@ -206,8 +206,8 @@ static void test_quantiles_follow_a_cost_that_has_changed(void **state)
     assert_true(fabs(quantile(&histogram, 0.5) / 3000 - 1) < 0.035);
 }
 
-// A function that is called for weeks: the value is what it costs lately,
-// and its rare slow calls are not forgotten.
+// A function that is called for weeks: the median is the cost of its newest
+// calls, and its rare slow calls are not forgotten.
 static void test_millions_of_hits(void **state)
 {
     struct Histogram histogram = {0};

@@ -53,7 +53,7 @@ static void test_by_hits_since_the_last_time(void **state)
     expect(2, (struct Code *[]){some, many});
 }
 
-// What the sampler has seen goes before any number of hits, dark or not.
+// A sampled function goes before any number of hits, dark or not.
 static void test_by_share(void **state)
 {
     struct Code *busy = called(1000000, 100), *dark = called(500, 100);

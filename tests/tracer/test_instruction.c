@@ -437,7 +437,7 @@ static unsigned chance(struct Program *p, unsigned of)
     return (p->seed >> 8) % of;
 }
 
-// What an instruction takes, always.
+// The ticks of an instruction, the same at each run.
 static uint64_t cost_of(unsigned number)
 {
     return 3 + number * number;
@@ -482,7 +482,7 @@ static void run_one(struct Program *p, unsigned number)
     p->ticks += cost_of(number);
 }
 
-// Where control goes, as it pleases; COUNT: the frame is left by an exception.
+// Returns the next instruction, at random. COUNT: an exception ends the frame.
 static unsigned go_on(struct Program *p, unsigned number)
 {
     const struct Instruction *at = &p->code->layout.instructions[number];

@@ -153,7 +153,8 @@ static void test_jumps_go_to_rows(void **state)
     Listing_free(listing);
 }
 
-// A method, of what has no name; and what has just been made takes nobody's.
+// A method of an object without a name has its own name only, and the call of a
+// new function none.
 static void test_callees_without_a_whole_name(void **state)
 {
     static const uint8_t code[] = {

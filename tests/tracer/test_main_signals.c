@@ -69,7 +69,7 @@ static void block(int how)
     pthread_sigmask(how, &set, NULL);
 }
 
-// Handles both once it is told to: ours first, since it is the thread's own.
+// Waits for `go` and handles both: ours first, since it is the thread's own.
 static void *handle_both(void *is_sent_both)
 {
     sigset_t set = both();
@@ -157,7 +157,7 @@ static void *handle_ours(void *context)
     return NULL;
 }
 
-// What the thread has blocked it would not take.
+// The thread would not take a signal that it has blocked.
 static void test_what_the_thread_has_blocked(void **state)
 {
     pthread_t thread;

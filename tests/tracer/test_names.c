@@ -82,7 +82,7 @@ static void test_the_retired(void **state)
     retire(f, 77);
     expect(f, 77);
     expect(f, 1);
-    expect_nobody(f, 0); // nobody's, also where slots are free
+    expect_nobody(f, 0); // no function has id 0, also while slots are free
 }
 
 // Ids in no order, and such as fall on the same place in a table.

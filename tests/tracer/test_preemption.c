@@ -171,8 +171,8 @@ static void Rival_stop(struct Rival *rival)
     sched_setaffinity(0, sizeof rival->before, &rival->before);
 }
 
-// What is lost before the first question, or while one is asked, is in no span
-// that is told about.
+// Time that is lost before the first question, or while one is asked, is in no
+// span that is measured.
 static void test_beside_another_on_the_same_cpu(void **state)
 {
     struct Preemption preemption = {.known = false};

@@ -48,8 +48,8 @@ static struct Snapshot *snapshot_of(const struct Function *functions,
     return snapshot;
 }
 
-// What was hot before a change of phase, and a module that has gone, come
-// before what is hot now.
+// A function that was hot before a change of phase, and a module that has gone,
+// come before a function that is hot now.
 static void test_the_whole_run_counts(void **state)
 {
     const struct Function functions[] = {

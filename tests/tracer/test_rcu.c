@@ -156,7 +156,7 @@ static void *read_and_look(void *argument)
     return urcu_bp_reader;
 }
 
-// Where memory is out, what liburcu allocates for a thread ends the process.
+// If memory is out, liburcu's allocation for a thread ends the process.
 static void test_only_registered_threads_use_liburcu(void **state)
 {
     (void)state;

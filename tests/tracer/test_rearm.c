@@ -77,7 +77,7 @@ static void test_too_many_are_all(void **state)
     Rearm_release(&rearm);
 }
 
-// A key that is held down is one wish.
+// A key that is held down makes one request.
 static void test_the_same_again_is_nothing_new(void **state)
 {
     struct Rearm rearm;
@@ -91,7 +91,8 @@ static void test_the_same_again_is_nothing_new(void **state)
     Rearm_release(&rearm);
 }
 
-// An id that no function can have is nobody's, and above all not "all".
+// A request for an id that no function can have is ignored. Above all it is not
+// taken for "all".
 static void test_ids_beyond_the_possible(void **state)
 {
     struct Rearm rearm;
@@ -144,7 +145,7 @@ static void test_jumps_are_not_forgotten(void **state)
     Rearm_release(&rearm);
 }
 
-// Whatever is lost to a full queue is covered by an "all" after it.
+// A request that a full queue loses is covered by an "all" after it.
 static void test_nothing_is_lost_between_threads(void **state)
 {
     static bool got[5001];

@@ -13,7 +13,7 @@
 static struct Recent recent;
 static struct RecentMark sums;
 
-// So many calls of so many cycles each, seen at that second.
+// Adds `calls` calls of `cycles` cycles each, in second `second`.
 static void pass(uint64_t calls, uint64_t cycles, uint64_t second)
 {
     Counter_add(&sums.calls, calls);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/timeline/replay: the steps of tasks, in whatever is left of a thread's
-// events. What it calls is written down as words. Calls are tested with the
-// writers (test_perfetto.c).
+// tracer/timeline/replay: the steps of tasks, in a thread's events of which the
+// first may be missing. The target's calls are written down as words. Calls of
+// functions are tested with the writers (test_perfetto.c).
 #include "tracer/timeline/replay.h"
 
 #include <errno.h>
@@ -94,8 +94,8 @@ static void put_task(uint32_t number, const char *name)
     Mark_push(ring, 100, &what);
 }
 
-// What is called for all that was put, but for the first `skip`; `open` is the
-// call that was open before, 0: none.
+// Compares the target's calls, for all events but the first `skip`, with
+// `words`. `open` is the function of a call that was open before, 0: none.
 static void replay(size_t skip, uint32_t open, const char *words)
 {
     const struct OpenCall call = {.id = open, .level = 0, .ticks = 50};

@@ -114,7 +114,7 @@ static void a_half_full_ring_calls_its_consumer(void **state)
     assert_int_equal(posted(&called), 0);
     Ring_push(ring, i, EVENT_ENTER, i);
     assert_int_equal(posted(&called), 1);
-    // Once: the consumer has been told.
+    // Once: it has called the consumer.
     for (i = 0; i < RING_EVENTS / 4; i++)
         Ring_push(ring, i, EVENT_ENTER, i);
     assert_int_equal(posted(&called), 1);

@@ -154,7 +154,8 @@ static void test_another_thread_with_its_number(void **state)
 
 // --- CPU time that no sample has ---------------------------------------------
 
-// Who is found running has it; who is not, only once there is a second of it.
+// A thread found running has its CPU time at once; another one only after there
+// is a second of it.
 static void test_without_a_timer(void **state)
 {
     (void)state;

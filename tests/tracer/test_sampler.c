@@ -297,8 +297,8 @@ static void test_threads_come_and_go(void **state)
     Heap_free(shares);
     Sampler_set_threads(sampler, threads, 1);
     run(3);
-    // What has ended keeps its numbers; and comes back with them, should it
-    // have been out of Python only (another state, the same thread).
+    // A thread that has ended keeps its numbers. If it was out of Python only
+    // (another state, the same thread), it comes back with them.
     assert_int_equal(Sampler_threads(sampler, &shares), 2);
     assert_true(shares[0].ended && shares[1].ended);
     Heap_free(shares);
@@ -375,7 +375,7 @@ static int see_again(void)
     run(12);
     if (Sampler_is_denied(sampler) || !(cpu_s(LONG) > had + 5))
         return 7;
-    // What went by meanwhile is no part of the shares' time, nor credited.
+    // The time meanwhile is no part of the shares' time, and is not credited.
     return now_s() - stood_at < 12 && cpu_s(LONG) - had < 12 ? 0 : 8;
 }
 
@@ -533,7 +533,7 @@ static void test_shares_are_right(void **state)
     assert_true(totals().hz > 0 && totals().window_samples > 0);
 }
 
-// What its timer cannot tell, as its signals are blocked, its observations do.
+// If a thread has blocked the timer's signal, observations see its CPU time.
 static void test_a_thread_without_signals(void **state)
 {
     sigset_t all, before;
@@ -564,8 +564,8 @@ struct Beginner {
     pid_t tid;
 };
 
-// Another handler has come in place of ours: then it is another signal. Where
-// there is none, there are observations alone.
+// If another handler takes the place of ours, we take another signal. If no
+// signal is left, there are observations alone.
 static void on_other(int number)
 {
     (void)number;

@@ -348,7 +348,8 @@ static void test_no_budget_where_none_can_be_held(void **state)
     halt(f);
 }
 
-// Whoever locks the list of thread records delays its beginning.
+// A thread that holds the lock of the list of thread records delays its
+// beginning.
 static void test_export_is_cancelled(void **state)
 {
     struct Fixture *f = *state;

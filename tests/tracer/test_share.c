@@ -257,7 +257,7 @@ static void test_one_credit_for_many(void **state)
                 window(&both) + 3 * S / now.full_ns, 1e-9);
 }
 
-// What it reads may be older than the newest credit.
+// A reader's time may be older than the newest credit.
 static void test_a_reader_may_be_late(void **state)
 {
     struct ShareValue value = {0};

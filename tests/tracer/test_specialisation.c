@@ -246,7 +246,7 @@ static void test_slow_swings_are_none(void **state)
     assert_int_equal(storms(f), 0);
 }
 
-// What was there before the first scan is no poll that differs.
+// The difference to the bytes before the first scan is no poll that differs.
 static void test_the_first_look_counts_for_no_storm(void **state)
 {
     struct Fixture *f = *state;
@@ -333,8 +333,8 @@ static const struct Change *change_at(const struct Transitions *log,
     return NULL;
 }
 
-// Any bytes: nothing is read or written past the end (the sanitizers' part),
-// and every change starts where the one before at that place ended.
+// Any bytes: no byte past the end is read or written (the sanitizers see that),
+// and every change of an instruction starts where the one before ended.
 static void test_garbage(void **state)
 {
     struct Fixture *f = *state;

@@ -141,7 +141,7 @@ static void test_two_stacks(void **state)
     leave(f, &main, 300);
     jump(f, &child, 310); // 10 since: main's
     leave(f, &child, 350);
-    leave(f, &main, 400); // 50 since: nobody's, the child's stack was empty
+    leave(f, &main, 400); // 50 since: dropped, the child's stack was empty
     expect(leaf, 2, 30 + 40, 30 + 40);
     expect(c, 1, 20 + 60 + 40, 200);
     expect(m, 1, 50 + 10, 300);

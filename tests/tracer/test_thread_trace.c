@@ -191,8 +191,8 @@ static void test_dark_code_is_not_seen(void **state)
     assert_int_equal(Counter_get(&code->hot.last_seen), 400);
 }
 
-// What can be suspended is resumed, not called, and offsets may be far: a
-// hook's cost is that of its kind.
+// A hook has the cost of its kind: code that can be suspended is resumed, not
+// called, and an offset may be far.
 static void test_net_time_by_kind_of_hook(void **state)
 {
     struct Fixture *f = *state;
@@ -215,8 +215,8 @@ static void test_net_time_by_kind_of_hook(void **state)
     expect_empty(f);
 }
 
-// Where an event comes sooner than the hook before it costs, time goes back;
-// nothing is booked below zero.
+// An event may come sooner than the cost of the hook before it. Then net time
+// goes back, and nothing below zero is booked.
 static void test_hooks_that_cost_less_than_thought(void **state)
 {
     struct Fixture *f = *state;
@@ -319,8 +319,7 @@ static void test_an_enter_heals_too(void **state)
     expect_calls(a, 1, 0, 0, 60);
 }
 
-// Another function at that depth: the one that was there has gone, and the one
-// that leaves was not seen to come.
+// Function c leaves at the depth of b: b has gone, and no hook saw c enter.
 static void test_a_leave_of_the_unseen(void **state)
 {
     struct Fixture *f = *state;
@@ -544,8 +543,8 @@ static void test_going_dark(void **state)
     assert_true(leave(f, code, 1, 350));
     assert_int_equal(site->dark, 1);
     expect_calls(code, 3, 3, 150, 150);
-    // Another enter site may still fire (a generator's resume): it is counted
-    // and told to stop, and what follows is not taken for a call.
+    // Another enter site may still fire (a generator's resume). It is counted
+    // and disarmed, and the events after it are not taken for a call.
     assert_true(enter(f, code, 1, 400));
     assert_true(leave(f, code, 1, 450));
     expect_calls(code, 4, 3, 150, 150);

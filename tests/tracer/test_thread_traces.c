@@ -99,7 +99,7 @@ static void test_an_ended_record_is_visited_once_more(void **state)
     ThreadTraces_visit(&f->traces, note, &visits);
     assert_int_equal(visits.count, 3);
     assert_int_equal(visits.sum, 1 + 2 + 3);
-    assert_int_equal(visits.ended, 1); // and it was told so
+    assert_int_equal(visits.ended, 1); // the callback knew that it had ended
     ThreadTraces_visit(&f->traces, note, &visits);
     assert_int_equal(visits.count, 3 + 2);
     assert_int_equal(visits.sum, 6 + 1 + 3);
@@ -110,7 +110,7 @@ static void test_an_ended_record_is_visited_once_more(void **state)
     assert_int_equal(visits.count, 5 + 2);
     assert_null(f->traces.first);
     assert_int_equal(Heap_used(), used);
-    // What they counted stays.
+    // Their sums stay.
     assert_int_equal(ThreadTraces_sum(&f->traces).count, 0);
     assert_int_equal(ThreadTraces_sum(&f->traces).overhead, 25);
     assert_int_equal(ThreadTraces_sum(&f->traces).lost, 7);
@@ -118,8 +118,8 @@ static void test_an_ended_record_is_visited_once_more(void **state)
     assert_int_equal(add(f, false)->number, 3);
 }
 
-// Where each request has a thread of its own, they share a record one after the
-// other. What one left behind is not the next one's.
+// If each request has a thread of its own, the threads use one record after the
+// other. Nothing of the thread before is left in it.
 static void test_an_ended_record_is_used_again(void **state)
 {
     struct Fixture *f = *state;
@@ -170,8 +170,8 @@ static void name_it(char *out, size_t size)
     snprintf(out, size, "named");
 }
 
-// Whoever asks leaves an ended record, and what is in its ring, to the
-// collector; what it has used is known before and after.
+// A list of threads leaves an ended record, and the events in its ring, to the
+// collector. The thread's CPU time is in the list before and after that.
 static void test_threads_and_their_time(void **state)
 {
     struct Fixture *f = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the formats have in common: times of any clock, names of any bytes.
+// The part that both formats share: times of any clock, names of any bytes.
 #include "tracer/timeline/trace_writer.h"
 
 #include <setjmp.h>

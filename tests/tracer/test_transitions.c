@@ -89,7 +89,8 @@ static void test_newest_first_with_everything(void **state)
     assert_string_equal(s->transitions[2].to, "BINARY_OP_ADD_INT");
 }
 
-// What was specialised is so no more, whatever it is instead.
+// Each change away from a specialised opcode is a deoptimisation, whatever
+// comes instead.
 static void test_deopts(void **state)
 {
     struct Fixture *f = *state;
@@ -153,8 +154,8 @@ static void test_thousands(void **state)
     assert_int_equal(Transitions_bytes(&f->log), bytes);
 }
 
-// What a big program does as it warms up does not push out what its few
-// deoptimisations were, and all stand in their order.
+// The many changes of a big program's warm-up do not push out its few
+// deoptimisations, and all stand in their order.
 static void test_first_ones_do_not_flood(void **state)
 {
     struct Fixture *f = *state;
@@ -242,7 +243,8 @@ static void *write_all(void *context)
     return NULL;
 }
 
-// Whatever it meets is whole: successive ids, and names that belong to them.
+// Each snapshot that it sees is whole: successive ids, and names that belong to
+// them.
 static void expect_whole(const struct Snapshot *s)
 {
     for (size_t i = 0; i < s->transition_count; i++) {

@@ -279,7 +279,7 @@ static void test_only_a_frame_of_cs_ends_a_stack(void **state)
     assert_frames(walk_now(world), 3, 3);
     assert_true(world->walk.torn);
     world->thread.chunk += sizeof(uintptr_t);
-    // Who made a frame is not known: every end is one.
+    // Without a known owner, every end of the chain counts as a whole stack.
     popped->previous = 0;
     popped->owner = OWNED_BY_THREAD;
     world->layout.owned_by_c = 0;
@@ -288,7 +288,7 @@ static void test_only_a_frame_of_cs_ends_a_stack(void **state)
     assert_false(world->walk.torn);
 }
 
-// Where C calls Python code its own frame is on top before and after that.
+// When C calls Python code, its own frame is on top before and after that.
 static void test_a_frame_of_cs_is_not_on_top(void **state)
 {
     struct World *world = *state;
@@ -439,7 +439,7 @@ static void test_torn_in_place(void **state)
     munmap(pages, 2 * WALK_PAGE);
 }
 
-// What could be read at the walk before is asked about anew.
+// A page that the walk before could read is checked again.
 static void test_a_page_that_goes(void **state)
 {
     struct FakeFrame *page = mmap(NULL, WALK_PAGE, PROT_READ | PROT_WRITE,
