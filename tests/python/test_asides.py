@@ -245,7 +245,7 @@ def test_dark_stretches(tmp_path, sockets, name):
 
 
 def test_dark_from_before_the_oldest_event(tmp_path):
-    """What is forgotten does not take it with it."""
+    """A function is dark since before the oldest event that is kept."""
 
     def program():
         call(add)

@@ -9,8 +9,7 @@ from e2e.program import PYTHON, SLOW, write
 
 TESTS = Path(__file__).resolve().parents[1]
 
-# What is put into `meddle` happens inside the next program that hooks are timed
-# on.
+# A function that is put into `meddle` runs inside the next program that times hooks.
 PRELUDE = """
 import os, sys, threading, time, types
 import ocular

@@ -375,8 +375,8 @@ def test_memory_is_bounded(timeline, tmp_path):
     before, after = json.loads(done.stdout)
     made = after[2] - before[2]
     assert made > 400 * 20
-    # Kept, they would be 1.4 kB each and more. What went in two seconds, which samples
-    # may come of, was there at some time, and its memory is not the system's again.
+    # Kept, they would be 1.4 kB each and more. Functions of the last two seconds stay,
+    # since samples may name them; their memory is not given back to the system.
     assert after[0] - before[0] < made * 400 + (6 << 20)
     # The tree of stacks may double until it has 32768 paths: 1.4 MB, once.
     assert after[1] - before[1] < made * 100 + (2 << 20)
@@ -511,8 +511,8 @@ ocular.stop_tracing()
 
 @pytest.mark.parametrize("kept", [False, True], ids=["as usual", "looked at before"])
 def test_no_copy_of_the_bytecode_stays(kept):
-    """What CPython keeps for who asks for co_code; an instruction's two bytes have
-    one of CPython's own that say who has instrumented it."""
+    """CPython keeps a copy of the bytecode for whoever asks for co_code. (For an
+    instruction it keeps two bytes of its own, with the tools that instrument it.)"""
     done = subprocess.run(
         [sys.executable, "-c", MEASURED.replace("KEPT", str(kept))],
         capture_output=True,

@@ -38,7 +38,7 @@ LINES = {"MonitorOnceLines", "CoverageSysmonBranches"}
 
 
 def is_known(tool, order, settings):
-    """What CPython gets wrong when a second tool comes, whoever it is.
+    """Events that CPython itself gets wrong when a second tool, any tool, is added.
 
     gh-157900: a tool's INSTRUCTION events (opcodes of sys.settrace) end where a
     second tool is armed on the code.
@@ -92,7 +92,7 @@ def check(final, load, times):
 
 
 def play(order, tool, ours=None):
-    """What the tool has seen at the end."""
+    """Plays the steps. Returns the events that the tool has seen."""
     steps = {"T": tool.start, "t": tool.stop, "w": tool.load}
     if ours:
         steps.update({"O": ours.start, "o": ours.stop})
@@ -165,7 +165,7 @@ def test_two_tools(pair, tmp_path):
 
 
 def test_starting_and_stopping_fires_nothing_of_others(tmp_path):
-    """What others have disabled stays so; what they have not goes on."""
+    """Events that another tool has disabled stay so; its other events go on."""
     load = beside.Load(tmp_path)
     once, every = beside.MonitorOnce(load), beside.MonitorLast(load)
     once.names = [name for name in once.names if name != "INSTRUCTION"]
@@ -315,7 +315,7 @@ def test_arming_without_end_reaches_everything(tmp_path, rearming):
 
 
 def in_thread(load, start, go, times):
-    """A thread that runs the load when it is told to."""
+    """A thread that waits for `go` and then runs the load."""
 
     def run():
         start.set()

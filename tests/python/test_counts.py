@@ -72,7 +72,7 @@ def test_exceptions_through_many_frames():
     _, final = traced(catches, 7, 300)
     assert row(final, "sink")["calls"] == 7 * 301
     assert row(final, "leaf")["calls"] == 1
-    # What comes after the exceptions is on the right frame again.
+    # After the exceptions, time goes to the right frame again.
     assert row(final, "catches")["total_cycles"] >= row(final, "leaf")["total_cycles"]
     total = row(final, "catches")["total_cycles"]
     assert 0 < row(final, "sink")["self_cycles"] < total
@@ -397,6 +397,6 @@ def test_memory_of_freed_code_is_given_back():
     make(500)
     before = memory_bytes()
     make(5000)
-    # What has gone is kept until its samples are collected.
+    # Functions that have gone are kept until their samples are collected.
     wait_until(lambda: memory_bytes() < before + 300_000, SLOW, "the memory")
     ocular.stop_tracing()

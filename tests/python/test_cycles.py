@@ -122,7 +122,7 @@ def test_who_calls_in_turns_costs_the_callee_nothing():
 
 
 def test_self_and_total():
-    """While it has lost the CPU a call goes on, and that is in nobody's own time."""
+    """A call that has lost the CPU goes on, and that time is in no function's own."""
 
     def loop():
         begin = time.perf_counter()

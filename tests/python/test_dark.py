@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""De-instrumentation: what is hot goes dark, says so, costs nothing any more,
-spoils nobody's figures, and comes back when asked to."""
+"""De-instrumentation: a hot function goes dark, is reported as dark, costs nothing any
+more, spoils no other function's figures, and comes back on request."""
 
 import time
 

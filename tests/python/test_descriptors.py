@@ -153,7 +153,7 @@ def test_a_program_that_closes_all_while_it_is_sampled(tmp_path):
 
 
 def test_a_program_without_standard_streams(tmp_path):
-    """What it prints goes nowhere: neither to a viewer nor into the timeline."""
+    """Its output goes nowhere: neither to a viewer nor into the timeline."""
     top = os.environ.get("OCULAR_TOP", "ocular-top")
     status = subprocess.run(
         [sys.executable, write(tmp_path, HAS_NO_STREAMS), top], cwd=tmp_path, timeout=SLOW

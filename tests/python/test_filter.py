@@ -106,7 +106,7 @@ def test_tuples_and_generators_will_do():
 
 
 def test_excluded_code_costs_one_call_each():
-    """What happens in it is no event, and nothing of it stays armed."""
+    """Excluded code causes no events, and nothing of it stays armed."""
     quiet = pure.CASES["recursion"]
     quiet()
     ocular.start_tracing(**EXACT, exclude=["ocular.demo", __file__])

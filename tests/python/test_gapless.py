@@ -85,7 +85,7 @@ def test_threads_and_forks(tmp_path):
 
 
 def test_an_export_in_the_midst_of_it(tmp_path):
-    """What is being written stays, and what comes meanwhile is not lost."""
+    """Events that are being written stay, and events that come meanwhile are kept."""
     inside = tmp_path / "inside.json"
 
     def body():

@@ -122,7 +122,7 @@ def test_taken_away(theft, tool, threshold, capfd):
         else:
             assert old.__name__ == "<lambda>"
     assert leftovers() == []
-    # What is left would be called, and counted.
+    # A callback that is left would be called, and counted.
     assert monitoring.get_tool(tool) is None
     assert row(traced(helper, 3)[1], "helper")["calls"] == 1
 

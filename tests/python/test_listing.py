@@ -86,7 +86,7 @@ def everything(rows, **options):
 
 
 def expected_words(instruction):
-    """What dis says of an argument, None where the wire leaves it to others."""
+    """An argument as dis writes it, None if the wire leaves it to others."""
     if instruction.arg is None or instruction.opcode in dis.hasjrel:
         return None
     words = instruction.argrepr.removesuffix(" + NULL|self")
@@ -475,8 +475,8 @@ def test_ten_thousand_instructions(viewer):
 
 @pytest.mark.once
 def test_one_viewer_that_asks_a_thousand_times_a_second(viewer):
-    """What was asked before the newest is forgotten; another viewer gets its own as if
-    nothing was."""
+    """Of its requests the newest is answered, and the others are forgotten. Another
+    viewer gets its listings as always."""
     loop(3)
     everything([1])
     one, other = ids(viewer, "loop", "everything")
@@ -580,7 +580,7 @@ def test_words_count_as_memory(viewer):
         """Rows of functions come and go with each snapshot, in blocks."""
         return len(seen) > 16 and abs(min(seen[-8:]) - min(seen[-16:-8])) < 4000
 
-    # What else there is goes in the first seconds.
+    # All other memory is freed in the first seconds.
     still = max(until(is_still)[-8:])
     detail_in_words(viewer, number)
     until(lambda seen: seen[-1] > still + 50_000)
@@ -599,8 +599,8 @@ with Client(sys.argv[2]) as viewer:
 
 
 def test_the_interpreter_is_held_by_c_code(viewer, tmp_path):
-    """Words need the interpreter; the rest comes without them. Who asks is another
-    process, which the C function runs that holds the interpreter."""
+    """Operand text needs the interpreter; the rest comes without it. A C function holds
+    the interpreter and runs another process meanwhile, which asks."""
     loop(3)
     (function,) = ids(viewer, "loop")
     asker = [sys.executable, "-c", ASK, TESTS, ocular._ocular.socket_path(), function]

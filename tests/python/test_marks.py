@@ -157,7 +157,7 @@ def test_an_end_elsewhere_is_no_end(record):
 
 
 def test_the_oldest_are_forgotten_with_their_texts(record):
-    """Whose beginning is gone has no end; a text that was cut in two is no text."""
+    """A span without its beginning has no end; a text cut in two is no text."""
 
     def program():
         with ocular.span("outer"):

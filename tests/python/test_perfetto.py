@@ -99,7 +99,7 @@ def test_exceptions_end_calls_as_raised(record):
 
 
 def test_waits_are_marked(record):
-    """Where other threads run in a call for long."""
+    """Other threads run for long within a call."""
 
     def rests():
         time.sleep(0.05)
@@ -266,7 +266,7 @@ def test_a_small_log_forgets_its_oldest_part(record):
     assert other["covered_from_us"] > 0
     names = [call.name for each in timeline.calls.values() for call in each]
     assert any(name.endswith("last_of_all") for name in names)
-    # What was open before is there, marked.
+    # A call that was open before is there, and marked.
     mine = [
         call
         for each in timeline.calls.values()

@@ -640,7 +640,7 @@ def test_waiting_for_another_thread_is_reported(tracing):
         thread.join()
 
 
-# --- What is said of it -------------------------------------------------------
+# --- Messages about it --------------------------------------------------------
 
 
 def test_report_says_that_opcodes_are_generic(capsys):

@@ -116,7 +116,7 @@ def test_speedscope(written):
 
 @pytest.mark.skipif(speedscope.missing(), reason=str(speedscope.missing()))
 def test_speedscope_itself(written):
-    """What it shows is what both files have: each function's own time, and all of it."""
+    """It shows the times of both files: each function's own time, and all of it."""
     document = json.loads(written["t.speedscope.json"].read_text())
     frames, own, whole = document["shared"]["frames"], Counter(), Counter()
     (profile,) = document["profiles"]

@@ -7,7 +7,7 @@ import re
 import pytest
 from e2e.program import PYTHON, run, script, write
 
-# What programs do here: they work until they are seen to have worked.
+# The beginning of each program: it works until a snapshot shows that it has worked.
 WORK = """
 import time
 import ocular
@@ -88,7 +88,7 @@ print(json.dumps([rows[n][key] for key in ("share", "run_share") for n in names]
 """,
     )
     spin, later, spin_run, later_run = done.answer
-    assert spin < later and spin_run > later_run  # lately, and in all
+    assert spin < later and spin_run > later_run  # within the window, and in all
     assert [row[0] for row in ranks(done.err)[:2]] == ["spin", "later"], done.err
 
 

@@ -98,7 +98,7 @@ def drop_all():
 
 
 def export_by(place, pid, **more):
-    """What a viewer says, and which files are there then."""
+    """The viewer's output, and the files that are there then."""
     keys = ("-p", pid, "--once", "--size", "150x20", "--keys", "e<Enter>")
     done = top(*keys, **more)
     assert done.status == 0, done.err

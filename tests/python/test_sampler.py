@@ -106,7 +106,7 @@ def test_callers(tracing):
     "function, argument, hot", [(work, 10_000, "BINARY_OP"), (sorts, None, "CALL")]
 )
 def test_hot_offsets(tracing, function, argument, hot):
-    """Where the samples are is where the time is: in the loop, at the call."""
+    """Most samples are at the slowest instruction: in the loop, at the call."""
     arguments = [] if argument is None else [argument]
     tracing()
     snapshot = until(lambda _: samples_of(function)[hot] >= 5, function, *arguments)
@@ -307,7 +307,7 @@ def test_no_way_of_reading(tmp_path):
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
 def test_no_way_of_reading_any_more(tmp_path):
-    """What was known since the start stays, nothing is said of lately, and why."""
+    """Shares since the start stay, those of the window are null, a message says why."""
     snapshot, words = caged(tmp_path, "after", "process_vm_readv", "pread64")
     mine = row(snapshot, "burn")
     assert mine["calls"] >= max(500, snapshot["before"] + 16)  # it was armed again

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program that embeds Python, ends it and begins anew."""
+"""A program that embeds Python, ends it and starts it again."""
 
 import os
 import shutil

@@ -301,8 +301,8 @@ def test_a_viewer_that_is_killed(tmp_path, sockets):
 
 
 def test_no_free_tool_id(tmp_path, sockets):
-    """The viewer is told; the program is not disturbed; it may be tried again
-    once there is one."""
+    """The viewer gets an error; the program is not disturbed; once an id is free
+    another viewer succeeds."""
     source = """
 for tool in (3, 4, 5):
     sys.monitoring.use_tool_id(tool, "other")

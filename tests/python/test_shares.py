@@ -11,8 +11,8 @@ from e2e.counting import row, threads_of
 from e2e.program import SLOW, wait_until
 
 SETTINGS = dict(perfetto=False, quiet=True, serve=True, deinstrument_threshold=50)
-# Little: what is cheap stays armed, however often it is called. What snapshots take of
-# it, which are paid for, too, makes that less.
+# Little. A cheap function stays armed, however often it is called. Snapshots are paid
+# for, too, and leave less for hooks.
 BUDGET = 0.02
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One real run of each instrument, of some seconds at most. The bounds are wide: they
-hold on any machine, and fail where the instrument is switched off. What it measures
-in earnest is in tests/figures."""
+hold on any machine, and fail if the instrument is switched off. Its exact figures are
+taken in tests/figures."""
 
 import threading
 import time
@@ -145,7 +145,7 @@ def test_waiting(tracing):
 
 
 def test_overhead(tracing):
-    """What hooks are measured to cost, and what they are reported to have cost."""
+    """The measured cost of a hook, and the reported overhead of all hooks."""
     began = time.process_time()
     tracing(deinstrument_threshold=0)
     enter, leave, jump, _, far = ocular._ocular.hook_cost()

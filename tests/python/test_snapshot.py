@@ -228,7 +228,7 @@ def test_not_tracing():
 
 
 def test_from_several_threads_and_during_stop():
-    """Each gets a whole snapshot or is told that nothing is traced."""
+    """Each gets a whole snapshot, or an error that nothing is traced."""
     taken, refused, odd = [0], [0], []
 
     def take():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Specialisation history: what the log of transitions tells, and that
-nobody's instrumentation is taken for a change of types."""
+"""Specialisation history: the log of transitions, and that no tool's instrumentation
+is taken for a change of types."""
 
 import collections
 import gc

@@ -476,8 +476,8 @@ def test_the_limit_is_where_it_was(name, mode, where):
     finally:
         ocular.stop_tracing()
         sys.setrecursionlimit(before)
-    # Where CPython inlines __init__ it pushes a frame beneath, which counts;
-    # generic opcodes, as in precise mode, do not: one deeper.
+    # When CPython inlines __init__ it pushes a frame beneath, which counts. Generic
+    # opcodes, as in precise mode, push none: one deeper.
     deeper = [untraced + 1] if (name, mode) == ("both", "precise") else []
     assert under in [untraced, *deeper] and dark in [untraced, *deeper]
     if name == "frames":
@@ -652,7 +652,7 @@ PLACES = [
 
 
 def probe():
-    """What is right if the stack is: called after all is over."""
+    """Is called at the very end: its counts are right only if the stack is."""
     return [leaf(n) for n in range(10)]
 
 

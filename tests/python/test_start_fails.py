@@ -309,7 +309,7 @@ class Boom(Exception):
 
 @pytest.mark.parametrize("mode", ["adaptive", "precise"])
 def test_an_interrupt_comes_out_as_it_is(mode):
-    """Whatever is measured at that moment."""
+    """A signal handler may raise at any moment of the calibration."""
 
     def boom(*_):
         raise Boom

@@ -120,7 +120,7 @@ def test_threads(record):
 
 
 def test_where_hooks_leave(record):
-    """What is dark is not there, and the file is sound."""
+    """Instructions without hooks are left out, and the file is sound."""
 
     def busy(n):
         total = 0

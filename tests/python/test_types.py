@@ -66,7 +66,7 @@ def test_the_arguments_are_the_same(name):
 
 
 def test_settings_are_those_of_start_tracing():
-    """What tracing(**settings) and traced(**settings) take."""
+    """The settings of tracing(**settings) and traced(**settings)."""
     (settings,) = [node for node in TREE.body if isinstance(node, ast.ClassDef)]
     names = [node.target.id for node in settings.body]
     (start,) = functions()["start_tracing"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What stays armed under a budget and what goes dark, end to end; code that comes
-while no more can be afforded; and the signal that samples come by, which the program
-must not notice. What the control decides is tested in virtual time
+"""Which functions stay armed under a budget and which go dark, end to end; code that
+comes while no more can be afforded; and the signal of the CPU timers, which the program
+must not notice. The control's decisions are tested in virtual time
 (tests/tracer/test_control.c)."""
 
 import signal
