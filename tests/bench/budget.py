@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""`make bench ARGS=--budget`: benchmarks that are not ours (pyperformance's), the
-same work untraced and traced in turns (A B A B), a viewer and a foreign sampler
-beside them: does Ocular cost what it may, does it know what it costs, and does
-it still see what there is to see?
+"""`make bench ARGS=--budget`: foreign benchmarks (pyperformance's) do the same work
+untraced and traced in turns (A B A B), with a viewer and a foreign sampler beside them.
+Does Ocular cost what it may? Does it report what it costs? Does it still see what there
+is to see?
 
-Two processes, forked from one, take turns of a twentieth of a second, so that both
-see the machine as it is at that time; the other one is stopped (SIGSTOP) meanwhile,
-our threads in it included. Each is compared with those before and after it,
-but for neighbours that differ by more than a tenth from what they usually do: the
-machine has changed its speed between them. It does so as often upwards as downwards,
-so that this takes out as many turns of the one as of the other; where the traced one
-is the dearer in more of them than chance would have it, that is a cost in bursts, and
-a miss.
-In the first half of a run the one is traced, in the second the other: two processes
-differ by one or two hundredths for as long as they live, which the mean of both
-halves is free of. What is untraced in the second has been traced before: of what that
-leaves behind half is in the ratio. --left tells how much it is: both untraced, the one
-traced, both untraced again. Where small objects lie, which tracing moves, is drawn anew
-for each turn. A budget of 0 is the control: nothing is traced, no viewer
-looks, and the ratio is what this method makes of nothing."""
+Two processes are forked from one. They take turns of a twentieth of a second, so that
+both see the machine in the same state. The other process is stopped meanwhile
+(SIGSTOP), with our threads in it. Each turn is compared with its two neighbours.
+Neighbours that differ by more than a tenth from their typical difference are left out:
+the machine has changed its speed between them. That happens upwards as often as
+downwards, so as many turns of the one process are left out as of the other. If the
+traced process is the dearer one in more of them than chance would have it, Ocular costs
+bursts of time: that is a miss.
+
+One process is traced in the first half of a run, the other in the second. Two processes
+differ by one or two hundredths for as long as they live, and the mean of both halves is
+free of that. The untraced process of the second half has been traced before: half of
+what tracing leaves behind is in the ratio. --left measures that: both untraced, one
+traced, both untraced again. Tracing moves small objects in memory, so their places are
+drawn by lot for each turn. A budget of 0 is the control: nothing is traced, no viewer
+looks, and the ratio is this method's own error."""
 
 import argparse
 import collections
@@ -82,7 +83,7 @@ class Failed(Exception):
 
 
 def place():
-    """Where tests/bench/requirements.txt has been installed."""
+    """The folder into which tests/bench/requirements.txt has been installed."""
     found = os.environ.get("OCULAR_BENCHMARKS", "")
     if not os.path.exists(os.path.join(found, "bin", "py-spy")):
         raise SystemExit(
@@ -116,7 +117,7 @@ def script_of(name):
 
 
 class Child:
-    """Does its work in turns, as it is told to over its line."""
+    """A process that works in turns, by the orders on its line."""
 
     def __init__(self, line):
         self.line = line.makefile("rw")
@@ -138,9 +139,8 @@ class Child:
             raise Failed("a process has ended") from error
 
     def do(self, order):
-        """CPU s since it has last answered, and wall s of this. Until it is
-        told again its threads stand still: else they would interrupt the other
-        one's work, which is to be as if they were not there."""
+        """CPU s since its last answer, and wall s of this turn. Until the next order
+        its threads stand still, so that they do not interrupt the other one's work."""
         self.tell(order)
         cpu, wall = self.read_line()
         os.kill(self.pid, signal.SIGSTOP)
@@ -187,7 +187,7 @@ class Pair:
         for child in self.children:
             with contextlib.suppress(OSError):
                 os.kill(child.pid, signal.SIGKILL)
-            with contextlib.suppress(OSError):  # what it was told and did not read
+            with contextlib.suppress(OSError):  # an order that it did not read
                 child.line.close()
         for each in (self.parent, *self.beside):
             each.kill()
@@ -267,7 +267,7 @@ def take_turns(job, settings, options):
 
 
 def half(pair, traced, bare, options):
-    """What the two have used in turns, at first and then, and what was seen."""
+    """The CPU time of both in turns, at first and later, and the viewer's snapshots."""
     start = traced.do("start")[0]
     pair.watch(traced)
     early, _ = turns_of(traced, bare, options.warm)
@@ -359,7 +359,7 @@ def shares(counts):
 
 
 def shares_off(theirs, own):
-    """How far ours are off the others' for their five largest, at most."""
+    """The largest difference between our shares and theirs, for their five largest."""
     theirs, own = shares(theirs), shares(own)
     top = sorted(theirs, key=theirs.get, reverse=True)[:TOP]
     return max((abs(theirs[key] - own[key]) for key in top), default=math.nan)
@@ -375,7 +375,7 @@ def oldest(seen):
             # One that always calls something dark has new totals only: its own
             # part of them is the samples' (avg_estimated).
             cycles = (row["self_cycles"] or 0) + (row["total_cycles"] or 0)
-            # Since the start: a share of lately outlives what has ended by seconds.
+            # Since the start: a share of the window outlives its function by seconds.
             ran = (row["run_share"] or 0) * now
             at, before, then = grown.get(row["id"], (now, -1, 0))
             if cycles > before:
@@ -460,7 +460,7 @@ def show_left(name, options):
     job = job_of(name)
     for budget in options.budgets:
         settings = settings_of(budget, options)
-        # Where the machine changes its speed all the time nothing is known of a pair.
+        # If the machine changes its speed all the time, a pair's ratio is unknown.
         pairs = [
             pair
             for pair in (left_behind(job, settings, options) for _ in range(options.rounds))
@@ -498,7 +498,7 @@ def logs_of(turns):
 
 
 def ratio_of_all(turns):
-    """The same of all neighbours. Where the machine is steady what differs is ours."""
+    """The same of all neighbours. On a steady machine the difference is ours."""
     return math.exp(statistics.fmean(logs_of(turns)))
 
 
@@ -525,7 +525,7 @@ def ratio_of(turns):
 def figures(halves, options):
     """Of the halves of one run or of several."""
     ratios, sigmas, kept, bursts = zip(*(ratio_of(one["turns"]) for one in halves))
-    # What the viewer saw while the work was as it would always be.
+    # The viewer's snapshots after the warm-up.
     steady = 2 * options.warm
     seen = [[look for look in one["looks"] if look["uptime_s"] > steady] for one in halves]
     watched = all(len(one) > 1 for one in seen)
@@ -590,7 +590,7 @@ def misses(budget, row):
 
 
 def record(name, budget, row):
-    """For `make figures`. How far the reported overhead is off counts in both ways."""
+    """For `make figures`. The error of the reported overhead counts in both ways."""
 
     def note(what, value, *args, **options):
         figure(f"budget/{name}/{100 * budget:g}/{what}", value, *args, **options)

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""One benchmark for budget.py. Says what was asked, then forks into two processes
-that do the same work in turns and are traced in turns, each when it is told to:
-"go", "start" or "stop", a line each. The answer is the CPU time (s) it has taken
-since it began to work, and for how long (s) it has just worked.
+"""One benchmark for budget.py. It prints the answer to the first form, or forks into
+two processes that do the same work in turns and are traced in turns. Each obeys a line:
+"go", "start" or "stop". The answer is its CPU time since it began to work (s), and how
+long its last turn took (s).
 
     budget_child.py {"script", "args", "seconds"}
     budget_child.py {"script", "args", "chunk", "settings"} FD FD
 
 Without "chunk" it says how many loops take "seconds"; without "settings" nothing is
-traced. The sockets are the
-processes'. Both come from one process because two that are started alike differ
-by some hundredths for all their life: their memory lies elsewhere. These still
-differ by one or two."""
+traced. The sockets are the processes'. Both processes come from one: two that were
+started alike differ by some hundredths for all their life, since their memory lies
+elsewhere. These still differ by one or two."""
 
 import ctypes
 import json

@@ -106,7 +106,7 @@ def exception_heavy(size):
 
 # --- Functions that are made up ------------------------------------------------
 
-# What programs are made of, each with a number.
+# The statements of which programs are made, each with a number.
 STATEMENTS = (
     "x = table['k{}']",
     "s = 'a{}' + s[:3]",

@@ -110,7 +110,7 @@ class Terminal:
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 150, 0, 0))
 
     def read(self, seconds):
-        """What comes within that time, up to a pause of 3 ms; when it began."""
+        """The output within that time, up to a pause of 3 ms, and when it began."""
         data, began = b"", None
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -209,8 +209,8 @@ def read_all(viewers):
 
 
 def further_share(pid, path, seconds, further):
-    """What a viewer at 1 Hz costs the traced process, for the building and for
-    the sending; and one more: so many of them, who only read."""
+    """The traced process's cost of a viewer at 1 Hz, for building and for sending
+    snapshots; and of one more: the mean of `further` viewers that only read."""
     built = process_share(pid, seconds, "ocular-collect")
     sent = process_share(pid, seconds, "ocular-server")
     one = process_share(pid, seconds, *OURS)
@@ -281,7 +281,7 @@ def record(functions, row):
 
 
 def verdict(name, values):
-    """What a row's numbers are to its target: "", "ok" or "MISS"."""
+    """A row's numbers held against their target: "", "ok" or "MISS"."""
     limit = next((TARGETS[start] for start in TARGETS if name.startswith(start)), None)
     if limit is None:
         return ""

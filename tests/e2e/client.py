@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A viewer in Python, written after docs/protocol.md. What a snapshot holds it
-reads out of that page itself, so that the page cannot go stale."""
+"""A viewer in Python, written after docs/protocol.md. It reads the members of a
+snapshot out of that page itself, so that the page cannot go stale."""
 
 import re
 import socket
@@ -114,7 +114,7 @@ class Refused(Exception):
 
 
 class Client:
-    """One connection. HELLO goes out at once unless told otherwise."""
+    """One connection. HELLO goes out at once, unless `hello` is false."""
 
     def __init__(self, path, timeout=SLOW, hello=True):
         self.records = schema()

@@ -36,8 +36,8 @@ def traced(function, *arguments, **settings):
 
 
 def memory_bytes():
-    """What is held while somebody looks: this snapshot and the one before, which
-    the first of a trace has not."""
+    """Memory while somebody looks: for this snapshot and the one before. The first
+    snapshot of a trace has none before it."""
     ocular.snapshot()
     return ocular.snapshot()["memory_bytes"]
 

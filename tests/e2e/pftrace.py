@@ -88,7 +88,7 @@ def message(kind, data):
 
 
 class Sequence:
-    """What packets of one sequence may refer to."""
+    """The state of one sequence that its packets refer to."""
 
     def __init__(self):
         self.known = {kind[:-1]: {} for kind, _ in MESSAGES["Interned"].values()}
@@ -156,7 +156,7 @@ def about(sequence, event):
 
 
 def dark(sequence, event, names):
-    """Where a stretch begins or ends; `names` are those of the open ones."""
+    """The begin or end of a dark stretch; `names` are those of the open ones."""
     number = event["track"] & 0xFFFFFFFF
     ids, args = {"id2": {"local": hex(number)}}, sequence.args(event)
     if event["type"] == BEGIN:
@@ -167,7 +167,7 @@ def dark(sequence, event, names):
 
 
 def task(sequence, event, stack, flows):
-    """Where a step of a task begins; `flows` are the numbers of those before."""
+    """The begin of a task's step; `flows` are the numbers of those before."""
     stack.append(None)
     pid, number = divmod(event["flow"], 1 << 32)
     known = {"flow_in": True} if event["flow"] in flows else {}
@@ -184,7 +184,7 @@ def counted(event, track, tracks, threads):
 
 
 def said(sequence, event, names):
-    """What the program said; `names` are those of the spans by their tracks."""
+    """A mark or a span of the program; `names` are those of the spans by track."""
     args = sequence.args(event)
     rest = {"args": args} if args else {}
     if "track" not in event:

@@ -164,7 +164,7 @@ def threads(pid="self"):
 
 
 def files(pid="self"):
-    """What its open file descriptors are."""
+    """The targets of its open file descriptors."""
     found = []
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -192,7 +192,7 @@ def is_writing(pid, directory):
 
 
 def leftovers():
-    """What a trace has left in this process, as words; [] is as it must be."""
+    """The parts of a trace that are left in this process, as words; [] is right."""
     monitoring = sys.monitoring
     left = []
     for tool in (3, 4, 5):

@@ -50,7 +50,7 @@ DEEP and threading.Thread(target=deep, args=(300,), daemon=True).start()
 main()
 """
 WORK = ("<module>", "main", "work")
-# What work() does, and the part of its time that each takes.
+# The paths through work(), and the part of its time that each takes.
 PATHS = {
     ("short", "spin"): 0.2,
     ("long", "spin"): 0.6,

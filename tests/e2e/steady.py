@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Measurements on a machine that others use, too: they are taken again where it
-can be told that they were disturbed, whatever came out."""
+"""Measurements on a machine that others use, too: each is repeated if the kernel says
+that it was disturbed, whatever came out."""
 
 import os
 import resource
@@ -15,13 +15,13 @@ def stolen():
 
 
 def disturbances():
-    """How often this process has lost its CPU, and what the host has taken."""
+    """Times that this process has lost its CPU, and CPU s that the host has taken."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw, stolen()
 
 
 def undisturbed(measure, most=20):
-    """What measure() returns where nobody took a CPU away meanwhile; if that
-    happens every time, what it returned last."""
+    """measure()'s result of a run in which nobody took a CPU away. If that happens
+    every time, it is the last run's result."""
     for _ in range(most):
         before = disturbances()
         result = measure()

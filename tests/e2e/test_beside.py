@@ -72,7 +72,7 @@ def check_ours(directory, threshold):
 
 
 def outputs(directory, command, program=BEGIN + PROGRAM + END, normal=str, **more):
-    """What the command prints, untraced and with each threshold."""
+    """Checks that the command prints the same untraced and with each threshold."""
     write(directory, program)
     plain = run(command, cwd=directory, env={"TRACE": "0"}, **more)
     assert plain.status == 0, plain.err

@@ -35,7 +35,7 @@ print("{}")
 
 
 def hint(pid):
-    """What the viewer says of the children, or None."""
+    """The viewer's hint at the children, or None."""
     screen = subprocess.run(
         [TOP, "-p", str(pid), "--once", "--size", "180x20"],
         capture_output=True,

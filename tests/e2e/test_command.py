@@ -206,7 +206,7 @@ def test_serve_and_watch(tmp_path, sockets):
         wait_until(lambda: (sockets / f"{process.pid}.sock").exists())
 
         def spins():
-            """What is seen, once it is dark and has been sampled."""
+            """A snapshot with `spin`, once it is dark and has been sampled."""
             seen = top("--pid", process.pid, "--once", "--json").answer
             for row in seen["functions"]:
                 if row["name"] == "spin" and row["dark_sites"] and row["cpu_share"]:

@@ -55,7 +55,7 @@ def stop_writing(writer, opener, directory):
 
 
 def whole_files(directory):
-    """What is there, of which each timeline can be read to its end."""
+    """The files in the directory. Each timeline can be read to its end."""
     names = os.listdir(directory)
     for name in names:
         if name.endswith(".gz"):

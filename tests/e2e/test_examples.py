@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The examples of README.md and of the documents for users: each block that is
 marked `python` or `sh` is run as it stands, in a folder with a script.py and
-beside a process that serves. What needs a person's hands (make, pip, sudo) has no such
+beside a process that serves. A block that needs a person (make, pip, sudo) has no such
 mark."""
 
 import os
@@ -14,7 +14,7 @@ DOCUMENTS = (
     "README.md docs/usage.md docs/troubleshooting.md docs/metrics.md docs/security.md"
 )
 
-# What a reader has: a program of some tenths of a second, and work to trace.
+# The reader's program: it takes some tenths of a second, and has work to trace.
 SCRIPT = """
 import time
 def work(n=100):

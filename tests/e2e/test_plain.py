@@ -19,7 +19,7 @@ SILENT = [*OCULAR, "--quiet", "--no-perfetto"]
 
 
 def printed(command, directory, **more):
-    """What it prints and ends with, but for addresses."""
+    """Its output without addresses, and its exit status."""
     done = run(command, cwd=directory, **more)
     hide = re.compile("0x[0-9a-f]+")
     return Done(done.status, hide.sub("0x", done.out), hide.sub("0x", done.err))

@@ -38,7 +38,7 @@ def test_hello_and_the_first_snapshot(path):
 
 
 def test_rate():
-    """How often they come is held in tests/ipc/test_server.c."""
+    """tests/ipc/test_server.c checks that snapshots come at this rate."""
     with (
         ocular.tracing(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0),
         Client(ocular._ocular.socket_path()) as viewer,
@@ -263,7 +263,7 @@ def files_of_all_kinds(folder):
 
 
 def descriptors():
-    """What this process, which is the traced one, has open."""
+    """The targets of this process's descriptors. It is the traced process, too."""
     return sorted(
         os.readlink(f"/proc/self/fd/{fd}")
         for fd in os.listdir("/proc/self/fd")
@@ -286,7 +286,7 @@ def test_no_export_to_what_is_no_file(path, tmp_path):
         for files in kinds.values():
             assert viewer.ask(client.RATE, struct.pack("<d", 1), files)
         assert os.path.getsize(tmp_path / "plain") == 0
-        # What came with another request is not kept for an export.
+        # A descriptor of another request is not kept for an export.
         viewer.ask(client.RATE, struct.pack("<d", 1), kinds["two"][:1])
         with pytest.raises(Refused, match="one regular file"):
             viewer.ask(client.EXPORT, target)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Wherever a process runs: after the login that started it, as a service, as
-another user, in a container, on a read-only root. What a container is made of,
-namespaces, stands in for one."""
+"""Ocular works wherever a process runs: after the login that started it, as a service,
+as another user, in a container, on a read-only root. Namespaces, of which containers
+are made, stand in for a container."""
 
 import json
 import os
@@ -37,7 +37,7 @@ while True:
 """
 PLACES = ("OCULAR_DIR", "XDG_RUNTIME_DIR")
 IS_ROOT = os.geteuid() == 0
-# Whoever is not root may only make these as root of a user namespace.
+# A user other than root may only make these as root of a user namespace.
 NAMESPACES = [
     "unshare",
     "--mount",
@@ -62,7 +62,7 @@ def short():
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch):
-    """Neither side is told where to meet, if the test does not."""
+    """Neither side has a place set in its environment, unless the test sets one."""
     for name in PLACES:
         monkeypatch.delenv(name, raising=False)
 
@@ -302,8 +302,8 @@ def test_two_in_containers_of_the_same_number():
 
 
 def test_a_user_whom_the_container_does_not_know():
-    """Everybody without a number in there is nobody, which says nothing of who
-    it is: such a viewer is sent away, and told what to do."""
+    """A container calls each user without a number in it "nobody", which does not say
+    who it is. Such a viewer is refused, and the message says what to do."""
     unknown = ["unshare", "--user"]
     needs(unknown)
     directory = Path(tempfile.mkdtemp(prefix="oc-"))

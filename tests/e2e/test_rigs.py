@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Each program that measures Ocular runs, for a few seconds, and sees it at work. The
-bounds are wide and hold on a busy machine; with Ocular switched off none holds. What
-the figures are is for `make figures` to say."""
+bounds are wide and hold on a busy machine; with Ocular switched off none holds. The
+figures themselves are judged by `make figures`."""
 
 import json
 import os

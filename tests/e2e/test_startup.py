@@ -21,7 +21,7 @@ def waiting(pid):
 
 
 def test_a_process_that_is_coming_up_is_waited_for(sockets):
-    """It serves, under the same number, when it is told to."""
+    """It begins to serve, under the same number, after the test writes a line."""
     process = start(["sh", "-c", f"read go; exec {FAKE}"], stdin=subprocess.PIPE)
     try:
         viewer = waiting(process.pid)

@@ -202,7 +202,7 @@ def unescape(cell):
 
 @dataclass
 class Answers:
-    """What Perfetto says of a file, and what our reader does."""
+    """The answers of Perfetto about a file, and those of our own reader."""
 
     ours: trace.Trace
     final: dict  # the snapshot
@@ -246,12 +246,12 @@ def answers(tmp_path_factory, ask):
 
 
 def since(first, rows, place):
-    """The rows with the time at that place counted from the first call."""
+    """The rows with the time in column `place` counted from the first call."""
     return Counter((*row[:place], row[place] - first, *row[place + 1 :]) for row in rows)
 
 
 def our_calls(timeline):
-    """What CALLS asks for, by our reader."""
+    """The rows that CALLS selects, by our reader."""
     rows = []
     for (_, tid), calls in timeline.calls.items():
         for call in calls:

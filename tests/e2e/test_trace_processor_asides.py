@@ -142,7 +142,7 @@ class File:
     zero: int  # ns of Perfetto's clock at the start of the trace
 
     def since(self, rows, place):
-        """The rows, with the time at that place counted from the start."""
+        """The rows with the time in column `place` counted from the start."""
         return Counter(
             (*row[:place], row[place] - self.zero, *row[place + 1 :]) for row in rows
         )

@@ -208,7 +208,7 @@ FLOWS = "select slice_out, slice_in from flow"
 
 
 class Answer:
-    """What Perfetto says of a file."""
+    """Perfetto's answers about a file."""
 
     def __init__(self, ask, path):
         self.complaints = ask(path, COMPLAINTS)

@@ -37,7 +37,7 @@ class Trace:
     events: int = 0
 
     def names(self, thread=None):
-        """How often each function was called."""
+        """The number of calls of each function."""
         count = defaultdict(int)
         for key, calls in self.calls.items():
             for call in calls if thread in (None, key) else ():
@@ -46,7 +46,7 @@ class Trace:
 
 
 def contents(path):
-    """What is in the file, which may be packed."""
+    """The bytes of the file, unpacked if it is packed."""
     data = Path(path).read_bytes()
     return gzip.decompress(data) if str(path).endswith(".gz") else data
 
@@ -78,7 +78,7 @@ def samples(path):
 
 
 def load(path):
-    """What is in a file of either format, as JSON has it."""
+    """The document in a file of either format, as JSON has it."""
     path, data = Path(path), contents(path)
     is_pftrace = path.name.removesuffix(".gz").endswith(".pftrace")
     return pftrace.document(data) if is_pftrace else json.loads(data)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What really happens, told by the interpreter's own frames: a recorder in
-Python, run apart from Ocular on the same program."""
+"""The calls that really happen, by the interpreter's own frames: a recorder in Python,
+run apart from Ocular on the same program."""
 
 import sys
 from collections import Counter
@@ -20,8 +20,8 @@ def record(function, file):
     of the code of that file; a call into a generator is one each time. The
     caller is the nearest frame below that is of that file too, or None."""
     calls, edges = Counter(), Counter()
-    # What is linked need not run: throw() passes through `yield from` without
-    # entering what delegates.
+    # A frame in the chain need not run: throw() passes through `yield from` without
+    # entering the generator that delegates.
     runs = set()
 
     def caller(frame):
@@ -84,15 +84,15 @@ def seen(function, file, path, **settings):
 
 
 def check_figures(final):
-    """What holds for every function, whatever happened."""
+    """Checks that hold for every function in any program."""
     for row in final["functions"]:
         name = row["name"]
         if row["self_cycles"] is not None:
             assert row["self_cycles"] >= 0, name
             assert row["total_cycles"] is not None, name
             assert row["avg_cycles"] is not None and not row["avg_estimated"], name
-        # What a call has waited while another thread ran is in its own cycles, and
-        # not in the mean.
+        # The time that a call has waited while another thread ran is in its own
+        # cycles, and not in the mean.
         if (
             row["min_cycles"] is not None
             and row["avg_cycles"] is not None
