@@ -203,7 +203,7 @@ def test_what_is_offered(folder, shell):
     }
 
 
-# What the shell itself adds in bash, where no word of ours fits.
+# Files that bash itself offers, in places where no word of ours fits.
 NAMES = {
     "ocular --output serv": "service.py",
     "ocular --output=seri": "serial.json",

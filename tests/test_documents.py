@@ -61,7 +61,7 @@ def in_bash(program):
 
 
 def in_zsh(program):
-    """What stands before the "[" of an explanation."""
+    """The options that stand before the "[" of an explanation."""
     text = text_of(f"docs/completion/zsh/_{program}").split("case $state")[0]
     specs = re.findall(r"(\{[^}]*\}'|--?[\w-]+=?)\[", text)
     return {option for spec in specs for option in OPTION.findall(spec)}
@@ -249,7 +249,7 @@ def quoted(name):
 
 
 def parts_of(message):
-    """What of a message does not differ."""
+    """The parts of a message that are always the same."""
     return [part for part in message.split("...") if part.strip(" .():;,")]
 
 

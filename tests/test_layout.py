@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("ipc", "tracer", "python", "tui")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 
-# What a folder may include of ours, besides itself.
+# The folders that a folder may include, besides itself.
 MAY_INCLUDE = {
     "ipc": set(),
     "tracer": {"ipc"},
@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "tui": {"ipc"},
 }
 
-# What a room of a folder may include of the folder's other rooms. A folder that
+# The rooms that a room of a folder may include. A folder that
 # has rooms has no file outside of them, unless it names that: "".
 ROOMS = {
     "ipc": {
@@ -52,7 +52,7 @@ ROOMS = {
     },
 }
 
-# What a folder holds beside its rooms: nothing in C.
+# The folders beside the rooms, with nothing in C.
 BESIDE = {"python": {"ocular", "setup"}}
 
 # The folders in which no modules include each other in a circle.
@@ -107,7 +107,7 @@ def includes(text):
 
 
 def complaints(name, text):
-    """What is wrong with one file, name being relative to the root."""
+    """The faults of one file, name being relative to the root."""
     folder = name.split("/")[0]
     ours, foreign = includes(text)
     found = []
@@ -135,7 +135,7 @@ def room_of(name):
 
 
 def wall_complaints(name, header):
-    """What is wrong with an include from one room of a folder to another."""
+    """The faults of an include from one room of a folder to another."""
     folder = name.split("/")[0]
     room, other = room_of(name), room_of(header)
     rooms = ROOMS[folder]
@@ -281,7 +281,7 @@ def reachable(path):
     return seen
 
 
-# What the units that decide include of ours, directly or not.
+# Our headers that the deciding units include, directly or not.
 BUDGET = {"tracer/budget/budget.h"}
 KNOWN = {
     "budget": BUDGET,
@@ -354,7 +354,7 @@ MALLOC = re.compile(
 
 
 def test_the_traced_programs_heap_is_left_alone():
-    """What Ocular keeps lies in memory of its own (ipc/base/heap.h)."""
+    """Ocular keeps its data in memory of its own (ipc/base/heap.h)."""
     found = {
         path.relative_to(ROOT).as_posix()
         for path in sources()
@@ -438,7 +438,7 @@ def test_the_rules_refuse(name, line):
     assert len(complaints(name, f"{line}\n")) == 1
 
 
-# What makes a descriptor in the traced process.
+# The calls that make a descriptor in the traced process.
 MAKES = re.compile(
     r"(?<![\w.>])(open|openat|socket|accept4?|eventfd|epoll_create1|inotify_init1|"
     r"timerfd_create|memfd_create|dup|fopen|opendir|gzopen|gzdopen|pipe2?)\("

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The road of an event from the hook to the screen, as docs/architecture.md walks it:
-every function that it names is there, and who follows them reads little."""
+"""The functions that an event passes from the hook to the screen, as
+docs/architecture.md lists them: every one is there, and whoever follows them reads
+little."""
 
 import re
 from pathlib import Path

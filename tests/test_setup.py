@@ -224,7 +224,7 @@ def test_missing_packages_are_installed(bare):
     for package in ("gcc", "pkg-config", "liburcu-dev", "libcmocka-dev"):
         assert f" {package}" in install
     assert "python3-dev" not in install
-    # The command was told before it ran.
+    # The command was printed before it ran.
     assert "apt-get install -y --no-install-recommends gcc" in done.stderr
 
 

@@ -98,8 +98,8 @@ def names_of_all():
 
 
 def compiled(lines):
-    """A function `drive` with a mark before and after each of the lines. What a
-    line returns is kept beyond the mark: freeing it is not the function's."""
+    """A function `drive` with a mark before and after each of the lines. The result of
+    a line is kept beyond the mark, since freeing it is not the function's time."""
     source = ["def drive(count):", " for _ in range(count):"]
     for line in lines:
         if ":" not in line:
@@ -147,7 +147,7 @@ class Way:
             Program(lines_of(group), group[0].times if size == 1 else TURNS)
             for group in self.groups
         ]
-        # What to be entered takes: an empty call, and an empty resumption.
+        # The cost of entering a function: an empty call, and an empty resumption.
         self.calls = Program(["empty()", "None"], 1000)
         self.resumptions = Program(
             ["for _ in yield_nothing(30): pass", "for _ in THIRTY: pass"], 200
@@ -187,8 +187,8 @@ class Way:
         return truths
 
     def run_traced(self, threshold):
-        """{name: [p50 and mean of its own cycles, mean of all]}, and {name: what a
-        call's hooks were measured to cost at that start}"""
+        """{name: [p50 and mean of its own cycles, mean of all]}, and {name: the
+        measured cost of a call's hooks at that start}"""
         found, costs = {}, {}
         for group, program in zip(self.groups, self.programs):
             with quietly(threshold, [subjects.__file__]):
@@ -263,9 +263,9 @@ class Row:
         )
 
     def steady(self, threshold):
-        """The rounds in which the machine kept its speed: the truths before and
-        after agree, and what a hook took as the trace started is to the truth as
-        in the other rounds. What Ocular found plays no part."""
+        """The rounds in which the machine kept its speed. The truths before and after
+        agree, and the hook's cost at the start has the same ratio to the truth as in
+        the other rounds. Ocular's own results play no part."""
         rounds = self.rounds[threshold]
         usual = middle(each["speed"] for each in rounds)
         kept = [
@@ -386,7 +386,7 @@ def show(rows):
 
 
 def errors(rows, threshold, what):
-    """How far each of the rows is off the truth, where it has a value at all."""
+    """The error of each row that has a value at all."""
     off = [abs(row["error"][str(threshold)][what]) for row in rows]
     return [each for each in off if not math.isnan(each)]
 

@@ -72,7 +72,7 @@ def programs():
 
 
 class Program:
-    """One that waits to be told to begin."""
+    """A program that waits for an order to begin."""
 
     def __init__(self, kind, arguments, folder):
         self.out = folder / f"{kind}.json"
@@ -165,7 +165,7 @@ def key(name, file):
 
 
 def shares_of(found):
-    # What runs the program is not in it.
+    # The script that runs the program is left out.
     found = {each: n for each, n in found.items() if each[1] != "beside_child.py"}
     total = sum(found.values())
     return {each: n / total for each, n in found.items()}

@@ -227,11 +227,11 @@ began = None  # of a worker: (s of its CPU time, s of time.monotonic())
 
 
 def application(environ, start_response):
-    """What gunicorn's workers run: a job for each request, or what they know."""
+    """A request to a gunicorn worker: do a job, or answer with all that it counted."""
     global began
     import ocular
 
-    # What its start takes is nobody's job, and only partly traced.
+    # The worker's start is no job, and only partly traced.
     began = began or (time.process_time(), time.monotonic())
     if environ["PATH_INFO"] != "/truth":
         do(some_job(random))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The functions whose cycles are compared with ground truth: of many kinds,
-each doing the same on every call. SUBJECTS says how each is driven and which
-of the others it calls. What a caller does must not depend on what its callees
-return: it is timed with others in their place."""
+"""The functions whose cycles are compared with ground truth: of many kinds, each doing
+the same on every call. SUBJECTS has how each is driven and which of the others it
+calls. A caller's work must not depend on the results of its callees, since it is timed
+with others in their place."""
 
 import functools
 import json
@@ -409,13 +409,12 @@ async def awaits(n):
 
 
 class Subject:
-    """One row: `call` stands between two marks, `calls` is how often the
-    function runs in it, and `around` is what of it is not the function's own, to
-    be entered `entries` times included: by a call or, what a coroutine's frame
-    is from its beginning, by a resumption (`entered`). For the own time of one
-    that calls others the line is run with empty ones in their place, which are
-    entered as often as `stubs` says, or with what they return (`stand_in`, a
-    line of its own)."""
+    """One row. `call` stands between two marks, and the function runs `calls` times in
+    it. `around` is the part that is not the function's own. It includes `entries`
+    entries: calls, or, if `entered` says so, resumptions, as a coroutine's frame has
+    them from its beginning. To time a function's own work without its callees, the line
+    is run with empty functions in their place, which are entered `stubs` times, or with
+    their results (`stand_in`, a line of its own)."""
 
     def __init__(
         self,

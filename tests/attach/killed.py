@@ -37,7 +37,7 @@ def begin(command):
 
 
 def run_until(command, most):
-    """How many system calls they had made when they were killed, or had ended."""
+    """The number of system calls before they were killed, or had ended."""
     main = begin(command)
     ptrace(CONT_TO_SYSCALL, main)
     running, calls = {main}, 0

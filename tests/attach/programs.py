@@ -120,7 +120,7 @@ class Program(Running):
 
 
 def files():
-    """What attaching to programs of this process's tests has left in /tmp."""
+    """The files in /tmp that attaching to these tests' programs has left."""
     return {
         path.name
         for path in Path("/tmp").glob("ocular-attach-*")

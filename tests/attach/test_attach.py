@@ -172,7 +172,7 @@ def test_signals_are_the_programs(tmp_path):
         assert "KeyboardInterrupt" in program.process.communicate()[1]
 
 
-# How long after its start the attaching side is killed, in seconds.
+# Both signals, at 30 moments after the start of the attaching side.
 @pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
 def test_the_attaching_side_dies(tmp_path, kind):
     with Program(tmp_path, WORKS) as program:

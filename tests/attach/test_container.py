@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Root attaches to a process in other namespaces, which has another /tmp, other process
-ids, and cannot see the package: it is lent a copy."""
+ids, and cannot see the package: it gets a copy."""
 
 import contextlib
 import json
@@ -56,7 +56,7 @@ class Inside(Program):
         Program.pids.add(self.pid)
 
     def left(self):
-        """What we have left in its folders for temporary files."""
+        """Files of ours that are left in its folders for temporary files."""
         root = Path(f"/proc/{self.pid}/root")
         return [path for place in ("tmp", "dev/shm") for path in (root / place).iterdir()]
 
@@ -99,7 +99,7 @@ def test_where_no_library_may_be_loaded(tmp_path):
 
 
 def test_a_link_in_the_place_of_the_copy(tmp_path):
-    """Whoever is root inside would have root outside write there."""
+    """Root inside the container must not make root outside write there."""
     target = tmp_path / "outside"
     target.mkdir()
     (target / "kept").write_text("kept")
@@ -192,7 +192,7 @@ def test_names_change_while_we_work(tmp_path, user, prefix, inner, rounds):
 
 
 def test_another_users_folder_of_that_name(tmp_path):
-    """Whoever may make folders there does not have root empty them."""
+    """A user who may make folders there must not make root empty them."""
     gone = run(["sh", "-c", "echo $$"]).out.strip()
     with Inside(tmp_path) as program:
         trap = Path(f"/proc/{program.pid}/root/tmp/ocular-package-{gone}")

@@ -30,7 +30,7 @@ def test_an_environment_is_enabled(tmp_path, environment):
         done = run([environment, "-m", "ocular", "status"])
         assert str(path) in done.out and f"{program.pid}" in done.out
         assert program.snapshot().status == 0
-        assert program.detach().status == 1  # it serves by its environment's wish
+        assert program.detach().status == 1  # its environment has it serve
         out, err = program.end()
         assert err == "" and "ocular" not in out
     with Program(tmp_path, WORKS, environment, OCULAR_SERVE="0") as program:

@@ -19,7 +19,7 @@ NUMBERS = {"socket": 41, "bind": 49, "listen": 50, "clone": 56, "clone3": 435}
 NUMBERS |= {"timer_create": 222, "process_vm_readv": 310, "flock": 73}
 KILL_PROCESS, KILL_THREAD, TRAP = 0x80000000, 0, 0x00030000
 
-# Refuses these calls with EPERM, or as it is told, from now on.
+# Refuses these calls from now on, with EPERM or with `refuse`.
 FILTER = """
 import ctypes, struct
 def forbid(*numbers, refuse=0x00050001):
@@ -146,7 +146,7 @@ done.wait()
 
 
 def without_rights():
-    """What stands before a viewer that is not to read filters."""
+    """The words before a viewer's command, so that it may not read filters."""
     if not may_read():
         return []
     if not shutil.which("setpriv"):
@@ -155,7 +155,7 @@ def without_rights():
 
 
 def test_one_that_cannot_be_read(tmp_path):
-    """Who attaches does not know whether it kills: he is asked, on a terminal."""
+    """Ocular cannot know whether the filter kills, and asks the user on a terminal."""
     with Program(tmp_path, FILTER + "forbid(165)\n" + WORKS) as program:
         before = program.state()
         command = [*without_rights(), TOP, "--pid", program.pid]

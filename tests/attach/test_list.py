@@ -129,7 +129,7 @@ def test_nothing_is_done_without_a_yes(tmp_path, sockets):
         top.wait("until you leave")
         top.press("n")
         top.wait("Nothing was changed")
-        # What is typed before the question comes does not answer it.
+        # Keys from before the question do not answer it.
         os.kill(top.pid, signal.SIGSTOP)
         top.press("Enter", "y", "y")
         os.kill(top.pid, signal.SIGCONT)
@@ -218,5 +218,5 @@ def test_a_user_sees_his_own_and_root_all(tmp_path, sockets):
         with viewer(sockets, "-c", command, program="/bin/sh", OCULAR_DIR=None) as top:
             text = top.wait(LIST)
             assert not row(text, ours)
-            # What has changed its user may not be looked into, even by that user.
+            # A process that has changed its user is closed even to that user.
             assert "needs root" in row(text, theirs)

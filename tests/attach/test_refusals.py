@@ -99,7 +99,7 @@ def test_another_debugger(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes root, to become another user")
 def test_another_user(tmp_path):
-    # Who may not see the build folder: a copy.
+    # Another user may not see the build folder, and gets a copy.
     with (
         Program(tmp_path, WORKS) as program,
         tempfile.TemporaryDirectory(prefix="ocular-") as place,

@@ -197,7 +197,7 @@ def machine():
 
 
 def badness(figure, value):
-    """How far from the best there is; larger is worse."""
+    """The distance from the best value; larger is worse."""
     if figure["better"] == "nearer":
         return abs(value - figure["goal"])
     return value if figure["better"] == "lower" else -value

@@ -143,16 +143,16 @@ def seconds(run):
 
 
 def hooks_seconds(began):
-    """What hooks have cost so far, by the account: little else of ours runs. It
-    has no share where they came to more than all: too much is reported."""
+    """CPU s of all hooks so far, by the account: little else of ours runs. If they cost
+    more than all time there is, there is no share: too much is reported."""
     mean = ocular.snapshot()["overhead"]["mean"]
     if mean is None:
         return math.inf
     return mean / (1 + mean) * (time.process_time() - began)
 
 
-# What CPython does to bring an exception to its hook, 50 ns and more, is in no
-# account: docs/overhead.md has 0.4 to 0.7.
+# CPython's own way from an exception to its hook, 50 ns and more, is in no account:
+# docs/overhead.md has 0.4 to 0.7.
 @pytest.mark.parametrize(
     "run, timeline",
     [
@@ -166,8 +166,8 @@ def hooks_seconds(began):
     ],
 )
 def test_account_of_hooks(tmp_path, figure, run, timeline):
-    """All of them in, all the time, traced and untraced in turns: reported, against
-    what the program takes longer. Where a function is armed CPython 3.12 also runs it
+    """All hooks in, all the time, traced and untraced in turns: the overhead reported
+    against the additional time of the program. CPython 3.12 also runs an armed function
     without superinstructions."""
     if run is throws and sys.version_info >= (3, 15):
         pytest.skip("from dark code all events are taken out")
@@ -366,9 +366,9 @@ print(sorted(ratios)[4])
 
 
 def test_account_of_forks(figure):
-    """The program's own thread ends our threads before and starts them after it,
-    which takes several times what those use then. That pages are the kernel's to
-    copy anew, on both sides, is in no account: docs/overhead.md."""
+    """The program's own thread ends our threads before a fork and starts them after it.
+    That takes several times what our threads use then. The kernel copies pages on both
+    sides, and this is in no account: docs/overhead.md."""
     done = subprocess.run(
         [sys.executable, "-c", FORKING], capture_output=True, text=True, timeout=60
     )

@@ -168,7 +168,7 @@ def takes():
     "caller, callee, run", [("awaits", "deep", finishes), ("takes", "gives", takes)]
 )
 def test_nor_does_a_dark_coroutine_or_generator(tracing, caller, callee, run, figure):
-    """What they call is dark, too: each is to be armed for its caller's call."""
+    """Its callees are dark, too, and are to be armed for a call of their caller."""
     tracing(deinstrument_threshold=20, overhead_budget=0.05)
     snapshot = work_until(
         lambda s: (
@@ -300,8 +300,8 @@ def renews():
 
 
 def test_a_viewer_changes_the_budget(tracing, figure):
-    """What is spent follows. How often the sampler looks, too: it makes room for
-    the hooks where there is little."""
+    """The overhead follows the budget. So does the rate of samples: while there is
+    little, the sampler makes room for the hooks."""
     tracing(serve=True, overhead_budget=0.002, deinstrument_threshold=30_000)
     low = work_until(
         lambda s: s["overhead"]["measured"] < 1.5 * s["overhead"]["allowed"], renews

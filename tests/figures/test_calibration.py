@@ -18,7 +18,7 @@ print(json.dumps(costs))
 
 
 def test_the_first_start_is_like_the_next(tmp_path, figure):
-    """Where there is a timeline, too: its record has a ring from the start."""
+    """It is so with a timeline, too: its record has a ring from the start."""
     ratios = []
     for _ in range(8):
         first, *others = undisturbed(lambda: script(tmp_path, FIRST_START).answer, 3)

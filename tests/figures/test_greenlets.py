@@ -15,8 +15,9 @@ def pauses(times):
 
 
 def test_resumed_call(figure):
-    """What asking the kernel takes is nobody's. At a switch it would be taken off
-    twice: off what is resumed, too, of which nothing would be left."""
+    """The time of a question to the kernel is in no function's time. At a switch it
+    would be taken off twice, also off the resumed function, which would have none
+    left."""
 
     def take_turns():
         child = greenlet.greenlet(pauses)

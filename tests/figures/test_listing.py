@@ -12,8 +12,8 @@ def loop(n):
 
 
 def test_listing(sockets, figure):
-    """Whoever asks again at once waits a fifth of a second, and not until the collector
-    happens to wake up."""
+    """A viewer that asks again at once waits a fifth of a second, and not until the
+    collector happens to wake up."""
     waits = []
     with ocular.tracing(serve=True, quiet=True, perfetto=False, overhead_budget=1):
         with Client(ocular._ocular.socket_path()) as viewer:

@@ -115,7 +115,7 @@ def medians(measure):
 
 
 def test_precise_time_in_c(tracing, figure):
-    """What a C function takes is its CALL's."""
+    """The time of a C function belongs to its CALL."""
 
     def measure():
         truth = least(calls_c, NUMBERS, times=5, rounds=150)
@@ -162,8 +162,8 @@ def test_precise_far_instructions(tracing, figure):
 
 
 def test_precise_beside_another_thread(tracing, figure):
-    """What the other one has had the interpreter for is reported as waiting, and in
-    no instruction: those take what they take alone."""
+    """While the other thread has the interpreter, this one is reported as waiting. That
+    is in no instruction: each takes as long as it takes alone."""
 
     def spin(stop, spun):
         while not stop.is_set():

@@ -244,7 +244,7 @@ def test_shares_of_callers(run, figure):
     "name, hot", [("computes", "BINARY_OP"), ("sorts", "CALL"), ("both", "CALL")]
 )
 def test_hot_offsets(run, figure, name, hot):
-    """Where the samples are is where the time is: in the loop, at the call."""
+    """Most samples are at the slowest instruction: in the loop, at the call."""
     samples = Counter()
     for one in run[2][name]:
         samples[one["opcode"]] += one["samples"]

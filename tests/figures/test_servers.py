@@ -145,8 +145,8 @@ def among_them(shares):
 
 
 def test_shares(served, tmp_path, figure):
-    """What the page's own functions take, of their sum: waits, which py-spy takes for
-    work where a thread waits in a way that it does not know, are none of theirs."""
+    """The shares of the page's own functions in their sum. Waits are in none of them;
+    py-spy takes a wait for work if it does not know that way of waiting."""
     pid, client = served
     before = client.rate()
     assert run([TOP, "--attach-only", "--pid", pid]).status == 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the viewer's side: any bytes as what a process has sent. What can be
-// decoded is read to its last byte, and is the same after it was encoded again.
+// Fuzzes the viewer's side: any bytes as if a process had sent them. A message
+// that can be decoded is read to its last byte, and is the same after it was
+// encoded again.
 #include "ipc/wire.h"
 #include "tests/fuzz/replay.h"
 

@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct Replay *replay;
     char path[64], why[256];
 
-    // What is fuzzed comes after the magic, which is known.
+    // The fuzzed bytes come after the magic, which is known.
     if (fd < 0 ||
         write(fd, RECORDING_MAGIC, RECORDING_MAGIC_SIZE) !=
             RECORDING_MAGIC_SIZE ||

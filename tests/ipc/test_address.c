@@ -150,7 +150,7 @@ static void test_find_one_that_does_not_serve(void **state)
     assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
     has(why, "ocular.start_tracing(serve=True)");
     has(why, "python -m ocular --serve script.py");
-    // A stale socket of that number is told apart, and swept away.
+    // A stale socket with this number has its own message, and is removed.
     snprintf(name, sizeof(name), "%d.sock", (int)child);
     close(Socket_listen(in_base(name)));
     assert_int_equal(access(in_base(name), F_OK), 0);
@@ -354,7 +354,8 @@ static void test_list(void **state)
     assert_int_equal(access(in_base(name), F_OK), -1);
 }
 
-// Whoever names a directory is shown what serves there; else all places count.
+// If OCULAR_DIR names a directory, only its sockets are listed; else those of
+// all places.
 static void test_list_in_the_named_directory_only(void **state)
 {
     struct Served *list;

@@ -122,8 +122,7 @@ static void test_one_frame_goes_to_all(void **state)
     close_hall(&hall);
 }
 
-// Whoever has just come is shown the first at once, and the next a period
-// later.
+// A new viewer gets its first snapshot at once, and the next a period later.
 static void test_the_first_comes_at_once(void **state)
 {
     struct Hall hall;
@@ -141,8 +140,7 @@ static void test_the_first_comes_at_once(void **state)
     close_hall(&hall);
 }
 
-// Whose rate is another has the frame that the others had, while that is the
-// newest.
+// Has a viewer ask for changes instead of whole snapshots.
 static void follow(struct Hall *hall, int viewer)
 {
     const struct Message ask = {.type = MESSAGE_FOLLOW, .request = 1};
@@ -239,8 +237,8 @@ static void test_who_does_not_read_skips(void **state)
     close_hall(&hall);
 }
 
-// Who reads as much as comes, and always leaves something: what is kept for it
-// does not grow.
+// A viewer reads as much as comes, and always leaves some bytes. The buffer of
+// its answers does not grow.
 static void test_answers_that_wait_are_bounded(void **state)
 {
     enum { SIZE = 60 << 10, ROUNDS = 200 };

@@ -114,7 +114,7 @@ static void test_resizing_keeps_what_is_in_it(void **state)
     Heap_free(text);
 }
 
-// What comes and goes is given back, but for a few slabs.
+// Memory of blocks that come and go is given back, but for a few slabs.
 static void test_nothing_is_kept(void **state)
 {
     static void *blocks[5000];

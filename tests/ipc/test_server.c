@@ -292,7 +292,7 @@ static void test_odd_rates_are_refused(void **state)
     halt(&tracer);
 }
 
-// How often the server's thread has gone to sleep.
+// Returns how many times the server's thread has gone to sleep.
 static unsigned long sleeps(void)
 {
     char path[300], line[256];
@@ -807,8 +807,8 @@ static void test_another_source(void **state)
     EVENTUALLY(other.wants > 0);
 
     Server_turn_to(tracer.server, &nothing, true);
-    assert_int_equal(tracer.viewers, 0); // told when it returns
-    Snapshot_free(other.snapshot);       // and not read any more
+    assert_int_equal(tracer.viewers, 0); // set before the call returns
+    Snapshot_free(other.snapshot);       // nobody reads it any more
     do {
         assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
         if (message.type == MESSAGE_END)

@@ -256,7 +256,7 @@ static void test_a_snapshot_is_built_in_the_same_memory(void **state)
         assert_true(bytes >= 300000 && bytes < 1000000);
         Snapshot_renew(snapshot);
     }
-    // What has become small gives back what it does not need.
+    // A snapshot that has become small gives back memory that it does not need.
     assert_non_null(Snapshot_alloc(snapshot, 10000));
     Snapshot_renew(snapshot);
     assert_true(Snapshot_bytes(snapshot) < 20000);

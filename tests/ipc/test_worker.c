@@ -95,7 +95,7 @@ static void toil(void *done)
     *(atomic_bool *)done = true;
 }
 
-// Who asks between its end and its join is told as much as before.
+// Its CPU time is known between its end and its join, and after that.
 static void test_its_time_stays(void **state)
 {
     atomic_bool done = false;
@@ -208,7 +208,7 @@ static void test_much_thread_local_memory(void **state)
     assert_int_equal(value, 1);
 }
 
-// What CPython counts to warn of a fork: joined means gone.
+// CPython counts the threads to warn of a fork: a joined one must be gone.
 static void test_a_joined_one_is_not_counted(void **state)
 {
     struct Worker worker = {0};

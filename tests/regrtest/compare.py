@@ -23,7 +23,7 @@ class Difference:
 
 
 def differences(untraced, traced):
-    """What the traced run shows and the untraced one does not."""
+    """Differences that the traced run has and the untraced one has not."""
     found = list(_of_the_process(untraced, traced))
     if untraced.ran_all() and traced.ran_all():
         found += _of_the_tests(untraced, traced)
@@ -76,8 +76,8 @@ def _of_the_tests(untraced, traced):
 
 # --- Output -------------------------------------------------------------------
 
-# What unittest and regrtest print of their own accord; a difference there shows
-# as a test's.
+# Lines that unittest and regrtest print of their own accord. A difference there
+# shows as a test's.
 OWN = re.compile(
     r"^((ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|"
     r"test\S* \(|-+$|==|Ran |FAILED|OK|Result|Total|Using random|"
@@ -90,8 +90,8 @@ CHANGING = re.compile(r"0x[0-9a-f]+|\d+|rt-\w+|test_python_\w+")
 
 
 def lines(run):
-    """What the tests printed: a set of lines, freed of what changes from run
-    to run. What a crash at exit prints belongs to the crash."""
+    """The tests' output: a set of lines, without the parts that change from run to run.
+    The output of a crash at exit belongs to the crash."""
     text = run.output
     if run.end.startswith("crash at exit"):
         text = text.partition("\nResult: ")[0]
@@ -109,7 +109,7 @@ def _of_the_output(untraced, traced):
 
 @dataclass
 class Verdict:
-    """What came of one module in one mode, after a second look."""
+    """The result of one module in one mode, after a second run."""
 
     confirmed: list  # differences that are ours until proven otherwise
     flakes: list  # (difference, why it does not count)

@@ -2,8 +2,8 @@
 """`make regrtest`: CPython's own test suite under tracing.
 
 Runs each module of modules.txt untraced and traced, and compares test by test.
-What differs is run once more, untraced and traced, before it counts. Exit
-status 1 where a difference remains that expected.toml does not explain.
+A module that differs is run once more, untraced and traced, before it counts. The
+exit status is 1 if a difference remains that expected.toml does not explain.
 """
 
 import argparse

@@ -42,7 +42,7 @@ RESULT = re.compile(r"^Result: ", re.M)  # regrtest's last word
 
 @dataclass
 class Run:
-    """What one run showed. compare.py judges it."""
+    """The results of one run. compare.py judges it."""
 
     module: str
     mode: str  # "untraced" or one of MODES
@@ -60,7 +60,7 @@ class Run:
 
 @dataclass
 class Outcome:
-    """What came of one test, and the words that came with it."""
+    """The result of one test, and the words that came with it."""
 
     status: str  # ok, skipped, failure, error, ...
     words: str = ""
@@ -193,7 +193,7 @@ def _say_where(process, output):
 
 
 def _session(leader):
-    """What still runs in a session: {pid: command line}."""
+    """The processes that still run in a session: {pid: command line}."""
     found = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -239,7 +239,7 @@ def _note_tracing(run, socket, trace):
 # --- What came of each test ---------------------------------------------------
 
 ADDRESS = re.compile(r"0x[0-9a-f]{4,}")
-# What unittest prints above a traceback. regrtest's XML lacks the failures of
+# The line that unittest prints above a traceback. regrtest's XML lacks the failures of
 # subtests and of setUpClass; these lines have them.
 HEADER = re.compile(
     r"^(ERROR|FAIL|UNEXPECTED SUCCESS): ([^\s(]+) \(([\w.<>]+)\)(.*)$", re.M

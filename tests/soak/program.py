@@ -26,7 +26,7 @@ counts = {"beats": 0, "rounds": 0, "forks": 0, "code objects": 0, "ticks": 0}
 
 
 def beat():
-    """What runs at any time, some ten times a second."""
+    """The function that always runs, some ten times a second."""
     total = 0
     for number in range(200):
         total += number * number
@@ -84,13 +84,13 @@ WORKERS = 3
 
 
 def kind_at(seconds, number):
-    """What that worker does at that time of the monotonic clock."""
+    """The kind of work that this worker does then (s of the monotonic clock)."""
     return KINDS[(int(seconds // PHASE_S) + number) % len(KINDS)]
 
 
 def run_throughout(begin, end):
-    """Names of what runs at both times and all the time between them: each kind
-    does for as many phases as there are workers, and then for two it does not."""
+    """The names of functions that run at both times and all the time between them. A
+    kind runs for as many phases as there are workers, and then rests for two."""
     if end - begin < PHASE_S and begin % PHASE_S > PHASE_S - IDLE_S - 1:
         return {"beat"}  # it began in a spell of idleness, or nearly so
     return {"beat"} | set.intersection(

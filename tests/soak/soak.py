@@ -25,24 +25,24 @@ from e2e import client  # noqa: E402
 from figures.record import figure, recording  # noqa: E402
 
 TOP = os.environ["OCULAR_TOP"]
-MOST_AGE_S = 30  # of what has run several times a second for as long
+MOST_AGE_S = 30  # of a function that has run several times a second for as long
 SHORT_AGE = 0.7  # of a run that is shorter
 MOST_GROWTH = 0.03  # of the memory, from one half to the other
 MOST_KIB = 2048  # or so much
 SHORT_S = 300  # less than that, and what begins weighs more than what goes
 SHORT_KIB = 8192  # on: then only gross errors are found
 SHORT_OVER = 4
-MINUTE_S = 60  # three phases of the program, of each of which it idles a part
-OVER = 1.10  # a window's overhead may be over what is allowed, by a bit,
+MINUTE_S = 60  # three phases of the program, which idles in a part of each
+OVER = 1.10  # a window's overhead may be over the allowed one by a bit,
 MOST_OVER = 0.10  # and for no more than this part of the time
-MEAN_OVER = 1.05  # of what is allowed, measured over the whole
-SETTLE_S = 20  # the first descent into darkness
+MEAN_OVER = 1.05  # of the allowed overhead, measured over the whole
+SETTLE_S = 20  # the warm-up, in which functions go dark for the first time
 PATIENCE_S = 60
 LEAST_LOOKS = 5  # for which a short run goes on
 
 
 class Soak:
-    """What is seen of the program, second by second."""
+    """The state of the program, second by second."""
 
     def __init__(self, pid, path, settle_s=SETTLE_S):
         self.pid, self.path, self.settle_s = pid, path, settle_s

@@ -152,7 +152,7 @@ def hangs(party, name, pid):
 
 
 def backtrace(pid):
-    """Where a process is, in C, if gdb is here to say it."""
+    """A backtrace of the process, in C, if there is a gdb."""
     if not shutil.which("gdb"):
         return "(no gdb for a backtrace)"
     environment = dict(os.environ)

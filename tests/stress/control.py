@@ -8,7 +8,7 @@ import time
 
 import ocular
 
-# What one thread may meet when another has started or stopped in between.
+# Errors that a thread may get when another has started or stopped in between.
 USUAL = (
     "is tracing already",
     "is still stopping",
@@ -90,7 +90,7 @@ def export(party, dice):
 
 
 def check(party, snapshot):
-    """What holds of every snapshot."""
+    """Checks that hold for every snapshot."""
     if snapshot is None:  # somebody else has stopped
         return
     if snapshot["pid"] != os.getpid():

@@ -2,8 +2,8 @@
 """`make stress`: threads, code that comes and goes, forks, start and stop,
 snapshots, viewers and other tools, all at once, and then a look at what is left.
 
-The test runs in a process of its own; this one watches over it, so that a crash
-and a hang are told from an end. On failure it says how to run it again.
+The test runs in a process of its own; this one watches over it and tells a crash and a
+hang from an end. If it fails, the message says how to run it again.
 """
 
 import argparse
@@ -81,7 +81,7 @@ def round_of(party, seconds):
 
 
 def look_around(party, before):
-    """What is left after everything has ended."""
+    """Checks for leaks after everything has ended."""
     import control
     import watch
 
@@ -122,7 +122,7 @@ def rounds(party, options):
     import watch
 
     mother = os.getpid()
-    # What is made once and kept (arenas, stacks, caches) is no leak.
+    # Memory that is allocated once and kept (arenas, stacks, caches) is no leak.
     went_on = round_of(party, options.seconds / 4)
     if os.getpid() != mother:
         return 0

@@ -33,7 +33,7 @@ class Held:
 
 
 def _descriptors():
-    """What is open, by where it leads to, numbers left out."""
+    """The open descriptors, by their targets without numbers."""
     found = Counter()
     for entry in os.scandir("/proc/self/fd"):
         try:
@@ -72,7 +72,7 @@ def settled(before, code, seconds=5):
 
 
 def complaints(before, after, code=0):
-    """What is held after so many code objects, and was not before."""
+    """The resources that are held after `code` code objects, and were not before."""
     found = [
         f"{number} more descriptors of {what}"
         for what, number in (after.descriptors - before.descriptors).items()

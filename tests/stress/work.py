@@ -112,7 +112,7 @@ def meet(function, dice):
 
 
 def depth_reached():
-    """How many frames fit before RecursionError."""
+    """The number of frames that fit before RecursionError."""
     deepest = 0
 
     def down(depth):

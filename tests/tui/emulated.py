@@ -91,7 +91,7 @@ class Screen(pyte.Screen):
         self.cursor.y = here
 
     def delete_characters(self, count=None):
-        """What moves in has the background of now, as with xterm."""
+        """The characters that move in have the current background, as in xterm."""
         super().delete_characters(count)
         line = self.buffer[self.cursor.y]
         for x in range(max(self.columns - (count or 1), self.cursor.x), self.columns):
@@ -188,9 +188,9 @@ class Top:
         return self.text() if matches(self.text()) else text
 
     def waits(self):
-        """Has it taken all keys, and sleeps? Who lost its CPU does not. (FIONREAD would
-        not see keys that a thread of the kernel has yet to hand on; select() waits for
-        that.)"""
+        """Has the viewer taken all keys, and does it sleep? It does not if it has lost
+        its CPU. (FIONREAD would not see keys that a thread of the kernel has yet to
+        hand on; select() waits for that.)"""
         unread, _, _ = select.select([self.slave], [], [], 0)
         try:
             state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(") ")[2][0]
@@ -199,8 +199,9 @@ class Top:
         return state in "ZX" or (not unread and state not in "RD")
 
     def settle(self, seconds=0.1):
-        """What is on the screen when nothing more comes for a moment. Two looks: before
-        the first it may have written something, or read an Esc that is to be one alone."""
+        """The screen when no more output comes for a moment. It checks twice: before
+        the first time the viewer may have written, or read an Esc that is to be one
+        alone."""
         end, quiet = time.monotonic() + SLOW, 0
         while quiet < 2 and time.monotonic() < end:
             came = self.read(ESCAPE if quiet else seconds)

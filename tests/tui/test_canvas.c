@@ -109,8 +109,8 @@ static void test_styles(void **state)
     assert_null(Canvas_cell(&canvas, 2, 0));
 }
 
-// Whatever tests draw anywhere, every left half has its right half, and no line
-// is wider than the canvas.
+// After random drawing anywhere, every left half has its right half, and no
+// line is wider than the canvas.
 static void test_random_drawing(void **state)
 {
     static const char *const texts[] = {

@@ -21,7 +21,7 @@
 #define ROUNDS 20000
 #define BEGINNING 2048 // bytes: the header and the segments
 
-// Where the C library begins in memory.
+// The address of the C library in memory.
 static uint64_t library(void)
 {
     Dl_info info;

@@ -108,8 +108,8 @@ def main_screen(top):
     raise AssertionError("not the main screen:\n" + top.shown())
 
 
-# What is done before a key, and what is on the screen after it: a pattern that
-# was not there before, or a function of the texts before and after.
+# For each key: keys that are pressed before it, and the change on the screen: a
+# pattern that was not there before, or a function of the texts before and after.
 def moved(before, after):
     return selected(after) and selected(before)[2:] != selected(after)[2:]
 

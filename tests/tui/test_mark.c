@@ -36,7 +36,7 @@ static void test_find(void **state)
                      2);
     // It has another name now.
     assert_int_equal(find(&(struct Thread){.tid = 7, .name = "x"}, now, 4), 1);
-    assert_int_equal(find(&now[2], alone, 1), -1); // its number, given out anew
+    assert_int_equal(find(&now[2], alone, 1), -1); // another has it
     assert_int_equal(find(&now[0], alone, 1), -1);
     assert_int_equal(find(&now[0], NULL, 0), -1);
 }

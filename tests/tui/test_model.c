@@ -208,7 +208,7 @@ static void test_without_a_sampler(void **state)
     assert_int_equal(Model_sort_column(&model), COLUMN_SELF);
     check_order();
     assert_true(isnan(model.tally.share));
-    push(1); // the sampler starts: the wish for SHARE counts again
+    push(1); // the sampler starts: the user's choice of SHARE counts again
     assert_true(model.sampled);
     assert_int_equal(Model_sort_column(&model), COLUMN_SHARE);
     check_order();

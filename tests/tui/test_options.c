@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/app/options: what the command line asks for, and what is said of one that
-// cannot be.
+// tui/app/options: the options of a command line, and the messages about one
+// that is wrong.
 #include "tui/app/options.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a key and a snapshot cost with 10 000 functions and 50 threads, in every
-// view. The test compares CPU time with that of decoding such a snapshot on the
-// same machine at the same time, which is linear and which a viewer must pay
-// anyway. Work that grows with the square of the functions, or that each key
-// does for each function, costs many times that. (`make bench ARGS=--viewer`
-// has milliseconds of a terminal.)
+// The cost of a key and of a snapshot with 10 000 functions and 50 threads, in
+// every view. The test compares CPU time with that of decoding such a snapshot
+// on the same machine at the same time, which is linear and which a viewer must
+// pay anyway. Work that grows with the square of the functions, or that each
+// key does for each function, costs many times that. (`make bench
+// ARGS=--viewer` has milliseconds of a terminal.)
 #include "tests/sanitizers.h"
 #include "tests/tui/stage.h"
 #include "tui/app/frame.h"
@@ -34,8 +34,8 @@
 #define THREADS 50u
 #define CALLERS 3u
 
-// In snapshots decoded: 4 ms where it was measured, of 16 that a key may take.
-// Measured there: 0.1 to move, 0.9 to sort all anew, 0.9 to take in a snapshot.
+// In snapshots decoded: one took 4 ms on the machine of these figures, and a
+// key may take 16. There moving took 0.1, sorting all 0.9, a new snapshot 0.9.
 #define MOVE_MOST 0.4
 #define KEY_MOST 2.5
 #define SNAPSHOT_MOST 2.5

@@ -49,7 +49,7 @@ static void fill(struct Strip *strip)
     Strip_add(strip, STYLE_PLAIN, "end");
 }
 
-// Fills the strip anew for each width (0 ends them) and checks what it shows.
+// Fills the strip for each width (0 ends them) and checks its text.
 struct Shown {
     int width;
     const char *line;

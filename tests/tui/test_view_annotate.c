@@ -160,8 +160,8 @@ static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
     return cells;
 }
 
-// Where time is sampled a bar is a share of it. Where it is not, a faint bar
-// shows cycles, of which a block's instructions have equal parts.
+// If time is sampled, a bar is a share of it. If not, a faint bar shows cycles,
+// of which a block's instructions have equal parts.
 static void test_bars(void **state)
 {
     struct Stage stage;
@@ -230,7 +230,7 @@ static void test_while_there_is_nothing(void **state)
     Stage_release(&stage);
 }
 
-// A function that is made anew has another id: the view follows it.
+// A function that the program makes again has another id: the view follows it.
 static void test_a_function_that_is_replaced(void **state)
 {
     struct Stage stage;
