@@ -188,7 +188,7 @@ class Way:
 
     def run_traced(self, threshold):
         """{name: [p50 and mean of its own cycles, mean of all]}, and {name: the
-        measured cost of a call's hooks at that start}"""
+        measured cost of a call's hooks at the start}"""
         found, costs = {}, {}
         for group, program in zip(self.groups, self.programs):
             with quietly(threshold, [subjects.__file__]):

@@ -154,8 +154,8 @@ static void test_every_view_from_every_view(void **state)
         }
 }
 
-// The file of an export exists already. What the user types meanwhile, or
-// before the question is on the screen, does not answer it.
+// The file of an export exists already. A key that is pressed before the
+// question is on the screen does not answer it.
 static void test_a_question_that_comes_late(void **state)
 {
     static const struct Answer exists = {
