@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Chromium without a window, spoken to by its debugging protocol. Debian's packages
+are chromium-headless-shell and chromium."""
+
+import base64
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+
+PROGRAMS = "chromium-headless-shell", "chromium", "google-chrome"
+
+
+def program():
+    """Its path; None where there is none."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
+class Failure(Exception):
+    """The browser has ended, or refuses what it is asked."""
+
+
+class Browser:
+    """A page of it, of width and height `size`. A context."""
+
+    def __init__(self, size, *options):
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        theirs_in, self.out = os.pipe()
+        self.answers, theirs_out = os.pipe()
+        self.number, self.rest, self.session, self.events = 0, b"", None, []
+        command = [
+            *("bash", "-c", f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}', "bash", program()),
+            *("--headless", "--no-sandbox", "--hide-scrollbars", "--disable-gpu"),
+            # It asks nobody but us.
+            *("--disable-background-networking", "--no-first-run"),
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            f"--window-size={size[0]},{size[1]}",
+            f"--user-data-dir={self.folder.name}",
+            *options,
+            "--remote-debugging-pipe",
+            "about:blank",
+        ]
+        self.process = subprocess.Popen(
+            command, pass_fds=(theirs_in, theirs_out), stderr=subprocess.DEVNULL
+        )
+        os.close(theirs_in)
+        os.close(theirs_out)
+
+    def __enter__(self):
+        targets = self.ask("Target.getTargets")["targetInfos"]
+        page = next(target for target in targets if target["type"] == "page")
+        self.session = self.ask(
+            "Target.attachToTarget", targetId=page["targetId"], flatten=True
+        )["sessionId"]
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(Failure):
+            self.ask("Browser.close")  # which ends its own processes
+        self.process.kill()
+        self.process.wait()
+        os.close(self.out)
+        os.close(self.answers)
+        self.folder.cleanup()
+
+    def ask(self, method, **parameters):
+        """The answer; what the page says meanwhile is in `events`."""
+        self.number += 1
+        request = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            request["sessionId"] = self.session
+        os.write(self.out, json.dumps(request).encode() + b"\0")
+        while True:
+            while b"\0" not in self.rest:
+                more = os.read(self.answers, 1 << 20)
+                if not more:
+                    raise Failure("the browser has ended")
+                self.rest += more
+            answer, _, self.rest = self.rest.partition(b"\0")
+            answer = json.loads(answer)
+            if answer.get("id") != self.number:
+                self.events.append(answer)
+            elif "error" in answer:
+                raise Failure(f"{method}: {answer['error']['message']}")
+            else:
+                return answer["result"]
+
+    def evaluate(self, expression):
+        """The value of JavaScript in the page."""
+        said = self.ask(
+            "Runtime.evaluate",
+            expression=expression,
+            awaitPromise=True,
+            returnByValue=True,
+        )
+        if "exceptionDetails" in said:
+            raise Failure(said["exceptionDetails"]["exception"]["description"])
+        return said["result"].get("value")
+
+    def wait(self, expression, seconds=60):
+        """Until it is true."""
+        end = time.monotonic() + seconds
+        while not self.evaluate(expression):
+            if time.monotonic() > end:
+                raise Failure(f"never true: {expression}")
+            time.sleep(0.02)
+
+    def picture(self):
+        """A PNG of the page."""
+        return base64.b64decode(self.ask("Page.captureScreenshot")["data"])
