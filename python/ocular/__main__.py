@@ -31,7 +31,7 @@ Runs a Python program, traced. Three things people do:
   ocular --serve script.py; ocular-top   watch it, from another terminal
   ocular --idle script.py                full speed until ocular-top looks
 Of a program that runs: ocular attach PID, detach PID. Of all programs of this
-environment: ocular enable, disable, status. Timelines: ocular merge."""
+environment: ocular enable, disable, status. Files: ocular convert, merge."""
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -227,7 +227,8 @@ NOT_IDLE = (
     "timeline_instructions",
     "follow",
 )  # what --idle has no use for
-COMMANDS = ("attach", "detach", "enable", "disable", "merge", "status")  # ./merge: a script
+# A script of such a name: ./merge
+COMMANDS = ("attach", "convert", "detach", "enable", "disable", "merge", "status")
 NOT_SETTINGS = ("idle", "module", "command", "follow", "install_follow", "remove_follow")
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`ocular attach PID`, `detach PID`, `enable`, `disable`, `status` and `merge`. What has
-to do with other processes is ocular-top's: it takes this one's place."""
+"""`ocular attach PID`, `detach PID`, `enable`, `disable`, `status`, `convert` and `merge`.
+All that has to do with other processes is ocular-top's: it takes this one's place."""
 
 import os
 import shutil
@@ -14,7 +14,10 @@ NAME = "ocular-serve.pth"
 SOURCE = "try: import ocular; ocular.serve()\nexcept Exception: pass"
 LINE = f"import os; os.environ.get('OCULAR_SERVE') != '0' and exec({SOURCE!r})"
 TAKES_PID = ("attach", "detach")
-USAGE = "usage: ocular attach PID | detach PID | enable | disable | status | merge ..."
+USAGE = (
+    "usage: ocular attach PID | detach PID | enable | disable | status | convert ... | "
+    "merge ..."
+)
 
 
 def _viewer():
@@ -79,6 +82,10 @@ def run(arguments):
         from ocular import _merge
 
         return _merge.main(rest)
+    if verb == "convert":
+        from ocular import _convert
+
+        return _convert.main(rest)
     if len(rest) != (verb in TAKES_PID):
         print(f"{USAGE}\nocular: {verb} takes {_takes(verb)}", file=sys.stderr)
         return 2

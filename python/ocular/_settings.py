@@ -165,6 +165,24 @@ def _spill(folder):
     return path
 
 
+STACKS = ".folded"
+PAGES = ".html", ".svg"  # flame graphs, which Python makes of folded stacks
+
+
+def page_ending(path):
+    """The ending of such a name, ".gz" and all; "": it is another one."""
+    name = path.rpartition("/")[2]  # no call of os.path's, which would be traced
+    for ending in (*PAGES, *(f"{each}.gz" for each in PAGES)):
+        if name.endswith(ending) and name != ending:
+            return ending
+    return ""
+
+
+def first_file(path):
+    """The path that the extension writes to, if this one is wanted in the end."""
+    return path + STACKS if page_ending(path) else path
+
+
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 

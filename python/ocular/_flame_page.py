@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""A flame graph out of a Flame (_stacks.py): one .html file that needs no network, or
+a picture, .svg. _flame_page.html, .css and .js are what the page is made of. Nothing is
+imported that a program may have a module of the same name as."""
+
+import os
+
+from ocular import _stacks
+
+LISTED = 100  # functions in the table that is there without JavaScript
+# The picture.
+WIDTH, MARGIN, HEAD, ROW = 1200, 10, 64, 18
+LETTER = 6.7  # pixels, of a wide one
+LEAST = 1  # pixels of a frame that is drawn
+
+
+# Characters that would end a text in HTML, in XML and in JSON.
+IN_HTML = {ord(each): f"&#{ord(each)};" for each in "&<>\"'"}
+IN_JSON = {code: f"\\u{code:04x}" for code in (*range(32), *b'"\\<')}
+
+
+class Facts:
+    """The head of a page: a title and short sentences, the unit of the stacks'
+    numbers ("us" of CPU time, or "samples"), and, of time, how many samples."""
+
+    def __init__(self, title, sentences=(), unit="samples", samples=0):
+        self.title, self.sentences = title, list(sentences)
+        self.unit, self.samples = unit, samples
+
+
+def _escaped(text):
+    return text.encode("utf-8", "replace").decode().translate(IN_HTML)
+
+
+# --- Figures ------------------------------------------------------------------
+
+# (the least total, its unit, what the numbers are multiplied by, digits).
+UNITS = (1e6, "s", 1e-6, 3), (1e3, "ms", 1e-3, 1), (0, "µs", 1, 0)
+
+
+class Figures:
+    """All of a page in one unit, so that they stand below each other."""
+
+    def __init__(self, total, unit):
+        self.total = total
+        self.name, self.scale, self.digits = "samples", 1, 0
+        if unit == "us":
+            _, *found = next(each for each in UNITS if total >= each[0])
+            self.name, self.scale, self.digits = found
+
+    def amount(self, number):
+        text = f"{number * self.scale:,.{self.digits}f}".replace(",", "\u202f")
+        return f"{text} {self.name}"
+
+    def share(self, number):
+        return f"{100 * number / self.total if self.total else 0:.2f} %"
+
+
+# --- Colours ------------------------------------------------------------------
+
+HUES, TONES = 20, 2
+LIGHT = (0.885, 0.05), (0.835, 0.065)  # lightness and chroma of each tone
+DARK = (0.45, 0.055), (0.39, 0.065)
+GREY = HUES * TONES  # the number of a colour for frames without a file
+
+
+def _hex(lightness, chroma, hue):
+    """OKLCH, in which hues look equally light, as #rrggbb."""
+    point = chroma * 1j ** (4 * hue)  # a whole turn is 1
+    a, b = point.real, point.imag
+    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    linear = (
+        4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
+        -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
+        -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
+    )
+    gamma = [12.92 * x if x < 0.0031308 else 1.055 * x ** (1 / 2.4) - 0.055 for x in linear]
+    return "#" + "".join(f"{round(255 * min(max(x, 0), 1)):02x}" for x in gamma)
+
+
+def palette(tones):
+    """The colours, by number."""
+    colours = [_hex(*tone, hue / HUES) for hue in range(HUES) for tone in tones]
+    return [*colours, _hex(tones[0][0], 0, 0)]
+
+
+def colour(name):
+    """The number of a label's colour: that of its file, or of its module. Files of one
+    name have one colour in all graphs."""
+    function, file, _ = _stacks.split(name)
+    if function.startswith("<") and not file:
+        return GREY
+    whose = file.rpartition("/")[2] or function.rpartition("::")[0] or function
+    number = 0
+    for byte in whose.encode():  # FNV
+        number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return number % GREY
+
+
+# --- The page -----------------------------------------------------------------
+
+
+def _part(ending):
+    path = os.path.splitext(__file__)[0] + ending
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def _row(flame, figures, number):
+    function, file, line = map(_escaped, _stacks.split(flame.names[number]))
+    columns = "".join(
+        f"<td>{figures.share(value)}<td>{figures.amount(value)}"
+        for value in (flame.own[number], flame.whole[number])
+    )
+    return f"<tr>{columns}<td>{function}<td>{file}{line and ':'}{line}"
+
+
+def _json(value):
+    """No "<" is in it, which could end the element."""
+    if isinstance(value, str):
+        return f'"{value.translate(IN_JSON)}"'
+    return (
+        f"[{','.join(map(_json, value))}]"
+        if isinstance(value, (list, tuple))
+        else str(value)
+    )
+
+
+def _data(flame, facts, figures):
+    """The script's input."""
+    fields = {
+        "unit": (figures.name, figures.scale, figures.digits),
+        "samples": facts.samples,
+        "names": [_stacks.split(name) for name in flame.names],
+        "colours": [GREY, *map(colour, flame.names[1:])],
+        "own": flame.own,
+        "whole": flame.whole,
+        "light": palette(LIGHT),
+        "dark": palette(DARK),
+        "depths": flame.depths,
+        "labels": flame.labels,
+        "selfs": flame.selfs,
+    }
+    return (
+        "{" + ",".join(f'"{name}":{_json(value)}' for name, value in fields.items()) + "}"
+    )
+
+
+def _sentences(facts, figures):
+    time = " of CPU time" if facts.unit == "us" else ""
+    return [figures.amount(figures.total) + time, *facts.sentences]
+
+
+def page(flame, facts):
+    """The text of the .html file."""
+    figures = Figures(flame.total, facts.unit)
+    listed = flame.by_self()
+    count = len(listed)
+    parts = {
+        "title": _escaped(facts.title),
+        "facts": "".join(f"<li>{_escaped(text)}" for text in _sentences(facts, figures)),
+        "listed": f"{LISTED} of {count}" if count > LISTED else str(count),
+        "rows": "\n".join(_row(flame, figures, number) for number in listed[:LISTED]),
+        "style": _part(".css"),
+        "script": _part(".js"),
+        "nonce": os.urandom(16).hex(),  # only scripts run that have it
+        "data": _data(flame, facts, figures),
+    }
+    text = _part(".html").split("{{")
+    for at in range(1, len(text)):
+        name, _, rest = text[at].partition("}}")
+        text[at] = parts[name] + rest
+    return "".join(text)
+
+
+# --- The picture --------------------------------------------------------------
+
+
+def _style():
+    def rules(colours, ink, ground):
+        fills = "".join(f".c{n}{{fill:{each}}}" for n, each in enumerate(colours))
+        return f"text{{fill:{ink}}}.ground{{fill:{ground}}}{fills}"
+
+    return (
+        "text{font:12px system-ui,'DejaVu Sans',sans-serif}"
+        ".title{font-size:17px;font-weight:600}"
+        + rules(palette(LIGHT), "#23282f", "#fdfcfa")
+        + "@media(prefers-color-scheme:dark){"
+        + rules(palette(DARK), "#e4e6ea", "#16181c")
+        + "}"
+    )
+
+
+def _fit(text, width):
+    """As much of it as there is room for."""
+    room = int((width - 6) / LETTER)
+    return text if len(text) <= room else text[: room - 1] + "…" if room > 2 else ""
+
+
+def places(flame):
+    """(frame, left edge) of each frame, in the stacks' unit."""
+    next_left = [0] * (max(flame.depths) + 2)  # of each depth
+    for frame, (depth, total) in enumerate(zip(flame.depths, flame.totals)):
+        left = next_left[depth]
+        next_left[depth] = left + total
+        next_left[depth + 1] = left
+        yield frame, left
+
+
+def _box(flame, figures, frame, left, width):
+    number = flame.labels[frame]
+    name = _escaped(flame.names[number])
+    figure = f"{figures.share(flame.totals[frame])}, {figures.amount(flame.totals[frame])}"
+    text = _escaped(_fit(_stacks.split(flame.names[number])[0], width))
+    kind = colour(flame.names[number]) if frame else GREY
+    top = HEAD + ROW * flame.depths[frame]
+    # A picture in the picture cuts off what a wide font would have stand out.
+    return (
+        f'<svg x="{left:.1f}" y="{top}" width="{width:.1f}" height="{ROW - 1}">'
+        f"<title>{name}\n{figure}</title>"
+        f'<rect class="c{kind}" width="100%" height="100%" rx="1"/>'
+        f"{text and f'''<text x="3" y="12.5">{text}</text>'''}</svg>"
+    )
+
+
+def picture(flame, facts):
+    """The text of the .svg file."""
+    figures = Figures(flame.total, facts.unit)
+    scale = (WIDTH - 2 * MARGIN) / (flame.total or 1)
+    boxes, depth = [], 0
+    for frame, left in places(flame):
+        width = flame.totals[frame] * scale
+        if width >= LEAST:
+            depth = max(depth, flame.depths[frame])
+            box = _box(flame, figures, frame, MARGIN + left * scale, width - 0.5)
+            boxes.append(box)
+    height = HEAD + ROW * (depth + 1) + MARGIN
+    title = _escaped(_fit(facts.title, 0.8 * WIDTH))
+    sentences = _escaped(_fit(" · ".join(_sentences(facts, figures)), WIDTH))
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+            f'width="{WIDTH}" height="{height}" role="img">',
+            f"<title>{_escaped(facts.title)}</title>",
+            f"<style>{_style()}</style>",
+            '<rect class="ground" width="100%" height="100%"/>',
+            f'<text class="title" x="{MARGIN}" y="28">{title}</text>',
+            f'<text x="{MARGIN}" y="49">{sentences}</text>',
+            *boxes,
+            "</svg>\n",
+        ]
+    )
