@@ -24,6 +24,8 @@ struct FileKind FileKind_of(const char *path)
         {".folded", FILE_FOLDED},
         {".pstats", FILE_PSTATS},
         {".pb", FILE_PPROF},
+        {".html", FILE_PAGE},
+        {".svg", FILE_PAGE},
     };
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;

@@ -14,6 +14,7 @@ enum FileContent {
     FILE_SPEEDSCOPE, // .speedscope.json
     FILE_PSTATS,     // .pstats: Python's pstats module
     FILE_PPROF,      // .pb: pprof's protobuf
+    FILE_PAGE,       // .html, .svg: Python makes it of folded stacks
 };
 
 struct FileKind {

@@ -13,6 +13,7 @@ from pathlib import Path
 import ocular
 import pytest
 from ocular import __main__ as command
+from ocular import _convert
 
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,6 +42,11 @@ def options_of_top():
     )
     assert len(rows) > 10
     return {f"--{long}" for long, _ in rows} | {f"-{short}" for _, short in rows if short}
+
+
+def options_of_convert():
+    actions = _convert._parser()._actions
+    return {option for action in actions for option in action.option_strings}
 
 
 OPTIONS = {"ocular": options_of_ocular, "ocular-top": options_of_top}
@@ -91,7 +97,7 @@ def test_a_manual_names_no_option_that_is_not_there(program):
     """Anywhere in the text; those of the other one, and python's, may be named."""
     page = text_of(f"docs/man/{program}.1").replace("\\-", "-")
     named = {word for word in OPTION.findall(page) if word.startswith("--")}
-    assert named <= options_of_ocular() | options_of_top()
+    assert named <= options_of_ocular() | options_of_top() | options_of_convert()
 
 
 def test_defaults_in_the_manual():

@@ -417,7 +417,7 @@ static void free_session(struct State *state)
 }
 
 PyObject *Control_stop(struct State *state, bool write, PyObject *progress,
-                       double seconds)
+                       double seconds, PyObject *make_page)
 {
     struct Session *session = state->engine.session;
     struct FinalTimeline timeline = {.path = "", .limit.seconds = seconds};
@@ -430,6 +430,7 @@ PyObject *Control_stop(struct State *state, bool write, PyObject *progress,
     if (write && (session->timeline || session->config.profile))
         FinalTimeline_write(&timeline, session, progress);
     snapshot = Session_take(session);
+    FinalTimeline_make_page(&timeline, make_page, snapshot);
     if (snapshot)
         result = results(state, snapshot, &timeline);
     else

@@ -18,10 +18,10 @@ struct Request {
 int Control_start(struct State *state, const struct Request *request);
 // (snapshot, report, trace path or None, error text or None, exception or
 // None); a new reference. None where nothing is traced; NULL with an exception
-// on trouble. `write`: the timeline goes to its file, and progress, seconds and
-// the last of the five are final_timeline.h's.
+// on trouble. `write`: the timeline goes to its file, and progress, seconds,
+// make_page and the last of the five are final_timeline.h's.
 PyObject *Control_stop(struct State *state, bool write, PyObject *progress,
-                       double seconds);
+                       double seconds, PyObject *make_page);
 // The same for who wants no results: of 20 000 functions they take 0.1 s to
 // make, in which no other thread runs.
 void Control_end(struct State *state);

@@ -2,6 +2,7 @@
 // See final_timeline.h.
 #include "python/module/final_timeline.h"
 #include "ipc/base/now.h"
+#include "python/module/convert.h"
 #include "python/service/termination.h"
 #include "tracer/timeline/output_name.h"
 
@@ -62,6 +63,37 @@ void FinalTimeline_write(struct FinalTimeline *timeline,
                          &timeline->limit, &timeline->result);
         PyEval_RestoreThread(timeline->thread);
     } while (timeline->error == -EEXIST && ++tries < NAME_TRIES);
+}
+
+// 0 or -1 with an exception.
+static int take_path(struct FinalTimeline *timeline, PyObject *path)
+{
+    PyObject *bytes = NULL;
+
+    if (!path || !PyUnicode_FSConverter(path, &bytes))
+        return -1;
+    snprintf(timeline->path, sizeof timeline->path, "%s",
+             PyBytes_AS_STRING(bytes));
+    Py_DECREF(bytes);
+    return 0;
+}
+
+void FinalTimeline_make_page(struct FinalTimeline *timeline,
+                             PyObject *make_page,
+                             const struct Snapshot *snapshot)
+{
+    PyObject *path;
+
+    if (!make_page || !snapshot || !FinalTimeline_is_written(timeline))
+        return;
+    path = PyObject_CallFunction(make_page, "NN",
+                                 PyUnicode_DecodeFSDefault(timeline->path),
+                                 Convert_snapshot(snapshot));
+    if (take_path(timeline, path) < 0) {
+        *timeline->path = '\0';
+        Py_XSETREF(timeline->interruption, PyErr_GetRaisedException());
+    }
+    Py_XDECREF(path);
 }
 
 bool FinalTimeline_is_written(const struct FinalTimeline *timeline)

@@ -27,6 +27,12 @@ struct FinalTimeline {
 // too.
 void FinalTimeline_write(struct FinalTimeline *timeline,
                          struct Session *session, PyObject *progress);
+// Has make_page(path, snapshot) return the path of the file that it has made of
+// the one at `path`, which becomes `path`. An exception of its own ends the
+// writing, and leaves no path. Does nothing without a callable or a snapshot.
+void FinalTimeline_make_page(struct FinalTimeline *timeline,
+                             PyObject *make_page,
+                             const struct Snapshot *snapshot);
 bool FinalTimeline_is_written(const struct FinalTimeline *timeline);
 // Writes the trouble there was, in words; leaves `out` alone if there was none.
 void FinalTimeline_describe(const struct FinalTimeline *timeline, char *out,

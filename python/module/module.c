@@ -56,17 +56,18 @@ static PyObject *start(PyObject *module, PyObject *args)
 
 PyDoc_STRVAR(
     stop_doc,
-    "stop(progress, seconds, brief) -> (snapshot, report, trace path or "
-    "None, trouble or None, exception or None), or None when nothing "
-    "is traced.\n\n"
+    "stop(progress, seconds, brief, make_page) -> (snapshot, report, path of "
+    "the file or None, trouble or None, exception or None), or None when "
+    "nothing is traced.\n\n"
     "progress: None, or called with the part (0..1) of the timeline "
     "that is written and the bytes of its file, every 50 ms. seconds: "
-    "how long that may take; 0: as long as it takes. The exception, "
-    "of a signal handler or of progress, has ended that.");
+    "how long that may take; 0: as long as it takes. make_page: None, or the "
+    "callable of final_timeline.h. The exception, of a signal handler or of "
+    "these two, has ended that.");
 
 static PyObject *stop(PyObject *module, PyObject *args)
 {
-    PyObject *progress;
+    PyObject *progress, *make_page;
     double seconds;
     int brief;
     struct Activation *activation = &ocular_service.activation;
@@ -74,13 +75,15 @@ static PyObject *stop(PyObject *module, PyObject *args)
     PyObject *result;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "Odp:stop", &progress, &seconds, &brief))
+    if (!PyArg_ParseTuple(args, "OdpO:stop", &progress, &seconds, &brief,
+                          &make_page))
         return NULL;
     state->brief = brief;
     ChildStarter_cancel_trace(&ocular_service.child_starter);
     Activation_hold(activation);
     result = Control_stop(state, state->writes,
-                          progress == Py_None ? NULL : progress, seconds);
+                          progress == Py_None ? NULL : progress, seconds,
+                          make_page == Py_None ? NULL : make_page);
     Activation_let_go(activation, state->phase == PHASE_TRACING);
     return result;
 }
@@ -109,18 +112,21 @@ static PyObject *check_frames(PyObject *module, PyObject *args)
 }
 
 PyDoc_STRVAR(write_on_sigterm_doc,
-             "write_on_sigterm(seconds, quiet): SIGTERM has the timeline "
-             "written, in that time, before it ends the process.");
+             "write_on_sigterm(seconds, quiet, page): SIGTERM has the timeline "
+             "written, in that time, before it ends the process. page: what "
+             "`ocular convert` is to make of it, or \"\".");
 
 static PyObject *write_on_sigterm(PyObject *module, PyObject *args)
 {
+    const char *page;
     double seconds;
     int quiet;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "dp:write_on_sigterm", &seconds, &quiet))
+    if (!PyArg_ParseTuple(args, "dps:write_on_sigterm", &seconds, &quiet,
+                          &page))
         return NULL;
-    Termination_start(seconds, quiet);
+    Termination_start(seconds, quiet, page);
     Py_RETURN_NONE;
 }
 

@@ -230,7 +230,7 @@ def _start(settings, by=_ocular.BY_PROGRAM):
         settings.serve,
         settings.signal,
         float("nan") if budget is None else budget,
-        os.fsencode(settings.output),
+        os.fsencode(_settings.first_file(settings.output)),
         _command(),
         by,
     )
@@ -290,7 +290,8 @@ def stop_tracing():
 def _stop(seconds):
     _Shared.running = None
     progress = None if _kept["running"].quiet else _progress.Progress(_say)
-    result = _ocular.stop(progress, seconds, not _kept["running"].report)
+    make_page = _page_maker(_kept["running"].output)
+    result = _ocular.stop(progress, seconds, not _kept["running"].report, make_page)
     if result is None:
         return None
     final, report, _, trouble, interruption = result
@@ -304,6 +305,21 @@ def _stop(seconds):
     if interruption is not None:
         raise interruption
     return final
+
+
+def _page_maker(output):
+    """The function that makes a flame graph of the stacks that were written; None: these
+    are wanted themselves."""
+    ending = _settings.page_ending(output)
+    if not ending:
+        return None
+
+    def make_page(path, snapshot):
+        from . import _flame_file
+
+        return _flame_file.make_page(ending, _say, path, snapshot)
+
+    return make_page
 
 
 def _say_of_children(most):
@@ -328,7 +344,8 @@ def snapshot():
 def export(path):
     """Write the timeline to `path` now and go on tracing: JSON, or Perfetto's own
     format where the path ends in ".pftrace"; or the sampled stacks of the run
-    where it ends in ".folded", ".speedscope.json", ".pstats" or ".pb" (pprof).
+    where it ends in ".folded", ".speedscope.json", ".pstats" or ".pb" (pprof), or
+    a flame graph of these: ".html", a page in one file, or ".svg".
     ".gz" behind any of them compresses. A file there is replaced, once the new
     one is whole.
 
@@ -339,6 +356,10 @@ def export(path):
     name = os.fsencode(path)
     if b"\0" in name:
         raise ValueError("path must not hold a null character")
+    if _settings.page_ending(name.decode("utf-8", "surrogateescape")):
+        from . import _flame_file
+
+        return _flame_file.export(os.fsdecode(name))
     return _ocular.export(name)
 
 

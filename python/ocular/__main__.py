@@ -130,7 +130,8 @@ def _add_output(group):
         metavar="FILE",
         help="where the timeline goes (default %(default)s); "
         ".pftrace: Perfetto's own format, smaller and faster; "
-        ".folded, .speedscope.json, .pstats, .pb.gz: sampled stacks for other tools",
+        ".html, .svg: a flame graph; .folded, .speedscope.json, .pstats, .pb.gz: "
+        "sampled stacks for other tools",
     )
     add("--no-perfetto", action="store_false", dest="perfetto", help="keep no timeline")
     add(
@@ -269,7 +270,11 @@ def _beginner(options):
         try:
             start(**settings)
             if options.perfetto and not options.idle:
-                _ocular.write_on_sigterm(options.output_seconds, options.quiet)
+                _ocular.write_on_sigterm(
+                    options.output_seconds,
+                    options.quiet,
+                    _settings.page_ending(options.output),
+                )
         except (RuntimeError, OSError, Warning) as error:
             print(f"ocular: warning: tracing is off: {error}", file=sys.stderr)
         finally:

@@ -23,6 +23,7 @@ static struct {
     _Atomic pid_t owner; // 0: nobody waits for the signal
     double seconds;
     bool quiet;
+    char hint[64]; // what follows the line about the file
     _Atomic bool asked;
 } termination;
 
@@ -115,10 +116,14 @@ void Termination_serves_no_more(void)
     reset_handler();
 }
 
-void Termination_start(double seconds, bool quiet)
+void Termination_start(double seconds, bool quiet, const char *page)
 {
     if (!is_ours())
         return;
+    *termination.hint = '\0';
+    if (*page)
+        snprintf(termination.hint, sizeof termination.hint,
+                 ": ocular convert makes %s of it", page);
     termination.seconds = seconds;
     termination.quiet = quiet;
     atomic_store(&termination.asked, false);
@@ -165,8 +170,8 @@ static void say(const char *why, const char *path, int error,
                 "for which there was time and room\n",
                 why, path, (double)result->bytes / 1e6, 100 * limit->part);
     else
-        dprintf(2, "ocular: %s: written: %s, %.1f MB\n", why, path,
-                (double)result->bytes / 1e6);
+        dprintf(2, "ocular: %s: written: %s, %.1f MB%s\n", why, path,
+                (double)result->bytes / 1e6, termination.hint);
 }
 
 // The next try may succeed: an export of the program's own is ending, which may

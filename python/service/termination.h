@@ -9,10 +9,11 @@
 
 // From now on, until Termination_stop: the signal has the timeline of the
 // session that runs written by its collector, which needs no interpreter: its
-// lock may be held for good. Says where it is on stderr, unless `quiet`. Does
-// nothing where the signal is ignored or has a handler. Interpreter's lock
+// lock may be held for good. Says where it is on stderr, unless `quiet`, and
+// that `ocular convert` makes `page` of it, such as ".html", unless that is "".
+// Does nothing where the signal is ignored or has a handler. Interpreter's lock
 // held.
-void Termination_start(double seconds, bool quiet);
+void Termination_start(double seconds, bool quiet, const char *page);
 // This socket goes when the signal ends the process. Under the same conditions,
 // until Termination_serves_no_more. Interpreter's lock held.
 void Termination_serves(const char *path);

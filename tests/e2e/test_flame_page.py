@@ -28,7 +28,7 @@ pytestmark = [
 
 
 class Page:
-    """What a user does with it, and sees."""
+    """A user's hands and eyes."""
 
     def __init__(self, opened):
         self.browser = opened
@@ -169,7 +169,7 @@ def test_zoom_and_back(page):
     assert page.value("location.hash") == "#zoom=3"
     page.value("history.back()")
     page.browser.wait("location.hash == '#zoom=2'")
-    page.text("status")  # the page has been told by now
+    page.text("status")  # the event has reached the page by now
     page.press("Backspace")
     assert page.value("location.hash") == "#zoom=1"
     page.value("document.getElementById('back').click()")

@@ -324,6 +324,18 @@ def test_an_old_viewer_cannot_export(path, tmp_path):
     assert not target.exists()
 
 
+def test_a_flame_graph_is_no_export(path, tmp_path):
+    """A viewer of another version may ask for one."""
+    with Client(path) as viewer:
+        for name in "x.html", "x.svg.gz":
+            with pytest.raises(
+                Refused, match="`ocular convert` makes a flame graph"
+            ) as refused:
+                viewer.export(tmp_path / name)
+            assert refused.value.args[0] == 22  # EINVAL
+        assert viewer.export(tmp_path / "x.folded")[1] == 1
+
+
 def test_export_without_a_timeline(sockets, tmp_path):
     ocular.start_tracing(quiet=True, perfetto=False, serve=True)
     try:

@@ -37,6 +37,8 @@ static void test_endings(void **state)
     check("a.pstats", FILE_PSTATS, false, "a");
     check("a.pb", FILE_PPROF, false, "a");
     check("a.pb.gz", FILE_PPROF, true, "a");
+    check("a.html", FILE_PAGE, false, "a");
+    check("a.b.svg.gz", FILE_PAGE, true, "a.b");
 }
 
 static void test_what_is_none(void **state)
@@ -45,6 +47,7 @@ static void test_what_is_none(void **state)
     check("", FILE_JSON, false, "");
     check("a", FILE_JSON, false, "a");
     check("a.gz", FILE_JSON, true, "a");
+    check("a.htm", FILE_JSON, false, "a.htm");
     check("a.folded.old", FILE_JSON, false, "a.folded.old");
     check("a.pftrace.json", FILE_JSON, false, "a.pftrace");
     check("/x.pftrace/a", FILE_JSON, false, "/x.pftrace/a");

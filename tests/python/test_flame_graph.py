@@ -2,19 +2,33 @@
 """Flame graphs as .html and .svg: what folded stacks add up to, and what is written of
 that. tests/e2e/test_flame_page.py has the page in a browser."""
 
+import gzip
 import html
 import json
 import os
 import random
 import re
+import signal
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 
+import ocular
 import pytest
+from e2e.program import PYTHON, run, write
 from ocular import _flame_file, _flame_page, _settings, _stacks
 
 pytestmark = pytest.mark.once
 SVG = "{http://www.w3.org/2000/svg}"
+WORK = """
+import time
+def heavy(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        sum(range(1000))
+def main():
+    heavy(0.3)
+main()
+"""
 STACKS = """\
 main;often;heavy 60
 main;seldom;heavy 30
@@ -255,7 +269,106 @@ def test_colours():
     assert colour("<deeper stacks>") == _flame_page.GREY
 
 
-# --- The files ----------------------------------------------------------------
+# --- What asks for them -------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["o.html", "o.svg", "o.html.gz", "o.svg.gz"])
+def test_as_output(tmp_path, name):
+    program = write(tmp_path, WORK)
+    # These are the program's, and not for us to import.
+    for module in "html", "json", "string", "base64", "tempfile":
+        write(tmp_path, "raise SystemError", f"{module}.py")
+    before = {*os.listdir(tmp_path), "o.folded"}
+    write(tmp_path, "", "o.folded")
+    command = [PYTHON, "-m", "ocular", "--output", name, program, "an argument"]
+    done = run(command, cwd=tmp_path)
+    assert done.status == 0 and f"  flame graph: {tmp_path / name}\n" in done.err
+    assert {*os.listdir(tmp_path)} == before | {name}
+    content = (tmp_path / name).read_bytes()
+    text = (gzip.decompress(content) if name.endswith(".gz") else content).decode()
+    assert "heavy (program.py:3)" in text or '["heavy","program.py","3"]' in text
+    assert "program.py an argument" in text and f"Ocular {ocular.__version__}" in text
+    again = run(command, cwd=tmp_path)
+    (other,) = {*os.listdir(tmp_path)} - before - {name}
+    assert again.status == 0 and re.fullmatch(rf"o\.\d+\.{re.escape(name[2:])}", other)
+
+
+def test_what_is_known_of_the_run(tmp_path):
+    program = write(tmp_path, WORK)
+    options = ["--budget", "0.02", "--output", "o.html"]
+    done = run([PYTHON, "-m", "ocular", *options, program], cwd=tmp_path)
+    assert done.status == 0
+    page = (tmp_path / "o.html").read_text()
+    assert re.search(r"<li>\d[\d.]* m?s of CPU time<li>in", page)
+    assert re.search(r"<li>in \d+\.\d s<li>\d+ samples<li>CPython 3\.\d+\.\d", page)
+    assert "<li>budget 2 %" in page
+    data = data_of(page)
+    assert data["samples"] > 0 and data["unit"][0] in ("s", "ms")
+
+
+def test_a_disk_that_is_full(tmp_path):
+    """The stacks stay, and a line says where."""
+    program = write(
+        tmp_path,
+        WORK + "from ocular import _flame_file, _flame_page\n"
+        "def full(*_): raise OSError(28, 'No space left on device')\n"
+        "_flame_file.write = full\n",
+    )
+    done = run([PYTHON, "-m", "ocular", "--output", "o.html", program], cwd=tmp_path)
+    stacks = tmp_path / "o.html.folded"
+    assert done.status == 0 and "heavy (program.py:3)" in stacks.read_text()
+    assert (
+        f"ocular: {tmp_path}/o.html was not written: No space left on device; its stacks "
+        f"are in {stacks}\n"
+    ) in done.err
+    assert f"  sampled stacks: {stacks}\n" in done.err
+
+
+def test_ctrl_c_while_it_is_made(tmp_path):
+    program = write(
+        tmp_path,
+        WORK + "from ocular import _flame_file\n"
+        "def interrupted(*_): raise KeyboardInterrupt\n"
+        "_flame_file.text_of = interrupted\n"
+        "import ocular\n"
+        "try: ocular.stop_tracing()\n"
+        "except KeyboardInterrupt: print('interrupted')\n",
+    )
+    done = run([PYTHON, "-m", "ocular", "--output", "o.html", program], cwd=tmp_path)
+    assert done.out == "interrupted\n" and done.status == 0
+    assert "ocular: interrupted: no timeline was written\n" in done.err
+    assert os.listdir(tmp_path) == ["program.py"]
+
+
+def test_sigterm_leaves_the_stacks(tmp_path):
+    source = (
+        WORK + "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\ntime.sleep(60)"
+    )
+    program = write(tmp_path, source)
+    done = run([PYTHON, "-m", "ocular", "--output", "o.svg", program], cwd=tmp_path)
+    assert done.status == -signal.SIGTERM
+    assert re.fullmatch(
+        rf"ocular: SIGTERM: written: {tmp_path}/o\.svg\.folded, .* MB: ocular convert "
+        r"makes \.svg of it\n",
+        done.err,
+    )
+    done = run([PYTHON, "-m", "ocular", "convert", "o.svg.folded"], cwd=tmp_path)
+    assert done.status == 0 and "heavy (program.py:3)" in (tmp_path / "o.svg").read_text()
+
+
+def test_export(tmp_path):
+    ocular.start_tracing(quiet=True, perfetto=False)
+    try:
+        for name in "t.html", "t.svg":
+            (tmp_path / name).write_text("what was there")
+            assert ocular.export(tmp_path / name) == (tmp_path / name).stat().st_size > 1000
+        assert sorted(os.listdir(tmp_path)) == ["t.html", "t.svg"]
+        missing = tmp_path / "no" / "t.html"
+        with pytest.raises(FileNotFoundError) as error:
+            ocular.export(missing)
+        assert error.value.filename == str(missing)
+    finally:
+        ocular.stop_tracing()
 
 
 def test_a_file_that_appears_meanwhile(tmp_path):

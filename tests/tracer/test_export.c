@@ -145,6 +145,9 @@ static void test_a_failure_does_not_block_the_next(void **state)
     path_in(f, path, "no/such/directory.json");
     assert_int_equal(Export_write(f->export, path, true, NULL, NULL, &result),
                      -ENOENT);
+    path_in(f, path, "page.html"); // Python makes it
+    assert_int_equal(Export_write(f->export, path, true, NULL, NULL, &result),
+                     -EINVAL);
     path_in(f, path, "trace.json");
     assert_int_equal(Export_write(f->export, path, true, NULL, NULL, &result),
                      0);

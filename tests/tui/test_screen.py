@@ -336,6 +336,8 @@ def test_export(top):
     top.wait("not exported to no/such/place.json: No such file")
     top.press("e", "\x15", *"/dev/null", "Enter")
     top.wait("/dev/null is no regular file")
+    top.press("e", "\x15", *"page.html", "Enter")
+    top.wait("`ocular convert` makes a flame graph, of an export to a name that ends in ")
     assert sorted(os.listdir(folder)) == ["ocular_trace.json", "there.json"]
 
 

@@ -356,6 +356,13 @@ static bool is_json_of(const struct ReportTimeline *timeline, uint64_t bytes)
            !kind.gzipped;
 }
 
+static const char *kind_of(const char *path)
+{
+    if (FileKind_of(path).content == FILE_PAGE)
+        return "flame graph";
+    return FileKind_is_profile(path) ? "sampled stacks" : "timeline";
+}
+
 static void put_timeline(struct Bytes *out,
                          const struct ReportTimeline *timeline)
 {
@@ -365,7 +372,7 @@ static void put_timeline(struct Bytes *out,
         return;
     Text_clean(path, sizeof path, timeline->path, true);
     if (FileKind_is_profile(timeline->path)) {
-        Figure_print(out, "  sampled stacks: %s\n", path);
+        Figure_print(out, "  %s: %s\n", kind_of(timeline->path), path);
         return;
     }
     Figure_print(out, "  timeline: %s\n", path);
@@ -398,9 +405,7 @@ static void put_brief_end(struct Bytes *out, const struct Report *report)
     if (!report->timeline.path)
         return;
     Text_clean(path, sizeof path, report->timeline.path, true);
-    Figure_print(out, "  %s: %s\n",
-                 FileKind_is_profile(path) ? "sampled stacks" : "timeline",
-                 path);
+    Figure_print(out, "  %s: %s\n", kind_of(report->timeline.path), path);
 }
 
 void Report_write(struct Bytes *out, const struct Report *report)

@@ -2,6 +2,7 @@
 // See requests.h.
 #include "tracer/session/requests.h"
 #include "ipc/base/now.h"
+#include "ipc/file_kind.h"
 #include "tracer/base/rcu.h"
 
 #include <errno.h>
@@ -111,6 +112,9 @@ static void start_export(struct Session *session, uint64_t viewer,
                "another export is running: wait for it or cancel it");
     else if (error == -ESHUTDOWN)
         refuse(session, viewer, message, ESHUTDOWN, "tracing is ending");
+    else if (FileKind_of(message->text).content == FILE_PAGE)
+        refuse(session, viewer, message, EINVAL,
+               "`ocular convert` makes a flame graph, of an export to .folded");
     else if (error)
         refuse(session, viewer, message, -error, strerror(-error));
 }

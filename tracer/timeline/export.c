@@ -68,12 +68,14 @@ bool Export_is_idle(struct Export *export)
     return idle;
 }
 
-// Takes the one export that may run. 0, -ENODATA, -EBUSY, -ESHUTDOWN.
+// Takes the one export that may run. 0, -ENODATA, -EBUSY, -ESHUTDOWN, -EINVAL.
 static int claim(struct Export *export, const char *path, bool background)
 {
     int error = 0;
     bool join = false;
 
+    if (FileKind_of(path).content == FILE_PAGE)
+        return -EINVAL;
     if (!FileKind_is_profile(path) &&
         !export->source.timeline(export->source.context))
         return -ENODATA;

@@ -26,6 +26,7 @@ int ProfileFile_write(const struct Profile *profile, enum FileContent content,
         break;
     case FILE_JSON:
     case FILE_PFTRACE:
+    case FILE_PAGE:
         return -EINVAL;
     }
     return out->error;

@@ -7,7 +7,7 @@
 #include "ipc/file_kind.h"
 #include "tracer/timeline/profile.h"
 
-// 0, -ENOMEM, or -EINVAL: of what is no profile.
+// 0, -ENOMEM, or -EINVAL: that is no profile, or Python's to make.
 int ProfileFile_write(const struct Profile *profile, enum FileContent content,
                       struct Bytes *out);
 

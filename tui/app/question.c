@@ -2,6 +2,7 @@
 // See question.h.
 #include "tui/app/question.h"
 
+#include "ipc/file_kind.h"
 #include "tui/text/number.h"
 #include "tui/views/navigation.h"
 #include "tui/views/ui.h"
@@ -50,6 +51,12 @@ static void start_export(struct Ui *ui, bool overwrite)
     const struct Feed *feed = ui->feed;
     const char *path = ui->export_path;
     memcpy(ui->export_path, ui->prompt.text, sizeof ui->export_path);
+    if (FileKind_of(path).content == FILE_PAGE) {
+        Ui_say(ui, true,
+               "`ocular convert` makes a flame graph, of an export to a name "
+               "that ends in .folded.");
+        return;
+    }
     int error = Feed_export(ui->feed, path, overwrite);
     if (!error || error == -EPIPE || Feed_is_replay(feed))
         Ui_say_asked(ui, error, "Exporting the timeline… Esc stops.");
