@@ -3,6 +3,7 @@
 tool that has a line for each stack. No process is traced."""
 
 import argparse
+import contextlib
 import gzip
 import os
 import re
@@ -23,15 +24,24 @@ class _Refused(Exception):
     """Its text is for the user."""
 
 
-def _content(path):
-    if path == "-":
-        content = sys.stdin.buffer.read()
-    else:
-        with open(path, "rb") as file:
-            content = file.read()
+@contextlib.contextmanager
+def _lines(path):
+    """The lines of a file, unpacked."""
+    with contextlib.ExitStack() as opened:
+        file = sys.stdin.buffer
+        if path != "-":
+            file = opened.enter_context(open(path, "rb"))
+        packed = file.peek(2)[:2] == b"\x1f\x8b"
+        yield gzip.GzipFile(fileobj=file) if packed else file
+
+
+def _read(path):
     try:
-        return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-    except (OSError, EOFError, zlib.error) as error:
+        with _lines(path) as lines:
+            return _stacks.read(lines)
+    except _stacks.BadStacks as error:
+        raise _Refused(str(error)) from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise _Refused(f"it cannot be unpacked: {error}") from None
 
 
@@ -43,10 +53,7 @@ def _unit(path, flame):
 
 def _convert(path, output, unit):
     """Makes the file, and says so in words."""
-    try:
-        flame = _stacks.read(_content(path))
-    except _stacks.BadStacks as error:
-        raise _Refused(str(error)) from None
+    flame = _read(path)
     if not flame.total:
         raise _Refused("it has no stacks")
     title = "stdin" if path == "-" else os.path.basename(path)

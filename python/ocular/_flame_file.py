@@ -68,7 +68,7 @@ def _facts(snapshot):
 
 def _read(path):
     with open(path, "rb") as file:
-        return _stacks.read(file.read())
+        return _stacks.read(file)
 
 
 def make_page(ending, say, path, snapshot):

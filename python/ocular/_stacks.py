@@ -69,10 +69,12 @@ def _shown(line):
     return text if len(text) <= SHOWN else text[:SHOWN] + "..."
 
 
-def _lines(text):
-    """(stack, number) of each line."""
-    for at, line in enumerate(text.split("\n"), 1):
-        line = line.rstrip("\r \t")
+def _parsed(lines):
+    """(stack, number) of each line, which is bytes."""
+    for at, line in enumerate(lines, 1):
+        line = line.decode("utf-8", "replace").rstrip("\r\n \t")
+        if at == 1:
+            line = line.removeprefix("\ufeff")
         if not line or line.startswith("#"):
             continue
         stack, _, end = line.rpartition(" ")
@@ -152,11 +154,10 @@ def _lay_out(tree):
     return flame
 
 
-def read(content):
-    """The Flame of a file's bytes. BadStacks says what is wrong with them."""
-    text = content.decode("utf-8-sig", "replace")
+def read(lines):
+    """The Flame of a file's lines, in bytes. BadStacks says what is wrong with them."""
     tree = _Tree()
-    for stack, number in _lines(text):
+    for stack, number in _parsed(lines):
         tree.add(stack, number)
     flame = _lay_out(tree)
     if flame.total > MOST:

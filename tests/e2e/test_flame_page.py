@@ -122,7 +122,9 @@ def browsing():
 def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "x.html"
     facts = _flame_page.Facts("app.py <8000>", ["in 2.0 s"], "us", 250)
-    path.write_text(_flame_page.page(_stacks.read(STACKS.encode()), facts), "utf-8")
+    path.write_text(
+        _flame_page.page(_stacks.read(STACKS.encode().split(b"\n")), facts), "utf-8"
+    )
     return path
 
 
@@ -330,7 +332,7 @@ def test_100_000_stacks(page, tmp_path):
         stacks.append([*source.choice(stacks)[:30], name])
     text = "".join(f"{';'.join(stack)} {n % 900 + 1}\n" for n, stack in enumerate(stacks))
     path = tmp_path / "x.html"
-    flame = _stacks.read(text.encode())
+    flame = _stacks.read(text.encode().split(b"\n"))
     assert len(flame.depths) > 90_000
     path.write_text(_flame_page.page(flame, _flame_page.Facts("x")), "utf-8")
     assert path.stat().st_size < 3e6
@@ -352,7 +354,9 @@ def test_100_000_stacks(page, tmp_path):
 def test_a_picture_in_a_browser(page, tmp_path):
     path = tmp_path / "x.svg"
     facts = _flame_page.Facts("app.py", unit="us")
-    path.write_text(_flame_page.picture(_stacks.read(STACKS.encode()), facts), "utf-8")
+    path.write_text(
+        _flame_page.picture(_stacks.read(STACKS.encode().split(b"\n")), facts), "utf-8"
+    )
     page.browser.ask("Page.navigate", url=path.as_uri())
     page.browser.wait("document.documentElement.nodeName == 'svg'")
     fill = "getComputedStyle(document.querySelectorAll('svg > rect')[%d]).fill"

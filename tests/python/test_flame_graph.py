@@ -38,7 +38,7 @@ main 4
 
 
 def flame_of(text):
-    return _stacks.read(text.encode())
+    return _stacks.read(text.encode().split(b"\n"))
 
 
 def functions(flame):
@@ -142,7 +142,7 @@ def test_what_other_tools_write():
     assert _stacks.split("f(int)") == ("f(int)", "", "")
     assert frames(flame_of("a;;b 1"))[2][1] == "<no name>"
     assert functions(flame_of("a\0b\x1bc 1"))["a\ufffdb\ufffdc"] == (1, 1)
-    assert "\ufffd" in _stacks.read(b"\xff\xfe 1").names[1]
+    assert "\ufffd" in _stacks.read([b"\xff\xfe 1"]).names[1]
 
 
 @pytest.mark.parametrize(
