@@ -88,11 +88,11 @@ static void push(struct SampledStack *stack, struct WalkFrame top)
     stack->depth++;
 }
 
-// The call that the innermost frame is at has pushed no frame: a C function
-// runs. Unless it is specialised to Python functions: then it is pushing the
-// frame, or has just thrown it away, and while it is at that the time is the
-// callee's, as it is in its cycles. So the instruction itself says who is
-// called.
+// The innermost frame is at a call that has pushed no frame: a C function runs.
+// A call that is specialised to Python functions is the exception: it is just
+// pushing the frame, or has just popped it. That time is the callee's, as it is
+// in the callee's cycles. So the instruction itself says which function it
+// calls.
 static bool calls_c(const struct Attribution *attribution,
                     struct SampledStack *stack, const struct Place *place)
 {
@@ -136,7 +136,8 @@ void Attribution_judge(const struct Attribution *attribution,
 
 // --- Whose time it is --------------------------------------------------------
 
-// What a function gets at its first sample; where memory is out, at a later.
+// Allocates a function's counters at its first sample, or, if memory was out
+// then, at a later one.
 static void prepare(struct Code *code)
 {
     struct Share *share = &code->share;
@@ -296,7 +297,7 @@ double Attribution_add(struct Attribution *attribution,
         Breakdown_add(functions, code ? code->hot.id : 0, now, &ran);
     Rcu_read_unlock();
     path.in_c = in_c;
-    // Whoever reads all of it has its lock for some time.
+    // A reader holds the flame graph's lock for some time.
     if (cpu_ns > 0 && attribution->flame)
         Flame_add(attribution->flame, now, &path);
     if (cpu_ns > 0 && attribution->sink.take)

@@ -14,22 +14,22 @@
 
 #include <sys/types.h>
 
-// Who else gets each sample of a running thread: its path, which is theirs
-// until they return, and when it was taken. On the sampler's thread.
+// The consumer of each sample of a running thread: its path, which is the
+// consumer's until it returns, and its time. On the sampler's thread.
 struct SampleSink {
     void *context;
     void (*take)(void *context, const struct FlameSample *sample, pid_t tid,
-                 uint64_t ticks); // NULL: nobody
+                 uint64_t ticks); // NULL: no consumer
 };
 
 struct SampledStack {
-    pid_t tid;          // whose
-    uint32_t newest_id; // code adopted later is not on it,
-    uint64_t ticks;     // ... nor code that had gone by then
-    bool cut;           // there is more below than `frames` has
-    bool in_c;          // the innermost has called a C function
-    bool at_resume;     // the innermost has just begun, or been resumed
-    bool waits_to_run;  // off the CPU it would wait for that, as it has the
+    pid_t tid;          // of the thread that was sampled
+    uint32_t newest_id; // code that was adopted later is not on it,
+    uint64_t ticks;     // of the clock; code freed before is not on it
+    bool cut;           // the stack has more frames than `frames`
+    bool in_c;          // the innermost frame has called a C function
+    bool at_resume;     // the innermost frame has just begun, or been resumed
+    bool waits_to_run;  // off the CPU it would wait for a CPU, as it has the
                         // interpreter, or for the interpreter
     unsigned depth;
     struct WalkFrame frames[WALK_DEPTH]; // innermost first

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A share of time broken down into the largest few and the rest: a function's
-// by its callers, a thread's by its functions. Whoever comes when all parts are
-// taken gets the part of the smallest. The sampler writes, anyone reads.
+// by its callers, a thread's by its functions. While all parts are taken, a new
+// one replaces the smallest. The sampler writes, anyone reads.
 #ifndef OCULAR_TRACER_SAMPLE_BREAKDOWN_H
 #define OCULAR_TRACER_SAMPLE_BREAKDOWN_H
 

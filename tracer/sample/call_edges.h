@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who calls whom, as seen on the sampler's stacks, on its way to who may write
-// it down: a short queue from the sampler's thread to whoever holds the
-// interpreter's lock. What finds no room is lost, and seen again.
+// Calls (caller, callee) that the sampler has seen on stacks: a short queue
+// from the sampler's thread to the holder of the interpreter's lock, who may
+// record them. An edge that finds no room is lost, and will be seen again.
 #ifndef OCULAR_TRACER_SAMPLE_CALL_EDGES_H
 #define OCULAR_TRACER_SAMPLE_CALL_EDGES_H
 

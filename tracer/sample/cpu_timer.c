@@ -32,7 +32,7 @@
 
 // --- The handler -------------------------------------------------------------
 
-// Where the thread was interrupted: its program counter, or 0.
+// The program counter of the thread that was interrupted, or 0.
 static uintptr_t interrupted(const void *context)
 {
     const ucontext_t *thread = context;
@@ -277,7 +277,7 @@ static bool is_sooner(const struct timespec *a, const struct timespec *b)
            (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-// What is left of the interval before counts: a thread that uses less than an
+// The rest of the interval before counts: a thread that uses less than an
 // interval from one change to the next is sampled all the same.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
 {
@@ -390,8 +390,8 @@ void CpuTimers_close(struct CpuTimers *timers)
     const struct timespec pause = {0, 1000000};
 
     free_closing(timers);
-    // What is left then, since its thread was stopped in its handler by a
-    // debugger, is lost once.
+    // A thread that a debugger has stopped in its handler keeps its timer. That
+    // one is leaked, once.
     for (int ms = 0; timers->closing && ms < CLOSE_MS; ms++) {
         nanosleep(&pause, NULL);
         free_closing(timers);

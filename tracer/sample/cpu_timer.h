@@ -24,7 +24,7 @@
 #include <signal.h>
 #include <time.h>
 
-// What all timers of one sampler share. Zeroed before CpuTimers_open.
+// The data that all timers of one sampler share. Zeroed before CpuTimers_open.
 struct CpuTimers {
     struct Registry *registry; // borrowed, as the next two
     const struct FrameLayout *layout;
@@ -54,8 +54,9 @@ struct CpuTimer {
     // PyThreadState, where FrameLayout.own_state knows of none; the sampler's
     // thread writes.
     _Atomic uintptr_t state;
-    // How many threads this one represents: the factor of its samples' weights.
-    // Set at the start; the sampler sets it to 1 when the thread is listed.
+    // The number of threads that this one represents: the factor of its
+    // samples' weights. Set at the start; the sampler sets it to 1 when it
+    // lists the thread.
     _Atomic uint32_t represents;
     uint64_t
         first_ns; // weight of the first sample; 0: the time since the start
@@ -105,8 +106,8 @@ void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns);
 // that. If it has blocked the signal none of ours is pending after that. Any
 // thread, with timers or without.
 void CpuTimer_note_mask(void);
-// What the handler does: a sample of the calling thread, which has used so much
-// CPU time and was interrupted at `counter`. Async-signal-safe.
+// The handler's work: a sample of the calling thread, which has used `now_ns`
+// of CPU time and was interrupted at `counter`. Async-signal-safe.
 void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns,
                      uintptr_t counter);
 // The next sample, or false. `frames` has room for WALK_DEPTH.

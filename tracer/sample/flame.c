@@ -122,7 +122,7 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
 
     if (!moved)
         return;
-    // What goes is added up from the end, before anything has moved.
+    // The dropped nodes are added up from the end, before any node has moved.
     for (size_t i = flame->count; i-- > 1;) {
         if (Part_size(&parts[i]) < least)
             join(&flame->nodes[flame->nodes[i].parent], &flame->nodes[i], now);
@@ -171,7 +171,8 @@ static bool grow(struct Flame *flame, size_t room)
     return true;
 }
 
-// For `count` more. Where memory is out, or there are too many, some go.
+// Makes room for `count` more. If memory is out, or there are too many nodes,
+// the smallest are dropped.
 static void reserve(struct Flame *flame, size_t count,
                     const struct ShareTime *now)
 {

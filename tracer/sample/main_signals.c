@@ -22,8 +22,8 @@ static signals_t one(int number)
     return UINT64_C(1) << (number - 1);
 }
 
-// What programs wait for in the main thread. Not faults, not job control, not
-// the many of profilers' timers.
+// The signals that programs wait for in the main thread. Not faults, not job
+// control, not the many signals of profilers' timers.
 static signals_t passed(void)
 {
     return one(SIGHUP) | one(SIGINT) | one(SIGQUIT) | one(SIGUSR1) |
@@ -41,8 +41,9 @@ static char *put_number(char *end, unsigned number)
 
 #define BLOCKED_FIELD 32 // of /proc/PID/stat (proc(5)); its state is the third
 
-// What the main thread has blocked of signals 1 to 31; all where that cannot be
-// read. Not inlined: its text takes room on a signal stack, which may be small.
+// The signals from 1 to 31 that the main thread has blocked; all if that cannot
+// be read. Not inlined: its text takes room on a signal stack, which may be
+// small.
 __attribute__((noinline)) static signals_t blocked_in(pid_t pid)
 {
     static const char before[] = "/proc/self/task/", after[] = "/stat";

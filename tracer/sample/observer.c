@@ -65,9 +65,9 @@ static void set_timer(struct Observer *observer, struct SampledThread *thread)
         note_untimed(observer, thread);
 }
 
-// What a thread waited in, from an observation to the next, is what it
-// waits in now; one that finds it running leaves that to a later one. Returns
-// whether it ran.
+// The time since the observation before was waited in the functions in which
+// the thread waits now. If the thread is running, a later observation decides.
+// Returns whether it ran.
 static bool observe(struct Observer *observer, struct SampledThread *thread,
                     const struct ShareTime *now)
 {
@@ -83,7 +83,8 @@ static bool observe(struct Observer *observer, struct SampledThread *thread,
         return true;
     if (seen == OBSERVED_RAN) {
         walk(observer, thread);
-        // Who has the interpreter and no CPU has lost that, perhaps to us.
+        // A thread with the interpreter and no CPU has lost that, perhaps to
+        // us.
         running =
             SampledThread_is_running(thread, &observer->sampling->clock) ||
             thread->start.active;

@@ -11,7 +11,7 @@ struct Observer {
     struct Sampling *sampling; // borrowed
     struct Walk walk;
     struct WalkCopies copies;
-    size_t next;          // whose turn it is in the table
+    size_t next;          // index in the table of the next thread
     uint64_t found;       // samples by observation, in the newest step
     bool alone;           // no thread with a timer ran in it, but others did
     bool refused;         // the newest stack, as all would have been

@@ -28,8 +28,9 @@ static enum Observation begin(struct SampledThread *thread)
     return OBSERVED_NEW;
 }
 
-// What no function was given fades as a share does: a thread that was found
-// running for long would else show in one function more than the window holds.
+// Time that no function was given fades as a share does. Without that, a thread
+// that was found running for long would later give one function more time than
+// the window holds.
 static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
                       double waited)
 {

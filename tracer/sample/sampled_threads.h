@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The threads that the sampler observes. Whoever holds the interpreter's lock
+// The threads that the sampler observes. A holder of the interpreter's lock
 // offers a list of those that exist, without ever waiting; the sampler takes it
 // over at its next wake-up, and anyone may read the shares.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLED_THREADS_H

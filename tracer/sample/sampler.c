@@ -15,12 +15,12 @@
 #define MAX_HZ 10000
 #define FIRST_NS 10e6   // to the first step
 #define LOOK_NS 250e6   // between two steps,
-#define LIGHT_NS 500e6  // ... where less of a core is used than LIGHT_CORES,
-#define UNTIMED_NS 50e6 // ... where nothing runs that has a timer,
-#define IDLE_NS 1e9     // ... and where nothing has run, at most
-#define RETRY_NS 2e9    // nothing can be read: it tries as often
+#define LIGHT_NS 500e6  // ... if less of a core is used than LIGHT_CORES,
+#define UNTIMED_NS 50e6 // ... if no thread with a timer runs,
+#define IDLE_NS 1e9     // ... and if no thread has run, at most
+#define RETRY_NS 2e9    // between two tries while no memory can be read
 #define LIGHT_CORES 0.2
-// What the kernel takes for a signal, beside the handler: to queue and deliver
+// The kernel's time for a signal, beside the handler's: to queue and deliver
 // it, and to return (docs/overhead.md).
 #define SIGNAL_S 2.5e-6
 
@@ -77,7 +77,7 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     Counter_add(&sampler->steps, 1);
     Memory_keep(&sampler->sampling.memory, now_ns);
     if (Observer_is_denied(observer)) {
-        // What happens meanwhile is no part of the shares.
+        // The time meanwhile is no part of the shares.
         sampling->stepped_ns = now_ns;
         if (!Observer_recover(observer, now_ns)) {
             sampler->due_ns = now_ns + (uint64_t)RETRY_NS;

@@ -15,8 +15,8 @@
 #include "tracer/sample/sampled_threads.h"
 
 struct SamplerTotals {
-    double hz;       // samples a second, lately
-    double window_s; // that the shares are over: see share.h
+    double hz;       // samples a second, in the window
+    double window_s; // of the shares: see share.h
     double window_samples;
     uint64_t wakeups;   // times that its thread woke up
     uint64_t samples;   // of running threads
@@ -29,10 +29,9 @@ struct SamplerTotals {
     int error;          // why: -EBUSY no signal is free, -EINVAL not one to
                         // choose, -EPERM a thread may not read its memory
     // Share of one core's wall time, in the window, that threads were *running*
-    // with something else on top of their stacks than an accepted function:
-    // excluded or unknown code, whether an accepted caller was given the time
-    // or nobody was. Waiting there is not counted: that is how idle threads
-    // live.
+    // while the top of their stacks was no accepted function, but excluded or
+    // unknown code. It does not matter whether an accepted caller was given the
+    // time. Waiting there is not counted, since idle threads always do that.
     double elsewhere;
     double cpu_s;      // CPU time of its thread, and of making timers on others
     double handlers_s; // CPU time that samples took on the program's threads
@@ -41,7 +40,7 @@ struct SamplerTotals {
 
 struct Sampler;
 
-// What it works with: all but the clock stay where they are.
+// The parts that the sampler works with. All but the clock must stay in place.
 struct SamplerParts {
     struct Registry *registry;
     const struct FrameLayout *layout;
@@ -58,9 +57,9 @@ struct SamplerParts {
 // rate that cannot be.
 int Sampler_new(struct Sampler **sampler, const struct SamplerParts *parts,
                 double hz);
-// What its thread does each time that it wakes up: collects the samples and
-// observes the threads, where that is due. Returns when the next time is, ns of
-// CLOCK_MONOTONIC. Where it has no thread, any one thread may.
+// One wake-up of the sampler's thread: collects the samples and observes the
+// threads, as far as that is due. Returns when the next time is, ns of
+// CLOCK_MONOTONIC. If the sampler has no thread, any one thread may call it.
 uint64_t Sampler_step(struct Sampler *sampler);
 // Sampler_new, and Sampler_resume.
 int Sampler_start(struct Sampler **sampler, const struct SamplerParts *parts,

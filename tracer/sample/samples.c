@@ -27,7 +27,7 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
                        (double)head->cpu_ns, 0);
 }
 
-// What its handlers took since this was asked last.
+// Adds up the cost of the thread's handlers since the last call.
 static void take_costs(struct Samples *samples, struct CpuTimer *timer)
 {
     uint64_t taken = Counter_get(&timer->taken);
@@ -84,8 +84,9 @@ static void note_signal(struct Samples *samples)
     Counter_set(&samples->error, (uint64_t)-samples->sampling->timers.error);
 }
 
-// Begins anew where another handler has come in place of ours, which asks for
-// another signal, and where nothing can be read any more.
+// Opens the timers again if another handler has replaced ours (then they take
+// another signal), or if handlers cannot check pages any more (then there are
+// no timers).
 static void check_timers(struct Samples *samples, bool unread)
 {
     struct CpuTimers *timers = &samples->sampling->timers;

@@ -30,9 +30,9 @@ void Samples_open(struct Samples *samples, struct Sampling *sampling,
 void Samples_close(struct Samples *samples);
 // Takes over the threads that have begun since the step before.
 void Samples_take_begun(struct Samples *samples);
-// How many are waiting.
+// The number of samples that wait to be collected.
 uint64_t Samples_waiting(const struct Samples *samples);
-// Attributes those, and takes care of the timers.
+// Attributes those, and sets the timers.
 void Samples_collect(struct Samples *samples, const struct ShareTime *now);
 
 #endif

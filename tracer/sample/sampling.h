@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What samples and observations have in common: the threads, their timers, how
-// memory is read, and the time and the sums that all shares are of. One thread
-// changes it, the sampler's; its counters and shares may be read by anyone.
+// The part that samples and observations share: the threads, their timers, the
+// way of reading memory, and the time and the sums of all shares. Only the
+// sampler's thread changes it; anyone may read its counters and shares.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLING_H
 #define OCULAR_TRACER_SAMPLE_SAMPLING_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Threads that are sampled from their first code on: how many begin, and which
-// of them get a timer. Where they are many, one in several does and represents
-// the others. They begin on any thread, with the interpreter's lock; the rate
-// is the sampler's thread's.
+// Threads that are sampled from their first code on: their rate, and which of
+// them get a timer. If they are many, one in several gets one and represents
+// the others. They begin on any thread, with the interpreter's lock; the
+// sampler's thread sets the rate.
 #ifndef OCULAR_TRACER_SAMPLE_STARTS_H
 #define OCULAR_TRACER_SAMPLE_STARTS_H
 
@@ -10,8 +10,8 @@
 
 struct Starts {
     _Atomic uint64_t begun;    // threads that have begun
-    _Atomic uint64_t ticks;    // that their timers took to make
-    _Atomic uint32_t one_in;   // so many gets one
+    _Atomic uint64_t ticks;    // the time of making their timers
+    _Atomic uint32_t one_in;   // one thread in so many gets a timer
     uint64_t before, since_ns; // at the newest step
 };
 
@@ -20,7 +20,8 @@ void Starts_init(struct Starts *starts);
 // is its turn. A period of 0: none has timers.
 void Starts_begin(struct Starts *starts, struct CpuTimers *timers,
                   uintptr_t state, uint64_t period_ns);
-// How many get one from here on, by how many have begun since the step before.
+// Chooses which part of them gets a timer from here on, by the number that have
+// begun since the step before.
 void Starts_step(struct Starts *starts, uint64_t now_ns);
 // CPU time that was taken at starts.
 double Starts_s(const struct Starts *starts, const struct Clock *clock);

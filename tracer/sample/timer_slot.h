@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a timer's signal names instead of a pointer: a slot's number. A slot
-// says which timer is meant, if it is still there, and whether a handler uses
-// it. Slots are the process's and never freed. Handlers on any thread find
-// them; whoever makes timers takes them.
+// A timer's signal carries a slot's number instead of a pointer. A slot says
+// which timer is meant, if it is still there, and whether a handler uses it.
+// Slots are the process's and never freed. Handlers on any thread find them;
+// the thread that makes a timer takes one.
 #ifndef OCULAR_TRACER_SAMPLE_TIMER_SLOT_H
 #define OCULAR_TRACER_SAMPLE_TIMER_SLOT_H
 

@@ -57,9 +57,9 @@ static uintptr_t word(const uint8_t *bytes, size_t offset)
 
 // --- Reading -----------------------------------------------------------------
 
-// In place: whether all of it is on pages that can be read, each of which is
-// asked about once in a walk. What a thread's links lead to is alive; only one
-// that is being set, as a frame is pushed or popped, may lead anywhere.
+// For reading in place: whether all of it is on pages that can be read. Each
+// page is checked once in a walk. A thread's links lead to live objects; only a
+// link that is being set, as a frame is pushed or popped, may lead anywhere.
 static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
 {
     uintptr_t page = from & ~(uintptr_t)(WALK_PAGE - 1), end = from + size;
@@ -104,7 +104,7 @@ static const uint8_t *copy(struct WalkCopies *copies, uintptr_t from,
     return copies->pages[i] + offset;
 }
 
-// What is there, until the next call; NULL: it cannot be read.
+// The bytes at `from`, until the next call; NULL: they cannot be read.
 static const uint8_t *read_at(struct Walk *walk, uintptr_t from, size_t size)
 {
     if (walk->copies)

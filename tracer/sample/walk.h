@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Follows a thread's frames from its PyThreadState down, in memory that may
-// change meanwhile: every address may be wrong, every word torn. What comes out
-// are numbers, not pointers; whoever uses a code address asks the registry
-// first. One user at a time, any thread; the interpreter's lock is not needed.
+// change meanwhile: every address may be wrong, every word torn. The results
+// are numbers, not pointers; a user of a code address asks the registry first.
+// One user at a time, any thread; the interpreter's lock is not needed.
 #ifndef OCULAR_TRACER_SAMPLE_WALK_H
 #define OCULAR_TRACER_SAMPLE_WALK_H
 
@@ -15,7 +15,7 @@
 #define WALK_KNOWN 64       // pages
 #define WALK_COPIES 8       // pages
 
-// Where things are in this interpreter's structs; filled by python/.
+// The offsets of members in this interpreter's structs; filled by python/.
 struct FrameLayout {
     size_t thread_frame;  // in PyThreadState: current frame, or the cframe
     bool through_cframe;  // 3.12: thread_frame points to a struct whose
@@ -36,7 +36,7 @@ struct FrameLayout {
     size_t code_bytecode; // in PyCodeObject: co_code_adaptive
 };
 
-// What a thread's state says of its stack.
+// The part of a thread's state that its stack begins with.
 struct WalkStart {
     uintptr_t state; // in: PyThreadState; 0: it is outside the interpreter
     uintptr_t frame;
@@ -79,12 +79,12 @@ struct Walk {
 // those of the calling thread. 0, or -EINVAL: the layout is not of this world.
 int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
               struct WalkCopies *copies);
-// Walks one thread's frames. Where another thread runs meanwhile the result may
+// Walks one thread's frames. If another thread runs meanwhile, the result may
 // be torn.
 //
-// Those of the calling thread, in a signal's handler, are read where they are:
-// nobody changes them, and it is torn only at a frame that is being pushed or
-// popped. Async-signal-safe.
+// In a signal's handler the frames are the calling thread's own, and are read
+// in place. No thread changes them, and the result is torn only at a frame that
+// is being pushed or popped. Async-signal-safe.
 void Walk_frames(struct Walk *walk, struct WalkStart *start);
 
 #endif
