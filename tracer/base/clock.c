@@ -138,7 +138,7 @@ static void sleep_until(uint64_t ns)
         ;
 }
 
-// What the counter says about itself; NaN where it says nothing.
+// The counter's rate as the CPU states it; NaN if it does not.
 static double stated_hz(void)
 {
 #if defined(__aarch64__)

@@ -23,8 +23,8 @@ struct Clock {
     _Atomic uint64_t error_bits; // relative error bound of hz, a double's bits
 };
 
-// The hook's clock. Where the counter cannot be trusted the hook calls
-// Clock_read(), which costs a branch that is always predicted.
+// The hook's clock. If the counter cannot be trusted, the hook calls
+// Clock_read() instead; that costs a branch that is always predicted.
 static inline uint64_t Clock_counter(void)
 {
 #if defined(__x86_64__)

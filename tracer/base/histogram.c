@@ -23,8 +23,9 @@ void Histogram_halve(struct Histogram *histogram)
 void Histogram_age(struct Histogram *histogram)
 {
     uint64_t total = Histogram_count(histogram);
-    // What an odd bucket leaves over goes to the next one. Begins with either,
-    // or the lowest single hit would always be the one that is forgotten.
+    // Half a hit of an odd bucket goes to the next one. The first bucket begins
+    // with half a hit or with none: else the lowest single hit would always be
+    // the one that is forgotten.
     unsigned half = total / 2 % 2;
 
     if (total < HISTOGRAM_FEW)
@@ -68,7 +69,8 @@ static double within(unsigned bucket, double position)
     return least + position * (greatest - least);
 }
 
-// What is read of a histogram at one moment, of the buckets that have any.
+// A histogram's hits at one moment, with the first and the last bucket that has
+// any.
 struct Reading {
     uint16_t hits[HISTOGRAM_BUCKETS];
     unsigned first, last;

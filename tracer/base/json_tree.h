@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the writers of JSON need of json-c. A tree that memory ran out for is
-// NULL, and so is all that it was to be a part of: callers check at the end.
+// The part of json-c that the writers of JSON use. If memory runs out for a
+// tree, it is NULL, and so is every tree that it was to be a part of: callers
+// check at the end.
 #ifndef OCULAR_TRACER_BASE_JSON_TREE_H
 #define OCULAR_TRACER_BASE_JSON_TREE_H
 
@@ -15,7 +16,7 @@ void JsonTree_add(struct json_object **object, const char *key,
 void JsonTree_append(struct json_object **array, struct json_object *value);
 // Valid UTF-8, whatever it was; NULL is "".
 struct json_object *JsonTree_text(const char *value);
-// What so many bytes of JSON say; an empty object where that is none.
+// The JSON value of `size` bytes of text; an empty object if that is none.
 struct json_object *JsonTree_parse(const char *text, size_t size);
 
 #endif

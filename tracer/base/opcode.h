@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the running interpreter's opcodes are called and do. Filled once, from
+// Names and properties of the running interpreter's opcodes. Filled once, from
 // the interpreter's own tables, by python/; read-only afterwards, any thread.
 #ifndef OCULAR_TRACER_BASE_OPCODE_H
 #define OCULAR_TRACER_BASE_OPCODE_H
@@ -26,7 +26,7 @@ enum OpcodeFlag {
     OPCODE_VERSIONED = 1 << 14     // ... of the version in its second cache
 };
 
-// What an opcode's argument stands for.
+// The meaning of an opcode's argument.
 enum OperandKind {
     OPERAND_NONE,   // it has none
     OPERAND_NUMBER, // itself
@@ -76,7 +76,7 @@ static inline size_t Opcodes_length(const struct Opcodes *opcodes,
     return 1u + opcodes->caches[opcodes->base[opcode]];
 }
 
-// What people read for an opcode that enters tier-2 or jitted code.
+// The text for an opcode that enters tier-2 or jitted code.
 #define OPCODE_EXECUTOR_TEXT "(executor)"
 
 static inline const char *Opcodes_text(const struct Opcodes *opcodes,
@@ -89,8 +89,8 @@ static inline const char *Opcodes_text(const struct Opcodes *opcodes,
     return *name ? name : "?";
 }
 
-// What an opcode does to the flow of control, beyond what its sites tell. All
-// take base opcodes.
+// An opcode's effect on the flow of control, beyond that of its sites. All take
+// base opcodes.
 // Its argument is the distance of a jump, taken always or at times.
 bool Opcodes_jumps(const struct Opcodes *opcodes, uint8_t opcode);
 // ...and that goes backwards.

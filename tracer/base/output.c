@@ -92,7 +92,7 @@ static char *join_missing(const char *path)
     return full;
 }
 
-// Where the file is, or will be: a link may lead to one that is not there yet.
+// The path of the file, which need not exist: a link may lead to it.
 static char *resolve(const char *path)
 {
     char target[PATH_MAX], *full = realpath(path, NULL), *next;

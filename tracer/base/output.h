@@ -25,9 +25,9 @@ bool Output_is_device(const char *path);
 // Something is there that must not be replaced.
 bool Output_is_taken(const char *path);
 
-// 0 or -errno. What is there and neither plain file nor character device is
-// refused: -EISDIR, -EINVAL. A link is followed; a change of directory changes
-// nothing from now on.
+// 0 or -errno. A path that exists is refused if it is neither a plain file nor
+// a character device: -EISDIR, -EINVAL. A link is followed; a change of
+// directory has no effect from now on.
 int Output_open(struct Output *output, const char *path);
 // Writes to this descriptor from where it stands, as long as it is that file,
 // gzipped where `name` says so. Both stay the caller's, who closes it. 0 or

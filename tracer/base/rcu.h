@@ -6,8 +6,8 @@
 #ifndef OCULAR_TRACER_BASE_RCU_H
 #define OCULAR_TRACER_BASE_RCU_H
 
-// By a thread of ours, when it begins (Worker.prepare): it reads without a lock
-// from now on. Where memory is out it does not, and reads as others do.
+// Called by a thread of ours when it begins (Worker.prepare): from now on it
+// reads without a lock. If memory is out, it reads as other threads do.
 void Rcu_register(void);
 void Rcu_read_lock(void); // sections nest
 void Rcu_read_unlock(void);

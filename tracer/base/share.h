@@ -31,11 +31,11 @@ struct ShareTime {
         *clock; // whose moment it is; NULL: none, it stays as it is
 };
 
-// What the window is made of. The sampler moves it on, anyone reads.
+// The sums that define the window. The sampler moves it on, anyone reads.
 struct ShareClock {
     counter_t ns; // doubles' bits, as all of these
     counter_t age;
-    counter_t full_ns;   // ns, each weighted by what is left of it,
+    counter_t full_ns;   // ns, each weighted by its rest in the window,
     counter_t square_ns; // ... and by the square of that
     counter_t samples;   // the same of samples
     counter_t square_samples;
@@ -86,7 +86,7 @@ struct ShareTime ShareClock_now(const struct ShareClock *clock);
 double ShareClock_window_s(const struct ShareClock *clock);
 double ShareClock_samples(const struct ShareClock *clock);
 
-// What is left of 1 that was credited at the age `from`, at the age `to`.
+// The rest, at age `to`, of 1 that was credited at age `from`.
 double ShareTime_decay(double from, double to);
 void ShareCredit_init(struct ShareCredit *credit, const struct ShareTime *now,
                       double ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a session costs, as its clocks and counters say, and its budget with it.
-// The governor and whoever builds a snapshot open it; a mutex, held briefly,
-// never with the interpreter's lock.
+// The overhead of a session, by its clocks and counters, and the budget that it
+// is held against. The governor and the builder of a snapshot open it; a mutex,
+// held briefly, never with the interpreter's lock.
 #ifndef OCULAR_TRACER_BUDGET_ACCOUNT_H
 #define OCULAR_TRACER_BUDGET_ACCOUNT_H
 
@@ -15,7 +15,7 @@
 // times as long (docs/overhead.md).
 #define ACCOUNT_COLD 1.5
 
-// Where the readings come from; called with the account's mutex held.
+// The source of the readings; called with the account's mutex held.
 struct AccountSource {
     void *context;
     const _Atomic double *share; // of CPU time, as set last; NaN = none
@@ -32,7 +32,7 @@ struct Account {
     double hooks;     // s of hook overhead, with it
 };
 
-// What the process used before is no part of it.
+// The CPU time that the process has used before does not count.
 void Account_init(struct Account *account, const struct AccountSource *source);
 void Account_release(struct Account *account);
 // Takes a reading; the budget as it is now, until Account_close.

@@ -154,7 +154,7 @@ void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
 
         budget->rate = rate_over(budget, LATELY);
         budget->refill_rate = fmin(budget->rate, rate_over(budget, NOW));
-        // What a burst leaves is there for the next one.
+        // The rest of a burst is there for the next one.
         room = BURST * fmax(budget->rate, rate_over(budget, BUDGET_WINDOW));
         budget->level += AIM * earn(budget, wall, program(&before, reading)) -
                          (ours(reading) - ours(&before));
@@ -180,7 +180,7 @@ struct BudgetShares Budget_window(const struct Budget *budget)
             fmax(budget->share * used / wall, least_rate(budget));
     if (!(used > 0))
         return shares;
-    // What is given back to a call may come after the reading that it was in.
+    // Time may be given back to a call after the reading that it was in.
     shares.hooks = fmax(to->hooks - from->hooks, 0) / used;
     shares.rearm = (to->rearm - from->rearm) / used;
     shares.threads = (to->threads - from->threads) / used;
@@ -227,9 +227,9 @@ bool Budget_is_throttled(const struct Budget *budget)
            is_pausing(budget) && window.measured > NEARLY * window.allowed;
 }
 
-// What comes into a full bucket would be lost. Nearly full it stays: what is
-// due at once, and a pause, are paid from it. Who uses next to nothing wakes up
-// as seldom.
+// A full bucket would lose its income. It stays nearly full: costs that are due
+// at once, and a pause, are paid from it. A program that uses next to nothing
+// should not be woken up more often.
 static double surplus(const struct Budget *budget)
 {
     double above = budget->level / budget->rate - SURPLUS_FROM;

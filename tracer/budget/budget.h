@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The overhead budget: an account of what tracing costs beside what the program
-// uses, and what may be spent next. Pure: it is fed with readings and knows no
-// clock, no thread and no Python; whoever shares one locks it.
+// The overhead budget: an account of the cost of tracing and of the program's
+// own CPU time, and of the time that may be spent next. Pure: it is fed with
+// readings and knows no clock, no thread and no Python; a user that shares one
+// locks it.
 //
 // The control is a token bucket. It fills with nine tenths of the budget's
-// share of the CPU time that the program uses, counted as at least a fifth of
-// one core, and everything that tracing costs is taken out as it is measured.
-// So the bucket is the sum of all errors so far: while it is held above empty,
-// the mean is within that. What is spent follows from how full it is, see the
+// share of the program's CPU time, which counts as at least a fifth of one
+// core. Everything that tracing costs is taken out as it is measured. So the
+// level is the sum of all errors so far: while it is held above empty, the mean
+// overhead is within the budget. The level decides how much is spent, see the
 // .c.
 #ifndef OCULAR_TRACER_BUDGET_BUDGET_H
 #define OCULAR_TRACER_BUDGET_BUDGET_H
@@ -15,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BUDGET_CORES 0.2   // what a program counts as that uses less
+#define BUDGET_CORES 0.2   // the least that a program is taken to use
 #define BUDGET_WINDOW 10.0 // s
 #define BUDGET_SLICE 0.15  // s, the least between two readings that are kept
 #define BUDGET_KEPT 80
@@ -48,15 +49,15 @@ struct Budget {
     struct BudgetReading kept[BUDGET_KEPT]; // a ring
     unsigned next, count;
     struct BudgetReading origin;
-    struct BudgetReading last; // the newest, kept or not
-    double rate;               // allowance, s a second, lately
+    struct BudgetReading last; // the newest reading; it may not be kept
+    double rate;               // allowance, s a second, over the last 2 s
     double refill_rate;        // allowance of the last half second, if less
     double level;              // s in the token bucket; below 0: a debt
     double unused;             // s that the floor adds, if more than 0
     double sample;             // s of CPU time that a sample takes
 };
 
-// Begins at that reading. The token bucket starts full, so that new code can
+// Begins at `reading`. The token bucket starts full, so that new code can
 // be armed at once.
 void Budget_init(struct Budget *budget, double share,
                  const struct BudgetReading *reading);
@@ -64,12 +65,12 @@ void Budget_set(struct Budget *budget, double share);
 // The next reading.
 void Budget_read(struct Budget *budget, const struct BudgetReading *reading);
 
-// What was measured over the window.
+// The shares measured over the window.
 struct BudgetShares Budget_window(const struct Budget *budget);
 // The share measured since the trace began.
 double Budget_mean(const struct Budget *budget);
 
-// CPU time that the program uses a second, lately.
+// CPU time that the program has used a second, over the last 2 s.
 double Budget_cores(const struct Budget *budget);
 // Is there less than nothing in the bucket?
 bool Budget_is_overdrawn(const struct Budget *budget);

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What the governor knows as it wakes up.
+// The governor's knowledge as it wakes up.
 struct ControlReading {
     struct Budget *budget; // with a fresh reading, for the caller to guard;
                            // NULL: as of the last step

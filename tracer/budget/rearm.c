@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The queue of wishes to re-arm.
+// The queue of requests to re-arm.
 #include "tracer/budget/rearm.h"
 
 #include <string.h>

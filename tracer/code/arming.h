@@ -7,16 +7,16 @@
 
 #include "tracer/code/code.h"
 
-// Dark from the start, as it came where no more could be afforded: to be armed
-// once it is worth knowing. To be called before anybody sees it.
+// Leaves new code dark that came while no more could be afforded. It is armed
+// at a later call. Called before the code can be found.
 void Code_leave_unarmed(struct Code *code);
-// A jump's or branch's site goes dark: blocks cannot be told apart any more,
-// unless it was a redundant one.
+// A jump's or branch's site goes dark. From now on blocks are not known apart,
+// unless the site was redundant.
 void Code_darken_site(struct Code *code, struct Site *site);
 // Precise mode: an instruction's site goes dark.
 void Code_darken_instruction(struct Code *code,
                              struct Instruction *instruction);
-// To be called when what the epochs depend on has changed.
+// Called when the state that the epochs depend on has changed.
 void Code_refresh(struct Code *code);
 // A callee that is known has gone dark: its time would pass for this code's
 // own. And the end of that.

@@ -57,7 +57,8 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
     struct Site *site =
         &walk->code->layout.sites[walk->code->layout.site_count++];
 
-    // What follows from other sites goes dark at its first hit.
+    // A redundant site goes dark at its first hit: its count follows from
+    // those of other sites.
     site->stop_at = redundant ? 1 : threshold ? threshold : CODE_NEVER;
     site->unit = (uint16_t)walk->unit;
     site->reach = (uint16_t)(walk->number - walk->after_loop + 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What is known of one accepted code object, a struct for each writer: the
-// header of each says who writes it and who reads it. The collector, the
-// governor and the sampler reach it inside an RCU read section; the collector
-// frees it after a grace period.
+// One accepted code object, with a struct for each writer: the header of each
+// says who writes it and who reads it. The collector, the governor and the
+// sampler reach it inside an RCU read section; the collector frees it after a
+// grace period.
 #ifndef OCULAR_TRACER_CODE_CODE_H
 #define OCULAR_TRACER_CODE_CODE_H
 
@@ -67,9 +67,9 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
 void Code_free(struct Code *code);
 size_t Code_bytes(const struct Code *code);
 
-// How many samples found each of its instructions running, by their numbers
-// (Code_instruction_count() of them); and, in as many entries behind, how many
-// of those found it in C that it had called. Or NULL.
+// The number of samples that found each instruction running, by its number
+// (Code_instruction_count() of them). As many entries follow: how many of those
+// samples found it in a C function that it had called. Or NULL.
 static inline const _Atomic uint32_t *
 Code_instruction_samples(const struct Code *code)
 {
@@ -116,8 +116,8 @@ static inline bool Code_is_after(const struct Code *code, uint32_t id)
     return (int32_t)(code->hot.id - id) > 0;
 }
 
-// Code that was adopted because it was on a stack, or whose calls are all
-// before our time, is nobody's business until something is seen of it.
+// False for code that was adopted because it was on a stack, or whose calls are
+// all before our time, until an event or a sample of it is seen.
 static inline bool Code_was_seen(const struct Code *code)
 {
     return Counter_get(&code->hot.entries) ||
@@ -184,7 +184,7 @@ static inline void Code_note_change(struct Code *code)
 
 // Counts over the sites that are not redundant.
 void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark);
-// Hooks that ran in it, exceptions aside.
+// Hooks that ran in it, without exceptions.
 uint64_t Code_events(const struct Code *code);
 
 static inline enum Arming Code_arming(const struct Code *code)

@@ -21,8 +21,9 @@ struct Fusion {
     uint8_t both[FUSION_PARTS][FUSION_PARTS];
 };
 
-// Puts superinstructions over plain pairs of live bytecode, up to what cannot
-// be told apart; how many. The interpreter's lock is held.
+// Writes superinstructions over plain pairs of live bytecode, and stops at an
+// instruction whose length is unknown. Returns their number. The interpreter's
+// lock is held.
 size_t Fusion_restore(const struct Fusion *fusion, uint8_t *bytecode,
                       size_t units);
 

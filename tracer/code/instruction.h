@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What precise mode keeps of one instruction: how often it ran and what it
-// took. Made with its struct Code, which owns it. Written by whoever
-// holds the counting lock; the collector reads the counters.
+// One instruction in precise mode: its hits and its cycles. Made with its
+// struct Code, which owns it. Written by the holder of the counting lock; the
+// collector reads the counters.
 #ifndef OCULAR_TRACER_CODE_INSTRUCTION_H
 #define OCULAR_TRACER_CODE_INSTRUCTION_H
 

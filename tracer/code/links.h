@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who calls a code object, and what it calls, as far as that was seen.
+// The callers and callees of a code object, as far as they were seen.
 // Counting lock held.
 #ifndef OCULAR_TRACER_CODE_LINKS_H
 #define OCULAR_TRACER_CODE_LINKS_H

@@ -6,9 +6,9 @@
 #include <math.h>
 
 #define SAMPLES_ENOUGH 20 // for a mean made of a share
-#define CALLS_ENOUGH 64   // timed, for a mean that says what calls take
+#define CALLS_ENOUGH 64   // timed, for a mean of all calls
 #define MOSTLY 4          // times as many calls could not be timed
-#define CALLS_ALIKE 16.0  // that follow each other say what one of them says
+#define CALLS_ALIKE 16.0  // in a row weigh as much as one of them alone
 #define SAMPLE_NS 5e6     // of CPU time, until one has come
 
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
@@ -43,7 +43,7 @@ static double own_wait(const struct Code *code)
     return wait > 0 ? fmax(1 - to_run / wait, 0) : 1;
 }
 
-// What has been added since the mark; cycles net of what hooks cost may come
+// The increase since the mark. Cycles are net of the hooks' cost, and may come
 // out below zero.
 static double since(const counter_t *now, const counter_t *then)
 {
@@ -152,8 +152,8 @@ void Code_end_dark(struct Code *code, double hz)
     code->cold.dark_ns = 0;
 }
 
-// What `samples` that took so many ns in all may be off by. One that has just
-// not come is as likely as one that has.
+// The error of `samples` that took `ns` in all. A sample that just has not come
+// is as likely as one that has.
 static double off_by(double samples, double ns)
 {
     return sqrt(samples + 1) * (samples > 0 ? ns / samples : SAMPLE_NS);

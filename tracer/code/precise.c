@@ -107,8 +107,9 @@ static void set_flags(struct Walk *walk, struct Instruction *at)
         at->flags |= INSTRUCTION_GATE;
 }
 
-// Where nothing leads that is known beforehand, an exception does: once such a
-// place is dark, a frame may have been anywhere between two events.
+// An instruction that no known way leads to is reached by an exception. Once
+// such an instruction is dark, a frame may have been anywhere between two
+// events.
 static void mark_handlers(const struct Walk *walk)
 {
     uint32_t i;
@@ -186,7 +187,7 @@ int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
     if (!code->layout.instructions)
         return -ENOMEM;
     for (i = 0; i < code->layout.site_count; i++) {
-        // What a return's or a yield's block is: the instruction itself.
+        // The block of a return or of a yield is the instruction itself.
         code->layout.sites[i].reach = 1;
         if (code->layout.sites[i].kind >= SITE_JUMP) // not armed at all
             code->layout.sites[i].redundant = true;

@@ -47,12 +47,12 @@ void Registry_unchain(struct Registry *registry, struct Code *code);
 // Until the collector takes it Registry_find_at still finds it.
 void Registry_retire(struct Registry *registry, struct Code *code,
                      uint64_t ticks);
-// In a read section: the code at that address, or NULL.
+// In a read section: the code at `address`, or NULL.
 struct Code *Registry_find(struct Registry *registry, uintptr_t address);
-// The same with no read section. It goes when the caller lets it: with the
+// The same without a read section. The caller keeps it from going: it has the
 // counting lock.
 struct Code *Registry_find_living(struct Registry *registry, uintptr_t address);
-// In a read section: the code that was at that address when the newest id was
+// In a read section: the code that was at `address` when the newest id was
 // `newest_id`, at `ticks`, or NULL; it may be retired since.
 struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,
                               uint32_t newest_id, uint64_t ticks);
@@ -74,11 +74,11 @@ struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks);
 // Takes what was added since it was asked last, retired or not (a list by
 // next_new, newest first). Before what was retired is freed. Collector.
 struct Code *Registry_take_new(struct Registry *registry);
-// What is in no list just now, as it is being retired, or NULL. Asked for after
-// the living and before the retired, nothing is missed.
+// The code that is in no list just now, as it is being retired, or NULL. A
+// reader asks for it after the living and before the retired, and misses none.
 struct Code *Registry_leaving(struct Registry *registry);
-// What is retired and not taken yet (a list by next_retired, newest first).
-// Whoever keeps others from taking it meanwhile.
+// The retired code that is not taken yet (a list by next_retired, newest
+// first). The caller keeps others from taking it meanwhile.
 struct Code *Registry_retired(struct Registry *registry);
 // Frees what was retired, when there are no readers.
 void Registry_free_retired(struct Registry *registry);

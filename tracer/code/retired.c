@@ -134,7 +134,7 @@ void Retired_add(struct Retired *retired, const struct Code *code)
     uint64_t hash = hash_of(code);
     struct RetiredFunction *function;
 
-    // What was never called nor seen has no row while it lives, either.
+    // Code that was never called nor seen has no row while it lives, either.
     if (!Code_was_seen(code))
         return;
     function = find(retired, hash, code);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What functions have cost whose code objects are gone: one entry for each name
-// and place, however many objects have borne it. Bounded: when it is full, the
+// The cost of functions whose code objects are gone: one entry for each name
+// and place, for all objects that have had them. Bounded: when it is full, the
 // least entry is folded into the one of all others, so that sums stay whole.
 // Under Session.draining.
 #ifndef OCULAR_TRACER_CODE_RETIRED_H
@@ -43,7 +43,7 @@ struct Retired {
 };
 
 void Retired_release(struct Retired *retired);
-// Adds what the code object has counted. Where memory is out, to the others.
+// Adds the counts of a code object. If memory is out, to the others.
 void Retired_add(struct Retired *retired, const struct Code *code);
 // The function whose newest code object had that id; NULL: not known.
 const struct RetiredFunction *Retired_find(const struct Retired *retired,

@@ -28,11 +28,11 @@ struct Specialisation {
 
 void Specialisation_release(struct Specialisation *history);
 size_t Specialisation_bytes(const struct Specialisation *history);
-// What is known now, for whoever has not the interpreter's lock; the log's
-// mutex is held. 0 or -ENOMEM.
+// Copies the present state, for a reader without the interpreter's lock; the
+// log's mutex is held. 0 or -ENOMEM.
 int Specialisation_copy(struct Specialisation *copy,
                         const struct Specialisation *history);
-// What is known to be at a unit whose base opcode is `base`.
+// The opcode that was last seen at a unit whose base opcode is `base`.
 uint8_t Specialisation_opcode(const struct Specialisation *history,
                               uint32_t unit, uint8_t base);
 // Has the instruction there been seen specialised?

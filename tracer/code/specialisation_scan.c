@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// An opcode that was specialised and is the base one again was given up by the
-// specialiser, or put back by instrumentation, anybody's, which may have come
-// and gone between two scans. The instruction's counter tells: instrumentation
-// leaves it as it is at birth, and only failures of the specialiser bring it
-// beyond that. Where it says nothing, what was known last stays known: CPython
-// specialises again, or fails, within two runs of the instruction.
+// A base opcode where a specialised one was has two explanations. The
+// specialiser has given up, or some tool's instrumentation has put it back, and
+// that may have come and gone between two scans. The instruction's counter
+// decides: instrumentation leaves it as in new code, and only failures of the
+// specialiser bring it beyond that. If it does not decide, the last known
+// opcode stays known: CPython specialises again, or fails, within two runs of
+// the instruction.
 #include "tracer/code/specialisation_scan.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -39,7 +40,7 @@ static bool is_given_up(const struct Scan *scan)
     return counter > scan->opcodes->birth_counter;
 }
 
-// What is there for certain; `before` where nothing is.
+// The opcode that is there for certain; `before` if none is.
 static uint8_t certain(const struct Scan *scan, uint8_t before)
 {
     const struct Opcodes *opcodes = scan->opcodes;

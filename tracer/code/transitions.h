@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What specialisation did while tracing: logs of the newest changes and a
+// Changes of specialisation while tracing: logs of the newest changes and a
 // count of every pair (from, to) since the start. Written with the
-// interpreter's lock held, read by the collector; a mutex guards it, which
-// the governor only tries, so that it never waits while it holds the
-// interpreter. Functions' names are copied: they outlive the functions.
+// interpreter's lock held, read by the collector, guarded by a mutex. The
+// governor only tries that, so that it never waits while it holds the
+// interpreter. Functions' names are copied, since they outlive the functions.
 #ifndef OCULAR_TRACER_CODE_TRANSITIONS_H
 #define OCULAR_TRACER_CODE_TRANSITIONS_H
 
@@ -19,7 +19,7 @@
     4 // differing polls of a site, within STORM_MS, make a storm
 #define STORM_MS 10000
 
-// Whose changes they are; one for all that a scan has found.
+// The function of a change; one label for all changes that a scan has found.
 struct Label {
     unsigned refs; // slots of the log
     const char *file;

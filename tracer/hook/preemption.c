@@ -27,7 +27,7 @@ int64_t Preemption_between(const struct ThreadTimes *then,
                            const struct ThreadTimes *now, int64_t span_ns)
 {
     int64_t wall = now->wall_ns - then->wall_ns;
-    // What comes during the reading is not in the span any more.
+    // Time that is lost during the reading is not in the span any more.
     int64_t off = wall - (now->cpu_ns - then->cpu_ns) - now->reading_ns;
     int64_t taken = now->taken - then->taken, before;
 

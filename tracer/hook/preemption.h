@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How long other programs had a thread's CPU. Where they take it often, a hook
-// asks the kernel at the end of each long span, since such a span may not be
-// all work; time in which a thread waits is none of this. Each record has a
-// struct Preemption, which its own thread uses; the governor has the
+// The time that other programs had a thread's CPU. If they take it often, a
+// hook asks the kernel at the end of each long span, since such a span may not
+// be all work. Time in which a thread waits is not counted here. Each record
+// has a struct Preemption, which its own thread uses; the governor has the
 // PreemptionRate.
 #ifndef OCULAR_TRACER_HOOK_PREEMPTION_H
 #define OCULAR_TRACER_HOOK_PREEMPTION_H
@@ -75,7 +75,7 @@ int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns);
 int64_t Preemption_between(const struct ThreadTimes *then,
                            const struct ThreadTimes *now, int64_t span_ns);
 
-// How often the kernel takes the CPU from the process's threads.
+// The rate at which the kernel takes the CPU from the process's threads.
 struct PreemptionRate {
     double since_s; // of CLOCK_MONOTONIC: the newest reading
     int64_t taken;  // until then

@@ -115,8 +115,8 @@ static struct ThreadTrace *take_ended(struct ThreadTraces *traces)
     return trace;
 }
 
-// Where each request has a thread of its own, new memory for each would be
-// dear: the kernel hands it out a page at a time.
+// If each request has a thread of its own, new memory for each would be dear:
+// the kernel hands it out a page at a time.
 static struct ThreadTrace *take_or_make(struct ThreadTraces *traces,
                                         struct Registry *registry,
                                         struct Contention *contention)
@@ -308,6 +308,6 @@ void ThreadTraces_keep_only(struct ThreadTraces *traces,
         return;
     own->next = NULL;
     own->tid = gettid();               // the thread is another one in the child
-    Preemption_init(&own->preemption); // its counts begin anew
+    Preemption_init(&own->preemption); // its counts begin again
     ThreadTrace_restart_cpu(own);
 }

@@ -36,7 +36,7 @@ struct ThreadTotals {
 struct TracedThread {
     pid_t tid;
     char name[64];
-    uint64_t cpu_ns; // since its record began, or began anew
+    uint64_t cpu_ns; // since its record began, or was reset
     bool ended;
 };
 
@@ -54,9 +54,9 @@ void ThreadTraces_ask_name(struct ThreadTraces *traces,
                            struct ThreadTrace *trace);
 void ThreadTraces_copy_name(struct ThreadTraces *traces,
                             const struct ThreadTrace *trace, char name[64]);
-// Every record starts anew, with or without a ring; records whose thread has
-// ended are freed. Waits for a visit that is under way. With the interpreter's
-// lock held, and no hit on its way.
+// Resets every record, with or without a ring; records whose thread has ended
+// are freed. Waits for a visit that is under way. The caller has the
+// interpreter's lock, and no hit is on its way.
 void ThreadTraces_reset(struct ThreadTraces *traces, bool timeline,
                         uint64_t ticks);
 // A code object is about to go: no frame may point to it any more.
