@@ -102,9 +102,10 @@ function search() {
     $("matched").textContent = said;
 }
 
-// What is below a match is not counted again.
+// The part of a frame that is on a stack with a match, be that a caller of the frame.
 function matchedIn(frame) {
     let sum = 0;
+    for (let i = frame; i; i = parents[i]) if (hits[labels[i]]) return totals[frame];
     for (let i = frame, hit; i < ends[frame]; i = hit ? ends[i] : i + 1) {
         hit = hits[labels[i]];
         if (hit) sum += totals[i];
@@ -292,7 +293,8 @@ const sortings = {
 
 function row(label) {
     const figures = (number) => [share(number, totals[0]), amount(number)];
-    const cells = [...figures(data.own[label]), ...figures(data.whole[label]), names[label][0], place(label)];
+    const cells = [...figures(data.own[label]), ...figures(data.whole[label])];
+    cells.push(names[label][0], place(label));
     const made = element("tr", ...cells.map((text) => element("td", text)));
     made.tabIndex = 0;
     made.onclick = () => {
@@ -393,7 +395,7 @@ function press(event) {
     const typing = target === $("search");
     const clicks = key === "Enter" && target.closest("button, th, tr");
     if (event.ctrlKey || event.metaKey || event.altKey || $("keys").open) return;
-    if (typing && key === "Enter") graph.focus(), toMatch(1);
+    if (typing && key === "Enter") graph.hidden || (graph.focus(), toMatch(1));
     else if (clicks) target.click();
     else if (typing && key !== "Escape") return;
     else if (Object.hasOwn(everywhere, key)) everywhere[key]();

@@ -185,6 +185,9 @@ def test_an_address_with_a_zoom_and_a_search(page, path):
     page.browser.ask("Page.navigate", url=f"{path.as_uri()}#zoom=2&search=pa.se")
     page.browser.wait("document.getElementById('search').value == 'pa.se'")
     assert page.text("matched") == "Matched 50.00 % · 0.500 s, 83.33 % of the zoom"
+    page.browser.ask("Page.navigate", url=f"{path.as_uri()}#zoom=3&search=work")
+    page.browser.wait("document.getElementById('search').value == 'work'")
+    assert page.text("matched") == "Matched 60.00 % · 0.600 s, 100.00 % of the zoom"
     for wrong in "zoom=99999999", "zoom=-1", "zoom=x", "zoom=1e999&search=(":
         page.browser.ask("Page.navigate", url=f"{path.as_uri()}#{wrong}")
         assert page.text("status")
@@ -276,6 +279,8 @@ def test_functions(page):
     page.press("/")
     page.type("json|deep")
     assert page.text("listed").startswith("2 of 5 functions.")
+    page.press("Enter")
+    assert page.value("graph.hidden") and page.value("location.hash").startswith("#search=")
     page.value("document.querySelector('#rows tr').click()")
     assert page.value("search.value") == "^parse \\(json\\.py:4\\)$"
     assert page.text("matched") == "Matched 50.00 % · 0.500 s" and page.value(
