@@ -371,7 +371,7 @@ long Address_list(struct Served **served)
     struct Listing list = {.items = NULL};
     struct Places places = {.count = 0};
     const char *chosen = getenv("OCULAR_DIR");
-    // Who names a directory wants what serves there, and nothing else.
+    // If OCULAR_DIR names a directory, only its sockets are listed.
     bool alone = Places_is_set(chosen);
 
     if (alone) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a traced process listens: the directory rules of docs/protocol.md, the
-// checks that keep strangers out, and the list of processes that serve. Any
+// The address of a traced process: the directory rules of docs/protocol.md, the
+// checks that keep other users out, and the list of processes that serve. Any
 // thread; no state.
 #ifndef OCULAR_IPC_ADDRESS_H
 #define OCULAR_IPC_ADDRESS_H
@@ -19,7 +19,7 @@ int Address_prepare(char path[ADDRESS_MAX], pid_t pid, char *why,
                     size_t why_size);
 
 // The directory of a path that has vanished, made again by the same rules (the
-// environment is not read again, so any thread may call). Where that is not
+// environment is not read again, so any thread may call). If that is not
 // allowed any more, path becomes one in /tmp/ocular-UID. 0 or -errno.
 int Address_restore(char path[ADDRESS_MAX], pid_t pid);
 

@@ -42,7 +42,8 @@ void Clients_init(struct Clients *clients, const struct ServerSource *source,
 
 void Clients_count(struct Clients *clients)
 {
-    // Whoever closes the server waits, and may hold what the callback needs.
+    // The thread that closes the server waits, and may hold a lock of the
+    // callback.
     if (!clients->leaving)
         clients->source->viewers(clients->source->context, clients->greeted);
 }
@@ -259,9 +260,10 @@ static struct Frame *encode_last(struct Clients *clients)
     return frame;
 }
 
-// Whoever is due, or soon will be, waits for the next snapshot: viewers of one
-// rate fall into step, and one snapshot does for all of them. Next times are
-// counted from the last ones, so that being early does not shorten a period.
+// A viewer that is due, or will be soon, waits for the next snapshot: viewers
+// of one rate fall into step, and one snapshot does for all of them. Next times
+// are counted from the last ones, so that being early does not shorten a
+// period.
 void Clients_turn(struct Clients *clients, uint64_t now)
 {
     bool due = false, wanted = false, first = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See dispatch.h. What is not understood gets an error in words; who misbehaves
-// is disconnected.
+// See dispatch.h. A message that is not understood gets an error in words; a
+// viewer that breaks the protocol is disconnected.
 #include "ipc/dispatch.h"
 #include "ipc/process.h"
 
@@ -100,8 +100,9 @@ static int set_rate(struct Viewer *viewer, const struct Message *message,
     return Viewer_say(viewer, &reply);
 }
 
-// Its next snapshot is due at once, or where the last one was due just now when
-// the highest rate would have the next one. RATE's period begins anew then.
+// Its next snapshot is due at once. If the last one was due just now, it is due
+// when the highest rate would have the next one. RATE's period starts again
+// then.
 static int hurry(struct Viewer *viewer, const struct Message *message,
                  uint64_t now)
 {

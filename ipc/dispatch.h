@@ -10,16 +10,17 @@
 
 #include <sys/types.h>
 
-// What answers are made of; borrowed.
+// The sources of an answer; borrowed.
 struct DispatchContext {
     const struct ServerSource *source;
     const char *version; // of Ocular
 };
 
-// Why this user may not look, or NULL. Nobody may be anybody: not even a
-// process that is nobody itself can tell its own user by that number.
+// The reason why this user may not look, or NULL. The user id of "nobody" may
+// stand for anybody: not even a process that has it can be sure that it is its
+// own user's.
 const char *Dispatch_objection(uid_t uid);
-// One that gets no slot: an error as far as it goes, and out.
+// A viewer that gets no slot: sends the error as far as it goes, and hangs up.
 void Dispatch_reject(int fd, int error, const char *words);
 // Its first message. true: it is let in.
 bool Dispatch_greet(const struct DispatchContext *context,
@@ -28,7 +29,7 @@ bool Dispatch_greet(const struct DispatchContext *context,
 // A request. 0 or -ENOBUFS: it does not read its answers.
 int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
                    const struct Message *message, uint64_t now);
-// Bytes that are no message: out.
+// Bytes that are no message: the viewer is disconnected.
 void Dispatch_refuse(struct Viewer *viewer, int error, uint64_t now);
 
 #endif

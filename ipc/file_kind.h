@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a file of ours holds, by the ending of its name. The tracer writes it,
-// the viewer says what was written. Any thread.
+// The content of a file of ours, by the ending of its name. The tracer writes
+// it, the viewer says what was written. Any thread.
 #ifndef OCULAR_IPC_FILE_KIND_H
 #define OCULAR_IPC_FILE_KIND_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 enum FileContent {
-    FILE_JSON,       // a timeline, where no ending says otherwise
+    FILE_JSON,       // a timeline, if no ending says otherwise
     FILE_PFTRACE,    // .pftrace: the same in Perfetto's protobuf
     FILE_FOLDED,     // .folded: a line for each stack, for flame graphs
     FILE_SPEEDSCOPE, // .speedscope.json

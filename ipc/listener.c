@@ -53,8 +53,8 @@ static int look_before(const char *path, char *why, size_t why_size)
     return -EADDRINUSE;
 }
 
-// Both the socket, which somebody may unlink, and its directory, which may be
-// moved away. Where the user has no inotify left, somebody has to look.
+// Watches both the socket, which somebody may unlink, and its directory, which
+// may be moved away. If the user has no inotify left, the thread has to check.
 static void watch_path(struct Listener *listener, const char *path)
 {
     char folder[ADDRESS_MAX];

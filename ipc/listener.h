@@ -22,7 +22,7 @@ struct Listener {
     atomic_int fd;    // -1: none; atomic for a fork at any moment
     pid_t pid;        // whose socket it is
     atomic_int watch; // inotify, readable when the path may have vanished; -1
-    bool watched;     // what there is to watch, is
+    bool watched;     // both the socket and its directory are
     struct Opened opened, watching; // fd and watch
     dev_t device; // of the socket's inode, to see that it is still ours
     ino_t inode;
@@ -30,22 +30,23 @@ struct Listener {
     _Atomic(struct ListenerPath *) path;
 };
 
-// Binds to this process's address; a live foreign socket, or what is no
-// socket, is left alone. 0 or -errno with `why` in words. Before the thread.
+// Binds to this process's address. A live socket of another process, and any
+// other file, is left alone. 0 or -errno with `why` in words. Before the
+// thread.
 int Listener_open(struct Listener *listener, char *why, size_t why_size);
 const char *Listener_path(const struct Listener *listener); // any thread
-// Somebody has cleaned up (logind, a tmp cleaner): comes back, if it can. True:
-// it is in its place, and should it vanish, `watch` will say so.
+// Binds again, if it can, when somebody has cleaned up (logind, a tmp cleaner).
+// True: the socket is in its place, and `watch` will report it if it vanishes.
 bool Listener_check(struct Listener *listener);
 // The process is at its end: a socket that vanishes is not made again. Any
 // thread; a signal's handler may call it.
 void Listener_stay_away(void);
 // Forgets descriptors that are not ours any more: true, there was one. The next
-// check makes others. `others`: the program has closed some of ours; then the
-// watch counts as lost, too, which cannot be told from an eventfd. Where it was
-// not, its descriptor is left behind.
+// check makes others. `others`: the program has closed some of ours. Then the
+// watch counts as lost, too, since it looks like an eventfd of the program. If
+// it was not lost, its descriptor is left behind.
 bool Listener_forget_lost(struct Listener *listener, bool others);
-// Touches what is watched: whoever polls `watch` wakes up, even where its
+// Touches the watched socket: a thread that polls `watch` wakes up, even if its
 // number has been closed meanwhile (poll keeps the file). Any thread.
 void Listener_touch(const struct Listener *listener);
 // Stops listening and removes the socket if it is still ours, and those of

@@ -25,7 +25,7 @@ __attribute__((format(printf, 2, 3))) void Places_add(struct Places *places,
 void Places_add_own(struct Places *places); // as our environment says
 // Below that root, "" for ours.
 void Places_add_usual(struct Places *places, const char *root, uid_t uid);
-// What the target was started with.
+// The directories of the environment that the target was started with.
 void Places_add_its(struct Places *places, const char *root, pid_t pid);
 
 #endif

@@ -73,7 +73,7 @@ bool Process_is_nobody(uid_t uid)
         nobody = (unsigned)strtoul(text, NULL, 10);
     if (uid != nobody)
         return false;
-    // Where every user has a number, this is but the number of one.
+    // If every user has a number, this is but the number of one.
     return Opened_read("/proc/self/uid_map", text, sizeof(text)) < 0 ||
            sscanf(text, "%u %u %u", &inside, &outside, &count) != 3 ||
            count != UINT32_MAX;

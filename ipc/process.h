@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What /proc says about another process, for finding its socket: whose it is,
-// what it was started with, and how it calls itself inside its container. Any
-// thread, no state. Everything read here was written by a stranger.
+// Another process as /proc describes it, for finding its socket: its user, its
+// environment, and its ids inside its container. Any thread, no state.
+// Everything read here was written by others, and is not to be trusted.
 #ifndef OCULAR_IPC_PROCESS_H
 #define OCULAR_IPC_PROCESS_H
 
@@ -19,7 +19,7 @@ struct Process {
 
 #define PROCESS_GROUPS 64
 
-// Whose files are its: as our user namespace calls them.
+// The owner of the process's files, in the numbers of our user namespace.
 struct ProcessUser {
     uid_t uid; // for files, as the next
     gid_t gid;

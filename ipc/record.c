@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What can be done to any record. Pure.
+// Operations on any record. Pure.
 #include "ipc/record.h"
 
 static void clear_field(const struct Field *field, char *value)

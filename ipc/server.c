@@ -20,23 +20,23 @@
 #include <unistd.h>
 
 #define STACK_SIZE ((size_t)256 << 10)
-#define CHECK_MS 2000        // between looks at our own path
+#define CHECK_MS 2000        // between checks of our own path
 #define ACCEPT_PAUSE_MS 1000 // when descriptors are out
 #define POLL_PAUSE_MS 100    // when poll itself is refused
 #define DEAF_MS 100 // between wake-ups while no other thread can wake it
-// So many are let in at once, and then one after the other: a storm of those
-// who come and go is to cost the traced process next to nothing.
+// So many are let in at once, and then one after the other: many viewers that
+// come and go must cost the traced process next to nothing.
 #define ENTRY_BURST 256
 #define ENTRY_MS 20
 #define OWN_POLLED 3 // the wake-up socket, the listener and its watch
 #define POLLED_MAX (OWN_POLLED + CLIENTS_MAX)
 #define NEVER UINT64_MAX
 
-// What another thread wants done with the clients, and waits for.
+// Work on the clients that another thread hands over and waits for.
 struct Order {
     const struct ServerSource *source; // NULL: the one there is
     bool farewell;
-    int error; // != 0: why everybody is sent away
+    int error; // != 0: the reason why all viewers are sent away
     const char *why;
     bool done;
 };
@@ -66,9 +66,9 @@ static uint64_t now_ms(void)
     return Now_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
-// Where the program has closed an end of it, the thread has been woken by that,
-// if no forked child has it, too; else it watches its path as well, or soon
-// looks around.
+// If the program has closed an end of the wake-up socket, that has woken the
+// thread, unless a forked child has the end, too. Then the thread watches its
+// path as well, or soon checks by the clock.
 static void ring(struct Server *server)
 {
     if (!WakeSocket_wake(&server->wake_socket))

@@ -22,18 +22,20 @@ void Server_notify(struct Server *server);
 // viewers are fine. Any thread.
 void Server_answer(struct Server *server, uint64_t viewer,
                    const struct Message *answer);
-// Another source from now on (copied). `farewell`: those who look get the old
-// one's newest snapshot and END, and are out; else they stay, and wait for a
-// snapshot of the new one. Its `viewers` is told how many they are. When it
-// returns, the old source is not called any more. Any thread but the server's.
+// Another source from now on (copied). `farewell`: viewers get the old source's
+// newest snapshot and END, and are disconnected; else they stay, and wait for a
+// snapshot of the new one. Its `viewers` gets their number. When this returns,
+// the old source is not called any more. Any thread but the server's.
 void Server_turn_to(struct Server *server, const struct ServerSource *source,
                     bool farewell);
-// Everybody gets this ERROR, and is out. Any thread but the server's.
+// All viewers get this ERROR, and are disconnected. Any thread but the
+// server's.
 void Server_refuse(struct Server *server, int error, const char *why);
 // CPU nanoseconds the thread has used so far.
 uint64_t Server_cpu_ns(struct Server *server);
-// Its thread ends; socket and viewers stay, and wait. It goes on: 0 or -errno,
-// then it may be tried again. One thread at a time, the closing one among them.
+// Its thread ends; socket and viewers stay, and wait. Server_resume goes on: 0
+// or -errno, then it may be tried again. One thread at a time, the closing one
+// among them.
 void Server_pause(struct Server *server);
 int Server_resume(struct Server *server);
 // Joins the thread, sends the newest snapshot and END to everyone, waits at

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What one look at a traced process holds: the value that the tracer builds,
-// the wire carries, ocular-top shows and ocular.snapshot() returns. A snapshot
-// is built by one thread and never changed afterwards; any thread may read it.
+// The state of a traced process at one moment: the value that the tracer
+// builds, the wire carries, ocular-top shows and ocular.snapshot() returns. A
+// snapshot is built by one thread and never changed afterwards; any thread may
+// read it.
 #ifndef OCULAR_IPC_SNAPSHOT_H
 #define OCULAR_IPC_SNAPSHOT_H
 
@@ -10,7 +11,7 @@
 
 #include <stdbool.h>
 
-#define SNAPSHOT_SCHEMA 1 // what Snapshot.schema says
+#define SNAPSHOT_SCHEMA 1 // the value of Snapshot.schema
 
 enum FunctionState { STATE_ARMED, STATE_PARTIAL, STATE_DARK };
 
@@ -43,7 +44,7 @@ struct Function {
     double calls_estimated;
     double calls_error; // of it, one standard deviation
     double calls_per_s;
-    uint64_t rate_estimated; // by shares, since it was dark lately; not counted
+    uint64_t rate_estimated; // calls_per_s is estimated, not counted
     double share;            // fractions of one core's wall time, in the window
     double cpu_share;
     double wait_share;
@@ -137,7 +138,7 @@ struct Snapshot {
     double overhead_cores_allowed;
     uint64_t sites_armed;
     uint64_t sites_dark;
-    double sampler_hz;             // samples a second, lately
+    double sampler_hz;             // samples a second, in the window
     uint64_t sampler_samples;      // of running threads, since the start
     uint64_t sampler_unknown;      // of these: stacks that could not be read
     double sampler_elsewhere;      // share of time in no accepted function

@@ -10,17 +10,18 @@
 
 #define ADDRESS_MAX 108 // bytes of a path: sun_path, with its NUL
 
-// Who is at the other end, as the kernel says.
+// The process at the other end, as the kernel knows it.
 struct Peer {
     pid_t pid; // 0: not visible from our pid namespace
     uid_t uid;
 };
 
-// A listening socket at path, mode 0600 whatever the umask. It takes the place
-// of whatever is there at once (the caller has looked), and nobody can ever
-// connect to one that does not listen yet. A descriptor or -errno.
+// A listening socket at path, mode 0600 whatever the umask. It replaces any
+// file there at once (the caller has checked), and no client can ever connect
+// to a socket that does not listen yet. A descriptor or -errno.
 int Socket_listen(const char *path);
-// The next who waits: a descriptor, -EAGAIN when there is none, or -errno.
+// The next client that waits: a descriptor, -EAGAIN if there is none, or
+// -errno.
 int Socket_accept(int listener, struct Peer *peer);
 // A descriptor or -errno: -ECONNREFUSED nobody listens, -EAGAIN too many wait.
 int Socket_connect(const char *path, struct Peer *peer);

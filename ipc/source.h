@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// What a server shows: the callbacks by which it asks for snapshots and hands
-// requests over. Filled by tracer/session, called as each of them says.
+// The callbacks by which a server asks for snapshots and hands requests over.
+// Filled by tracer/session, called as each of them says.
 #ifndef OCULAR_IPC_SOURCE_H
 #define OCULAR_IPC_SOURCE_H
 
 #include "ipc/snapshot.h"
 #include "ipc/wire.h"
 
-// What the server needs of the tracer; called on the server's thread, get and
-// put also on the closing one.
+// The part of the tracer that the server needs; called on the server's thread,
+// get and put also on the closing one.
 struct ServerSource {
     void *context;
     // A viewer is due: have a fresh snapshot published, then call
-    // Server_notify(). Must not block. `first`: there is one among them who has
-    // seen none yet. Doing nothing is fine: it is asked again when he is due
+    // Server_notify(). Must not block. `first`: one of the viewers has seen
+    // none yet. It may do nothing: it is called again when the viewer is due
     // next.
     void (*want)(void *context, bool first);
     // The newest snapshot or NULL; held until put, which follows in either
@@ -22,14 +22,14 @@ struct ServerSource {
     void (*put)(void *context, const struct Snapshot *snapshot);
     // A request (RATE is answered by the server itself). Must not block:
     // answer now or later, from any thread, with Server_answer(). The file of
-    // an EXPORT is closed afterwards: who writes to it later has a copy.
+    // an EXPORT is closed afterwards: copy it to write to it later.
     void (*request)(void *context, uint64_t viewer,
                     const struct Message *message);
-    // The number of viewers that have said hello changed. Not called any more
-    // once Server_close has begun.
+    // The number of viewers that have said hello has changed. Not called any
+    // more once Server_close has begun.
     void (*viewers)(void *context, unsigned count);
-    // NULL, or what a viewer is told at once, because no snapshot is to be had
-    // yet (get gives NULL).
+    // NULL, or a text that a viewer gets at once, because no snapshot is to be
+    // had yet (get gives NULL).
     const char *notice;
 };
 

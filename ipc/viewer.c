@@ -128,7 +128,7 @@ int Viewer_next(struct Viewer *viewer, struct Message *message)
     struct Bytes *in = &viewer->in;
     long used;
 
-    // What came with the last bytes belonged to the messages that they ended.
+    // A descriptor belongs to the messages that ended with its bytes.
     if (viewer->given || !in->size)
         drop_passed(viewer);
     used = Message_decode(message, in->data, in->size, WIRE_MAX_REQUEST);
@@ -149,7 +149,8 @@ int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes)
 
     if (control->size - viewer->control_sent > CONTROL_MAX)
         return -ENOBUFS;
-    // Who always leaves some of it unread makes it no longer than that.
+    // A viewer that always leaves some of it unread makes it no longer than
+    // that.
     if (viewer->control_sent > CONTROL_MAX) {
         control->size -= viewer->control_sent;
         memmove(control->data, control->data + viewer->control_sent,
@@ -258,7 +259,7 @@ static int push_frame(struct Viewer *viewer)
     return done;
 }
 
-// What follows once both queues are empty. 1 something, 0 nothing.
+// Fills an empty queue with the next frame or with END. 1 something, 0 nothing.
 static int refill(struct Viewer *viewer)
 {
     struct Message end = {.type = MESSAGE_END};

@@ -14,9 +14,9 @@
 // An encoded snapshot, shared by the viewers that it goes to.
 struct Frame {
     unsigned references;
-    double uptime_s; // which snapshot it is; NaN: that cannot be told
-    double base_s;   // uptime_s of the one that it is the changes since; NaN:
-                     // it is whole
+    double uptime_s; // of the snapshot; NaN: unknown
+    double base_s;   // changes since the snapshot of this uptime_s; NaN: the
+                     // frame is a whole snapshot
     struct RowMoment moment; // of the snapshot; uptime_s NaN: it has none
     struct Bytes bytes;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What other threads wake the server's thread with: it is readable from a
-// wake-up until it is cleared. A pair of sockets, since those can be told from
-// what the program opens under their numbers once it has closed them
+// The socket by which other threads wake the server's thread: it is readable
+// from a wake-up until it is cleared. It is a pair of sockets: if the program
+// closes them and opens other files under their numbers, the difference shows
 // (opened.h). Opened, cleared and closed by one thread at a time; any thread
 // wakes.
 #ifndef OCULAR_IPC_WAKE_SOCKET_H
@@ -22,9 +22,9 @@ int WakeSocket_open(struct WakeSocket *socket);
 // False: nobody wakes up by it.
 bool WakeSocket_wake(const struct WakeSocket *socket);
 void WakeSocket_clear(struct WakeSocket *socket);
-// Where the program has closed one of its ends: true, and there is none. It may
-// be about to close the other: that is left to it until the next
-// WakeSocket_open.
+// True: the program has closed one of its ends, and there is none from now on.
+// The program may be about to close the other, so that stays open until the
+// next WakeSocket_open.
 bool WakeSocket_forget_lost(struct WakeSocket *socket);
 void WakeSocket_close(struct WakeSocket *socket);
 

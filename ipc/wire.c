@@ -2,7 +2,7 @@
 // Messages to bytes and back (docs/protocol.md). Records are walked by their
 // tables; every record carries its length, so that an older reader skips a
 // tail it does not know and a newer one reads null for what is missing.
-// Whoever sends, receives or records calls it, on any thread; no state.
+// Senders, receivers and recorders call it, on any thread; no state.
 #include "ipc/wire.h"
 #include "ipc/base/heap.h"
 

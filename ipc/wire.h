@@ -35,7 +35,7 @@ enum MessageType {
     MESSAGE_BUDGET = 19,      // share of CPU time
     MESSAGE_EXPORT_PATH = 20, // older viewers': had us open the file; refused
     MESSAGE_CANCEL = 21,      // stop the export that is under way
-    MESSAGE_FLAME = 22,       // the stacks seen lately
+    MESSAGE_FLAME = 22,       // the stacks of the window
     MESSAGE_EXPORT = 23,      // write the timeline to a file: its name; the
                               // descriptor goes along
     MESSAGE_NOW = 24,         // a snapshot at once, not when one is due

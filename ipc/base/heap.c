@@ -144,7 +144,7 @@ static void add_spare(struct Slab *slab)
     heap.spare_count++;
 }
 
-// A spare begins anew. NULL: there is none.
+// Takes a spare slab for blocks of that number. NULL: there is none.
 static struct Slab *open_slab(size_t number)
 {
     struct Slab *slab = heap.spares;
@@ -183,7 +183,7 @@ static void *take_block(size_t number)
     return block;
 }
 
-// What is to be unmapped, or NULL.
+// Returns a slab that is to be unmapped, or NULL.
 static struct Slab *give_back(struct Slab *slab, void *block)
 {
     struct Slab **roomy = &heap.roomy[number_of(slab->block)];
@@ -204,7 +204,7 @@ static struct Slab *give_back(struct Slab *slab, void *block)
     return slab;
 }
 
-// Removes the kept mapping at that place.
+// Removes the kept mapping with index `place`.
 static struct Slab *remove_kept(size_t place)
 {
     struct Slab *slab = heap.kept[place];
@@ -229,9 +229,10 @@ static struct Slab *take_mapping(size_t size)
     return NULL;
 }
 
-// What is to be unmapped, or NULL: where too many are kept, the oldest of them.
-// A full timeline makes and drops a chunk for each 4092 events, and a thread
-// that starts and ends makes and drops its record and its stack.
+// Returns a mapping that is to be unmapped, or NULL: the oldest one, if too
+// many are kept. A full timeline allocates and frees a chunk for each 4092
+// events, and a thread that starts and ends does so with its record and its
+// stack.
 static struct Slab *give_back_mapping(struct Slab *slab)
 {
     heap.used -= slab->block;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A file that is written beside its place and given its name once it is whole.
-// Where file system and kernel can do that it has none until then: a process
+// If file system and kernel can do that, it has none until then: a process
 // that is killed meanwhile leaves nothing. Any thread, no state.
 #ifndef OCULAR_IPC_BASE_IN_PLACE_H
 #define OCULAR_IPC_BASE_IN_PLACE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a clock of the kernel's says. Any thread; async-signal-safe.
+// The time of one of the kernel's clocks. Any thread; async-signal-safe.
 #ifndef OCULAR_IPC_BASE_NOW_H
 #define OCULAR_IPC_BASE_NOW_H
 
@@ -7,8 +7,8 @@
 #include <sys/types.h>
 #include <time.h>
 
-// ns; 0 where there is no such clock (any more). That of a thread which has run
-// for a moment only may stand at 0 while it sleeps, where a host had the CPU
+// ns; 0 if there is no such clock (any more). The clock of a thread that has
+// run for a moment only may stand at 0 while it sleeps, if a host had the CPU
 // meanwhile (one in 12 000 on a virtual machine): it reads 1.
 static inline uint64_t Now_ns(clockid_t clock)
 {

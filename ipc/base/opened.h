@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Descriptors in a process that is not ours. Which file a number stood for when
-// we opened it: the traced program may close our numbers (a daemon closes all
-// that it finds) and get them for files of its own, which are neither read, nor
-// written, nor closed. And none of ours is 0, 1 or 2: a program that has closed
+// Descriptors in a process that is not ours, and the file that each stood for
+// when we opened it. The traced program may close our numbers (a daemon closes
+// all that it finds) and get them for files of its own. Those are neither read,
+// nor written, nor closed. None of ours is 0, 1 or 2: a program that has closed
 // those may go on printing. Any thread.
 #ifndef OCULAR_IPC_BASE_OPENED_H
 #define OCULAR_IPC_BASE_OPENED_H
@@ -19,21 +19,22 @@ struct Opened { // noted by one thread while others may compare
 
 void Opened_note(struct Opened *opened, int fd);
 // Is it the same file still? Sockets and pipes have an inode each. All
-// eventfds, inotifies, epolls and timerfds share one: those are not told apart.
+// eventfds, inotifies, epolls and timerfds share one, and count as the same
+// file.
 bool Opened_holds(const struct Opened *opened, int fd);
-// Closes what is still the same file.
+// Closes the descriptor if it is the same file still.
 void Opened_close(const struct Opened *opened, int fd);
 // The kernel gives the program the lowest free number. Ours have this number or
 // a higher one, so a program that has closed one seldom gets it.
 #define OPENED_ABOVE 128
 // Every descriptor of ours passes through here right after it was made. Returns
-// `fd`, or, where it is below OPENED_ABOVE, a copy that is closed on exec; then
-// `fd` is closed. Where no such copy is to be had: 3 or more. A negative `fd`
-// becomes -errno, as a failed copy does.
+// `fd`. If that is below OPENED_ABOVE, it closes `fd` and returns a copy that
+// is closed on exec. If no such copy is to be had, the result is 3 or more. A
+// negative `fd` becomes -errno, as a failed copy does.
 int Opened_above(int fd);
 // open(), closed on exec, for a descriptor that Opened_above would return.
-// Where the program takes the number over before it is known which file it
-// stood for: -EBADF. Descriptor or -errno.
+// -EBADF: the program has taken the number over before the file behind it was
+// noted. Descriptor or -errno.
 int Opened_open(const char *path, int flags, mode_t mode);
 // The same for a new file without a name in that folder (O_TMPFILE), for
 // writing.
@@ -41,7 +42,7 @@ int Opened_open_unnamed(int directory, const char *folder);
 // Is it a regular file, open for writing?
 bool Opened_is_writable_file(int fd);
 // Reads a file from its beginning: up to size - 1 bytes, terminated by a NUL.
-// Their number, or -errno; -EBADF where the program took the number meanwhile.
+// Their number, or -errno; -EBADF if the program took the number meanwhile.
 long Opened_read(const char *path, char *text, size_t size);
 
 #endif

@@ -18,21 +18,21 @@
 #define YIELDS 1000  // until the kernel has forgotten a thread; or so many
 #define PAUSES 10000 // of 100 us, where it has no CPU to end on
 
-// Where system calls are filtered, one that a service does not expect of itself
-// may be its end (systemd's SystemCallFilter=~@resources).
+// If system calls are filtered, an unexpected one may end the process
+// (systemd's SystemCallFilter=~@resources).
 static bool is_filtered(void)
 {
     return prctl(PR_GET_SECCOMP) != 0;
 }
 
 // glibc repeats setuid(), setgroups() and their like on every thread, and ends
-// the process where one of them is refused what another was granted: these two
-// go when the program gives up root, and not before.
+// the process if one thread is refused what another was granted. So these two
+// capabilities go when the program gives up root, and not before.
 #define KEPT (1u << CAP_SETUID | 1u << CAP_SETGID)
 
-// Capabilities belong to threads: what the program gives up later this one
-// would keep. It needs none: what it reads is its own process, and its files
-// are its user's, or a viewer has opened them.
+// Capabilities belong to threads: this one would keep those that the program
+// gives up later. It needs none: it reads its own process, and its files are
+// its user's, or a viewer has opened them.
 static void drop_capabilities(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One of our own threads in a stranger's process: no signal is ever delivered
-// to it, it has no capabilities but the two to change users and groups (none is
-// dropped where system calls are filtered), its stack is small, and the CPU
-// time of it and of those started in its place before is known. Whoever starts
-// it joins it.
+// One of our own threads in a process that is not ours. No signal is ever
+// delivered to it. It has no capabilities but the two to change users and
+// groups (none is dropped if system calls are filtered). Its stack is small.
+// The CPU time of it and of those started in its place before is known. The
+// thread that starts it joins it.
 #ifndef OCULAR_IPC_BASE_WORKER_H
 #define OCULAR_IPC_BASE_WORKER_H
 
