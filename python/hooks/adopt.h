@@ -49,7 +49,7 @@ int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
 // registry and without setting local events: for the calibration. NULL with an
 // exception.
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code);
-// All code objects that were ever classified are classified anew. 0 or -1.
+// Classifies all code objects that were ever classified once more. 0 or -1.
 int Adopt_again(struct State *state);
 // The code that runs now, on all threads. 0, or -1 with an exception.
 int Adopt_running(struct State *state);

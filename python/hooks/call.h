@@ -8,7 +8,7 @@
 
 #include "python/hooks/state.h"
 
-// What a callback knows of its event once it has looked.
+// One event, as its callback has found it.
 struct Call {
     struct ThreadTrace *trace;
     struct Code *code;

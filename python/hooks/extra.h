@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a code object carries for us in co_extra: its struct Code, that it is
-// not accepted, or that it was seen once; and what happens when that goes.
-// Interpreter's lock held.
+// Our part of a code object, in co_extra: its struct Code, or a note that it is
+// not accepted, or that it was seen once; and the work when the object is
+// freed. Interpreter's lock held.
 #ifndef OCULAR_PYTHON_HOOKS_EXTRA_H
 #define OCULAR_PYTHON_HOOKS_EXTRA_H
 

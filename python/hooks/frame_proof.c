@@ -9,7 +9,7 @@
 #define MOST 16  // frames that are compared
 #define HEAD 104 // bytes of a frame, with all that is needed
 
-// What the layout makes of a frame.
+// A frame, read by the layout.
 struct SeenFrame {
     uintptr_t code, instruction, previous;
     uint8_t owner;

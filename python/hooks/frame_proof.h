@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Whether CPython's frames are laid out as we were told (frames.h): held, once
-// at import, against what CPython itself says of the frames that run then. A
-// field that has moved would crash the traced program.
+// Checks the layout of CPython's frames that we were given (frames.h). Once, at
+// import, it is compared with CPython's own answers about the frames that run
+// then. A field that has moved would crash the traced program.
 #ifndef OCULAR_PYTHON_HOOKS_FRAME_PROOF_H
 #define OCULAR_PYTHON_HOOKS_FRAME_PROOF_H
 
@@ -11,9 +11,9 @@
 #include "tracer/sample/walk.h"
 
 // Compares the calling thread's frames with the layout: code, caller, place in
-// the code, and whose they are. 0, or -1 with an ImportError. Reads through the
-// kernel, so that a wrong layout faults nowhere; where that is forbidden
-// nothing is compared. Interpreter's lock held.
+// the code, and owner. 0, or -1 with an ImportError. Reads through the kernel,
+// so that a wrong layout faults nowhere; if that is forbidden, nothing is
+// compared. Interpreter's lock held.
 int FrameProof_check(const struct FrameLayout *layout);
 
 #endif

@@ -114,8 +114,8 @@ void Frames_switch(struct ThreadTrace *trace, const PyThreadState *state,
 
 // --- Without the frames below ----------------------------------------------
 
-// What stands below a thread's first frame: nothing, and from 3.15 on a frame
-// of CPython's own, the outermost of all.
+// The frame below a thread's first one: none, and from 3.15 on a frame of
+// CPython's own, the outermost of all.
 static void *bottom_of(void *frame)
 {
 #if PY_VERSION_HEX >= 0x030F0000

@@ -55,15 +55,16 @@ uintptr_t Frames_newest(const PyThreadState *state);
 size_t Frames_codes(const PyThreadState *state, PyCodeObject **codes,
                     size_t most);
 
-// What Frames_hide has taken off.
+// The frames that Frames_hide has taken off.
 struct HiddenFrames {
     void *newest;
     int depth;   // of Python calls
-    int c_depth; // what was left of CPython's limit; before 3.14
+    int c_depth; // rest of CPython's limit then; before 3.14
 };
 
-// The calling thread's frames are there no more, as if it had just begun; and
-// they are back. What runs in between must have returned by then.
+// Frames_hide takes the calling thread's frames away, as if it had just begun,
+// and Frames_show brings them back. Calls that began in between must have
+// returned.
 void Frames_hide(struct HiddenFrames *hidden);
 void Frames_show(const struct HiddenFrames *hidden);
 // No frame has been entered since they were hidden, or all have been left.

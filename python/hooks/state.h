@@ -20,7 +20,7 @@
 
 enum Phase { PHASE_IDLE, PHASE_STARTING, PHASE_TRACING, PHASE_STOPPING };
 
-// What a hook object is registered for, in the order of EVENT_NAMES.
+// The event that a hook object is registered for, in the order of EVENT_NAMES.
 enum HookEvent {
     ON_START,
     ON_RESUME,
@@ -37,10 +37,10 @@ enum HookEvent {
     HOOK_EVENTS
 };
 
-// What is looked up in classes; python/hooks/callees.c.
+// The names that are looked up in classes; python/hooks/callees.c.
 enum CalleeName { NAME_CALL, NAME_NEW, NAME_INIT, NAME_FUNC, CALLEE_NAMES };
 
-// What is looked up in asyncio's objects; python/hooks/tasks.c.
+// The names that are looked up in asyncio's objects; python/hooks/tasks.c.
 enum TaskName {
     TASK_SELF,
     TASK_CALLBACK,
@@ -65,7 +65,7 @@ struct OtherCode {
 // of an earlier one says nothing, and nobody knows where it is, to clear it.
 #define EXTRA_SEEN (EXTRA_OTHER | 2u)
 
-// How much was armed, first and again: they only grow.
+// The amount of code that was armed, first and again: both only grow.
 struct Armed {
     uint64_t codes, units; // of bytecode
 };
@@ -84,7 +84,7 @@ struct State {
     bool writes;    // its timeline is written at stop: not what a viewer has
                     // started, nor a child that was not asked to
     bool brief;     // the report at stop
-    PyObject *kept; // dict: what outlives the package, which may be reloaded
+    PyObject *kept; // dict: outlives the package, which may be reloaded
 
     Py_ssize_t extra; // co_extra index
     struct Filter filter;

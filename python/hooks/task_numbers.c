@@ -7,7 +7,7 @@
 
 #define NUMBER_MOST ((1u << 28) - 1) // as marks have room for
 #define ROOM_LEAST 64u
-#define TASKS_MOST (1u << 20) // that live; with more, all begin anew
+#define TASKS_MOST (1u << 20) // that live; with more, numbering starts again
 
 // Is the task that it was made for alive?
 static bool is_alive(const struct NumberedTask *entry)
@@ -23,7 +23,7 @@ static bool is_alive(const struct NumberedTask *entry)
 #endif
 }
 
-// Where the task is, or would be.
+// The entry of the task, or the free one that it would have.
 static struct NumberedTask *place_of(const struct TaskNumbers *numbers,
                                      const PyObject *task)
 {

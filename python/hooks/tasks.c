@@ -26,8 +26,9 @@ int Tasks_init(struct State *state)
     return 0;
 }
 
-// What a slot of a class, or a C type's getter, says; a new reference. NULL:
-// there is no such thing, or it is something else, whatever that does.
+// The value of a slot of a class, or of a C type's getter; a new reference.
+// NULL: there is none, or the member is of another kind, which might run any
+// code.
 static PyObject *read_member(PyObject *object, PyObject *name)
 {
     PyTypeObject *type = Py_TYPE(object);

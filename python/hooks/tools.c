@@ -102,8 +102,8 @@ int Tools_init(struct State *state)
         read_events(state, monitoring) < 0)
         return -1;
     state->no_events = PyLong_FromLong(0);
-    // Objects of our own, by which our ids are told from those of a tool that
-    // calls itself the same: sys.monitoring keeps what it is given.
+    // Objects of our own as names: sys.monitoring keeps the very objects, so
+    // our ids differ from those of a tool with the same name.
     state->tool_names[0] = PyUnicode_FromString("ocular-discovery");
     state->tool_names[1] = PyUnicode_FromString("ocular");
     return state->no_events && state->tool_names[0] && state->tool_names[1]
@@ -310,10 +310,10 @@ int Tools_arm(struct State *state)
     bool every_event = state->engine.session->config.threshold == 0;
     long global = UNWIND_IS_LOCAL ? 0 : state->event_bits[ON_THROW];
 
-    // Global, it is called for every frame an exception passes, excluded and
-    // dark code included, and cannot be disabled: a fifth more run time for a
-    // program that does nothing else (docs/overhead.md). Where hooks are meant
-    // to leave, the depth stamps close those frames.
+    // The global event comes for every frame that an exception passes, in
+    // excluded and dark code, too, and cannot be disabled. That is a fifth more
+    // run time for a program that only raises (docs/overhead.md). If hooks may
+    // be taken out, the depth stamps close those frames instead.
     if (!UNWIND_IS_LOCAL && every_event)
         global |= state->event_bits[ON_UNWIND];
     if (global && call(state->set_events, "(il)", state->tracer, global) < 0)

@@ -19,8 +19,9 @@ int Tools_open(struct State *state);
 // Sets the discovery tool's events, and those of the tracer's that can only be
 // global.
 int Tools_arm(struct State *state);
-// Sees whether both ids are ours still: any program may free them, and take
-// them. What is not ours any more is not touched again, and `ids_lost` is set.
+// Checks whether both ids are still ours: any program may free them, and take
+// them. An id that is not ours any more is not touched again, and `ids_lost` is
+// set.
 void Tools_watch(struct State *state);
 // Clears the global events of both; goes on after errors.
 void Tools_disarm(struct State *state);
@@ -29,8 +30,8 @@ void Tools_close(struct State *state);
 // Puts back the superinstructions that instrumenting a code object has cost it.
 void Tools_restore(struct State *state, PyCodeObject *code);
 // Sets the tracer's events on one code object (a Python int of event bits). 0,
-// or -1 with an exception, as where the id is another's by now: it is asked who
-// holds it, each time.
+// or -1 with an exception, also if another tool has the id by now: each call
+// asks who holds it.
 int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events);
 
 #endif

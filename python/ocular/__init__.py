@@ -147,12 +147,12 @@ def start_tracing(
                             budget the threshold counts hits within a second,
                             and floats. None can be held with a threshold of 0,
                             or in precise mode.
-    output                  where the timeline goes: JSON, or, where the name
-                            ends in ".pftrace", Perfetto's own format, which
-                            is smaller and faster; ".gz" compresses either.
-                            Where it ends as export() has it, the sampled
-                            stacks are written and no timeline is kept. A
-                            file that exists is never overwritten: the process
+    output                  the timeline's file: JSON or, if the name ends in
+                            ".pftrace", Perfetto's own format, which is smaller
+                            and faster; ".gz" compresses either. If the name
+                            has an ending of a profile, as in export(), the
+                            sampled stacks are written and no timeline is kept.
+                            A file that exists is never overwritten: the process
                             id is put into the name instead.
     timeline_limit          bytes of timeline kept in memory; the oldest part
                             is forgotten, or spilled. JSON has 8 to 15 times as many,
@@ -160,26 +160,26 @@ def start_tracing(
                             than 100 MB with the default of 6 MiB, which holds
                             the newest 390 000 calls, returns and iterations;
                             ".pftrace" has about as many.
-    timeline_spill          a directory: what the limit has no room for goes to
-                            a file without a name there, 16 bytes an event,
+    timeline_spill          a directory: events that the limit has no room for
+                            go to a file without a name there, 16 bytes each,
                             until its file system has only a twentieth (or
                             1 GiB) left. With a threshold of 0, where no event
-                            is lost, it is the directory of the output if None
-                            is given; False: forget instead.
-    output_seconds          how long writing the timeline may take when the
+                            is lost, None is the directory of the output.
+                            False: forget them instead.
+    output_seconds          the time that writing the timeline may take when the
                             interpreter exits, or at a SIGTERM under
                             `python -m ocular`; None: as long as it takes.
-                            Where all would take longer, the newest part is
-                            written, as it is where the disk is full.
-                            stop_tracing() takes as long as it takes.
+                            If all would take longer, or the disk is full, only
+                            the newest part is written. stop_tracing() has no
+                            such limit.
     quiet                   no report and no progress on stderr at stop.
     report                  the whole report at stop; False: five lines of it at
                             most; None: five where it is served.
-    children                so many forked children, which are traced where
-                            this process is served, write timelines of their
-                            own at their ends, with their process ids in the
-                            names; True: 8. From others, and where it is False,
-                            only a viewer can have one written.
+    children                the number of forked children that may write
+                            timelines of their own when they end, with their
+                            process ids in the names; True: 8. Children are
+                            traced if this process is served. From others, and
+                            with False, only a viewer can have one written.
     timeline_instructions   in precise mode: the timeline has a slice for each
                             instruction that runs, within its call's: 16 bytes
                             of memory each, and some 200 of JSON.
@@ -276,13 +276,13 @@ def _say(text):
 def stop_tracing():
     """Stop tracing, write the timeline, print the report on stderr.
 
-    Returns the final snapshot (a dict, see snapshot()), or None where nothing
-    was traced. Also runs by itself when the interpreter exits. Where serve()
-    was called the process goes on serving, idly.
+    Returns the final snapshot (a dict, see snapshot()), or None if nothing was
+    traced. Also runs by itself when the interpreter exits. If serve() was
+    called, the process goes on serving, idly.
 
-    Where writing takes more than a second, stderr has a line about how far it
-    is. An exception of a signal handler (Ctrl-C) ends the writing: no timeline
-    is left, the trace is over all the same, and the exception is raised.
+    If writing takes more than a second, stderr has a line about its progress.
+    An exception of a signal handler (Ctrl-C) ends the writing: no timeline is
+    left, the trace is over all the same, and the exception is raised.
     """
     return _stop(0)
 

@@ -2,7 +2,7 @@
 """`python -m ocular [options] script.py args...`: runs a program, traced.
 
 The program keeps its arguments, stdin, stdout, exit status and tracebacks: no
-frame of ours is below it (python/module/program.h). Where tracing cannot start, a
+frame of ours is below it (python/module/program.h). If tracing cannot start, a
 warning says why and the program runs untraced. A program that does not compile
 is not traced.
 """
@@ -259,7 +259,7 @@ def _settings_of(options):
 
 
 def _beginner(options):
-    """What starts tracing when the program's first code is about to run."""
+    """A function that starts tracing when the program's first code is about to run."""
     start, settings = _settings_of(options)
 
     def begin(code):
@@ -320,7 +320,7 @@ def _put_first_on_path(folder):
     _forget_modules(folder)
 
 
-# What the interpreter imports before it puts the program's folder on the path.
+# The modules that are imported before the program's folder is put on the path.
 AT_START = {
     "_collections_abc",
     "_sitebuiltins",
@@ -386,8 +386,8 @@ def _run_command(begin, source):
 
 
 def _folder_of(path):
-    """What the interpreter puts on the path for a script: where it really is, or is said
-    to be where that is no name, as /dev/stdin of a pipe is none."""
+    """The folder that the interpreter puts on the path for a script: that of the file
+    itself, or, if it has no real name, as /dev/stdin of a pipe, that of the name."""
     with contextlib.suppress(OSError):
         link = os.readlink(path)
         if "/" in link:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What `ocular attach` and `ocular detach` have a program do (tui/attach/script.c), on
-a thread of its own. What fails is told to who attaches; nothing is printed here."""
+"""The part of `ocular attach` and `ocular detach` that runs in the program
+(tui/attach/script.c), on a thread of its own. The attaching side gets the errors;
+nothing is printed here."""
 
 import ocular
 from ocular import _ocular

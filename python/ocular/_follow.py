@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`python -m ocular --follow`: the Python programs that the traced one starts are
-traced as well, each for itself. What begins that in a fresh interpreter is a line in
-ocular-follow.pth in the environment's site-packages, which does nothing without
-$OCULAR_FOLLOW; that holds the settings."""
+traced as well, each for itself. In a fresh interpreter a line in ocular-follow.pth, in
+the environment's site-packages, begins that. The line does nothing without
+$OCULAR_FOLLOW, which holds the settings."""
 
 import json
 import os
@@ -11,8 +11,8 @@ from ocular import _pth
 
 VARIABLE = "OCULAR_FOLLOW"
 NAME = "ocular-follow.pth"
-# What cannot be imported, by a Python of another version say, is no matter of the
-# program's.
+# The program must not notice if the import fails, for example in a Python of another
+# version.
 SOURCE = "try: from ocular._follow import _begin; _begin()\nexcept Exception: pass"
 LINE = f"import os; os.environ.get({VARIABLE!r}) and exec({SOURCE!r})"
 
@@ -23,7 +23,7 @@ def is_installed():
 
 
 def install():
-    """Writes the file: its path. OSError where that is not allowed."""
+    """Writes the file: its path. OSError if that is not allowed."""
     return _pth.install(NAME, LINE)
 
 

@@ -38,9 +38,10 @@ def _clean(name):
 
 def mark(name, /, **args):
     """Put an instant into the timeline, on the calling thread: `name`, of which 200
-    bytes are kept, with the arguments (JSON, of 1000 bytes; of what JSON does not
-    know, its repr). Where no timeline is kept this costs some 0.1 us and does
-    nothing. Any thread. Raises TypeError for a name that is no str.
+    bytes are kept, with the arguments as JSON, of which 1000 are kept (a value that
+    JSON has no form for is written as its repr). If no timeline is kept this costs
+    some 0.1 us and does nothing. Any thread. Raises TypeError for a name that is no
+    str.
     """
     name = _clean(name)
     if _ocular.has_timeline():

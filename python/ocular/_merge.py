@@ -22,7 +22,7 @@ PACKET, SEQUENCE, TRACK, PROCESS, PID_FIELD = 1, 10, 60, 3, 1
 
 
 class Refused(Exception):
-    """What the user is to read."""
+    """An error message for the user."""
 
 
 def _format(path):
@@ -43,7 +43,7 @@ def _open(path, mode):
 
 
 def _head(file, path):
-    """What the file says of its run; then its events are next."""
+    """The file's data about its run; its events are next after that."""
     line = file.readline()
     try:
         if not line.endswith(b'"traceEvents":[\n'):

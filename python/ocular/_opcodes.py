@@ -127,7 +127,7 @@ def table(bits):
 # Of a few opcodes the argument's lowest bits are flags. COMPARE_OP's are: 4 on
 # 3.12, 5 later; that is found out.
 SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": 1, "LOAD_SUPER_ATTR": 2}
-# Where the lowest bit is set, what they push is about to be called.
+# Those that push an object that is about to be called, if their lowest bit is set.
 CALLABLES = {"LOAD_GLOBAL", "LOAD_ATTR", "LOAD_SUPER_ATTR"}
 
 
@@ -227,7 +227,7 @@ def fusion():
     for name, number in numbers.items():
         plain = name.removeprefix("INSTRUMENTED_")
         plain = base_of.get(plain, plain)
-        # What an INSTRUMENTED_LINE or _INSTRUCTION hides is not known.
+        # An INSTRUMENTED_LINE or _INSTRUCTION hides an unknown opcode.
         if plain in numbers and number < 256 and plain != "CACHE":
             rows.append(
                 (
@@ -245,9 +245,9 @@ def fusion():
 
 
 def birth_counter():
-    """What the first cache entry of a specialisable instruction holds in code
-    that has never run, and again where instrumentation has put the base opcode
-    back: the specialiser tries once it has counted down from there."""
+    """The first cache entry of a specialisable instruction in code that has never run,
+    and again after instrumentation has put the base opcode back. The specialiser tries
+    once it has counted down from there."""
     code = compile("a + b", "<ocular>", "eval")
     number = opcode.opmap["BINARY_OP"]
     at = 2 * code.co_code[::2].index(number)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def _folders():
-    """Where CPython looks for .pth files."""
+    """The folders in which CPython looks for .pth files."""
     folders = [sysconfig.get_path("platlib"), *site.getsitepackages()]
     if site.ENABLE_USER_SITE:
         folders.append(site.getusersitepackages())

@@ -43,7 +43,7 @@ _DEFAULTS = dict(
 
 # No dataclass: to import that took as long as all else of this package.
 class Settings(namedtuple("Settings", _DEFAULTS, defaults=_DEFAULTS.values())):
-    """What a trace is to be; see ocular.start_tracing for the meanings."""
+    """The settings of a trace; see ocular.start_tracing for the meanings."""
 
     __slots__ = ()
 
@@ -55,7 +55,7 @@ def _flag(name, value):
 
 
 def _children(value):
-    """How many of them may write."""
+    """The number of children that may write."""
     if isinstance(value, bool):
         return DEFAULT_CHILDREN if value else 0
     return _whole("children", value, 0)

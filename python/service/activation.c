@@ -62,7 +62,7 @@ static enum Task wait_for_task(struct Activation *activation)
 
     pthread_mutex_lock(&activation->mutex);
     while ((task = next_task(activation)) == TASK_NONE) {
-        // Whoever holds it rings when he lets go.
+        // The holder rings when it lets go.
         if (activation->leaving && !activation->held)
             pthread_cond_timedwait(&activation->wake, &activation->mutex,
                                    &activation->due);
@@ -152,7 +152,7 @@ static void count(void *context, unsigned viewers)
 
     pthread_mutex_lock(&activation->mutex);
     activation->viewers = viewers;
-    activation->leaving &= !viewers; // the grace time begins anew
+    activation->leaving &= !viewers; // the grace time starts again
     ring(activation);
     pthread_mutex_unlock(&activation->mutex);
 }

@@ -47,14 +47,14 @@ void Activation_init(struct Activation *activation, pthread_mutex_t *ending);
 int Activation_open(struct Activation *activation, double grace_s);
 // Closes it; no session runs. Releases the lock.
 void Activation_close(struct Activation *activation);
-// Whoever starts or stops sessions does it between these two, in which the
-// activation thread does neither. The first may release the lock. `traced`:
+// Sessions are started and stopped between these two calls, and the activation
+// thread does neither meanwhile. The first may release the lock. `traced`:
 // does a session run now?
 void Activation_hold(struct Activation *activation);
 void Activation_let_go(struct Activation *activation, bool traced);
-// For a fork: the thread ends, having finished what it was at (the lock is
-// released meanwhile), and goes on: 0 or -errno. Of its server this says
-// nothing: that is paused with the session, or alone.
+// For a fork: the thread finishes its work and ends (the lock is released
+// meanwhile), and Activation_resume starts it again: 0 or -errno. This does not
+// touch its server, which is paused with the session, or alone.
 void Activation_pause(struct Activation *activation);
 // Its thread ends if the guard of the time stamp counter has tripped, without
 // the lock.

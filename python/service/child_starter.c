@@ -8,7 +8,7 @@
 
 #define DELAY_MS 100
 
-// Whether it is due; false: it was told to stop.
+// Waits until the session is due; false: the starter was stopped.
 static bool wait_until_due(struct ChildStarter *starter)
 {
     bool stop;

@@ -198,7 +198,7 @@ static void note_cost(struct State *state, uint64_t began_ns)
                     Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
 }
 
-// Whatever of ours has threads: a session, or a persistent server without one.
+// Pauses our threads: a session's, or those of a persistent server without one.
 static void pause_threads(struct Service *service)
 {
     struct State *state = service->state;
@@ -224,7 +224,7 @@ static void end_threads(struct Service *service)
     if ((state->phase != PHASE_TRACING && !open) || service->pausing ||
         !would_be_alone(service))
         return;
-    // What it is starting or stopping is through then.
+    // The activation thread has finished its start or stop after this.
     Activation_pause(&service->activation);
     service->paused |= open;
     if ((state->phase != PHASE_TRACING && state->phase != PHASE_IDLE) ||
@@ -246,7 +246,7 @@ void Fork_before(struct Service *service)
     note_cost(service->state, began_ns);
 }
 
-// Where a thread cannot be started again it is tried at the next occasion.
+// A thread that cannot be started again is tried at the next occasion.
 static void resume(struct Service *service)
 {
     struct State *state = service->state;
@@ -300,7 +300,7 @@ void Fork_after_in_parent(struct Service *service)
     }
 }
 
-// What the parent had armed is taken out, and its session freed: 5 us a
+// Takes out the hooks that the parent had armed, and frees its session: 5 us a
 // function.
 static void let_session_go(struct Service *service)
 {
@@ -318,7 +318,7 @@ static void let_session_go(struct Service *service)
     if (service->ended) // nobody was in the middle of anything
         Registry_free_retired(state->engine.registry);
     state->engine.session = NULL;
-    // What another thread was in the middle of leaks, once.
+    // The state that another thread was changing leaks, once.
     if (session && service->ended)
         Session_free(session);
     TaskNumbers_clear(&state->tasks);

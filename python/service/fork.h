@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What happens to us when the process forks.
+// Our threads and locks at a fork.
 //
 // Through Python: CPython counts the process's threads and warns if it finds
-// more than one. So where the program has but one thread, ours are ended before
-// the fork and started again after it, once CPython has counted: from a pending
-// call. Where it has several it is warned of anyway, and ours run on.
+// more than one. If the program has but one thread, ours are ended before the
+// fork and started again after it, from a pending call, once CPython has
+// counted. If it has several, CPython warns anyway, and ours run on.
 // Past Python, in C: our locks are held across the fork, and none of our
-// threads has the interpreter's lock, or waits for it. The child's hooks fall
-// silent at once, and it lets the session go later, when it has a use for that;
-// where the parent serves, it starts its own (child_starter.h). Interpreter's
-// lock held.
+// threads has the interpreter's lock, or waits for it. The child's hooks stop
+// at once, and it frees the session later, when it needs that; if the parent
+// serves, the child starts its own (child_starter.h). Interpreter's lock held.
 #ifndef OCULAR_PYTHON_SERVICE_FORK_H
 #define OCULAR_PYTHON_SERVICE_FORK_H
 

@@ -7,7 +7,7 @@
 
 #include "python/service/service.h"
 
-// How long it has held the interpreter, in CPU time.
+// The time for which it has held the interpreter, in CPU time.
 struct Holds {
     unsigned long long count;
     uint64_t held_ns; // in all of them

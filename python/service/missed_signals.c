@@ -19,7 +19,7 @@
 
 #define PATIENCE_S 0.25
 
-// What CPython has (Include/internal/pycore_signal.h, the same words in 3.12 to
+// CPython's table (Include/internal/pycore_signal.h, the same words in 3.12 to
 // 3.15), read while it may be written.
 struct SignalTable {
     struct {

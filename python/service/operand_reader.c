@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A constant is shown as its repr() would, cut short; of what it is made from
-// only exact built-in types are looked into, so that nobody's code runs.
+// A constant is shown as its repr() would, cut short. Only parts of exact
+// built-in types are read, so that no code of the program runs.
 #include "python/service/operand_reader.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What viewers are shown for the arguments of instructions, read from code
-// objects a slice at a time. Owns the text that is being written. The
+// Writes the text that viewers show for the arguments of instructions, from
+// code objects, a slice at a time. Owns the text that is being written. The
 // governor's thread.
 #ifndef OCULAR_PYTHON_SERVICE_OPERAND_WRITER_H
 #define OCULAR_PYTHON_SERVICE_OPERAND_WRITER_H

@@ -19,13 +19,13 @@ struct Poll {
 
 // Begins a session: nothing has been scanned.
 void Poll_reset(struct Poll *poll, struct State *state);
-// What the governor does in a slice, for as long as `deadline` (ticks) allows:
-// with `hot` it begins with the hottest. Never waits. true: the round is behind
-// its schedule, so come again soon.
+// The governor's polls in a slice, for as long as `deadline` (ticks) allows;
+// with `hot` it begins with the hottest functions. Never waits. true: the round
+// is behind its schedule, so come again soon.
 bool Poll_slice(struct Poll *poll, struct State *state, bool hot,
                 uint64_t deadline);
-// For a snapshot that shows what was changed just now: the hottest, then a
-// thousand others, and more within a millisecond.
+// For a snapshot that is to show the newest changes: polls the hottest
+// functions, then a thousand others, and more within a millisecond.
 void Poll_now(struct Poll *poll, struct State *state);
 void Poll_all(struct State *state);
 

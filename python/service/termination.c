@@ -47,9 +47,9 @@ static void remove_socket(void)
         unlink(served.path);
 }
 
-// It often comes twice, to a process and by the one that it waits for: the
-// second one changes nothing. Where nobody waits any more, and in a forked
-// child, it ends the process when this returns.
+// The signal often comes twice, to a process and by the one that waits for it:
+// the second one changes nothing. If no thread of ours waits for it any more,
+// and in a forked child, the signal ends the process when this returns.
 static void on_signal(int number)
 {
     int error = errno;

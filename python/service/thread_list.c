@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-// Asked for anew each time: a thread may be renamed.
+// Known threads whose names are looked up in one walk: they may be renamed.
 #define NAMES 16
 // Between two walks, for each thread; a new one is listed at once.
 #define THREAD_S 1e-3
@@ -161,8 +161,8 @@ void ThreadList_update(struct ThreadList *list, struct State *state,
     list->due = now + pause_of(list, hz);
     if (Interpreter_switch_interval(state) < 0) // the last one stays
         PyErr_Clear();
-    // Where several threads share the interpreter, a span much longer than
-    // the switch interval cannot have been run without a break.
+    // If several threads share the interpreter, a span much longer than the
+    // switch interval cannot have been run without a break.
     Counting_begin(&engine->counting);
     Contention_share(&engine->contention,
                      list->sharing > 1 ? state->switch_interval : 0);

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# Where the sources are. A test compares this with what git tracks.
+# The files and folders of the sources. A test compares this with what git tracks.
 SOURCES = (
     ".ci .clang-format .clang-tidy .editorconfig .gitignore CHANGELOG.md LICENSE Makefile "
     "README.md docs ipc pyproject.toml python screenshots tests tracer tui"
@@ -40,7 +40,7 @@ STEM = f"{NAME}-{VERSION}"
 INFO = f"{STEM}.dist-info"
 SCRIPTS = f"{STEM}.data/scripts"
 DATA = f"{STEM}.data/data"
-# What else is installed, below the prefix: {folder of the sources: its place}.
+# Other files that are installed, below the prefix: {folder of the sources: its place}.
 SHARED = {
     "docs/man": "share/man/man1",
     "docs/completion/bash": "share/bash-completion/completions",

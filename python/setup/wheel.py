@@ -18,8 +18,8 @@ from pathlib import Path
 import package
 
 LIBRARIES = f"{package.NAME}.libs"
-# Where the libraries may be, seen from the folder that holds bin/: pip, Fedora's pip,
-# Debian's pip and its packages, pip --target.
+# The folders in which the libraries may be, relative to the one that holds bin/: pip,
+# Fedora's pip, Debian's pip and its packages, pip --target.
 PYTHON = f"python{sys.version_info[0]}.{sys.version_info[1]}"
 PLACES = (
     f"lib/{PYTHON}/site-packages",

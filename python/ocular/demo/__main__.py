@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""python -m ocular.demo: the bundled workload, endless unless told otherwise;
-ends cleanly on SIGTERM and SIGINT. Nothing is printed on stdout."""
+"""python -m ocular.demo: the bundled workload, endless unless it has an option that
+ends it; ends cleanly on SIGTERM and SIGINT. Nothing is printed on stdout."""
 
 import argparse
 import contextlib

@@ -24,7 +24,7 @@ def unpack(packed):
 
 
 def words(texts):
-    """How often each word occurs."""
+    """The number of times that each word occurs."""
     counts = {}
     for word in WORD.findall(" ".join(texts)):
         counts[word] = counts.get(word, 0) + 1

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What `make demo` runs: starts the workload in the background, opens
-ocular-top on it, and when that ends stops the workload, shows its report and
-names its timeline. Where stdout is no terminal it prints three frames. The
-workload never outlives this program."""
+"""`make demo`: starts the workload in the background and opens ocular-top on it. When
+that ends it stops the workload, shows its report and names its timeline. If stdout is
+no terminal it prints three frames. The workload never outlives this program."""
 
 import argparse
 import ctypes
@@ -24,7 +23,7 @@ class DemoError(Exception):
 
 
 def sockets(pid):
-    """Where a process of ours may serve (docs/protocol.md)."""
+    """The sockets at which a process of ours may serve (docs/protocol.md)."""
     places = [f"/tmp/ocular-{os.getuid()}"]
     if runtime := os.environ.get("XDG_RUNTIME_DIR"):
         places.insert(0, f"{runtime}/ocular")
@@ -122,8 +121,8 @@ def viewer():
 
 
 def watch(command):
-    """Runs the viewer; ^C is its business, and a terminal in its hands is
-    given back even if we are told to leave."""
+    """Runs the viewer, which handles ^C itself. Even if we are asked to leave, it gives
+    the terminal back."""
     # A handler, unlike SIG_IGN, is not inherited.
     before = signal.signal(signal.SIGINT, lambda number, frame: None)
     process = subprocess.Popen(command)

@@ -3,7 +3,7 @@
 
 
 def sieve(limit):
-    """How many primes there are below limit."""
+    """The number of primes below limit."""
     composite = bytearray(limit)
     count = 0
     for number in range(2, limit):
@@ -88,7 +88,7 @@ def blend(values):
     return total, equals
 
 
-# What blend() is fed in turn, for PHASE rounds each.
+# The inputs of blend(), one after the other, for PHASE rounds each.
 PHASE = 16
 DIETS = (
     tuple(range(40)),
