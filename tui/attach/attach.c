@@ -87,7 +87,8 @@ static int check_state(pid_t pid, char *why, size_t why_size)
     return 0;
 }
 
-// Who closes the door of newer versions means all of them.
+// The variable that forbids remote debugging from 3.14 on is taken to mean us,
+// too.
 static int check_wish(pid_t pid, char *why, size_t why_size)
 {
     char value[8];
@@ -236,7 +237,7 @@ static int await(const struct Interpreter *interpreter,
     return *why ? -EIO : 0;
 }
 
-// What the script says is a sentence without its beginning.
+// The script's message is a sentence without its beginning.
 static void complete(pid_t pid, int error, char *why, size_t why_size)
 {
     if (error != -EIO)
@@ -246,7 +247,7 @@ static void complete(pid_t pid, int error, char *why, size_t why_size)
     free(said);
 }
 
-// Each container has a filter: only what it may refuse is put down to it.
+// Each container has a filter: it is named only for errors that it may cause.
 static bool is_forbidden(const char *said)
 {
     return strstr(said, strerror(EPERM)) || strstr(said, strerror(EACCES)) ||
@@ -256,9 +257,9 @@ static bool is_forbidden(const char *said)
 
 // --- Both ways
 
-// The folder of an Ocular for the process, as it sees it: of ours, else of a
-// copy. Where there is none it may have one of its own; `why` says then what
-// kept us from copying.
+// Finds an Ocular's folder for the process, as it sees it: ours, else that of a
+// copy. If there is none, the process may have one of its own; then `why` says
+// why no copy was made.
 static void make_visible(const struct AttachWish *wish,
                          const struct Interpreter *interpreter,
                          char folder[PATH_MAX], char why[512])
@@ -365,7 +366,7 @@ int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size)
         snprintf(why, why_size, "process %d serves already", (int)wish->pid);
         return -EALREADY;
     }
-    // Where its user is ours but the kernel hides it, what follows says why.
+    // If its user is ours but the kernel hides it, the next steps say why.
     if (error != -ENOENT && !(error == -EACCES && served.pid == wish->pid))
         return error;
     char other[256];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the main thread of another process does instead of running Python.
+// The reason why the main thread of another process does not run Python.
 // Called by attach.c, for a message.
 #ifndef OCULAR_TUI_ATTACH_BLOCKED_H
 #define OCULAR_TUI_ATTACH_BLOCKED_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a seccomp filter answers to a system call: runs its classic BPF program
+// The answer of a seccomp filter to a system call: runs its classic BPF program
 // as the kernel does. Pure. Called by filter.c.
 #ifndef OCULAR_TUI_ATTACH_BPF_H
 #define OCULAR_TUI_ATTACH_BPF_H

@@ -60,8 +60,7 @@ static int read_word(const struct Door *door, uint64_t address, uint64_t *out)
     return Memory_read(door->interpreter->pid, address, out, sizeof *out);
 }
 
-// Are these numbers what they should be? Whatever is read instead of a table
-// fails here.
+// Are these numbers possible? Bytes that are no such table fail here.
 static bool is_sound(const struct Door *door)
 {
     const uint64_t *table = door->table, *support = door->support;

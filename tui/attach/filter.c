@@ -39,7 +39,8 @@ static uint64_t number_of(const char *status, const char *row, int base)
     return at ? strtoull(at + strlen(row), NULL, base) : 0;
 }
 
-// How many filters a task has; 0: none. Linux before 5.9 does not count them.
+// The number of filters of a task; 0: none. Linux before 5.9 does not count
+// them.
 static uint64_t filters_of(const char *status)
 {
     uint64_t count = number_of(status, "\nSeccomp_filters:", 10);

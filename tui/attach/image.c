@@ -33,8 +33,8 @@ static int read_segments(struct Image *image, uint64_t base,
                        *count * sizeof *segments);
 }
 
-// Where an entry of the dynamic section points to: glibc has made an address of
-// it, musl leaves it as it is in the file.
+// The address in an entry of the dynamic section: glibc has made it absolute,
+// musl leaves it as it is in the file.
 static uint64_t pointed(const struct Image *image, uint64_t value)
 {
     return value < image->bias ? value + image->bias : value;

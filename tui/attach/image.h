@@ -2,7 +2,7 @@
 // A program or library as it lies in another process's memory: where its
 // exported symbols are. Needs no file, so it also works where the file was
 // replaced by an update, or is another mount namespace's. Called by
-// interpreter.c. Whatever is there instead, reading it ends.
+// interpreter.c. Reading ends, whatever bytes are there instead.
 #ifndef OCULAR_TUI_ATTACH_IMAGE_H
 #define OCULAR_TUI_ATTACH_IMAGE_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See lend.h. The process's root may be a stranger's, who changes names there
-// while we work. So each folder is opened once, below the descriptor of the one
-// before, and no link is followed; what is made is made with the rights of its
-// user, and only what is that user's is filled or removed.
+// See lend.h. The process's root may belong to another user, who changes names
+// there while we work. So each folder is opened once, below the descriptor of
+// the one before, and no link is followed. New files are made with the rights
+// of the process's user, and only that user's files are filled or removed.
 #define _GNU_SOURCE 1 // O_PATH
 #include "tui/attach/lend.h"
 
@@ -98,7 +98,7 @@ static bool lives(pid_t pid)
     return kill(pid, 0) == 0 || errno != ESRCH;
 }
 
-// What is `pid`'s, and what is left of processes that have ended.
+// Removes the folders of `pid` and those of processes that have ended.
 static void clean_place(int place, pid_t pid, const struct ProcessUser *user)
 {
     const struct dirent *entry;

@@ -118,7 +118,7 @@ static bool judge(struct Other *other, const char *package)
         Attach_check(&interpreter, other->pid, other->why, sizeof other->why);
     if ((error == -ENOEXEC || !interpreter.runtime) && !is_called_python(other))
         return false;
-    interpreter.pid = getpid(); // where it cannot see ours, we lend it a copy
+    interpreter.pid = getpid(); // if it cannot see our package, it gets a copy
     if (!error)
         Package_find(&interpreter, package, folder);
     words = short_words(&interpreter, error, *folder);

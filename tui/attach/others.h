@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The user's Python processes, and what attaching to each would take. What is
-// no Python is looked at once. Called by the chooser, on the main thread.
+// The user's Python processes, and what attaching to each would take. A process
+// without Python is read once. Called by the chooser, on the main thread.
 #ifndef OCULAR_TUI_ATTACH_OTHERS_H
 #define OCULAR_TUI_ATTACH_OTHERS_H
 
@@ -26,7 +26,7 @@ struct Others {
     size_t rest_count;
 };
 
-// Reads the list anew. `package`: as in struct AttachWish. 0, or -errno: the
+// Reads the list again. `package`: as in struct AttachWish. 0, or -errno: the
 // list is as it was.
 int Others_refresh(struct Others *others, const char *package);
 void Others_release(struct Others *others);

@@ -17,15 +17,15 @@
 #define CALLS 24  // offset of the array of calls in the queue
 #define TEXT_AT 8 // the text lies in calls that nobody uses, from this one on
 #define TEXT_MOST 380
-#define QUEUE_FROM 0x200 // the main thread's queue is there in _PyRuntime,
-#define QUEUE_TO 0x4000  // 0x7e0 in 3.12.1 and 0xa68 in 3.13.15
-#define MAIN_MOST 32 // calls that it may hold in 3.13, without end at a time,
-#define OTHERS_MOST 300 // and that of all threads, of which so many at a time
-#define OTHERS_LOOP 100
-#define CALLS_BIT 4 // _PY_CALLS_TO_DO_BIT
+#define QUEUE_FROM 0x200 // least and greatest offset of the main thread's queue
+#define QUEUE_TO 0x4000  // in _PyRuntime: 0x7e0 in 3.12.1, 0xa68 in 3.13.15
+#define MAIN_MOST 32     // calls that it may hold in 3.13, all run in a row
+#define OTHERS_MOST 300  // calls that the queue of all threads may hold,
+#define OTHERS_LOOP 100  // ... of which so many run in a row
+#define CALLS_BIT 4      // _PY_CALLS_TO_DO_BIT
 #define THREADS_MOST 1024
 
-// Where things are in one version. Offsets in bytes.
+// The offsets in one version, in bytes.
 struct Layout {
     unsigned main_interpreter; // in _PyRuntime
     unsigned main_thread;      // in _PyRuntime; 0: not needed
@@ -112,7 +112,8 @@ static uint64_t ends_of(const struct Queue *queue)
            (uint64_t)queue->layout->capacity * queue->layout->call_size;
 }
 
-// Whose place is free: 3.12 has a semaphore in memory of its own, 3.13 a byte.
+// *free: nobody has the queue's lock. That is a semaphore in memory of its own
+// in 3.12, a byte in 3.13. 0 or -ENOTSUP.
 static int read_lock(const struct Queue *queue, bool *free)
 {
     uint64_t at = queue->address + queue->layout->lock;
@@ -132,7 +133,7 @@ static int read_lock(const struct Queue *queue, bool *free)
     return error || value < 0 || value > 1 ? -ENOTSUP : 0;
 }
 
-// Does it hold what a queue holds, the main thread's or that of all?
+// Are these the numbers of a queue, the main thread's or that of all?
 static bool is_queue(const struct Queue *queue, bool all)
 {
     const int32_t most = all ? OTHERS_MOST : MAIN_MOST;
@@ -172,8 +173,8 @@ static int find_queue(struct Queue *queue)
     return found ? 0 : -ENOTSUP;
 }
 
-// What an interpreter that runs has there, and nothing else would: a recursion
-// limit, a lock that lies within its state, and that this is its own.
+// True for an interpreter that runs, and for hardly any other bytes: it has a
+// recursion limit, and a lock of its own within the state of CPython.
 static bool is_interpreter(const struct Queue *queue)
 {
     struct {
@@ -339,7 +340,8 @@ int Pending_ask(const struct Interpreter *interpreter, const char *script,
     return error;
 }
 
-// Where it is not alone, it becomes a call that does nothing.
+// Takes the call back. If others are behind it, it becomes a call that does
+// nothing.
 static void withdraw(const struct Queue *queue)
 {
     struct Symbol check;

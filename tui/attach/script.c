@@ -197,9 +197,9 @@ static bool is_locked(const char *folder)
     return locked;
 }
 
-// What somebody left who was killed. Where the process was asked already and
-// lives, it removes the folder itself when it comes to the script; but not
-// `own`, which waits for none any more.
+// Removes the folders of attaching programs that were killed. A process that
+// was asked already and lives removes the folder itself when it comes to the
+// script. That does not hold for `own`, which waits for none any more.
 static void remove_old(int tmp, pid_t own)
 {
     char path[64], here[64];

@@ -40,17 +40,17 @@ enum ScriptState { SCRIPT_WAITS, SCRIPT_BEGUN, SCRIPT_DONE };
 // in the program's own environment, or "". 0, or -errno with `why`.
 int Script_write(struct Script *script, pid_t pid, const char *verb,
                  const char *folder, char *why, size_t why_size);
-// Where it is done, `answer` has what went wrong, or "".
+// If the script is done, `answer` has its error, or "".
 enum ScriptState Script_look(const struct Script *script, char *answer,
                              size_t size);
 // True: it will not run any more. False: it has begun.
 bool Script_revoke(const struct Script *script);
-// Puts a mark there, for who comes later, should we be killed.
+// Makes a marker file there, for another viewer if this one is killed.
 #define SCRIPT_ASKED "asked"   // the process is about to be asked
 #define SCRIPT_SHARED "shared" // and more than one thread of it
 int Script_mark(const struct Script *script, const char *name);
-// Removes the folder, and those that others left who were killed. `only`: no
-// other request waits in the process.
+// Removes the folder, and those of viewers that were killed. `only`: no other
+// request waits in the process.
 void Script_remove(struct Script *script, bool only);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the annotate view remembers: which function it shows, its code as it
-// came last, its source, and the samples of the period. Draws nothing. One
-// thread.
+// The state of the annotate view: the function that it shows, its newest code,
+// its source, and the samples of the period. Draws nothing. One thread.
 #ifndef OCULAR_TUI_MODEL_ANNOTATE_STATE_H
 #define OCULAR_TUI_MODEL_ANNOTATE_STATE_H
 
@@ -21,7 +20,7 @@ struct AnnotateState {
     double period_s;    // seconds
     struct Source source;
     struct Annotation annotation;
-    bool replaced; // the function was made anew, and this is the newer one
+    bool replaced; // the program made the function again, and this is the newer
 };
 
 void AnnotateState_release(struct AnnotateState *state);

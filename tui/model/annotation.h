@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A listing together with its source: what each line of the annotate view is,
-// the samples of each source line, and which instructions are jump targets. The
-// annotate view makes it anew for each listing. One thread.
+// A listing together with its source: the kind of each line of the annotate
+// view, the samples of each source line, and the instructions that are jump
+// targets. The annotate view makes another for each listing. One thread.
 #ifndef OCULAR_TUI_MODEL_ANNOTATION_H
 #define OCULAR_TUI_MODEL_ANNOTATION_H
 

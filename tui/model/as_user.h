@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where we are root and watch another user's process, we open its files with
-// that user's rights and no more: the process chooses its directory and its
-// links. Called by export_file.c. One thread.
+// If we are root and watch another user's process, we open its files with that
+// user's rights and no more: the process chooses its directory and its links.
+// Called by export_file.c. One thread.
 #ifndef OCULAR_TUI_MODEL_AS_USER_H
 #define OCULAR_TUI_MODEL_AS_USER_H
 
@@ -13,7 +13,7 @@ struct AsUser {
     int group_count; // our own, to come back to; -1: we did not change them
 };
 
-// 0, also where there is nothing to do, or -EPERM: we cannot become that user.
+// 0, also if there is nothing to do, or -EPERM: we cannot become that user.
 int AsUser_begin(struct AsUser *as, const struct ProcessUser *user);
 void AsUser_end(struct AsUser *as); // makes us ourselves again
 

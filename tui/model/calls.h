@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who called whom, and how much CPU time that took, counted from the stacks of
-// the flame graph. The callers view shows it for windows of its own. One
-// thread.
+// Calls as pairs of caller and callee, and their CPU time, counted from the
+// stacks of the flame graph. The callers view shows it for windows of its own.
+// One thread.
 #ifndef OCULAR_TUI_MODEL_CALLS_H
 #define OCULAR_TUI_MODEL_CALLS_H
 

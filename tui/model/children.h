@@ -12,9 +12,8 @@ struct Children {
     unsigned untraced; // children that did not serve then
 };
 
-// Counts again where the newest count is some seconds old. `pid` is the traced
-// process's, as this viewer sees it. Where /proc hides processes, the count is
-// 0.
+// Counts again if the newest count is some seconds old. `pid` is the traced
+// process's, as this viewer sees it. If /proc hides processes, the count is 0.
 void Children_update(struct Children *children, pid_t pid, double now);
 
 #endif

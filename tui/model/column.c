@@ -5,7 +5,7 @@
 #include <math.h>
 #include <strings.h>
 
-// Where a column's numbers come from.
+// The origin of a column's numbers.
 enum Origin {
     COUNTED,
     SAMPLED, // shares: the column is there only while something samples them

@@ -37,9 +37,9 @@ enum ColumnId Column_find(const char *name);
 // How the key has changed since the baseline; NaN: a value is null, or the
 // baseline has none.
 double Column_change(enum ColumnId id, const struct Row *row);
-// What the column sorts by: its key, or the change of it.
+// The number that the column sorts by: its key, or the change of it.
 double Column_key(enum ColumnId id, const struct Row *row, bool baseline);
-// What FUNCTION and FILE sort by.
+// The text that FUNCTION and FILE sort by.
 const char *Column_text_key(enum ColumnId id, const struct Row *row);
 
 #endif

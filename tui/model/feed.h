@@ -24,7 +24,7 @@ struct Answer { // to a request of the user
     int error; // errno, if `failed`
     double progress;
     uint64_t bytes;
-    char text[1024]; // a stranger's words, or "": none
+    char text[1024]; // the process's words, not trusted; "": none
 };
 
 struct Feed {
@@ -34,14 +34,14 @@ struct Feed {
     double speed;                // of a replay: 1 is as recorded
     bool paused;
     bool ended;
-    char reason[320]; // why it ended
-    char notice[160]; // a stranger's words: why there is no snapshot yet, or ""
-    double rate_s;    // seconds between snapshots that we asked for
-    double heard_at;  // Feed_now() of the newest message
-    unsigned taken;   // messages since Feed_next last returned 0
-    double taking_since;       // Feed_now() of the first of them
-    bool more;                 // Feed_next stopped, though there may be more
-    struct Snapshot *newest;   // not yet taken; owned
+    char reason[320];        // why it ended
+    char notice[160];        // why there is no snapshot yet, not trusted; or ""
+    double rate_s;           // seconds between snapshots that we asked for
+    double heard_at;         // Feed_now() of the newest message
+    unsigned taken;          // messages since Feed_next last returned 0
+    double taking_since;     // Feed_now() of the first of them
+    bool more;               // Feed_next stopped, though there may be more
+    struct Snapshot *newest; // not yet taken; owned
     struct FlameTable *stacks; // not yet taken; owned
     struct Pending pending;
     struct FeedListing listing;
@@ -64,7 +64,7 @@ int Feed_fd(struct Feed *feed);               // to poll, or -1
 bool Feed_is_replay(const struct Feed *feed); // else a live process
 
 // Takes in what has arrived. 1: *answer is one to show, call again; 0: nothing
-// more for now. Where a process sends without pause this stops after a while;
+// more for now. If a process sends without pause, this stops after a while;
 // then Feed_has_more is true, and there is no need to wait for the descriptor.
 int Feed_next(struct Feed *feed, struct Answer *answer);
 bool Feed_has_more(const struct Feed *feed);

@@ -18,7 +18,7 @@ struct FeedListing {
     bool behind;            // a snapshot has come since the newest request
     struct Listing *newest; // not yet taken; owned
     int error;              // why there is none, as errno; 0: nothing is wrong
-    char why[256];          // a stranger's words
+    char why[256];          // the process's words, not trusted
     struct {
         uint64_t id;     // of the function for the recording; 0: none
         uint32_t number; // of its request under way; 0: not asked yet

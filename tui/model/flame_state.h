@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the flame view remembers: the newest stacks as a tree, the answers of
-// the last minute, which box is selected and which is zoomed in on. The callers
+// The state of the flame view: the newest stacks as a tree, the answers of the
+// last minute, the selected box and the one that is zoomed in on. The callers
 // view counts its windows from it, too. Draws nothing. One thread.
 #ifndef OCULAR_TUI_MODEL_FLAME_STATE_H
 #define OCULAR_TUI_MODEL_FLAME_STATE_H
@@ -24,8 +24,8 @@ struct FlameState {
     struct FlamePath search_selected;
     int top;           // depth of the first line of the body
     double asked_at;   // uptime, in s, of the snapshot that we asked after
-    double seen_at;    // the same of what came; 0: nothing yet
-    char refused[256]; // a stranger's words: why there is nothing; "": not so
+    double seen_at;    // uptime of the newest stacks; 0: none yet
+    char refused[256]; // why there are none, not trusted; "": no error
 };
 
 void FlameState_release(struct FlameState *state);

@@ -21,7 +21,7 @@ struct FlameBranch { // index 0 is the root: all threads
     uint32_t sibling; // the next child of the parent, by name; 0: none
     int depth;        // the root's is 0
     uint64_t id;      // NULL_U64: the root, or a stack cut off below
-    const char *name; // a stranger's, never NULL
+    const char *name; // not trusted, never NULL
     const char *file; // or NULL
     uint64_t line;
     double self; // share of a core, without children

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the viewer knows of the traced process: the newest snapshot, a row for
+// The viewer's knowledge of the traced process: the newest snapshot, a row for
 // each function with its history, and the user's choices about rows: sorting
 // and filter. It draws nothing and sends nothing. One thread.
 #ifndef OCULAR_TUI_MODEL_MODEL_H

@@ -35,7 +35,7 @@ int Recording_close(struct Recording *recording);
 void Recording_add(struct Recording *recording, const struct Message *message,
                    double now);
 // Returns the function whose code the recorder asks for next: the hottest one
-// that it has not asked for lately; 0: none.
+// that it has not asked for in a while; 0: none.
 uint64_t Recording_wish(struct Recording *recording,
                         const struct Snapshot *snapshot, double now);
 

@@ -20,10 +20,10 @@ int Replay_fd(struct Replay *replay);     // to poll; readable: a message is due
 // As Client_next. After the end of the recording it still answers: 1 or -EPIPE.
 // -EPROTO: the file is damaged, and nothing beyond that place is played.
 int Replay_next(struct Replay *replay, struct Message *message);
-// As Client_request; -ENOTSUP: only a live program can do that. Where the
+// As Client_request; -ENOTSUP: only a live program can do that. If the
 // recording has no answer, it answers with an error.
 int Replay_request(struct Replay *replay, struct Message *request);
-// Lets one more snapshot come, where it is not paced.
+// Lets one more snapshot come, if it is not paced.
 void Replay_step(struct Replay *replay);
 void Replay_pause(struct Replay *replay, bool paused);
 void Replay_speed(struct Replay *replay, double speed); // 1 = as recorded

@@ -98,10 +98,10 @@ double Row_self(const struct Row *row)
     return Row_u64(row->now->self_cycles) - row->base.self;
 }
 
-// Calls in the dark are not timed, nor are those of a caller while something
-// that it calls is dark: then what was timed is far below the calls' mean times
-// their number. Where all were timed the two differ by what the mean, which is
-// of the newest, has changed.
+// Calls of a dark function are not timed, nor are those of a caller while a
+// callee of it is dark. Then the timed cycles are far below the mean call times
+// the number of calls. If all calls were timed, the two differ only as the mean
+// does, which is of the newest calls.
 bool Row_spent_estimated(const struct Row *row)
 {
     double expected = likely_calls(row) * row->now->avg_cycles;
@@ -124,7 +124,7 @@ double Row_total(const struct Row *row)
 {
     double timed = Row_u64(row->now->total_cycles) - row->base.total;
 
-    // What ran in it in the dark is part of it, too.
+    // The time that ran in it while it was dark is part of it, too.
     return !Row_calls_exact(row) && Row_spent_estimated(row)
                ? fmax(or_zero(timed), Row_spent(row))
                : timed;

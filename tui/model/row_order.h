@@ -21,7 +21,7 @@ struct OrderWish {
 // filter stand in the table's order.
 size_t RowOrder_make(uint32_t *order, const struct RowTable *table,
                      const struct OrderWish *wish, size_t *hidden);
-// Does the row pass a filter, or match a search? Where one thread is chosen, a
+// Does the row pass a filter, or match a search? If one thread is chosen, a
 // function without a share of it never does.
 bool RowOrder_matches(const struct Row *row, const char *text);
 

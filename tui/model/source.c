@@ -23,8 +23,8 @@
 
 // --- Finding it
 
-// Returns a descriptor that only names the file, or -errno. Where the path
-// leads through an archive, *member is the rest of it, else "".
+// Returns a descriptor that only names the file, or -errno. If the path leads
+// through an archive, *member is the rest of it, else "".
 static int find_file(const struct SourceWish *wish, struct stat *file,
                      char member[PATH_MAX])
 {

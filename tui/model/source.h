@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The source of a function, read from disk as the traced process sees it. The
-// path is a stranger's: we open only regular files, never wait, read up to a
-// size, and stay below the process's root. Owned by the annotate view. One
-// thread.
+// path comes from the process and is not trusted: we open only regular files,
+// never wait, read up to a size, and stay below the process's root. Owned by
+// the annotate view. One thread.
 #ifndef OCULAR_TUI_MODEL_SOURCE_H
 #define OCULAR_TUI_MODEL_SOURCE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Callers and callees of one function as a tree, as far as it is unfolded, made
 // of the call edges of a snapshot or of the calls of a window. The callers view
-// owns it and builds it anew for each frame. One thread.
+// owns it and builds it for each frame. One thread.
 #ifndef OCULAR_TUI_MODEL_TREE_H
 #define OCULAR_TUI_MODEL_TREE_H
 

@@ -21,7 +21,7 @@ struct Window {
                       // not known, as nothing ran
 };
 
-// What a share rests on.
+// The number of samples behind a share.
 enum Basis {
     BASIS_NONE,  // no sample in the window, or null
     BASIS_TRACE, // less than one sample
