@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many timelines forked children may write: a number that a process shares
-// with all that it forks.
+// The number of timelines that forked children may still write. A process
+// shares it with all that it forks.
 #ifndef OCULAR_PYTHON_MODULE_CHILD_FILES_H
 #define OCULAR_PYTHON_MODULE_CHILD_FILES_H
 

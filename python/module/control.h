@@ -6,7 +6,7 @@
 
 #include "python/hooks/state.h"
 
-// What the package hands over, checked by it. Lists of str.
+// The settings that the package hands over, checked by it. Lists of str.
 struct Request {
     struct Config config;
     PyObject *exclude;
@@ -17,13 +17,13 @@ struct Request {
 // 0, or -1 with an exception; nothing is left behind after an error.
 int Control_start(struct State *state, const struct Request *request);
 // (snapshot, report, trace path or None, error text or None, exception or
-// None); a new reference. None where nothing is traced; NULL with an exception
-// on trouble. `write`: the timeline goes to its file, and progress, seconds,
+// None); a new reference. None if nothing is traced; NULL with an exception on
+// trouble. `write`: the timeline goes to its file, and progress, seconds,
 // make_page and the last of the five are final_timeline.h's.
 PyObject *Control_stop(struct State *state, bool write, PyObject *progress,
                        double seconds, PyObject *make_page);
-// The same for who wants no results: of 20 000 functions they take 0.1 s to
-// make, in which no other thread runs.
+// The same without results: for 20 000 functions they take 0.1 s, in which no
+// other thread runs.
 void Control_end(struct State *state);
 PyObject *Control_snapshot(struct State *state);                 // dict
 PyObject *Control_export(struct State *state, const char *path); // bytes

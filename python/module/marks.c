@@ -6,7 +6,7 @@
 #include "python/service/service.h"
 #include "tracer/timeline/mark.h"
 
-#define NUMBERS ((1u << 28) - 1) // of spans; then they begin anew
+#define NUMBERS ((1u << 28) - 1) // of spans; then numbering starts again
 
 static bool has_timeline(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the program says in its timeline: marks and spans.
+// Marks and spans that the program puts into its timeline.
 #ifndef OCULAR_PYTHON_MODULE_MARKS_H
 #define OCULAR_PYTHON_MODULE_MARKS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What Ocular knows of its own cost, for tests and measuring programs:
-// functions of the module. Interpreter's lock held.
+// Ocular's own cost, for tests and measuring programs: functions of the module.
+// Interpreter's lock held.
 #ifndef OCULAR_PYTHON_MODULE_MEASURES_H
 #define OCULAR_PYTHON_MODULE_MEASURES_H
 

@@ -182,8 +182,8 @@ static PyObject *stop_serving(PyObject *module, PyObject *unused)
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-// On the activation thread, seconds after the last viewer has left. Whoever
-// comes meanwhile stays, and waits for the next session.
+// On the activation thread, seconds after the last viewer has left. A viewer
+// that comes meanwhile stays, and waits for the next session.
 static void disarm(void)
 {
     ocular_state.engine.session->hands_over = true;
@@ -347,7 +347,7 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-// An import may fail half-way and be tried again: all of it is done anew then,
+// An import may fail half-way and be tried again. Then all of it is done again,
 // but for the engine, which traced code may point to.
 static int initialise_state(struct State *state)
 {

@@ -18,19 +18,20 @@
 // In a header of CPython's own from 3.13 on, and exported by all.
 extern const PyConfig *_Py_GetConfig(void);
 
-// What waits to run, or has begun. One in a process, as the main program is.
+// The program that waits to run, or has begun. One in a process, as the main
+// program is.
 static struct Program {
     // Starts the trace, called once: when the program's first code is about to
     // run. NULL: it has been called, or no program waits for its first code.
     PyObject *begin;
     bool is_module; // that a Python function finds and runs: runpy
-    _PyFrameEvalFunction evaluate; // what ran frames before the program waited
+    _PyFrameEvalFunction evaluate; // ran frames before the program waited
 } the_program;
 
 // --- The first frame -------------------------------------------------------
 
-// Not what CPython runs to get at the program: a codec's module, or runpy,
-// which is frozen.
+// False for code that CPython runs to get at the program: a codec's module, or
+// runpy, which is frozen.
 static bool is_first_code(const struct Program *program,
                           const PyCodeObject *code)
 {
@@ -48,7 +49,7 @@ static PyObject *evaluate_first(PyThreadState *thread,
                                 struct _PyInterpreterFrame *frame,
                                 int throwing);
 
-// Whoever has put a function of his own over ours keeps it.
+// If another tool has put its own function over ours, that one stays.
 static void stop_waiting(struct Program *program)
 {
     PyInterpreterState *interpreter = PyInterpreterState_Get();

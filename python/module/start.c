@@ -18,8 +18,8 @@ const char Start_doc[] =
     "it, BY_PROGRAM, BY_ACTIVATION (serve), or, in a child (on_fork), "
     "BY_CHILD or BY_WRITING_CHILD: the timeline is written at stop.";
 
-// What has started by itself makes room for what is asked for; who looks at it
-// will look at that.
+// A session that has started by itself makes room for the requested one. Its
+// viewers stay, and get the snapshots of that.
 static void make_room(struct State *state)
 {
     if (state->phase != PHASE_TRACING ||

@@ -161,7 +161,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     snapshot->python = Snapshot_text(snapshot, engine->python);
     snapshot->mode = Snapshot_text(snapshot, session->config.mode);
     snapshot->threshold = session->config.threshold;
-    // Not by the counter, which may start anew where the machine sleeps.
+    // Not by the counter, which may start from 0 if the machine sleeps.
     snapshot->uptime_s = at.now - at.started;
     snapshot->tsc_hz = at.hz;
     snapshot->lost = totals.lost;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who called a function: each caller's part of the time that samples found in
-// the function and in what it called, over the whole run. For the report.
+// The callers of a function: each caller's part of the time that samples found
+// in the function and in its callees, over the whole run. For the report.
 #ifndef OCULAR_TRACER_SESSION_CALLED_FROM_H
 #define OCULAR_TRACER_SESSION_CALLED_FROM_H
 

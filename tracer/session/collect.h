@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the collector does: drains rings into the timeline, builds snapshots and
+// The collector's work: it drains rings into the timeline, builds snapshots and
 // listings when somebody wants one, publishes them, and frees ended thread
 // records, and retired code after a grace period. It never touches a Python
 // object.
@@ -13,12 +13,12 @@
 void Collect_init(struct Session *session);
 // No hook runs any more.
 void Collect_release(struct Session *session);
-// Moves what is in the rings into the timeline, and the names of what was
-// retired to where they are kept: all of it, when it returns. What the thread
-// does each time; any other may, but not with the interpreter's lock.
+// Moves all events in the rings into the timeline, and the names of retired
+// code to those that are kept for it. The collector's thread does it each time;
+// any other may, but not with the interpreter's lock.
 void Collect_drain(struct Session *session);
-// The same, then builds a snapshot and publishes it. The thread, or whoever has
-// stopped it.
+// The same, then builds a snapshot and publishes it. The collector's thread, or
+// the one that has stopped it.
 void Collect_build(struct Session *session);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-// What comes sooner wakes us: a request, a ring that is half full.
+// The longest sleep. A request, or a ring that is half full, wakes it sooner.
 #define PAUSE_MS 1000
 #define STACK_BYTES (256u << 10)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The thread ("ocular-collect") that sleeps until somebody wants a snapshot or
-// something is due, has that done, and wakes up who waits. What it does is said
-// in collect.h.
+// something is due, has that done, and wakes the threads that wait for it. Its
+// work is in collect.h.
 #ifndef OCULAR_TRACER_SESSION_COLLECTOR_H
 #define OCULAR_TRACER_SESSION_COLLECTOR_H
 
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What is done on the thread, which holds no lock of its own then.
+// The work on the thread, which holds no lock of its own meanwhile.
 struct CollectorWork {
     void *context;
     sem_t *due; // posted when there is something to do

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a session has cost, as its clocks and counters say: hooks, threads,
+// The overhead of a session, by its clocks and counters: hooks, threads,
 // samples. The account reads it (tracer/budget/account.h).
 #ifndef OCULAR_TRACER_SESSION_COSTS_H
 #define OCULAR_TRACER_SESSION_COSTS_H

@@ -11,7 +11,7 @@
 #include "tracer/session/roll.h"
 #include "tracer/timeline/timeline.h"
 
-// Where they come from; all borrowed.
+// The sources of the counters; all borrowed.
 struct CounterSource {
     struct Account *account;
     struct Registry *registry;

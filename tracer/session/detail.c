@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What is known of each instruction follows from the sites behind it. Control
-// that runs through an instruction straight to a site has executed it at least
-// as often as the site was hit, unless something jumps in between: then the
-// site says nothing. More often, where an exception left the block half-way:
-// so the hits are a floor, and exact only at the site itself or where every
-// call is known to have returned.
+// The counts of an instruction follow from the sites behind it. If control runs
+// straight from an instruction to a site, the instruction ran at least as often
+// as the site was hit. If a jump may come in between, the site says nothing. An
+// instruction ran more often if an exception left its block half-way. So the
+// hits are a floor, and exact only at the site itself, or if every call is
+// known to have returned.
 #include "tracer/session/detail.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -310,8 +310,8 @@ static void spread_entry(struct Walk *walk, const struct Totals *totals)
 
 // --- Precise mode ---
 
-// What a RESUME, which has no event of its own, must have run at least: what
-// only it leads to.
+// The least number of runs of a RESUME, which has no event of its own: that of
+// the next instruction, if nothing else leads there.
 static uint64_t resumed(const struct Walk *walk, size_t row)
 {
     if (row + 1 == walk->count || walk->steps[row + 1].target)
@@ -352,7 +352,7 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
             at->hits = resumed(walk, row);
         }
     }
-    // What comes before, and the first RESUME, every call runs.
+    // Every call runs the first RESUME and the instructions before it.
     for (row = 0; row < walk->count && !begun && !totals->resumes; row++) {
         const struct Site *end, *site = sites_of(walk, row, &end);
 

@@ -14,15 +14,15 @@ struct DetailRow {
     uint8_t opcode;        // base
     uint8_t oparg;         // the low byte; EXTENDED_ARG rows are folded away
     uint32_t argument;     // whole
-    uint8_t live;          // what is known to be there: specialised, or base
+    uint8_t live;          // the last known opcode: specialised, or base
     bool specialized_once; // it has been seen specialised, now or before
     bool jitted;           // an executor is entered here
     bool site;             // instrumentable and not redundant
     bool dark;
     uint64_t hits; // never more than its executions; 0 and not exact: unknown
     bool exact;    // else hits is a floor
-    uint64_t samples;   // samples that found it running here, or in
-                        // what it had called there that is nobody's
+    uint64_t samples;   // samples that found it running here, or in code
+                        // without a record that it had called
     uint64_t c_samples; // of these, in C
     double cycles; // per execution, the block's spread evenly; in precise mode
                    // its own, of the generic opcode; NaN: unknown

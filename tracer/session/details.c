@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What looking costs is bounded here: a function's listing is made five times a
-// second at most, once for all who look at it, and all listings together take a
-// fixed part of a core, a smaller one while the budget is overdrawn. Who asks
-// more often waits.
+// The cost of viewers of code is bounded here. A function's listing is made
+// five times a second at most, once for all its viewers, and all listings
+// together take a fixed part of a core, a smaller one while the budget is
+// overdrawn. A viewer that asks more often waits.
 #include "tracer/session/details.h"
 #include "ipc/base/now.h"
 
@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define PERIOD_NS 200000000ull      // between two listings of a function
-#define DEBT_PERIOD_NS 950000000ull // where the budget is overdrawn
+#define DEBT_PERIOD_NS 950000000ull // if the budget is overdrawn
 #define CORE_PART 0.0025            // of a core that listings may take
 #define DEBT_PART 0.0005
 #define TEXT_NS                                                                \
@@ -261,8 +261,8 @@ static unsigned take_wishes(struct Details *details, uint32_t id,
     return count;
 }
 
-// Whoever asks while the listing is made waits for the next one: it is to be
-// made after the request has come.
+// A viewer that asks while the listing is made waits for the next one: a
+// listing is made after its request has come.
 static void answer(struct Details *details, const struct DetailEntry *entry)
 {
     const struct DetailsSource *source = &details->source;
@@ -286,7 +286,7 @@ static void answer(struct Details *details, const struct DetailEntry *entry)
 
 // --- When ------------------------------------------------------------------
 
-// When this wish may be granted.
+// The time from which this request may be answered.
 static uint64_t due_ns(const struct Details *details,
                        const struct DetailEntry *entry,
                        const struct DetailWish *wish)
@@ -302,8 +302,8 @@ static uint64_t due_ns(const struct Details *details,
     return due;
 }
 
-// The wish that is due first, and when; UINT64_MAX: there is none. New ones are
-// given an entry.
+// Finds the request that is due first, and when; UINT64_MAX: there is none. New
+// ones get an entry.
 static uint64_t next_wish(struct Details *details, struct DetailWish *wish)
 {
     struct DetailWish wishes[DETAILS_WISHES];

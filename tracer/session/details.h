@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Viewers that look at a function's code: who has asked for which, what its
-// arguments are called once the governor has said so, and when the next listing
-// may be made. While nobody asks nothing is made, and what was kept goes. A
+// Viewers of functions' code: the function that each has asked for, the text of
+// its operands as soon as the governor has read it, and the time of the next
+// listing. While nobody asks nothing is made, and what was kept is freed. A
 // mutex, held for a few instructions; the server's thread asks, the collector
 // answers, the governor delivers operand text.
 #ifndef OCULAR_TRACER_SESSION_DETAILS_H
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #define DETAILS_WISHES 128 // viewers, each has one at most
-#define DETAILS_KEPT 128   // functions that are looked at: one a wish at most
+#define DETAILS_KEPT 128   // functions that viewers show, one for each at most
 
 struct DetailWish {
     uint64_t viewer;
@@ -23,7 +23,7 @@ struct DetailWish {
     uint64_t asked_ns;
 };
 
-struct DetailEntry { // a function that is looked at; the collector's
+struct DetailEntry { // a function that viewers show; the collector's
     uint32_t id;     // 0 = free
     struct OperandText *text;
     bool asked;        // for the text
@@ -31,8 +31,8 @@ struct DetailEntry { // a function that is looked at; the collector's
     uint64_t used_ns;
 };
 
-// What listings are made of, and where they go. The collector's thread, but for
-// `wake`, and for `answer`, which is any's.
+// The source of listings, and their way to viewers. The collector's thread, but
+// for `wake`, and for `answer`, which any thread may call.
 struct DetailsSource {
     void *context;
     // 0 and the listing; -ENOENT: the function has gone, or -ENOMEM. `text`

@@ -51,7 +51,7 @@ static void clear_callers(struct Engine *engine, struct Code *code)
     }
 }
 
-// A stretch in which it was dark is over: the timeline is told.
+// A dark stretch is over: it becomes an event of the timeline.
 static void end_dark(struct Engine *engine, struct Code *code)
 {
     uint64_t since = atomic_exchange_explicit(&code->cold.dark_since, 0,

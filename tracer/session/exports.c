@@ -27,7 +27,7 @@ static struct Timeline *timeline(void *context)
     return ((struct Session *)context)->timeline;
 }
 
-// In two passes, the first of which counts. Where memory is out none is listed.
+// In two passes, the first of which counts. If memory is out, none is listed.
 static void list_dark(struct Registry *registry, struct PerfettoTrace *trace)
 {
     const struct Code *code;

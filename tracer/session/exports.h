@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a session's exports write: its timeline, and who it is.
+// The input of a session's exports: its timeline, and its process.
 #ifndef OCULAR_TRACER_SESSION_EXPORTS_H
 #define OCULAR_TRACER_SESSION_EXPORTS_H
 

@@ -19,7 +19,7 @@ static void fill_shares(struct Function *f, const struct Code *code,
     f->run_share = ShareValue_total(&code->share.cpu, at->sampled);
     f->samples = Counter_get(&code->share.samples);
     f->run_samples = Counter_get(&code->share.run_samples);
-    if (!at->sees) // of lately nothing is known
+    if (!at->sees) // the window is unknown
         return;
     f->cpu_share = ShareValue_window(&code->share.cpu, at->sampled);
     f->share = f->cpu_share;
@@ -28,7 +28,8 @@ static void fill_shares(struct Function *f, const struct Code *code,
     f->c_share = ShareValue_window(&code->share.in_c, at->sampled);
 }
 
-// Who its time is for; those that have gone are among the others (a null id).
+// The callers that its time is for; those that have gone are among the others
+// (a null id).
 static bool fill_callers(struct Arena *arena, struct Function *f,
                          const struct Code *code, const struct Moment *at)
 {
@@ -255,9 +256,9 @@ static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
     return dark == sites ? STATE_DARK : STATE_PARTIAL;
 }
 
-// s since the newest hit. Where calls are seen and none of them can be timed,
-// as something that they call is dark, it is the newest that could be that
-// counts.
+// s since the newest hit. If calls are seen but none of them can be timed,
+// since something that they call is dark, it is s since the newest call that
+// could be timed.
 static double age_of(const struct Code *code, const struct Moment *at)
 {
     uint64_t seen = Counter_get(&code->hot.last_seen);

@@ -11,7 +11,7 @@
 
 struct Session;
 
-// What the functions' figures are computed with.
+// The input for all functions' figures.
 struct Moment {
     struct Session *session;
     struct Registry *registry;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a call calls is read off the bytecode: what is to be called is loaded
-// before its arguments, marked as such, and each call takes the newest one
-// that has not been called yet.
+// Finds the callee of each call in the bytecode. The callable is loaded before
+// its arguments, and marked as such. Each call takes the newest one that has
+// not been called yet.
 #include "tracer/session/listing_builder.h"
 
 #include <math.h>

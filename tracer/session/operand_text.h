@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the arguments of one code object's instructions are called: its names,
-// variables and constants as short printable text. Filled by
-// python/service/operand_reader.c with the interpreter's lock held, in as many
-// slices as it takes; read-only afterwards, any thread.
+// The arguments of one code object's instructions as text: its names, variables
+// and constants, short and printable. Filled by python/service/operand_reader.c
+// with the interpreter's lock held, in as many slices as it takes; read-only
+// afterwards, any thread.
 #ifndef OCULAR_TRACER_SESSION_OPERAND_TEXT_H
 #define OCULAR_TRACER_SESSION_OPERAND_TEXT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What viewers find where nothing is traced; see the header.
+// The answers for viewers while nothing is traced; see the header.
 #include "tracer/session/persistent_server.h"
 
 #include <errno.h>

@@ -21,7 +21,7 @@ static double calls_of(const struct Code *code, uint64_t ticks, double hz)
            Spans_missed(code, ticks, hz) / Code_calls_an_entry(code);
 }
 
-// What has gone keeps its name, as long as nothing is reclaimed.
+// A function that has gone keeps its name, as long as nothing is reclaimed.
 static void describe(struct Session *session, const struct FlameTable *table,
                      struct Profile *profile)
 {

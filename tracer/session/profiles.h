@@ -10,8 +10,8 @@
 // The file of that name: 0, -ENOTSUP: nothing is sampled, or -ENOMEM. Any
 // thread, without the interpreter's lock.
 int Profiles_make(struct Session *session, const char *path, struct Bytes *out);
-// Where a profile is to be written at the end, the sampler is about to go: its
-// stacks stay.
+// Called when the sampler is about to go. If a profile is to be written at the
+// end, its stacks stay.
 void Profiles_keep(struct Session *session);
 
 #endif

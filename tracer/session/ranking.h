@@ -12,10 +12,10 @@ struct Ranked { // one of the two, the other is NULL
 };
 
 // Less than 0: `a` comes first. By the share of the whole run; then by self
-// cycles, total cycles and calls. What is null counts as nothing.
+// cycles, total cycles and calls. A null counts as 0.
 int Ranking_compare(const struct Ranked *a, const struct Ranked *b);
-// The first `room` functions, or all if there are fewer: how many. The row that
-// sums up what has no row of its own is none.
+// Returns the first `room` functions, or all if there are fewer, and their
+// number. The row that sums up those without a row is left out.
 size_t Ranking_first(const struct Snapshot *snapshot, struct Ranked *first,
                      size_t room);
 // The row of the retired that sums up the others, or NULL.

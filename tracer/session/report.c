@@ -94,7 +94,7 @@ static uint64_t run_samples(const struct Snapshot *snapshot)
     return sum;
 }
 
-// What the order of the functions follows instead of shares.
+// Names the order of the functions, if there are no shares.
 static void put_order(struct Bytes *out, const struct Snapshot *snapshot)
 {
     Figure_print(
@@ -103,7 +103,7 @@ static void put_order(struct Bytes *out, const struct Snapshot *snapshot)
                             : "");
 }
 
-// Where the samples came from.
+// The source of the samples.
 static void put_source(struct Bytes *out, const struct Snapshot *snapshot)
 {
     if (snapshot->sampler_signal == NULL_U64)

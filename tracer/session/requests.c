@@ -15,10 +15,10 @@
 #define DEBTORS_MOST_S 1.7  // or two: after 3 s a viewer calls it silent
 #define DEBTORS_PATIENCE 10 // snapshots in debt, one after the other
 
-// What is built for viewers is part of the overhead: while that is over the
-// budget they get a snapshot every second at most, every two where it stays so
-// or the program pauses and has spent what it may, and who has just come makes
-// do with the last one.
+// Snapshots for viewers are part of the overhead. While that is over the
+// budget, viewers get one a second at most. They get one in two seconds if it
+// stays so, or if the program pauses and has spent its allowance. A new viewer
+// gets the last one.
 static void want(void *context, bool first)
 {
     struct Session *session = context;

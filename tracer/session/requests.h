@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What viewers see of a session and ask of it, on the server's thread: fresh
-// snapshots, as often as the budget allows, and the requests of the wire.
+// The session as viewers see it, on the server's thread: fresh snapshots, as
+// often as the budget allows, and the requests of the wire.
 #ifndef OCULAR_TRACER_SESSION_REQUESTS_H
 #define OCULAR_TRACER_SESSION_REQUESTS_H
 
 #include "tracer/session/session.h"
 
-// What a server is to show while the session runs.
+// The source of a server while the session runs.
 struct ServerSource Requests_source(struct Session *session);
 
 // An answer to a viewer, if anybody serves. `session` is a struct Session: a

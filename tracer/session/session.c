@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What any thread may ask of a session that runs. See session.h.
+// Requests of any thread to a session that runs. See session.h.
 #include "tracer/session/session.h"
 
 #include <errno.h>

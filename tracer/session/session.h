@@ -91,8 +91,8 @@ int Session_set_budget(struct Session *session, double budget);
 // Hits that armed code may have in a second; 0: they count for good, as no
 // budget is held. Any thread.
 uint64_t Session_second_hits(const struct Session *session);
-// Why there are no shares of lately, though they are wanted: in words. NULL:
-// there are. Any thread.
+// Why there are no shares of the window, though they are wanted: in words.
+// NULL: there are. Any thread.
 const char *Session_sampler_trouble(const struct Session *session);
 // Describes the events that the timeline has forgotten although a file was to
 // take them. False: there are none. Any thread.

@@ -61,7 +61,7 @@ static struct Thread *row_of(struct Rows *rows, const bool *joined,
         struct Thread *row = &rows->threads[i];
 
         if (row->tid == (uint64_t)traced->tid &&
-            // What is joined has a name.
+            // A joined row has a name.
             // NOLINTNEXTLINE(*-core.NonNullParamChecker)
             (!joined[i] || strcmp(row->name, traced->name) == 0))
             return row;

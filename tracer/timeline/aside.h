@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the collector puts into the track of our own threads: values of
-// counters, instructions that were seen to be specialised, and functions that
-// are armed again, or gone, after they were dark.
+// The events that the collector puts into the track of our own threads: values
+// of counters, instructions that were seen to be specialised, and functions
+// that are armed again, or gone, after they were dark.
 #ifndef OCULAR_TRACER_TIMELINE_ASIDE_H
 #define OCULAR_TRACER_TIMELINE_ASIDE_H
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ENCODED_BYTES (16u << 20) // the table begins anew above this
+#define ENCODED_BYTES (16u << 20) // above this the table is emptied
 #define ENCODED_OVERREAD 16u      // bytes that may be read behind a piece
 
 struct EncodedPiece {

@@ -14,7 +14,8 @@ static void put(struct Bytes *out, const char *text)
     Bytes_put(out, text, strlen(text));
 }
 
-// As py-spy has it: name (file:line). What ends a function is not in it.
+// A label as py-spy has it: name (file:line), without the characters that would
+// end it.
 static void put_label(struct Bytes *out, const struct ProfileFunction *function)
 {
     char text[LABEL], place[LABEL];

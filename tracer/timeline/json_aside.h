@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What stands beside the calls in the JSON file: marks and spans of the
-// program, counters, instructions that were specialised, stretches in which a
-// function was dark; and steps of tasks. json_trace.c's.
+// Everything beside the calls in the JSON file: marks and spans of the program,
+// counters, instructions that were specialised, stretches in which a function
+// was dark; and steps of tasks. json_trace.c's.
 #ifndef OCULAR_TRACER_TIMELINE_JSON_ASIDE_H
 #define OCULAR_TRACER_TIMELINE_JSON_ASIDE_H
 

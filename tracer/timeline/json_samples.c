@@ -73,7 +73,7 @@ static uint64_t find_node(struct JsonWriter *json,
     return number;
 }
 
-// What ran in no traced function has no stack, and is none here.
+// A sample that found no traced function has no stack, and is left out.
 int JsonSamples_put(struct TraceWriter *writer, uint64_t ns,
                     const struct TimelineSample *sample)
 {

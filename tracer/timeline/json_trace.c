@@ -16,7 +16,7 @@
 
 // --- Events: pieces that are there already, and digits -----------------------
 
-// What is around an event's time: a prefix, the entry's name, `key`.
+// The text around an event's time: a prefix, the entry's name, `key`.
 static uint8_t *put_head(struct JsonWriter *json, const struct Prefix *prefix,
                          const struct EncodedEntry *entry, const char *key,
                          uint64_t ticks)

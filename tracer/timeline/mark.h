@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a program says in its own timeline: a mark, or where a span begins or
-// ends; and which of its tasks takes a step. In the ring it is its text, eight
-// bytes an event, and then the event that the text is of; so it is bounded,
-// spilled and forgotten as calls are.
+// A mark or a span's begin or end that the program puts into its timeline, or
+// the task whose step a call is. In the ring it is its text, eight bytes an
+// event, and then the event that the text belongs to. So it is bounded, spilled
+// and forgotten as calls are.
 #ifndef OCULAR_TRACER_TIMELINE_MARK_H
 #define OCULAR_TRACER_TIMELINE_MARK_H
 
@@ -39,7 +39,7 @@ void MarkText_add(struct MarkText *text, const struct Event *event);
 // Something is missing: what was there is of no mark.
 void MarkText_clear(struct MarkText *text);
 // The mark that ends with `event`. Its texts are in `text` until the next call.
-// Where they are not whole its name is "(lost)".
+// If they are not whole, its name is "(lost)".
 struct Mark MarkText_take(struct MarkText *text, const struct Event *event);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who a function id is, also after its code object has gone: the names of
-// retired code are kept, a bounded number of them, for the timeline. The
-// collector adds; any thread asks.
+// The name of a function id, also after its code object has gone: a bounded
+// number of names of retired code is kept for the timeline. The collector adds;
+// any thread asks.
 #ifndef OCULAR_TRACER_TIMELINE_NAMES_H
 #define OCULAR_TRACER_TIMELINE_NAMES_H
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the file is called that is written at stop. Any thread.
+// The name of the file that is written at stop. Any thread.
 #ifndef OCULAR_TRACER_TIMELINE_OUTPUT_NAME_H
 #define OCULAR_TRACER_TIMELINE_OUTPUT_NAME_H
 
 #include <limits.h>
 
-// The file to write at stop: `output`, or, where that exists, a name with the
-// pid (and a number) in it.
+// The file to write at stop: `output`, or, if that exists, a name with the pid
+// (and a number) in it.
 void OutputName_choose(const char *output, char path[PATH_MAX]);
 // `output` with the pid in it: a child's own.
 void OutputName_own(const char *output, char path[PATH_MAX]);

@@ -52,8 +52,8 @@ static int add_arguments(struct Bytes *out, const struct Mark *mark)
     return 0;
 }
 
-// What may overlap has a track each, since slices of one track must nest.
-// Perfetto shows those of a name and a parent as one.
+// Slices that may overlap have a track each, since slices of one track must
+// nest. Perfetto shows the tracks of one name and one parent as one.
 static int put_track(struct Pftrace *pf, uint64_t track, uint64_t parent,
                      const char *name)
 {

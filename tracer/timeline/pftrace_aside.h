@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stands beside the calls in Perfetto's protobuf: marks and spans of the
+// Everything beside the calls in Perfetto's protobuf: marks and spans of the
 // program, counters, instructions that were specialised, stretches in which a
 // function was dark; and steps of tasks. pftrace.c's.
 #ifndef OCULAR_TRACER_TIMELINE_PFTRACE_ASIDE_H

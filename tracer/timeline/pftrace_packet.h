@@ -44,7 +44,7 @@ void Pftrace_add_interned(struct Bytes *out, unsigned field, uint64_t iid,
                           const char *name);
 // A track's number in the file, of one that is unique in the process.
 uint64_t Pftrace_uuid(const struct Pftrace *pf, uint64_t number);
-// What packets are of from here on: this track. 0 or -errno.
+// From here on packets are of this track. 0 or -errno.
 int Pftrace_begin_track(struct Pftrace *pf, uint64_t uuid);
 // The next track begins a sequence, which no names are known in.
 void Pftrace_end_sequence(struct Pftrace *pf);

@@ -99,7 +99,7 @@ static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
     return error ? 0 : number;
 }
 
-// What ran in no traced function has no stack, and is none here.
+// A sample that found no traced function has no stack, and is left out.
 int PftraceSamples_put(struct TraceWriter *writer, uint64_t ns,
                        const struct TimelineSample *sample)
 {

@@ -91,7 +91,7 @@ static int by_place(const void *a, const void *b)
     return order;
 }
 
-// What is not known counts as nothing beside what is.
+// Adds; an unknown number (NaN) counts as 0 beside a known one.
 static void add(double *to, double from)
 {
     if (isnan(*to))

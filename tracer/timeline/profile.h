@@ -41,9 +41,9 @@ int Profile_init(struct Profile *profile, const struct FlameTable *table);
 // Code objects of one name and place become one function, whose calls are added
 // up. Once names and calls are set.
 void Profile_merge(struct Profile *profile);
-// A table that is full counts its smallest rows as their callers. What is more
-// than a function's own time goes to a row below each of its own. After the
-// merge; needs `self_ns`.
+// A table that is full counts its smallest rows as their callers. Time beyond a
+// function's own goes to a row below each of its rows. After the merge; needs
+// `self_ns`.
 void Profile_divide(struct Profile *profile);
 void Profile_release(struct Profile *profile);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What Python's pstats reads: a marshalled dictionary, as cProfile leaves one,
+// A file for Python's pstats: a marshalled dictionary, as cProfile leaves one,
 //   {(file, line, name): (calls, calls, own s, s with callees,
 //                         {caller's key: the same four})}
 // Seconds are sampled CPU time, calls are counted or estimated. The format of
@@ -138,8 +138,8 @@ static struct Cost *cost_of(struct Cost *costs, size_t *count, uint32_t caller)
     return &costs[i];
 }
 
-// What its callers have of a function that has these rows, and, returned, all
-// of it.
+// The cost of a function that has these rows for each of its callers, in
+// `costs`. Returns the sum of all.
 static struct Cost sum_of(const struct Profile *profile, const double *totals,
                           const uint32_t *rows, size_t row_count,
                           struct Cost *costs, size_t *count)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What Python's pstats reads. profile_file.c calls it; any thread.
+// Writes a file for Python's pstats. profile_file.c calls it; any thread.
 #ifndef OCULAR_TRACER_TIMELINE_PSTATS_H
 #define OCULAR_TRACER_TIMELINE_PSTATS_H
 

@@ -169,7 +169,7 @@ static int say(struct Replay *replay, const struct Event *event)
                                         &mark);
 }
 
-// Where the call's own event was lost, it is of another one.
+// If the event of the call itself was lost, the mark is of another call.
 static int begin_task(struct Replay *replay, const struct Event *event,
                       bool entered)
 {

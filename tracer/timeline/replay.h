@@ -23,7 +23,7 @@ enum CallBegin {
     CALL_RESUMED  // a call that was parked goes on
 };
 
-// What a replay tells; each returns 0, or -errno to stop it.
+// The callbacks of a replay; each returns 0, or -errno to stop it.
 struct ReplayTarget {
     void *context;
     int (*begin)(void *context, uint64_t ticks, uint32_t id,
@@ -40,8 +40,8 @@ struct ReplayTarget {
     // open call, 0 = none.
     int (*mark)(void *context, uint64_t ticks, const struct Event *event,
                 uint32_t inside);
-    // What the program said. A span's end has a beginning, on this thread; a
-    // beginning may have no end.
+    // A mark or a span of the program. A span's end has a beginning, on this
+    // thread; a beginning may have no end.
     int (*said)(void *context, uint64_t ticks, const struct Mark *mark);
 };
 

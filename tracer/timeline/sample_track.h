@@ -27,7 +27,7 @@ struct TimelineSample {
     size_t depth;
 };
 
-// Where memory is out it is not recorded.
+// If memory is out, the sample is not recorded.
 void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
                      const struct TimelineSample *sample);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The time up to which a native thread id has been written: the kernel uses ids
 // again, and the next thread's events must not be earlier than those of the
-// one before. Whoever writes a timeline; one thread.
+// one before. For a writer of a timeline; one thread.
 #ifndef OCULAR_TRACER_TIMELINE_TID_GUARD_H
 #define OCULAR_TRACER_TIMELINE_TID_GUARD_H
 
@@ -22,7 +22,7 @@ struct TidGuard {
 // For `count` threads. 0 or -ENOMEM.
 int TidGuard_init(struct TidGuard *guard, size_t count);
 void TidGuard_release(struct TidGuard *guard);
-// Where that thread's time is kept; 0 ticks when it is new.
+// The place of that thread's time; 0 ticks when it is new.
 uint64_t *TidGuard_time(struct TidGuard *guard, pid_t tid);
 
 #endif

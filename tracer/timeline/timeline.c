@@ -181,8 +181,8 @@ static size_t bytes_of(const struct Timeline *timeline)
            EvictionHeap_bytes(&timeline->eviction);
 }
 
-// Chunks go to the file while there is room in it. What is forgotten is the
-// oldest, which is in the file if anything is.
+// Chunks go to the file while there is room in it. The oldest chunk is
+// forgotten first; if any chunk is in the file, the oldest is.
 static void keep_limit(struct Timeline *timeline)
 {
     while (bytes_of(timeline) > timeline->limit) {

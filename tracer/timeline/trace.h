@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What a trace file is made of: a frozen timeline, and what is to be said about
-// it. Export fills it in; perfetto.c and the formats read it.
+// The input of a trace file: a frozen timeline, and the data about it. Export
+// fills it in; perfetto.c and the formats read it.
 #ifndef OCULAR_TRACER_TIMELINE_TRACE_H
 #define OCULAR_TRACER_TIMELINE_TRACE_H
 
 #include "tracer/base/opcode.h"
 #include "tracer/timeline/view.h"
 
-// Who a function id is. Text is borrowed until the next call.
+// The name of a function id. Text is borrowed until the next call.
 struct PerfettoName {
     const char *name;
     const char *file;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the writers of a timeline have in common: the file, a buffer before it,
+// The part that the writers of a timeline share: the file, a buffer before it,
 // times, names, progress. A format (json_trace.c, pftrace.c) turns calls and
 // marks into bytes; perfetto.c walks over the timeline and calls it. One
 // thread.
@@ -126,10 +126,10 @@ void TraceWriter_facts(const struct TraceWriter *writer,
                        struct TraceFact facts[TRACE_FACTS]);
 void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
                       struct TraceName *name);
-// What an instruction is called: "OPCODE @OFFSET". `what`: Event_step.
+// The name of an instruction: "OPCODE @OFFSET". `what`: Event_step.
 void TraceWriter_step(const struct TraceWriter *writer, uint64_t what,
                       char label[TRACE_STEP]);
-// What a frame of a sample is called; 0: what is below those that were kept.
+// The name of a sample's frame; 0: the part of the stack below the kept frames.
 void TraceWriter_frame(const struct TraceWriter *writer, uint32_t id,
                        char label[TRACE_FRAME]);
 // Empties the buffer into the file. 0 or -errno.
@@ -164,8 +164,8 @@ static inline int TraceWriter_count(struct TraceWriter *writer)
     return TraceWriter_look(writer);
 }
 
-// Where up to `size` bytes may be written, TRACE_BUFFER at most; NULL:
-// writer->error says why not. TraceWriter_took says how many there are.
+// Room for up to `size` bytes, TRACE_BUFFER at most; NULL: writer->error says
+// why not. TraceWriter_took says how many bytes there are.
 static inline uint8_t *TraceWriter_room(struct TraceWriter *writer, size_t size)
 {
     if (size > TRACE_BUFFER - writer->used && TraceWriter_flush(writer))

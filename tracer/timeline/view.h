@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is seen of a timeline: the chunks of its threads, frozen. Whoever writes
-// one reads nothing else; any thread.
+// The frozen chunks of a timeline's threads. The writer of a file reads nothing
+// else; any thread.
 #ifndef OCULAR_TRACER_TIMELINE_VIEW_H
 #define OCULAR_TRACER_TIMELINE_VIEW_H
 
