@@ -48,8 +48,8 @@ struct ListRows {       // the source of the rows
     int column_count;
     uint32_t absent;   // a bit for each column that is not there at any width
     bool sorts;        // titles sort: List.sort and List.invert count
-    bool newest_first; // the selection stays on the first row while new ones
-                       // push it down
+    bool newest_first; // a selected first row stands for the newest one: the
+                       // selection stays there as rows come
     // Names a row, never 0: the selection stays with it, wherever it moves.
     // NULL: the selection stays with a place.
     uint64_t (*key)(const struct ListRows *rows, long row);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A view: which keys open it, how it draws, what it does with keys. The
 // keyboard, the bottom line and the help read the table of views. A new view is
-// a name in enum ViewId, a row in view_table.c, and a member of struct Ui for
-// what it remembers. One thread.
+// a name in enum ViewId and in view_table.c, and a member of struct Ui for what
+// it remembers. One thread.
 #ifndef OCULAR_TUI_VIEWS_VIEW_H
 #define OCULAR_TUI_VIEWS_VIEW_H
 
