@@ -146,6 +146,19 @@ static void test_ascii(void **state)
     assert_int_equal(Text_ascii(0x9B), '?');
 }
 
+static void test_lines(void **state)
+{
+    (void)state;
+    assert_int_equal(Text_line("", 5), 0);
+    assert_int_equal(Text_line("one two", 7), 7);
+    assert_int_equal(Text_line("one two", 6), 3); // whole words
+    assert_int_equal(Text_line("one two", 3), 3);
+    assert_int_equal(Text_line("one two", 2), 2); // no word fits
+    assert_int_equal(Text_line("one", 0), 3);     // nor does a glyph
+    assert_int_equal(Text_line("\xe6\x95\xb0\xe6\x8d\xae x", 4), 6);
+    assert_int_equal(Text_line("\xe6\x95\xb0\xe6\x8d\xae x", 3), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +169,7 @@ int main(void)
         cmocka_unit_test(test_random_bytes),
         cmocka_unit_test(test_copy_is_cut_at_a_glyph),
         cmocka_unit_test(test_ascii),
+        cmocka_unit_test(test_lines),
     };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77; // no locale to measure in

@@ -4,6 +4,7 @@
 
 #include "tui/screen/layout.h"
 #include "tui/text/number.h"
+#include "tui/text/text.h"
 #include "tui/views/view_help.h"
 #include "tui/views/view_table.h"
 
@@ -182,29 +183,13 @@ static void draw_nothing(struct Canvas *canvas)
                    STYLE_FAINT, lines[i]);
 }
 
-// The bytes of the text that one line has room for, to the end of a word.
-static size_t cut_line(const struct Canvas *canvas, const char *text, int width)
-{
-    char line[MESSAGE_SIZE];
-    size_t fits = 0, longest = 0;
-    for (size_t end = 1; end <= strlen(text) && end < sizeof line; end++) {
-        snprintf(line, end + 1, "%s", text);
-        if (Canvas_measure(canvas, line) > width)
-            break;
-        fits = end;
-        if (text[end] == ' ' || !text[end])
-            longest = end;
-    }
-    return longest ? longest : fits ? fits : strlen(text);
-}
-
 // On as many lines as it takes, up to MESSAGE_MOST. Returns them.
 static int draw_message(struct Canvas *canvas, const char *text)
 {
     char lines[MESSAGE_MOST][MESSAGE_SIZE];
     int width = canvas->width - 2, count = 0;
     while (*text && count < MESSAGE_MOST) {
-        size_t size = cut_line(canvas, text, width);
+        size_t size = Text_line(text, width);
         if (count == MESSAGE_MOST - 1)
             size = strlen(text); // an ellipsis, if it is too long
         snprintf(lines[count++], MESSAGE_SIZE, "%.*s", (int)size, text);

@@ -149,6 +149,19 @@ int Text_width(const char *text)
     return width;
 }
 
+size_t Text_line(const char *text, int cells)
+{
+    const char *at = text, *fits = text, *word = text;
+    struct Glyph glyph;
+    while (Text_next(&at, &glyph) && (cells -= glyph.width) >= 0) {
+        fits = at;
+        if (*at == ' ' || !*at)
+            word = at;
+    }
+    fits = word > text ? word : fits;
+    return fits > text ? (size_t)(fits - text) : strlen(text);
+}
+
 size_t Text_clean(char *out, size_t size, const char *text)
 {
     struct Glyph glyph;

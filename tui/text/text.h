@@ -34,6 +34,9 @@ bool Text_next(const char **at, struct Glyph *glyph);
 bool Text_has(const char *text, const char *part);
 // Returns the cells that the text takes.
 int Text_width(const char *text);
+// Returns the bytes of the text that fit into one line of so many cells, to the
+// end of a word if one ends there; never 0 but for "".
+size_t Text_line(const char *text, int cells);
 // Writes a harmless copy, cut at a glyph to fit `size` with its NUL. Returns
 // the bytes written.
 size_t Text_clean(char *out, size_t size, const char *text);

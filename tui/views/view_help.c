@@ -2,6 +2,7 @@
 // See view_help.h.
 #include "tui/views/view_help.h"
 
+#include "tui/text/text.h"
 #include "tui/views/navigation.h"
 #include "tui/views/table_column.h"
 #include "tui/views/ui.h"
@@ -44,12 +45,7 @@ static void add_text(struct HelpText *help, enum Style style, const char *term,
         line->text = text;
         if (!text)
             return;
-        line->length = (int)strlen(text);
-        if (line->length > help->room) {
-            line->length = help->room;
-            while (line->length > 1 && text[line->length] != ' ')
-                line->length--;
-        }
+        line->length = (int)Text_line(text, help->room);
         text += line->length;
         text += *text == ' ';
         term = "";
