@@ -135,3 +135,19 @@ long Opened_read(const char *path, char *text, size_t size)
     text[used > 0 ? used : 0] = '\0';
     return used;
 }
+
+int Opened_write(int fd, const void *data, size_t size)
+{
+    const char *at = data;
+
+    while (size) {
+        ssize_t written = write(fd, at, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return -errno;
+        at += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}

@@ -44,5 +44,7 @@ bool Opened_is_writable_file(int fd);
 // Reads a file from its beginning: up to size - 1 bytes, terminated by a NUL.
 // Their number, or -errno; -EBADF if the program took the number meanwhile.
 long Opened_read(const char *path, char *text, size_t size);
+// Writes all of it, in as many parts as it takes. 0 or -errno.
+int Opened_write(int fd, const void *data, size_t size);
 
 #endif

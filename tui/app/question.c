@@ -2,6 +2,7 @@
 // See question.h.
 #include "tui/app/question.h"
 
+#include "ipc/base/opened.h"
 #include "ipc/file_kind.h"
 #include "tui/text/number.h"
 #include "tui/views/navigation.h"
@@ -72,20 +73,6 @@ static void start_export(struct Ui *ui, bool overwrite)
                     path, strerror(-error));
 }
 
-static int write_all(int fd, const char *data, size_t size)
-{
-    while (size) {
-        ssize_t written = write(fd, data, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return -errno;
-        data += written;
-        size -= (size_t)written;
-    }
-    return 0;
-}
-
 // Writes a file that the user named. 0 or -errno. -EEXIST: the file exists and
 // `overwrite` is not set; -EINVAL: it is no regular file.
 static int write_file(const char *path, const void *data, size_t size,
@@ -104,7 +91,7 @@ static int write_file(const char *path, const void *data, size_t size,
     else if (ftruncate(fd, 0))
         error = -errno;
     if (!error)
-        error = write_all(fd, data, size);
+        error = Opened_write(fd, data, size);
     if (close(fd) && !error)
         error = -errno;
     return error;

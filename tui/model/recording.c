@@ -2,6 +2,8 @@
 // See recording.h.
 #include "tui/model/recording.h"
 
+#include "ipc/base/opened.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,18 +15,8 @@
 static void write_all(struct Recording *recording, const void *data,
                       size_t size)
 {
-    const char *at = data;
-    while (size && !recording->error) {
-        ssize_t written = write(recording->fd, at, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0) {
-            recording->error = -errno;
-            return;
-        }
-        at += written;
-        size -= (size_t)written;
-    }
+    if (!recording->error)
+        recording->error = Opened_write(recording->fd, data, size);
 }
 
 int Recording_open(struct Recording *recording, const char *path, char *why,
