@@ -502,6 +502,33 @@ static void test_pausing_what_has_ended(void **state)
     Stage_release(&stage);
 }
 
+// Each letter searches from where the search began: one that no row has leads
+// back there.
+static void test_a_search_without_a_match(void **state)
+{
+    static const enum ViewId views[] = {VIEW_MAIN, VIEW_ANNOTATE, VIEW_CALLERS,
+                                        VIEW_OPCODES, VIEW_THREADS};
+    (void)state;
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        struct Stage stage;
+        const struct List *list = &stage.ui.lists[views[i]];
+        open_whole(&stage, views[i]);
+        long before = list->selected;
+        for (char letter = 'a'; list->selected == before; letter++) {
+            assert_true(letter <= 'z');
+            if (letter > 'a')
+                Stage_press(&stage, PRESS_ESCAPE); // the prompt
+            Stage_press(&stage, '/');
+            Stage_press(&stage, (uint8_t)letter);
+        }
+        Stage_press(&stage, '#');
+        if (list->selected != before)
+            fail_msg("%s: %ld, not %ld", VIEWS[views[i]]->name, list->selected,
+                     before);
+        Stage_release(&stage);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -518,6 +545,7 @@ int main(void)
         cmocka_unit_test(test_a_tid_that_comes_again),
         cmocka_unit_test(test_every_key_that_is_offered),
         cmocka_unit_test(test_every_key_in_every_view),
+        cmocka_unit_test(test_a_search_without_a_match),
     };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;
