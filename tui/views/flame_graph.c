@@ -66,44 +66,44 @@ static struct Span span_of(const struct FlameTree *tree, uint32_t zoom,
 }
 
 // Returns the line of the boxes of that depth; -1: it is not on the screen.
-static int line_of(const struct FlameBoxes *boxes, int depth)
+static int line_of(const struct FlameGraph *graph, int depth)
 {
-    int line = depth - boxes->top;
-    return line >= 0 && line < boxes->height ? boxes->y + line : -1;
+    int line = depth - graph->top;
+    return line >= 0 && line < graph->height ? graph->y + line : -1;
 }
 
-bool FlameBoxes_shows(const struct FlameBoxes *boxes, uint32_t branch)
+bool FlameGraph_shows(const struct FlameGraph *graph, uint32_t branch)
 {
-    struct Span span = span_of(boxes->tree, boxes->zoom, branch, boxes->body);
+    struct Span span = span_of(graph->tree, graph->zoom, branch, graph->body);
     return span.end > span.x;
 }
 
-uint32_t FlameBoxes_beside(const struct FlameBoxes *boxes, int step)
+uint32_t FlameGraph_beside(const struct FlameGraph *graph, int step)
 {
-    const struct FlameTree *tree = boxes->tree;
-    int depth = tree->branches[boxes->selected].depth;
-    uint32_t at = boxes->selected;
+    const struct FlameTree *tree = graph->tree;
+    int depth = tree->branches[graph->selected].depth;
+    uint32_t at = graph->selected;
     do {
         at = FlameTree_next(tree, at, step);
         if (tree->branches[at].depth == depth &&
-            FlameTree_is_below(tree, at, boxes->zoom) &&
-            FlameBoxes_shows(boxes, at))
+            FlameTree_is_below(tree, at, graph->zoom) &&
+            FlameGraph_shows(graph, at))
             return at;
     } while (at); // until the walk has come round
-    return boxes->selected;
+    return graph->selected;
 }
 
-bool FlameBoxes_at(const struct FlameBoxes *boxes, int x, int y,
+bool FlameGraph_at(const struct FlameGraph *graph, int x, int y,
                    uint32_t *branch)
 {
-    int depth = y - boxes->y + boxes->top;
-    const struct FlameTree *tree = boxes->tree;
-    if (y < boxes->y || y >= boxes->y + boxes->height)
+    int depth = y - graph->y + graph->top;
+    const struct FlameTree *tree = graph->tree;
+    if (y < graph->y || y >= graph->y + graph->height)
         return false;
-    *branch = boxes->zoom;
+    *branch = graph->zoom;
     while (depth < tree->branches[*branch].depth)
         *branch = tree->branches[*branch].parent;
-    struct Span span = boxes->body;
+    struct Span span = graph->body;
     while (tree->branches[*branch].depth < depth) {
         struct Shelf shelf = shelf_below(tree, *branch, span);
         uint32_t i = tree->branches[*branch].child;
@@ -123,18 +123,16 @@ bool FlameBoxes_at(const struct FlameBoxes *boxes, int x, int y,
 
 // --- Drawing
 
-static void draw_box(const struct FlameGraph *graph, uint32_t branch,
-                     struct Span span)
+static void draw_box(const struct FlameGraph *graph, struct Canvas *canvas,
+                     uint32_t branch, struct Span span)
 {
-    const struct FlameBranch *at = &graph->boxes->tree->branches[branch];
-    struct Canvas *canvas = graph->canvas;
+    const struct FlameBranch *at = &graph->tree->branches[branch];
     const struct Window *window = graph->window;
     char share[NUMBER_MAX];
     enum Basis basis = Window_share(share, window, at->total);
-    int y = line_of(graph->boxes, at->depth), width = span.end - span.x - 1;
-    bool above =
-        branch != graph->boxes->zoom &&
-        FlameTree_is_below(graph->boxes->tree, graph->boxes->zoom, branch);
+    int y = line_of(graph, at->depth), width = span.end - span.x - 1;
+    bool above = branch != graph->zoom &&
+                 FlameTree_is_below(graph->tree, graph->zoom, branch);
     bool faint = above || basis < BASIS_FINE;
     uint8_t style = faint ? STYLE_FAINT : (uint8_t)Gauge_heat(at->total);
     if (y < 0 || width < 0)
@@ -149,25 +147,24 @@ static void draw_box(const struct FlameGraph *graph, uint32_t branch,
         Canvas_fit(canvas, box, style, CUT_END, at->name);
     if (name + 1 + number < width)
         Canvas_put(canvas, y, box.x + name + 1, span.end, STYLE_FAINT, share);
-    if (branch == graph->boxes->selected)
+    if (branch == graph->selected)
         Canvas_select(canvas, (struct Box){y, span.x, width + 1});
 }
 
-static void draw_below(const struct FlameGraph *graph, uint32_t branch,
-                       struct Span span);
+static void draw_below(const struct FlameGraph *graph, struct Canvas *canvas,
+                       uint32_t branch, struct Span span);
 
-static void draw_children(const struct FlameGraph *graph, uint32_t branch,
-                          struct Span span)
+static void draw_children(const struct FlameGraph *graph, struct Canvas *canvas,
+                          uint32_t branch, struct Span span)
 {
-    const struct FlameTree *tree = graph->boxes->tree;
-    struct Canvas *canvas = graph->canvas;
-    int y = line_of(graph->boxes, tree->branches[branch].depth + 1);
+    const struct FlameTree *tree = graph->tree;
+    int y = line_of(graph, tree->branches[branch].depth + 1);
     struct Shelf shelf = shelf_below(tree, branch, span);
     for (uint32_t i = tree->branches[branch].child; i;
          i = tree->branches[i].sibling) {
         struct Span child = place_on(&shelf, i);
         if (child.end > child.x)
-            draw_below(graph, i, child);
+            draw_below(graph, canvas, i, child);
     }
     int end = span.x + (int)(shelf.used + 0.5);
     int narrow = span.x + (int)(shelf.used + shelf.hidden * shelf.scale + 0.5);
@@ -179,33 +176,32 @@ static void draw_children(const struct FlameGraph *graph, uint32_t branch,
         Canvas_put(canvas, y, narrow, span.end, STYLE_FAINT, "│");
 }
 
-static void draw_below(const struct FlameGraph *graph, uint32_t branch,
-                       struct Span span)
+static void draw_below(const struct FlameGraph *graph, struct Canvas *canvas,
+                       uint32_t branch, struct Span span)
 {
-    int depth = graph->boxes->tree->branches[branch].depth;
-    draw_box(graph, branch, span);
-    if (depth + 1 < graph->boxes->top + graph->boxes->height)
-        draw_children(graph, branch, span);
+    int depth = graph->tree->branches[branch].depth;
+    draw_box(graph, canvas, branch, span);
+    if (depth + 1 < graph->top + graph->height)
+        draw_children(graph, canvas, branch, span);
 }
 
-void FlameGraph_draw(const struct FlameGraph *graph)
+void FlameGraph_draw(const struct FlameGraph *graph, struct Canvas *canvas)
 {
     uint32_t path[FLAME_DEPTH + 1];
     int count = 0;
-    for (uint32_t i = graph->boxes->zoom; i;
-         i = graph->boxes->tree->branches[i].parent)
+    for (uint32_t i = graph->zoom; i; i = graph->tree->branches[i].parent)
         path[count++] = i;
-    if (graph->boxes->zoom)
-        draw_box(graph, 0, graph->boxes->body);
+    if (graph->zoom)
+        draw_box(graph, canvas, 0, graph->body);
     while (count > 1) // callers of the zoom, as wide as the zoom
-        draw_box(graph, path[--count], graph->boxes->body);
-    draw_below(graph, graph->boxes->zoom, graph->boxes->body);
+        draw_box(graph, canvas, path[--count], graph->body);
+    draw_below(graph, canvas, graph->zoom, graph->body);
 }
 
-void FlameGraph_draw_selected(const struct FlameGraph *graph, int y)
+void FlameGraph_draw_selected(const struct FlameGraph *graph,
+                              struct Canvas *canvas, int y)
 {
-    const struct FlameBranch *at =
-        &graph->boxes->tree->branches[graph->boxes->selected];
+    const struct FlameBranch *at = &graph->tree->branches[graph->selected];
     const struct Window *window = graph->window;
     char text[NUMBER_MAX];
     struct Strip strip;
@@ -220,8 +216,7 @@ void FlameGraph_draw_selected(const struct FlameGraph *graph, int y)
         Strip_item(&strip, 3);
         Strip_add(&strip, STYLE_PLAIN, "%s", text);
         Strip_add(&strip, STYLE_FAINT,
-                  graph->boxes->selected ? " itself"
-                                         : " in what is not traced");
+                  graph->selected ? " itself" : " in what is not traced");
     }
     if (Window_share(text, window, at->in_c)) {
         Strip_item(&strip, 4);
@@ -229,7 +224,7 @@ void FlameGraph_draw_selected(const struct FlameGraph *graph, int y)
         Strip_add(&strip, STYLE_FAINT, " in C");
     }
     if (at->depth) {
-        double above = graph->boxes->tree->branches[at->parent].total;
+        double above = graph->tree->branches[at->parent].total;
         Strip_item(&strip, 5);
         Strip_add(&strip, STYLE_PLAIN, "%s",
                   Window_plain_share(text, at->total / above));
@@ -242,6 +237,5 @@ void FlameGraph_draw_selected(const struct FlameGraph *graph, int y)
                   (unsigned long long)at->line);
         Strip_flex(&strip, 12);
     }
-    Strip_draw(&strip, graph->canvas,
-               (struct Box){y, 1, graph->canvas->width - 2}, 3);
+    Strip_draw(&strip, canvas, (struct Box){y, 1, canvas->width - 2}, 3);
 }

@@ -120,26 +120,27 @@ static void say(struct Ui *ui, const char *text)
                STYLE_PLAIN, CUT_END, text);
 }
 
-static struct FlameBoxes prepare(struct Ui *ui)
+static struct FlameGraph prepare(struct Ui *ui)
 {
     struct FlameState *state = &ui->flame;
     const struct Layout *layout = &ui->layout;
     uint32_t zoom = FlameState_zoom(state);
-    struct FlameBoxes boxes = {
+    struct FlameGraph graph = {
         .tree = &state->tree,
+        .window = window_of(ui),
         .zoom = zoom,
         .selected = FlameState_selected(state, zoom),
         .body = {0, ui->canvas.width},
         .y = layout->body_y,
         .height = layout->body_height > 1 ? layout->body_height - 1 : 1,
     };
-    int depth = state->tree.branches[boxes.selected].depth;
+    int depth = state->tree.branches[graph.selected].depth;
     if (state->top > depth)
         state->top = depth;
-    if (state->top < depth - boxes.height + 1)
-        state->top = depth - boxes.height + 1;
-    boxes.top = state->top;
-    return boxes;
+    if (state->top < depth - graph.height + 1)
+        state->top = depth - graph.height + 1;
+    graph.top = state->top;
+    return graph;
 }
 
 static const char *why_empty(const struct Ui *ui, const struct Status *status)
@@ -170,11 +171,11 @@ static void draw(struct Ui *ui, const struct Status *status)
         say(ui, why_empty(ui, status));
         return;
     }
-    struct FlameBoxes boxes = prepare(ui);
-    struct FlameGraph graph = {&ui->canvas, &boxes, window_of(ui)};
-    draw_bar(ui, boxes.zoom);
-    FlameGraph_draw(&graph);
-    FlameGraph_draw_selected(&graph, layout->body_y + layout->body_height - 1);
+    struct FlameGraph graph = prepare(ui);
+    draw_bar(ui, graph.zoom);
+    FlameGraph_draw(&graph, &ui->canvas);
+    FlameGraph_draw_selected(&graph, &ui->canvas,
+                             layout->body_y + layout->body_height - 1);
 }
 
 // --- Keys
@@ -198,14 +199,14 @@ static int json(const struct Ui *ui, struct Bytes *out)
 }
 
 // A click on the selected box, or on a caller of the zoom, makes it the zoom.
-static void click(struct FlameBoxes *boxes, struct FlameState *state,
+static void click(struct FlameGraph *graph, struct FlameState *state,
                   uint32_t key)
 {
     uint32_t branch;
-    if (!FlameBoxes_at(boxes, Key_x(key), Key_y(key), &branch))
+    if (!FlameGraph_at(graph, Key_x(key), Key_y(key), &branch))
         return;
-    if (branch == boxes->selected ||
-        !FlameTree_is_below(&state->tree, branch, boxes->zoom))
+    if (branch == graph->selected ||
+        !FlameTree_is_below(&state->tree, branch, graph->zoom))
         FlameState_zoom_to(state, branch);
     else
         FlameState_select(state, branch);
@@ -222,39 +223,39 @@ static bool press(struct Ui *ui, int request, uint32_t key)
     }
     if (!state->tree.count) // there is no box
         return request >= REQUEST_OWN;
-    struct FlameBoxes boxes = prepare(ui);
-    int page = boxes.height > 1 ? boxes.height - 1 : 1;
+    struct FlameGraph graph = prepare(ui);
+    int page = graph.height > 1 ? graph.height - 1 : 1;
     switch (request) {
     case FLAME_ZOOM:
-        FlameState_zoom_to(state, boxes.selected);
+        FlameState_zoom_to(state, graph.selected);
         return true;
     case FLAME_LEFT:
     case FLAME_RIGHT:
         FlameState_select(
-            state, FlameBoxes_beside(&boxes, request == FLAME_LEFT ? -1 : 1));
+            state, FlameGraph_beside(&graph, request == FLAME_LEFT ? -1 : 1));
         return true;
     case REQUEST_UP:
     case REQUEST_SCROLL_UP:
-        FlameState_move(state, boxes.selected, -1);
+        FlameState_move(state, graph.selected, -1);
         return true;
     case REQUEST_DOWN:
     case REQUEST_SCROLL_DOWN:
-        FlameState_move(state, boxes.selected, 1);
+        FlameState_move(state, graph.selected, 1);
         return true;
     case REQUEST_PAGE_UP:
-        FlameState_move(state, boxes.selected, -page);
+        FlameState_move(state, graph.selected, -page);
         return true;
     case REQUEST_PAGE_DOWN:
-        FlameState_move(state, boxes.selected, page);
+        FlameState_move(state, graph.selected, page);
         return true;
     case REQUEST_HOME:
-        FlameState_select(state, boxes.zoom);
+        FlameState_select(state, graph.zoom);
         return true;
     case REQUEST_END:
-        FlameState_move(state, boxes.selected, FLAME_DEPTH);
+        FlameState_move(state, graph.selected, FLAME_DEPTH);
         return true;
     case REQUEST_CLICK:
-        click(&boxes, state, key);
+        click(&graph, state, key);
         return true;
     default:
         return false;
@@ -263,15 +264,15 @@ static bool press(struct Ui *ui, int request, uint32_t key)
 
 // Selects a branch and moves the zoom so that it has a box: out, if it lies
 // outside of the zoom, or to itself, if it is too narrow.
-static void reveal(struct FlameBoxes *boxes, struct FlameState *state,
+static void reveal(struct FlameGraph *graph, struct FlameState *state,
                    uint32_t branch)
 {
-    const struct FlameTree *tree = boxes->tree;
-    while (!FlameTree_is_below(tree, branch, boxes->zoom))
-        boxes->zoom = tree->branches[boxes->zoom].parent;
-    if (!FlameBoxes_shows(boxes, branch))
-        boxes->zoom = branch;
-    FlameTree_path(tree, boxes->zoom, &state->zoom);
+    const struct FlameTree *tree = graph->tree;
+    while (!FlameTree_is_below(tree, branch, graph->zoom))
+        graph->zoom = tree->branches[graph->zoom].parent;
+    if (!FlameGraph_shows(graph, branch))
+        graph->zoom = branch;
+    FlameTree_path(tree, graph->zoom, &state->zoom);
     FlameState_select(state, branch);
 }
 
@@ -280,13 +281,13 @@ static bool find(struct Ui *ui, int step, bool here)
     struct FlameState *state = &ui->flame;
     if (!state->tree.count)
         return false;
-    struct FlameBoxes boxes = prepare(ui);
-    uint32_t from = boxes.selected, at = from;
+    struct FlameGraph graph = prepare(ui);
+    uint32_t from = graph.selected, at = from;
     if (!here)
         at = FlameTree_next(&state->tree, at, step);
     do {
         if (at && Text_has(state->tree.branches[at].name, ui->model.search)) {
-            reveal(&boxes, state, at);
+            reveal(&graph, state, at);
             return true;
         }
         at = FlameTree_next(&state->tree, at, step);
