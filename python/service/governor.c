@@ -170,7 +170,8 @@ static bool wait_s(struct Governor *governor, double s, bool *woken)
     bool stop;
 
     clock_gettime(CLOCK_MONOTONIC, &due);
-    due.tv_nsec += ms * 1000000L;
+    due.tv_sec += ms / 1000;
+    due.tv_nsec += ms % 1000 * 1000000L;
     if (due.tv_nsec >= 1000000000L) {
         due.tv_nsec -= 1000000000L;
         due.tv_sec++;

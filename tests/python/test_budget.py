@@ -5,6 +5,7 @@ and the sampler slows down. tests/tracer/test_control.c tests the control in
 virtual time, and tests/figures/test_budget.py measures it on a real machine."""
 
 import itertools
+import pathlib
 import time
 
 import ocular
@@ -104,6 +105,22 @@ def test_none_leaves_it_dark(tracing):
     assert row(snapshot, "spin")["age_s"] > 2
     assert snapshot["overhead"]["budget"] is None
     assert snapshot["overhead"]["measured"] >= 0  # it is measured all the same
+
+
+def governor_s():
+    for task in pathlib.Path("/proc/self/task").iterdir():
+        if (task / "comm").read_text() == "ocular-governor\n":
+            return int((task / "schedstat").read_text().split()[0]) * 1e-9
+    return None
+
+
+def test_the_governor_of_a_light_program_sleeps(tracing):
+    """For two seconds at a time."""
+    tracing(overhead_budget=0.001)
+    time.sleep(0.5)
+    before = governor_s()
+    time.sleep(2.5)
+    assert governor_s() - before < 0.05
 
 
 def test_a_callers_calls_are_timed_beside_many_of_its_callees(tracing):

@@ -7,8 +7,10 @@
 #define FIRST_S 0.02         // to the first reading of what it costs
 #define LEAST_S 1e-3         // to the next wake-up
 #define HOLD_S 0.2           // from a full hold to the next, at least,
-#define SLOWEST_S 1.0        // and at most
-#define HOLD_COST_S 150e-6   // CPU time: waking up and waiting for the lock
+#define SLOWEST_S 2.0        // and at most
+#define HOLD_COST_S 150e-6   // CPU time: waking up and waiting for the lock,
+#define LIGHT_COST_S 300e-6  // ... and if the program uses less than
+#define LIGHT_CORES 0.2      // that: its memory is in no cache
 #define HOLD_PART 0.08       // of the allowance
 #define RANK_S 1.0           // between two rankings, or more:
 #define RANK_PART 0.05       // of the allowance
@@ -86,9 +88,13 @@ static double choose_hz(struct Control *control, const struct Budget *budget)
 }
 
 // Holds take no more than a part of the allowance.
-static double hold_pause(double rate)
+static double hold_pause(const struct Control *control)
 {
-    return fmin(fmax(HOLD_COST_S / (HOLD_PART * rate), HOLD_S), SLOWEST_S);
+    double cost_s = control->held && control->cores < LIGHT_CORES ? LIGHT_COST_S
+                                                                  : HOLD_COST_S;
+
+    return fmin(fmax(cost_s / (HOLD_PART * control->refill_rate), HOLD_S),
+                SLOWEST_S);
 }
 
 struct ControlDecision Control_step(struct Control *control, double now_s,
@@ -101,7 +107,7 @@ struct ControlDecision Control_step(struct Control *control, double now_s,
         decision.sampler_hz = choose_hz(control, reading->budget);
     }
     if (decision.full)
-        control->due_s = now_s + hold_pause(control->refill_rate);
+        control->due_s = now_s + hold_pause(control);
     control->burst_until_s = burst_until(control, now_s, reading->newest_code);
     control->newest_code = reading->newest_code;
     control->looked_s = now_s;

@@ -15,7 +15,7 @@
 #define MAX_HZ 10000
 #define FIRST_NS 10e6   // to the first step
 #define LOOK_NS 250e6   // between two steps,
-#define LIGHT_NS 500e6  // ... if less of a core is used than LIGHT_CORES,
+#define LIGHT_NS 1e9    // ... if less of a core is used than LIGHT_CORES,
 #define UNTIMED_NS 50e6 // ... if no thread with a timer runs,
 #define IDLE_NS 1e9     // ... and if no thread has run, at most
 #define RETRY_NS 2e9    // between two tries while no memory can be read
