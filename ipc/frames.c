@@ -52,7 +52,7 @@ static struct Frame *encode(struct Frames *frames, struct Frame **kept,
     if (frame && frame->uptime_s == snapshot->uptime_s &&
         (!base || frame->base_s == base_s))
         return Frame_hold(frame);
-    // In the memory of the last one, where nobody is being sent that any more.
+    // In the memory of the last one, if nobody is being sent that any more.
     if (frame && frame->references == 1) {
         *kept = NULL;
         Bytes_clear(&frame->bytes);

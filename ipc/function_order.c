@@ -31,7 +31,7 @@ static bool is_idle(const struct Function *f, double least)
 {
     if (f->age_s <= IDLE_S)
         return false;
-    if (isnan(f->share)) // hooks alone know it, where there are some
+    if (isnan(f->share)) // hooks alone know it, if there are some
         return f->state == STATE_ARMED;
     return f->share < least && !(f->total_share >= IDLE_SHARE);
 }

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// So it is where one may not look: the program has bound it with capabilities
+// So it is if one may not look: the program has bound it with capabilities
 // that our threads have not (ipc/base/worker.c). One that has become another
 // user since is found in that user's place.
 static bool is_in_place(const struct Listener *listener, const char *path)

@@ -228,7 +228,7 @@ def is_within_budget(text):
 
 def settle_down(top, patience):
     """What a user sees most of the time: the start of a program, when all of its
-    code is new, is over. A picture is taken even where it is not."""
+    code is new, is over. A picture is taken even if it is not."""
     for _ in range(patience):
         if is_within_budget(top.text()):
             return

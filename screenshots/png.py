@@ -113,7 +113,7 @@ def reduce(image, colours):
 
 def render(screen, look, background):
     """The bytes of the picture. look(cell): its (front, back, bold); raises NoFont
-    where there is none to draw with."""
+    if there is none to draw with."""
     from PIL import Image, ImageDraw
 
     font(False)

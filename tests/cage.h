@@ -54,7 +54,7 @@ static inline int wait_for_caged(const int *calls, unsigned count,
     return status;
 }
 
-// Its exit status, where these calls (count 0: none) fail with EPERM. -1: it
+// Its exit status, if these calls (count 0: none) fail with EPERM. -1: it
 // was killed.
 static inline int in_a_cage(const int *calls, unsigned count,
                             int (*check)(void))
@@ -64,7 +64,7 @@ static inline int in_a_cage(const int *calls, unsigned count,
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// It ends with 0; the test is skipped where there are no filters.
+// It ends with 0; the test is skipped if there are no filters.
 static inline void expect_in_a_cage(const int *calls, unsigned count,
                                     int (*check)(void))
 {

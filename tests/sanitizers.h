@@ -27,7 +27,7 @@
 // Of many rounds, a tenth under a sanitizer: that looks for kinds of errors.
 #define FEWER(count) (UNDER_ASAN || UNDER_TSAN ? (count) / 10 : (count))
 
-// The same where the number need not be a constant, and under valgrind as well.
+// The same if the number need not be a constant, and under valgrind as well.
 #define FEWER_ROUNDS(count) (UNDER_VALGRIND ? (count) / 10 : FEWER(count))
 
 // Locks of a sanitizer's own (its allocator, its list of threads) that another

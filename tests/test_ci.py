@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What .ci/run says of checks that were not made, and what it runs where there is time."""
+"""What .ci/run says of checks that were not made, and what it runs if there is time."""
 
 import os
 import shutil

@@ -239,7 +239,7 @@ def test_editable(tmp_path):
 def test_the_archive_builds_by_itself(tmp_path):
     """The archive holds each file that git tracks, and builds in another directory. The
     test copies the objects there. make compares their age with that of the sources: it
-    compiles nothing, and fails where a header or a source is missing."""
+    compiles nothing, and fails if a header or a source is missing."""
     build("sdist", tmp_path)
     (path,) = tmp_path.glob("ocular-*.tar.gz")
     with tarfile.open(path) as archive:

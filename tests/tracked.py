@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def tracked():
-    """Names of those that are there; skips the test where this is not a git checkout."""
+    """Names of those that are there; skips the test if this is not a git checkout."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
     listed = subprocess.run(

@@ -94,7 +94,7 @@ static void *map_anywhere(size_t bytes)
 }
 
 // Zeroed, at a multiple of SLAB. NULL when memory is out. Mostly the kernel
-// puts one right below the last, where it is in its place.
+// puts one right below the last, if it is in its place.
 static struct Slab *map(size_t bytes)
 {
     char *all = map_anywhere(bytes), *slab;
@@ -370,7 +370,7 @@ void Heap_free(void *memory)
     slab = slab->block <= LARGEST ? give_back(slab, memory)
                                   : give_back_mapping(slab);
     pthread_mutex_unlock(&heap.mutex);
-    // The kernel refuses where that would split one mapping too many in two: it
+    // The kernel refuses if that would split one mapping too many in two: it
     // is lost then, and not touched any more.
     if (slab)
         munmap(slab, slab->block <= LARGEST ? SLAB : mapping_of(slab->block));

@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-// NULL when memory is out, as with the next three. Aligned to 64 bytes where
-// `size` is a multiple of 64, else (and where it has been resized) to 16.
+// NULL when memory is out, as with the next three. Aligned to 64 bytes if
+// `size` is a multiple of 64, else (and if it has been resized) to 16.
 void *Heap_alloc(size_t size);
 // Zeroed.
 void *Heap_zeroed(size_t count, size_t size);

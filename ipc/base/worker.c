@@ -16,7 +16,7 @@
 
 #define STACK_MAX (16u << 20)
 #define YIELDS 1000  // until the kernel has forgotten a thread; or so many
-#define PAUSES 10000 // of 100 us, where it has no CPU to end on
+#define PAUSES 10000 // of 100 us, if it has no CPU to end on
 
 // If system calls are filtered, an unexpected one may end the process
 // (systemd's SystemCallFilter=~@resources).

@@ -31,14 +31,14 @@ struct Worker {
 };
 
 // Starts it: with this name, at most 15 bytes. 0 or -errno. Its stack is larger
-// where the program's thread-local memory would not fit. The worker is zeroed
+// if the program's thread-local memory would not fit. The worker is zeroed
 // before its first start and stays where it is; it may be started again after
 // Worker_join.
 int Worker_start(struct Worker *worker, const char *name,
                  void (*run)(void *context), void *context, size_t stack_bytes);
 // From now on the calling thread has a table of descriptors of its own, which
 // is empty: what it opens and closes there is never the program's, whatever
-// that closes and opens meanwhile. Nothing where system calls are filtered, and
+// that closes and opens meanwhile. Nothing if system calls are filtered, and
 // before Linux 5.9.
 void Worker_leave_descriptors(void);
 // Waits for its end. It is not counted among the process's threads afterwards

@@ -22,12 +22,12 @@ static inline struct Code *Adopt_find(const struct State *state,
 }
 
 // Decides about a code object that has no extra yet and, if it is accepted,
-// sets its local events, or leaves it unarmed where the session says so. true:
+// sets its local events, or leaves it unarmed if the session says so. true:
 // newly accepted. Raises nothing.
 bool Adopt_classify(struct State *state, PyCodeObject *code);
 // A session begins: what was put off in another one was never seen.
 void Adopt_begin(struct State *state);
-// At first sight of code, where more is spent than there is: it is looked at
+// At first sight of code, if more is spent than there is: it is looked at
 // when it is called again, or found running. false: it is to be classified now.
 bool Adopt_put_off(struct State *state, PyCodeObject *code);
 // Classifies what was put off and runs: the newest frames of some threads,
@@ -42,7 +42,7 @@ static inline uint64_t Adopt_hits(const struct State *state)
 }
 // Its sites fire again, for `hits` each (0: for good), but for those of calls,
 // of which each is looked at once; jumps and branches with `jumps`, or without
-// a budget. 0, or -1 where they cannot be armed; raises nothing.
+// a budget. 0, or -1 if they cannot be armed; raises nothing.
 int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
                 bool jumps);
 // Adopts it whatever the filter says, never to go dark, in no list of the

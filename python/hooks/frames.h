@@ -24,7 +24,7 @@
 #define FRAME_OWNED_BY_GENERATOR 1
 #define FRAME_OWNED_BY_C 3 // from here on: not a frame of Python code
 
-// The record's stack is replaced where the thread runs on another one now.
+// The record's stack is replaced if the thread runs on another one now.
 // `depth` is that of the event.
 void Frames_switch(struct ThreadTrace *trace, const PyThreadState *state,
                    uint32_t depth, uint64_t ticks);

@@ -20,7 +20,7 @@ extern _Thread_local struct ThreadTrace *own_trace OWN_TRACE_TLS;
 // Made if it has none; NULL when memory is out.
 struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks);
 // The calling thread's PyThreadState: the one that has the interpreter's lock,
-// or, where it has let go of that, had it at its last event; 0: not known.
+// or, if it has let go of that, had it at its last event; 0: not known.
 // Async-signal-safe.
 uintptr_t OwnTrace_state(void);
 // The calling thread's goes, as when the thread ends.

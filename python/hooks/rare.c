@@ -138,7 +138,7 @@ static void count_unarmed(struct Call *call)
 }
 
 // A call of code that is not armed: counted only, the first time, so that code
-// that runs once is never armed. The second arms it where that can be afforded;
+// that runs once is never armed. The second arms it if that can be afforded;
 // else the governor does, once samples say that it is worth knowing. true: the
 // discovery tool need not see it again.
 static bool enter_unarmed(struct Call *call)

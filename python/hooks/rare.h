@@ -17,8 +17,8 @@ PyObject *Rare_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
 
 // throw() and close() enter a suspended generator; so does its early end, as in
 // any(), on 3.12. From 3.13 on CPython ends a generator without this event
-// where it is not suspended inside a try or with block. Nothing is known of a
-// dark one that this could go on with; but where the event cannot be local, it
+// if it is not suspended inside a try or with block. Nothing is known of a
+// dark one that this could go on with; but if the event cannot be local, it
 // comes all the same, and is accounted for (docs/overhead.md).
 PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
                      PyObject *names);
@@ -30,7 +30,7 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
 // First sight of a code object at one of its RESUMEs: classifies it, and is
 // never called again from there, but after another tool's restart_events(). The
 // tracer's own event of this very invocation was lost, its tools having been
-// read before: it is made up here. So it is where another thread has come first
+// read before: it is made up here. So it is if another thread has come first
 // meanwhile, while a tool in Python (sys.settrace's function) was called for
 // the same event.
 PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,

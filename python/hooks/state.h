@@ -33,7 +33,7 @@ enum HookEvent {
     ON_UNWIND,
     ON_THROW,
     ON_INSTRUCTION, // in precise mode only
-    ON_CALL,        // once each call instruction, where code can go dark
+    ON_CALL,        // once each call instruction, if code can go dark
     HOOK_EVENTS
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which asyncio task takes a step: the event loop calls Handle._run() for each,
 // and the handle has what it is to call, which belongs to the task. The entry
-// hook of that one function asks, where there is a timeline. On the traced
+// hook of that one function asks, if there is a timeline. On the traced
 // thread, interpreter's lock held.
 #ifndef OCULAR_PYTHON_HOOKS_TASKS_H
 #define OCULAR_PYTHON_HOOKS_TASKS_H

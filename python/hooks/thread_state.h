@@ -31,7 +31,7 @@ static inline bool ThreadState_is_found(void)
     return thread_state_place != 0;
 }
 
-// Only where it is found.
+// Only if it is found.
 static inline const PyThreadState *ThreadState_fast(void)
 {
 #if defined(__x86_64__)

@@ -205,7 +205,7 @@ static int id_of(const struct State *state, int tool)
 
 enum Holder { HOLDER_UNKNOWN, HOLDER_NOBODY, HOLDER_WE, HOLDER_OTHERS };
 
-// Who holds an id of ours by now? Unknown where memory is out.
+// Who holds an id of ours by now? Unknown if memory is out.
 static enum Holder holder(struct State *state, int tool)
 {
     PyObject *name =
@@ -223,7 +223,7 @@ static enum Holder holder(struct State *state, int tool)
     return result;
 }
 
-// Less than 0 where memory is out.
+// Less than 0 if memory is out.
 static long events_of(struct State *state, int tool)
 {
     PyObject *events =

@@ -11,7 +11,7 @@
 
 #define WRITER_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-// Only where the clock and the thread state are found fast (state.fast). false:
+// Only if the clock and the thread state are found fast (state.fast). false:
 // there is more to do.
 static inline __attribute__((always_inline)) bool
 Writer_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)

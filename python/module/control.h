@@ -28,7 +28,7 @@ void Control_end(struct State *state);
 PyObject *Control_snapshot(struct State *state);                 // dict
 PyObject *Control_export(struct State *state, const char *path); // bytes
 // What is known of each instruction (tracer/session/detail.h): a list, or None
-// where the code object is not traced.
+// if the code object is not traced.
 PyObject *Control_detail(struct State *state, PyObject *code);
 
 #endif

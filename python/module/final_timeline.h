@@ -22,7 +22,7 @@ struct FinalTimeline {
     PyThreadState *thread; // the writer's, while it has released the lock
 };
 
-// Writes to the session's output, or, where that exists, to a name with the pid
+// Writes to the session's output, or, if that exists, to a name with the pid
 // in it. `progress` is a callable or NULL; what it raises ends the writing,
 // too.
 void FinalTimeline_write(struct FinalTimeline *timeline,

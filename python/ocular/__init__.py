@@ -46,7 +46,7 @@ import warnings
 
 
 def _explain(error):
-    """Raises why the extension cannot be loaded, where more can be said than `error`."""
+    """Raises why the extension cannot be loaded, if more can be said than `error`."""
     from importlib.machinery import EXTENSION_SUFFIXES
 
     folder = os.path.dirname(os.path.abspath(__file__))
@@ -75,7 +75,7 @@ except ImportError as error:
 
 
 def _check_frames():
-    """ImportError where CPython's frames are not as this was compiled for: a function's,
+    """ImportError if CPython's frames are not as this was compiled for: a function's,
     a generator's, and those below."""
 
     def generator():
@@ -143,7 +143,7 @@ def start_tracing(
                             where serve() was called before.
     overhead_budget         share of the CPU time that the program uses, counted
                             as at least a fifth of one core, that tracing may
-                            cost: 0.01 where it is served, else none. Under a
+                            cost: 0.01 if it is served, else none. Under a
                             budget the threshold counts hits within a second,
                             and floats. None can be held with a threshold of 0,
                             or in precise mode.
@@ -174,7 +174,7 @@ def start_tracing(
                             such limit.
     quiet                   no report and no progress on stderr at stop.
     report                  the whole report at stop; False: five lines of it at
-                            most; None: five where it is served.
+                            most; None: five if it is served.
     children                the number of forked children that may write
                             timelines of their own when they end, with their
                             process ids in the names; True: 8. Children are
@@ -185,7 +185,7 @@ def start_tracing(
                             of memory each, and some 200 of JSON.
 
     Raises TypeError, ValueError or OSError for a bad argument, RuntimeError
-    where tracing cannot start (already tracing, no free tool id, no place for
+    if tracing cannot start (already tracing, no free tool id, no place for
     the socket); nothing is traced then.
     """
     if serve is False and _kept["serving"] is not None:
@@ -336,22 +336,22 @@ def snapshot():
     `ocular-top --once --json` (shares are fractions 0..1, times in seconds,
     cycles in ticks of the time stamp counter; None = not measured).
 
-    Raises RuntimeError where nothing is traced.
+    Raises RuntimeError if nothing is traced.
     """
     return _ocular.snapshot()
 
 
 def export(path):
     """Write the timeline to `path` now and go on tracing: JSON, or Perfetto's own
-    format where the path ends in ".pftrace"; or the sampled stacks of the run
-    where it ends in ".folded", ".speedscope.json", ".pstats" or ".pb" (pprof), or
+    format if the path ends in ".pftrace"; or the sampled stacks of the run
+    if it ends in ".folded", ".speedscope.json", ".pstats" or ".pb" (pprof), or
     a flame graph of these: ".html", a page in one file, or ".svg".
     ".gz" behind any of them compresses. A file there is replaced, once the new
     one is whole.
 
-    Returns the file's size in bytes. Raises RuntimeError where nothing is
+    Returns the file's size in bytes. Raises RuntimeError if nothing is
     traced, no timeline is kept (perfetto=False) or nothing is sampled, OSError
-    where the file cannot be written.
+    if the file cannot be written.
     """
     name = os.fsencode(path)
     if b"\0" in name:
@@ -384,7 +384,7 @@ def serve(
     Tracing starts when the first viewer attaches and stops 5 seconds after the
     last has left, without a report or a file; the arguments are those of
     start_tracing(), for these traces. With perfetto the viewer can export a
-    timeline, which spills where a directory is given. Called again it changes
+    timeline, which spills if a directory is given. Called again it changes
     the settings of the next trace.
 
     start_tracing() takes the socket over, viewers included; after
@@ -393,8 +393,8 @@ def serve(
     own. The environment variable OCULAR_SERVE=1 does the same at
     `import ocular`.
 
-    Raises as start_tracing() does; RuntimeError where a trace runs already, or
-    where there is no place for the socket.
+    Raises as start_tracing() does; RuntimeError if a trace runs already, or
+    if there is no place for the socket.
     """
     settings = _settings.check_serve(
         mode,
@@ -559,7 +559,7 @@ atexit.register(_end)
 
 def _inherit(traces):
     """In a forked child of a process that serves, a moment after the fork: the
-    child does so on a socket of its own, idly where the parent does, and is
+    child does so on a socket of its own, idly if the parent does, and is
     traced if the parent is and not for a viewer's sake."""
     # A child of multiprocessing ends without atexit.
     util = sys.modules.get("multiprocessing.util")

@@ -310,7 +310,7 @@ def _absolute(path):
 
 def _put_first_on_path(folder):
     """In place of the directory that `-m ocular` would import from: the
-    interpreter has put it first, where there is one."""
+    interpreter has put it first, if there is one."""
     if sys.flags.safe_path:
         return
     with contextlib.suppress(OSError):
@@ -410,7 +410,7 @@ def _run_script(begin, path):
 
 
 def _run(parser, begin, options, rest):
-    """Runs the program: its exit status, where it has not ended the process."""
+    """Runs the program: its exit status, if it has not ended the process."""
     if options.module is not None:
         sys.argv[:] = ["-m", *rest]
         return _run_module(begin, options.module, True)

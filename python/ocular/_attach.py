@@ -18,7 +18,7 @@ def begin():
 
 def end():
     """Nothing is left of what begin() began: no thread, hook, socket or timer. Nothing
-    happens where that is over already."""
+    happens if that is over already."""
     with ocular._Shared.lock:
         if ocular.is_tracing() and not _ocular.is_armed():
             raise RuntimeError(

@@ -36,7 +36,7 @@ def _viewer():
 
 def _become_viewer(*arguments):
     """Runs ocular-top in this process's place. Returns, with an exit status, only
-    where there is none."""
+    if there is none."""
     path = _viewer()
     if path is not None:
         sys.stdout.flush()

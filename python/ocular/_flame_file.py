@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Flame graphs as files: of a run that ends, by export(), and of `ocular convert`. The
-extension writes folded stacks, and of these the file is made. Imported only where such a
+extension writes folded stacks, and of these the file is made. Imported only if such a
 file is asked for."""
 
 import _thread

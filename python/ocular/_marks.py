@@ -4,7 +4,7 @@
 from . import _ocular
 
 MOST = 1000  # bytes of a mark's arguments; tracer/timeline/mark.h has the same
-CUT = 200  # characters that are kept of each value where they are more
+CUT = 200  # characters that are kept of each value if they are more
 
 
 def _text(value):

@@ -205,7 +205,7 @@ def fusion():
     """(rows, pairs) for tracer/code/fusion.h: a row is (number, length in units, part,
     plain), a pair (first part, second part, number of the superinstruction).
 
-    Both empty where instrumentation takes no superinstructions back; and in a
+    Both empty if instrumentation takes no superinstructions back; and in a
     debug build, whose assertions know nothing of ours.
     """
     if sys.version_info >= (3, 13) or hasattr(sys, "gettotalrefcount"):

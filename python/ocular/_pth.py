@@ -23,7 +23,7 @@ def find(name):
 
 
 def install(name, line):
-    """Writes the file: its path. OSError where that is not allowed."""
+    """Writes the file: its path. OSError if that is not allowed."""
     folder = _folders()[0]
     package = Path(__file__).resolve().parent.parent
     lines = [line] if package == folder else [str(_import_path()), line]

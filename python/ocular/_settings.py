@@ -10,7 +10,7 @@ from collections import namedtuple
 MODES = ("adaptive", "precise")
 DEFAULT_THRESHOLD = 500
 DEFAULT_OUTPUT = "ocular_trace.json"
-# An event is 16 bytes here and 127 to 226 bytes of JSON, the most where names and
+# An event is 16 bytes here and 127 to 226 bytes of JSON, the most if names and
 # paths are long: so the file stays below 100 MB.
 DEFAULT_TIMELINE_LIMIT = 6 << 20
 DEFAULT_CHILDREN = 8
@@ -33,7 +33,7 @@ _DEFAULTS = dict(
     timeline_instructions=False,
     timeline_spill=None,
     output_seconds=DEFAULT_OUTPUT_SECONDS,
-    spill_asked=False,  # timeline_spill was given: an error where it does not do
+    spill_asked=False,  # timeline_spill was given: an error if it does not do
     quiet=False,
     report=True,
     children=False,

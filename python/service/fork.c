@@ -85,7 +85,7 @@ static void let_go_of_locks(void)
         pthread_rwlock_unlock(&ocular_state.attached);
 }
 
-// In a child that has not let the parent's session go: it is asked to, where
+// In a child that has not let the parent's session go: it is asked to, if
 // the fork was a while ago. From a callback of sys.monitoring.
 static void linger(void)
 {

@@ -23,7 +23,7 @@
 #include <time.h>
 
 // A hold is given the interpreter up to 5 ms after it asks (the switch
-// interval), or more where many threads want it.
+// interval), or more if many threads want it.
 #define HOLD_S 100e-6
 #define STACK_BYTES (512u << 10) // the interpreter runs on it
 

@@ -24,7 +24,7 @@ void Governor_pause(struct Service *service);
 int Governor_resume(struct Service *service);
 // After fork, in the child: the thread is not there.
 void Governor_abandon(struct Service *service);
-// Since it was started; zeros where none runs. Interpreter's lock held.
+// Since it was started; zeros if none runs. Interpreter's lock held.
 struct Holds Governor_holds(const struct Service *service);
 
 #endif

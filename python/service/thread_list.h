@@ -21,7 +21,7 @@ struct ThreadList {
     uint64_t due;    // ticks, when all are gone through; a new one is at once
 };
 
-// Interpreter's lock held. Gives the sampler a list, where it may have changed.
+// Interpreter's lock held. Gives the sampler a list, if it may have changed.
 // Without memory: as before.
 void ThreadList_update(struct ThreadList *list, struct State *state,
                        const struct OurThreads *ours);

@@ -115,7 +115,7 @@ def _workplace():
 
 
 def _run_make(root, into):
-    """Runs `make parts`, which compiles and makes two links in `into`; exits where that
+    """Runs `make parts`, which compiles and makes two links in `into`; exits if that
     fails. make must not install packages here: nobody expects that of pip."""
     environment = {
         name: value
@@ -243,7 +243,7 @@ def _walk(folder):
 
 
 def _git(*arguments):
-    """The names that a git command prints, or None where it fails."""
+    """The names that a git command prints, or None if it fails."""
     command = ["git", "-C", ROOT, *arguments, "-z"]
     try:
         done = subprocess.run(command, capture_output=True, check=True)

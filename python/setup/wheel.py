@@ -41,7 +41,7 @@ on an older system: it runs on newer ones, too."""
 
 
 def run(*command):
-    """Returns the output of a command. Exits with it where the command fails."""
+    """Returns the output of a command. Exits with it if the command fails."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(
@@ -96,7 +96,7 @@ def origins(programs):
 
 def of_debian(path):
     """(source package and version, licence files) of a library, or None, by dpkg. dpkg
-    may know the path with /usr where ldd prints it without, or the other way round."""
+    may know the path with /usr if ldd prints it without, or the other way round."""
     real = os.path.realpath(path)
     for name in real, real.removeprefix("/usr"), path:
         owner = ask("dpkg-query", "-S", name).partition(": ")[0]
@@ -124,7 +124,7 @@ def of_fedora(path):
 
 
 def add_licences(tree, programs):
-    """Adds the licences of the copied libraries. Exits where one has none."""
+    """Adds the licences of the copied libraries. Exits if one has none."""
     folder = tree / package.INFO / "licenses" / "libraries"
     known = origins(programs)
     system = ask("sh", "-c", '. /etc/os-release; echo "$PRETTY_NAME"').strip()

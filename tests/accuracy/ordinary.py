@@ -6,7 +6,7 @@ a table of what the last snapshot says beside that; `make figures` keeps the fig
 
     ordinary.py [--seconds 30] [--programs threads asyncio ...] [--ratio]
 
-"prefork" is gunicorn with two workers, of which one is judged: it is there where
+"prefork" is gunicorn with two workers, of which one is judged: it is there if
 $OCULAR_BENCHMARKS names the environment that `make figures` installs it in.
 
 A job's share is held against all CPU time that the program used. It is what samples found

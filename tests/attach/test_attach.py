@@ -259,7 +259,7 @@ def test_a_program_that_may_import_nothing_more(tmp_path):
 
 
 def test_a_program_that_ends_of_it(tmp_path):
-    """Also where its parent does not ask for its end."""
+    """Also if its parent does not ask for its end."""
     source = """
 import os, sys
 class Finder:

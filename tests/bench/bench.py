@@ -492,7 +492,7 @@ def show_imports(rounds):
     }
     times = {name: [] for name in configurations}
     for name in list(configurations):
-        try:  # writes .pyc files where they are missing
+        try:  # writes .pyc files if they are missing
             import_seconds(configurations[name])
         except subprocess.CalledProcessError:
             del configurations[name]

@@ -28,7 +28,7 @@ def wait_for(condition, otherwise):
 
 def look(function, size):
     """A viewer comes, has every hook in its place, and leaves again. Ends the process
-    where none of the calls was counted: then nothing was armed that could be left."""
+    if none of the calls was counted: then nothing was armed that could be left."""
     ocular._GRACE_S = 0.1
     ocular.serve(perfetto=False, deinstrument_threshold=0)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as viewer:

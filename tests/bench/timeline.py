@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`make bench ARGS='--only timeline'`: how large a timeline is in each format, and how
-fast it is written; beside viztracer, where that is in the benchmarks' environment."""
+fast it is written; beside viztracer, if that is in the benchmarks' environment."""
 
 import os
 import subprocess

@@ -15,7 +15,7 @@ PROGRAMS = "chromium-headless-shell", "chromium", "google-chrome"
 
 
 def program():
-    """Its path; None where there is none."""
+    """Its path; None if there is none."""
     return next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 

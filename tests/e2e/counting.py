@@ -67,7 +67,7 @@ def entries(row):
 
 
 def row(snapshot, name):
-    """The function whose qualified name ends so; None where there is none."""
+    """The function whose qualified name ends so; None if there is none."""
     rows = [
         row
         for row in snapshot["functions"]

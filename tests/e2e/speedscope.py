@@ -13,7 +13,7 @@ PACKAGE = BUILD / "speedscope" / "package"
 
 
 def missing():
-    """Why it cannot run here, in words; None where it can."""
+    """Why it cannot run here, in words; None if it can."""
     if not shutil.which("node"):
         return "speedscope's importer needs Node.js, which is missing"
     if not PACKAGE.exists():

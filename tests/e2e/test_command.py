@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""python -m ocular: the program runs as it would alone, traced where that is
+"""python -m ocular: the program runs as it would alone, traced if that is
 possible."""
 
 import os

@@ -150,7 +150,7 @@ def test_spawned_children_of_multiprocessing_serve(tmp_path, sockets, environmen
 
 
 def test_what_cannot_be_traced_runs_untraced(environment):
-    """A child with settings that make no sense, or where tracing cannot start."""
+    """A child with settings that make no sense, or if tracing cannot start."""
     folder = Path(ocular.__file__).parent.parent
     source = "import sys; print(sys.argv)"
     for wish in ("{", "[]", '{"mode": "no such"}', '{"nonsense": 1}'):

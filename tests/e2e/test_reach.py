@@ -122,7 +122,7 @@ def usual(uid=None):
 
 
 def needs(command):
-    """Skips where the kernel or the machine's owner forbids it."""
+    """Skips if the kernel or the machine's owner forbids it."""
     if not shutil.which(command[0]):
         pytest.skip(f"no {command[0]}")
     done = run([*command, "true"])

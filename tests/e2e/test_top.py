@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A real program and a real ocular-top: what works and what is said where it
+"""A real program and a real ocular-top: what works and what is said if it
 cannot."""
 
 import json

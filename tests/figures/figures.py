@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`make figures`: runs everything whose verdict hangs on a measured figure, compares
 each figure with its baseline (a value and a spread, baseline.json) and prints a table.
-Ends with status 1 only where a figure is worse than its baseline by more than the
+Ends with status 1 only if a figure is worse than its baseline by more than the
 spread, or an instrument did not run to its end."""
 
 import argparse

@@ -20,8 +20,8 @@ def figure(name, value, better="lower", unit="", goal=None, spread=None):
     """Appends one figure to the file $OCULAR_FIGURES; does nothing without one.
 
     name: unique, with its instrument in front ("bench/call"). value: a number, NaN or
-    None where nothing could be measured. better: which way is an improvement; "nearer"
-    is to `goal`. unit: as shown in the table. spread: by how much two runs differ, where
+    None if nothing could be measured. better: which way is an improvement; "nearer"
+    is to `goal`. unit: as shown in the table. spread: by how much two runs differ, if
     that is known; else the baseline has what it saw.
     """
     assert better in BETTER and (better == "nearer") == (goal is not None), (better, goal)

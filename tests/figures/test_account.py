@@ -128,8 +128,8 @@ def catches():
 
 
 def throws(count=100_000):
-    """Into a dark generator: an event each, before 3.15. It is the same where one is
-    ended early, where it is a smaller part of what that takes."""
+    """Into a dark generator: an event each, before 3.15. It is the same if one is
+    ended early, if it is a smaller part of what that takes."""
     generator = catches()
     next(generator)
     for _ in range(count):

@@ -216,7 +216,7 @@ HUGE = "def huge(x):\n    if x:\n" + "        x += 1\n" * 5000
 
 @pytest.mark.parametrize("among", ["", HUGE], ids=["small", "huge"])
 def test_slices_are_short(tracing, among, figure):
-    """For how long the governor holds the interpreter, of CPU time, also where there is
+    """For how long the governor holds the interpreter, of CPU time, also if there is
     much to arm again."""
     names, functions = generated(2000, among)
     tracing(overhead_budget=0.05, deinstrument_threshold=50)

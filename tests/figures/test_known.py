@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What our threads take of a core where few of the functions that are known run: that
+"""What our threads take of a core if few of the functions that are known run: that
 is to follow from what happens, and not from how many there are. By hand, with a table:
 
     pytest -s tests/figures/test_known.py

@@ -48,7 +48,7 @@ static int create(const char *name, const char *text)
     return fd;
 }
 
-// A file with this text, to be put in its place; skips where that cannot be.
+// A file with this text, to be put in its place; skips if that cannot be.
 static int unnamed(const char *text)
 {
     int fd = InPlace_open_unnamed(directory, ".");

@@ -163,7 +163,7 @@ time.sleep(0.05)
 @pytest.mark.parametrize("signal", ["", "none"])
 def test_a_short_program(tmp_path, signal):
     """It has counters, too; a thread that has ended uses nothing; samples are of the
-    run, also where threads are only observed."""
+    run, also if threads are only observed."""
     program = write(tmp_path, SHORT)
     for name in "t.json", "t.pftrace":
         done = run(

@@ -266,7 +266,7 @@ def churn(seed, steps, threads, threshold):
     finally:
         sys.setswitchinterval(interval)
     truth = sum((c.calls for c in churners), Counter())
-    # It is a test only where addresses were used again, under other names.
+    # It is a test only if addresses were used again, under other names.
     assert sum(len(n) > 1 for c in churners for n in c.names_at.values()) > steps / 50
     counted = sums(final)
     counted.pop("<module>")
@@ -473,7 +473,7 @@ print(in_use() - before)
 
 def test_the_programs_heap_is_left_alone(tmp_path):
     """A program that makes and drops large blocks pays a page fault for each of their
-    pages where something small has come to lie behind them (pyperformance's
+    pages if something small has come to lie behind them (pyperformance's
     json_dumps: 1.4 % of its time, and for good)."""
     if not hasattr(ctypes.CDLL(None), "mallinfo2"):
         pytest.skip("mallinfo2() is glibc's, from 2.33 on")

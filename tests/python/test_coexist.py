@@ -40,11 +40,11 @@ LINES = {"MonitorOnceLines", "CoverageSysmonBranches"}
 def is_known(tool, order, settings):
     """Events that CPython itself gets wrong when a second tool, any tool, is added.
 
-    gh-157900: a tool's INSTRUCTION events (opcodes of sys.settrace) end where a
+    gh-157900: a tool's INSTRUCTION events (opcodes of sys.settrace) end if a
     second tool is armed on the code.
     gh-155992, from 3.13 on: whether a line is reported that a RESUME stands on
     depends on whether some tool has that RESUME armed.
-    From 3.14 on BRANCH_LEFT's source is the branch, but where some tool has
+    From 3.14 on BRANCH_LEFT's source is the branch, but if some tool has
     INSTRUCTION armed it is the instruction after it (NOT_TAKEN).
     """
     if sys.version_info >= (3, 14) and "mode" in settings and tool in BRANCHES:

@@ -274,7 +274,7 @@ def test_waiting_for_other_threads_is_told_apart():
 
 
 def test_a_hook_that_was_not_seen_at_the_start_has_a_cost(monkeypatch):
-    """As where another tool takes our id while the hooks are timed: what leaves
+    """As if another tool takes our id while the hooks are timed: what leaves
     far from its function's beginning had one of -2^63 ticks."""
     from ocular import _probes
 

@@ -179,7 +179,7 @@ class Stage:
 
 
 def is_there(pid):
-    """An orphan may stay a zombie where nobody reaps."""
+    """An orphan may stay a zombie if nobody reaps."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
     except (FileNotFoundError, ProcessLookupError):

@@ -117,7 +117,7 @@ work(5)
 
 @pytest.mark.parametrize("serve", ["yes", "no"])
 def test_nothing_of_ours_runs_in_the_child(tmp_path, sockets, serve):
-    """But, where the parent serves, what starts the child's own session."""
+    """But, if the parent serves, what starts the child's own session."""
     result = answer(
         tmp_path,
         """
@@ -573,7 +573,7 @@ say([seen["pid"] == pid, seen["command"] == mine["command"],
 
 
 def test_a_child_writes_what_a_viewer_asks_for(tmp_path, sockets):
-    """And nothing else, where children=True is not set."""
+    """And nothing else, if children=True is not set."""
     program = """
 import ocular, os, sys, time
 def work():

@@ -103,7 +103,7 @@ def test_what_runs_already():
 
 
 def test_others_instruction_events_are_not_lost():
-    """An armed instruction inside a pair has its event, also where its neighbour
+    """An armed instruction inside a pair has its event, also if its neighbour
     is dark; and ours come and go beside it."""
     monitoring, function = sys.monitoring, fresh()
     counts, random, some_go_dark = Counter(), Random(5), False

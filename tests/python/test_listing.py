@@ -570,7 +570,7 @@ def test_words_count_as_memory(viewer):
     def until(enough):
         """The memory of snapshots, the newest of which says so."""
         seen = [viewer.snapshot()["memory_bytes"]]
-        limit = time.monotonic() + 2 * SLOW  # one every two seconds, where they are dear
+        limit = time.monotonic() + 2 * SLOW  # one every two seconds, if they are dear
         while not enough(seen):
             assert time.monotonic() < limit, seen
             seen.append(viewer.snapshot()["memory_bytes"])

@@ -571,7 +571,7 @@ def mixture(x):
 
 
 def test_every_instruction_that_ran_has_cycles(tracing):
-    """But where something came in between: it is run until that was not so."""
+    """But if something came in between: it is run until that was not so."""
     codes = codes_of(loops, recursive, long, mixture, outer, inner)
 
     def untimed():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The sampled stacks as files of other tools, which read them: pstats, pprof where Go is
+"""The sampled stacks as files of other tools, which read them: pstats, pprof if Go is
 there, and what flame graphs and speedscope are made of."""
 
 import gzip

@@ -47,7 +47,7 @@ def burn(seconds):
 
 
 def a_millisecond():
-    """Or more, where others take the CPU. Counts the s of CPU time and of the wall."""
+    """Or more, if others take the CPU. Counts the s of CPU time and of the wall."""
     wall, cpu = time.perf_counter(), time.thread_time()
     while time.perf_counter() < wall + 0.001:
         sum(range(2000))

@@ -186,7 +186,7 @@ def test_head(serving):
         name: states.count(name) for name in ("armed", "partial", "dark")
     }
     for mine in snapshot["functions"]:
-        # Calls are a floor only where something has gone dark.
+        # Calls are a floor only if something has gone dark.
         assert mine["calls_exact"] or mine["dark_sites"] > 0
         assert mine["state"] != "armed" or mine["dark_sites"] == 0
 

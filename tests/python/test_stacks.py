@@ -293,7 +293,7 @@ def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
         word for each in timeline.calls.values() for call in each for word in call.end_args
     ]
     assert not {"lost", "parked"} & set(ends)
-    # Nothing leaves unseen where every event is armed.
+    # Nothing leaves unseen if every event is armed.
     if threshold == 0 and not (name == "closes" and CLOSE_IS_SILENT):
         assert "unwound" not in ends
     elif name == "exceptions" and sys.version_info < (3, 15):  # then it is seen

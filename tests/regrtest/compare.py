@@ -14,7 +14,7 @@ class Difference:
     """One thing that is so when traced and not when untraced."""
 
     kind: str  # what to look for again: "crash", "hang", "error", "output"...
-    test: str  # its id; the module's name where it is no single test
+    test: str  # its id; the module's name if it is no single test
     detail: str
 
     def key(self):

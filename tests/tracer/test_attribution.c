@@ -531,8 +531,8 @@ static void test_the_deepest_stack(void **state)
                      0x3000 + WALK_DEPTH - 2);
 }
 
-// Off the CPU it would wait for that where it has the interpreter, and for the
-// interpreter where CPython takes it away.
+// Off the CPU it would wait for that if it has the interpreter, and for the
+// interpreter if CPython takes it away.
 static void test_what_it_would_wait_for(void **state)
 {
     (void)state;

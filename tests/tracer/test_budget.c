@@ -22,7 +22,7 @@ struct World {
     double (*cores)(double t);
     double sample; // s
     double fixed;  // cores that the governor and the rest take
-    double shown;  // cores that snapshots take; half where it is throttled
+    double shown;  // cores that snapshots take; half if it is throttled
     double hooks;  // of the program's time, that they take
     double coming[DELAYS];
     unsigned tick;

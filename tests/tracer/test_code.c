@@ -418,7 +418,7 @@ static bool renew(struct Code *code, uint64_t hits, uint64_t ticks)
 
 // A site that has had its hits within a second gets no more; after a second all
 // armed sites have as many from there on. Dark code gets none, nor does code
-// whose slice is over, nor any where hits count for good.
+// whose slice is over, nor any if hits count for good.
 static void test_renew(void **state)
 {
     struct Code *code = generator(500, false);

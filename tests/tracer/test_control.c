@@ -170,7 +170,7 @@ static void test_without_a_budget(void **state)
     assert_true(w.decision.sampler_hz == 0);
 }
 
-// The sampler's rate is set where it changes.
+// The sampler's rate is set if it changes.
 static void test_the_samplers_rate(void **state)
 {
     struct World w;

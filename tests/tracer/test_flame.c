@@ -198,7 +198,7 @@ static void test_what_was_large_once_stays(void **state)
     FlameTable_free(table);
 }
 
-// Nothing is lost where fewer rows are asked for.
+// Nothing is lost if fewer rows are asked for.
 static void test_fewer_rows(void **state)
 {
     struct FlameTable *table;

@@ -559,8 +559,8 @@ static void test_random_programs(void **state)
 
     for (unsigned seed = 0; seed < 1200; seed++)
         timed[seed % 6] += run_random(f, thresholds[seed % 6], seed);
-    // Much is timed where nothing goes dark, less otherwise, and never nothing
-    // but where the first hit is the last one.
+    // Much is timed if nothing goes dark, less otherwise, and never nothing
+    // but if the first hit is the last one.
     for (unsigned i = 2; i < 6; i++)
         assert_true(timed[i] > 200 && timed[i] < timed[0]);
 }

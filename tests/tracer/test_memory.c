@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tracer/sample/memory: good and bad addresses, by each way of reading; where
-// the kernel forbids some (seccomp, in a child) another, or an error where all.
+// the kernel forbids some (seccomp, in a child) another, or an error if all.
 #include "tracer/sample/memory.h"
 
 #include "tests/cage.h"

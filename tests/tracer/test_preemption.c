@@ -147,7 +147,7 @@ struct Rival {
     pthread_t thread;
 };
 
-// Skips the test where it may not choose its CPU.
+// Skips the test if it may not choose its CPU.
 static void Rival_start(struct Rival *rival)
 {
     cpu_set_t one;

@@ -74,7 +74,7 @@ static void test_the_whole_run_counts(void **state)
     Snapshot_free(s);
 }
 
-// Without a sampler, and where shares are the same.
+// Without a sampler, and if shares are the same.
 static void test_cycles_where_shares_do_not_tell(void **state)
 {
     const struct Function functions[] = {

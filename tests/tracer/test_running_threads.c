@@ -122,7 +122,7 @@ static void test_a_state_is_gone(void **state)
     assert_int_equal(f->found, 1);
     assert_int_equal(state_of(f, gettid()), 0);
     assert_int_equal(ThreadTrace_state(trace), 0);
-    // Another thread's, where that was.
+    // Another thread's, if that was.
     ThreadTrace_set_state(trace, 8 * 16, 7, 100);
     list(f, 8, 11)->has_run = false;
     find(f);

@@ -197,7 +197,7 @@ static void test_with_a_timer(void **state)
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
     timer.sampled_ns = cpu_ns + MS; // one that came right after the observation
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
-    // Ten intervals, where that is longer.
+    // Ten intervals, if that is longer.
     timer.interval_ns = 100 * MS;
     observe(1250 * MS, 1001 * MS);
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);

@@ -887,7 +887,7 @@ int main(void)
     };
 
     // Beside busy programs the kernel's ticks find a thread running too seldom
-    // (docs/accuracy.md): all of it takes longer there where this is refused.
+    // (docs/accuracy.md): all of it takes longer there if this is refused.
     setpriority(PRIO_PROCESS, 0, -20);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -539,7 +539,7 @@ static void test_going_dark(void **state)
     assert_false(code->hot.exact);
     assert_int_equal(code->cold.dark_from_ns, 42);
     assert_int_equal(code->cold.dark_times, 1);
-    // That call is still seen to its end, where its leave goes dark too.
+    // That call is still seen to its end, if its leave goes dark too.
     assert_true(leave(f, code, 1, 350));
     assert_int_equal(site->dark, 1);
     expect_calls(code, 3, 3, 150, 150);

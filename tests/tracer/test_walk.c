@@ -188,7 +188,7 @@ static void test_frames_elsewhere_are_read_too(void **state)
     free(heap);
 }
 
-// At any place, also where it lies on two pages.
+// At any place, also if it lies on two pages.
 static void test_frames_on_two_pages(void **state)
 {
     struct World *world = *state;

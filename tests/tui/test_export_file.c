@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tui/model/export_file: where the file goes, what prevents it, and whose
-// rights it has where root watches another user's process.
+// rights it has if root watches another user's process.
 #include "tui/model/export_file.h"
 
 #include <dirent.h>

@@ -299,7 +299,7 @@ static int tear_down(void **state)
 
 // --- What the rows lack
 
-// The header shows it where it is much, and not where nobody measures it.
+// The header shows it if it is much, and not if nobody measures it.
 static void test_what_the_rows_lack(void **state)
 {
     struct Fixture *f = *state;

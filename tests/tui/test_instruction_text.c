@@ -69,7 +69,7 @@ static void test_in_short(void **state)
     assert_string_equal(in_short(row), "-> BINARY_OPERATION");
 }
 
-// A call's text has its share in C, where that is much.
+// A call's text has its share in C, if that is much.
 static void test_what_is_called(void **state)
 {
     struct ListingRow row = {.target = NULL_U64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A thread is found again where several have had its id.
+// A thread is found again if several have had its id.
 #include "tui/model/mark.h"
 
 #include <setjmp.h>

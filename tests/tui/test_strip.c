@@ -98,7 +98,7 @@ static void fill_with_a_wide_one(struct Strip *strip)
     }
 }
 
-// An item that dropped for a wide one comes back where the wide one drops.
+// An item that dropped for a wide one comes back if the wide one drops.
 static void test_coming_back(void **state)
 {
     static const struct Shown shown[] = {
@@ -114,7 +114,7 @@ static void test_coming_back(void **state)
     assert_shown(fill_with_a_wide_one, shown);
 }
 
-// Not where the wide one can be cut.
+// Not if the wide one can be cut.
 static void test_room_for_the_flexible(void **state)
 {
     struct Strip strip;

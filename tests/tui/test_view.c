@@ -39,7 +39,7 @@ static void expect_offered(struct Stage *stage, const char *label, bool offered)
                  offered ? " not" : "", line);
 }
 
-// The message where no function is selected.
+// The message if no function is selected.
 static void expect_refused(struct Stage *stage, const char *words)
 {
     static const uint32_t keys[] = {'a', 'c', PRESS_ENTER};

@@ -20,10 +20,10 @@ struct LineReader {
 
 void LineReader_init(struct LineReader *reader, const uint8_t *table,
                      size_t size, uint32_t first_line);
-// The line of a unit, 0 where there is none. Never of an earlier unit than the
+// The line of a unit, 0 if there is none. Never of an earlier unit than the
 // last time.
 uint32_t LineReader_line(struct LineReader *reader, size_t unit);
-// Fills lines[0..unit_count) with line numbers, 0 where there is none.
+// Fills lines[0..unit_count) with line numbers, 0 if there is none.
 void Lines_decode(uint32_t *lines, size_t unit_count, const uint8_t *table,
                   size_t size, uint32_t first_line);
 

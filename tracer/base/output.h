@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A file that appears whole or not at all: written without a name, or beside
-// its place under another one (ipc/base/in_place.h), gzipped where its own ends
+// its place under another one (ipc/base/in_place.h), gzipped if its own ends
 // in ".gz", and put in its place at the end. Or
 // one that somebody else has opened, who puts it in its place or removes it, or
 // a character device, as /dev/null. One thread, which may block.
@@ -30,7 +30,7 @@ bool Output_is_taken(const char *path);
 // directory has no effect from now on.
 int Output_open(struct Output *output, const char *path);
 // Writes to this descriptor from where it stands, as long as it is that file,
-// gzipped where `name` says so. Both stay the caller's, who closes it. 0 or
+// gzipped if `name` says so. Both stay the caller's, who closes it. 0 or
 // -ENOMEM.
 int Output_borrow(struct Output *output, int fd, const struct Opened *opened,
                   const char *name);

@@ -9,7 +9,7 @@
 
 #define PROTOBUF_VARINT 10u // bytes of one, at most
 
-// Both write at `at`, where there is room, and return where they end.
+// Both write at `at`, if there is room, and return where they end.
 static inline uint8_t *Protobuf_put_varint(uint8_t *at, uint64_t value)
 {
     while (value >= 0x80) {

@@ -6,22 +6,22 @@
 #include <math.h>
 #include <string.h>
 
-#define LATELY 2.0       // s, the allowance's rate is that of
-#define NOW 0.5          // s, the refill rate's, where that is less
-#define PAUSES 0.5       // of the window's rate: what is less may be a pause,
-#define FLOOR 2.0        // times the least rate: is one where it is that little
-#define NEARLY 0.9       // of what is allowed: it is spent
-#define LEAST_SPAN 0.1   // s, or it is not known
-#define AIM 0.9          // of the allowance: it is a limit, and no target
-#define BURST 2.0        // s of allowance that the bucket holds
-#define DEBT 4.0         // s of allowance it can owe; what is more is forgiven
-#define SAMPLER 0.4      // of the allowance: the sampler's
-#define SAMPLER_FULL 1.0 // s of allowance in the bucket that give it all that,
-#define SAMPLER_LEAST 0.5 // ... and so much of it where there is nothing
-#define SURPLUS 0.25 // of the allowance: the sampler's, where nobody wants it
-#define SURPLUS_FROM 1.5 // s of allowance in the bucket: nobody does
-#define HOOKS 0.5        // of the allowance: the hooks', and arming's,
-#define HOOKS_LEAST 0.2  // ... where our threads take more than the rest
+#define LATELY 2.0        // s, the allowance's rate is that of
+#define NOW 0.5           // s, the refill rate's, if that is less
+#define PAUSES 0.5        // of the window's rate: what is less may be a pause,
+#define FLOOR 2.0         // times the least rate: is one if it is that little
+#define NEARLY 0.9        // of what is allowed: it is spent
+#define LEAST_SPAN 0.1    // s, or it is not known
+#define AIM 0.9           // of the allowance: it is a limit, and no target
+#define BURST 2.0         // s of allowance that the bucket holds
+#define DEBT 4.0          // s of allowance it can owe; what is more is forgiven
+#define SAMPLER 0.4       // of the allowance: the sampler's
+#define SAMPLER_FULL 1.0  // s of allowance in the bucket that give it all that,
+#define SAMPLER_LEAST 0.5 // ... and so much of it if there is nothing
+#define SURPLUS 0.25      // of the allowance: the sampler's, if nobody wants it
+#define SURPLUS_FROM 1.5  // s of allowance in the bucket: nobody does
+#define HOOKS 0.5         // of the allowance: the hooks', and arming's,
+#define HOOKS_LEAST 0.2   // ... where our threads take more than the rest
 #define LEAST_HZ 10.0
 #define MOST_HZ 250.0 // many kernels have no more ticks a second
 #define SAMPLE 10e-6  // s, until it is measured

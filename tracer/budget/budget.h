@@ -39,7 +39,7 @@ struct BudgetShares {
     double hooks;
     double rearm;
     double threads;
-    double allowed; // the budget, or more where the program uses little
+    double allowed; // the budget, or more if the program uses little
     double cores;   // measured and allowed as parts of one core, which they
     double cores_allowed; // ... are also of a program that uses nothing
 };

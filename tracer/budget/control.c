@@ -18,7 +18,7 @@
 #define BURST_CODES 8        // new since the last reading, and
 #define BURST_CODES_A_S 40.0 // at such a rate: a burst
 #define BURST_S 0.5          // that it lasts after the newest
-#define BURST_PAUSE_S 0.02   // to the next wake-up, where there is more to do:
+#define BURST_PAUSE_S 0.02   // to the next wake-up, if there is more to do:
 #define BURST_PART 0.25      // of the allowance
 #define REQUEST_S 0.05       // between two holds that a viewer brings on
 #define IDLE_CORES 0.01      // the program uses less: nothing to hurry for

@@ -60,7 +60,7 @@ struct ControlDecision Control_step(struct Control *control, double now_s,
                                     const struct ControlReading *reading);
 // The functions were ranked, which has taken so much CPU time.
 void Control_ranked(struct Control *control, double now_s, double took_s);
-// Is it worth it to go through bytecode at once? Not on credit, nor where
+// Is it worth it to go through bytecode at once? Not on credit, nor if
 // nothing runs.
 bool Control_may_hurry(const struct Control *control);
 // s until the next wake-up. `more`: a hold has left something to do.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The functions that are hot now, hottest first: by the sampler's share, and by
-// the hits gained since the last time where that says nothing. Ranked by the
+// the hits gained since the last time if that says nothing. Ranked by the
 // governor's thread without the interpreter's lock.
 #ifndef OCULAR_TRACER_BUDGET_HOTTEST_H
 #define OCULAR_TRACER_BUDGET_HOTTEST_H

@@ -10,7 +10,7 @@
 
 #define RESUME_LOCATION 3 // the bits of RESUME's argument that say where
 
-// The site kind of an opcode, or -1 where nothing fires.
+// The site kind of an opcode, or -1 if nothing fires.
 static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
                      uint8_t oparg)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writer: whoever holds the counting lock, where a function is armed, goes dark
+// Writer: whoever holds the counting lock, when a function is armed, goes dark
 // or grows: who counts its hits, and the governor when it re-arms. The part of
 // struct Code that is written seldom. Any thread reads what is atomic.
 #ifndef OCULAR_TRACER_CODE_CODE_COLD_H

@@ -17,7 +17,7 @@ enum SiteKind {
     SITE_RETURN,
     SITE_YIELD,
     SITE_JUMP,
-    SITE_BRANCH, // both arms, or the left one where the arms are two sites
+    SITE_BRANCH, // both arms, or the left one if the arms are two sites
     SITE_BRANCH_RIGHT
 };
 
@@ -33,7 +33,7 @@ enum HookKind {
     HOOK_YIELD, // every leave of what can be suspended
     HOOK_JUMP,  // and a branch
     HOOK_INSTRUCTION,
-    HOOK_FAR, // is added where an offset is beyond the small integers that
+    HOOK_FAR, // is added if an offset is beyond the small integers that
               // CPython keeps: of such a one it makes an object at each event
     HOOK_KINDS = 2 * HOOK_FAR
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writer: whoever holds the counting lock where a function is armed or goes
+// Writer: whoever holds the counting lock when a function is armed or goes
 // dark: the governor, adoption, who counts hits. The part of struct Code that
 // counts calls over a known time. Any thread reads what is atomic.
 //

@@ -9,7 +9,7 @@
 bool Code_has_caller(const struct Code *code, uint32_t caller);
 // Remembers that `caller` calls it. 1 if that is news, 0, or -ENOMEM.
 int Code_add_caller(struct Code *code, uint32_t caller);
-// `caller` calls it: both remember, and where it is dark the caller counts one
+// `caller` calls it: both remember, and if it is dark the caller counts one
 // more dark callee. 1 if that is news, 0, or -ENOMEM.
 int Code_link(struct Code *caller, struct Code *code);
 

@@ -113,8 +113,8 @@ double Spans_rate(const struct Code *code, uint64_t ticks, double hz)
     return took > 0 ? calls * hz / took : NAN;
 }
 
-// Variance over mean of the calls in a span: 1 where each call comes by itself,
-// ten where ten come together.
+// Variance over mean of the calls in a span: 1 if each call comes by itself,
+// ten if ten come together.
 static double clump(const struct CodeSpans *spans)
 {
     double rate = spans->calls / spans->ticks;

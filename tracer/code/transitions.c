@@ -54,7 +54,7 @@ static struct Label *make_label(const struct Change *change)
     return label;
 }
 
-// The newest change's, where that is of the same function.
+// The newest change's, if that is of the same function.
 static struct Label *label_of(struct Transitions *transitions,
                               const struct Change *change)
 {

@@ -71,7 +71,7 @@ void Transitions_init(struct Transitions *transitions,
                       const struct Opcodes *opcodes, const struct Clock *clock,
                       uint64_t start_ticks);
 void Transitions_release(struct Transitions *transitions);
-// Around a batch of additions. Transitions_try: false where a reader is at it.
+// Around a batch of additions. Transitions_try: false if a reader is at it.
 void Transitions_lock(struct Transitions *transitions);
 bool Transitions_try(struct Transitions *transitions);
 void Transitions_unlock(struct Transitions *transitions);

@@ -67,7 +67,7 @@ static inline bool Preemption_skip(struct Preemption *preemption)
 }
 
 // ns of the span that ends now, of `span_ns`, in which other programs had the
-// calling thread's CPU; 0 where the thread has waited since it last asked; or
+// calling thread's CPU; 0 if the thread has waited since it last asked; or
 // in which the machine was suspended. Two system calls, some 0.7 us, and
 // several for a thread that has slept.
 int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns);

@@ -107,7 +107,7 @@ static inline size_t ThreadTrace_stack_bytes(const struct ThreadTrace *trace)
 void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks);
 // The record's thread ends; it runs no hook any more. Called by itself.
 void ThreadTrace_end(struct ThreadTrace *trace);
-// ns of its thread's CPU time since ThreadTrace_restart_cpu; 0 where that
+// ns of its thread's CPU time since ThreadTrace_restart_cpu; 0 if that
 // cannot be known.
 uint64_t ThreadTrace_cpu_ns(const struct ThreadTrace *trace);
 void ThreadTrace_restart_cpu(struct ThreadTrace *trace);

@@ -67,7 +67,7 @@ static int larger_first(const void *left, const void *right)
     return (a->share < b->share) - (a->share > b->share);
 }
 
-// In the window that ends now, or since the start where `now` is NULL.
+// In the window that ends now, or since the start if `now` is NULL.
 static double read_value(const struct ShareValue *value,
                          const struct ShareTime *now)
 {

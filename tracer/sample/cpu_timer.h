@@ -51,7 +51,7 @@ struct CpuTimer {
 
     // ... up to where the sampler has accounted for it without one.
     _Atomic uint64_t accounted_ns;
-    // PyThreadState, where FrameLayout.own_state knows of none; the sampler's
+    // PyThreadState, if FrameLayout.own_state knows of none; the sampler's
     // thread writes.
     _Atomic uintptr_t state;
     // The number of threads that this one represents: the factor of its
@@ -86,7 +86,7 @@ void CpuTimers_close(struct CpuTimers *timers);
 // In a forked child, which has inherited no timer: forgets them all.
 void CpuTimers_abandon(struct CpuTimers *timers);
 
-// For the thread of that id. It stands still. NULL: it cannot be had, as where
+// For the thread of that id. It stands still. NULL: it cannot be had, as when
 // RLIMIT_SIGPENDING is reached; counted in `refused`.
 struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
                               pid_t tid);

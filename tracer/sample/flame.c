@@ -188,7 +188,7 @@ static void reserve(struct Flame *flame, size_t count,
         make_room(flame, now);
 }
 
-// The child of that function, made where there is room, else 0.
+// The child of that function, made if there is room, else 0.
 static uint32_t step(struct Flame *flame, uint32_t parent, uint32_t id)
 {
     uint32_t *child = place_of(flame, parent, id);

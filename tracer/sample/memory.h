@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads this very process's memory through the kernel, so that an address that
 // is wrong fails instead of faulting: by process_vm_readv to ourselves or,
-// where that is forbidden (seccomp), by /proc/self/mem. For the sampler, which
+// if that is forbidden (seccomp), by /proc/self/mem. For the sampler, which
 // follows pointers that other threads are changing. Any thread; not across a
 // fork.
 #ifndef OCULAR_TRACER_SAMPLE_MEMORY_H

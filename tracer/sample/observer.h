@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Observes threads, for what they wait in, and for what they run where no timer
+// Observes threads, for what they wait in, and for what they run if no timer
 // tells: walks their stacks, and knows whether anything can be read at all. The
 // sampler's thread; its counters may be read by anyone.
 #ifndef OCULAR_TRACER_SAMPLE_OBSERVER_H

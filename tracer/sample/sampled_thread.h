@@ -55,7 +55,7 @@ enum Observation SampledThread_observe(struct SampledThread *thread,
 bool SampledThread_is_running(const struct SampledThread *thread,
                               const struct SampleClock *clock);
 // ns of CPU time up to the newest observation that no function was given yet.
-// Not 0 only where that observation's stack has to get it: the thread has no
+// Not 0 only if that observation's stack has to get it: the thread has no
 // timer, or no sample has come for long (its signals are blocked).
 uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
                                   bool running);

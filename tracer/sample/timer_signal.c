@@ -112,7 +112,7 @@ static bool waits_with_another_mask(pid_t tid)
 
 enum SignalMask { MASK_OPEN, MASK_BLOCKED, MASK_UNSURE };
 
-// Open where the kernel does not tell.
+// Open if the kernel does not tell.
 static enum SignalMask mask_of(pid_t tid, int signal)
 {
     static const char field[] = "\nSigBlk:";

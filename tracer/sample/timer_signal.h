@@ -14,7 +14,7 @@
 typedef void TimerHandler(int number, siginfo_t *info, void *context);
 
 // Installs the handler for `signal`, or for one that nobody has a handler for
-// where that is 0 or less. Returns the signal, or -EBUSY (it has a handler, or
+// if that is 0 or less. Returns the signal, or -EBUSY (it has a handler, or
 // all have) or -EINVAL (not a signal to choose).
 int TimerSignal_install(int signal, TimerHandler *handler);
 bool TimerSignal_has(int signal, TimerHandler *handler);

@@ -21,7 +21,7 @@ struct TimerSlot *TimerSlot_find(uint32_t number)
     return chunk ? &chunk[number % SLOTS_A_CHUNK] : NULL;
 }
 
-// A chunk of slots, made where it is not there yet; NULL: memory.
+// A chunk of slots, made if it is not there yet; NULL: memory.
 static struct TimerSlot *have_chunk(uint32_t number)
 {
     struct TimerSlot *chunk =

@@ -158,7 +158,7 @@ static void begin_walk(struct Walk *walk, struct WalkStart *start)
 
 // --- The walk ----------------------------------------------------------------
 
-// C has made it, where it calls Python code.
+// C has made it, if it calls Python code.
 static bool is_cs(const struct Walk *walk, uint8_t owner)
 {
     uint8_t c = walk->layout.owned_by_c;

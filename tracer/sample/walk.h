@@ -26,7 +26,7 @@ struct FrameLayout {
     size_t frame_code;    // in _PyInterpreterFrame
     size_t frame_previous;
     size_t frame_instruction;
-    size_t frame_owner; // in it: a byte, this or one more where C has made the
+    size_t frame_owner; // in it: a byte, this or one more if C has made the
     uint8_t owned_by_c; // frame, as it does the last of a stack; 0: not known
     size_t chunk_first; // in a thread's first data stack chunk: its first frame
     // The calling thread's PyThreadState, 0: not known. Async-signal-safe;

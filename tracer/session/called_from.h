@@ -27,7 +27,7 @@ struct CalledFrom {
 // registry's and those of `retired`.
 void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
                      struct Registry *registry, const struct Retired *retired);
-// "    time by caller: one 62%, other 30%", or nothing where no sample has
+// "    time by caller: one 62%, other 30%", or nothing if no sample has
 // found a caller. Names are cut so that a line has 80 columns at most.
 void CalledFrom_write(struct Bytes *out, const struct CalledFrom *from);
 

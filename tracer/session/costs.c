@@ -11,7 +11,7 @@ static double worker_s(const struct Worker *worker)
 
 static double hooks_s(struct Engine *engine)
 {
-    // Less than nothing, by some ns, where all there was yet is a hook that
+    // Less than nothing, by some ns, if all there was yet is a hook that
     // gives back more than it takes.
     return fmax((double)(int64_t)ThreadTraces_sum(&engine->traces).overhead,
                 0) /

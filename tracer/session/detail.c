@@ -73,7 +73,7 @@ static double site_cycles(const struct Site *site, const struct Site *end)
     }
     if (!instructions)
         return NAN;
-    // Below zero where the blocks are shorter than the hook's cost is sure.
+    // Below zero if the blocks are shorter than the hook's cost is sure.
     return fmax((double)(int64_t)cycles, 0) / (double)instructions;
 }
 

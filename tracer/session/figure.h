@@ -12,7 +12,7 @@ struct Figure {
 // With k, M, G... from 100 000 on. A prefix of ">=" says that the value is a
 // floor: it is rounded down, all else to the nearest.
 struct Figure Figure_number(const char *prefix, double value);
-struct Figure Figure_cycles(double cycles); // empty where they are NaN
+struct Figure Figure_cycles(double cycles); // empty if they are NaN
 struct Figure Figure_time(double s);
 struct Figure Figure_bytes(double bytes); // kB, MB, GB: powers of ten
 

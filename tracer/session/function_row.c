@@ -188,7 +188,7 @@ static double missed_calls(struct Code *code, const struct Moment *at,
     return hot + missed;
 }
 
-// Calls a second: counted where it was armed all the time, else estimated.
+// Calls a second: counted if it was armed all the time, else estimated.
 static void fill_rates(struct Function *f, struct Code *code,
                        const struct Moment *at)
 {

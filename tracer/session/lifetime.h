@@ -21,7 +21,7 @@ void Session_free(struct Session *session);
 void Session_pause(struct Session *session);
 int Session_resume(struct Session *session);
 // After fork, in the child: drops the server and the sampler, joins nothing.
-// Only where it had been paused it may be freed then.
+// Only if it had been paused it may be freed then.
 void Session_abandon(struct Session *session);
 
 #endif

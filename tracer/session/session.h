@@ -32,7 +32,7 @@ struct Config {
     size_t timeline_limit; // bytes of memory
     bool instructions;     // the timeline has each, in precise mode
     char spill[PATH_MAX];  // the folder for what is beyond; "": none
-    bool spill_asked;      // an error where that does not do
+    bool spill_asked;      // an error if that does not do
     char output[PATH_MAX];
     bool profile; // its ending is a profile's: that is written, no timeline
     bool serve;

@@ -36,7 +36,7 @@ struct Encoded {
 void Encoded_release(struct Encoded *table);
 void Encoded_clear(struct Encoded *table); // keeps the memory
 // Adds a key that is not there; the first piece has one byte at least. Forgets
-// all others where the table is too large. NULL: memory is out.
+// all others if the table is too large. NULL: memory is out.
 const struct EncodedEntry *Encoded_add(struct Encoded *table, uint64_t key,
                                        struct EncodedPiece first,
                                        struct EncodedPiece second);

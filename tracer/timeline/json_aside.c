@@ -45,7 +45,7 @@ int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
 }
 
 // Perfetto links the slices of one bind_id, from one that has flow_out to the
-// next that has flow_in. It says so where the first has flow_in, too.
+// next that has flow_in. It says so if the first has flow_in, too.
 static int begin_task(struct JsonWriter *json, uint64_t ticks,
                       const struct Mark *task)
 {

@@ -31,7 +31,7 @@ struct json_object *JsonEvent_micros(uint64_t ns);
 // Its text, which is the object's; NULL: memory.
 struct EncodedPiece JsonEvent_print(struct json_object *object);
 
-// Writes a text, then an object where there is one, which is owned. 0 or
+// Writes a text, then an object if there is one, which is owned. 0 or
 // -errno.
 int JsonWriter_put(struct JsonWriter *json, const char *before,
                    struct json_object *object);

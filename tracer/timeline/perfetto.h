@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes a frozen timeline to a file that Perfetto opens: in its own protobuf
-// format where the path ends in ".pftrace", else in JSON; gzipped where ".gz"
+// format if the path ends in ".pftrace", else in JSON; gzipped if ".gz"
 // follows. Any thread that may block; holds no lock of the tracer.
 #ifndef OCULAR_TRACER_TIMELINE_PERFETTO_H
 #define OCULAR_TRACER_TIMELINE_PERFETTO_H

@@ -47,7 +47,7 @@ void TraceWriter_init(struct TraceWriter *writer,
     frexp(1e9 / hz, &exponent);
     if (exponent < 0)
         exponent = 0;
-    // Exact where hz is 1e9, or that by a power of two; else rounded up, so
+    // Exact if hz is 1e9, or that by a power of two; else rounded up, so
     // that what is a whole number of ns remains one.
     writer->shift = (unsigned)(SCALE_BITS - exponent);
     writer->scale = (uint64_t)ceill(ldexpl(1e9L / hz, SCALE_BITS - exponent));

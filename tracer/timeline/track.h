@@ -43,7 +43,7 @@ int Track_spill(struct Track *track, struct Spill *spill);
 // Drops the oldest chunk.
 void Track_forget(struct Track *track);
 // For a view: the newest chunk as it is now, and a mark of what was lost since;
-// without its events where they are in a file or forgotten. A reference, which
+// without its events if they are in a file or forgotten. A reference, which
 // is the caller's. NULL: memory.
 struct Chunk *Track_show_newest(const struct Track *track);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the command line or the list of processes says about attaching: asks the
-// user where the command line says nothing, and ends what was begun when the
+// user if the command line says nothing, and ends what was begun when the
 // viewer leaves. Called by main.
 #ifndef OCULAR_TUI_APP_ATTACHING_H
 #define OCULAR_TUI_APP_ATTACHING_H
@@ -26,7 +26,7 @@ bool Attaching_is_wanted(const struct Options *options);
 // Has it serve: 0 and `served`, or -errno with `why`.
 int Attaching_begin(struct Attaching *attaching, const struct AttachWish *wish,
                     struct Served *served, char *why, size_t why_size);
-// Ends the last one that was begun. 0, also where it serves no more, or -errno
+// Ends the last one that was begun. 0, also if it serves no more, or -errno
 // with `why`.
 int Attaching_end(struct Attaching *attaching, const char *package, char *why,
                   size_t why_size);

@@ -114,7 +114,7 @@ struct Round { // from the list to a process and back
     struct Attaching attaching;
 };
 
-// The one that was chosen; attaches to it where it does not serve. 0, or -errno
+// The one that was chosen; attaches to it if it does not serve. 0, or -errno
 // with `why`: *now is as it was.
 static int take_chosen(struct Round *round, const struct ChooserRow *row,
                        struct Served *now, char *why)

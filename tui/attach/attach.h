@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Has a program that nobody prepared serve, and ends that. The program is
-// refused in words, and left as it was, where that cannot be done. Called by
+// refused in words, and left as it was, if that cannot be done. Called by
 // main, on its thread.
 #ifndef OCULAR_TUI_ATTACH_ATTACH_H
 #define OCULAR_TUI_ATTACH_ATTACH_H

@@ -17,7 +17,7 @@
 uint32_t Bpf_run(const struct sock_filter *code, size_t count,
                  const struct seccomp_data *call);
 // Does that answer end the process, or leave it without the thread? A trap does
-// where nobody handles SIGSYS.
+// if nobody handles SIGSYS.
 bool Bpf_kills(uint32_t answer);
 
 #endif

@@ -118,7 +118,7 @@ struct Call {
 
 // From strace, of Python's and Ocular's calls from the script's first line to
 // the end of detaching, with a viewer between. Not those that every program
-// makes all the time; capset is left out where there is a filter.
+// makes all the time; capset is left out if there is a filter.
 static const struct Call calls[] = {
 #ifdef __x86_64__
     CALL(chmod, 0, 0600),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A program or library as it lies in another process's memory: where its
-// exported symbols are. Needs no file, so it also works where the file was
+// exported symbols are. Needs no file, so it also works if the file was
 // replaced by an update, or is another mount namespace's. Called by
 // interpreter.c. Reading ends, whatever bytes are there instead.
 #ifndef OCULAR_TUI_ATTACH_IMAGE_H

@@ -64,7 +64,7 @@ static bool is_of(int folder, const struct ProcessUser *user)
     return fstat(folder, &status) == 0 && status.st_uid == user->uid;
 }
 
-// NULL also where it is not the user's.
+// NULL also if it is not the user's.
 static DIR *open_entries(int parent, const char *name,
                          const struct ProcessUser *user)
 {

@@ -60,7 +60,7 @@ static bool begins_with_python(const char *path)
     return strncmp(path + length, "python", 6) == 0;
 }
 
-// By its name, where its memory does not tell.
+// By its name, if its memory does not tell.
 static bool is_called_python(const struct Other *other)
 {
     char path[64], program[PATH_MAX] = "";

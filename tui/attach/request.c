@@ -100,7 +100,7 @@ static int run_once(const struct Request *request, char *why, size_t why_size)
     return answer.error;
 }
 
-// Again, for a second, where the process is busy with another request.
+// Again, for a second, if the process is busy with another request.
 static int run(const struct Request *request, char *why, size_t why_size)
 {
     const struct timespec pause = {0, PAUSE_NS};

@@ -27,7 +27,7 @@ struct Sleep {
 };
 
 // Does it stand in a system call from which it can be taken away for a moment,
-// and is there room on its stack? False also where that cannot be seen.
+// and is there room on its stack? False also if that cannot be seen.
 bool Sigframe_look(struct Sleep *sleep, pid_t pid, pid_t thread);
 // 0 or -errno: then nothing was changed.
 int Sigframe_call(const struct Sleep *sleep, const struct SigframeCall *call);

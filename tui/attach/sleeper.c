@@ -20,7 +20,7 @@
 #define MOMENT_NS 200000 // for so long, and for longer from try to try
 
 // Offsets in one version, in bytes, the same in all its patch versions; the
-// first three come from its table where it has one (3.13).
+// first three come from its table if it has one (3.13).
 struct Layout {
     uint64_t interpreters;     // in _PyRuntime, the newest one
     uint64_t next_interpreter; // in an interpreter's state

@@ -98,7 +98,7 @@ static int seize(pid_t id)
     return -error;
 }
 
-// 0, also where the thread has ended meanwhile, or -errno as above.
+// 0, also if the thread has ended meanwhile, or -errno as above.
 static int stop_one(struct Stop *stop, pid_t id)
 {
     struct StoppedThread thread = {id, 0}, *threads;

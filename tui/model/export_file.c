@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See export_file.h. The file's own name is never followed where it is a link:
+// See export_file.h. The file's own name is never followed if it is a link:
 // the process may have made it.
 #include "tui/model/export_file.h"
 
@@ -18,7 +18,7 @@
 
 // --- Where it goes
 
-// Returns 0 where the path names a regular file, or a link to one, or nothing;
+// Returns 0 if the path names a regular file, or a link to one, or nothing;
 // else -errno.
 static int check_kind(int root, const char *path)
 {

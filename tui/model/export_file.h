@@ -17,7 +17,7 @@ struct ExportFile {
     int fd;        // of the temporary
     int directory; // descriptor of the directory of both
     bool overwrite;
-    struct ProcessUser user; // user of the process, where we are root
+    struct ProcessUser user; // user of the process, if we are root
     char temporary[64];      // its name; "": it has none
     const char *name;        // the last part of `path`
     char path[PATH_MAX];     // absolute, below the process's root

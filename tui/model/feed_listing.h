@@ -38,7 +38,7 @@ void FeedListing_want(struct FeedListing *listing, struct FeedLink *link,
 // view's request.
 bool FeedListing_take(struct FeedListing *listing, struct Message *message);
 // A message has come, and is in the recording. Chooses the next function for
-// the recording where it is time.
+// the recording if it is time.
 void FeedListing_recorded(struct FeedListing *listing,
                           struct Recording *recording,
                           const struct Message *message, double now);

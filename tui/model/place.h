@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-// Returns a descriptor of the root of a process (0: ours), or of ours where we
+// Returns a descriptor of the root of a process (0: ours), or of ours if we
 // may not open that. -1 and errno.
 int Place_root(pid_t pid);
 // Writes the path from that root; a relative one begins at the process's

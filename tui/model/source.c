@@ -83,7 +83,7 @@ static bool is_later(struct timespec time, const struct SourceWish *wish)
     return s > wish->process_start_s + GRACE_S; // NaN: not known
 }
 
-// Warns where the inode changed after the process began. A file that was copied
+// Warns if the inode changed after the process began. A file that was copied
 // there keeps its older date, but so does one that only got another name or
 // mode.
 static void warn_if_replaced(struct Source *source,

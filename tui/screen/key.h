@@ -44,7 +44,7 @@ int Key_frames(uint32_t key); // snapshots to wait for; 0: it is a key
 
 // Writes "F6", "PgUp", "Space" or "a". Returns name.
 const char *Key_name(char name[KEY_NAME_MAX], uint32_t key);
-// Reads one key of a --keys text and moves *at past it. 0 at the end, or where
+// Reads one key of a --keys text and moves *at past it. 0 at the end, or if
 // there is no key; then *at stays. "jj<Enter>" are three keys, "<lt>" is "<",
 // "<Click:9:4>" is the tenth column of the fifth line, "<Frame>" and
 // "<Frame:3>" wait for snapshots.

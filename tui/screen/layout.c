@@ -7,7 +7,7 @@
 static void place_lines(struct Layout *layout, bool bare)
 {
     int height = layout->height;
-    // A blank line, where there is room for it.
+    // A blank line, if there is room for it.
     int air = height >= 20;
     layout->title_y = -1;
     layout->table_y = LAYOUT_HEADER + air;

@@ -352,7 +352,7 @@ static int take_signals(struct Terminal *terminal)
             break;
         case SIGWINCH:
             fit_window();
-            // Draws everything even where the size is the same again: while it
+            // Draws everything even if the size is the same again: while it
             // was smaller the terminal forgot what had no room.
             clearok(curscr, TRUE);
             events |= TERMINAL_RESIZED;

@@ -63,7 +63,7 @@ static void put_bar(struct Canvas *canvas, struct Box box, int cells,
 }
 
 // Draws an instruction's bar. The cycles of one execution do not say where the
-// time goes, and are often a block's mean. So the bar shows them only where
+// time goes, and are often a block's mean. So the bar shows them only if
 // nothing is sampled and not all are equal, and then without heat.
 static void put_part(struct Canvas *canvas, struct Box box, int cells,
                      const struct Annotation *all, const struct ListingRow *row)

@@ -21,7 +21,7 @@ unsigned Navigation_reach(const struct Ui *ui);
 // Which abilities the view in front has now. The bottom line offers no key that
 // needs another one.
 unsigned Navigation_can(const struct Ui *ui);
-// True where the view in front cannot do now what the key of that binding
+// True if the view in front cannot do now what the key of that binding
 // means; a message says why.
 bool Navigation_refuses(struct Ui *ui, const struct Binding *binding);
 // Does what Enter does to the selected row, for a click on it: brings the view

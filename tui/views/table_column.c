@@ -186,7 +186,7 @@ static void put_cost(struct ListCell *out, const struct TableCell *cell)
     fade(out, cell->row);
 }
 
-// Of timed calls: a floor where some calls were in the dark.
+// Of timed calls: a floor if some calls were in the dark.
 static void put_cycles(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];

@@ -69,7 +69,7 @@ int Ui_resize(struct Ui *ui, int width, int height);
 // Puts a message on the bottom line for a while.
 void Ui_say(struct Ui *ui, bool alert, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// The same where `path`, a file's, is one of the arguments: where there is too
+// The same if `path`, a file's, is one of the arguments: where there is too
 // little room the path loses directories, and the file keeps its name.
 void Ui_say_path(struct Ui *ui, const char *path, bool alert,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -79,7 +79,7 @@ void Ui_say_asked(struct Ui *ui, int error, const char *asked);
 // nothing yet, or -ENOMEM.
 int Ui_write_json(const struct Ui *ui, struct Bytes *out);
 // A sentence about its counts and shares for the message that it is saved,
-// where they are not those of the whole run and of all threads; else "".
+// if they are not those of the whole run and of all threads; else "".
 const char *Ui_json_note(const struct Ui *ui);
 
 #endif

@@ -176,7 +176,7 @@ static void add_place(struct Strip *strip, const char *file, uint64_t line)
         Strip_add(strip, STYLE_FAINT, ":%llu", (unsigned long long)line);
 }
 
-// Says what the shares rest on, where that is little or not the whole run.
+// Says what the shares rest on, if that is little or not the whole run.
 static void add_period(struct Strip *strip, const struct AnnotateState *state)
 {
     const char *about = History_about(&state->history, state->period);

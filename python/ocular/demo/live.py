@@ -89,7 +89,7 @@ class Workload:
         return self.log.read_text(errors="replace").rstrip()
 
     def timeline(self):
-        """The file that it wrote; one with its pid where the name was taken."""
+        """The file that it wrote; one with its pid if the name was taken."""
         with_pid = self.output.with_suffix(f".{self.process.pid}.json")
         for path in (with_pid, self.output):
             if path.exists():
