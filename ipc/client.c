@@ -21,7 +21,7 @@
 #define OPEN_MS 2000
 #define RETRY_MS 10 // while too many wait in line
 #define READ_SIZE ((size_t)64 << 10)
-#define READS_MAX 256 // for a message: one who dribbles holds up nobody
+#define READS_MAX 256 // for a message: a slow peer holds up nobody
 // Of a FOLLOW: of what others ask for they choose their own.
 #define FOLLOW_REQUEST UINT32_MAX
 #define SNAPSHOT_MAX ((size_t)8 * WIRE_MAX_FRAME) // as decoded

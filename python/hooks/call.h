@@ -24,9 +24,9 @@ struct Call {
 // An offset in bytes as a code unit. Offsets are small and never negative; what
 // else a stranger may pass ends in a unit that is out of bounds, or of no use.
 // That it is an int is not asked before it is written down (three more
-// instructions of about seventy): only who takes a hook out of sys.monitoring
-// and calls it by hand can pass another object, of which a few bytes are read
-// then, at worst those behind it (tests/python/test_hooks.py).
+// instructions of about seventy): only a tool that takes a hook out of
+// sys.monitoring and calls it by hand can pass another object, of which a few
+// bytes are read then, at worst those behind it (tests/python/test_hooks.py).
 static inline size_t Call_unit(PyObject *offset)
 {
     return ((PyLongObject *)offset)->long_value.ob_digit[0] / 2;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The callbacks given to sys.monitoring: objects of a type of our own, so that
 // a call is one indirect jump with the arguments on the C stack. Makes them and
-// chooses where they jump to. Interpreter's lock held, by who starts a session,
-// and by a forked child.
+// chooses where they jump to. Interpreter's lock held, by the thread that
+// starts a session, and by a forked child.
 #ifndef OCULAR_PYTHON_HOOKS_HOOKS_H
 #define OCULAR_PYTHON_HOOKS_HOOKS_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writes the timeline at stop. Reports the progress to whoever has called stop,
-// and the program's signal handlers run meanwhile: an exception that one of
-// them raises (Ctrl-C) ends the writing, and no file is left. Interpreter's
-// lock held everywhere; writing releases it.
+// Writes the timeline at stop. Reports the progress to the thread that has
+// called stop, and the program's signal handlers run meanwhile: an exception
+// that one of them raises (Ctrl-C) ends the writing, and no file is left.
+// Interpreter's lock held everywhere; writing releases it.
 #ifndef OCULAR_PYTHON_MODULE_FINAL_TIMELINE_H
 #define OCULAR_PYTHON_MODULE_FINAL_TIMELINE_H
 

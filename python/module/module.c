@@ -38,8 +38,8 @@ static struct State *settled(void)
     return &ocular_state;
 }
 
-// The same for who wants to look: in a forked child whose own session is about
-// to start, it starts now.
+// The same for a caller that wants data: in a forked child whose own session is
+// about to start, it starts now.
 static struct State *looked_at(void)
 {
     struct State *state = settled();

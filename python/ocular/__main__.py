@@ -428,7 +428,7 @@ def _run(parser, begin, options, rest):
 
 
 def _follow():
-    """The module, with all that it imports, for who asks for it."""
+    """The module, with all that it imports, for code that asks for it."""
     from ocular import _follow
 
     return _follow

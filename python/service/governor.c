@@ -221,8 +221,8 @@ struct Holds Governor_holds(const struct Service *service)
     return service->governor ? service->governor->holds : (struct Holds){0};
 }
 
-// With the interpreter's lock for a moment, unless to ask for it would be the
-// end of who has it. true: there is more to do.
+// Works with the interpreter's lock for a moment, unless the thread that has
+// the lock would end if it is asked to let go. true: there is more to do.
 static bool attend(struct Governor *governor, bool full)
 {
     const struct Worker *worker = &governor->state->engine.session->governor;

@@ -350,7 +350,8 @@ def ours(seen):
 
 def shares(counts):
     """{(file, line, bare name): part of all} but for what ends a turn: while it waits
-    for its CPU there, it is seen running by who does not ask the kernel."""
+    for its CPU there, it is seen running by an observer that does not ask the
+    kernel."""
     work = {key: count for key, count in counts.items() if key[0] not in TURNING}
     whole, parts = sum(work.values()), collections.Counter()
     for (file, line, name), count in work.items():

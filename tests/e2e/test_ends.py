@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Who ends in the midst of writing a timeline, in which way ever, leaves nothing where it
-was to be; and who is left goes on."""
+"""A process that ends while it writes a timeline, in any way, leaves no file there. If
+only the writing ends, the process goes on."""
 
 import gzip
 import json

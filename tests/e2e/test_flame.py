@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The stacks that a process sends to a viewer who asks: whose time is whose. How
-right the shares are is measured in tests/figures/test_flame.py."""
+"""The stacks that a process sends to a viewer that asks, and whose time they have.
+tests/figures/test_flame.py measures the error of the shares."""
 
 import errno
 import struct

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the overhead budget comes to on a real machine: what is spent of what is
-allowed, after storms, at rounds of all, by who looks and by who idles."""
+"""The overhead budget on a real machine: the overhead against the allowance, after
+bursts of new code, when all functions are re-armed, with a viewer, and in idle
+programs."""
 
 import os
 import struct
@@ -104,7 +105,7 @@ def test_a_thousandth_of_a_core_is_allowed(tracing, figure):
 
 
 def test_a_viewer_is_paid_for_from_that(tracing, tmp_path, figure):
-    """Somebody who looks once a second, in a process of his own."""
+    """A viewer takes a snapshot a second, in a process of its own."""
     tracing(serve=True, overhead_budget=0.01)
     shown = tmp_path / "shown"
     with (

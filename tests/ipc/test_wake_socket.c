@@ -39,7 +39,7 @@ static void test_rings(void **state)
     WakeSocket_clear(&socket);
     assert_false(is_readable(&socket));
     WakeSocket_clear(&socket);       // does not wait
-    for (int i = 0; i < 100000; i++) // nor does who rings often
+    for (int i = 0; i < 100000; i++) // nor do many wake-ups
         assert_true(WakeSocket_wake(&socket));
     for (int i = 0; is_readable(&socket); i++) {
         assert_between(i, 0, 10000);

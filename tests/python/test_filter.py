@@ -20,7 +20,7 @@ slept = []  # s, by the program's own clock
 
 
 def pause(seconds):
-    """Takes its time in C: nothing of it is the hooks', who are left out."""
+    """Takes its time in C: none of it is the time of hooks, which are left out."""
     begin = time.perf_counter()
     time.sleep(seconds)
     slept.append(time.perf_counter() - begin)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The hook objects in strange hands: whoever swaps our callback for another one
-is handed ours, and may call it with anything."""
+"""The hook objects in foreign code: a tool that replaces our callback gets it in
+return, and may call it with anything."""
 
 import gc
 import sys

@@ -59,7 +59,7 @@ def test_names_come_and_go(crowd):
     listed(lambda names: "the last one" not in names and "renamed 7" in names)
 
 
-LISTED = 80  # bytes: a name of 64, and who it is
+LISTED = 80  # bytes: a name of 64, and its ids
 
 
 def test_the_list_goes_with_the_trace():

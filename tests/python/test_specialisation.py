@@ -125,8 +125,8 @@ def versions_of_calls(function):
 
 
 def test_a_specialised_call_says_whom_it_calls():
-    """The sampler reads who is called there: the same of one function, another of
-    another, and of a method that is not its class's."""
+    """The sampler reads the callee from the call: of one function, of another one, and
+    of a method that is not its class's."""
     names = {}
     exec(
         """

@@ -780,9 +780,8 @@ struct Race {
     _Atomic bool stop;
 };
 
-// A traced thread with code that comes, goes dark, is re-armed and goes; a few
-// dozen for each snapshot, as whoever outruns the builder for good is not to be
-// caught up with.
+// A traced thread with code that comes, goes dark, is re-armed and goes. A few
+// dozen for each snapshot, since the builder could not catch up with more.
 static void *run_hooks(void *context)
 {
     struct Race *race = context;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/session/collector: rings into the timeline, snapshots for who wants
-// them, the retired freed under readers, and what waiting for it means.
+// tracer/session/collector: rings into the timeline, snapshots for a thread
+// that wants them, the retired freed under readers, and what waiting for it
+// means.
 #include "tracer/session/collector.h"
 
 #include "tests/sanitizers.h"

@@ -904,7 +904,7 @@ static void test_a_caller_that_is_not_the_next(void **state)
     Counting_catch_up(&f->counting);
     assert_int_equal(f->trace->top - f->trace->bottom, 2);
     assert_int_equal(Counter_get(&f->trace->unwound), 0);
-    // Of the same depth is no caller, whoever it is.
+    // No frame of the same depth is a caller.
     enter_with(f, first, 3, 400, 0);
     Counting_catch_up(&f->counting);
     assert_int_equal(f->trace->top - f->trace->bottom, 2);

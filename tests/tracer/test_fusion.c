@@ -68,7 +68,7 @@ static void test_pairs(void **state)
 
     (void)state;
     EXPECT(2, before, after);
-    EXPECT(2, three, overlap); // the second, for whoever jumps there
+    EXPECT(2, three, overlap); // the second, for a jump to it
 }
 
 // An inline cache holds no opcode, whether the instruction is armed or not.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/session/publish: the newest snapshot and who reads it meanwhile (for
-// AddressSanitizer and ThreadSanitizer).
+// tracer/session/publish: the newest snapshot is replaced while others read it
+// (for AddressSanitizer and ThreadSanitizer).
 #include "tracer/session/publish.h"
 
 #include <pthread.h>

@@ -35,7 +35,7 @@ struct Box {
 
 struct Shared {
     void *slot;
-    bool registers;   // the one who stays inside
+    bool registers;   // of the reader that stays inside
     atomic_int begun; // of those who read boxes, every second registers
     atomic_bool stop;
     atomic_bool inside;

@@ -770,7 +770,7 @@ static void *ask(void *argument)
     return NULL;
 }
 
-// Threads, code, the rate and whoever asks.
+// Threads, code, the rate and readers change at once.
 static void test_everything_changes_at_once(void **state)
 {
     struct Program programs[3];

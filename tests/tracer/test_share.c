@@ -156,7 +156,8 @@ static void test_the_window_forgets(void **state)
     assert_true(window(&value) < 1e-6);
 }
 
-// s after a change of phase until who has all now is ahead of who had all.
+// s after a change of phase until the new function's share is ahead of the old
+// one's.
 static double until_it_leads(double hz)
 {
     struct ShareValue before = {0}, after = {0};

@@ -617,8 +617,8 @@ static void test_call_edges(void **state)
     assert_int_equal(a->links.caller_count, 0);
 }
 
-// Callers that have gone are not kept: the list of who is called by code that
-// comes and goes does not grow.
+// Callers that have gone are not kept: if code that comes and goes calls a
+// function, that function's list of callers does not grow.
 static void test_callers_that_have_gone_make_room(void **state)
 {
     struct Fixture *f = *state;

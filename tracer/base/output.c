@@ -25,7 +25,7 @@
 
 struct OutputStream {
     int fd;
-    const struct Opened *opened; // the next, or whoever's it is borrowed from
+    const struct Opened *opened; // `own`, or the owner's if it is borrowed
     struct Opened own;
     bool zip;
     z_stream zlib;

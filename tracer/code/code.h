@@ -20,12 +20,12 @@
 #include "tracer/code/registry_node.h"
 
 struct Code {
-    struct CodeHot hot;       // who counts, at each hit
-    struct CodeLayout layout; // immutable; who counts reads it at each hit
+    struct CodeHot hot;       // the counting thread, at each hit
+    struct CodeLayout layout; // immutable; read at each hit
     struct Share share;       // the sampler
-    struct CodeCold cold;     // who counts and who re-arms, seldom
-    struct CodeLinks links;   // who calls whom: who counts, seldom
-    struct CodeSpans spans;   // the governor and who counts, seldom
+    struct CodeCold cold;     // the counting thread and the governor, seldom
+    struct CodeLinks links;   // calls: the counting thread, seldom
+    struct CodeSpans spans;   // the governor and the counting thread, seldom
     struct CodePlan plan;     // the governor
     struct CodePoll poll;     // the governor, in the bytecode it polls
     struct CodeRow row;       // the collector
@@ -33,8 +33,8 @@ struct Code {
     struct RegistryNode node; // the registry
 };
 
-// Hooks find what they write in the first two cache lines, and the sites' map
-// behind it in the second one.
+// The fields that counting writes are in the first two cache lines, and the map
+// of sites is behind them, in the second one.
 _Static_assert(offsetof(struct CodeHot, touched) / 64 ==
                        offsetof(struct CodeHot, last_seen) / 64 &&
                    offsetof(struct CodeHot, touched) / 64 ==

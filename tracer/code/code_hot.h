@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Writer: whoever holds the counting lock (tracer/hook/counting.h), at each
-// hit, and arming.c for the governor. The part of struct Code that fills its
-// first two cache lines: what an enter changes, which reaches into the second
-// one, then what a leave does. The order of the fields is part of the speed of
-// counting. Any thread reads the counters and what is atomic.
+// Writer: the thread that holds the counting lock (tracer/hook/counting.h), at
+// each hit, and arming.c for the governor. The part of struct Code that fills
+// its first two cache lines: what an enter changes, which reaches into the
+// second one, then what a leave does. The order of the fields is part of the
+// speed of counting. Any thread reads the counters and what is atomic.
 #ifndef OCULAR_TRACER_CODE_CODE_HOT_H
 #define OCULAR_TRACER_CODE_CODE_HOT_H
 
@@ -49,7 +49,7 @@ struct CodeHot {
     uint8_t enter_hook; // enum HookKind; immutable
     bool probe;         // hooks are timed on it, no list has it; immutable
     // Something else than a hit has changed what its row says; any thread sets
-    // it, whoever builds snapshots clears it.
+    // it, the thread that builds snapshots clears it.
     _Atomic bool touched;
 
     // A leave's.

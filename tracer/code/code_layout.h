@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Writer: Code_new (code.c) and Code_make_precise (precise.c), before others
 // see the code; immutable from then on, but for the sites and instructions
-// themselves, in which whoever holds the counting lock counts. The part of
-// struct Code that says where its events come from. Any thread reads.
+// themselves, in which the thread that holds the counting lock counts. The part
+// of struct Code that says where its events come from. Any thread reads.
 #ifndef OCULAR_TRACER_CODE_CODE_LAYOUT_H
 #define OCULAR_TRACER_CODE_CODE_LAYOUT_H
 

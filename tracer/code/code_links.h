@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writer: links.c, for whoever holds the counting lock: who counts hits, and
-// the governor for calls that samples have shown. The part of struct Code that
-// says who calls whom. Nobody reads it without that lock, but for a holder of
-// the interpreter's who has counted all hits: none comes meanwhile.
+// Writer: links.c, for the thread that holds the counting lock: the thread that
+// counts hits, and the governor for calls that samples have shown. The part of
+// struct Code that says who calls whom. A thread that has the interpreter's
+// lock and has counted all hits may read it, too: no hit comes meanwhile.
 #ifndef OCULAR_TRACER_CODE_CODE_LINKS_H
 #define OCULAR_TRACER_CODE_CODE_LINKS_H
 

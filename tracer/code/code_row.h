@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Writer: whoever builds a snapshot (session/builder.c, function_row.c): the
-// collector's thread, and who stops the session once that thread has ended.
-// Nobody else reads it. The part of struct Code that keeps what a function's
-// row in one snapshot needs of its rows before.
+// Writer: the thread that builds a snapshot (session/builder.c,
+// function_row.c): the collector's thread, and the thread that stops the
+// session once that thread has ended. Nobody else reads it. The part of struct
+// Code that keeps what a function's row in one snapshot needs of its rows
+// before.
 #ifndef OCULAR_TRACER_CODE_CODE_ROW_H
 #define OCULAR_TRACER_CODE_CODE_ROW_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes a code object one of precise mode's, where each instruction is a site
-// of its own. Called by whoever adopts code, before anybody else sees it.
+// of its own. Called by the thread that adopts code, before anybody else sees
+// it.
 #ifndef OCULAR_TRACER_CODE_PRECISE_H
 #define OCULAR_TRACER_CODE_PRECISE_H
 

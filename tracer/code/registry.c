@@ -222,7 +222,7 @@ void Registry_retire(struct Registry *registry, struct Code *code,
     atomic_fetch_sub(&registry->bytes, code->node.registered_bytes);
     push_retired(registry, code);
     point(&registry->leaving, NULL);
-    // Last, and read first: whoever counts both misses none.
+    // Last, and read first: a reader that counts both misses none.
     atomic_fetch_sub(&registry->count, 1);
 }
 

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #define MOST_S 200e-9 // of a hit
-#define YIELDS 32     // to who counts, before it naps
+#define YIELDS 32     // to the thread that counts, before it naps
 #define NAP_NS 50000
 #define NAME_HITS 1   // between two questions for a thread's name
 #define AT_A_TIME 256 // hits that are counted before there is room for more

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An entry of a shadow stack: one open call. Written with the counting lock, by
-// whoever counts the hits of the thread that runs the call.
+// the thread that counts the hits of the thread that runs the call.
 #ifndef OCULAR_TRACER_HOOK_FRAME_H
 #define OCULAR_TRACER_HOOK_FRAME_H
 

@@ -2,7 +2,7 @@
 // The ring into which the hooks of all threads write their hits, in the order
 // in which they came, and the table that tells a hook what has gone dark. The
 // hooks push with the interpreter's lock held, so that there is one producer at
-// a time; whoever holds the counting lock (counting.h) is the consumer.
+// a time; the thread that holds the counting lock (counting.h) is the consumer.
 #ifndef OCULAR_TRACER_HOOK_HIT_RING_H
 #define OCULAR_TRACER_HOOK_HIT_RING_H
 
@@ -39,8 +39,8 @@ struct HitRing {
 };
 
 void HitRing_init(struct HitRing *ring, sem_t *half_full);
-// head has reached limit: looks for room, and wakes up who counts if the ring
-// is half full. false: it is full. The producer.
+// head has reached limit: looks for room, and wakes up the thread that counts
+// if the ring is half full. false: it is full. The producer.
 bool HitRing_find_room(struct HitRing *ring);
 
 static inline uint64_t HitRing_brief(const struct HitRing *ring,

@@ -66,7 +66,7 @@ static void record_first(struct Code *code, uint64_t self)
         Histogram_add(histogram, Counter_get(&code->hot.self_cycles) - self);
     Histogram_add(histogram, self);
     Counter_add(&code->cold.grown_bytes, sizeof *histogram);
-    // Pairs with the acquire of whoever builds a snapshot.
+    // Pairs with the acquire of the thread that builds a snapshot.
     atomic_store_explicit(&code->hot.histogram, histogram,
                           memory_order_release);
     Code_refresh(code);

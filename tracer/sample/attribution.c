@@ -32,7 +32,7 @@ static struct Code *code_of(const struct Attribution *attribution,
 // The instruction that it is at.
 struct Place {
     uint16_t flags;  // of the base opcode; 0: it is not known
-    uint32_t callee; // id of who is called there, as far as stacks have shown
+    uint32_t callee; // id of the callee, if stacks have shown one
     uintptr_t at;    // its address
     bool returning;  // 3.12: its frame is thrown away, or an exception left it
 };
@@ -147,7 +147,7 @@ static void prepare(struct Code *code)
 
     if (atomic_load_explicit(&share->callers, memory_order_relaxed))
         return;
-    // Both pair with the acquire of whoever reads.
+    // Both pair with the acquire of a reader.
     if (!Code_instruction_samples(code)) {
         room = Heap_zeroed(samples + 1, sizeof(*share->instruction_samples));
         atomic_store_explicit(&share->instruction_samples, room,
@@ -163,8 +163,8 @@ static void prepare(struct Code *code)
                 sizeof(struct Breakdown) + (samples + count + 2) * 4);
 }
 
-// Dark code cannot report by itself who calls it. Seen twice, so that a torn
-// stack makes nobody a caller.
+// Dark code cannot report its callers. An edge must be seen twice, so that a
+// torn stack makes no false caller.
 static void report_edge(struct Attribution *attribution,
                         struct BreakdownPart *part, const struct Code *caller,
                         const struct Code *callee)

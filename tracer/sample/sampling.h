@@ -34,7 +34,7 @@ uint64_t Sampling_period_ns(const struct Sampling *sampling);
 // had no time meanwhile.
 struct ShareTime Sampling_advance(struct Sampling *sampling, uint64_t now_ns,
                                   uint64_t samples);
-// The time goes to who is on the stack.
+// Gives the time to the functions on the stack.
 void Sampling_attribute(struct Sampling *sampling, struct SampledThread *thread,
                         const struct SampledStack *stack,
                         const struct ShareTime *now, double cpu_ns,

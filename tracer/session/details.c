@@ -173,7 +173,7 @@ static struct DetailEntry *find_entry(struct Details *details, uint32_t id)
     return NULL;
 }
 
-// The function's, or a free one, or that of who was looked at longest ago.
+// The function's entry, or a free one, or the one that was used longest ago.
 static struct DetailEntry *take_entry(struct Details *details, uint32_t id,
                                       uint64_t now)
 {

@@ -199,7 +199,7 @@ static uint64_t text_of(const struct Queue *queue)
            (uint64_t)TEXT_AT * queue->layout->call_size;
 }
 
-// Is its first call ours, of somebody who was killed, say?
+// Is its first call ours, perhaps of a viewer that was killed?
 static bool holds_ours(const struct Queue *queue)
 {
     uint64_t call[2]; // the function, and its argument
