@@ -22,7 +22,7 @@
 #define RETRY_MS 10 // while too many wait in line
 #define READ_SIZE ((size_t)64 << 10)
 #define READS_MAX 256 // for a message: a slow peer holds up nobody
-// Of a FOLLOW: of what others ask for they choose their own.
+// Of a FOLLOW: senders of other requests choose their own numbers.
 #define FOLLOW_REQUEST UINT32_MAX
 #define SNAPSHOT_MAX ((size_t)8 * WIRE_MAX_FRAME) // as decoded
 #define OUT_MAX ((size_t)1 << 20) // requests that the process does not take
@@ -90,7 +90,8 @@ static int flush(struct Client *client)
     return 0;
 }
 
-// Drops what has been decoded, so that `in` holds little more than a frame.
+// Drops the bytes that have been decoded, so that `in` holds little more than a
+// frame.
 static void compact(struct Client *client)
 {
     struct Bytes *in = &client->in;

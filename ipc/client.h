@@ -17,7 +17,7 @@ void Client_close(struct Client *client);
 int Client_fd(const struct Client *client); // to poll for reading
 const struct Message *Client_hello(const struct Client *client);
 // Sends a request; its number is filled in. A descriptor is copied. 0 or
-// -errno; -EAGAIN: the process does not take what was sent before.
+// -errno; -EAGAIN: the process does not take the bytes that were sent before.
 int Client_request(struct Client *client, struct Message *request);
 // The next message that has arrived: 1 and *message (release it), 0 none yet,
 // -EPIPE the process is gone, -EPROTO it speaks nonsense.

@@ -92,8 +92,8 @@ static int check(int fd, const char *path, char *why, size_t why_size)
     return 0;
 }
 
-// A tight umask may have taken our own rights from what we made. By descriptor,
-// since the name might have been swapped since.
+// A tight umask may have taken our own rights to the directory that we made. By
+// descriptor, since the name might have been swapped since.
 static void restore_mode(int fd)
 {
     char path[64];

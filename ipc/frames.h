@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The newest snapshot as viewers are sent it, encoded once for all who get the
-// same: whole, or by what has changed since the one that they had. The server's
+// same: whole, or as changes since the one that they had. The server's
 // thread only.
 #ifndef OCULAR_IPC_FRAMES_H
 #define OCULAR_IPC_FRAMES_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The schema of what is sent: one table a struct, one row a member. The wire,
+// The schema of messages: one table a struct, one row a member. The wire,
 // ocular-top's JSON and ocular.snapshot() walk these tables, so that a new
 // number is one member and one row. Rows are only ever appended: their order is
 // the wire's.
@@ -42,7 +42,7 @@ struct Record {
 
 // Makes every member of one struct that the table describes null or empty.
 // Records from an arena are zeroed, and zero is not null: clear them, then set
-// what is known.
+// those that are known.
 void Record_clear(const struct Record *record, void *value);
 
 #endif

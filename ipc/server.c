@@ -235,7 +235,7 @@ static void turn(struct Server *server, const struct pollfd *polled)
     }
 }
 
-// Sends what is left to those who read it, for at most wait_ms.
+// Sends the rest to viewers that read it, for at most wait_ms.
 static void finish(struct Server *server, unsigned wait_ms)
 {
     struct pollfd polled[CLIENTS_MAX];
@@ -282,7 +282,7 @@ static int start_thread(struct Server *server)
                         STACK_SIZE);
 }
 
-// Joined, and nothing of what it serves is touched.
+// Stops and joins the thread. After that it touches none of its sources.
 static void stop_thread(struct Server *server)
 {
     atomic_store(&server->stopping, true);

@@ -157,7 +157,7 @@ long Socket_receive(int fd, void *data, size_t size)
 
 // --- Descriptors
 
-// Room for one; the kernel closes what there is no room for.
+// Room for one; the kernel closes descriptors that there is no room for.
 union Passed {
     struct cmsghdr head; // for its alignment
     char bytes[CMSG_SPACE(sizeof(int))];

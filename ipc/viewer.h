@@ -58,8 +58,8 @@ struct Viewer {
 void Viewer_init(struct Viewer *viewer); // a free slot
 void Viewer_open(struct Viewer *viewer, int fd, uint64_t id);
 void Viewer_close(struct Viewer *viewer); // a free slot again
-// Reads what has arrived, at most a request's worth. 0 nothing more for now,
-// 1 there may be more, -EPIPE it is gone.
+// Reads the bytes that have arrived, at most a request's worth. 0 nothing more
+// for now, 1 there may be more, -EPIPE it is gone.
 int Viewer_receive(struct Viewer *viewer);
 // The next request: 1 and *message (release it), 0 none yet, -EPROTO, ... An
 // EXPORT has the file that came with it, which stays ours, until the next call.

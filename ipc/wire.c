@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Messages to bytes and back (docs/protocol.md). Records are walked by their
 // tables; every record carries its length, so that an older reader skips a
-// tail it does not know and a newer one reads null for what is missing.
+// tail it does not know and a newer one reads null for missing members.
 // Senders, receivers and recorders call it, on any thread; no state.
 #include "ipc/wire.h"
 #include "ipc/base/heap.h"
@@ -360,7 +360,8 @@ static int get_message_text(struct Message *message, struct Cursor *cursor)
     return 0;
 }
 
-// As in records, what an older sender leaves out at the end stays zero.
+// As in records, a member that an older sender leaves out at the end stays
+// zero.
 static int get_payload(struct Message *message, struct Cursor *cursor)
 {
     unsigned members = members_of(message->type);

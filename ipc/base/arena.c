@@ -10,8 +10,8 @@
 #define CHUNK_MIN ((size_t)4 << 10)
 #define CHUNK_MAX ((size_t)1 << 20)
 #define PAGES_MIN ((size_t)64 << 10) // from here on the kernel's
-#define SPARE_PART 4                 // of a chunk: kept for what grows a bit
-#define LEAST_USED 8                 // of a chunk: less, and it is too large
+#define SPARE_PART 4 // of a chunk: spare for an arena that grows
+#define LEAST_USED 8 // of a chunk: less, and it is too large
 
 struct ArenaChunk {
     struct ArenaChunk *next; // older

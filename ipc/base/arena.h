@@ -14,7 +14,7 @@ struct Arena { // zeroed: empty
 
 void Arena_release(struct Arena *arena); // empty again
 // Empty again, with memory for as much as there was: fresh pages cost more than
-// what is written to them.
+// writing to them.
 void Arena_clear(struct Arena *arena);
 // Zeroed memory; NULL when memory is out.
 void *Arena_alloc(struct Arena *arena, size_t size);

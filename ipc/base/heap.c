@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Slabs of 64 KiB, each of blocks of one size, and a mapping of its own for
-// what is larger. See heap.h. A block finds its slab by its address: slabs and
-// mappings begin and end at multiples of 64 KiB, so that the kernel makes one
-// of neighbours (a process may have 65 530); what is not touched costs nothing.
-// Under a sanitizer it is malloc, which the sanitizer watches.
+// each larger block. See heap.h. A block finds its slab by its address: slabs
+// and mappings begin and end at multiples of 64 KiB, so that the kernel makes
+// one of neighbours (a process may have 65 530); what is not touched costs
+// nothing. Under a sanitizer it is malloc, which the sanitizer watches.
 #include "ipc/base/heap.h"
 
 #include <pthread.h>
@@ -319,7 +319,7 @@ void *Heap_zeroed(size_t count, size_t size)
     return __builtin_mul_overflow(count, size, &all) ? NULL : alloc(all, true);
 }
 
-// Whether a block of `room` bytes is what one of that size would get.
+// Whether a block of `room` bytes is as large as a new block of that size.
 static bool fits(size_t size, size_t room)
 {
     if (size > LARGEST && room > LARGEST)

@@ -2,8 +2,8 @@
 // Memory of our own, apart from malloc's: what a tracer keeps for weeks must
 // not lie in the holes of the traced program's heap, nor at its end. (A program
 // that makes and drops large blocks pays a page fault for each of their pages,
-// every time, once something small stands in their way.) The calls mean what
-// malloc's do. Any thread.
+// every time, once something small stands in their way.) The calls mean the
+// same as malloc's. Any thread.
 #ifndef OCULAR_IPC_BASE_HEAP_H
 #define OCULAR_IPC_BASE_HEAP_H
 

@@ -37,8 +37,8 @@ struct Worker {
 int Worker_start(struct Worker *worker, const char *name,
                  void (*run)(void *context), void *context, size_t stack_bytes);
 // From now on the calling thread has a table of descriptors of its own, which
-// is empty: what it opens and closes there is never the program's, whatever
-// that closes and opens meanwhile. Nothing if system calls are filtered, and
+// is empty: it never opens or closes the program's files there, whatever files
+// that opens and closes meanwhile. Nothing if system calls are filtered, and
 // before Linux 5.9.
 void Worker_leave_descriptors(void);
 // Waits for its end. It is not counted among the process's threads afterwards

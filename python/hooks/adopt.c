@@ -223,7 +223,7 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
         Counter_set(&result->hot.entries, seen);
         if (result->cold.begins_tasks)
             state->engine.counting.ring.task_code = (uintptr_t)code;
-        // The program's own code is what its owner looks for.
+        // A user looks for the program's own code.
         begin_span(state, result, arms_new(state) || stays || result->who.own);
         Engine_add(&state->engine, result);
     }

@@ -30,7 +30,7 @@ void Adopt_begin(struct State *state);
 // At first sight of code, if more is spent than there is: it is looked at
 // when it is called again, or found running. false: it is to be classified now.
 bool Adopt_put_off(struct State *state, PyCodeObject *code);
-// Classifies what was put off and runs: the newest frames of some threads,
+// Classifies code that was put off and runs: the newest frames of some threads,
 // others each time. With the interpreter's lock, by the governor.
 void Adopt_running_put_off(struct State *state);
 // Hits that code is armed for: in a second, or for good without a budget.

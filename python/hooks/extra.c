@@ -67,7 +67,7 @@ int Extra_init(struct State *state)
         Py_DECREF(probe);
         return 0;
     }
-    // The probe leaks, once: who knows what its end would be called with.
+    // The probe leaks, once: its free function might be called with anything.
     PyErr_SetString(PyExc_ImportError,
                     "this Python keeps the extra data of code objects in a "
                     "way that this Ocular does not know; upgrade Ocular");

@@ -7,9 +7,9 @@
 
 #include "python/hooks/state.h"
 
-// The head of what co_extra points to: a private struct, the same in 3.12 to
-// 3.15 (Include/internal/pycore_code.h, _PyCodeObjectExtra). Extra_init checks
-// that it still is.
+// The head of the object that co_extra points to: a private struct, the same in
+// 3.12 to 3.15 (Include/internal/pycore_code.h, _PyCodeObjectExtra). Extra_init
+// checks that it still is.
 struct CodeExtra {
     Py_ssize_t size;
     void *extras[1];

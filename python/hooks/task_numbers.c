@@ -49,7 +49,7 @@ void TaskNumbers_clear(struct TaskNumbers *numbers)
     numbers->room = numbers->used = 0;
 }
 
-// Lets go of what has gone, and has room for as many more as are left.
+// Drops tasks that have gone, and makes room for as many again as are left.
 static bool make_room(struct TaskNumbers *numbers)
 {
     struct TaskNumbers old = *numbers;

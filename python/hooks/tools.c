@@ -347,7 +347,7 @@ void Tools_disarm(struct State *state)
     }
 }
 
-// Takes back what we have registered; whatever else is there stays.
+// Takes back our callbacks; whatever else is there stays.
 static void unregister(struct State *state, int tool, int event)
 {
     const PyObject *ours = tool                 ? state->hooks[event]

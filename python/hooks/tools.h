@@ -8,7 +8,8 @@
 
 #include "python/hooks/state.h"
 
-// Looks up what is needed of sys.monitoring. 0, or -1 with an exception.
+// Looks up the functions of sys.monitoring that we need. 0, or -1 with an
+// exception.
 int Tools_init(struct State *state);
 // Chooses the tracer's events on accepted code, and so the mode. Before a code
 // object is adopted. 0, or -1 with an exception.

@@ -60,7 +60,7 @@ static int start_session(struct State *state, const struct Config *config)
     return 0;
 }
 
-// Undoes whatever of a start was done; keeps the exception.
+// Undoes the steps of a start that were done; keeps the exception.
 static void take_down(struct State *state)
 {
     PyObject *error = PyErr_GetRaisedException();

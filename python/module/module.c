@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The extension module ocular._ocular: the few functions that the package
-// builds its interface on. Arguments have been checked by the package; what is
-// checked here is only what could crash.
+// builds its interface on. Arguments have been checked by the package; here
+// only those are checked that could crash.
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/frame_proof.h"

@@ -38,7 +38,7 @@ void ChildStarter_pause(struct ChildStarter *starter);
 int ChildStarter_resume(struct ChildStarter *starter);
 // Nothing starts by itself any more; what was about to, is through.
 void ChildStarter_cancel(struct ChildStarter *starter);
-// The same for one half of what is planned; the other stays.
+// The same for one half of the plan; the other stays.
 void ChildStarter_cancel_trace(struct ChildStarter *starter);
 void ChildStarter_cancel_serving(struct ChildStarter *starter);
 // Is this thread the child starter's?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The governor's thread. It does what tracer/budget/control.c decides, holds
-// the interpreter for about 50 us at a time and waits for none of our other
-// threads meanwhile.
+// The governor's thread. It carries out the decisions of
+// tracer/budget/control.c, holds the interpreter for about 50 us at a time and
+// waits for none of our other threads meanwhile.
 #include "python/service/governor.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -125,8 +125,8 @@ static void update_costs(struct Governor *governor)
         (double)call * ACCOUNT_COLD / Clock_hz(&engine->clock);
 }
 
-// A full hold, or one that only goes on with what was begun. true: there is
-// more of it.
+// A full hold, or one that only goes on with work that was begun. true: there
+// is more of it.
 static bool hold(struct Governor *governor, bool full)
 {
     struct State *state = governor->state;
@@ -187,8 +187,8 @@ static bool wait_s(struct Governor *governor, double s, bool *woken)
     return !stop;
 }
 
-// Decides what is to be done now, and sets what the sampler and new code use of
-// it; without the interpreter's lock.
+// Decides the next step, and sets the parts of it that the sampler and new code
+// use; without the interpreter's lock.
 static struct ControlDecision decide(struct Governor *governor, double now_s,
                                      bool woken)
 {

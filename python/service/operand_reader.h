@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads what a code object's arguments are called, its names, variables and
-// constants, for a viewer that looks at it. Runs no Python code and raises
-// nothing. Interpreter's lock held; the governor.
+// Reads the text of a code object's arguments (its names, variables and
+// constants), for a viewer of its code. Runs no Python code and raises nothing.
+// Interpreter's lock held; the governor.
 #ifndef OCULAR_PYTHON_SERVICE_OPERAND_READER_H
 #define OCULAR_PYTHON_SERVICE_OPERAND_READER_H
 

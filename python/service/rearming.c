@@ -55,7 +55,7 @@ static void note_looked(struct Rearming *rearming, struct Code *code)
     Adopt_rearm(rearming->state, code, Adopt_hits(rearming->state), true);
 }
 
-// With what it calls that is dark, or its own time would stay unknown.
+// With its dark callees, or its own time would stay unknown.
 static void rearm_with_callees(struct Rearming *rearming, struct Code *code)
 {
     struct State *state = rearming->state;
@@ -218,8 +218,8 @@ static bool is_worth(const struct Code *code)
                                    Counter_get(&code->share.run_samples));
 }
 
-// Hits that a function has in a slice: those that are hot may spend half of
-// what a slice may cost before they are dark.
+// Hits that a function has in a slice: hot functions may spend half of a
+// slice's cost before they are dark.
 static uint64_t slice_hits(const struct Rearming *rearming)
 {
     double s = Slices_means(rearming->control->hooks_rate) / 2;

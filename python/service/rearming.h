@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Carries out what slices and the choice say: arms functions for a slice, ends
-// it, and arms what a viewer asks for. The governor's thread; with the
-// interpreter's lock but for Rearming_decide and the end.
+// Carries out the decisions of slices and of the choice: arms functions for a
+// slice, ends it, and arms functions that a viewer asks for. The governor's
+// thread; with the interpreter's lock but for Rearming_decide and the end.
 #ifndef OCULAR_PYTHON_SERVICE_REARMING_H
 #define OCULAR_PYTHON_SERVICE_REARMING_H
 
@@ -27,8 +27,8 @@ struct Rearming {
 
 // A budget is held from now on: the first slice.
 void Rearming_begin(struct Rearming *rearming, double now_s);
-// Decides what is to be armed; before a hold, without the interpreter's lock.
-// `ranks`: it is time to look at all functions. true: a hold is wanted.
+// Decides which functions are armed; before a hold, without the interpreter's
+// lock. `ranks`: it is time to look at all functions. true: a hold is wanted.
 bool Rearming_decide(struct Rearming *rearming, double now_s, bool ranks);
 // Arms functions that viewers asked for, as long as there is time.
 void Rearming_requests(struct Rearming *rearming, uint64_t deadline);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The state of what stands behind the hooks: our threads, and what they do
-// around a fork. One static instance, beside ocular_state, which it works on.
-// Guarded by the interpreter's lock unless a member says otherwise.
+// The state behind the hooks: our threads, and their state around a fork. One
+// static instance, beside ocular_state, which it works on. Guarded by the
+// interpreter's lock unless a member says otherwise.
 #ifndef OCULAR_PYTHON_SERVICE_SERVICE_H
 #define OCULAR_PYTHON_SERVICE_SERVICE_H
 

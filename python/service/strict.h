@@ -13,7 +13,7 @@
 void Strict_start(void);
 void Strict_stop(void); // and Termination_stop
 // Before a thread of ours waits for the interpreter's lock: has it come to
-// that? Reads what the kernel says of the main thread: 25 us, 50 after a sleep.
+// that? Reads the kernel's state of the main thread: 25 us, 50 after a sleep.
 bool Strict_is_found(void);
 // The collector's thread: if it has come to that writes the timeline, and has
 // our threads ended.

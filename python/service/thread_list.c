@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See thread_list.h. CPython puts a new thread state before the others
 // (add_threadstate in Python/pystate.c), with a larger id. A new thread comes
-// before the others, too: what is there and what was listed before are nearly
+// before the others, too: the present threads and those of the list are nearly
 // in the same order.
 #include "python/service/thread_list.h"
 #include "ipc/base/heap.h"

@@ -18,7 +18,7 @@ static inline uint64_t Counter_get(const counter_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-// Of cycles net of what hooks cost, which is known to some ticks only: a sum of
+// Of cycles net of the hooks' cost, which is known to some ticks only: a sum of
 // a few short spans may come out below zero, and is as good as nothing.
 static inline uint64_t Counter_cycles(const counter_t *counter)
 {

@@ -28,13 +28,13 @@ static inline unsigned Histogram_bucket(uint64_t value)
     return bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1;
 }
 
-// Both are the writer's. This one is for a bucket
-// that would wrap: each is halved and rounded up, so that quantiles stay and
-// what is rare is not lost: half of one is one.
+// Both are the writer's. This one is for a bucket that would wrap: each is
+// halved and rounded up, so that quantiles stay and rare values are not lost:
+// half of one is one.
 void Histogram_halve(struct Histogram *histogram);
-// This one is to forget, so that quantiles become those of what is added from
-// now on: half of all hits go, every other one of those that are alone in
-// their bucket. Of fewer than HISTOGRAM_FEW none.
+// This one is to forget, so that quantiles become those of the hits from now
+// on: half of all hits go, every other one of those that are alone in their
+// bucket. Of fewer than HISTOGRAM_FEW none.
 void Histogram_age(struct Histogram *histogram);
 
 static inline void Histogram_add(struct Histogram *histogram, uint64_t value)

@@ -57,7 +57,7 @@ uint32_t LineReader_line(struct LineReader *reader, size_t unit)
         if (!(first & FIRST))
             continue; // the rest of an entry
         line = reader->line + line_step(reader, code);
-        // A line that no file has: damaged; go on with what is left.
+        // A line that no file has: damaged; go on with the rest.
         if (line >= 0 && line <= INT32_MAX)
             reader->line = line;
         reader->behind += (first & 7) + 1;

@@ -41,7 +41,7 @@ uint64_t Output_bytes(const struct Output *output);
 // -EEXIST: another one is there by now, and it was not to be overwritten.
 // Always releases.
 int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes);
-// Removes what was written. Always releases.
+// Removes the file that was written. Always releases.
 void Output_abort(struct Output *output);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The addresses of our own code: the part of this file that is mapped to be
-// run. For signal handlers, which ask what was interrupted.
+// run. For signal handlers, which ask whether they have interrupted our code.
 #ifndef OCULAR_TRACER_BASE_OWN_TEXT_H
 #define OCULAR_TRACER_BASE_OWN_TEXT_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Thin calls into liburcu-bp. Pointers go through the compiler's atomics, which
-// order what they point to and which ThreadSanitizer understands; it cannot see
-// into the library's grace periods, so they are announced to it.
+// order the data behind them and which ThreadSanitizer understands; it cannot
+// see into the library's grace periods, so they are announced to it.
 //
 // liburcu has a few bytes of thread-local memory, which glibc allocates when a
 // thread first touches them; where memory is out it ends the process. So only
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <urcu-bp.h>
 
-// More than what glibc takes for a thread's block of thread-local memory and
+// More than glibc needs for a thread's block of thread-local memory and
 // for a larger table of such blocks.
 #define TLS_BYTES (8u << 10)
 

@@ -13,8 +13,8 @@
 struct Breakdown;
 
 // The window's mean age is between these, s, and in between as long as so many
-// samples take. Twice that is what a window with sharp ends would have to be
-// for the same precision.
+// samples take. A window with sharp ends would have to be twice as long for the
+// same precision.
 #define SHARE_SHORTEST 2.5
 #define SHARE_LONGEST 30.0
 #define SHARE_SAMPLES 150.0
@@ -91,7 +91,7 @@ double ShareTime_decay(double from, double to);
 void ShareCredit_init(struct ShareCredit *credit, const struct ShareTime *now,
                       double ns);
 void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit);
-// Takes over what is in the other's window, and in its total.
+// Adds the other's window and its total.
 void ShareValue_join(struct ShareValue *value, const struct ShareValue *other,
                      const struct ShareTime *now);
 // Credits `ns` now.

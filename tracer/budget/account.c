@@ -40,7 +40,7 @@ struct Budget *Account_open(struct Account *account)
     pthread_mutex_lock(&account->mutex);
     source->read(source->context, &reading);
     reading.hooks = hooks_s(account, reading.hooks);
-    // Last, so that what is ours is never more than all.
+    // Last, so that our time is never more than all time.
     reading.cpu = Now_s(CLOCK_PROCESS_CPUTIME_ID) - account->cpu;
     reading.wall = Now_s(CLOCK_MONOTONIC) - account->wall;
     // Pairs with Session_set_budget.

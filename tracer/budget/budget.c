@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The token bucket and what follows from how full it is. docs/architecture.md,
+// The token bucket, and decisions by its level. docs/architecture.md,
 // "The budget", explains the constants.
 #include "tracer/budget/budget.h"
 
@@ -85,7 +85,7 @@ void Budget_init(struct Budget *budget, double share,
 
 void Budget_set(struct Budget *budget, double share)
 {
-    // In the measure of the new budget, what the old one left is as full as
+    // In the measure of the new budget, the rest of the old one is as full as
     // before, and a debt as long.
     double scale = budget->share > 0 && share > 0 ? share / budget->share : 1;
 
@@ -103,7 +103,7 @@ void Budget_set(struct Budget *budget, double share)
 
 // --- Readings --------------------------------------------------------------
 
-// What is earned: the budget's share of what the program used; and what is
+// What is earned: the budget's share of the program's CPU time; and what is
 // missing then to the least rate, over as long as the window.
 static double earn(struct Budget *budget, double wall, double used)
 {

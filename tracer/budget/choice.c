@@ -26,7 +26,7 @@ static double entry_rate(const struct Code *code,
            Code_calls_an_entry(code);
 }
 
-// The rate of what stays armed, from its own counter.
+// The rate of a function that stays armed, from its own counter.
 static double note_rate(struct Code *code, const struct ChoiceReading *reading)
 {
     uint64_t entries = Counter_get(&code->hot.entries);
@@ -110,7 +110,7 @@ static int cheapest_first(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-// Between slices what stays armed as before needs nothing.
+// Between slices a function that stays armed as before needs nothing.
 static void drop_settled(struct Choice *choice)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Decides when the governor wakes up and what it does then: the sampler's rate,
+// Decides when the governor wakes up and its work then: the sampler's rate,
 // holds of the interpreter's lock, rankings, whether new code is armed at once.
 // Pure: it is handed the time and the readings, and knows no clock, no thread,
 // no lock and no Python. The governor's thread owns it; the account's mutex

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One pass over the registry, with an insertion into fifty places for what is
-// warmer than the coldest there.
+// One pass over the registry, with an insertion into fifty places for a
+// function that is warmer than the coldest there.
 #include "tracer/budget/hottest.h"
 #include "tracer/base/rcu.h"
 

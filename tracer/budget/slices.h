@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // When slices begin and end. In a slice all functions that are not armed anyway
 // are armed together, callers and callees, for a time that the clock ends.
-// Pure: it is handed the time and what was spent. The governor's thread owns
+// Pure: it is handed the time and the cost so far. The governor's thread owns
 // it.
 #ifndef OCULAR_TRACER_BUDGET_SLICES_H
 #define OCULAR_TRACER_BUDGET_SLICES_H

@@ -40,7 +40,7 @@ struct Second {
 // second or longer.
 bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks);
 // A slice begins or ends for code that stays armed: in between, self time is
-// taken of what calls nothing.
+// taken of functions that call nothing.
 void Code_set_between(struct Code *code, bool between);
 // The slice in which it was armed is over: it goes dark at its next call. Code
 // that is armed for good stays so.

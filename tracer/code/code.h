@@ -101,8 +101,8 @@ static inline uint64_t Code_calls(const struct Code *code)
     return entries > resumed ? entries - resumed : 0;
 }
 
-// The part of its entries that begin a call: 1 for what is never suspended,
-// and for what was only seen going on.
+// The part of its entries that begin a call: 1 for code that is never
+// suspended, and for code that was only seen going on.
 static inline double Code_calls_an_entry(const struct Code *code)
 {
     uint64_t calls = Code_calls(code);

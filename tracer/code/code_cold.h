@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Writer: the thread that holds the counting lock, when a function is armed,
-// goes dark or grows: the thread that counts its hits, and the governor.
-// The part of struct Code that is written seldom. Any thread reads what is
-// atomic.
+// goes dark or grows: the thread that counts its hits, and the governor. The
+// part of struct Code that is written seldom. Any thread reads its atomic
+// members.
 #ifndef OCULAR_TRACER_CODE_CODE_COLD_H
 #define OCULAR_TRACER_CODE_CODE_COLD_H
 

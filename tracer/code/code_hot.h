@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Writer: the thread that holds the counting lock (tracer/hook/counting.h), at
 // each hit, and arming.c for the governor. The part of struct Code that fills
-// its first two cache lines: what an enter changes, which reaches into the
-// second one, then what a leave does. The order of the fields is part of the
-// speed of counting. Any thread reads the counters and what is atomic.
+// its first two cache lines: the fields that an enter changes, which reach into
+// the second one, then those of a leave. The order of the fields is part of the
+// speed of counting. Any thread reads the counters and the atomic members.
 #ifndef OCULAR_TRACER_CODE_CODE_HOT_H
 #define OCULAR_TRACER_CODE_CODE_HOT_H
 

@@ -21,11 +21,11 @@ enum SiteKind {
     SITE_BRANCH_RIGHT
 };
 
-// Hooks by what they cost. All run nearly the same instructions: what differs
-// is what CPython does for the event, and how much of it lies after the hook's
-// reading of the counter. To enter a generator or a coroutine is a resumption,
-// of which more lies behind it than of a call. A jump costs what a branch does;
-// an instruction's hook is given one offset instead of two.
+// Hooks by their cost. All run nearly the same instructions: they differ in
+// CPython's work for the event, and in its part after the hook's reading of the
+// counter. To enter a generator or a coroutine is a resumption, of which more
+// lies behind it than of a call. A jump costs as much as a branch; an
+// instruction's hook is given one offset instead of two.
 enum HookKind {
     HOOK_ENTER,
     HOOK_RESUME, // every enter of what can be suspended, and a throw

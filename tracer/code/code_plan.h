@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writer: the governor's thread, without the interpreter's lock. The part of
-// struct Code that ranks a function. Others read what is atomic.
+// struct Code that ranks a function. Others read its atomic members.
 #ifndef OCULAR_TRACER_CODE_CODE_PLAN_H
 #define OCULAR_TRACER_CODE_CODE_PLAN_H
 

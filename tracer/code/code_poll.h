@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writer: Specialisation_scan, which the governor's thread calls with the
 // interpreter's lock, and the thread that stops the session. The part of struct
-// Code that says what CPython has made of its bytecode.
+// Code about the specialisation of its bytecode.
 #ifndef OCULAR_TRACER_CODE_CODE_POLL_H
 #define OCULAR_TRACER_CODE_CODE_POLL_H
 

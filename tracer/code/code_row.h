@@ -2,8 +2,7 @@
 // Writer: the thread that builds a snapshot (session/builder.c,
 // function_row.c): the collector's thread, and the thread that stops the
 // session once that thread has ended. Nobody else reads it. The part of struct
-// Code that keeps what a function's row in one snapshot needs of its rows
-// before.
+// Code with the numbers of earlier rows that a function's next row needs.
 #ifndef OCULAR_TRACER_CODE_CODE_ROW_H
 #define OCULAR_TRACER_CODE_CODE_ROW_H
 

@@ -2,7 +2,7 @@
 // Writer: the thread that holds the counting lock when a function is armed or
 // goes dark: the governor, a thread that adopts code, a thread that counts
 // hits. The part of struct Code that counts calls over a known time. Any thread
-// reads what is atomic.
+// reads its atomic members.
 //
 // A span is a time in which a function was armed and which ended by the clock.
 // Calls over the length of the spans are its rate, however bursty the calls

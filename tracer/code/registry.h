@@ -68,11 +68,11 @@ int Registry_link(struct Registry *registry, struct Code *caller,
 // In a read section: iteration in order of adoption.
 struct Code *Registry_first(struct Registry *registry);
 struct Code *Registry_next(const struct Code *code);
-// Takes what was retired before `ticks` (a list by next_retired, oldest first);
-// it may be freed after the next grace period. Collector.
+// Takes the code that was retired before `ticks` (a list by next_retired,
+// oldest first); it may be freed after the next grace period. Collector.
 struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks);
-// Takes what was added since it was asked last, retired or not (a list by
-// next_new, newest first). Before what was retired is freed. Collector.
+// Takes the code that was added since the last call, retired or not (a list by
+// next_new, newest first). Called before retired code is freed. Collector.
 struct Code *Registry_take_new(struct Registry *registry);
 // The code that is in no list just now, as it is being retired, or NULL. A
 // reader asks for it after the living and before the retired, and misses none.
@@ -80,7 +80,7 @@ struct Code *Registry_leaving(struct Registry *registry);
 // The retired code that is not taken yet (a list by next_retired, newest
 // first). The caller keeps others from taking it meanwhile.
 struct Code *Registry_retired(struct Registry *registry);
-// Frees what was retired, when there are no readers.
+// Frees retired code, when there are no readers.
 void Registry_free_retired(struct Registry *registry);
 // Around each fork, on the forking thread: the child finds the chains whole and
 // can change them.

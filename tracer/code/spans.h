@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Opens and closes the spans in which a function's calls are counted over a
-// known time (code_spans.h), and says what follows from them: its rate, its
+// known time (code_spans.h), and computes from them: its rate, its
 // calls, and how sure both are.
 #ifndef OCULAR_TRACER_CODE_SPANS_H
 #define OCULAR_TRACER_CODE_SPANS_H

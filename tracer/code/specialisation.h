@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The specialisation history of one code object: at each scan its live bytecode
-// is compared with what was known before, and what changed goes to the log of
+// The specialisation history of one code object: each scan compares its live
+// bytecode with the last known one, and the changes go to the log of
 // transitions. Interpreter's lock held, but for Specialisation_release and for
 // reading a copy (the collector), and for Specialisation_copy, where the log's
 // mutex will do.

@@ -6,8 +6,8 @@
 
 #include "tracer/code/code.h"
 
-// Reads the live bytecode (2 * unit_count bytes), counts what is specialised
-// and logs what has changed; the log's mutex is held. 0 or -ENOMEM.
+// Reads the live bytecode (2 * unit_count bytes), counts specialised
+// instructions and logs the changes; the log's mutex is held. 0 or -ENOMEM.
 int Specialisation_scan(struct Code *code, const uint8_t *live,
                         const struct Opcodes *opcodes, struct Transitions *log,
                         uint64_t ticks);

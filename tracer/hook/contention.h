@@ -2,8 +2,8 @@
 // How a process's threads share the interpreter, and the machine its CPUs: what
 // says which spans between two events a thread had for itself. One for all
 // records. Written with the counting lock, by the thread that counts and the
-// governor; the thread that holds the interpreter's lock reads what the
-// governor writes.
+// governor; a thread that holds the interpreter's lock reads the governor's
+// fields.
 #ifndef OCULAR_TRACER_HOOK_CONTENTION_H
 #define OCULAR_TRACER_HOOK_CONTENTION_H
 

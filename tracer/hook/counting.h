@@ -41,15 +41,15 @@ struct Counting {
 
 void Counting_init(struct Counting *counting, struct Registry *registry,
                    struct Contention *contention, sem_t *half_full);
-// Takes the lock, and counts what has come. Any thread.
+// Takes the lock, and counts the hits that have come. Any thread.
 void Counting_begin(struct Counting *counting);
 void Counting_end(struct Counting *counting);
 // Both: the counters are up to date. Any thread.
 void Counting_catch_up(struct Counting *counting);
 // Ticks that counting a hit has taken, on average; at most 200 ns.
 int64_t Counting_hit_ticks(const struct Counting *counting);
-// The ring is full: counts what is in it, or waits until somebody has counted
-// some of it; false: it has waited. The producer.
+// The ring is full: counts its hits, or waits until another thread has counted
+// some of them; false: it has waited. The producer.
 bool Counting_make_room(struct Counting *counting);
 // In between: counts a hit that is not in the ring, while its hook waits. true:
 // DISABLE the site.

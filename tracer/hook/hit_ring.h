@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The ring into which the hooks of all threads write their hits, in the order
-// in which they came, and the table that tells a hook what has gone dark. The
-// hooks push with the interpreter's lock held, so that there is one producer at
-// a time; the thread that holds the counting lock (counting.h) is the consumer.
+// in which they came, and the table by which a hook sees which sites have gone
+// dark. The hooks push with the interpreter's lock held, so that there is one
+// producer at a time; the thread that holds the counting lock (counting.h) is
+// the consumer.
 #ifndef OCULAR_TRACER_HOOK_HIT_RING_H
 #define OCULAR_TRACER_HOOK_HIT_RING_H
 

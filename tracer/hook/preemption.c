@@ -51,8 +51,9 @@ static int64_t suspended_ns(void)
     return (int64_t)(Now_ns(CLOCK_BOOTTIME) - Now_ns(CLOCK_MONOTONIC));
 }
 
-// ns of a span in which the machine was suspended. All spans that are long
-// enough are asked about, so what came since the last one came in this one.
+// ns of a span in which the machine was suspended. The kernel is asked about
+// all spans that are long enough, so preemptions since the last one came in
+// this one.
 static int64_t take_suspension(struct Preemption *preemption, int64_t span_ns)
 {
     int64_t before = preemption->suspended_ns;

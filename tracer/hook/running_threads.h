@@ -2,7 +2,7 @@
 // The kernel's threads that run Python code, and which of the interpreter's
 // thread states each of them runs. A thread state names the thread that made
 // it. Another one may run it: in an embedding program, and in a child that C
-// has forked. So what the hooks have seen goes before that name.
+// has forked. So the thread that the hooks have seen goes before that name.
 // Interpreter's lock held.
 #ifndef OCULAR_TRACER_HOOK_RUNNING_THREADS_H
 #define OCULAR_TRACER_HOOK_RUNNING_THREADS_H

@@ -36,7 +36,7 @@ struct Stacks {
 int Stacks_park(struct Stacks *stacks, struct Stack *stack);
 // The stack of that root, which is the caller's from now on, or NULL.
 struct Stack *Stacks_take(struct Stacks *stacks, uintptr_t root);
-// Frees what is parked, and the hash.
+// Frees the parked stacks, and the hash.
 void Stacks_clear(struct Stacks *stacks);
 // An empty one with room for `frames`, the sentinel among them. NULL: memory.
 struct Stack *Stack_new(size_t frames);

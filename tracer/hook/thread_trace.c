@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A traced thread's record: its memory, its clock, and whatever happens once
-// per function, per thread or per surprise. With the counting lock.
+// A traced thread's record: its memory, its clock, and events that are rare:
+// once for a function or a thread, or out of order. With the counting lock.
 #include "tracer/hook/thread_trace.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The record of one traced thread: its net clock, its shadow stack and its
 // ring. Its events: a call begins or ends (thread_trace_call.h), a block or an
-// instruction ends (thread_trace_block.h); here is what those have in common,
-// and what is rare. Only the thread that holds the counting lock (counting.h)
-// runs it, long after the event perhaps: each comes with its time.
+// instruction ends (thread_trace_block.h); here is their common part, and rare
+// events. Only the thread that holds the counting lock (counting.h) runs it,
+// long after the event perhaps: each comes with its time.
 //
 // Net clock: every hook adds its own calibrated cost to `overhead`. Time is the
 // CPU's counter less the overhead, so every difference of two times is net of

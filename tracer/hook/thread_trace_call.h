@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A call begins and ends: its frame is pushed, and what it took is booked. With
+// A call begins and ends: its frame is pushed, and its time is booked. With
 // the counting lock; `ticks` is when the hook read the counter.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_CALL_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACE_CALL_H

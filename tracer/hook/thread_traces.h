@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The records of all threads of the process, and the sums of those that have
 // ended. A mutex guards the list; it is held briefly and never while waiting.
-// Another mutex keeps what a visitor works with from going.
+// Another mutex keeps a visitor's records from being freed.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACES_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACES_H
 
@@ -47,7 +47,7 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
                                      struct Registry *registry,
                                      struct Contention *contention,
                                      bool timeline, uint64_t ticks);
-// Asks once more what the program calls the record's thread, which calls this:
+// Asks once more for the name of the record's thread, which calls this:
 // a thread runs for a moment before Python knows its name. Gives up after a
 // while.
 void ThreadTraces_ask_name(struct ThreadTraces *traces,

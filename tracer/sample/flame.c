@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The tree of stacks; see the header. Parents come before their children, so
-// that one pass from the end sums up what is below each.
+// that one pass from the end sums up the nodes below each.
 #include "tracer/sample/flame.h"
 
 #include "ipc/base/heap.h"

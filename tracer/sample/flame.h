@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The sampled stacks as a tree: a node is a path of functions, outermost first,
-// and holds the CPU time of what was on top of that path, windowed as the
+// and holds the CPU time of samples with that path, windowed as the
 // functions' shares are (share.h), and since the start. Bounded: where there is
 // no room the smallest are summed up in their callers. The sampler adds, any
 // other thread asks.

@@ -92,8 +92,8 @@ bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
            (ssize_t)size;
 }
 
-// The kernel reads the set before it refuses to do with it what it does not
-// know (kernel/signal.c, rt_sigprocmask).
+// The kernel reads the set before it refuses an unknown operation on it
+// (kernel/signal.c, rt_sigprocmask).
 bool Memory_is_readable(uintptr_t at)
 {
     const long nothing = -1, set_size = 8;

@@ -14,7 +14,7 @@ static void walk(struct Observer *observer, struct SampledThread *thread)
     struct Walk *walk = &observer->walk;
 
     // Before the walk: code that has come to one of the addresses since is not
-    // what was seen there.
+    // the code that was seen there.
     stack->newest_id =
         Registry_newest_id(observer->sampling->attribution.registry);
     stack->ticks = UINT64_MAX;

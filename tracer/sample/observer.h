@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Observes threads, for what they wait in, and for what they run if no timer
-// tells: walks their stacks, and knows whether anything can be read at all. The
-// sampler's thread; its counters may be read by anyone.
+// Observes threads: the functions in which they wait, and those that they run
+// if there is no timer: walks their stacks, and knows whether anything can be
+// read at all. The sampler's thread; its counters may be read by anyone.
 #ifndef OCULAR_TRACER_SAMPLE_OBSERVER_H
 #define OCULAR_TRACER_SAMPLE_OBSERVER_H
 

@@ -55,7 +55,8 @@ void SampledThreads_release(struct SampledThreads *threads);
 // Copies the list; takes no lock. 0 or -ENOMEM. Any thread.
 int SampledThreads_offer(struct SampledThreads *threads,
                          const struct ListedThread *listed, size_t count);
-// Takes what was offered last; who is still there keeps what it has. Sampler.
+// Takes the newest list; a thread that is still there keeps its numbers.
+// Sampler.
 void SampledThreads_take(struct SampledThreads *threads);
 // Adds a thread that has made its own timer. It is sampled by that timer, and
 // becomes a usual one when it is on a list. false: the thread has a timer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sampler's thread: when it wakes up, what it does then, and what that
-// cost. Nothing here waits for the interpreter.
+// The sampler's thread: its wake-ups, its work then, and the cost of that.
+// Nothing here waits for the interpreter.
 #include "tracer/sample/sampler.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/rcu.h"

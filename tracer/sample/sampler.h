@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Shares of time without a hook. Each Python thread is sampled in its own CPU
 // time, by a signal (cpu_timer.h); a thread of ours ("ocular-sampler") collects
-// the samples one to four times a second, and observes all threads then for
-// what they wait in (observer.h). It never attaches to the interpreter and
+// the samples one to four times a second, and observes then in which functions
+// threads wait (observer.h). It never attaches to the interpreter and
 // dereferences nothing that it read: a code pointer counts only if the registry
 // knows it.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLER_H
@@ -73,7 +73,7 @@ int Sampler_set_hz(struct Sampler *sampler, double hz);
 // these.
 void Sampler_pause(struct Sampler *sampler);
 int Sampler_resume(struct Sampler *sampler);
-// Once its thread has ended: collects what there is.
+// Once its thread has ended: collects the samples that are left.
 void Sampler_collect(struct Sampler *sampler);
 void Sampler_abandon(struct Sampler *sampler); // after fork: frees, no join
 // The thread states that now exist (copied); the shares of those known stay.
@@ -102,8 +102,8 @@ struct ShareTime Sampler_now(const struct Sampler *sampler);
 // to come. Any thread.
 uint64_t Sampler_collected_ticks(const struct Sampler *sampler);
 // All ways of reading are refused by now, for some seconds: a program may have
-// its system calls filtered at any time. The shares stay as they were, of then,
-// and what happens meanwhile is no part of them; it tries again now and then.
+// its system calls filtered at any time. The shares stay as they were then, and
+// the time meanwhile is no part of them; it tries again now and then.
 bool Sampler_is_denied(const struct Sampler *sampler);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The samples that CPU timers have taken: collects them from all threads, also
-// from those that end before they are on a list, and counts what they cost and
-// what was lost. The sampler's thread; its counters may be read by anyone.
+// from those that end before they are on a list, and counts their cost and
+// those that were lost. The sampler's thread; its counters may be read by
+// anyone.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLES_H
 #define OCULAR_TRACER_SAMPLE_SAMPLES_H
 

@@ -26,7 +26,7 @@ bool TimerSignal_is_blocked(int signal);
 // says so when it changes its mask; the sampler's thread reads the mask, since
 // there are other ways to change it.
 struct Mute {
-    // Bit 0: it is blocked. The rest counts what the thread has said.
+    // Bit 0: it is blocked. The rest counts the thread's own reports.
     _Atomic uint32_t word;
     unsigned seen_open; // times in a row that it seemed not to be; sampler only
 };
@@ -47,7 +47,7 @@ void Mute_init(struct Mute *mute);
 void Mute_read(struct Mute *mute, pid_t tid, int signal);
 // The calling thread, whose it is, has changed its mask. Returns Mute_is_on.
 bool Mute_say(struct Mute *mute, int signal);
-// Takes back what a timer has sent to the calling thread, which has the signal
+// Takes back a timer's signals to the calling thread, which has the signal
 // blocked.
 void TimerSignal_take_back(int signal);
 

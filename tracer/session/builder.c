@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Turns counters into a snapshot: has the rows filled of what has changed, and
-// adds what is known of the whole.
+// Turns counters into a snapshot: has the rows of changed functions filled, and
+// adds the data about the whole process.
 #include "tracer/session/builder.h"
 #include "ipc/base/now.h"
 #include "ipc/version.h"

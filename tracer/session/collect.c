@@ -58,7 +58,7 @@ static void empty_ring(void *context, void *producer)
 static void reclaim(struct Session *session)
 {
     struct Engine *engine = session->engine;
-    // Of what has gone since then there may be samples to come.
+    // There may be samples to come of code that has gone since then.
     uint64_t collected = session->sampler
                              ? Sampler_collected_ticks(session->sampler)
                              : UINT64_MAX;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Once a second the timeline gets what a graph is drawn of: the overhead, how
+// Once a second the timeline gets the values of its graphs: the overhead, how
 // many hooks are in, each thread's CPU time; and the instructions that were
 // specialised since. Whoever drains.
 #ifndef OCULAR_TRACER_SESSION_COUNTERS_H

@@ -245,7 +245,7 @@ static struct Totals count_returns(const struct Walk *walk)
     return totals;
 }
 
-// Backwards, each row takes what the site ahead of it says.
+// Backwards, each row takes the counts of the site ahead of it.
 static void spread_sites(struct Walk *walk, bool conserved)
 {
     bool known = false;

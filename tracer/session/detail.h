@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One function, instruction by instruction: what is there, what it became, how
-// often it ran and what it cost. The stop report and the listings that viewers
+// One function, instruction by instruction: its opcode, the specialised one,
+// its executions and its cost. The stop report and the listings that viewers
 // get are made of it. Built with the interpreter's lock held, or in a read
 // section and from a copy of the code's history.
 #ifndef OCULAR_TRACER_SESSION_DETAIL_H

@@ -312,7 +312,7 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     f->age_s = age_of(code, at);
     fill_specialized(f, code);
     row->events = Code_events(code);
-    // Beside what Registry.bytes holds.
+    // In addition to Registry.bytes.
     row->bytes =
         Counter_get(&code->cold.grown_bytes) + Counter_get(&code->share.bytes);
     return f->name && f->file && fill_callers(arena, f, code, at);

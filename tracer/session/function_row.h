@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A function's row in a snapshot: what its counters say at one moment, and what
-// follows from them. The builder calls it, inside an RCU read section.
+// A function's row in a snapshot: its counters at one moment, and numbers that
+// follow from them. The builder calls it, inside an RCU read section.
 #ifndef OCULAR_TRACER_SESSION_FUNCTION_ROW_H
 #define OCULAR_TRACER_SESSION_FUNCTION_ROW_H
 

@@ -179,7 +179,7 @@ static size_t name_from(const struct ListingBuilder *builder, size_t row)
     return row;
 }
 
-// A call of what has just been made: it takes nothing that waits.
+// A call of an object that has just been made: it takes nothing that waits.
 static bool calls_made(const struct ListingBuilder *builder, size_t row)
 {
     return row && builder->rows[row].argument == 0 &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes the listing of a function that a viewer gets, out of its detail and
-// what its arguments are called. No state; the collector's thread.
+// Makes the listing of a function that a viewer gets, out of its detail and the
+// text of its arguments. No state; the collector's thread.
 #ifndef OCULAR_TRACER_SESSION_LISTING_BUILDER_H
 #define OCULAR_TRACER_SESSION_LISTING_BUILDER_H
 

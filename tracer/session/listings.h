@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes the listings that a session's viewers wait for, of code that lives and
-// of what is known of it.
+// Makes the listings that a session's viewers wait for, of living code and its
+// counters.
 #ifndef OCULAR_TRACER_SESSION_LISTINGS_H
 #define OCULAR_TRACER_SESSION_LISTINGS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The run's sampled stacks as a file of another tool (tracer/timeline/
-// profile_file.h): finds the names and calls of what is in them.
+// profile_file.h): finds the names and calls of the functions in them.
 #ifndef OCULAR_TRACER_SESSION_PROFILES_H
 #define OCULAR_TRACER_SESSION_PROFILES_H
 

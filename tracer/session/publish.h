@@ -20,7 +20,7 @@ void Publish_set(struct Publish *publish, struct Snapshot *snapshot);
 struct Snapshot *Publish_blank(struct Publish *publish);
 // Bytes held, for memory accounts. The thread that sets.
 size_t Publish_bytes(struct Publish *publish);
-// Nothing has been set for a while: frees what was kept for that.
+// Nothing has been set for a while: frees the memory that was kept for that.
 void Publish_trim(struct Publish *publish);
 // The newest, or NULL; the read section it opens lasts until Publish_put.
 const struct Snapshot *Publish_get(struct Publish *publish);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Orders functions, living and gone, by what they cost over the whole run.
+// Orders functions, living and gone, by their cost over the whole run.
 // Pure.
 #ifndef OCULAR_TRACER_SESSION_RANKING_H
 #define OCULAR_TRACER_SESSION_RANKING_H

@@ -188,7 +188,7 @@ static void put_title(struct Bytes *out, size_t rank, const char *text,
                  width < MAX_NAME ? (int)(MAX_NAME - width) : 0, "", place);
 }
 
-// Never "0.0%" of what samples found running.
+// Never "0.0%" of a function that samples found running.
 static struct Figure percent(double share)
 {
     struct Figure result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The report at stop: what the run was and what tracing cost, then the
+// The report at stop: the run and the cost of tracing, then the
 // costliest functions and their hottest instructions. Text into a buffer; who
 // prints it is not this file's business.
 #ifndef OCULAR_TRACER_SESSION_REPORT_H

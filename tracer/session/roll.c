@@ -152,8 +152,8 @@ void Roll_remove(struct Roll *roll, const struct Code *code)
         take_off(roll, NULL, code->row.place, 0);
 }
 
-// Also what is only a caller of others, such as Thread.run of a thread that was
-// there before us: their rows name it.
+// Also a function that is only a caller of others, such as Thread.run of a
+// thread that was there before us: their rows name it.
 static bool is_listed(const struct Code *code)
 {
     return Code_was_seen(code) || Counter_get(&code->share.cumulative.total_ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// All functions that may have a row, and of each what its newest row was made
-// of: so that a snapshot fills the rows of those with an event or a sample
-// since the one before, and of the others looks at one cache line. Under
+// All functions that may have a row, and for each the input of its newest row:
+// so that a snapshot fills the rows of those with an event or a sample since
+// the one before, and of the others looks at one cache line. Under
 // Session.draining.
 #ifndef OCULAR_TRACER_SESSION_ROLL_H
 #define OCULAR_TRACER_SESSION_ROLL_H
@@ -43,8 +43,8 @@ void Roll_release(struct Roll *roll);
 // Gives the snapshot its functions. false: memory is out.
 bool Roll_fill(struct Roll *roll, struct RowLog *log, struct Snapshot *snapshot,
                const struct Moment *at);
-// Takes what the registry has got. Before any of it is freed. false: memory is
-// out.
+// Takes the new code from the registry. Before any of it is freed. false:
+// memory is out.
 bool Roll_add_new(struct Roll *roll, struct Registry *registry);
 // Sites that are armed, of all functions of which something was seen: now, or
 // as the newest snapshot says. `now_s` is of CLOCK_MONOTONIC.

@@ -157,7 +157,7 @@ static void kill_block(struct RowLog *log, size_t at)
     log->dead = block;
 }
 
-// Its rows are moved for less than it takes to keep what is outdated.
+// Moving its rows costs less than keeping outdated ones.
 static bool is_outdated(const struct RowBlock *block)
 {
     return 2 * block->live < block->count;

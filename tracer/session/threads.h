@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The snapshot's rows of threads: what the sampler knows of them and what their
-// thread records know, which see a thread from its first accepted function to
-// its very end. The collector's thread, or the stopping one.
+// The snapshot's rows of threads: from the sampler and from their thread
+// records, which see a thread from its first accepted function to its very end.
+// The collector's thread, or the stopping one.
 #ifndef OCULAR_TRACER_SESSION_THREADS_H
 #define OCULAR_TRACER_SESSION_THREADS_H
 

@@ -50,8 +50,8 @@ static struct json_object *new_node(const struct JsonWriter *json,
     return node;
 }
 
-// Adds to *nodes what is not in the file yet of the sample's stack. Its number;
-// 0: memory is out.
+// Adds to *nodes the frames of the sample's stack that are not in the file yet.
+// Its number; 0: memory is out.
 static uint64_t find_node(struct JsonWriter *json,
                           const struct TimelineSample *sample,
                           struct json_object **nodes)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The JSON writer. json-c makes what a function, a loop or a thread has in all
-// of its events, once; an event copies that and adds its digits. perfetto.c
+// The JSON writer. json-c makes the text that all events of a function, a loop
+// or a thread share, once; an event copies that and adds its digits. perfetto.c
 // calls it, on the writing thread.
 #include "tracer/timeline/json_trace.h"
 #include "tracer/timeline/digits.h"

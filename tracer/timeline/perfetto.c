@@ -16,7 +16,7 @@
 
 // Perfetto keeps 512 levels of a track: a call beyond them gets no end there,
 // and its end closes another. Those are left out and counted in their place.
-// Some levels are for what is inside of the deepest call.
+// Some levels are for instructions inside of the deepest call.
 #define DEEPEST 500
 
 struct Walk {

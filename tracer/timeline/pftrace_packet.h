@@ -25,7 +25,7 @@ struct Pftrace {
     uint8_t sequence_field[EVENT_BYTES]; // as each packet has it
 };
 
-// Begins a packet in pf->packet. Returns what Pftrace_end is to be given.
+// Begins a packet in pf->packet. Returns the argument for Pftrace_end.
 size_t Pftrace_begin(struct Pftrace *pf, unsigned flags);
 // Writes it. 0 or -errno.
 int Pftrace_end(struct Pftrace *pf, size_t from);

@@ -23,8 +23,8 @@ struct ProfileRow {
 
 struct Profile {
     // In the order of the table's functions, and three more: stacks that were
-    // cut off below, what ran in no traced function, and callees that the table
-    // has no rows of.
+    // cut off below, time in no traced function, and callees that the table has
+    // no rows of.
     struct ProfileFunction *functions;
     size_t function_count;
     struct ProfileRow *rows; // the table's, and those of such callees

@@ -89,7 +89,7 @@ static int pop(struct Replay *replay, enum CallEnd how)
                  : target->end(target->context, replay->now, top->id, how);
 }
 
-// Ends what is open at `level` and above.
+// Ends the calls that are open at `level` and above.
 static int pop_from(struct Replay *replay, size_t level, enum CallEnd how)
 {
     int error = 0;
@@ -109,7 +109,7 @@ static int enter(struct Replay *replay, const struct Event *event,
     return error ? error : push(replay, Event_id(event), level, how);
 }
 
-// A leave of which the enter was lost tells only what is no longer open.
+// A leave whose enter was lost says only which calls are no longer open.
 static int leave(struct Replay *replay, const struct Event *event,
                  enum CallEnd how)
 {

@@ -2,7 +2,7 @@
 // The timeline's events of one thread on their way to the collector: a single
 // producer (the thread that counts its hits), a single consumer at a time. The
 // producer of a full ring has it emptied, if nothing is to be lost; else the
-// ring drops what comes, counts it, and marks the gap before the next event
+// ring drops new events, counts them, and marks the gap before the next event
 // that fits.
 #ifndef OCULAR_TRACER_TIMELINE_RING_H
 #define OCULAR_TRACER_TIMELINE_RING_H

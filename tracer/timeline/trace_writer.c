@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See trace_writer.h: the buffer, the scale of times, names, and what is said
-// about the run. Called by perfetto.c and the formats, on the writing thread.
+// See trace_writer.h: the buffer, the scale of times, names, and data about the
+// run. Called by perfetto.c and the formats, on the writing thread.
 #include "tracer/timeline/trace_writer.h"
 #include "ipc/base/now.h"
 #include "ipc/version.h"
@@ -47,8 +47,8 @@ void TraceWriter_init(struct TraceWriter *writer,
     frexp(1e9 / hz, &exponent);
     if (exponent < 0)
         exponent = 0;
-    // Exact if hz is 1e9, or that by a power of two; else rounded up, so
-    // that what is a whole number of ns remains one.
+    // Exact if hz is 1e9, or that by a power of two; else rounded up, so that a
+    // whole number of ns remains one.
     writer->shift = (unsigned)(SCALE_BITS - exponent);
     writer->scale = (uint64_t)ceill(ldexpl(1e9L / hz, SCALE_BITS - exponent));
     writer->trace = trace;

@@ -64,7 +64,7 @@ static int make_room(struct Track *track)
     return 0;
 }
 
-// Follows the stack; the level says what is open, whatever was lost.
+// Follows the stack; the level says which calls are open, whatever was lost.
 static int follow(struct Track *track, const struct Event *event)
 {
     unsigned level = Event_level(event);

@@ -34,7 +34,7 @@ struct Track *Track_new(unsigned number, pid_t tid, const char *name);
 void Track_free(struct Track *track);
 // 0 or -ENOMEM.
 int Track_add(struct Track *track, const struct Event *event);
-// Its thread has ended: gives back what only more events would need.
+// Its thread has ended: gives back memory that only more events would need.
 void Track_end(struct Track *track);
 // The oldest chunk whose events are in memory, or NULL.
 struct Chunk *Track_resident(const struct Track *track);
