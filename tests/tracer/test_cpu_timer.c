@@ -676,7 +676,8 @@ static bool is_own(int number)
 
 static int open_anew(int number)
 {
-    timers.error = timers.signal = 0;
+    timers.error = 0;
+    timers.signal = 0;
     CpuTimers_open(&timers, number);
     return timers.error;
 }

@@ -19,8 +19,7 @@
 #include <unistd.h>
 
 #define TEXT_MOST (PATH_MAX * 2 + 4096)
-#define PREFIX (SCRIPT_PREFIX + 5) // within /tmp
-#define OLD_S 2                    // one that is younger may not be locked yet
+#define OLD_S 2 // one that is younger may not be locked yet
 
 // Runs on a thread of its own: signal handlers of the program stay with its
 // main thread, which goes on at once. Arguments: folder of the files; folder of
@@ -208,8 +207,8 @@ static void remove_old(int tmp, pid_t own)
     DIR *stream = opendir(path);
     while (stream && (entry = readdir(stream))) {
         struct stat status;
-        long pid = strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0
-                       ? strtol(entry->d_name + strlen(PREFIX), NULL, 10)
+        long pid = strncmp(entry->d_name, SCRIPT_NAME, strlen(SCRIPT_NAME)) == 0
+                       ? strtol(entry->d_name + strlen(SCRIPT_NAME), NULL, 10)
                        : 0;
         int folder = pid > 0 ? openat(tmp, entry->d_name, FOLDER_FLAGS) : -1;
         if (folder < 0)
@@ -281,7 +280,7 @@ static int make_folder(struct Script *script, pid_t pid)
 {
     char path[SCRIPT_PATH];
     snprintf(path, sizeof path, "/proc/self/fd/%d/%s%d-XXXXXX", script->tmp,
-             PREFIX, (int)pid);
+             SCRIPT_NAME, (int)pid);
     if (!mkdtemp(path))
         return -errno;
     snprintf(script->name, sizeof script->name, "%s", strrchr(path, '/') + 1);

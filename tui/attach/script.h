@@ -12,8 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SCRIPT_PATH 64                      // bytes
-#define SCRIPT_PREFIX "/tmp/ocular-attach-" // of the script's path
+#define SCRIPT_PATH 64                    // bytes
+#define SCRIPT_NAME "ocular-attach-"      // of its folder within /tmp
+#define SCRIPT_PREFIX "/tmp/" SCRIPT_NAME // of the script's path
 
 // A line of Python that runs the script, with its path. The program's own names
 // stay as they are, and so does what it may have put in place of open() and
