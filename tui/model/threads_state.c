@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *ThreadOrder_name(const struct Thread *thread)
+const char *ThreadsState_name(const struct Thread *thread)
 {
     return thread->name && *thread->name ? thread->name : "(no name)";
 }
@@ -43,7 +43,7 @@ static int compare(const void *left, const void *right, void *context)
     if (result)
         return result;
     if (state->sort == THREADS_BY_NAME) {
-        result = sign * strcmp(ThreadOrder_name(a), ThreadOrder_name(b));
+        result = sign * strcmp(ThreadsState_name(a), ThreadsState_name(b));
     } else {
         double first = key_of(a, state->sort), second = key_of(b, state->sort);
         if (isnan(first) || isnan(second))
@@ -53,45 +53,42 @@ static int compare(const void *left, const void *right, void *context)
     }
     if (!result)
         result = (a->tid > b->tid) - (a->tid < b->tid);
-    return result ? result : strcmp(ThreadOrder_name(a), ThreadOrder_name(b));
+    return result ? result : strcmp(ThreadsState_name(a), ThreadsState_name(b));
 }
 
-struct ThreadOrder ThreadOrder_make(const struct ThreadsState *state,
-                                    const struct Snapshot *now)
+void ThreadsState_release(struct ThreadsState *state)
+{
+    free(state->order);
+    state->order = NULL;
+    state->count = 0;
+}
+
+void ThreadsState_arrange(struct ThreadsState *state,
+                          const struct Snapshot *now)
 {
     size_t count = now ? now->thread_count : 0;
-    struct ThreadOrder order = {malloc((count + 1) * sizeof *order.threads), 0};
-    if (!order.threads)
-        return order;
+    ThreadsState_release(state);
+    state->order = malloc((count + 1) * sizeof *state->order);
+    if (!state->order)
+        return;
     for (size_t i = 0; i < count; i++)
-        order.threads[order.count++] = &now->threads[i];
-    qsort_r(order.threads, count, sizeof *order.threads, compare,
-            (void *)state);
-    return order;
+        state->order[state->count++] = &now->threads[i];
+    qsort_r(state->order, count, sizeof *state->order, compare, state);
 }
 
-void ThreadOrder_release(struct ThreadOrder *order)
+const struct Thread *ThreadsState_at(const struct ThreadsState *state, long row)
 {
-    free(order->threads);
-    *order = (struct ThreadOrder){0};
+    return row > 0 && row <= state->count ? state->order[row - 1] : NULL;
 }
 
-const struct Thread *ThreadOrder_at(const struct ThreadOrder *order, long index)
-{
-    return index > 0 && index <= order->count ? order->threads[index - 1]
-                                              : NULL;
-}
-
-long ThreadsState_row(struct ThreadsState *state,
-                      const struct ThreadOrder *order,
-                      const struct Snapshot *now)
+long ThreadsState_row(struct ThreadsState *state, const struct Snapshot *now)
 {
     const struct Thread *pinned =
-        state->pinned ? ThreadKey_find(&state->pin, now) : NULL;
+        state->pinned && now ? ThreadKey_find(&state->pin, now) : NULL;
     if (pinned) // the thread may have ended, or have another name
         state->pin = ThreadKey_of(pinned);
-    for (long i = 0; pinned && i < order->count; i++)
-        if (order->threads[i] == pinned)
+    for (long i = 0; pinned && i < state->count; i++)
+        if (state->order[i] == pinned)
             return i + 1;
     return state->pinned ? -1 : 0;
 }

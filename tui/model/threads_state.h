@@ -21,26 +21,22 @@ struct ThreadsState {
     struct ThreadKey pin;
     int sort; // enum ThreadsColumn
     bool invert;
+    const struct Thread **order; // threads of the snapshot, sorted; owned
+    long count;                  // threads in `order`
 };
 
-struct ThreadOrder {
-    const struct Thread **threads; // owned; NULL: no memory
-    long count;
-};
-
-// All threads of the snapshot, sorted; for ThreadOrder_release.
-struct ThreadOrder ThreadOrder_make(const struct ThreadsState *state,
-                                    const struct Snapshot *now);
-void ThreadOrder_release(struct ThreadOrder *order);
-// The thread in row `index`, NULL: all threads.
-const struct Thread *ThreadOrder_at(const struct ThreadOrder *order,
-                                    long index);
-const char *ThreadOrder_name(const struct Thread *thread); // or "(no name)"
-// Returns the row of the selected thread, which may have moved: 0 stands for
-// all threads; -1: it is not listed any more.
-long ThreadsState_row(struct ThreadsState *state,
-                      const struct ThreadOrder *order,
-                      const struct Snapshot *now);
+void ThreadsState_release(struct ThreadsState *state);
+// Sorts the threads of the snapshot, which may be NULL. Without memory there
+// are none.
+void ThreadsState_arrange(struct ThreadsState *state,
+                          const struct Snapshot *now);
+// Returns the thread in a row; NULL: row 0, which stands for all threads.
+const struct Thread *ThreadsState_at(const struct ThreadsState *state,
+                                     long row);
+const char *ThreadsState_name(const struct Thread *thread); // or "(no name)"
+// Returns the row of the selected thread, which may have moved; -1: it is not
+// listed any more.
+long ThreadsState_row(struct ThreadsState *state, const struct Snapshot *now);
 // The selection stays with that thread; NULL: with all.
 void ThreadsState_pin(struct ThreadsState *state, const struct Thread *thread);
 

@@ -24,6 +24,7 @@ void Ui_release(struct Ui *ui)
 {
     AnnotateState_release(&ui->annotate);
     CallersState_release(&ui->callers);
+    ThreadsState_release(&ui->threads);
     Model_release(&ui->model);
     FlameState_release(&ui->flame);
     Canvas_release(&ui->canvas);

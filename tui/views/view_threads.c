@@ -85,28 +85,21 @@ static void write_share(struct ListCell *cell, double share, double before)
                  text);
 }
 
-struct ThreadList { // the source of the rows
-    const struct Model *model;
-    struct ThreadOrder order;
-    struct ThreadFigures all; // of all threads together, which are row 0
-    struct ListRows rows;
-};
-
 static bool has_text(const struct ListRows *rows, long row, const char *text)
 {
-    const struct ThreadList *source = rows->source;
-    const struct Thread *thread = ThreadOrder_at(&source->order, row);
-    return thread && Text_has(ThreadOrder_name(thread), text);
+    const struct Ui *ui = rows->source;
+    const struct Thread *thread = ThreadsState_at(&ui->threads, row);
+    return thread && Text_has(ThreadsState_name(thread), text);
 }
 
 static void write_thread(struct ListCell *cell, const struct ListRows *rows,
                          long row, int column)
 {
-    const struct ThreadList *source = rows->source;
-    const struct Model *model = source->model;
-    const struct Thread *thread = ThreadOrder_at(&source->order, row);
+    const struct Ui *ui = rows->source;
+    const struct Model *model = &ui->model;
+    const struct Thread *thread = ThreadsState_at(&ui->threads, row);
     struct ThreadFigures one =
-        thread ? ThreadFigures_of(model, thread) : source->all;
+        thread ? ThreadFigures_of(model, thread) : ThreadFigures_of_all(model);
     bool ended = thread && thread->ended == 1;
     bool chosen = thread ? thread == Model_thread(model) : !model->one_thread;
     enum Style style = ended ? STYLE_DARK : STYLE_PLAIN;
@@ -126,52 +119,38 @@ static void write_thread(struct ListCell *cell, const struct ListRows *rows,
         ListCell_put(cell, STYLE_FAINT, text);
     } else if (column == THREADS_BY_NAME) {
         snprintf(name, sizeof name, "%s%.100s%s", chosen ? "● " : "",
-                 thread ? ThreadOrder_name(thread) : "all threads",
+                 thread ? ThreadsState_name(thread) : "all threads",
                  ended ? " (ended)" : "");
         ListCell_put(cell, chosen ? STYLE_ACCENT : style, name);
     }
 }
 
-// Sorts the threads and finds the selected one among them. The list must stay
-// where it is until close_list().
-static void open_list(struct Ui *ui, struct ThreadList *source)
+static struct ListRows rows_of(struct Ui *ui)
 {
     struct ThreadsState *state = &ui->threads;
     struct List *list = &ui->lists[VIEW_THREADS];
-    const struct Snapshot *now = ui->model.snapshot;
-    source->model = &ui->model;
-    source->order = ThreadOrder_make(state, now);
-    source->all = ThreadFigures_of_all(&ui->model);
-    source->rows = (struct ListRows){.source = source,
-                                     .count = source->order.count + 1,
-                                     .columns = COLUMNS_OF_THREADS,
-                                     .column_count = THREADS_COLUMNS,
-                                     .sorts = true,
-                                     .has = has_text,
-                                     .write = write_thread};
+    ThreadsState_arrange(state, ui->model.snapshot);
     list->sort = state->sort;
     list->invert = state->invert;
+    return (struct ListRows){.source = ui,
+                             .count = state->count + 1,
+                             .columns = COLUMNS_OF_THREADS,
+                             .column_count = THREADS_COLUMNS,
+                             .sorts = true,
+                             .has = has_text,
+                             .write = write_thread};
 }
 
-static void close_list(struct ThreadList *source)
+static void follow_pinned(struct Ui *ui)
 {
-    ThreadOrder_release(&source->order);
-}
-
-static void follow_pinned(struct Ui *ui, const struct ThreadList *source)
-{
-    long row =
-        ui->model.snapshot
-            ? ThreadsState_row(&ui->threads, &source->order, ui->model.snapshot)
-            : -1;
+    long row = ThreadsState_row(&ui->threads, ui->model.snapshot);
     if (row >= 0)
         ui->lists[VIEW_THREADS].selected = row;
 }
 
-static const struct Thread *selected(const struct Ui *ui,
-                                     const struct ThreadList *source)
+static const struct Thread *selected(const struct Ui *ui)
 {
-    return ThreadOrder_at(&source->order, ui->lists[VIEW_THREADS].selected);
+    return ThreadsState_at(&ui->threads, ui->lists[VIEW_THREADS].selected);
 }
 
 // --- The functions of the selected thread
@@ -268,7 +247,7 @@ static void draw_functions(struct Ui *ui, const struct Thread *thread,
                             .column_count = 3,
                             .write = write_function};
     snprintf(title, sizeof title, "FUNCTIONS OF %.80s",
-             thread ? ThreadOrder_name(thread) : "ALL THREADS");
+             thread ? ThreadsState_name(thread) : "ALL THREADS");
     if (thread)
         collect_of_one(&functions, thread);
     else
@@ -290,20 +269,20 @@ static void draw_functions(struct Ui *ui, const struct Thread *thread,
 
 // --- As a view
 
-static void draw_title(struct Ui *ui, const struct ThreadOrder *order)
+static void draw_title(struct Ui *ui)
 {
     const struct Snapshot *now = ui->model.snapshot;
     struct Canvas *canvas = &ui->canvas;
     char number[NUMBER_MAX], text[WINDOW_TEXT];
     struct Strip strip;
     long ended = 0;
-    for (long i = 0; i < order->count; i++)
-        ended += order->threads[i]->ended == 1;
+    for (long i = 0; i < ui->threads.count; i++)
+        ended += ui->threads.order[i]->ended == 1;
     Strip_init(&strip);
     Strip_item(&strip, 0);
     Strip_add(&strip, STYLE_STRONG, "Threads");
     Strip_item(&strip, 1);
-    Strip_add(&strip, STYLE_PLAIN, "%ld", order->count - ended);
+    Strip_add(&strip, STYLE_PLAIN, "%ld", ui->threads.count - ended);
     Strip_add(&strip, STYLE_FAINT, " run");
     if (ended) {
         Strip_add(&strip, STYLE_FAINT, ", ");
@@ -330,42 +309,38 @@ static void draw(struct Ui *ui, const struct Status *status)
     const struct Layout *layout = &ui->layout;
     struct Box box = {layout->table_y, 0, list_width(ui)}, side = box;
     int height = layout->body_height, lower = height;
-    struct ThreadList source;
     Header_draw(canvas, &ui->model, status);
     if (!ui->model.snapshot) {
         Canvas_fit(canvas, (struct Box){layout->body_y, 2, canvas->width - 3},
                    STYLE_FAINT, CUT_END, Status_waiting(status));
         return;
     }
-    open_list(ui, &source);
-    follow_pinned(ui, &source);
-    draw_title(ui, &source.order);
+    struct ListRows rows = rows_of(ui);
+    follow_pinned(ui);
+    draw_title(ui);
     if (canvas->width >= SIDE_BY_SIDE) {
         side.x = box.width + 1;
     } else {
         // The list takes the lines that it needs, and half at most.
         height = (height - 1) / 2;
-        if (height > source.rows.count)
-            height = (int)source.rows.count;
+        if (height > rows.count)
+            height = (int)rows.count;
         side.y = box.y + 1 + height;
         side.x = 2;
         lower = lower - 1 - height;
         Canvas_paint(canvas, (struct Box){side.y, 0, side.x}, STYLE_HEAD);
     }
     side.width = canvas->width - side.x;
-    List_draw(&ui->lists[VIEW_THREADS], &source.rows, canvas, box, height);
-    draw_functions(ui, selected(ui, &source), side, lower);
-    close_list(&source);
+    List_draw(&ui->lists[VIEW_THREADS], &rows, canvas, box, height);
+    draw_functions(ui, selected(ui), side, lower);
 }
 
 static bool find(struct Ui *ui, int step, bool here)
 {
-    struct ThreadList source;
-    open_list(ui, &source);
-    bool found = List_find(&ui->lists[VIEW_THREADS], &source.rows,
-                           ui->model.search, step, here);
-    ThreadsState_pin(&ui->threads, selected(ui, &source));
-    close_list(&source);
+    struct ListRows rows = rows_of(ui);
+    bool found = List_find(&ui->lists[VIEW_THREADS], &rows, ui->model.search,
+                           step, here);
+    ThreadsState_pin(&ui->threads, selected(ui));
     return found;
 }
 
@@ -384,25 +359,24 @@ void ViewThreads_choose(struct Ui *ui, const struct Thread *thread)
         Ui_say(ui, false,
                "The baseline is dropped: shares are those of %s%s now.",
                thread ? "thread " : "all threads",
-               thread ? ThreadOrder_name(thread) : "");
+               thread ? ThreadsState_name(thread) : "");
     else if (thread)
         Ui_say(ui, false,
                "Shares are those of thread %s. All else is of all threads. "
                "Esc shows all.",
-               ThreadOrder_name(thread));
+               ThreadsState_name(thread));
 }
 
 static bool press(struct Ui *ui, int request, uint32_t key)
 {
     struct ThreadsState *state = &ui->threads;
     struct List *list = &ui->lists[VIEW_THREADS];
-    struct ThreadList source;
-    open_list(ui, &source);
-    follow_pinned(ui, &source);
+    struct ListRows rows = rows_of(ui);
+    follow_pinned(ui);
     if (request == REQUEST_SORT_MENU)
         request = REQUEST_SORT_NEXT;
-    enum ListAnswer answer = List_press(list, &source.rows, request, key);
-    const struct Thread *thread = selected(ui, &source);
+    enum ListAnswer answer = List_press(list, &rows, request, key);
+    const struct Thread *thread = selected(ui);
     if (answer == LIST_SORTS) {
         state->sort = list->sort;
         state->invert = list->invert;
@@ -411,7 +385,6 @@ static bool press(struct Ui *ui, int request, uint32_t key)
         ThreadsState_pin(state, thread);
     if (answer == LIST_OPENS || request == THREADS_CHOOSE)
         ViewThreads_choose(ui, thread);
-    close_list(&source);
     return answer != LIST_IGNORES || request == THREADS_CHOOSE;
 }
 
