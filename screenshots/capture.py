@@ -35,7 +35,7 @@ from tui.emulated import Top  # noqa: E402
 PICTURES = {
     "main": ([], "SHARE", 1),
     "annotate": (["Enter"], "OFFS", 3),
-    # To who calls most, by way of the caller of what takes most.
+    # To the function with most calls, by way of the slowest function's caller.
     "callers": (["c", "k", "Enter", "k", "Enter"], "CALLEES", 3),
     "flame": (["f"], "", 15),
     # Changes are counted for all functions: the filter is dropped.

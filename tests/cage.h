@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A child whose system calls are filtered (seccomp), as a container's or a
-// service's are: a filter stays for good. For the tests of what is then done
-// otherwise.
+// service's are: a filter stays for good. For tests of the other ways that are
+// taken then.
 #ifndef OCULAR_TESTS_CAGE_H
 #define OCULAR_TESTS_CAGE_H
 

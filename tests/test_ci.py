@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What .ci/run says of checks that were not made, and what it runs if there is time."""
+"""The messages of .ci/run about checks that were not made, and the checks that it makes
+if there is time."""
 
 import os
 import shutil

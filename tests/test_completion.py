@@ -162,7 +162,7 @@ def test_each_option_is_offered(tmp_path, program, shell):
     assert known == set(short) | set(long)
 
 
-# A line, and what is offered in a folder with these files.
+# A line, and the words that are offered in a folder with these files.
 FILES = ("serial.json", "service.py")
 LINES = {
     "ocular --mode ": "adaptive precise",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What manual pages, completion, the help and docs/ say is what the sources have:
+"""Manual pages, completion, the help and docs/ agree with the sources:
 options, columns, settings, messages. tests/e2e/test_examples.py runs the examples,
 tests/test_completion.py the shells."""
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What is built has what distributions ask of it, by readelf and objdump; and the hooks
-that only write a hit have paid no more than one instruction for that."""
+"""The binaries have the hardening that distributions ask for, by readelf and objdump;
+and the hooks that only write a hit have paid no more than one instruction for that."""
 
 import platform
 import re

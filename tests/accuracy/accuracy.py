@@ -2,12 +2,11 @@
 """`make accuracy`: Ocular's cycles beside ground truth, its counts beside
 cProfile's.
 
-Ground truth of a function is what its call takes untraced, by the CPU's counter
-read before and after, less what the reading and the rest of the line take.
-Rounds take turns (truth, threshold 500, truth, threshold 0), each error is that
-of one round against the truths before and after it, and the median over the
-rounds is shown; `noise` is the same between truth and truth.
-"""
+Ground truth of a function is the time of its call untraced: the CPU's counter is read
+before and after, less the time of the reading and of the rest of the line. Rounds take
+turns (truth, threshold 500, truth, threshold 0), each error is that of one round
+against the truths before and after it, and the median over the rounds is shown; `noise`
+is the same between truth and truth."""
 
 import argparse
 import contextlib
@@ -51,7 +50,7 @@ timing = extensions.load("accuracy", "timing")
 
 
 def stub_of(name):
-    """Returns at once what the other would."""
+    """Returns the other's result at once."""
     if name in vars(outside.Stubs):
         return vars(outside.Stubs)[name]
     names = {}
@@ -116,7 +115,7 @@ def compiled(lines):
 
 
 class Program:
-    """Lines that run in turns, and what each of them took."""
+    """Lines that run in turns, and the time of each."""
 
     def __init__(self, lines, times):
         self.width, self.times = 2 * len(lines), times

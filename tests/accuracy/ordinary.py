@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Ordinary programs within a budget: services that mostly sleep, and some that do not.
-Each runs for half a minute, traced with a budget of 1 %, and knows the truth about itself:
-the CPU time of each of its jobs by the thread's own clock, and how often each ran. Prints
-a table of what the last snapshot says beside that; `make figures` keeps the figures.
+Each runs for half a minute, traced with a budget of 1 %, and knows the truth about
+itself: the CPU time of each of its jobs by the thread's own clock, and how often each
+ran. Prints a table of the last snapshot beside that; `make figures` keeps the figures.
 
     ordinary.py [--seconds 30] [--programs threads asyncio ...] [--ratio]
 
 "prefork" is gunicorn with two workers, of which one is judged: it is there if
 $OCULAR_BENCHMARKS names the environment that `make figures` installs it in.
 
-A job's share is held against all CPU time that the program used. It is what samples found
-in the job or in what it called. Calls that were estimated are those of the whole run, of
-functions with so many samples that three sigma are 25 %. With --ratio a program also runs
-untraced, half as long before and half after: what its work took of CPU time, Ocular's
-threads included, over what it took then."""
+A job's share is held against all CPU time that the program used. It is the time of
+samples in the job or in its callees. Calls that were estimated are those of the whole
+run, of functions with so many samples that three sigma are 25 %. With --ratio a program
+also runs untraced, half as long before and half after: what its work took of CPU time,
+Ocular's threads included, over what it took then."""
 
 import argparse
 import asyncio

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Holds what a snapshot says of a program of ordinary.py against what the program knows of
-itself. Pure: no clock, no process."""
+"""Compares a snapshot of a program of ordinary.py with the program's own counts. Pure:
+no clock, no process."""
 
 import math
 
@@ -89,7 +89,7 @@ BELOW = {
 
 
 def below(snapshot, name):
-    """The job's part of all sampled CPU time, with what only it calls."""
+    """The job's part of all sampled CPU time, with callees that only it has."""
     names = {name, *BELOW.get(name, ())}
     everything = sum(row["run_share"] or 0 for row in snapshot["functions"])
     mine = sum(

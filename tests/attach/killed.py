@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs a command, and kills it and its children before the Nth system call that they
-make: kill -9 at every step, whatever the machine has to do besides."""
+make: kill -9 at every step, however busy the machine is."""
 
 import ctypes
 import os

@@ -114,7 +114,7 @@ def test_fifty_threads(tmp_path):
 
 
 def test_a_forked_child(tmp_path):
-    """It has its parent's memory, and with that what was asked of its parent."""
+    """It has its parent's memory, and with that the request to its parent."""
     source = """
         import ctypes, os
         print("ready", flush=True)

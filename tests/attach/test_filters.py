@@ -209,7 +209,7 @@ def test_the_same_one_as_ours(tmp_path):
 @pytest.mark.parametrize("action", [KILL_PROCESS, KILL_THREAD, TRAP])
 @pytest.mark.parametrize("name", ["timer_create", "listen"])
 def test_the_same_one_as_ours_kills(tmp_path, name, action):
-    """Of what the viewer does not call itself."""
+    """A filter for calls that the viewer itself does not make."""
     source = killing(name, action)
     with Program(tmp_path, source + WORKS) as program:
         before = program.state()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The list of ocular-top: the Python processes that do not serve stand below those that
-do, with what attaching to each takes; Enter attaches."""
+do, with the need of attaching to each; Enter attaches."""
 
 import os
 import shutil
@@ -155,7 +155,7 @@ def test_one_that_ends_while_it_is_asked_about(tmp_path, sockets):
 
 
 def test_refusals_are_said_in_the_list(tmp_path, sockets):
-    """By what is seen from outside, and by what comes of it."""
+    """By the view from outside, and by the result of attaching."""
     with Program(tmp_path, BLOCKED) as program, viewer(sockets, size=(80, 24)) as top:
         program.await_read()
         before = program.state()

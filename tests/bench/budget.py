@@ -152,7 +152,7 @@ class Child:
 
 
 class Pair:
-    """Two processes that are traced in turns, and what is beside them."""
+    """Two processes that are traced in turns, and the viewers beside them."""
 
     def __init__(self, job, settings):
         self.folder = tempfile.mkdtemp(prefix="oc-")
@@ -240,7 +240,7 @@ class Pair:
             )
 
     def leave_alone(self):
-        """Ends what is beside them; it writes down what it has seen."""
+        """Ends the viewers beside them; it writes down what it has seen."""
         for each in self.beside:
             each.send_signal(signal.SIGINT)
         for each in self.beside:

@@ -20,7 +20,7 @@ def program():
 
 
 class Failure(Exception):
-    """The browser has ended, or refuses what it is asked."""
+    """The browser has ended, or refuses a request."""
 
 
 class Browser:

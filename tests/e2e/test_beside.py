@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Other tools' programs, on a script that is traced: what they print is what
-they print of the same script untraced, and our counts are right."""
+"""Other tools' programs, on a script that is traced: they print the same as for the
+untraced script, and our counts are right."""
 
 import json
 import re

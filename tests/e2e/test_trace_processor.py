@@ -301,7 +301,7 @@ def test_deep_recursion(answers, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_times_of_functions(answers, name):
-    """The snapshot's are of the same clock, but for what the hooks of a call take."""
+    """The snapshot's times are of the same clock, but for the hooks' time in a call."""
     of = answers("whole", name)
     sums = Counter()
     for _, called, _, duration, _ in of.calls:
@@ -358,7 +358,7 @@ def test_threads(answers, name):
     ],
 )
 def test_instants(answers, source, name):
-    """Loops, darkness and what is not in the file."""
+    """Loops, dark stretches and gaps in the file."""
     of = answers(source, name)
     assert of.complaints == []
     ours = []

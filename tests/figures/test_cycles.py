@@ -80,8 +80,8 @@ def test_cycles_of_a_loop(figure):
 
 
 def test_cycles_of_an_empty_call(figure):
-    """An empty function shows what an empty call takes untraced, not nothing and
-    not the half of two hooks."""
+    """An empty function shows the time of an untraced empty call, not 0 and not half of
+    the hooks' time."""
 
     def none(n):
         while n:
@@ -101,8 +101,8 @@ def test_cycles_of_an_empty_call(figure):
 
 
 def test_cycles_of_a_resumption(figure):
-    """A generator that does nothing shows what it adds to a loop untraced, which is
-    less than half of what an empty call takes."""
+    """A generator that does nothing shows the time that it adds to an untraced loop,
+    which is less than half of an empty call's."""
     names = {}
     exec("def idle(n):\n" + "    yield n\n" * 30, names)
     idle, few = names["idle"], (1,) * 30

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the sampler reports, against what the programs know of themselves: time in C,
+"""What the sampler reports, against the programs' own counts: time in C,
 callers, instructions, calls of dark code."""
 
 import hashlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How quick ocular-top is, and what it takes."""
+"""The response times of ocular-top, and its CPU time."""
 
 import os
 import time

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The sampler's shares of functions and threads, against what they are known to use."""
+"""The sampler's shares of functions and threads, against their known CPU times."""
 
 import os
 import threading

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the process's side: any bytes, in pieces of any size, as what a viewer
-// sends, through a socket to the clients' module, which serves it. The first
-// byte says how the rest is cut up, and whether descriptors go along.
+// Fuzzes the process's side: any bytes, in pieces of any size, as if a viewer
+// sent them, through a socket to the clients' module, which serves it. The
+// first byte says how the rest is cut up, and whether descriptors go along.
 #include "ipc/clients.h"
 #include "tests/fuzz/replay.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ipc/address: which directory, who is refused, what is found and listed, and
-// what is swept away.
+// ipc/address: the choice of the directory, refused users, the list of sockets,
+// and the removal of stale ones.
 #define _GNU_SOURCE 1 // nftw
 #include "ipc/address.h"
 #include "ipc/socket.h"

@@ -53,7 +53,7 @@ static void read_all(struct Hall *hall, uint64_t now)
     Clients_read(&hall->clients, polled, now);
 }
 
-// Viewers that have said hello at 0 ms, and taken what came in return.
+// Viewers that have said hello at 0 ms, and read the answer.
 static void open_hall(struct Hall *hall)
 {
     const struct Message hello = {.type = MESSAGE_HELLO,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Descriptors in a program that closes and opens what it likes.
+// Descriptors in a program that closes and opens any numbers.
 #define _GNU_SOURCE 1 // O_TMPFILE, close_range
 #include "ipc/base/opened.h"
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the timeline has beside the calls: counters, what was specialised, samples."""
+"""What the timeline has beside the calls: counters, specialised instructions,
+samples."""
 
 import os
 import threading

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Beside other tools: what they see is what they see alone, and our counts are
-right. tests/e2e/beside.py has the tools, tests/e2e/test_beside.py those that
-are programs."""
+"""Beside other tools: they see the same events as alone, and our counts are right.
+tests/e2e/beside.py has the tools, tests/e2e/test_beside.py those that are programs."""
 
 import profile
 import subprocess
@@ -109,7 +108,7 @@ def seen_alone(make, order, directory):
 
 
 def check_beside(make, order, directory, alone, **settings):
-    """It sees with us what it sees alone, or beside someone in our place."""
+    """It sees the same events as alone, or as beside another tool in our place."""
     load = beside.Load(directory)
     together = play(order, make(load), Ours(load, **settings))
     if together != alone and is_known(make.__name__, order, settings):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Calls are counted exactly while nothing goes dark: as many as cProfile
-counts, whatever exceptions, generators and threads do to the stack."""
+"""Calls are counted exactly while nothing goes dark: as many as cProfile counts, also
+with exceptions, generators and threads."""
 
 import asyncio
 import gc

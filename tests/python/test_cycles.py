@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The clock and the cycles: within what the program's own clock says. How right they
+"""The clock and the cycles: within the time by the program's own clock. How right they
 are: tests/figures/test_cycles.py."""
 
 import sys
@@ -177,7 +177,7 @@ def test_a_suspended_generators_time_is_not_its_own():
 
 
 def test_what_leaves_by_exception_has_its_cycles():
-    """Its caller sleeps as well: neither has what the other slept."""
+    """Its caller sleeps as well: neither has the other's sleep."""
     inside, around = {"raises": 0.0, "catches": 0.0}, [0.0]
 
     def sleeps(name):

@@ -374,7 +374,7 @@ def test_generators_go_dark_too(tracing):
 @pytest.fixture
 def asked_only(sockets):
     """Serves without a budget, which no argument of start_tracing can ask for: the
-    governor re-arms what a viewer asks for and nothing else, however late it is."""
+    governor re-arms only functions that a viewer asks for, however late it is."""
     settings = _settings.check(**QUIET, deinstrument_threshold=50, serve=True)
     ocular._start(settings._replace(overhead_budget=None))
     yield
@@ -401,7 +401,7 @@ def test_rearm_one_function(asked_only):
 
 
 def test_rearm_one_with_its_callees(tracing, sockets):
-    """Else what it takes of its own would stay as old as it was."""
+    """Else its own time would stay as old as it was."""
     tracing(deinstrument_threshold=50, serve=True)
     call_often(2000)
     with client.Client(ocular._ocular.socket_path()) as viewer:

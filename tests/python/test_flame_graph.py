@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Flame graphs as .html and .svg: what folded stacks add up to, and what is written of
-that. tests/e2e/test_flame_page.py has the page in a browser."""
+"""Flame graphs as .html and .svg: the sums of folded stacks, and the pages that are
+written from them. tests/e2e/test_flame_page.py has the page in a browser."""
 
 import gzip
 import html

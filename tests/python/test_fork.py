@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Forking while traced: the child neither hangs nor touches what is its
-parent's; the parent goes on being traced, and Python warns of no thread that is
-ours. Each in a process of its own."""
+"""Forking while traced: the child neither hangs nor touches its parent's files; the
+parent goes on being traced, and Python warns of no thread that is ours. Each in a
+process of its own."""
 
 import os
 
@@ -117,7 +117,7 @@ work(5)
 
 @pytest.mark.parametrize("serve", ["yes", "no"])
 def test_nothing_of_ours_runs_in_the_child(tmp_path, sockets, serve):
-    """But, if the parent serves, what starts the child's own session."""
+    """Only the child starter, if the parent serves."""
     result = answer(
         tmp_path,
         """

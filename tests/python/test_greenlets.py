@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Greenlets swap the interpreter's stack under a thread: each has a shadow
 stack of its own. Calls and callers are held against the interpreter's frames,
-times against what the program itself has measured."""
+times against the program's own clocks."""
 
 import gc
 import os
@@ -266,7 +266,7 @@ class Stopwatch:
         self.around += time.perf_counter() - begin
 
     def check(self, cycles, final):
-        """Of its calls, with what they have waited."""
+        """The times of its calls, with their waits."""
         seconds = cycles / final["tsc_hz"]
         least, most = sum(self.inside), self.around
         assert least * 0.97 <= seconds <= most * 1.03 + 1e-4, (least, seconds, most)

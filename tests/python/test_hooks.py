@@ -63,7 +63,7 @@ ODD = [
 @pytest.mark.parametrize("threshold", [0, 2])
 @pytest.mark.parametrize("perfetto", [False, True])
 def test_called_with_anything(threshold, perfetto):
-    """Nothing raises, and what is no event of ours is not counted for long: the
+    """Nothing raises, and foreign events are not counted for long: the
     next event of the program puts the stack right."""
     ocular.start_tracing(
         **{**EXACT, "deinstrument_threshold": threshold, "perfetto": perfetto}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Another tool takes our ids, events or callbacks away in the middle: nothing
-crashes, stopping works and says so, and what is not ours is left alone."""
+crashes, stopping works and says so, and the other tool's events are left alone."""
 
 import sys
 import threading
@@ -183,8 +183,8 @@ def test_new_code_gets_no_event_of_the_thief(name):
 
 
 def test_taken_while_threads_run_and_a_viewer_may_arm(sockets):
-    """The governor looks before each round, and arms nothing of the thief's. Till then
-    a hook may have armed what it has met."""
+    """The governor looks before each round, and arms nothing of the thief's. Until then
+    a hook may have armed the code that it has seen."""
     end = threading.Event()
     seen = []
 

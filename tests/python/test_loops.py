@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Loops stay true: FOR_ITER has its specialisation back at once, and what its
-site would have counted the others count, hit for hit."""
+"""Loops stay true: FOR_ITER has its specialisation back at once, and the other sites
+count the same hits instead."""
 
 import collections
 import contextlib

@@ -38,7 +38,7 @@ def names():
 
 
 def listed(wanted):
-    """Waits until the names of the living threads are what is wanted."""
+    """Waits until the living threads have these names."""
     wait_until(lambda: wanted(names()), SLOW)
 
 

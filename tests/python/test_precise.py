@@ -162,7 +162,7 @@ def count(codes, function, *arguments):
 
 
 def details(codes):
-    """code -> offset -> row, of what has an event."""
+    """code -> offset -> row, of instructions with an event."""
     silent = "RESUME", "END_FOR"
     return {
         code: {
@@ -245,7 +245,7 @@ def test_sites_and_state(tracing):
     straight(1)
     mine = row(ocular.snapshot(), "straight")
     fires = len(list(details([straight.__code__])[straight.__code__]))
-    # RESUME is a call's site, and what returns is two: an instruction, a return.
+    # RESUME is a call's site, and a return is two: an instruction, a return.
     assert mine["sites"] == fires + 2
     assert mine["dark_sites"] == 0 and mine["state"] == "armed"
     for _ in range(4):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The sampled stacks as files of other tools, which read them: pstats, pprof if Go is
-there, and what flame graphs and speedscope are made of."""
+there, and the files for flame graphs and speedscope."""
 
 import gzip
 import json
@@ -181,7 +181,7 @@ def test_pprof(written):
 
 @pytest.mark.parametrize("name", ["o.folded", "o.speedscope.json", "o.pstats", "o.pb.gz"])
 def test_as_output(tmp_path, name):
-    """No timeline is kept then, and the report says what was written."""
+    """No timeline is kept then, and the report names the file."""
     program = write(tmp_path, "end = 0\nfor n in range(3_000_000): end += n")
     done = run([PYTHON, "-m", "ocular", "--output", name, program], cwd=tmp_path)
     assert done.status == 0 and f"  sampled stacks: {tmp_path / name}\n" in done.err

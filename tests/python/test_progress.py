@@ -115,7 +115,7 @@ def test_quiet_is_the_setting_of_the_trace_that_is_stopped(monkeypatch, capfd):
 
 # --- In a program ---------------------------------------------------------------
 
-# Says what it has to say at once, whatever the machine.
+# Prints its lines at once, on any machine.
 EAGER = """
 import ocular
 from ocular import _progress

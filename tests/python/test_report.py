@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The report of real programs: what ran is in it by its part of the whole run,
-also what has gone or has had its phase; and it says what that rests on."""
+"""The report of real programs: functions are in it by their part of the whole run, also
+those that have gone or have had their phase; and it says how many samples there
+were."""
 
 import re
 

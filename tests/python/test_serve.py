@@ -82,8 +82,8 @@ class Served(Running):
         return found
 
     def sleeps(self):
-        """Once what has just begun is over, none of our threads wakes up, for
-        longer than any timer of ours runs."""
+        """After a moment none of our threads wakes up, for longer than any timer of
+        ours runs."""
         before = self.threads()
         time.sleep(2.2)
         return self.threads() == before and set(before) == IDLE
@@ -748,8 +748,8 @@ SERVING = pytest.mark.parametrize(
 @pytest.mark.parametrize("taken", ["nothing", "sockets", "eventfds"])
 @SERVING
 def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, taken):
-    """As a daemon does. Ours among them: no thread spins, nothing is read from what
-    gets their numbers, nor written to it, and it is served again."""
+    """As a daemon does. Ours among them: no thread spins, files that get their numbers
+    are neither read nor written, and it is served again."""
     source = CLOSES.format(begin=begin, end=end, taken=taken, seconds=0.8)
     with Served(tmp_path, sockets, source) as served:
         with Client(served.path) as client:

@@ -43,7 +43,7 @@ def tracing():
     ocular.stop_tracing()
 
 
-# A fresh function for each test: code remembers what it was specialised to.
+# A fresh function for each test: code keeps its specialised opcodes.
 def make_add(name="add"):
     names = {"__name__": __name__}
     source = f"def {name}(a, b):\n    return a + b\n"

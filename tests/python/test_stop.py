@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stopping: the report, what is returned, nothing left behind; and that it
+"""Stopping: the report, the returned snapshot, nothing left behind; and that it
 happens by itself at the end, however the program ends."""
 
 import os

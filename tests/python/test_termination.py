@@ -63,7 +63,8 @@ def traced(tmp_path, body, *options):
 
 
 def terminate(process, times=1):
-    """(stdout, stderr) of what says that it is ready, and then gets the signal."""
+    """(stdout, stderr) of a program that says that it is ready, and then gets the
+    signal."""
     assert process.stdout.readline().startswith("ready")
     for _ in range(times):
         process.send_signal(signal.SIGTERM)

@@ -12,8 +12,8 @@ import pytest
 from e2e.counting import row, traced
 from e2e.program import script
 
-# Each program works until something is so, be the machine busy, and says what it
-# has seen.
+# Each program works until a condition holds, also on a busy machine, and prints its
+# snapshots.
 PRELUDE = """
 import faulthandler, json, os, signal, sys, threading, time
 import ocular

@@ -70,7 +70,7 @@ class Expected:
 
 
 def load(path):
-    """All entries of a file, each checked; ValueError says what is wrong."""
+    """All entries of a file, each checked; ValueError names the fault."""
     with open(path, "rb") as file:
         found = tomllib.load(file).get("difference", [])
     return [entry for values in found for entry in _entries(values)]

@@ -207,7 +207,7 @@ def _session(leader):
 
 
 def _end_session(leader):
-    """Ends what a run has left behind, after a moment of grace; says what."""
+    """Ends processes that a run has left behind, after a moment of grace; says what."""
     deadline = time.monotonic() + GRACE
     while (left := _session(leader)) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -283,7 +283,7 @@ def _outcome(case):
 
 
 def read_tests(junit, output):
-    """{test id: Outcome} out of the XML, and out of what was printed."""
+    """{test id: Outcome} out of the XML and the output."""
     tests = {}
     with contextlib.suppress(OSError, ElementTree.ParseError):
         for case in ElementTree.parse(junit).iter("testcase"):

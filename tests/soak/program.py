@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The program that `make soak` traces: threads whose phases change, asyncio,
 code that comes and goes, idle spells, forks now and then. It runs until its
-stdin ends, then stops the trace and says on stdout what it has done."""
+stdin ends, then stops the trace and prints its counts on stdout."""
 
 import asyncio
 import json

@@ -258,7 +258,7 @@ def slope(points):
 
 
 def check_memory(soak, seconds):
-    """The second half against the first, once what is made once is there."""
+    """The second half against the first, after everything that is made once."""
     steady = [point for point in soak.memory if point[0] > seconds / 5]
     half = len(steady) // 2
     if half < 2:
@@ -286,8 +286,7 @@ def spent_and_used(row):
 
 
 def minutes(rows):
-    """Ocular's share of what the program used, in each minute that ends with a
-    row."""
+    """Ocular's share of the program's CPU time, in each minute that ends with a row."""
     shares, first = [], 0
     for row in rows:
         while rows[first + 1]["at"] <= row["at"] - MINUTE_S:
@@ -362,7 +361,7 @@ def check_ages(soak, seconds):
 
 
 def least(count, pid):
-    """The count without what comes and goes."""
+    """The count without files that come and go."""
     counts = []
     for _ in range(10):
         counts.append(count(pid))
@@ -371,7 +370,7 @@ def least(count, pid):
 
 
 def settled(count, pid, wanted):
-    """The count, once it is what it was; or as it stays."""
+    """The count, once it is as before; or as it stays."""
     limit = time.monotonic() + 15
     while (now := count(pid)) > wanted and time.monotonic() < limit:
         time.sleep(0.1)

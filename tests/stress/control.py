@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The tracer itself: start and stop with changing settings from several
-threads, snapshots and exports in between; and what must be true of them."""
+threads, snapshots and exports in between; and checks of them."""
 
 import json
 import os

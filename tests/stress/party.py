@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What all parts of the stress test share: when to stop, their dice, what they
-counted and what went wrong. Each part is a function that takes a Party and runs
-in a thread of its own until `party.over` is set."""
+"""What all parts of the stress test share: the time to stop, their dice, their counts
+and their failures. Each part is a function that takes a Party and runs in a thread of
+its own until `party.over` is set."""
 
 import collections
 import random

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`make stress`: threads, code that comes and goes, forks, start and stop,
-snapshots, viewers and other tools, all at once, and then a look at what is left.
+snapshots, viewers and other tools, all at once, and then a check for leaks.
 
 The test runs in a process of its own; this one watches over it and tells a crash and a
 hang from an end. If it fails, the message says how to run it again.
@@ -144,7 +144,7 @@ def rounds(party, options):
 
 
 def outer(options):
-    """Runs it, shows what came of it; the exit status."""
+    """Runs it, shows the result; the exit status."""
     scratch = Path(tempfile.mkdtemp(prefix="st-"))
     try:
         troubles, report = watch_over(options, scratch)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An engine without an interpreter, code that can be called, and calls of it,
-// for tests of what is built on them.
+// for tests of the layers above.
 #ifndef OCULAR_TESTS_TRACER_MAKE_ENGINE_H
 #define OCULAR_TESTS_TRACER_MAKE_ENGINE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/sample/attribution: whose time a stack's is, by whom it was called,
-// and what the innermost frame was at.
+// tracer/sample/attribution: the function that gets a stack's time, its
+// callers, and the instruction of the innermost frame.
 #include "ipc/base/heap.h"
 #include "tracer/sample/attribution.h"
 
@@ -292,7 +292,7 @@ static void test_callers(void **state)
     assert_float_equal(caller_ns(b, c->hot.id), 10000, 1e-3);
     assert_true(caller_ns(b, a->hot.id) == 0);
     assert_true(caller_ns(c, 0) == 0);
-    // Nobody knows who called what is at the end of a stack that was cut.
+    // The caller of the last frame of a stack that was cut is unknown.
     stack.cut = true;
     STACK(0x1000, 0x1000);
     add(500, 0);

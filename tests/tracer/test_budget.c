@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/budget/budget against simulated programs: what is allowed, what was
-// measured, and what the sampler and the hooks get of it.
+// tracer/budget/budget against simulated programs: the allowance, the measured
+// shares, and the parts of the sampler and the hooks.
 #include "tracer/budget/budget.h"
 
 #include <math.h>
@@ -269,7 +269,7 @@ static void test_the_samplers_rate(void **state)
     assert_true(dear.hz == 10); // at least, in debt as it is
 }
 
-// The sampler has four tenths if hooks take what they can get, or if the
+// The sampler has four tenths if hooks take all that they may, or if the
 // program pauses.
 static void test_the_samplers_part(void **state)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/session/builder: what the counters say in a snapshot, what is null,
-// what is estimated; and a snapshot while hooks run.
+// tracer/session/builder: the counters in a snapshot, which of them are null,
+// which are estimated; and a snapshot while hooks run.
 #define _GNU_SOURCE 1 // gettid
 #include "ipc/base/heap.h"
 #include "tracer/session/builder.h"
@@ -242,7 +242,7 @@ static void test_the_unseen_have_no_row(void **state)
 
     Counter_set(&seen->hot.last_seen, 1);
     Counter_set(&sampled->share.samples, 1);
-    // It began before us and only waits for what it called.
+    // It began before us and only waits for its callee.
     Counter_set(&caller->share.cumulative.total_ns, 1);
     s = build(f);
     assert_int_equal(s->function_count, 4);
@@ -280,7 +280,7 @@ static void test_states_and_sites(void **state)
     assert_int_equal(s->states_armed, 1);
     assert_int_equal(s->states_partial, 2);
     assert_int_equal(s->states_dark, 1);
-    // The next snapshot counts what has changed since, and knows the rest.
+    // The next snapshot counts the changes since, and keeps the rest.
     Code_darken_site(armed, &armed->layout.sites[0]);
     Code_rearm(dark, 1, true, 0);
     s = build(f);

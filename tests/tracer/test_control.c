@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/budget/control in virtual time: when the governor wakes up and what it
-// does then.
+// tracer/budget/control in virtual time: when the governor wakes up and its
+// work then.
 #include "tracer/budget/control.h"
 
 #include <math.h>

@@ -269,7 +269,7 @@ static void enter_or_resume(struct Chaos *chaos, unsigned n, long choice)
         hit_both(chaos, n, HIT_THROW, 4, 0);
 }
 
-// Anything that may happen, also what a program never does.
+// Anything that may happen, also events that no program causes.
 static void turn(struct Chaos *chaos)
 {
     unsigned n = (unsigned)(lrand48() % FUNCTIONS);

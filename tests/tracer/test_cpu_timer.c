@@ -281,7 +281,7 @@ static void test_a_rate_that_changes(void **state)
     // And none too early. On a machine that is taken away from us for a while
     // its clock jumps: then there may be two.
     assert_true(cpu_ns() - from > taken(timer) * 150 * MS);
-    // Nor does it wait for what was left of a long one.
+    // Nor does it wait for the rest of a long interval.
     CpuTimer_set(timer, 1000000ull * MS);
     CpuTimer_set(timer, 5 * MS);
     spin_until(timer, 2);
@@ -590,7 +590,8 @@ static void test_signals_of_others(void **state)
 static sem_t inside, outside;
 static void *guarded;
 
-// The handler has met what it may not read, and stands there until it may.
+// The handler has come to a page that it may not read, and stands there until
+// it may.
 static void on_fault(int number)
 {
     int before = errno;
@@ -811,7 +812,7 @@ static unsigned call_some(int epoll)
     return interrupted;
 }
 
-// Raised in a tick, the signal would interrupt what it came in.
+// Raised in a tick, the signal would interrupt the system call.
 static bool is_raised_on_the_way_back(void)
 {
     FILE *config = popen(

@@ -250,7 +250,7 @@ static void extended_arguments_are_folded(void **state)
     Code_free(code);
 }
 
-// RETURN and RAISE: what is before is not reached from what is behind.
+// RETURN and RAISE: earlier instructions are not reached from later ones.
 static void blocks_do_not_leak_into_each_other(void **state)
 {
     const uint8_t bytes[] = {

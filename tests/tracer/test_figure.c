@@ -17,7 +17,7 @@ static void test_numbers(void **state)
     assert_string_equal(Figure_number("", 99999).text, "99999");
     assert_string_equal(Figure_number("", 1234567).text, "1.2M");
     assert_string_equal(Figure_number("~", 123456).text, "~123k");
-    // A floor is never more than what was seen.
+    // A floor is never more than the number seen.
     assert_string_equal(Figure_number(">=", 1290000).text, ">=1.2M");
     assert_string_equal(Figure_number("", 1290000).text, "1.3M");
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/code/instruction and what precise mode makes of it: which instruction
-// can follow which, whose a span is, what goes dark. Then programs at random
-// whose every instruction always takes the same: no counter may hold anything
-// else.
+// tracer/code/instruction in precise mode: which instruction can follow which,
+// which one a span belongs to, which go dark. Then programs at random whose
+// every instruction always takes the same: no counter may hold anything else.
 #include "tracer/code/instruction.h"
 
 #include "tests/tracer/make_opcodes.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Of a detail and words the listing that a viewer gets: arguments in words,
-// where jumps go, what calls call.
+// Of a detail and words the listing that a viewer gets: text of arguments,
+// targets of jumps, callees of calls.
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/session/listing_builder.h"
 

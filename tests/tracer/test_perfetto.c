@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A timeline's file: its place, and what is there if writing ends early. Tests
+// A timeline's file: its place, and the file if writing ends early. Tests
 // in Python read its contents back (tests/python/test_formats.py,
 // tests/e2e/test_trace_processor.py).
 #include "tracer/timeline/mark.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sampled stacks as other tools' files: which name is which format, what is in
-// each. The tools themselves read them in tests/python/test_profiles.py.
+// Sampled stacks as other tools' files: the format for each name, and its
+// contents. The tools themselves read them in tests/python/test_profiles.py.
 #include "tracer/timeline/profile_file.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 enum { MAIN = 7, WORK = 9, GONE = 12 };
 
-// main -> work -> main -> work, main -> gone, and what was cut off.
+// main -> work -> main -> work, main -> gone, and a stack that was cut off.
 static const struct FlameRow rows[] = {
     {NULL_U64, NULL_U64, 0, 0, 3000, 0}, // in no traced function
     {0, MAIN, 0, 0, 10000, 0},
@@ -94,7 +94,7 @@ static void of_one_name_and_place(void **state)
     Profile_release(&profile);
 }
 
-// A full table has put what it dropped on top of the callers.
+// A full table has added the dropped rows to their callers.
 static void callees_without_a_row(void **state)
 {
     struct Profile profile;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tracer/code/retired: one entry a name and place, none more than there is room
-// for, and sums that stay whole whatever is folded.
+// for, and sums that stay whole after folding.
 #include "ipc/base/heap.h"
 #include "tracer/code/retired.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/session/roll, row_log and ipc/row_set, changes: whatever happens
-// between snapshots, each row says what its function's counters say, and a
-// viewer that is sent changes has what another is sent whole.
+// between snapshots, each row has its function's counters, and a viewer with
+// changes has the same rows as one with whole snapshots.
 #include "ipc/base/heap.h"
 #include "ipc/wire.h"
 #include "tests/random.h"
@@ -334,7 +334,7 @@ static void test_rows_are_what_counters_say(void **state)
         build(f);
         check(f, round);
     }
-    // Many were replaced, and what is outdated is not kept.
+    // Many were replaced, and outdated rows are not kept.
     assert_true(RowLog_bytes(&f->log) < 1 << 20);
 }
 
@@ -593,7 +593,7 @@ static void test_who_changes_a_row_says_so(void **state)
     assert_true(was_touched(code));
     Code_leave_unarmed(code);
     assert_true(was_touched(code));
-    // A call of what is dark makes nothing newer.
+    // A call of a dark function makes no number newer.
     stamp = Code_stamp(code);
     ThreadTrace_enter(f->trace, code, 1, 0, ++f->at.ticks);
     assert_true(was_touched(code) || Code_stamp(code) != stamp);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tracer/hook/running_threads: which of the kernel's threads runs which thread
-// state, by what hooks have seen and by what states say.
+// state, by the hooks' records and by the thread states.
 #define _GNU_SOURCE 1 // gettid
 #include "ipc/base/heap.h"
 #include "tracer/hook/running_threads.h"

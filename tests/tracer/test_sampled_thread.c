@@ -172,7 +172,7 @@ static void test_without_a_timer(void **state)
     assert_int_equal(SampledThread_overdue_ns(&thread, false), 1000 * MS + 1);
 }
 
-// Samples have what is theirs; where none comes for long, an observation has
+// Samples have their CPU time; where none comes for long, an observation has
 // it.
 static void test_with_a_timer(void **state)
 {

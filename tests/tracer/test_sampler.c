@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/sample/sampler: in virtual time, with observations alone, what
-// each credits and when it comes; with samples, a program of real threads whose
-// stacks are built by hand and whose clocks say what its shares are.
+// tracer/sample/sampler: in virtual time, with observations alone: the time
+// that each credits, and when it comes; with samples, a program of real threads
+// whose stacks are built by hand and whose clocks say what its shares are.
 #define _GNU_SOURCE 1 // gettid
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -211,8 +211,8 @@ static void test_time_is_credited_where_it_passes(void **state)
     assert_true(totals().elsewhere == 0);
 }
 
-// An observation that finds it running does not say what it has waited in
-// before.
+// An observation that finds it running does not say in which function it has
+// waited.
 static void test_who_is_met_running_has_not_waited_there(void **state)
 {
     (void)state;
@@ -521,7 +521,7 @@ static void test_shares_are_right(void **state)
     assert_true(fabs(cpu_s(LONG) - spun[0]) <= rest);
     assert_true(fabs(cpu_s(SHORT) - spun[1]) <= rest);
     assert_true(fabs(cpu_s(ROOT) - spun[2]) <= rest);
-    // All of it is somebody's, but for what came after the last sample.
+    // All CPU time is credited, but for the time after the last sample.
     assert_true(cpu_s(ROOT) + cpu_s(LONG) + cpu_s(SHORT) <= last);
     assert_true(fabs(under_s(ROOT) - cpu_s(ROOT) - cpu_s(LONG) - cpu_s(SHORT) -
                      wait_s(ROOT) - wait_s(LONG) - wait_s(SHORT)) < 1e-6);

@@ -658,7 +658,8 @@ static void test_a_pause_ends_the_threads_and_no_more(void **state)
         assert_true(after.cpu_s >= before.cpu_s);
         assert_true(Server_cpu_ns(f->session->server) >= cpu);
     }
-    // The viewer has noticed nothing, and what came meanwhile is there.
+    // The viewer has noticed nothing, and the events that came meanwhile are
+    // there.
     expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
     do {
         message = expect(client, MESSAGE_SNAPSHOT);

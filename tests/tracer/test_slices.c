@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/budget/slices in virtual time: how long slices are and how often they
-// come, by what they cost.
+// tracer/budget/slices in virtual time: the length and the rate of slices, by
+// their cost.
 #include "tracer/budget/slices.h"
 
 #include <math.h>
@@ -85,7 +85,7 @@ static void test_cheap(void **state)
     assert_float_equal(w.open_s, 1, 1.1 * TICK);
 }
 
-// They take half of what hooks may take, whatever they cost.
+// They take half of the hooks' allowance, at any cost of one.
 static void test_the_part_is_kept(void **state)
 {
     static const double cores[] = {0.002, 0.01, 0.03, 0.1};

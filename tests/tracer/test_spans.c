@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tracer/code/spans: rates and calls from counts over a known time, and whether
-// their errors are what they say.
+// their stated errors are right.
 #include "tracer/code/spans.h"
 
 #include "tests/random.h"

@@ -192,7 +192,7 @@ static void test_a_stack_without_a_root(void **state)
 
 // --- What is not there any more ---
 
-// A raised, and what called it called on, deeper.
+// A raised an exception, and its caller made another call, at a greater depth.
 static void test_a_caller_that_is_not_there(void **state)
 {
     struct Fixture *f = *state;
@@ -373,7 +373,7 @@ static bool is_open(const struct Greenlet *greenlet, const struct Code *code)
 
 // Eight greenlets that come and go: switches between any two events, frames
 // that leave unseen, deaths unseen, roots used again. The model credits each
-// tick as the header says, and knows what every call must have cost.
+// tick as the header says, and knows the cost of every call.
 static void test_random_greenlets(void **state)
 {
     enum { COUNT = 8, CODES = 5, STEPS = 40000 };

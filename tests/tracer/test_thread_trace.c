@@ -148,7 +148,7 @@ static void expect_empty(struct Fixture *f)
 
 // --- Calls -------------------------------------------------------------------
 
-// Net times are ticks less what the hooks before cost:
+// Net times are ticks less the cost of the hooks before:
 //   outer enters at 100: 100 - 0            = 100
 //   inner enters at 150: 150 - 10           = 140, outer ran 40
 //   inner leaves at 200: 200 - 10 - 10      = 180, inner ran 40
@@ -174,8 +174,8 @@ static void test_net_time(void **state)
     expect_empty(f);
 }
 
-// A dark function's jumps may go on for long; that makes nothing newer of what
-// is known of its calls.
+// A dark function's jumps may go on for long; that makes no number of its calls
+// newer.
 static void test_dark_code_is_not_seen(void **state)
 {
     struct Fixture *f = *state;
@@ -404,7 +404,7 @@ static void test_blocks(void **state)
     assert_int_equal(Counter_get(&f->trace->overhead), 10 + 5 + 5 + 20);
 }
 
-// A branch costs what a jump does, and is a block's end like a jump.
+// A branch costs as much as a jump, and ends a block as a jump does.
 static void test_branches(void **state)
 {
     struct Fixture *f = *state;
@@ -492,7 +492,7 @@ static void test_a_seconds_hits(void **state)
 }
 
 // A slice ends by the clock: the next call is counted and takes the hooks out,
-// it is not timed, and no caller counts it among what is dark.
+// it is not timed, and no caller counts it as a dark callee.
 static void test_the_end_of_a_slice(void **state)
 {
     struct Fixture *f = *state;
@@ -854,7 +854,7 @@ static void test_the_first_call_of_armed_code_is_not_timed(void **state)
     expect_calls(code, 23, 3 + 20 - 1, 30 + 19 * 20, 30 + 20 * 20);
 }
 
-// A waited call is no sample of what a call costs.
+// A call that waited is no sample of a call's cost.
 static void test_waited_calls_are_in_no_histogram(void **state)
 {
     struct Fixture *f = *state;
@@ -1149,7 +1149,7 @@ struct Model {
     } functions[FUNCTIONS];
 };
 
-// Some time passes in what is on top, and then there is a hook.
+// Some time passes in the function on top, and then there is a hook.
 static uint64_t model_step(struct Model *model, enum HookKind kind)
 {
     int64_t span = 1 + lrand48() % 50;

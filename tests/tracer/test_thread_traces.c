@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/hook/thread_traces: records come with their threads, what ended ones
-// counted stays, and threads that start and end while the collector visits.
+// tracer/hook/thread_traces: records come with their threads, the counts of
+// ended ones stay, and threads that start and end while the collector visits.
 #define _GNU_SOURCE 1 // gettid
 #include "ipc/base/heap.h"
 #include "tracer/hook/thread_traces.h"

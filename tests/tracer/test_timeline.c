@@ -54,7 +54,7 @@ static void Program_run(struct Program *program, size_t events)
     }
 }
 
-// Follows one thread's chunks: each says what is open at its start.
+// Follows one thread's chunks: each has the calls that are open at its start.
 static size_t replay(const struct TimelineView *view, unsigned number)
 {
     struct OpenCall stack[MAX_DEPTH];
@@ -245,7 +245,7 @@ static void drain(struct Timeline *timeline, struct Track *track,
     assert_true(Timeline_drain(timeline, track, ring) >= 0);
 }
 
-// After a gap, what comes next tells what is still open.
+// After a gap, the next event shows which calls are still open.
 static void the_level_is_authoritative(void **state)
 {
     struct Timeline *timeline = Timeline_new(0);
@@ -279,7 +279,7 @@ static void the_level_is_authoritative(void **state)
     Ring_free(ring);
 }
 
-// Greenlets: what is parked is not open, what is reopened is.
+// Greenlets: a parked call is not open, a reopened one is.
 static void a_chunk_after_a_switch(void **state)
 {
     struct Timeline *timeline = Timeline_new(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/sample/timer_signal on real threads: who has a signal blocked, by what
-// the thread says and by what the kernel shows of it; also while it waits with
+// tracer/sample/timer_signal on real threads: which threads have a signal
+// blocked, by their own reports and by the kernel; also while it waits with
 // another mask, as a program's thread that takes all signals does.
 #define _GNU_SOURCE 1 // gettid, ppoll
 #include "tracer/sample/timer_signal.h"

@@ -118,7 +118,7 @@ static void make_step(struct sock_filter *step, uint32_t left)
 
 // Ends with an error that has the low bits of A, xor the higher ones; all other
 // system calls pass. All of the memory is written first: the kernel takes no
-// program that reads what it has not.
+// program that reads a word before it was written.
 static size_t make_program(struct sock_filter *code)
 {
     static const struct sock_filter begin[] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`make screenshots`: what it writes is a picture of what was on the screen."""
+"""`make screenshots`: it writes a picture of the screen."""
 
 import io
 import os

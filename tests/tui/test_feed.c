@@ -225,7 +225,8 @@ static void send_snapshot(struct Traced *process, unsigned tick)
     Snapshot_free(message.snapshot);
 }
 
-// Does what annotate does while it shows a function. True: its code has come.
+// Asks as the annotate view does while it shows a function. True: its code has
+// come.
 static bool show(struct Feed *feed, uint64_t id)
 {
     struct Answer answer;

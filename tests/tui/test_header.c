@@ -90,8 +90,7 @@ static struct Snapshot *costing(double measured, double allowed)
     return snapshot;
 }
 
-// An older process reports the share of its CPU time, and perhaps not what is
-// allowed.
+// An older process reports the share of its CPU time, and perhaps no allowance.
 static struct Snapshot *costing_an_older(double measured, double allowed)
 {
     struct Snapshot *snapshot = costing(NULL_F64, NULL_F64);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every key of the help table, pressed in its own view of a real program that is
-traced while it runs. The keys are read off the help itself: each must have an
-entry here that says what it does, and must do that."""
+traced while it runs. The keys are read off the help itself: each must have an entry
+here with its effect, and must have that."""
 
 import os
 import re
@@ -265,7 +265,7 @@ VIEWS = {
 
 
 def check(top, heading, name):
-    """Presses one key on a frozen screen and looks for what it does."""
+    """Presses one key on a frozen screen and looks for its effect."""
     prepare, wanted = EFFECTS[heading][name]
     main_screen(top)
     still(top)

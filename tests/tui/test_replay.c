@@ -211,7 +211,7 @@ static void write_whole(const char *data, size_t size)
     fclose(file);
 }
 
-// A file that is cut anywhere is refused, or plays what is whole. A garbled
+// A file that is cut anywhere is refused, or plays up to the cut. A garbled
 // file never crashes the viewer.
 static void test_damaged(void **state)
 {
@@ -275,7 +275,7 @@ static long place_of(enum MessageType type, int number)
     return at - 12;
 }
 
-// The replay plays what is whole before the damage, and does not say that the
+// The replay plays the part before the damage, and does not say that the
 // recording ends.
 static void test_damaged_in_the_middle(void **state)
 {

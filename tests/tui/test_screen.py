@@ -111,7 +111,7 @@ def stopped(top):
 
 
 def test_a_key_is_on_the_screen_before_the_snapshot_that_came_with_it(quick):
-    """It means what was seen when it was pressed."""
+    """It acts on the screen that was there when it was pressed."""
     top = quick
     seen = stopped(top)
     top.server.send_snapshots()
