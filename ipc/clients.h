@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// All viewers of a server: who is let in, what each is sent and when, and what
-// they ask for. Knows nothing of threads or of waiting: the server's loop asks
-// it what to poll for and tells it what happened. The server's thread only.
+// All viewers of a server: admission, the messages to each and their times, and
+// requests. Knows nothing of threads or of waiting: the server's loop asks it
+// for the events to poll for, and hands it those that have come. The server's
+// thread only.
 #ifndef OCULAR_IPC_CLIENTS_H
 #define OCULAR_IPC_CLIENTS_H
 

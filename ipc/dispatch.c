@@ -73,7 +73,8 @@ bool Dispatch_greet(const struct DispatchContext *context,
     return false;
 }
 
-// From now on, or again: it has lost what the last changes were since.
+// From now on, or again: it has lost the snapshot that the last changes are
+// since.
 static int follow(struct Viewer *viewer, const struct Message *message)
 {
     struct Message reply = {.type = MESSAGE_REPLY, .request = message->request};

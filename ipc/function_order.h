@@ -6,7 +6,7 @@
 
 #include "ipc/snapshot.h"
 
-// By share, then what recent calls take, then self cycles; what is idle is
+// By share, then the time of recent calls, then self cycles; what is idle is
 // last. `window_samples` is the snapshot's sampler_window_samples.
 void FunctionOrder_sort(struct Function *functions, size_t count,
                         double window_samples);

@@ -75,9 +75,9 @@ static void ring(struct Server *server)
         Listener_touch(&server->listener);
 }
 
-// Forgets the descriptors that the program has closed, whatever their numbers
-// stand for now: true, there was one. A program that closes all there is opens
-// its own next, and counts on their numbers: ours are made again later.
+// Forgets the descriptors that the program has closed, even if their numbers
+// are in use again: true, there was one. A program that closes all there is
+// opens its own next, and counts on their numbers: ours are made again later.
 static bool forget_lost(struct Server *server, uint64_t now)
 {
     bool lost = WakeSocket_forget_lost(&server->wake_socket);

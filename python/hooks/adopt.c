@@ -42,9 +42,9 @@ static bool is_ours(const struct State *state, const char *file)
            strncmp(file, state->package, length) == 0;
 }
 
-// Its bytecode as it was compiled; a new reference. CPython keeps what it makes
-// for that (codeobject.c, _PyCode_GetCode), as long as the code lives: of every
-// function that the program ever runs that is once more what it takes.
+// Its bytecode as it was compiled; a new reference. CPython would keep the copy
+// (codeobject.c, _PyCode_GetCode) as long as the code lives: all code that the
+// program ever runs would take twice its memory.
 static PyObject *read_bytecode(PyCodeObject *code)
 {
     bool kept = code->_co_cached && code->_co_cached->_co_code;

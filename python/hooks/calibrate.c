@@ -187,9 +187,9 @@ static double cost_of(const struct Probe *probe)
 
 // Of a call's two hooks a part lies within the callee's span, from enter's
 // reading of the counter to leave's, and the rest in the caller's. The callee
-// keeps of its span what the call adds to its caller untraced, since to be
-// called is a function's own cost. So one of the two may come out below
-// zero.
+// keeps a part of its span: the time that an untraced call adds to its caller,
+// since to be called is a function's own cost. So one of the two may come out
+// below zero.
 static void set_pair(int64_t *enter, int64_t *leave, const struct Probe *probe)
 {
     double inside =

@@ -7,8 +7,8 @@
 #include "python/hooks/thread_state.h"
 #include "tracer/base/tsc_guard.h"
 
-// At most so long takes what only few events need (2 to 10 us are usual), each
-// code object that is armed, and each unit of it, and each hit that is counted.
+// Upper bounds for the time of rare work in a hook (2 to 10 us are usual), of
+// arming a code object, of arming each of its units, and of counting a hit.
 #define PAY_MOST_S 50e-6
 #define PAY_MOST_UNIT_S 100e-9
 #define PAY_MOST_HIT_S 500e-9

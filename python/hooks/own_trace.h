@@ -17,13 +17,13 @@
 // NULL: it has none.
 extern _Thread_local struct ThreadTrace *own_trace OWN_TRACE_TLS;
 
-// Made if it has none; NULL when memory is out.
+// The calling thread's record, made if it has none; NULL when memory is out.
 struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks);
 // The calling thread's PyThreadState: the one that has the interpreter's lock,
 // or, if it has let go of that, had it at its last event; 0: not known.
 // Async-signal-safe.
 uintptr_t OwnTrace_state(void);
-// The calling thread's goes, as when the thread ends.
+// Ends the calling thread's record, as if the thread ended.
 void OwnTrace_end(void);
 
 #endif

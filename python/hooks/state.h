@@ -60,9 +60,9 @@ struct OtherCode {
 };
 
 #define EXTRA_OTHER 1u
-// The low bits of the extra of code that was seen once, and not looked at, as
-// more was spent than there was. Above them is a number of the session's: that
-// of an earlier one says nothing, and nobody knows where it is, to clear it.
+// The low bits of the extra of code that was seen once, and left alone since
+// the budget was overdrawn. Above them is the session's number: marks of
+// earlier sessions are not cleared, and do not count.
 #define EXTRA_SEEN (EXTRA_OTHER | 2u)
 
 // The amount of code that was armed, first and again: both only grow.

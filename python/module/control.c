@@ -394,7 +394,7 @@ static void finish(struct State *state)
 
     state->phase = PHASE_STOPPING;
     Tools_disarm(state);
-    Poll_all(state); // before the sites lose what hides there
+    Poll_all(state); // before the sites lose their hidden opcodes
     if (Adopt_disarm(state) < 0)
         PyErr_Clear();
     Tools_close(state);

@@ -456,18 +456,18 @@ def _serve_if_asked():
 
 
 class _Shared:
-    """A trace that `with tracing()` blocks, of whatever threads, have started
-    together: the first one in starts it, the last one out stops it."""
+    """A trace that `with tracing()` blocks, of any threads, share: the first block
+    starts it, the last one stops it."""
 
     lock = _thread.RLock()  # held over starting and stopping
-    running = None  # the one that is, if what is traced is one of these
+    running = None  # the present trace, if blocks have started it
 
     def __init__(self):
         self.blocks = 0
 
     @classmethod
     def enter(cls, settings):
-        """The trace that this block has a part in; None in somebody else's."""
+        """The trace that this block is a part of; None if the trace is not ours."""
         with cls.lock:
             if not _ocular.is_tracing() or _ocular.is_armed():
                 start_tracing(**settings)

@@ -347,8 +347,8 @@ def _can_be_the_programs(name):
 
 
 def _forget_modules(folder):
-    """Forgets what we have imported of the standard library and the program's folder
-    has a module of the same name as: the program's own import is to find that."""
+    """Forgets modules of the standard library that we have imported if the program's
+    folder has one of the same name: the program's own import is to find that."""
     for hook in sys.path_hooks:  # the cache of these would not see a file made just now
         try:
             finder = hook(folder or os.getcwd())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A flame graph out of a Flame (_stacks.py): one .html file that needs no network, or
-a picture, .svg. _flame_page.html, .css and .js are what the page is made of. Nothing is
+a picture, .svg. The page is made of _flame_page.html, .css and .js. Nothing is
 imported that a program may have a module of the same name as."""
 
 import os

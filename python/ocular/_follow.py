@@ -38,8 +38,8 @@ def announce(settings):
 
 
 def _begin():
-    """In a program that was started by one that is followed. Nobody asked for it here:
-    where it cannot be traced, it runs untraced, without a word."""
+    """Runs in a program that a followed one has started. The user has not asked for
+    this one: if it cannot be traced, it runs untraced, without a message."""
     import ocular
     from ocular import _ocular, _settings
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`python -m ocular merge`: timelines of several processes in one file, each at its
-time. Reads what Ocular has written, an event at a time; no process is traced."""
+time. Reads Ocular's files, an event at a time; no process is traced."""
 
 import argparse
 import contextlib

@@ -46,7 +46,8 @@ def _cache_units(name, number):
 
 
 def _site(name, numbers):
-    """The kinds of site a base opcode is; only what CPython can instrument."""
+    """The kinds of site a base opcode is; only instructions that CPython can
+    instrument."""
     if "INSTRUMENTED_" + name not in numbers:
         return ()
     if name == "RESUME":

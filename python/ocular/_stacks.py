@@ -14,7 +14,7 @@ class BadStacks(ValueError):
 
 
 class Flame:
-    """Frames as they are drawn, a caller before what it calls, and the larger of two
+    """Frames as they are drawn, a caller before its callees, and the larger of two
     callees first. Frame 0 is all of it. A label is a function as the file names it.
 
     depths, labels, totals, selfs   of each frame; `labels` holds numbers
@@ -155,7 +155,7 @@ def _lay_out(tree):
 
 
 def read(lines):
-    """The Flame of a file's lines, in bytes. BadStacks says what is wrong with them."""
+    """The Flame of a file's lines, in bytes. BadStacks names the fault in them."""
     tree = _Tree()
     for stack, number in _parsed(lines):
         tree.add(stack, number)

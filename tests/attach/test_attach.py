@@ -69,7 +69,7 @@ def test_another_package_of_that_name(tmp_path):
         assert program.detach().status == 0
 
 
-# As many as one wants to wait for: a hundred is what was looked at by hand.
+# As many as one wants to wait for: by hand a hundred were tried.
 ROUNDS = int(os.environ.get("ATTACH_ROUNDS", 5))
 
 

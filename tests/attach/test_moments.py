@@ -13,7 +13,7 @@ import pytest
 from attach.programs import WORKS, Program, files
 from e2e.program import PYTHON, SLOW, TOP, run, start, write
 
-# A thousand for each kind of program is what was looked at by hand.
+# By hand a thousand of each kind were tried.
 ROUNDS = int(os.environ.get("ATTACH_ROUNDS", 8))
 
 # Programs of half a second that say "done" at last, whatever they do before.

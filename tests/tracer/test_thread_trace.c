@@ -979,7 +979,8 @@ static void test_dark_events(void **state)
                   {600, EVENT_LEAVE, Event_call(a->hot.id, 0)});
 }
 
-// It begins after the hook before it, whatever the one that ends it costs.
+// A wait begins after the hook before it; the cost of the hook that ends it
+// does not matter.
 static void test_a_wait_begins_after_a_hook(void **state)
 {
     struct Fixture *f = *state;

@@ -14,7 +14,7 @@
 void JsonTree_add(struct json_object **object, const char *key,
                   struct json_object *value);
 void JsonTree_append(struct json_object **array, struct json_object *value);
-// Valid UTF-8, whatever it was; NULL is "".
+// Made valid UTF-8; NULL is "".
 struct json_object *JsonTree_text(const char *value);
 // The JSON value of `size` bytes of text; an empty object if that is none.
 struct json_object *JsonTree_parse(const char *text, size_t size);

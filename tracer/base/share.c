@@ -138,7 +138,8 @@ double ShareValue_window(const struct ShareValue *value,
     // Most functions have never waited, and most were never sampled.
     if (Counter_get_double(&value->window_ns) == 0)
         return 0;
-    // The age first: it is that of the credit that is read then, or older.
+    // The age first: it may be older than the credit that is read next, never
+    // newer.
     age = Counter_get_double(&value->window_age);
     atomic_thread_fence(memory_order_acquire);
     ns = Counter_get_double(&value->window_ns);

@@ -14,7 +14,7 @@
 #define LEAST_SPAN 0.1    // s, or it is not known
 #define AIM 0.9           // of the allowance: it is a limit, and no target
 #define BURST 2.0         // s of allowance that the bucket holds
-#define DEBT 4.0          // s of allowance it can owe; what is more is forgiven
+#define DEBT 4.0          // s of allowance it can owe; the rest is forgiven
 #define SAMPLER 0.4       // of the allowance: the sampler's
 #define SAMPLER_FULL 1.0  // s of allowance in the bucket that give it all that,
 #define SAMPLER_LEAST 0.5 // ... and so much of it if there is nothing
@@ -103,8 +103,8 @@ void Budget_set(struct Budget *budget, double share)
 
 // --- Readings --------------------------------------------------------------
 
-// What is earned: the budget's share of the program's CPU time; and what is
-// missing then to the least rate, over as long as the window.
+// The income: the budget's share of the program's CPU time. If that is below
+// the least rate, it is raised to it, over as long as the window.
 static double earn(struct Budget *budget, double wall, double used)
 {
     double earned = budget->share * used, least = least_rate(budget);

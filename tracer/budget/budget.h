@@ -26,8 +26,8 @@ struct BudgetReading {
     double wall;
     double cpu;      // of the process, with all of ours
     double hooks;    // ours: on the program's threads, at events
-    double rearm;    // the governor's thread; what it arms is among the hooks
-    double threads;  // our other threads, samples, and what forks take for us
+    double rearm;    // the governor's thread; hooks that it arms count as hooks
+    double threads;  // our other threads, samples, and our part of forks
     double sampling; // of these: samples, on the program's threads
     uint64_t samples;
 };
@@ -74,14 +74,13 @@ double Budget_mean(const struct Budget *budget);
 double Budget_cores(const struct Budget *budget);
 // Is there less than nothing in the bucket?
 bool Budget_is_overdrawn(const struct Budget *budget);
-// The program pauses, so that a snapshot is more than it earns, and of what is
-// allowed in the window, in which it worked, nearly all is spent: snapshots had
-// better wait.
+// The program pauses, so that a snapshot costs more than it earns, and nearly
+// all of the window's allowance is spent: snapshots had better wait.
 bool Budget_is_throttled(const struct Budget *budget);
 // Samples for each second of CPU time that the program uses.
 double Budget_hz(const struct Budget *budget);
-// s a second that hooks and arming may take: half of the allowance, or what
-// other threads of ours than the sampler leave of that.
+// s a second that hooks and arming may take: half of the allowance, or the part
+// of that which our threads other than the sampler leave.
 double Budget_hooks(const struct Budget *budget);
 
 #endif

@@ -72,7 +72,7 @@ static double rate_of(struct Code *code, const struct ChoiceReading *reading)
     return entry_rate(code, reading);
 }
 
-// When a call of it was timed last, for what a viewer calls its age.
+// When a call of it was timed last, for the age that viewers show.
 static void note_timed(struct Code *code, uint64_t ticks)
 {
     uint64_t calls = Counter_get(&code->hot.self_calls);

@@ -91,7 +91,7 @@ void Slices_ended(struct Slices *slices, const struct SlicesReading *reading)
 {
     double cost = fmax(reading->spent_s - slices->spent_s, 1e-6);
 
-    // The first one has all code that is known adopted, which no other has.
+    // Only the first slice has to adopt all known code.
     if (slices->count == 0)
         cost = fmin(cost, Slices_means(reading->rate) * FIRST);
     slices->phase = SLICE_RESTS;

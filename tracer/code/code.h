@@ -137,7 +137,7 @@ static inline struct Site *Code_site(const struct Code *code, size_t offset)
     return index ? &code->layout.sites[index - 1] : NULL;
 }
 
-// That of whatever leaves it.
+// The hook of its leave sites.
 static inline enum HookKind Code_leave_hook(const struct Code *code)
 {
     return code->hot.enter_hook == HOOK_RESUME ? HOOK_YIELD : HOOK_LEAVE;

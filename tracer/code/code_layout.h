@@ -23,14 +23,14 @@ enum SiteKind {
 
 // Hooks by their cost. All run nearly the same instructions: they differ in
 // CPython's work for the event, and in its part after the hook's reading of the
-// counter. To enter a generator or a coroutine is a resumption, of which more
-// lies behind it than of a call. A jump costs as much as a branch; an
-// instruction's hook is given one offset instead of two.
+// counter. A generator or a coroutine is entered by a resumption, and CPython
+// does more for that after the reading than for a call. A jump costs as much as
+// a branch; an instruction's hook is given one offset instead of two.
 enum HookKind {
     HOOK_ENTER,
-    HOOK_RESUME, // every enter of what can be suspended, and a throw
+    HOOK_RESUME, // enters of code that can be suspended, and throws
     HOOK_LEAVE,
-    HOOK_YIELD, // every leave of what can be suspended
+    HOOK_YIELD, // leaves of code that can be suspended
     HOOK_JUMP,  // and a branch
     HOOK_INSTRUCTION,
     HOOK_FAR, // is added if an offset is beyond the small integers that

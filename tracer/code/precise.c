@@ -48,7 +48,8 @@ static uint16_t number_at(const struct Walk *walk, int64_t unit)
     return number < walk->count ? number : INSTRUCTION_NONE;
 }
 
-// A loop that is exhausted goes on behind what only specialised ones run.
+// An exhausted loop goes on behind the instructions that only specialised loops
+// run.
 static int64_t behind_loop(const struct Walk *walk, int64_t unit)
 {
     while (unit >= 0 && unit < walk->units) {

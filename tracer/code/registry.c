@@ -110,7 +110,8 @@ uint32_t Registry_next_id(struct Registry *registry)
 {
     uint32_t id = registry->newest_id;
 
-    // After four thousand million of them: 0 is nobody, and old code may live.
+    // After four thousand million ids: 0 is no function's, and old code may
+    // live.
     do
         id++;
     while (id == 0 || Registry_by_id(registry, id));

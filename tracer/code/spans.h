@@ -34,8 +34,8 @@ double Spans_rate_error(const struct Code *code, uint64_t ticks, double hz);
 double Spans_missed(const struct Code *code, uint64_t ticks, double hz);
 // Calls a second by which that grows while nothing happens; NaN likewise.
 double Spans_missed_rate(const struct Code *code, uint64_t ticks, double hz);
-// It grows by that and by nothing else: no span is open, or none that counts
-// for what was missed before.
+// True if it grows only by that: no span is open, or none that changes the
+// estimate.
 bool Spans_is_settled(const struct Code *code);
 
 #endif

@@ -28,7 +28,7 @@ struct RunningThread {
 };
 
 // Each thread once, those with a record first, without ours. The states are the
-// interpreter's, newest first. Records learn what is found: which state is
+// interpreter's, newest first. The results go into the records: which state is
 // theirs, or that it is gone. *threads is for Heap_free(). The count or
 // -ENOMEM.
 long RunningThreads_find(struct ThreadTraces *traces,

@@ -139,7 +139,7 @@ bool ThreadTrace_grow(struct ThreadTrace *trace)
     trace->limit = frames + 2 * count - 1;
     trace->bottom = frames;
     trace->stack_bytes += count * sizeof *frames;
-    // Last: a child of a fork just now frees what the record has.
+    // Last: a forked child frees the memory that the record has then.
     Heap_free(old);
     return true;
 }
@@ -263,7 +263,7 @@ void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,
     const struct Frame *frame = trace->top;
 
     code->hot.last_caller = frame->id;
-    // Between the two stands what is dark: it is no call of this one.
+    // A dark frame is between the two: the call is not this one's.
     if (!frame->code || frame->depth + 1 != depth)
         return;
     Registry_link(trace->registry, frame->code, code);

@@ -137,8 +137,7 @@ void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code);
 
 // The net time; the span since the last event goes to the frame on top.
 int64_t ThreadTrace_end_span(struct ThreadTrace *trace, uint64_t ticks);
-// The same for an event of a kind (enum HookKind), whose hook costs what it
-// does.
+// The same for an event of a kind (enum HookKind), with that kind's cost.
 int64_t ThreadTrace_advance(struct ThreadTrace *trace, uint64_t ticks,
                             unsigned kind);
 // The frame an event at `depth` in `code` belongs to, or NULL if its enter was

@@ -164,7 +164,7 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
 
 // The mutex is dropped for the visit, which may take its time: only visitors
 // free records, there is one visitor at a time, and new records go in at the
-// front, so that what comes after a record stands still.
+// front, so that the records behind one do not change.
 void ThreadTraces_visit(struct ThreadTraces *traces,
                         void (*visit)(void *context, struct ThreadTrace *trace,
                                       bool ended),

@@ -17,7 +17,7 @@ struct CallEdge {
 };
 
 struct CallEdges {
-    _Atomic uint32_t pushed; // counts; the difference is what is in it
+    _Atomic uint32_t pushed; // counts; the difference is the number in the ring
     _Atomic uint32_t popped;
     struct CallEdge ring[CALL_EDGES_ROOM];
 };

@@ -126,7 +126,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     if (timer && timer != TIMER_CLAIMED &&
         atomic_load(&slot->generation) == value >> 32 &&
         may_call_the_kernel(timer)) {
-        // First: other threads have been woken for what is pending.
+        // First: other threads have been woken for the pending signals.
         if (timer->tid != timer->timers->pid)
             MainSignals_pass(context, timer->timers->pid);
         CpuTimer_sample(timer, Now_ns(CLOCK_THREAD_CPUTIME_ID),

@@ -7,10 +7,10 @@
 //
 // The sampler's thread sets and frees the timers and reads the rings. It makes
 // them for the threads of its list; a thread that begins meanwhile makes its
-// own, as it may have ended before.
-// The handler runs on the sampled thread; it calls nothing but clock_gettime,
-// rt_sigprocmask and what main_signals.h names, allocates nothing, takes no
-// lock, uses no thread-local memory but errno, which it restores.
+// own, as it may have ended before. The handler runs on the sampled thread; it
+// calls only clock_gettime, rt_sigprocmask and the calls of main_signals.h. It
+// allocates nothing, takes no lock, and uses no thread-local memory but errno,
+// which it restores.
 //
 // The timer of a thread that has the signal blocked is muted: it stands still,
 // until the thread or the sampler sees that it is blocked no more.
@@ -33,8 +33,7 @@ struct CpuTimers {
     _Atomic int signal;       // 0: no timers, `error` says why
     int error;                // -errno
     uint64_t refused;         // times that a thread could have no timer
-    uint64_t most;    // ticks that a sample is taken to cost, at most: in
-                      // what is more others had the CPU
+    uint64_t most;    // most ticks of a sample; beyond, others had the CPU
     uint64_t tick_ns; // the kernel looks at CPU clocks that often
     pid_t pid;        // and the id of the main thread
     struct CpuTimer *_Atomic begun; // by their threads, and not taken yet

@@ -35,7 +35,7 @@ struct Flame {
     uint64_t samples;
 };
 
-// One sample: who was on top of whom, and what it is worth.
+// One sample: its stack, and its weight.
 struct FlameSample {
     const uint32_t *path; // outermost first
     size_t depth;
@@ -44,7 +44,7 @@ struct FlameSample {
 };
 
 void Flame_init(struct Flame *flame);
-void Flame_release(struct Flame *flame); // nobody else has it
+void Flame_release(struct Flame *flame); // no other thread uses it
 void Flame_abandon(struct Flame *flame); // in a forked child: not the lock
 
 void Flame_add(struct Flame *flame, const struct ShareTime *now,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See main_signals.h. System calls without the C library, whose sigset_t is
-// larger than what a handler's context has.
+// larger than the one in a handler's context.
 #define _GNU_SOURCE 1 // syscall
 #include "tracer/sample/main_signals.h"
 

@@ -31,7 +31,7 @@ static void table_free(struct SampledThreadTable *table)
 void SampledThreads_release(struct SampledThreads *threads)
 {
     // In a forked child the sampler may have been renewing the table: it was
-    // not published yet, and the old one lacks what moved. That is lost.
+    // not published yet, and the old one lacks the moved threads. That is lost.
     if (threads->table)
         table_free(threads->table);
     for (struct SampledThread *unlisted = threads->unlisted, *next; unlisted;

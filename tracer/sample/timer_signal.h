@@ -41,9 +41,8 @@ static inline bool Mute_is_on(const struct Mute *mute)
 // For a thread of which nothing is known: it has the signal blocked, unless the
 // next reading finds otherwise. Not shared yet.
 void Mute_init(struct Mute *mute);
-// The sampler's thread reads its mask; it does not undo what the thread says
-// meanwhile.
-// 20 us.
+// The sampler's thread reads its mask; it does not undo a report of the thread
+// that comes meanwhile. 20 us.
 void Mute_read(struct Mute *mute, pid_t tid, int signal);
 // The calling thread, whose it is, has changed its mask. Returns Mute_is_on.
 bool Mute_say(struct Mute *mute, int signal);

@@ -20,7 +20,7 @@ struct CalledFrom {
     size_t count;
     double unknown;  // gone without a name, beyond the parts of the breakdown,
                      // or on a stack that was cut off
-    double untraced; // the function was the outermost one that is traced
+    double untraced; // no caller of the function was traced
 };
 
 // With the interpreter's lock held, and the collector ended. The names are the

@@ -32,8 +32,8 @@ struct Counters {
     uint64_t ticks;
 };
 
-// Before the threads are visited: where it is time, what is the process's. One
-// thread at a time.
+// Called before the threads are visited: adds the process's counters, if it is
+// time. One thread at a time.
 void Counters_begin(struct Counters *counters, struct Timeline *timeline);
 // For each thread; one that has ended uses nothing from now on.
 void Counters_add(struct Counters *counters, struct ThreadTrace *trace,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Viewers of functions' code: the function that each has asked for, the text of
 // its operands as soon as the governor has read it, and the time of the next
-// listing. While nobody asks nothing is made, and what was kept is freed. A
+// listing. While no viewer asks, nothing is made, and the memory is freed. A
 // mutex, held for a few instructions; the server's thread asks, the collector
 // answers, the governor delivers operand text.
 #ifndef OCULAR_TRACER_SESSION_DETAILS_H
@@ -64,17 +64,17 @@ struct Details {
 
 void Details_init(struct Details *details, const struct DetailsSource *source);
 void Details_release(struct Details *details);
-// Whom to tell that operand text is wanted; it must not block. NULL: nobody.
+// Sets the callback for wanted operand text; it must not block. NULL: none.
 void Details_set_wake(struct Details *details, void (*wake)(void *context),
                       void *context);
 
-// Tells the same one, the governor, that something else is wanted: functions
-// are to be armed again. Any thread.
+// Calls the same callback, the governor's, when functions are to be armed
+// again. Any thread.
 void Details_wake(struct Details *details);
 
-// A viewer wants a function's listing; what it has asked for before and has not
-// got is forgotten. Wakes the collector, not too often. 0, -ESHUTDOWN, -EBUSY.
-// The server's thread.
+// A viewer wants a function's listing; its earlier request, if not answered, is
+// forgotten. Wakes the collector, not too often. 0, -ESHUTDOWN, -EBUSY. The
+// server's thread.
 int Details_ask(struct Details *details, uint64_t viewer, uint32_t request,
                 uint32_t id);
 
@@ -83,7 +83,8 @@ int Details_ask(struct Details *details, uint64_t viewer, uint32_t request,
 uint32_t Details_next_text(struct Details *details);
 void Details_deliver(struct Details *details, struct OperandText *text);
 
-// The collector: makes what is due, and answers. Not in a read section.
+// The collector: makes the listings that are due, and answers. Not in a read
+// section.
 void Details_serve(struct Details *details);
 // Milliseconds until Details_serve has something to do, `most` if that is less.
 unsigned Details_pause_ms(struct Details *details, unsigned most);

@@ -27,8 +27,8 @@ struct Moment {
 // The row points into the arena. false: memory is out.
 bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
                       struct Code *code, const struct Moment *at);
-// Ticks until which it would be the same without another event, but for what
-// fades: UINT64_MAX, for good; 0, it may change at once.
+// Ticks until which it would be the same without another event, but for fading
+// numbers: UINT64_MAX, for good; 0, it may change at once.
 uint64_t FunctionRow_settled_until(const struct Function *f,
                                    const struct Code *code);
 

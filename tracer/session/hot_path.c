@@ -38,8 +38,8 @@ static double weight(const struct DetailRow *row)
     return (double)row->hits * (isnan(row->cycles) ? 1 : row->cycles + 1);
 }
 
-// The run of at most PATH_ROWS instructions in which most of the time went:
-// from *from, as many as it returns.
+// Finds the run of at most PATH_ROWS instructions with most of the time. It
+// begins at *from; returns its length.
 static size_t hottest_path(const struct Detail *detail, size_t *from)
 {
     double sum = 0, most = -1;

@@ -18,7 +18,7 @@ struct ListingBuilder {
     struct Listing *listing;
     struct ListingRow *rows;
     size_t count;
-    // Rows at which what is to be called has been loaded: the last of its
+    // Rows at which a callable has been loaded: the last of its
     // name's parts.
     size_t waiting[WAITING_MOST];
     unsigned waiting_count;
@@ -147,7 +147,7 @@ static const char *name_at(struct ListingBuilder *builder, size_t row)
         parts[count++] = last_word(builder->rows[row].words);
         if (!is_attribute(builder, row))
             break;
-        // Of what it is an attribute has no name: a call's result, say.
+        // The object of the attribute has no name: a call's result, say.
         if (!row || !is_load(builder, row - 1)) {
             if (count < PARTS_MOST)
                 parts[count++] = "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One run of tracing: its settings, its threads, its timeline and what it
-// publishes. lifetime.h starts and stops it. These functions may be called from
+// One run of tracing: its settings, its threads, its timeline and its
+// snapshots. lifetime.h starts and stops it. These functions may be called from
 // any thread and never need the interpreter.
 #ifndef OCULAR_TRACER_SESSION_SESSION_H
 #define OCULAR_TRACER_SESSION_SESSION_H

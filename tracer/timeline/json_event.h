@@ -35,7 +35,7 @@ struct EncodedPiece JsonEvent_print(struct json_object *object);
 // -errno.
 int JsonWriter_put(struct JsonWriter *json, const char *before,
                    struct json_object *object);
-// An event with what they all have; copies `name`.
+// An event with the members that all events have; copies `name`.
 struct json_object *JsonEvent_new(const struct JsonWriter *json,
                                   const char *phase, const char *name);
 // Writes it; it is owned. 0 or -errno.

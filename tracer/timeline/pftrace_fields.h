@@ -83,7 +83,7 @@ enum { IID = 1, IID_NAME = 2, PLACE_FUNCTION = 3, PLACE_LINE = 4 };
 // Perfetto's numbers of clocks. A sequence of packets has 64 of its own.
 enum { CLOCK_REAL = 1, CLOCK_BOOT = 6, CLOCK_OURS = 64, CLOCKS_OURS = 64 };
 
-// Our numbers of what every sequence has names for. Those of Trace_end_word and
+// Our numbers for names that every sequence has. Those of Trace_end_word and
 // Trace_begin_word begin at the last two.
 enum { CATEGORY_OCULAR = 1, CATEGORY_STEP };
 enum { TEXT_INSTANT = 1 }; // plus its kind

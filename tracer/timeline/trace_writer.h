@@ -179,7 +179,7 @@ static inline void TraceWriter_took(struct TraceWriter *writer,
     writer->used = (size_t)(end - writer->buffer);
 }
 
-// Keys of the table of what is encoded once.
+// Keys of the table of pieces that are encoded once.
 static inline uint64_t Trace_function_key(uint32_t id)
 {
     return id;

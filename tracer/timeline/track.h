@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One thread's part of the timeline: its chunks, oldest first, the calls that
-// are open, what was lost. Lives until its thread has ended and its last chunk
-// is forgotten. The timeline's, under its mutex.
+// One thread's part of the timeline: its chunks, oldest first, the open calls,
+// the lost events. Lives until its thread has ended and its last chunk is
+// forgotten. The timeline's, under its mutex.
 #ifndef OCULAR_TRACER_TIMELINE_TRACK_H
 #define OCULAR_TRACER_TIMELINE_TRACK_H
 

@@ -108,7 +108,7 @@ bool Attach_may_kill(pid_t pid)
     return Filter_look(pid) == FILTER_HIDDEN;
 }
 
-// Is it ready? And a filter may answer a system call by its end.
+// Is it ready? And may a seccomp filter kill it for a system call of ours?
 static int check_inside(const struct AttachWish *wish,
                         const struct Interpreter *interpreter, char *why,
                         size_t why_size)
@@ -166,7 +166,8 @@ static void explain_silence(pid_t pid, char *why, size_t why_size)
              (int)pid, (unsigned)(PATIENCE_NS / 1000000000u), where);
 }
 
-// Ctrl-C and what else ends us waits until the request is taken back.
+// Ctrl-C, and any other signal that ends us, waits until the request is taken
+// back.
 static int hold_signals(sigset_t *before)
 {
     sigset_t ours;

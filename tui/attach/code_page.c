@@ -113,7 +113,7 @@ int CodePage_write(struct CodePage *page, pid_t thread, uint64_t place)
     if (!size || size > sizeof page->code)
         return -ENOTSUP;
     memcpy(page->code, ocular_code_page, size);
-    // Only this writes what the process itself may not.
+    // Only this writes pages that the process itself may not write.
     for (size_t at = 0; at < sizeof *page; at += sizeof(long)) {
         long word;
         memcpy(&word, (const char *)page + at, sizeof word);

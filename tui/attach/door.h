@@ -15,7 +15,8 @@
 // has closed the door.
 int Door_ask(const struct Interpreter *interpreter, const char *script,
              bool all, char *why, size_t why_size);
-// Takes back what nobody has seen yet, also of those before us who were killed.
+// Takes back a request that the process has not seen yet, also one of a killed
+// viewer.
 void Door_withdraw(const struct Interpreter *interpreter);
 
 #endif

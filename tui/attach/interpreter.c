@@ -37,7 +37,7 @@ static int take_runtime(struct Interpreter *found, uint64_t base)
     return 0;
 }
 
-// Goes through what is mapped at its beginning. 0 or -errno: -ENOENT.
+// Goes through the mappings at its beginning. 0 or -errno: -ENOENT.
 static int find_runtime(struct Interpreter *found)
 {
     char name[64], program[PATH_MAX] = "", *line = NULL;

@@ -75,7 +75,7 @@ static DIR *open_entries(int parent, const char *name,
     return entries;
 }
 
-// Root leaves alone what others have put below such a name.
+// Root leaves alone files that others have put below such a name.
 static void remove_tree(int parent, const char *name,
                         const struct ProcessUser *user, int depth)
 {
@@ -154,7 +154,7 @@ static int copy_bytes(int from, int to)
     return got < 0 ? -errno : 0;
 }
 
-// We may read what we copy, and the user may make the copy.
+// We may read the package, and the user may make the copy.
 static int copy_file(const struct Lending *lending, int from, int to,
                      const char *name)
 {

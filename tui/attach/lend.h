@@ -14,7 +14,7 @@
 // process sees it, or -errno with `why`.
 int Lend_package(const struct Interpreter *interpreter, const char *source,
                  char folder[PATH_MAX], char *why, size_t why_size);
-// Removes what was copied for that process, and for those that have ended.
+// Removes the copies for that process, and for processes that have ended.
 void Lend_take_back(pid_t pid);
 
 #endif

@@ -15,7 +15,7 @@
 // adding one, or -errno; `why` says so.
 int Pending_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size);
-// Takes back what has not been called yet.
+// Takes back a call that has not been made yet.
 void Pending_withdraw(const struct Interpreter *interpreter);
 
 #endif

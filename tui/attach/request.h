@@ -12,13 +12,12 @@
 
 // `script` names a file as the process sees it. 0, -EINPROGRESS: its
 // interpreter is not ready (readiness.h) or another one now, or -errno, with
-// `why`; then Request_withdraw takes back what some threads may have been
-// asked.
+// `why`; then Request_withdraw takes back the requests to some threads.
 int Request_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size);
 // For a process whose threads sleep (sleeper.h). 0, or -errno: none does so.
 int Request_wake(const struct Interpreter *interpreter, const char *script);
-// Takes back what was asked and not done yet: 0, or -errno.
+// Takes back a request that was not carried out yet: 0, or -errno.
 int Request_withdraw(const struct Interpreter *interpreter);
 // Is its interpreter ready, and would no seccomp filter (`filters`: it has
 // some) kill it for what we do there? 0, -EINPROGRESS: not now, or -errno;

@@ -62,8 +62,8 @@ static int read_word(const struct Sleeper *sleeper, uint64_t address,
 
 // --- Where it waits
 
-// Calls that wait for what others do, and not for a disk. A lock of C's own
-// waits by FUTEX_WAIT, conditions and semaphores by FUTEX_WAIT_BITSET.
+// Calls that wait for other threads or processes, and not for a disk. A lock of
+// C's own waits by FUTEX_WAIT, conditions and semaphores by FUTEX_WAIT_BITSET.
 static bool waits(const struct Sleep *sleep)
 {
     char path[64];

@@ -151,7 +151,7 @@ bool Row_is_idle(const struct Row *row)
     const struct Function *now = row->now;
     if (now->age_s <= IDLE_S)
         return false;
-    if (isnan(now->share)) // no sampler: only an armed function's age says it
+    if (isnan(now->share)) // no sampler: the age of an armed function decides
         return now->state == STATE_ARMED;
     return Window_basis(&row->window, now->share) == BASIS_NONE &&
            !(now->total_share >= IDLE_SHARE);

@@ -74,7 +74,7 @@ class Service:
         self.ended.set()
 
     def join(self):
-        """Waits for the threads; raises what one of them failed with."""
+        """Waits for the threads; raises the exception of one that failed."""
         for thread in self.threads:
             # A signal that comes just before Python waits is not seen until it
             # wakes up.
