@@ -30,7 +30,7 @@ else ifeq ($(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-# --- Set-up: packages and interpreter, looked at anew by every make ----------
+# --- Set-up: packages and interpreter, checked again by every make -----------
 
 without_setup := help clean format lint matrix fresh
 ifneq ($(filter-out $(without_setup),$(goals)),)
@@ -84,7 +84,7 @@ tests_asan := -O0
 tests_tsan := -O0
 variants := obj asan tsan coverage
 
-# What a library without a .pc file is linked with.
+# The linker's options for libraries without a .pc file.
 usual_liburcu-bp := -lurcu-bp
 usual_json-c := -ljson-c
 usual_ncursesw := -lncursesw
@@ -203,7 +203,7 @@ not_valgrind := $(patsubst %,build/obj/tests/tracer/test_%,\
 valgrind: $(obj_programs) ## the unit tests under valgrind's memcheck
 	@tests/run_units --valgrind $(filter-out $(not_valgrind),$(call programs,obj))
 
-# What each room's lines are run by: the unit tests and the tests of the whole. The lines of
+# The lines of each room that the unit tests and the tests of the whole run. The lines of
 # the package are counted in a run of their own: coverage.py is a trace function in each
 # process, beside which CPython specialises less. Left out there: it imports modules that
 # a program brings along, and its own calls are in the trace.

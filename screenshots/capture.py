@@ -30,8 +30,8 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tests")]
 import png  # noqa: E402
 from tui.emulated import Top  # noqa: E402
 
-# The keys that lead to each picture from the main screen, what is on it, and
-# seconds until it has something to say.
+# The keys that lead to each picture from the main screen, a text on it, and seconds
+# until it has data.
 PICTURES = {
     "main": ([], "SHARE", 1),
     "annotate": (["Enter"], "OFFS", 3),
@@ -43,7 +43,7 @@ PICTURES = {
     "threads": (["t", "j"], "MainThread", 2),
     "help": (["?"], "keys, columns", 1),
 }
-# What the recording shows: keys, and seconds to look at what they did.
+# The keys of the recording, and seconds to look at their effect.
 TOUR = [
     ([], 2),
     (["j"], 0.7),
@@ -227,8 +227,8 @@ def is_within_budget(text):
 
 
 def settle_down(top, patience):
-    """What a user sees most of the time: the start of a program, when all of its
-    code is new, is over. A picture is taken even if it is not."""
+    """Waits until the start of the program, when all of its code is new, is over. A
+    picture is taken even if it is not."""
     for _ in range(patience):
         if is_within_budget(top.text()):
             return
@@ -294,7 +294,7 @@ def take_tour(top, folder):
 
 
 def watch(sockets, pid, options, size, work):
-    # The workload's own functions: what else runs is nobody's business here.
+    # The workload's own functions only.
     top = Top(sockets, "--pid", str(pid), "-F", "demo/", size=size)
     try:
         top.wait("SHARE", 30)

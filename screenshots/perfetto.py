@@ -37,7 +37,7 @@ service.start()
 service.join()
 ocular.stop_tracing()
 """
-# What a user does then: opens the groups, zooms into the middle, clicks on a call.
+# A user's next steps: open the groups, zoom into the middle, click on a call.
 SHOW = """(async () => {
     const trace = window.app.trace;
     window.app.commands.runCommand("dev.perfetto.ExpandTracksByRegex", "^service.py");

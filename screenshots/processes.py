@@ -19,7 +19,7 @@ from tui.emulated import TOP, Top
 
 SIZE = (110, 14)
 WORK = "import time\nwhile True:\n    sum(range(1000))\n    time.sleep(0.01)\n"
-# What stands before the interpreter, the versions that may run it, and its arguments.
+# The words before the interpreter, the versions that may run it, and its arguments.
 SERVICES = [
     ("", ["3.13", "3.12"], "-m ocular --quiet --serve shop/api.py --port 8000"),
     ("", ["3.13", "3.12"], "shop/manage.py runserver"),

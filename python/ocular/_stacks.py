@@ -19,8 +19,8 @@ class Flame:
 
     depths, labels, totals, selfs   of each frame; `labels` holds numbers
     names                           the labels, by number
-    own, whole                      of each label: what it took itself, and what was on
-                                    a stack with it, once however often it was there
+    own, whole                      of each label: its own time, and that of all stacks
+                                    with it, each counted once
     """
 
     def __init__(self):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ipc/listener on one of our threads, which may look at less than the thread of
+// ipc/listener on one of our threads, which has fewer rights than the thread of
 // the program that has bound the socket.
 #include "ipc/base/worker.h"
 #include "ipc/listener.h"

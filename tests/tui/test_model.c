@@ -382,7 +382,7 @@ static void test_baseline(void **state)
     assert_true(Model_pair_count(&model, pair) == all + 9);
     check_order();
     Model_baseline(&model);
-    Model_reset(&model); // what the baseline was of is gone
+    Model_reset(&model); // the baseline's function is gone
     assert_false(model.baseline);
     assert_true(Model_pair_count(&model, pair) == 0);
     const struct Thread *threads = model.snapshot->threads;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the command line or the list of processes says about attaching: asks the
-// user if the command line says nothing, and ends what was begun when the
-// viewer leaves. Called by main.
+// Attaching by the command line or from the list of processes: asks the user if
+// the command line has no option for it, and detaches when the viewer leaves.
+// Called by main.
 #ifndef OCULAR_TUI_APP_ATTACHING_H
 #define OCULAR_TUI_APP_ATTACHING_H
 

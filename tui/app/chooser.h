@@ -55,8 +55,8 @@ enum ChooserAnswer {
 
 // The rows of its list, without columns.
 struct ListRows Chooser_rows(const struct Chooser *chooser);
-// Reads the list anew; the same process stays selected. Returns how many serve,
-// or -errno.
+// Reads the list again; the same process stays selected. Returns how many
+// serve, or -errno.
 long Chooser_refresh(struct Chooser *chooser);
 void Chooser_release(struct Chooser *chooser);
 // Selects that process, if it is in the list.

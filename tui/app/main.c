@@ -186,7 +186,7 @@ static int list(void)
     return fflush(stdout) ? EXIT_RUNTIME : EXIT_FINE;
 }
 
-// The process of --pid. Where it does not serve, it may be attached to.
+// The process of --pid. If it does not serve, it may be attached to.
 static int find_one(const struct Options *options, struct Served *served,
                     struct Attaching *attaching, char *why)
 {

@@ -124,7 +124,7 @@ static int complain(const struct Complaint *complaint, const char *wanted,
     return -EINVAL;
 }
 
-// Where nothing else would have done; `given` may be "".
+// Complains in these words, with the given text behind them, which may be "".
 static int object(const struct Complaint *complaint, const char *words,
                   const char *given)
 {

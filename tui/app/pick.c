@@ -14,7 +14,7 @@ static void draw(struct Chooser *chooser, struct Terminal *terminal,
     Terminal_draw(terminal, canvas);
 }
 
-// What was typed before a question came up does not answer it.
+// A key that was typed before a question came up does not answer it.
 static enum ChooserAnswer press_keys(struct Chooser *chooser,
                                      struct Terminal *terminal,
                                      struct Canvas *canvas)

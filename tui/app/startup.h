@@ -16,7 +16,7 @@
 // young, or was started with --serve. `age_s`: NaN where it is not known.
 bool Startup_is_likely(double age_s, const char *command);
 
-// As Address_find. Where a process is likely to serve soon, this tries again
+// As Address_find. If a process is likely to serve soon, this tries again
 // for `patience_s`, and first says so on `say`, in one line.
 int Startup_find(struct Served *found, pid_t pid, double patience_s, FILE *say,
                  char *why, size_t why_size);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What a cell means; the terminal decides how that looks.
+// The meaning of a cell; the terminal decides how that looks.
 enum Style {
     STYLE_PLAIN,
     STYLE_STRONG,

@@ -10,7 +10,7 @@
 // Saves the terminal's mode, which a crash restores. False: `fd` is no
 // terminal.
 bool Crash_save_mode(int fd);
-// Begins anew with the bytes that a crash writes to `fd`...
+// Starts again with the bytes that a crash writes to `fd`...
 void Crash_begin(int fd);
 // ... and adds one of them. Returns it.
 int Crash_add(int byte);

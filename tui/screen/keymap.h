@@ -54,7 +54,8 @@ enum Request {
 
 #define BINDING_KEYS 4
 
-// What only some views can do (View.can), and only at times (Navigation_can).
+// Abilities that only some views have (View.can), and only at times
+// (Navigation_can).
 enum Ability {
     CAN_SORT = 1,
     CAN_SEARCH = 2,

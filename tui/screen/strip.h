@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One line of items. The least important ones drop until the rest fits. The
 // header's lines, the selected function's line and the bottom line are strips.
-// Views build them anew for each frame. One thread.
+// Views build them for each frame. One thread.
 #ifndef OCULAR_TUI_SCREEN_STRIP_H
 #define OCULAR_TUI_SCREEN_STRIP_H
 

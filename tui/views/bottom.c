@@ -66,7 +66,7 @@ static void draw_prompt(struct Canvas *canvas, int y,
     Canvas_put(canvas, y, x, x + 1, STYLE_PROMPT, "_");
 }
 
-// Where there is too little room the path is cut, and not the words about it.
+// If there is too little room, the path is cut, and not the words about it.
 static void draw_message(struct Canvas *canvas, struct Box box,
                          const struct Status *status)
 {

@@ -25,10 +25,10 @@ extern const struct StateMark {
 // Cycles, or the time that they took.
 const char *Display_cycles(char out[NUMBER_MAX], double cycles,
                            const struct Display *display);
-// What one call took: "<53" where it is too short to be told from nothing.
+// The cost of one call: "<53" if it is too short to be measured.
 const char *Display_cost(char out[NUMBER_MAX], double cycles,
                          const struct Display *display);
-// What calls took in the mean, which is more precise than one call's cost.
+// The mean cost of calls, which is more precise than one call's cost.
 const char *Display_mean(char out[NUMBER_MAX], double cycles,
                          const struct Display *display);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a frame says beside the model. frame.c fills it, views draw it.
+// The data of a frame beside the model. frame.c fills it, views draw it.
 #ifndef OCULAR_TUI_VIEWS_STATUS_H
 #define OCULAR_TUI_VIEWS_STATUS_H
 

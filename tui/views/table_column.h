@@ -14,7 +14,7 @@
 
 #define TREND_CELLS 8 // cells of the curve in TREND
 
-// What a cell is written from.
+// The input for one cell.
 struct TableCell {
     const struct Row *row;
     double value; // the column's key

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What all views share about one watched process: the feed, the model of what
-// came, the user's choices, the canvas, the message, and what each view
-// remembers. It knows no terminal, so --keys works without one. One thread.
+// The data that all views share about one watched process: the feed, the model,
+// the user's choices, the canvas, the message, and the state of each view. It
+// knows no terminal, so --keys works without one. One thread.
 #ifndef OCULAR_TUI_VIEWS_UI_H
 #define OCULAR_TUI_VIEWS_UI_H
 
@@ -33,7 +33,7 @@ struct Ui {
     bool quit;        // the user wants to leave
     bool leave;       // ... for the list of processes
     bool changed;     // something to draw came since the last frame
-    bool redraw;      // the terminal must be drawn anew, whatever it shows
+    bool redraw;      // the terminal must be drawn again, whatever it shows
     enum ViewId view; // in front
     enum ViewId way[VIEW_COUNT];   // the views behind it, the main screen first
     int depth;                     // views in `way`
