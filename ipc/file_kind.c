@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// Of a name of `length` bytes; one that is nothing but an ending has none.
+// Whether a name of `length` bytes has that ending, and something before it.
 static bool ends_in(const char *name, size_t length, const char *ending)
 {
     size_t size = strlen(ending);

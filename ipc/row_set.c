@@ -61,7 +61,7 @@ static int add_rows(const struct RowSet *set, struct Snapshot *out,
     return 0;
 }
 
-// But for its functions.
+// Copies a snapshot without its functions.
 static void copy(struct Snapshot *out, const struct Snapshot *shared)
 {
     struct Arena arena = out->arena;

@@ -32,7 +32,7 @@
 
 // Locks of a sanitizer's own (its allocator, its list of threads) that another
 // thread holds at a fork stay locked in the child, which hangs at its next
-// malloc or thread: nothing else may be at work there when one forks.
+// malloc or thread: no other thread may be at work there when one forks.
 #define FORKS_ALONE (UNDER_ASAN || UNDER_TSAN)
 
 #endif

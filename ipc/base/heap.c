@@ -74,7 +74,7 @@ static size_t size_of(size_t number)
     return (8 + number % 8 + 1) * step;
 }
 
-// Of a block that is larger than LARGEST.
+// Bytes of the mapping for a block that is larger than LARGEST.
 static size_t mapping_of(size_t size)
 {
     return (sizeof(struct Slab) + size + SLAB - 1) & ~(SLAB - 1);

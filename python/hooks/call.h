@@ -48,9 +48,9 @@ bool Call_count(struct Call *call, enum HitKind kind, size_t to);
 void Call_end(struct Call *call);
 // The three together.
 bool Call_count_alone(struct Call *call, enum HitKind kind, size_t to);
-// Of ticks that a hook has taken, with so many hits counted and what was armed
-// `since` (NULL: nothing), those in which others must have had the CPU, as it
-// never takes so long: they are no time of the program's, and no cost of ours.
+// The part of a hook's `taken` ticks in which other threads must have had the
+// CPU, since no hook takes so long with `hits` hits counted and that code armed
+// (NULL: none). That part is neither the program's time nor our cost.
 uint64_t Call_beyond(uint64_t taken, uint64_t hits, const struct Armed *since);
 // As Call_end says, if nothing was counted.
 void Call_pay(struct Call *call);

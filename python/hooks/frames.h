@@ -67,7 +67,8 @@ struct HiddenFrames {
 // returned.
 void Frames_hide(struct HiddenFrames *hidden);
 void Frames_show(const struct HiddenFrames *hidden);
-// No frame has been entered since they were hidden, or all have been left.
+// True if no frame has been entered since they were hidden, or all of those
+// have been left.
 bool Frames_are_hidden(void);
 
 #endif

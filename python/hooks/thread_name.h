@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-// Of the thread with that pthread_t. Empty if threading is not imported or
-// does not know the thread.
+// The name of the thread with that pthread_t. Empty if threading is not
+// imported or does not know the thread.
 void ThreadName_get(uintptr_t thread, char *out, size_t size);
 void ThreadName_own(char *out, size_t size); // the calling thread's
 

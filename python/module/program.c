@@ -110,7 +110,7 @@ static bool asks_for_more(void)
     return inspects() && (_Py_GetConfig()->interactive || isatty(STDIN_FILENO));
 }
 
-// As CPython does, too, before it asks for statements.
+// Clears `inspect`, as CPython does before it asks for statements.
 static void exit_at_system_exit(void)
 {
     ((PyConfig *)_Py_GetConfig())->inspect = 0;
@@ -129,9 +129,9 @@ static PyObject *end_inspection(PyObject *module, PyObject *args)
 
 // --- Ctrl-C ------------------------------------------------------------------
 
-// As CPython ends then, so that a shell knows of the Ctrl-C: its exit_sigint(),
-// which comes after its own finalisation, but only if no script of Python's has
-// called us, as the installed command is one.
+// Ends as CPython does then, so that a shell knows of the Ctrl-C: its
+// exit_sigint(), which comes after its own finalisation, but only if no script
+// of Python's has called us, as the installed command is one.
 static void end_by_interrupt(void)
 {
     PyOS_setsig(SIGINT, SIG_DFL);

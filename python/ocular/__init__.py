@@ -552,7 +552,7 @@ def traced(function=None, /, **settings):
     return wrapper
 
 
-# As its code objects have it: with the ".." of a path that it was imported from.
+# The path is that of its code objects: with the ".." of the import path.
 _ocular.set_package(os.path.dirname(_start.__code__.co_filename))
 atexit.register(_end)
 

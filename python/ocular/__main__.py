@@ -304,7 +304,7 @@ def _fresh_main():
 
 
 def _absolute(path):
-    """As the interpreter spells the script: dots and links are kept."""
+    """The script's path as the interpreter has it: dots and links are kept."""
     return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
 
 

@@ -52,7 +52,7 @@ def _write(temporary, path, content, replaces):
 
 
 def _facts(snapshot):
-    """Of a run, by a snapshot of it."""
+    """Sentences about a run, by a snapshot of it."""
     samples = (snapshot["sampler"] or {}).get("samples") or 0
     budget = snapshot["overhead"]["budget"]
     sentences = [

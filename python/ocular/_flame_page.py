@@ -194,7 +194,7 @@ def _style():
 
 
 def _fit(text, width):
-    """As much of it as there is room for."""
+    """The text, cut to the room that there is."""
     room = int((width - 6) / LETTER)
     return text if len(text) <= room else text[: room - 1] + "…" if room > 2 else ""
 

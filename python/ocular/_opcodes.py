@@ -68,9 +68,9 @@ def _site(name, numbers):
 
 
 CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX"}
-# Of their specialisations, those that are for Python functions.
-# VERSIONED have the function's version (PyFunctionObject.func_version) in their
-# second and third cache unit (_PyCallCache in pycore_code.h).
+# Specialisations of calls to Python functions. VERSIONED have the function's version
+# (PyFunctionObject.func_version) in their second and third cache unit (_PyCallCache in
+# pycore_code.h).
 VERSIONED = ("CALL_PY_", "CALL_BOUND_METHOD_", "CALL_KW_PY", "CALL_KW_BOUND_METHOD")
 PUSHES = (*VERSIONED, "CALL_ALLOC_AND_ENTER_INIT", "CALL_EX_PY")
 
@@ -125,7 +125,7 @@ def table(bits):
     return rows
 
 
-# Of a few opcodes the argument's lowest bits are flags. COMPARE_OP's are: 4 on
+# The lowest bits of a few opcodes' arguments are flags. COMPARE_OP's are: 4 on
 # 3.12, 5 later; that is found out.
 SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": 1, "LOAD_SUPER_ATTR": 2}
 # Those that push an object that is about to be called, if their lowest bit is set.

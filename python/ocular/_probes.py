@@ -62,8 +62,9 @@ def make():
 
 
 def copy(function):
-    """Of its own code: specialised for itself, with events of its own. Made as
-    `def` makes a function: calls of others 3.13 does not specialise."""
+    """A copy of the function with code of its own, which is specialised alone and has
+    its own events. Made as `def` makes a function: 3.13 does not specialise calls of
+    other functions."""
     consts = tuple(
         function.__code__.replace() if isinstance(each, CodeType) else each
         for each in make.__code__.co_consts

@@ -88,7 +88,7 @@ def _patterns(name, value):
                 f"{name} must not hold {pattern!r}: it is a "
                 f"substring of a path or of a function's name"
             )
-    # As the engine spells names that are no UTF-8 (python/hooks/adopt.c).
+    # The engine spells names that are no UTF-8 in this way (python/hooks/adopt.c).
     return [pattern.encode("utf-8", "backslashreplace").decode() for pattern in patterns]
 
 

@@ -80,7 +80,8 @@ static bool is_behind(const struct Poll *poll, const struct State *state)
     uint64_t count = atomic_load_explicit(&state->engine.registry->count,
                                           memory_order_relaxed);
 
-    // By a whole one: at a round's very beginning nobody is behind.
+    // Behind by a whole function: so a round is not behind at its very
+    // beginning.
     return (double)poll->round_done + 1 <= elapsed * (double)count;
 }
 

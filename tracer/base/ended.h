@@ -16,7 +16,7 @@ struct EndedThread {
     pid_t tid;
     char name[64];
     uint64_t cpu_ns;
-    // Of the sampler's list; zero in the thread records'.
+    // In the sampler's list; 0 in the list of thread records.
     struct ShareValue cpu;
     struct ShareValue wait;
     uint64_t samples;

@@ -76,8 +76,8 @@ bool Output_is_taken(const char *path)
     return access(path, F_OK) == 0 && !Output_is_device(path);
 }
 
-// Of a file that may be missing: the absolute name, without links, of its
-// directory, and its own. malloc'ed, or NULL with errno.
+// For a file that may be missing: the absolute path of its directory, without
+// links, and its own name. malloc'ed, or NULL with errno.
 static char *join_missing(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

@@ -78,7 +78,7 @@ struct ShareCredit {
     double kept; // ... has so much left
 };
 
-// The sampler: so much time has gone by, in which there were so many samples.
+// For the sampler: `ns` have gone by, with that number of samples.
 void ShareClock_advance(struct ShareClock *clock, double ns, double samples);
 struct ShareTime ShareClock_now(const struct ShareClock *clock);
 // The window that shares are over: s, and samples in it. Both as of a window

@@ -5,9 +5,9 @@
 // no lock and no Python. The governor's thread owns it; the account's mutex
 // guards the budget that a reading points to.
 //
-// A wake-up is: Control_needs_account, Control_step, what the decision says,
-// Control_pause. Times are seconds of one clock of the caller's. One that jumps
-// delays nothing by more than the longest pause of its kind.
+// A wake-up is: Control_needs_account, Control_step, the work that it has
+// decided, Control_pause. Times are seconds of one clock of the caller's. One
+// that jumps delays nothing by more than the longest pause of its kind.
 #ifndef OCULAR_TRACER_BUDGET_CONTROL_H
 #define OCULAR_TRACER_BUDGET_CONTROL_H
 

@@ -39,8 +39,8 @@ uint32_t Registry_next_id(struct Registry *registry);
 // The newest id given out: what is adopted later comes after it. Any thread.
 uint32_t Registry_newest_id(struct Registry *registry);
 void Registry_add(struct Registry *registry, struct Code *code);
-// To be found by its address, and in no list; and that again. Nobody is in a
-// read section.
+// Makes the code findable by its address, without putting it into a list, and
+// undoes that. No thread is in a read section.
 void Registry_chain(struct Registry *registry, struct Code *code);
 void Registry_unchain(struct Registry *registry, struct Code *code);
 // Its code object goes, at `ticks`, which is not 0: unlinks and queues it.

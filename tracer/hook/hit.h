@@ -81,7 +81,7 @@ static inline size_t Hit_unit(const struct Hit *hit)
     return (hit->where >> HIT_UNIT_BITS) & ((1u << HIT_UNIT_BITS) - 1);
 }
 
-// Of a jump or a branch: the code unit that it goes to. Of an enter: its
+// For a jump or a branch: the code unit that it goes to. For an enter: its
 // caller's code object (Hit_caller), 0: not known.
 static inline size_t Hit_to(const struct Hit *hit)
 {

@@ -50,7 +50,7 @@ static inline uint64_t HitRing_brief(const struct HitRing *ring,
     return kind <= HIT_RESUME ? ring->enter_brief : ring->brief;
 }
 
-// Of a site and an event; 0 is none's.
+// The key of a site and an event; 0 is no key.
 static inline uint64_t HitRing_key(uint64_t who, size_t unit)
 {
     return (who ^ (uint64_t)unit << 40) * UINT64_C(0x9e3779b97f4a7c15);

@@ -30,13 +30,13 @@ struct Preemption {
     int64_t suspended_ns;    // of the machine since its start, when last read
 };
 
-// Of a thread that sleeps in its spans an answer tells nothing, and asking
-// costs up to 10 us after each sleep. One that waits once, for the interpreter,
-// does not sleep: after each wait in a row about twice as many spans are
-// skipped, up to so many.
+// If a thread sleeps in its spans, an answer says nothing, and asking costs up
+// to 10 us after each sleep. A thread that waits once, for the interpreter,
+// does not count as sleeping: after each wait in a row about twice as many
+// spans are skipped, up to this number.
 #define PREEMPTION_SKIPS 15
 
-// Of a thread that begins now.
+// For a thread that begins now.
 void Preemption_init(struct Preemption *preemption);
 // A long span was not asked about.
 static inline void Preemption_forget(struct Preemption *preemption)
@@ -44,9 +44,9 @@ static inline void Preemption_forget(struct Preemption *preemption)
     preemption->known = false;
 }
 
-// Code has been armed so many times. For that a thread waits, and while code is
-// dark its spans have many waits in them, which is no sleeping. Few calls
-// follow, and one preemption is more than all that they take.
+// Called with the number of times that code has been armed. A thread waits for
+// the arming, and while code is dark its spans have many waits in them: neither
+// is sleeping. Few calls follow, and one preemption is longer than all of them.
 static inline void Preemption_note_armed(struct Preemption *preemption,
                                          uint32_t armed)
 {

@@ -79,7 +79,8 @@ void ThreadTrace_end(struct ThreadTrace *trace)
     atomic_store_explicit(&trace->ended, true, memory_order_release);
 }
 
-// By the kernel's thread id: a pthread_t dangles once its thread has ended.
+// CPU time by the kernel's thread id, since a pthread_t dangles once its thread
+// has ended.
 static uint64_t thread_ns(const struct ThreadTrace *trace)
 {
     if (atomic_load_explicit(&trace->ended, memory_order_acquire))
@@ -100,7 +101,7 @@ void ThreadTrace_restart_cpu(struct ThreadTrace *trace)
     trace->cpu_start_ns = thread_ns(trace);
 }
 
-// Of a stack's frames.
+// Removes a code object from a stack's frames.
 static void forget(struct Frame *bottom, struct Frame *top,
                    const struct Code *code)
 {

@@ -229,8 +229,8 @@ static struct timespec timespec_of(uint64_t ns)
                              (long)(ns % 1000000000u)};
 }
 
-// The kernel looks at its ticks only: of so many that are in an interval it is
-// to be each with the same probability.
+// The kernel looks at CPU clocks at its ticks only. The first sample comes at a
+// random tick of the first interval.
 bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
                     uint64_t interval_ns, uint32_t represents, uint64_t random)
 {

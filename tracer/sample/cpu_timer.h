@@ -99,7 +99,7 @@ bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
 // The timers that threads have made since the last call, a list by `next`; the
 // caller owns them.
 struct CpuTimer *CpuTimers_take_begun(struct CpuTimers *timers);
-// A sample each so many ns of CPU time from now on; 0: none.
+// From now on a sample is taken each `interval_ns` of CPU time; 0: none.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns);
 // The calling thread has changed its signal mask: mutes its timer, or ends
 // that. If it has blocked the signal none of ours is pending after that. Any

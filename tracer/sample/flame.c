@@ -34,8 +34,8 @@ void Flame_abandon(struct Flame *flame)
 
 // --- Adding, with the lock
 
-// Of a node and all below it, the larger of two: the share in the window, and
-// the share since the start.
+// The shares of a node and all nodes below it: in the window, and since the
+// start. Its size is the larger of the two.
 struct Part {
     double window, whole;
 };

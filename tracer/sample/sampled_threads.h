@@ -68,7 +68,7 @@ bool SampledThreads_add_unlisted(struct SampledThreads *threads,
 long SampledThreads_shares(struct SampledThreads *threads,
                            const struct ShareTime *now,
                            struct ThreadShares **shares);
-// Of those that have ended.
+// The number of ended threads that are not in the list any more.
 uint64_t SampledThreads_dropped(struct SampledThreads *threads);
 
 #endif

@@ -58,7 +58,7 @@ void Samples_take_begun(struct Samples *samples)
 
     for (; timer; timer = next) {
         next = timer->next;
-        // Of a signal that has been given up since?
+        // Does the timer have a signal that was given up since?
         if (timer->signal != timers->signal ||
             !SampledThreads_add_unlisted(&samples->sampling->threads, timer))
             CpuTimer_free(timer);

@@ -23,7 +23,7 @@ struct Sampling {
     struct ShareValue elsewhere;
 };
 
-// Without what may fail: the memory is closed, there are no threads.
+// Does not fail: the memory is not opened yet, and there are no threads.
 void Sampling_init(struct Sampling *sampling, const struct Attribution *parts,
                    const struct SampleClock *clock);
 uint64_t Sampling_ns(const struct Sampling *sampling, clockid_t id);

@@ -30,7 +30,7 @@ static void put(const struct Counters *counters, enum AsideCounter which,
     Timeline_add(counters->timeline, &event, 1);
 }
 
-// Of more than are kept the oldest are left out.
+// If there are more changes than the log keeps, the oldest are left out.
 static void put_changes(struct Counters *counters)
 {
     struct Change *changes = Heap_alloc(2 * TRANSITIONS_KEPT * sizeof *changes);

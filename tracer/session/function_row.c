@@ -155,8 +155,8 @@ static double estimated_rate(struct Code *code, const struct Moment *at)
                     : NAN;
 }
 
-// By how much Code_calls_an_entry may be wrong, of a function that goes dark in
-// the midst of its calls: each time one call has only a part of its entries.
+// The error of Code_calls_an_entry for a function that goes dark in the midst
+// of its calls: each time one call has only a part of its entries.
 static double entry_error(const struct Code *code)
 {
     double calls = (double)Code_calls(code);

@@ -126,7 +126,7 @@ static bool is_attribute(const struct ListingBuilder *builder, size_t row)
     return is_named(builder, row, "LOAD_ATTR");
 }
 
-// Of two variables the one that was loaded last.
+// The last word: of two variables, the one that was loaded last.
 static const char *last_word(const char *text)
 {
     const char *blank = strrchr(text, ' ');

@@ -396,7 +396,7 @@ static void put_timeline(struct Bytes *out,
     Figure_print(out, "            open it in https://ui.perfetto.dev\n");
 }
 
-// Of a served program: ocular-top has shown the rest.
+// The end of a served program's report: ocular-top has shown the rest.
 static void put_brief_end(struct Bytes *out, const struct Report *report)
 {
     char path[4096 - 64];

@@ -29,7 +29,7 @@ void RowLog_release(struct RowLog *log); // nobody reads any of it
 // The next snapshot has another row in its place, or none.
 void RowLog_drop(struct RowLog *log, struct SharedRow *row, double uptime_s);
 void RowLog_note_gone(struct RowLog *log, uint64_t id, double uptime_s);
-// A block for so many new rows, with those of the blocks that it replaces
+// A block for `rows` new rows, with those of the blocks that it replaces
 // already in it. `moved` is called for each. false: memory is out.
 bool RowLog_begin(struct RowLog *log, const struct RowMoment *moment,
                   size_t rows,

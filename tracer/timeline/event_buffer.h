@@ -17,7 +17,7 @@ struct EventBuffer {
 // any more, or memory is out.
 const struct Event *EventBuffer_read(struct EventBuffer *buffer,
                                      const struct TimelineChunk *chunk);
-// And the calls that were open before them; after EventBuffer_read.
+// The calls that were open before those events; after EventBuffer_read.
 const struct OpenCall *EventBuffer_open(const struct EventBuffer *buffer,
                                         const struct TimelineChunk *chunk,
                                         size_t *count);

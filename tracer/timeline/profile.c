@@ -77,7 +77,7 @@ int Profile_init(struct Profile *profile, const struct FlameTable *table)
     return 0;
 }
 
-// By name and place.
+// Compares functions by name and place.
 static int by_place(const void *a, const void *b)
 {
     const struct ProfileFunction *one = *(struct ProfileFunction *const *)a;

@@ -35,8 +35,9 @@ struct Profile {
     const char *command;
 };
 
-// Of a table that stays the caller's, as does all that it points to. Names that
-// it does not have are "<gone>", until the caller sets them. 0 or -ENOMEM.
+// Makes the profile of a table. The table, and all that it points to, stays the
+// caller's. Missing names are "<gone>", until the caller sets them. 0 or
+// -ENOMEM.
 int Profile_init(struct Profile *profile, const struct FlameTable *table);
 // Code objects of one name and place become one function, whose calls are added
 // up. Once names and calls are set.

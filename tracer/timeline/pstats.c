@@ -14,7 +14,7 @@
 
 #define TEXT 4096
 
-// Of a function, or of what one caller has of it. ns.
+// The cost of a function, or the part of it for one caller. ns.
 struct Cost {
     uint32_t caller;
     double self, total;
@@ -83,7 +83,7 @@ static void put_cost(struct Bytes *out, double calls, double self, double total)
     put_real(out, total / 1e9);
 }
 
-// Of each row, with all that is below it.
+// Sums up each row with all rows below it.
 static void sum_up(const struct Profile *profile, double *totals)
 {
     size_t i;

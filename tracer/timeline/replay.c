@@ -246,7 +246,7 @@ static int begin(struct Replay *replay, const struct OpenCall *open,
     return error;
 }
 
-// Of a chunk that cannot be read any more as many events are lost.
+// If a chunk cannot be read any more, its events count as lost.
 static int play_chunk(struct Replay *replay, const struct TimelineChunk *chunk,
                       bool is_first, struct EventBuffer *buffer)
 {

@@ -137,7 +137,8 @@ struct Ring {
 // NULL when memory is out. half_full is borrowed, and may be NULL.
 struct Ring *Ring_new(sem_t *half_full);
 void Ring_free(struct Ring *ring);
-// As new, in the pages that it has touched; while nobody pushes or peeks.
+// Empties the ring and clears the pages that it has touched; while no thread
+// pushes or peeks.
 void Ring_clear(struct Ring *ring);
 // Room was not known of: looks for it, marks a gap; drops if there is none.
 void Ring_push_slow(struct Ring *ring, struct Event event);

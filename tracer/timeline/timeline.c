@@ -105,7 +105,8 @@ static void drop_track(struct Timeline *timeline, struct Track *track)
     Track_free(track);
 }
 
-// To be called when the track's chunks have changed, or whether it is in use.
+// Called when the track's chunks have changed, or when the track begins or
+// stops to be used.
 static void set_age(struct Timeline *timeline, struct Track *track)
 {
     const struct Chunk *oldest = Track_resident(track);

@@ -77,7 +77,7 @@ struct TraceFormat {
                 const struct Mark *task);
     int (*loop)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Event *event, uint32_t inside);
-    // Of a kind that instant.h has, about the function `id`.
+    // An instant of a kind in instant.h, about the function `id`.
     int (*instant)(struct TraceWriter *writer, uint64_t ticks,
                    const struct Event *event, uint32_t id);
     // `count` events are not there; `what` says why in a word.
@@ -156,7 +156,7 @@ static inline uint64_t TraceWriter_ns(const struct TraceWriter *writer,
     return TraceWriter_span_ns(writer, ticks > start ? ticks - start : 0);
 }
 
-// To be called for each event. 0 or -ECANCELED.
+// Called for each event. 0 or -ECANCELED.
 static inline int TraceWriter_count(struct TraceWriter *writer)
 {
     if (writer->events++ % TRACE_LOOK_EVERY)
