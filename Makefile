@@ -233,7 +233,8 @@ covering = OCULAR_COVERED='$(CURDIR)' \
 
 fuzz: ## fuzz the decoders of both sides for a minute (SECONDS=600)
 	@tests/fuzz/run_fuzzers $(or $(SECONDS),60) $(foreach f,$(fuzzers),\
-		'$(notdir $f) $(patsubst %.o,%.c,$(objects_$f))')
+		'$(notdir $f) $(patsubst %.o,%.c,$(objects_$f)) \
+			$(call libs,$(modules_$f)) -lm')
 
 bench: all $(test_modules) $(benchmarks) build/obj/tests/bench/write_timeline ## measure the overhead (ARGS=--budget: is it held?)
 	@$(running) OCULAR_BENCHMARKS='$(CURDIR)/$(here)/benchmarks' \

@@ -26,6 +26,7 @@ struct FileKind FileKind_of(const char *path)
         {".pb", FILE_PPROF},
         {".html", FILE_PAGE},
         {".svg", FILE_PAGE},
+        {".ocular", FILE_RECORDING},
     };
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
@@ -50,5 +51,6 @@ bool FileKind_is_profile(const char *path)
 {
     enum FileContent content = FileKind_of(path).content;
 
-    return content != FILE_JSON && content != FILE_PFTRACE;
+    return content != FILE_JSON && content != FILE_PFTRACE &&
+           content != FILE_RECORDING;
 }

@@ -15,6 +15,7 @@ enum FileContent {
     FILE_PSTATS,     // .pstats: Python's pstats module
     FILE_PPROF,      // .pb: pprof's protobuf
     FILE_PAGE,       // .html, .svg: Python makes it of folded stacks
+    FILE_RECORDING,  // .ocular: what any of these can be made of
 };
 
 struct FileKind {

@@ -177,6 +177,7 @@ LINES = {
     "ocular attach 1 --qui": "",
     "ocular at": "attach",
     "ocular e": "enable",
+    "ocular convert --out": "--output",
     "ocular merge --out": "--output",
     "ocular conv": "convert",
     "ocular convert service.py --un": "--unit",

@@ -219,7 +219,7 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
     if (result) {
         Code_arm(result, stays ? 0 : hits, arms_jumps(state));
         result->cold.begins_tasks =
-            session->timeline && begins_tasks(file, name);
+            session->config.timeline && begins_tasks(file, name);
         Counter_set(&result->hot.entries, seen);
         if (result->cold.begins_tasks)
             state->engine.counting.ring.task_code = (uintptr_t)code;

@@ -28,7 +28,7 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks)
     Counting_catch_up(&state->engine.counting);
     own_trace = ThreadTraces_add(&state->engine.traces, state->engine.registry,
                                  &state->engine.contention,
-                                 session && session->timeline, ticks);
+                                 session && session->config.timeline, ticks);
     if (own_trace) {
         const PyThreadState *thread = PyThreadState_Get();
 

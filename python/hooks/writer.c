@@ -26,6 +26,7 @@ static bool turn(struct HitRing *ring)
     push(ring, ticks, Hit_who((uintptr_t)trace, HIT_THREAD), 0);
     ring->trace = trace;
     ring->chunk = trace->chunk;
+    HitRing_wake(ring);
     return true;
 }
 

@@ -229,7 +229,7 @@ PyObject *Control_export(struct State *state, const char *path)
     if (!session)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    error = Export_write(&session->export, path, true, NULL, NULL, &result);
+    error = Export_write(&session->export, path, true, NULL, 0, &result);
     Py_END_ALLOW_THREADS;
     state->users--;
     if (!error)
@@ -357,8 +357,8 @@ static void describe_trouble(const struct State *state,
     length = strlen(out);
     if (length)
         out[length++] = '\n';
-    Session_describe_forgotten(state->engine.session, out + length,
-                               size - length);
+    Session_describe_missing(state->engine.session, out + length,
+                             size - length);
 }
 
 static PyObject *none_or(PyObject *object)
@@ -420,7 +420,7 @@ PyObject *Control_stop(struct State *state, bool write, PyObject *progress,
                        double seconds, PyObject *make_page)
 {
     struct Session *session = state->engine.session;
-    struct FinalTimeline timeline = {.path = "", .limit.seconds = seconds};
+    struct FinalTimeline timeline = {.path = "", .seconds = seconds};
     struct Snapshot *snapshot;
     PyObject *result = NULL;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // See final_timeline.h.
 #include "python/module/final_timeline.h"
-#include "ipc/base/now.h"
+#include "ipc/file_kind.h"
 #include "python/module/convert.h"
-#include "python/service/termination.h"
+#include "tracer/session/recorder.h"
 #include "tracer/timeline/output_name.h"
 
 #include <errno.h>
@@ -32,12 +32,6 @@ static bool watch(void *context, double done, uint64_t bytes)
     struct FinalTimeline *timeline = context;
     bool goes_on;
 
-    // From the signal on there is not more time than it grants.
-    if (Termination_is_asked() && !(timeline->limit.seconds > 0))
-        timeline->limit.seconds =
-            Termination_seconds() +
-            (double)(Now_ns(CLOCK_MONOTONIC) - timeline->began_ns) / 1e9;
-
     PyEval_RestoreThread(timeline->thread);
     goes_on = tell(timeline, done, bytes) == 0;
     if (!goes_on)
@@ -50,19 +44,28 @@ void FinalTimeline_write(struct FinalTimeline *timeline,
                          struct Session *session, PyObject *progress)
 {
     const struct ExportWatch watcher = {timeline, watch};
+    bool is_recording =
+        FileKind_of(session->config.output).content == FILE_RECORDING;
     int tries = 0;
 
     timeline->progress = progress;
-    timeline->began_ns = Now_ns(CLOCK_MONOTONIC);
     atomic_store_explicit(&session->export.cancel, false, memory_order_relaxed);
     do { // another process may take the name while this one writes
         OutputName_choose(session->config.output, timeline->path);
         timeline->thread = PyEval_SaveThread();
         timeline->error =
-            Export_write(&session->export, timeline->path, false, &watcher,
-                         &timeline->limit, &timeline->result);
+            is_recording
+                ? Recorder_keep(session, timeline->path,
+                                &timeline->result.bytes)
+                : Export_write(&session->export, timeline->path, false,
+                               &watcher, timeline->seconds, &timeline->result);
         PyEval_RestoreThread(timeline->thread);
     } while (timeline->error == -EEXIST && ++tries < NAME_TRIES);
+    if (!timeline->error || !session->recording)
+        return;
+    session->keeps_recording = true;
+    snprintf(timeline->recording, sizeof timeline->recording, "%s",
+             Recording_path(session->recording));
 }
 
 // 0 or -1 with an exception.
@@ -109,14 +112,18 @@ void FinalTimeline_release(struct FinalTimeline *timeline)
 void FinalTimeline_describe(const struct FinalTimeline *timeline, char *out,
                             size_t size)
 {
+    int length = 0;
+
     if (timeline->interruption)
-        snprintf(out, size, "interrupted: no timeline was written");
+        length = snprintf(out, size, "interrupted: no timeline was written");
     else if (timeline->error)
-        snprintf(out, size, "the output could not be written to %s: %s",
-                 timeline->path, strerror(-timeline->error));
-    else if (FinalTimeline_is_written(timeline) && timeline->limit.part < 1)
-        snprintf(out, size,
-                 "%s has the newest %.0f%% of the events: there was no more "
-                 "time (output_seconds) or room on the disk",
-                 timeline->path, 100 * timeline->limit.part);
+        length = snprintf(
+            out, size, "the output could not be written to %s: %s",
+            timeline->path,
+            timeline->error == -ETIMEDOUT ? "it took too long (output_seconds)"
+                                          : strerror(-timeline->error));
+    if (length && *timeline->recording)
+        snprintf(out + length, size - (size_t)length,
+                 "; what was recorded is there: ocular convert %s",
+                 timeline->recording);
 }

@@ -16,8 +16,8 @@ struct FinalTimeline {
     struct PerfettoResult result;
     int error;                // 0 or -errno
     PyObject *interruption;   // the exception that ended it, owned; NULL: none
-    struct ExportLimit limit; // `seconds` by whoever makes this
-    uint64_t began_ns;        // CLOCK_MONOTONIC
+    double seconds;           // that it may take; 0: as long as it takes
+    char recording[PATH_MAX]; // that is kept, as there is no output; "": none
     PyObject *progress;    // progress(done, bytes), borrowed; NULL: nobody asks
     PyThreadState *thread; // the writer's, while it has released the lock
 };

@@ -11,7 +11,7 @@
 static bool has_timeline(void)
 {
     return ocular_state.phase == PHASE_TRACING &&
-           ocular_state.engine.session->timeline;
+           ocular_state.engine.session->config.timeline;
 }
 
 PyDoc_STRVAR(has_timeline_doc, "has_timeline() -> bool: one is being kept");
@@ -43,6 +43,7 @@ static void say(struct Mark *mark)
         return;
     Counting_begin(&ocular_state.engine.counting);
     Mark_push(ring, ticks, mark);
+    Counting_note(&ocular_state.engine.counting);
     Counting_end(&ocular_state.engine.counting);
 }
 

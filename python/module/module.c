@@ -17,9 +17,9 @@
 #include "python/module/marks.h"
 #include "python/module/measures.h"
 #include "python/module/program.h"
+#include "python/module/recordings.h"
 #include "python/module/start.h"
 #include "python/service/fork.h"
-#include "python/service/termination.h"
 
 #include "ipc/version.h"
 
@@ -108,25 +108,6 @@ static PyObject *check_frames(PyObject *module, PyObject *args)
     layout.frame_owner += (size_t)owner;
     if (FrameProof_check(&layout) < 0)
         return NULL;
-    Py_RETURN_NONE;
-}
-
-PyDoc_STRVAR(write_on_sigterm_doc,
-             "write_on_sigterm(seconds, quiet, page): SIGTERM has the timeline "
-             "written, in that time, before it ends the process. page: what "
-             "`ocular convert` is to make of it, or \"\".");
-
-static PyObject *write_on_sigterm(PyObject *module, PyObject *args)
-{
-    const char *page;
-    double seconds;
-    int quiet;
-
-    (void)module;
-    if (!PyArg_ParseTuple(args, "dps:write_on_sigterm", &seconds, &quiet,
-                          &page))
-        return NULL;
-    Termination_start(seconds, quiet, page);
     Py_RETURN_NONE;
 }
 
@@ -327,7 +308,6 @@ static PyObject *set_package(PyObject *module, PyObject *folder)
 static PyMethodDef methods[] = {
     {"start", start, METH_VARARGS, Start_doc},
     {"stop", stop, METH_VARARGS, stop_doc},
-    {"write_on_sigterm", write_on_sigterm, METH_VARARGS, write_on_sigterm_doc},
     {"check_frames", check_frames, METH_VARARGS, check_frames_doc},
     {"serve", serve, METH_VARARGS, serve_doc},
     {"stop_serving", stop_serving, METH_NOARGS, stop_serving_doc},
@@ -419,6 +399,7 @@ static int initialise(PyObject *module)
         PyModule_AddFunctions(module, Measures_methods) < 0 ||
         PyModule_AddFunctions(module, Marks_methods) < 0 ||
         PyModule_AddFunctions(module, ChildFiles_methods) < 0 ||
+        PyModule_AddFunctions(module, Recordings_methods) < 0 ||
         PyModule_AddIntMacro(module, BY_PROGRAM) < 0 ||
         PyModule_AddIntMacro(module, BY_CHILD) < 0 ||
         PyModule_AddIntMacro(module, BY_WRITING_CHILD) < 0 ||

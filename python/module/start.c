@@ -6,6 +6,7 @@
 #include "python/service/mask_watch.h"
 #include "python/service/strict.h"
 #include "python/service/termination.h"
+#include "tracer/base/output.h"
 #include "tracer/timeline/output_name.h"
 
 #include <string.h>
@@ -28,12 +29,6 @@ static void make_room(struct State *state)
     state->engine.session->hands_over = true;
     Control_end(state);
     PyErr_Clear();
-}
-
-static void serve_turn(struct Session *session)
-{
-    Termination_serve(session);
-    Strict_serve(session);
 }
 
 static int start_held(struct State *state, const struct Request *request,
@@ -90,9 +85,11 @@ PyObject *Start_trace(struct State *state, PyObject *args)
     config->instructions = config->timeline && instructions;
     snprintf(config->spill, sizeof config->spill, "%s", spill);
     config->spill_asked = spill_asked;
+    config->record = timeline && (by == BY_PROGRAM || by == BY_WRITING_CHILD) &&
+                     !Output_is_device(output);
     config->serve = serve;
     config->sampler = true;
-    config->each_turn = serve_turn;
+    config->each_turn = Strict_serve;
     if (ocular_service.activation.persistent.server)
         config->persistent = &ocular_service.activation.persistent;
     if (by == BY_CHILD || by == BY_WRITING_CHILD)

@@ -152,6 +152,10 @@ def start_tracing(
                             and faster; ".gz" compresses either. If the name
                             has an ending of a profile, as in export(), the
                             sampled stacks are written and no timeline is kept.
+                            ".ocular" keeps the recording, for `ocular convert`.
+                            Until the output is written the recording is beside
+                            it, with the process id in its name, so that a
+                            killed program leaves it.
                             A file that exists is never overwritten: the process
                             id is put into the name instead.
     timeline_limit          bytes of timeline kept in memory; the oldest part
@@ -160,18 +164,16 @@ def start_tracing(
                             than 100 MB with the default of 6 MiB, which holds
                             the newest 390 000 calls, returns and iterations;
                             ".pftrace" has about as many.
-    timeline_spill          a directory: events that the limit has no room for
-                            go to a file without a name there, 16 bytes each,
-                            until its file system has only a twentieth (or
+    timeline_spill          a directory: the recording is there, and takes the
+                            events that the limit has no room for, 6 to 9 bytes
+                            each, until its file system has only a twentieth (or
                             1 GiB) left. With a threshold of 0, where no event
                             is lost, None is the directory of the output.
                             False: forget them instead.
     output_seconds          the time that writing the timeline may take when the
-                            interpreter exits, or at a SIGTERM under
-                            `python -m ocular`; None: as long as it takes.
-                            If all would take longer, or the disk is full, only
-                            the newest part is written. stop_tracing() has no
-                            such limit.
+                            interpreter exits; None: as long as it takes.
+                            If all would take longer, or the disk is full, the
+                            recording stays. stop_tracing() has no such limit.
     quiet                   no report and no progress on stderr at stop.
     report                  the whole report at stop; False: five lines of it at
                             most; None: five if it is served.

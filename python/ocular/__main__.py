@@ -131,7 +131,7 @@ def _add_output(group):
         help="where the timeline goes (default %(default)s); "
         ".pftrace: Perfetto's own format, smaller and faster; "
         ".html, .svg: a flame graph; .folded, .speedscope.json, .pstats, .pb.gz: "
-        "sampled stacks for other tools",
+        "sampled stacks for other tools; .ocular: a recording, for ocular convert",
     )
     add("--no-perfetto", action="store_false", dest="perfetto", help="keep no timeline")
     add(
@@ -158,8 +158,8 @@ def _add_output(group):
         type=float,
         metavar="S",
         default=_settings.DEFAULT_OUTPUT_SECONDS,
-        help="how long writing may take at exit or SIGTERM: all, or "
-        "else the newest part (default %(default)g)",
+        help="how long writing may take at exit; what takes longer stays a "
+        "recording (default %(default)g)",
     )
     add("--quiet", action="store_true", help="no report and no progress on stderr")
     add(
@@ -250,6 +250,10 @@ def _settings_of(options):
         checked = check(**settings)
         if options.follow:
             _follow().announce(checked)
+        if options.perfetto and not options.idle and not options.quiet:
+            from ocular import _recording_file
+
+            _recording_file.announce(checked)
     except (TypeError, ValueError) as error:
         print(f"ocular: {error}", file=sys.stderr)
         sys.exit(2)
@@ -269,12 +273,6 @@ def _beginner(options):
             sys.argv[0] = "-m " + options.module
         try:
             start(**settings)
-            if options.perfetto and not options.idle:
-                _ocular.write_on_sigterm(
-                    options.output_seconds,
-                    options.quiet,
-                    _settings.page_ending(options.output),
-                )
         except (RuntimeError, OSError, Warning) as error:
             print(f"ocular: warning: tracing is off: {error}", file=sys.stderr)
         finally:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`ocular convert`: a flame graph out of folded stacks, which Ocular has written or any
-tool that has a line for each stack. No process is traced."""
+"""`ocular convert`: any file out of a recording, which a killed program has left, and a
+flame graph out of folded stacks, which Ocular has written or any tool that has a line for
+each stack. No process is traced."""
 
 import argparse
 import contextlib
@@ -11,13 +12,14 @@ import signal
 import sys
 import zlib
 
-from ocular import _flame_file, _flame_page, _ocular, _settings, _stacks
+from ocular import _flame_file, _flame_page, _ocular, _recording_file, _settings, _stacks
 
 PLACE = re.compile(r" \(.+:\d+\)$")
 DESCRIPTION = """\
-Make a flame graph, .html or .svg, out of folded stacks: Ocular's .folded, those of py-spy
-(--format raw), of perf by stackcollapse-perf.pl, of any tool that has a line for each
-stack, with a number at its end."""
+Make a timeline, a profile or a flame graph, by the ending of its name, out of a recording
+(x.ocular). Make a flame graph, .html or .svg, out of folded stacks: Ocular's .folded, those
+of py-spy (--format raw), of perf by stackcollapse-perf.pl, of any tool that has a line for
+each stack, with a number at its end."""
 
 
 class _Refused(Exception):
@@ -51,12 +53,25 @@ def _unit(path, flame):
     return "us" if ours and any(map(PLACE.search, flame.names)) else "samples"
 
 
-def _convert(path, output, unit):
+def _of_recording(path, output):
     """Makes the file, and says so in words."""
+    if not _settings.page_ending(output):
+        return _recording_file.convert(path, output)
+    stacks = f"{output}.{os.getpid()}{_settings.STACKS}"
+    try:
+        _recording_file.convert(path, stacks)
+        return _of_stacks(stacks, output, "us", path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(stacks)
+
+
+def _of_stacks(path, output, unit, source):
+    """The same. `source` is what they were made of."""
     flame = _read(path)
     if not flame.total:
         raise _Refused("it has no stacks")
-    title = "stdin" if path == "-" else os.path.basename(path)
+    title = "stdin" if source == "-" else os.path.basename(source)
     facts = _flame_page.Facts(
         title, [f"Ocular {_ocular.__version__}"], unit or _unit(path, flame)
     )
@@ -70,12 +85,17 @@ def _parser():
         prog="ocular convert", allow_abbrev=False, description=DESCRIPTION
     )
     add = parser.add_argument
-    add("file", metavar="FILE", help="the stacks, packed by gzip or not; -: stdin")
+    add(
+        "file",
+        metavar="FILE",
+        help="a recording; or stacks, packed by gzip or not; -: stacks from stdin",
+    )
     add(
         "-o",
         "--output",
         metavar="FILE",
-        help=".html: a page in one file; .svg: a picture (default: beside it, .html)",
+        help="its ending says what it is, as that of --output does (default: beside "
+        "it, .json of a recording, .html of stacks)",
     )
     add(
         "--unit",
@@ -85,15 +105,23 @@ def _parser():
     return parser
 
 
-def _output(parser, options):
+def _name_beside(options, records):
+    if records:
+        return options.file.removesuffix(_recording_file.ENDING) + ".json"
+    name = options.file.removesuffix(".gz").removesuffix(_settings.STACKS)
+    # unless it is x.html.folded
+    return name if _settings.page_ending(name) else name + ".html"
+
+
+def _output(parser, options, records):
     name = options.output
     if name is None and options.file == "-":
         parser.error("name the file that is to be written: -o FILE")
     if name is None:
-        name = options.file.removesuffix(".gz").removesuffix(_settings.STACKS)
-        if not _settings.page_ending(name):  # unless it is x.html.folded
-            name += ".html"
-    if not _settings.page_ending(name):
+        name = _name_beside(options, records)
+    if name.removesuffix(".gz").endswith(_recording_file.ENDING):
+        parser.error("a recording is made by a trace; name a timeline or a profile")
+    if not records and not _settings.page_ending(name):
         parser.error(f"{name}: its name has to end in .html or .svg")
     if os.path.lexists(name):
         parser.error(f"{name}: it exists; give another name with --output")
@@ -103,15 +131,19 @@ def _output(parser, options):
 def main(arguments):
     parser = _parser()
     options = parser.parse_args(arguments)
-    output = _output(parser, options)
+    records = _recording_file.is_one(options.file)
+    output = _output(parser, options, records)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        print(_convert(options.file, output, options.unit))
-    except _Refused as error:
+        if records:
+            print(_of_recording(options.file, output))
+        else:
+            print(_of_stacks(options.file, output, options.unit, options.file))
+    except (_Refused, ValueError) as error:
         print(f"ocular convert: {options.file}: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        where = error.filename or output
+        where = os.fsdecode(error.filename or output)
         print(f"ocular convert: {where}: {error.strerror}", file=sys.stderr)
         return 1
     return 0

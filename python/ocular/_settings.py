@@ -199,6 +199,8 @@ def check_output(path):
             f"output must not be {path!r}: stdout belongs to the program; "
             f"name a file (./- for one of that name)"
         )
+    if path.endswith(".ocular.gz"):
+        raise ValueError("output must not be a packed recording: name it x.ocular")
     path = os.path.abspath(path)
     if os.path.isdir(path):
         raise IsADirectoryError(f"output: {path} is a directory; name a file")

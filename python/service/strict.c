@@ -8,6 +8,7 @@
 #include "python/service/service.h"
 #include "python/service/termination.h"
 #include "tracer/base/tsc_guard.h"
+#include "tracer/session/collect.h"
 #include "tracer/session/lifetime.h"
 
 #include <linux/seccomp.h>
@@ -20,7 +21,6 @@
 #include <unistd.h>
 
 #define STACK_BYTES (256u << 10)
-#define WRITING_S 10.0
 #define PAUSE_MS 10
 #define PATIENCE_S 3.0 // the governor looks more often, unless it waits
 #define WHY "no time stamp counter any more (seccomp's strict mode)"
@@ -56,7 +56,6 @@ void Strict_start(void)
 void Strict_stop(void)
 {
     TscGuard_stop();
-    Termination_stop();
     if (!ocular_service.activation.persistent.server)
         Termination_serves_no_more();
 }
@@ -171,14 +170,22 @@ static bool governor_is_late(void)
     return s > PATIENCE_S;
 }
 
+// The interpreter may be stuck for good: nothing is made of the recording here.
+static void say_what_is_left(struct Session *session)
+{
+    Collect_drain(session);
+    session->keeps_recording = true;
+    if (session->recording)
+        dprintf(2, "ocular: " WHY ": tracing has ended, and %s has it\n",
+                Recording_path(session->recording));
+}
+
 void Strict_serve(struct Session *session)
 {
     if (ender.started || !(TscGuard_has_tripped() || governor_is_late()) ||
         !Strict_is_found() || !atomic_load(&ended))
         return;
-    if (ocular_state.writes && (session->timeline || session->config.profile))
-        Termination_write(session, WHY, WRITING_S);
-    Termination_stop();
+    say_what_is_left(session);
     Termination_serves_no_more();
     Worker_start(&ender, "ocular-end", end_threads, session, STACK_BYTES);
 }

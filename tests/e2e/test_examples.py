@@ -85,10 +85,18 @@ def commands_of(block, pid):
             yield line
 
 
+def leave_recordings(folder, block):
+    """Recordings by these names, as a killed program leaves them."""
+    for name in set(re.findall(r"convert (\S+\.ocular)", block)):
+        command = [PYTHON, "-m", "ocular", "--quiet", "--output", name, "script.py"]
+        assert run(command, cwd=folder).status == 0
+
+
 @pytest.mark.parametrize("block", examples("sh"))
 def test_sh(tmp_path, commands, block):
     path = os.pathsep.join([str(commands), os.environ["PATH"]])
     write(tmp_path, SCRIPT, "script.py")
+    leave_recordings(tmp_path, block)
     (tmp_path / "serving").mkdir()
     with Running(tmp_path / "serving", SERVES) as serving:
         for line in commands_of(block, serving.pid):
@@ -97,7 +105,7 @@ def test_sh(tmp_path, commands, block):
             assert "warning" not in done.err, f"{line}: {done.err}"
             if line.startswith("ocular-top"):
                 assert str(serving.pid) in done.out
-    wanted = re.findall(r"--output (\S+)", block)
+    wanted = re.findall(r"(?:--output|-o) (\S+)", block)
     assert all((tmp_path / name).stat().st_size for name in wanted)
 
 

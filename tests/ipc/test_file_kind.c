@@ -19,8 +19,9 @@ static void check(const char *path, enum FileContent content, bool gzipped,
     assert_int_equal(kind.gzipped, gzipped);
     assert_int_equal(kind.stem, strlen(stem));
     assert_memory_equal(path, stem, kind.stem);
-    assert_int_equal(FileKind_is_profile(path),
-                     content != FILE_JSON && content != FILE_PFTRACE);
+    assert_int_equal(FileKind_is_profile(path), content != FILE_JSON &&
+                                                    content != FILE_PFTRACE &&
+                                                    content != FILE_RECORDING);
 }
 
 static void test_endings(void **state)
@@ -39,6 +40,7 @@ static void test_endings(void **state)
     check("a.pb.gz", FILE_PPROF, true, "a");
     check("a.html", FILE_PAGE, false, "a");
     check("a.b.svg.gz", FILE_PAGE, true, "a.b");
+    check("/x/a.4711.ocular", FILE_RECORDING, false, "/x/a.4711");
 }
 
 static void test_what_is_none(void **state)

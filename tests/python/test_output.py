@@ -4,6 +4,7 @@ room the program goes on all the same."""
 
 import gzip
 import os
+import shutil
 import subprocess
 import threading
 from pathlib import Path
@@ -13,7 +14,10 @@ import pytest
 from e2e import trace
 from e2e.counting import row
 from e2e.program import script
+from ocular import _ocular
 from ocular.demo import pure
+
+RECORDING = f"trace.{os.getpid()}.ocular"  # until stop_tracing()
 
 
 @pytest.fixture
@@ -168,7 +172,7 @@ def test_export_to_where_it_cannot(tracing, tmp_path, path, kind):
     assert raised.value.errno and path in str(raised.value)
     ocular.export("fine.json")  # and the next one is fine
     trace.read(tmp_path / "fine.json")
-    assert os.listdir(tmp_path) == ["fine.json"]
+    assert sorted(os.listdir(tmp_path)) == ["fine.json", RECORDING]
 
 
 def test_export_wrong_path(tracing):
@@ -210,7 +214,7 @@ def test_exports_at_once(tracing, tmp_path):
     assert done and len(done) + len(refused) == 4
     for n in done:
         trace.read(tmp_path / f"{n}.json")
-    assert sorted(os.listdir(tmp_path)) == sorted(f"{n}.json" for n in done)
+    assert sorted(os.listdir(tmp_path)) == sorted([*(f"{n}.json" for n in done), RECORDING])
 
 
 def test_stop_during_an_export(tracing, tmp_path):
@@ -264,8 +268,12 @@ def test_a_file_that_may_not_grow(tmp_path, name):
     assert "export:" in done.out and "too large" in done.out
     assert "goes on True" in done.out
     assert f"could not be written to {tmp_path / name}: File too large" in done.err
-    # Half a file would pass for a whole one.
-    assert os.listdir(tmp_path) == ["program.py"]
+    # Half a file would pass for a whole one. The recording is there.
+    left = {path for path in tmp_path.iterdir() if path.name != "program.py"}
+    (recording,) = left
+    assert f"; what was recorded is there: ocular convert {recording}\n" in done.err
+    assert _ocular.convert(os.fsencode(recording), os.fsencode(tmp_path / "x.json"))[1]
+    trace.read(tmp_path / "x.json")
 
 
 def test_a_full_disk(tmp_path):
@@ -282,14 +290,14 @@ def test_a_full_disk(tmp_path):
     assert done.status == 0
     assert "No space left" in done.out and "goes on True" in done.out
     assert f"could not be written to {disk}/t.json: No space left" in done.err
-    assert left == []
+    assert [Path(name).suffix for name in left] == [".ocular"]
 
 
 def test_the_directory_vanishes_meanwhile(tracing, tmp_path, capfd):
     place = tmp_path / "place"
     place.mkdir()
     tracing(output=place / "trace.json")
-    place.rmdir()
+    shutil.rmtree(place)
     assert ocular.stop_tracing()["functions"]
     err = capfd.readouterr().err
     assert str(place / "trace.json") in err and "No such file" in err

@@ -298,7 +298,8 @@ def test_a_hard_end_is_hard(tmp_path, how):
     done = script(tmp_path, PRELUDE + "sys.stdout.flush();" + how)
     assert done.status in (7, -9) and done.out == "out\n"
     assert not (tmp_path / "trace.json").exists()
-    assert os.listdir(tmp_path) == ["program.py"]
+    program, recording = sorted(os.listdir(tmp_path))
+    assert program == "program.py" and recording.endswith(".ocular")
 
 
 def test_closed_streams_at_the_end(tmp_path):

@@ -4,10 +4,12 @@ ends a thread for any system call but read, write, exit and sigreturn, and for r
 the time stamp counter: they go on, and end as they would have."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from e2e.program import PYTHON, SLOW, start, write
+from ocular import _ocular
 
 pytestmark = pytest.mark.skipif(
     "Seccomp:\t0" not in Path("/proc/self/status").read_text(),
@@ -79,5 +81,8 @@ def test_it_lives(tmp_path, sockets, mode, way):
             raise
     assert (process.returncode, out) == (7, "done"), err
     assert err.startswith("ocular: no time stamp counter any more"), err
+    (recording,) = tmp_path.glob("*.ocular")
+    assert f"{recording} has it\n" in err
+    _ocular.convert(os.fsencode(recording), os.fsencode(tmp_path / "trace.json"))
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     assert any(event["name"].startswith("work") for event in events) or not warm

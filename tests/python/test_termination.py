@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""SIGTERM under `python -m ocular`: the timeline is written, the process dies of the
-signal as it does untraced, and nothing else about signals has changed."""
+"""SIGTERM under `python -m ocular`: the process dies of the signal as it does untraced,
+its socket goes and its recording stays. Nothing else about signals has changed."""
 
 import gzip
 import os
 import re
-import shutil
 import signal
-from pathlib import Path
+import time
 
 import pytest
 from e2e import trace
-from e2e.program import PYTHON, SLOW, is_writing, run, start, wait_until, write
+from e2e.program import PYTHON, SLOW, start, write
+from ocular import _ocular
 
 pytestmark = pytest.mark.once
 READY = """
@@ -22,20 +22,6 @@ def work(n=2000):
 work()
 def ready(*words): print("ready", *words, flush=True)
 """
-
-
-class Packed:
-    """A large one: only counted, since json would take a minute."""
-
-    def __init__(self, path):
-        self.text = gzip.open(path).read()
-
-    def number(self, key):
-        return int(re.search(rb'"%s":(\d+)' % key, self.text[:8192])[1])
-
-    def calls(self, name):
-        begin = rb'"ph":"B","pid":\d+,"tid":\d+,"name":"%s"' % name
-        return sum(1 for _ in re.finditer(begin, self.text))
 
 
 BUSY = {
@@ -72,39 +58,18 @@ def terminate(process, times=1):
 
 
 @pytest.mark.parametrize("kind", BUSY)
-def test_the_timeline_is_written(tmp_path, kind):
+def test_its_recording_stays(tmp_path, kind):
     process = traced(tmp_path, BUSY[kind])
-    out, err = terminate(process)
-    assert process.returncode == -signal.SIGTERM
-    path = tmp_path / "t.json"
-    assert err.startswith(f"ocular: SIGTERM: written: {path}, ") and err.count("\n") == 1
-    timeline = trace.read(path)
-    assert timeline.names()["leaf"] >= 500  # it goes dark
-    assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json"]
-
-
-def test_twice_and_quietly(tmp_path):
-    """As by `timeout` or a supervisor, which signal a group and its leader."""
-    process = traced(tmp_path, BUSY["computing"], "--quiet")
-    assert terminate(process, times=3) == ("", "")
-    assert process.returncode == -signal.SIGTERM
-    assert trace.read(tmp_path / "t.json").names()["leaf"] >= 500
-
-
-def test_while_it_is_written_at_exit(tmp_path):
-    """That is finished. Millions of events, packed: it takes its time."""
-    process = traced(
-        tmp_path,
-        "ready()\nfor _ in range(200): work()",
-        *["--threshold", "0", "--output", "t.json.gz", "--output-seconds", "100"],
-    )
-    assert process.stdout.readline()
-    wait_until(lambda: is_writing(process.pid, tmp_path))
+    assert process.stdout.readline().startswith("ready")
+    time.sleep(0.5)
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=SLOW)
+    assert process.communicate(timeout=SLOW) == ("", "")
     assert process.returncode == -signal.SIGTERM
-    assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json.gz"]
-    assert Packed(tmp_path / "t.json.gz").calls(b"leaf") == 201 * 2000
+    recording, _ = sorted(os.listdir(tmp_path), reverse=True)
+    assert recording == f"t.{process.pid}.ocular"
+    output = tmp_path / "t.json"
+    _ocular.convert(os.fsencode(tmp_path / recording), os.fsencode(output))
+    assert trace.read(output).names()["leaf"] >= 500  # it goes dark
 
 
 HANDLES = """
@@ -115,45 +80,6 @@ signal.signal(signal.SIGTERM, handle)
 ready()
 while True: work()
 """
-
-
-def test_while_the_program_exports(tmp_path):
-    """That one is cancelled, and leaves nothing."""
-    body = """
-import ocular
-for _ in range(200): work()
-ready()
-ocular.export("mine.json.gz")
-time.sleep(600)
-"""
-    process = traced(tmp_path, body, "--threshold", "0")
-    assert process.stdout.readline()
-    wait_until(lambda: is_writing(process.pid, tmp_path))
-    process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=SLOW)
-    assert process.returncode == -signal.SIGTERM and "written: " in err
-    assert sorted({*os.listdir(tmp_path)} - {"mine.json.gz"}) == ["program.py", "t.json"]
-
-
-CONTAINER = ["unshare", "--pid", "--fork", "--kill-child=KILL"]
-
-
-def may_make_a_container():
-    return shutil.which("unshare") and run([*CONTAINER, "true"]).status == 0
-
-
-@pytest.mark.skipif(not may_make_a_container(), reason="no right to make a container")
-def test_the_first_process_of_a_container(tmp_path):
-    """The kernel does not end it by a signal that it has no handler for."""
-    program = write(tmp_path, READY + BUSY["asleep"])
-    command = [*CONTAINER, PYTHON, "-m", "ocular", "--output", "t.json", program]
-    process = start(command, cwd=tmp_path)
-    assert process.stdout.readline().startswith("ready")
-    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    os.kill(int(child), signal.SIGTERM)
-    process.communicate(timeout=SLOW)
-    assert process.returncode == 128 + signal.SIGTERM
-    assert trace.read(tmp_path / "t.json").names()["leaf"] >= 500
 
 
 def test_a_handler_of_the_program(tmp_path):
@@ -272,18 +198,22 @@ time.sleep(600)
     assert process.returncode == -signal.SIGTERM
 
 
-def test_as_much_as_there_is_time_for(tmp_path):
+def test_what_takes_too_long_stays_a_recording(tmp_path):
     """Packed JSON of 1.2 million events takes more than this."""
-    options = "--threshold 0 --output t.json.gz --output-seconds 0.4".split()
+    options = "--threshold 0 --output t.json.gz --output-seconds 0.2".split()
     process = traced(tmp_path, "for _ in range(300): work()\nready()", *options)
     _, err = process.communicate(timeout=SLOW)
+    recording = tmp_path / f"t.{process.pid}.ocular"
     assert process.returncode == 0
-    assert re.search(r"ocular: \S+/t.json.gz has the newest \d+% of the events: there", err)
-    assert "no more time (output_seconds) or room on the disk" in err
-    packed = Packed(tmp_path / "t.json.gz")
-    assert packed.number(b"forgotten_events") > 0 == packed.number(b"lost_events")
-    assert 0 < packed.calls(b"leaf") < 301 * 2000
-    assert packed.calls(b"ready") == 1  # the newest
+    assert (
+        f"ocular: the output could not be written to {tmp_path}/t.json.gz: it took too "
+        f"long (output_seconds); what was recorded is there: ocular convert {recording}\n"
+    ) in err
+    assert not (tmp_path / "t.json.gz").exists()
+    _, events, wrong = _ocular.convert(
+        os.fsencode(recording), os.fsencode(tmp_path / "t.pftrace")
+    )
+    assert events > 300 * 2000 * 2 and wrong == ""
 
 
 def test_stop_tracing_writes_all(tmp_path):
@@ -296,4 +226,6 @@ ready()
     options = "--threshold 0 --output t.json.gz --output-seconds 0.1".split()
     process = traced(tmp_path, body, *options)
     process.communicate(timeout=SLOW)
-    assert Packed(tmp_path / "t.json.gz").calls(b"leaf") == 101 * 2000
+    text = gzip.open(tmp_path / "t.json.gz").read()
+    begin = rb'"ph":"B","pid":\d+,"tid":\d+,"name":"leaf"'
+    assert sum(1 for _ in re.finditer(begin, text)) == 101 * 2000

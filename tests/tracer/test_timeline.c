@@ -132,6 +132,21 @@ static void an_empty_one(void **state)
     Ring_free(ring);
 }
 
+// As threading does it, after the thread's first events.
+static void a_name_that_comes_later(void **state)
+{
+    struct Timeline *timeline = Timeline_new(1 << 20);
+    struct Track *track = begin(timeline, 0);
+    struct TimelineView *view;
+
+    (void)state;
+    Timeline_name(timeline, track, "worker");
+    view = Timeline_freeze(timeline);
+    assert_string_equal(view->threads[0].name, "worker");
+    TimelineView_free(view);
+    Timeline_free(timeline);
+}
+
 static void chunks_hold_all_in_order_and_what_is_open(void **state)
 {
     struct Timeline *timeline = Timeline_new(64 << 20);
@@ -460,50 +475,6 @@ static void deep_recursion_does_not_fill_it_with_stacks(void **state)
     Ring_free(ring);
 }
 
-// Half of the events, and the idle thread's last chunk.
-static void the_newest_part_of_a_view(void **state)
-{
-    struct Timeline *timeline = Timeline_new(16 << 20);
-    struct Program programs[3] = {
-        {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000},
-        {.ring = Ring_new(NULL), .seed = 2, .ticks = 1000},
-        {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000}};
-    struct TimelineView *view;
-    size_t i, n, events = 0;
-
-    (void)state;
-    for (n = 0; n < 3; n++) {
-        struct Track *track = begin(timeline, (unsigned)n);
-
-        for (i = 0; i < (n == 1 ? 1 : 10); i++) {
-            Program_run(&programs[n], 30000);
-            drain(timeline, track, programs[n].ring);
-        }
-        Ring_free(programs[n].ring);
-    }
-    view = Timeline_freeze(timeline);
-    TimelineView_keep_newest(view, 0.5);
-    for (n = 0; n < 3; n++) {
-        size_t kept = replay(view, (unsigned)n);
-
-        assert_int_equal(kept + view->threads[n].forgotten,
-                         n == 1 ? 30000 : 300000);
-        assert_true(n == 1 ? kept && kept <= CHUNK_EVENTS * 2 : kept > 100000);
-        events += kept;
-    }
-    assert_int_equal(events + view->forgotten, 630000);
-    assert_in_range(events, 300000, 350000);
-    assert_in_range(view->whole_ticks, 1000 + 10 * 100000, 1000 + 10 * 200000);
-    assert_int_equal(view->last_ticks, 1000 + 10 * 300000);
-    TimelineView_keep_newest(view, 0); // but for each thread's newest
-    assert_int_equal(view->chunk_count, 3);
-    TimelineView_free(view);
-    view = Timeline_freeze(timeline); // another one is whole
-    assert_int_equal(view->forgotten, 0);
-    TimelineView_free(view);
-    Timeline_free(timeline);
-}
-
 // --- What is in a file -------------------------------------------------------
 
 static void what_memory_has_no_room_for_is_in_a_file(void **state)
@@ -600,7 +571,7 @@ static void deep_stacks_are_in_the_file(void **state)
     assert_int_equal(forgotten(timeline), 0);
     assert_true(Timeline_bytes(timeline) < 2 << 20); // and what is being filled
     view = Timeline_freeze(timeline);
-    assert_non_null(view->chunks[5]->spill);
+    assert_non_null(view->chunks[5]->file);
     assert_non_null(EventBuffer_read(&buffer, view->chunks[5]));
     open = EventBuffer_open(&buffer, view->chunks[5], &count);
     assert_in_range(count, 10000, 10001);
@@ -635,7 +606,7 @@ static void a_gap_after_what_is_in_the_file(void **state)
     ring->lost = 5;
     drain(timeline, idle, ring);
     view = Timeline_freeze(timeline);
-    assert_non_null(view->chunks[0]->spill);
+    assert_non_null(view->chunks[0]->file);
     assert_int_equal(Event_kind(EventBuffer_read(&buffer, view->chunks[0])),
                      EVENT_ENTER);
     last = view->chunks[1];
@@ -716,6 +687,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_one),
+        cmocka_unit_test(a_name_that_comes_later),
         cmocka_unit_test(chunks_hold_all_in_order_and_what_is_open),
         cmocka_unit_test(the_oldest_of_all_threads_is_forgotten),
         cmocka_unit_test(a_view_does_not_change_and_outlives_all),
@@ -725,7 +697,6 @@ int main(void)
         cmocka_unit_test(dead_threads_leave_room),
         cmocka_unit_test(what_the_dead_lost_stays_counted),
         cmocka_unit_test(deep_recursion_does_not_fill_it_with_stacks),
-        cmocka_unit_test(the_newest_part_of_a_view),
         cmocka_unit_test(what_memory_has_no_room_for_is_in_a_file),
         cmocka_unit_test(a_file_that_is_full),
         cmocka_unit_test(deep_stacks_are_in_the_file),

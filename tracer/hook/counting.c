@@ -27,6 +27,7 @@ void Counting_init(struct Counting *counting, struct Registry *registry,
     counting->between = false;
     atomic_init(&counting->counted, 0);
     atomic_init(&counting->ticks, 0);
+    atomic_init(&counting->alone, 0);
     memset(counting->seen, 0, sizeof counting->seen);
 }
 
@@ -333,6 +334,12 @@ void Counting_forget_thread(struct Counting *counting,
         counting->contention->last_trace = NULL;
 }
 
+void Counting_note(struct Counting *counting)
+{
+    Counter_add(&counting->alone, 1);
+    HitRing_wake(&counting->ring);
+}
+
 void Counting_go_on(struct Counting *counting, struct ThreadTrace *trace,
                     uint64_t ticks)
 {
@@ -342,6 +349,7 @@ void Counting_go_on(struct Counting *counting, struct ThreadTrace *trace,
     counting->trace = trace;
     ring->trace = trace;
     ring->chunk = trace->chunk;
+    Counting_note(counting);
     ring->last = ticks;
     ring->limit = head + (trace->name_asks ? NAME_HITS : HIT_RING_HITS / 2);
     Counting_set_brief(counting);

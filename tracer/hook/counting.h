@@ -35,6 +35,7 @@ struct Counting {
     struct ThreadTrace *trace; // whose hits come; NULL: not known
     counter_t counted;         // hits of the ring, since the reset
     counter_t ticks;           // that this took
+    counter_t alone;           // what came past the ring
     bool between;              // slices: no caller's time is taken
     struct Seen seen[COUNTING_SEEN];
 };
@@ -59,7 +60,9 @@ bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
 void Counting_forget(struct Counting *counting, const struct Code *code);
 void Counting_forget_thread(struct Counting *counting,
                             const struct ThreadTrace *trace);
-// In between: the hooks go on from here, at `ticks`, on this thread.
+// In between: something came that is in no ring. It wakes up the collector.
+void Counting_note(struct Counting *counting);
+// The hooks go on from here, at `ticks`, on this thread.
 void Counting_go_on(struct Counting *counting, struct ThreadTrace *trace,
                     uint64_t ticks);
 // All records have been reset, and no hook runs: the ring is empty again.

@@ -14,6 +14,7 @@ void HitRing_init(struct HitRing *ring, sem_t *half_full)
         atomic_init(&ring->dark[i], 0);
     ring->limit = HALF;
     ring->trace = HIT_RING_NOBODY;
+    atomic_init(&ring->asleep, false);
     ring->chunk = ring->task_code = 0;
     ring->last = ring->brief = ring->enter_brief = 0;
     ring->half_full = half_full;
@@ -36,4 +37,23 @@ bool HitRing_find_room(struct HitRing *ring)
         sem_post(ring->half_full);
     ring->limit = tail + HIT_RING_HITS;
     return true;
+}
+
+// A producer that sets the thread after this asks then whether we sleep. A hit
+// just now may find the old one there and be seen late; the next one wakes us.
+bool HitRing_sleep(struct HitRing *ring, uint64_t head)
+{
+    atomic_store(&ring->asleep, true);
+    ring->trace = HIT_RING_NOBODY;
+    if (atomic_load(&ring->head) == head)
+        return true;
+    atomic_store(&ring->asleep, false);
+    return false;
+}
+
+void HitRing_wake(struct HitRing *ring)
+{
+    if (atomic_load(&ring->asleep) && atomic_exchange(&ring->asleep, false) &&
+        ring->half_full)
+        sem_post(ring->half_full);
 }

@@ -11,6 +11,7 @@
 
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #define HIT_RING_HITS 4096u // 96 KiB
 #define HIT_RING_DARK 512u  // 4 KiB; both powers of two
@@ -23,15 +24,18 @@ struct HitRing {
     // The hooks' line, with the interpreter's lock.
     _Alignas(64) _Atomic uint64_t head; // hits ever written; release.
     uint64_t limit; // head may grow up to here with no look at tail.
-    const struct ThreadTrace *trace; // of the newest hit's thread.
-    uintptr_t chunk;                 // of the data stack that this ran on.
-    uint64_t last;                   // ticks of the newest hit.
+    // Of the newest hit's thread; or HIT_RING_NOBODY, so that the next hit
+    // takes the slow path. The producer's, and HitRing_sleep's.
+    const struct ThreadTrace *_Atomic trace;
+    uintptr_t chunk;      // of the data stack that this ran on.
+    uint64_t last;        // ticks of the newest hit.
     uint64_t brief;       // ticks after it in which a hit needs no questions,
     uint64_t enter_brief; // ... and in which a call that begins needs none.
     uintptr_t task_code;  // of the function that begins tasks' steps; 0: none.
     // The consumer's.
     _Alignas(64) _Atomic uint64_t tail; // release, read by the producer
     sem_t *half_full;                   // posted when it is; NULL: nobody comes
+    _Atomic bool asleep; // it is to be posted at the next hit, too
     // Keys (HitRing_key) of sites that are to be disabled at their next hit.
     // The consumer writes, the hooks read. One that was overwritten is written
     // again, since its site goes on to be hit.
@@ -43,6 +47,13 @@ void HitRing_init(struct HitRing *ring, sem_t *half_full);
 // head has reached limit: looks for room, and wakes up the thread that counts
 // if the ring is half full. false: it is full. The producer.
 bool HitRing_find_room(struct HitRing *ring);
+
+// The consumer is about to sleep for long, unless there was a hit since the
+// head was there: false. Else the next hit wakes it up.
+bool HitRing_sleep(struct HitRing *ring, uint64_t head);
+// The producer, after it has set `trace`, or somebody who has something else to
+// wake it up for.
+void HitRing_wake(struct HitRing *ring);
 
 static inline uint64_t HitRing_brief(const struct HitRing *ring,
                                      enum HitKind kind)

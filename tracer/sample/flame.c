@@ -329,7 +329,7 @@ static bool name_one(struct FlameTable *table, struct FlameFunction *function,
     bool whole = true;
 
     Rcu_read_lock();
-    code = Registry_by_id(registry, (uint32_t)function->id);
+    code = registry ? Registry_by_id(registry, (uint32_t)function->id) : NULL;
     if (code) {
         function->name = Arena_text(&table->arena, code->who.name);
         function->file = Arena_text(&table->arena, code->who.file);

@@ -54,7 +54,8 @@ void Flame_add(struct Flame *flame, const struct ShareTime *now,
 struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
                               size_t most);
 
-// Says which functions the table's rows are of. false: memory is out.
+// Says which functions the table's rows are of, and their names, but where the
+// registry is NULL. false: memory is out.
 bool Flame_name(struct FlameTable *table, struct Registry *registry);
 
 #endif

@@ -4,21 +4,26 @@
 #include "ipc/base/now.h"
 #include "tracer/base/rcu.h"
 #include "tracer/session/builder.h"
+#include "tracer/session/recorder.h"
 
 #include <time.h>
 
-#define SPARE_S 3.0 // without a snapshot, and no memory is kept for the next
+#define LOOK_S 0.95             // while a recording is written
+#define MOST_WAITING (8u << 20) // bytes that may wait for the disk
+#define IDLE_TURNS 5u // in which nothing was written: it sleeps for longer
+#define SPARE_S 3.0   // without a snapshot, and no memory is kept for the next
 
 // `tracks` is held.
 static void drain_ring(struct Session *session, struct ThreadTrace *trace)
 {
     char name[sizeof trace->name];
 
-    if (!trace->track) {
-        ThreadTraces_copy_name(&session->engine->traces, trace, name);
+    ThreadTraces_copy_name(&session->engine->traces, trace, name);
+    if (!trace->track)
         trace->track =
             Timeline_begin(session->timeline, trace->number, trace->tid, name);
-    }
+    else // the program may name a thread some time after its first event
+        Timeline_name(session->timeline, trace->track, name);
     if (trace->track) // else memory is out: it is tried again
         Timeline_drain(session->timeline, trace->track, trace->ring);
 }
@@ -36,6 +41,8 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
         return;
     pthread_mutex_lock(&session->tracks);
     drain_ring(session, trace);
+    if (trace->track)
+        Timeline_save(session->timeline, trace->track);
     if (ended && trace->track)
         Timeline_end(session->timeline, trace->track);
     pthread_mutex_unlock(&session->tracks);
@@ -53,6 +60,9 @@ static void empty_ring(void *context, void *producer)
     if (session->timeline)
         drain_ring(session, trace);
     pthread_mutex_unlock(&session->tracks);
+    // Nothing is to be lost: a program that is faster than the disk waits here.
+    if (session->timeline && Timeline_waiting(session->timeline) > MOST_WAITING)
+        Timeline_flush(session->timeline, true);
 }
 
 static void reclaim(struct Session *session)
@@ -98,6 +108,7 @@ static void drain(struct Session *session)
     Counters_begin(&session->counters, session->timeline);
     ThreadTraces_visit(&session->engine->traces, drain_trace, session);
     reclaim(session);
+    Recorder_turn(session);
 }
 
 void Collect_release(struct Session *session)
@@ -105,11 +116,19 @@ void Collect_release(struct Session *session)
     session->engine->traces.overflow = (struct RingOverflow){0};
 }
 
+// After `draining`, for which others wait.
+static void flush(struct Session *session)
+{
+    if (session->timeline)
+        Timeline_flush(session->timeline, false);
+}
+
 void Collect_drain(struct Session *session)
 {
     pthread_mutex_lock(&session->draining);
     drain(session);
     pthread_mutex_unlock(&session->draining);
+    flush(session);
 }
 
 void Collect_build(struct Session *session)
@@ -122,6 +141,7 @@ void Collect_build(struct Session *session)
     drain(session);
     snapshot = Builder_snapshot(session);
     pthread_mutex_unlock(&session->draining);
+    flush(session);
     session->collected_s = Now_s(CLOCK_MONOTONIC);
     if (!snapshot) // memory is out: the one before stays
         return;
@@ -139,10 +159,43 @@ static void rest(struct Session *session)
         Publish_trim(&session->publish);
 }
 
+// Nothing is due but the recording, which is written more often than the rest
+// is looked at.
+static bool is_between(struct Session *session)
+{
+    double now = Now_s(CLOCK_MONOTONIC);
+
+    if (session->recording && now - session->looked_s < LOOK_S &&
+        Details_pause_ms(&session->details, 1))
+        return true;
+    session->looked_s = now;
+    return false;
+}
+
+// Has the program done something since this was asked last?
+static bool has_run(struct Session *session)
+{
+    struct Counting *counting = &session->engine->counting;
+    uint64_t head = atomic_load(&counting->ring.head);
+    uint64_t alone = Counter_get(&counting->alone);
+    bool ran = atomic_exchange(&session->sampled, false) ||
+               head != session->followed || alone != session->followed_alone;
+
+    session->followed = head;
+    session->followed_alone = alone;
+    session->idle_turns = ran ? 0 : session->idle_turns + 1;
+    return ran;
+}
+
 static void turn(void *context, bool wanted)
 {
     struct Session *session = context;
 
+    if (!wanted && is_between(session)) {
+        if (has_run(session))
+            Collect_drain(session);
+        return;
+    }
     if (session->config.each_turn)
         session->config.each_turn(session);
     if (wanted)
@@ -155,7 +208,14 @@ static void turn(void *context, bool wanted)
 
 static unsigned pause_ms(void *context, unsigned most)
 {
-    return Details_pause_ms(&((struct Session *)context)->details, most);
+    struct Session *session = context;
+
+    // In a program that does nothing the next hit wakes us up.
+    if (session->recording && most > RECORDER_PAUSE_MS &&
+        !(session->idle_turns >= IDLE_TURNS &&
+          HitRing_sleep(&session->engine->counting.ring, session->followed)))
+        most = RECORDER_PAUSE_MS;
+    return Details_pause_ms(&session->details, most);
 }
 
 void Collect_init(struct Session *session)

@@ -2,20 +2,10 @@
 // See exports.h.
 #include "tracer/session/exports.h"
 #include "ipc/base/heap.h"
-#include "ipc/base/now.h"
 #include "tracer/base/rcu.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/profiles.h"
 #include "tracer/session/requests.h"
-
-// CLOCK_BOOTTIME at a moment of CLOCK_REALTIME, as the two are now; 0: earlier.
-static uint64_t boot_time_of(uint64_t unix_ns)
-{
-    uint64_t past = Now_ns(CLOCK_REALTIME) - unix_ns;
-    uint64_t now = Now_ns(CLOCK_BOOTTIME);
-
-    return past < now ? now - past : 0;
-}
 
 static uint64_t dark_since(const struct Code *code)
 {
@@ -24,7 +14,9 @@ static uint64_t dark_since(const struct Code *code)
 
 static struct Timeline *timeline(void *context)
 {
-    return ((struct Session *)context)->timeline;
+    const struct Session *session = context;
+
+    return session->config.profile ? NULL : session->timeline;
 }
 
 // In two passes, the first of which counts. If memory is out, none is listed.
@@ -54,20 +46,10 @@ static void list_dark(struct Registry *registry, struct PerfettoTrace *trace)
 
 static void describe(void *context, struct PerfettoTrace *trace)
 {
-    const struct Session *session = context;
-    struct Engine *engine = session->engine;
+    struct Session *session = context;
 
-    trace->command = engine->command;
-    trace->python = engine->python;
-    trace->mode = session->config.mode;
-    trace->threshold = session->config.threshold;
-    trace->start_ticks = session->start_ticks;
-    trace->start_unix_ns = session->start_unix_ns;
-    trace->start_boot_ns = boot_time_of(session->start_unix_ns);
-    trace->hz = Clock_hz(&engine->clock);
-    trace->opcodes = &engine->opcodes;
-    trace->dark_ticks = Clock_read(&engine->clock);
-    list_dark(engine->registry, trace);
+    Session_describe(session, trace);
+    list_dark(session->engine->registry, trace);
 }
 
 static int profile(void *context, const char *path, struct Bytes *out)

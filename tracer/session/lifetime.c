@@ -8,6 +8,7 @@
 #include "tracer/session/exports.h"
 #include "tracer/session/listings.h"
 #include "tracer/session/profiles.h"
+#include "tracer/session/recorder.h"
 #include "tracer/session/requests.h"
 
 #include <errno.h>
@@ -58,12 +59,15 @@ static void keep_sample(void *context, const struct FlameSample *sample,
     struct TimelineSample kept = {.ticks = ticks,
                                   .tid = tid,
                                   .in_c = sample->in_c,
+                                  .cpu_ns = sample->cpu_ns,
                                   .path = sample->path,
                                   .depth = sample->depth};
 
     if (ticks == UINT64_MAX) // observed, now, without a timer
         kept.ticks = Clock_read(&session->engine->clock);
     SampleTrack_add(&session->samples, session->timeline, &kept);
+    atomic_store(&session->sampled, true);
+    HitRing_wake(&session->engine->counting.ring);
 }
 
 static int start_threads(struct Session *session, char *why, size_t why_size)
@@ -109,11 +113,15 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
 
 // Where the default folder does not do, the timeline forgets its oldest part
 // instead; a folder that was asked for is an error.
-static int open_spill(struct Session *session, char *why, size_t why_size)
+static int open_files(struct Session *session, char *why, size_t why_size)
 {
     const struct Config *config = &session->config;
     int error = 0;
 
+    if (config->record)
+        Recorder_start(session);
+    if (session->recording)
+        return 0;
     if (*config->spill)
         error = Timeline_spill_to(session->timeline, config->spill);
     if (!error || !config->spill_asked)
@@ -150,12 +158,12 @@ int Session_start(struct Session **result, struct Engine *engine,
     session->start_unix_ns =
         engine->clock.start_unix_ns +
         (uint64_t)(1e9 * Clock_seconds(&engine->clock, session->start_ticks));
-    if (config->timeline) {
+    if (config->timeline || (config->profile && config->record)) {
         session->timeline = Timeline_new(config->timeline_limit);
         engine->rearmed = Ring_new(NULL);
         if (!session->timeline || !engine->rearmed)
             goto fail;
-        error = open_spill(session, why, why_size);
+        error = open_files(session, why, why_size);
         if (error)
             goto fail;
     }
@@ -211,6 +219,7 @@ void Session_free(struct Session *session)
         return;
     Export_release(&session->export);
     Collect_release(session);
+    Recorder_release(session);
     Publish_set(&session->publish, NULL);
     Roll_release(&session->roll);
     RowLog_release(&session->rows);

@@ -360,6 +360,8 @@ static const char *kind_of(const char *path)
 {
     if (FileKind_of(path).content == FILE_PAGE)
         return "flame graph";
+    if (FileKind_of(path).content == FILE_RECORDING)
+        return "recording";
     return FileKind_is_profile(path) ? "sampled stacks" : "timeline";
 }
 
@@ -373,6 +375,14 @@ static void put_timeline(struct Bytes *out,
     Text_clean(path, sizeof path, timeline->path, true);
     if (FileKind_is_profile(timeline->path)) {
         Figure_print(out, "  %s: %s\n", kind_of(timeline->path), path);
+        return;
+    }
+    if (FileKind_of(timeline->path).content == FILE_RECORDING) {
+        Figure_print(out,
+                     "  recording: %s, %s\n"
+                     "            ocular convert makes a timeline or a profile "
+                     "of it\n",
+                     path, Figure_bytes((double)timeline->bytes).text);
         return;
     }
     Figure_print(out, "  timeline: %s\n", path);

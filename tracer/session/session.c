@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Requests of any thread to a session that runs. See session.h.
 #include "tracer/session/session.h"
+#include "ipc/base/now.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -48,24 +49,56 @@ const char *Session_sampler_trouble(const struct Session *session)
     return NULL;
 }
 
-bool Session_describe_forgotten(const struct Session *session, char *out,
-                                size_t size)
+void Session_describe_missing(const struct Session *session, char *out,
+                              size_t size)
 {
-    const char *folder = session->config.spill;
-    uint64_t count;
-    int why;
+    const struct Config *config = &session->config;
+    uint64_t count = 0;
+    int why = 0;
 
     *out = '\0';
-    if (!session->timeline || !*folder)
-        return false;
-    count = Timeline_forgotten(session->timeline, &why);
-    if (count)
+    if (session->timeline)
+        count = Timeline_forgotten(session->timeline, &why);
+    if (session->recording_error)
+        why = session->recording_error;
+    if (count && *config->spill && session->config.timeline)
         snprintf(out, size,
                  "%" PRIu64
                  " events of the timeline are lost: its memory was "
                  "full, and no more went to a file in %s (timeline_spill): %s",
-                 count, folder, why ? strerror(-why) : "too long a list of it");
-    return count;
+                 count, config->spill,
+                 why ? strerror(-why) : "too long a list of it");
+    else if (why)
+        snprintf(out, size,
+                 "the recording, which a killed program leaves, could not be "
+                 "written: %s",
+                 strerror(-why));
+}
+
+// CLOCK_BOOTTIME at a moment of CLOCK_REALTIME, as the two are now; 0: earlier.
+static uint64_t boot_time_of(uint64_t unix_ns)
+{
+    uint64_t past = Now_ns(CLOCK_REALTIME) - unix_ns;
+    uint64_t now = Now_ns(CLOCK_BOOTTIME);
+
+    return past < now ? now - past : 0;
+}
+
+void Session_describe(const struct Session *session,
+                      struct PerfettoTrace *trace)
+{
+    struct Engine *engine = session->engine;
+
+    trace->command = engine->command;
+    trace->python = engine->python;
+    trace->mode = session->config.mode;
+    trace->threshold = session->config.threshold;
+    trace->start_ticks = session->start_ticks;
+    trace->start_unix_ns = session->start_unix_ns;
+    trace->start_boot_ns = boot_time_of(session->start_unix_ns);
+    trace->hz = Clock_hz(&engine->clock);
+    trace->opcodes = &engine->opcodes;
+    trace->dark_ticks = Clock_read(&engine->clock);
 }
 
 double Session_age_s(const struct Session *session)

@@ -35,6 +35,7 @@ struct Config {
     bool spill_asked;      // an error if that does not do
     char output[PATH_MAX];
     bool profile; // its ending is a profile's: that is written, no timeline
+    bool record;  // there is a recording (recorder.h) until that is written
     bool serve;
     bool sampler; // false: hooks alone
     int signal;   // that samples come by; 0: any that is free, -1: none
@@ -50,9 +51,15 @@ struct Session {
     struct Engine *engine;
     uint64_t start_ticks;
     uint64_t start_unix_ns;
-    struct Timeline *timeline;  // NULL: not wanted
-    struct SampleTrack samples; // the sampler's thread's
-    struct Sampler *sampler;    // NULL: no shares
+    // NULL: not wanted. With config.profile it has samples, and no thread's
+    // events, and is only recorded.
+    struct Timeline *timeline;
+    struct Recording *recording; // NULL: none; the timeline writes it
+    struct RecordingHead head;   // of that; the collector's
+    int recording_error;         // 0, or -errno: why there is none
+    bool keeps_recording;        // when the session is freed
+    struct SampleTrack samples;  // the sampler's thread's
+    struct Sampler *sampler;     // NULL: no shares
     struct FlameTable *stacks; // of the run, once the sampler has gone; or NULL
     bool sampler_refused;      // one was wanted
     struct Server *server;     // NULL: not serving; or config.persistent's
@@ -63,8 +70,12 @@ struct Session {
     struct Collector collector;
     pthread_mutex_t draining; // one at a time, of Collect_drain
     pthread_mutex_t tracks;   // after it: who empties rings into the timeline
-    double collected_s;       // when the newest snapshot was built; the
-                              // collector's
+    double collected_s;       // when the newest snapshot was built, and
+    double looked_s;          // whether anything else was due,
+    uint64_t followed;        // and the head of the ring of hits then,
+    uint64_t followed_alone;  // what had come past it,
+    unsigned idle_turns;  // and turns without either; all four the collector's
+    _Atomic bool sampled; // a sample has come since
     struct Counters counters; // under `draining`
     struct Publish publish;
     struct Export export;
@@ -94,10 +105,14 @@ uint64_t Session_second_hits(const struct Session *session);
 // Why there are no shares of the window, though they are wanted: in words.
 // NULL: there are. Any thread.
 const char *Session_sampler_trouble(const struct Session *session);
-// Describes the events that the timeline has forgotten although a file was to
-// take them. False: there are none. Any thread.
-bool Session_describe_forgotten(const struct Session *session, char *out,
-                                size_t size);
+// Describes what the timeline has forgotten although a file was to take it, or
+// else why there is no whole recording. "": nothing. Any thread.
+void Session_describe_missing(const struct Session *session, char *out,
+                              size_t size);
+// Fills in all that a file says of the run, but for the functions that are
+// dark. Any thread.
+void Session_describe(const struct Session *session,
+                      struct PerfettoTrace *trace);
 // s since it was started. Any thread.
 double Session_age_s(const struct Session *session);
 // Has a fresh snapshot built and waits for it, or gives up after two seconds

@@ -6,17 +6,24 @@
 #ifndef OCULAR_TRACER_TIMELINE_CHUNK_H
 #define OCULAR_TRACER_TIMELINE_CHUNK_H
 
-#include "tracer/timeline/spill.h"
+#include "tracer/timeline/recording.h"
 #include "tracer/timeline/view.h"
 
-#define CHUNK_EVENTS 4092u // 64 KiB with what the heap puts before them
+// 64 KiB with what the heap puts before them, and in a file with the header and
+// the calls that are open.
+#define CHUNK_EVENTS 4080u
 
 struct Chunk {
     struct TimelineChunk shown; // first: views point to it
     _Atomic unsigned references;
     size_t room;                      // events it has memory for
     size_t full;                      // events it may grow to
-    uint64_t first_ticks, last_ticks; // of events that are in a file
+    uint64_t first_ticks, last_ticks; // of events that are in a file alone
+    uint64_t sequence;                // of its thread's
+    struct Recording *recording;      // that it has been written to; or NULL
+    struct RecordingSlot slot;        // where, and how much of it:
+    size_t saved;                     // events,
+    uint64_t saved_ticks;             // and when the newest of them was
     struct Event *events;
     struct OpenCall *open;
     struct Chunk *next; // the thread's next newer one
@@ -27,10 +34,13 @@ struct Chunk *Chunk_new(unsigned number, const struct OpenCall *open,
                         size_t open_count, size_t room);
 int Chunk_grow(struct Chunk *chunk); // 0 or -ENOMEM
 void Chunk_fit(struct Chunk *chunk); // gives back the room it does not use
-// One with the same events, which are in the file now; it does not grow. 0 or
-// -errno, as Spill_write's.
-int Chunk_spill(const struct Chunk *chunk, struct Spill *spill,
-                struct Chunk **copy);
+// Writes what is not in the file yet. 0 or -errno, as Recording_append's.
+int Chunk_save(struct Chunk *chunk, struct Recording *recording,
+               const struct TimelineThread *thread);
+// The same; then *copy has the same events, which are in the file alone, and
+// does not grow.
+int Chunk_spill(struct Chunk *chunk, struct Recording *recording,
+                const struct TimelineThread *thread, struct Chunk **copy);
 void Chunk_get(struct Chunk *chunk);
 void Chunk_put(struct Chunk *chunk); // frees it with the last reference
 size_t Chunk_bytes(const struct Chunk *chunk);
@@ -38,7 +48,7 @@ uint64_t Chunk_first_ticks(const struct Chunk *chunk); // 0 when empty
 uint64_t Chunk_last_ticks(const struct Chunk *chunk);  // 0 when empty
 static inline bool Chunk_is_spilled(const struct Chunk *chunk)
 {
-    return chunk->shown.spill;
+    return chunk->shown.file;
 }
 
 #endif

@@ -10,7 +10,7 @@
 struct EventBuffer {
     uint8_t *bytes;
     size_t room;
-    bool read; // of a file, and whole
+    const struct OpenCall *open; // of a file's chunk that was read whole
 };
 
 // A chunk's events: where they are, or in the buffer. NULL: they cannot be read

@@ -17,8 +17,7 @@
 
 #define STACK_BYTES (512u << 10)
 #define MAX_DRAINS 100
-#define TRIAL 0.1  // of the time that there is: then it is judged by its speed
-#define MARGIN 0.7 // of the time that is left is used for a part of the events
+#define TRIAL 0.1 // of the time that there is: then it is judged by its speed
 
 void Export_init(struct Export *export, const struct ExportSource *source)
 {
@@ -76,6 +75,8 @@ static int claim(struct Export *export, const char *path, bool background)
 
     if (FileKind_of(path).content == FILE_PAGE)
         return -EINVAL;
+    if (FileKind_of(path).content == FILE_RECORDING)
+        return -EOPNOTSUPP;
     if (!FileKind_is_profile(path) &&
         !export->source.timeline(export->source.context))
         return -ENODATA;
@@ -120,9 +121,8 @@ struct Job {
     struct NameQuery query;
     struct Export *export;
     const struct ExportWatch *watch; // NULL: nobody watches
-    struct ExportLimit *limit;       // NULL: there is none
-    uint64_t began_ns, try_ns;       // the writing, and the newest try
-    double done;                     // of it, 0..1, when it was late
+    double seconds;                  // that it may take; 0: there is no limit
+    uint64_t began_ns;
     bool late;
     bool background, overwrite;
     int descriptor;  // 0: the path says where
@@ -143,25 +143,13 @@ static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
     return NameQuery_find(&job->query, id, name);
 }
 
-static double seconds_since(uint64_t ns)
-{
-    return (double)(Now_ns(CLOCK_MONOTONIC) - ns) / 1e9;
-}
-
-// The time that there is for the newest try; 0: as long as it takes.
-static double time_for_try(const struct Job *job)
-{
-    double before = (double)(job->try_ns - job->began_ns) / 1e9;
-
-    return job->limit->seconds > 0 ? job->limit->seconds - before : 0;
-}
-
-// Will what is being written not be through in time?
+// Will it not be through in time?
 static bool is_late(const struct Job *job, double done)
 {
-    double spent = seconds_since(job->try_ns), most = time_for_try(job);
+    double spent = (double)(Now_ns(CLOCK_MONOTONIC) - job->began_ns) / 1e9;
+    double most = job->seconds;
 
-    return job->limit->seconds > 0 &&
+    return most > 0 &&
            (spent > most || (spent > TRIAL * most && spent > done * most));
 }
 
@@ -170,12 +158,10 @@ static bool report_progress(void *context, double done, uint64_t bytes)
     struct Job *job = context;
     struct Export *export = job->export;
 
-    if (job->limit && is_late(job, done)) {
+    if (is_late(job, done)) {
         job->late = true;
-        job->done = done;
         return false;
     }
-
     if (job->background) {
         const struct Message message = {
             .type = MESSAGE_REPLY,
@@ -190,51 +176,6 @@ static bool report_progress(void *context, double done, uint64_t bytes)
     if (job->watch && !job->watch->progress(job->watch->context, done, bytes))
         return false;
     return !atomic_load_explicit(&export->cancel, memory_order_relaxed);
-}
-
-static double count_events(const struct TimelineView *view)
-{
-    double count = 0;
-    size_t i;
-
-    for (i = 0; i < view->chunk_count; i++)
-        count += (double)view->chunks[i]->event_count;
-    return count;
-}
-
-// How much of what was tried is to be tried next; 0: give up.
-static double next_part(const struct Job *job, int error)
-{
-    double speed = job->done / seconds_since(job->try_ns);
-    double left = job->limit->seconds - seconds_since(job->began_ns);
-
-    if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG)
-        return 0.5;
-    if (error != -ECANCELED || !job->late || left <= 0)
-        return 0;
-    return MARGIN * speed * left;
-}
-
-// All of it or, where there is not time or room for that, as much of the newest
-// as there is, as far as can be foreseen. 0 or -errno.
-static int write_what_fits(struct Job *job, struct PerfettoTrace *trace,
-                           struct TimelineView *view, const char *path,
-                           struct PerfettoResult *result)
-{
-    double all = count_events(view), count = all, part;
-    int error = Perfetto_write(trace, path, result);
-
-    while (error && job->limit && (part = next_part(job, error)) > 0) {
-        TimelineView_keep_newest(view, part);
-        if (count_events(view) == count)
-            break; // nothing of it can go
-        count = count_events(view);
-        job->limit->part = count / all;
-        job->late = false;
-        job->try_ns = Now_ns(CLOCK_MONOTONIC);
-        error = Perfetto_write(trace, path, result);
-    }
-    return error == -ECANCELED && job->late ? -ETIMEDOUT : error;
 }
 
 static int write_profile(struct Export *export, const char *path,
@@ -285,7 +226,9 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
     if (view) {
         trace.view = view;
         NameQuery_init(&job->query, source->names, source->registry);
-        error = write_what_fits(job, &trace, view, path, result);
+        error = Perfetto_write(&trace, path, result);
+        if (error == -ECANCELED && job->late)
+            error = -ETIMEDOUT;
         NameQuery_release(&job->query);
         TimelineView_free(view);
     }
@@ -294,13 +237,13 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
 }
 
 int Export_write(struct Export *export, const char *path, bool overwrite,
-                 const struct ExportWatch *watch, struct ExportLimit *limit,
+                 const struct ExportWatch *watch, double seconds,
                  struct PerfettoResult *result)
 {
     struct Job job = {
         .export = export,
         .watch = watch,
-        .limit = limit,
+        .seconds = seconds,
         .overwrite = overwrite,
         .began_ns = Now_ns(CLOCK_MONOTONIC),
     };
@@ -309,9 +252,6 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
 
     if (error)
         return error;
-    job.try_ns = job.began_ns;
-    if (limit)
-        limit->part = 1;
     if (!overwrite && Output_is_taken(path))
         error = -EEXIST;
     else

@@ -33,13 +33,6 @@ struct ExportSource {
                    const struct Message *message);
 };
 
-// That the newest part may be written where there is not time or room for all.
-struct ExportLimit {
-    double seconds; // that it may take; 0: as long as it takes. The watch may
-                    // change it.
-    double part;    // of the events, 0..1, that is in the file: the answer
-};
-
 // Called about every 50 ms on the writing thread, which holds no lock: how much
 // is done, 0..1, and the bytes of the file so far. False cancels.
 struct ExportWatch {
@@ -71,11 +64,12 @@ void Export_close(struct Export *export);
 void Export_release(struct Export *export);
 // 0 or -errno: -ENODATA no timeline is kept, -ENOTSUP nothing is sampled,
 // -EBUSY another export runs, -EEXIST the file is there and overwrite is false,
-// -ECANCELED cancelled, -ETIMEDOUT not even a part could be written in time
-// (then no file is left). Blocks for as long as writing takes; not with the
-// interpreter's lock. `watch` and `limit` may be NULL.
+// -ECANCELED cancelled, -ETIMEDOUT it would take longer than so many seconds
+// (0: it may take as long as it takes), -EOPNOTSUPP a recording cannot be made
+// of it. No file is left then. Blocks; not with the interpreter's lock. `watch`
+// may be NULL.
 int Export_write(struct Export *export, const char *path, bool overwrite,
-                 const struct ExportWatch *watch, struct ExportLimit *limit,
+                 const struct ExportWatch *watch, double seconds,
                  struct PerfettoResult *result);
 // Starts it in the background, to a file that the viewer has opened (a copy of
 // the descriptor is taken) and calls `name`; answers the viewer, with progress,

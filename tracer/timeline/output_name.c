@@ -5,6 +5,7 @@
 #include "tracer/base/output.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static void number_name(const char *output, unsigned number,
@@ -25,6 +26,25 @@ void OutputName_own(const char *output, char path[PATH_MAX])
         snprintf(path, PATH_MAX, "%s", output);
     else
         number_name(output, 1, path);
+}
+
+void OutputName_recording(const char *output, const char *folder,
+                          unsigned number, char path[PATH_MAX])
+{
+    size_t stem = FileKind_of(output).stem;
+    const char *slash = strrchr(output, '/');
+    size_t begin = *folder && slash ? (size_t)(slash - output) + 1 : 0;
+    char pid[16], tag[16] = "";
+    int size = snprintf(pid, sizeof pid, ".%d", (int)getpid());
+
+    // A child's own output has its number already.
+    if (stem > begin + (size_t)size &&
+        !strncmp(output + stem - size, pid, (size_t)size))
+        stem -= (size_t)size;
+    if (number > 1)
+        snprintf(tag, sizeof tag, ".%u", number);
+    snprintf(path, PATH_MAX, "%s%s%.*s%s%s.ocular", folder, *folder ? "/" : "",
+             (int)(stem - begin), output + begin, pid, tag);
 }
 
 void OutputName_choose(const char *output, char path[PATH_MAX])

@@ -11,4 +11,9 @@ void OutputName_choose(const char *output, char path[PATH_MAX]);
 // `output` with the pid in it: a child's own.
 void OutputName_own(const char *output, char path[PATH_MAX]);
 
+// That of the recording until then: in `folder`, or beside the output if that
+// is "".
+void OutputName_recording(const char *output, const char *folder,
+                          unsigned number, char path[PATH_MAX]);
+
 #endif

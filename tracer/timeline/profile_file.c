@@ -27,6 +27,7 @@ int ProfileFile_write(const struct Profile *profile, enum FileContent content,
     case FILE_JSON:
     case FILE_PFTRACE:
     case FILE_PAGE:
+    case FILE_RECORDING:
         return -EINVAL;
     }
     return out->error;

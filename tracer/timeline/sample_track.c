@@ -8,12 +8,19 @@ static struct Event frame_event(uint64_t ticks, size_t depth, uint32_t id)
                           (uint64_t)depth << 32 | id};
 }
 
+#define DEPTH_BITS 9 // and above those microseconds, and the last bit
+#define MOST_US ((UINT64_C(1) << 22) - 1)
+
 static struct Event sample_event(const struct TimelineSample *sample,
                                  size_t depth)
 {
+    double us = sample->cpu_ns / 1e3;
+    uint64_t weight = us < (double)MOST_US ? (uint64_t)us : MOST_US;
+
     return (struct Event){Event_when(sample->ticks, EVENT_SAMPLE),
-                          (uint64_t)depth << 32 | (uint64_t)sample->in_c << 63 |
-                              (uint32_t)sample->tid};
+                          (uint64_t)sample->in_c << 63 |
+                              weight << (32 + DEPTH_BITS) |
+                              (uint64_t)depth << 32 | (uint32_t)sample->tid};
 }
 
 void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
@@ -41,7 +48,7 @@ void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
 bool SampleReader_take(struct SampleReader *reader, const struct Event *event,
                        struct TimelineSample *sample)
 {
-    size_t depth = (size_t)(event->what >> 32 & 0x7fffffff);
+    size_t depth = (size_t)(event->what >> 32 & ((1u << DEPTH_BITS) - 1));
 
     if (Event_kind(event) == EVENT_FRAME && depth < SAMPLE_TRACK_DEPTH) {
         reader->whole |= depth == 0;
@@ -50,10 +57,12 @@ bool SampleReader_take(struct SampleReader *reader, const struct Event *event,
     if (Event_kind(event) != EVENT_SAMPLE || depth > SAMPLE_TRACK_DEPTH ||
         (!reader->whole && depth))
         return false;
-    *sample = (struct TimelineSample){.ticks = Event_ticks(event),
-                                      .tid = (pid_t)(uint32_t)event->what,
-                                      .in_c = event->what >> 63,
-                                      .path = reader->path,
-                                      .depth = depth};
+    *sample = (struct TimelineSample){
+        .ticks = Event_ticks(event),
+        .tid = (pid_t)(uint32_t)event->what,
+        .in_c = event->what >> 63,
+        .cpu_ns = 1e3 * (double)(event->what >> (32 + DEPTH_BITS) & MOST_US),
+        .path = reader->path,
+        .depth = depth};
     return true;
 }

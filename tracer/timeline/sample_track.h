@@ -22,7 +22,8 @@ struct SampleTrack {
 struct TimelineSample {
     uint64_t ticks;
     pid_t tid;
-    bool in_c; // in a C function that the innermost has called
+    bool in_c;     // in a C function that the innermost has called
+    double cpu_ns; // CPU time that it stands for; up to 4 s are kept
     const uint32_t *path;
     size_t depth;
 };

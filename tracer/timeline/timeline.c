@@ -19,9 +19,12 @@ struct Timeline {
     struct Track *first;  // in order of the threads' numbers
     struct Track *last;
     size_t track_count;
-    struct Spill *spill;          // NULL: what has no room is forgotten
-    int spill_error;              // -errno of the last that did not fit there
-    size_t spilled;               // chunks that are in it
+    struct Recording *recording;  // NULL: what has no room is forgotten
+    bool saves;                   // each event is written to it
+    bool spills;                  // it takes events that leave memory
+    int error;                    // -errno of the last that did not fit there
+    struct RecordingNames names;  // of what is written to it
+    size_t spilled;               // chunks that are in it alone
     size_t ended;                 // tracks whose thread has ended
     struct EvictionHeap eviction; // tracks with a chunk that may leave memory
     const struct Track *busy;     // being drained: its newest chunk is in use
@@ -42,11 +45,17 @@ struct Timeline *Timeline_new(size_t limit_bytes)
 
 int Timeline_spill_to(struct Timeline *timeline, const char *folder)
 {
-    int error;
+    timeline->recording = Recording_new_unnamed(folder, &timeline->error);
+    timeline->spills = timeline->recording;
+    return timeline->error;
+}
 
-    timeline->spill = Spill_new(folder, &error);
-    timeline->spill_error = error;
-    return error;
+void Timeline_record_to(struct Timeline *timeline, struct Recording *recording,
+                        bool spills)
+{
+    timeline->recording = recording;
+    timeline->saves = true;
+    timeline->spills = spills;
 }
 
 void Timeline_free(struct Timeline *timeline)
@@ -55,14 +64,15 @@ void Timeline_free(struct Timeline *timeline)
 
     if (!timeline)
         return;
-    if (timeline->spill)
-        Spill_end(timeline->spill);
+    if (timeline->recording)
+        Recording_end(timeline->recording);
     for (track = timeline->first; track; track = next) {
         next = track->next;
         Track_free(track);
     }
-    if (timeline->spill)
-        Spill_put(timeline->spill);
+    if (timeline->recording)
+        Recording_put(timeline->recording);
+    RecordingNames_release(&timeline->names);
     EvictionHeap_release(&timeline->eviction);
     pthread_mutex_destroy(&timeline->mutex);
     Heap_free(timeline);
@@ -70,8 +80,8 @@ void Timeline_free(struct Timeline *timeline)
 
 void Timeline_abandon(struct Timeline *timeline)
 {
-    if (timeline->spill)
-        Spill_abandon(timeline->spill);
+    if (timeline->recording)
+        Recording_abandon(timeline->recording);
 }
 
 // --- Tracks: mutex held ------------------------------------------------------
@@ -155,11 +165,11 @@ static bool spill_chunk(struct Timeline *timeline, struct Track *track)
     size_t before = track->bytes;
     int error;
 
-    if (!timeline->spill)
+    if (!timeline->spills)
         return false;
-    error = Track_spill(track, timeline->spill);
+    error = Track_spill(track, timeline->recording);
     if (error < 0) {
-        timeline->spill_error = error;
+        timeline->error = error;
         return false;
     }
     timeline->bytes -= before - track->bytes;
@@ -195,19 +205,33 @@ static void keep_limit(struct Timeline *timeline)
             continue;
         if (!track && !is_list_long(timeline))
             return; // it is what cannot leave
-        spilled = timeline->spill ? oldest_spilled(timeline) : NULL;
+        spilled = timeline->spills ? oldest_spilled(timeline) : NULL;
         if (!track && !spilled)
             return;
         forget_chunk(timeline, spilled ? spilled : track);
     }
 }
 
+static void save_chunk(struct Timeline *timeline, const struct Track *track,
+                       struct Chunk *chunk)
+{
+    int error = Chunk_save(chunk, timeline->recording, &track->shown);
+
+    timeline->error = error ? error : timeline->error;
+}
+
 static int add_event(struct Timeline *timeline, struct Track *track,
                      const struct Event *event)
 {
     size_t before = track->bytes;
+    struct Chunk *newest = track->newest;
     int error = Track_add(track, event);
 
+    if (timeline->saves) {
+        RecordingNames_see(&timeline->names, event);
+        if (newest && newest != track->newest) // it is full
+            save_chunk(timeline, track, newest);
+    }
     if (track->bytes != before) { // a new chunk, or a larger one
         timeline->bytes += track->bytes - before;
         set_age(timeline, track);
@@ -229,6 +253,14 @@ struct Track *Timeline_begin(struct Timeline *timeline, unsigned number,
     link_track(timeline, track);
     pthread_mutex_unlock(&timeline->mutex);
     return track;
+}
+
+void Timeline_name(struct Timeline *timeline, struct Track *track,
+                   const char *name)
+{
+    pthread_mutex_lock(&timeline->mutex);
+    Track_name(track, name);
+    pthread_mutex_unlock(&timeline->mutex);
 }
 
 long Timeline_drain(struct Timeline *timeline, struct Track *track,
@@ -289,6 +321,8 @@ void Timeline_end(struct Timeline *timeline, struct Track *track)
     size_t before;
 
     pthread_mutex_lock(&timeline->mutex);
+    if (timeline->saves && track->newest)
+        save_chunk(timeline, track, track->newest);
     before = track->bytes;
     Track_end(track);
     timeline->ended++;
@@ -297,6 +331,58 @@ void Timeline_end(struct Timeline *timeline, struct Track *track)
         drop_track(timeline, track);
     keep_limit(timeline);
     pthread_mutex_unlock(&timeline->mutex);
+}
+
+void Timeline_save(struct Timeline *timeline, struct Track *track)
+{
+    pthread_mutex_lock(&timeline->mutex);
+    if (!track)
+        track = timeline->own;
+    if (timeline->saves && track && track->newest)
+        save_chunk(timeline, track, track->newest);
+    pthread_mutex_unlock(&timeline->mutex);
+}
+
+void Timeline_save_run(struct Timeline *timeline, struct RecordingHead *head,
+                       const struct RecordingSource *source)
+{
+    struct RecordingWanted wanted;
+    int error;
+
+    if (!timeline->saves)
+        return;
+    Timeline_save(timeline, NULL);
+    pthread_mutex_lock(&timeline->mutex);
+    head->forgotten = timeline->forgotten;
+    head->lost = timeline->lost;
+    head->whole_ticks = timeline->whole_ticks;
+    Recording_put_head(timeline->recording, head);
+    wanted = RecordingNames_take(&timeline->names);
+    pthread_mutex_unlock(&timeline->mutex);
+    // Without the mutex: finding a name takes other locks.
+    error = RecordingNames_write(&timeline->names, timeline->recording, source,
+                                 &wanted);
+    pthread_mutex_lock(&timeline->mutex);
+    RecordingNames_give_back(&timeline->names, &wanted);
+    timeline->error = error ? error : timeline->error;
+    pthread_mutex_unlock(&timeline->mutex);
+}
+
+void Timeline_flush(struct Timeline *timeline, bool waits)
+{
+    int error =
+        timeline->recording ? Recording_flush(timeline->recording, waits) : 0;
+
+    if (!error)
+        return;
+    pthread_mutex_lock(&timeline->mutex);
+    timeline->error = error;
+    pthread_mutex_unlock(&timeline->mutex);
+}
+
+size_t Timeline_waiting(const struct Timeline *timeline)
+{
+    return timeline->recording ? Recording_waiting(timeline->recording) : 0;
 }
 
 size_t Timeline_bytes(struct Timeline *timeline)
@@ -315,72 +401,24 @@ uint64_t Timeline_forgotten(struct Timeline *timeline, int *why)
 
     pthread_mutex_lock(&timeline->mutex);
     forgotten = timeline->forgotten;
-    *why = timeline->spill_error;
+    *why = timeline->error;
     pthread_mutex_unlock(&timeline->mutex);
     return forgotten;
 }
 
 // --- Views -------------------------------------------------------------------
 
-// 0 or -ENOMEM.
-static int freeze_track(struct View *view, const struct Track *track)
-{
-    struct Chunk *chunk, *copy;
-
-    View_add_thread(view, &track->shown);
-    for (chunk = track->oldest;
-         chunk && (chunk->next || Chunk_is_spilled(chunk));
-         chunk = chunk->next) {
-        Chunk_get(chunk);
-        View_add(view, chunk);
-    }
-    if (!track->newest && !track->open_count)
-        return 0;
-    copy = Track_show_newest(track);
-    if (!copy)
-        return -ENOMEM;
-    View_add(view, copy);
-    return 0;
-}
-
-static struct View *new_view(const struct Timeline *timeline)
-{
-    size_t chunks = 1;
-    const struct Track *track;
-    struct View *view;
-
-    for (track = timeline->first; track; track = track->next) {
-        const struct Chunk *chunk;
-
-        for (chunk = track->oldest; chunk; chunk = chunk->next)
-            chunks++;
-        chunks++; // open calls, all else forgotten or in the file
-    }
-    view = View_new(chunks, timeline->track_count + 1);
-    if (!view)
-        return NULL;
-    view->shown.forgotten = timeline->forgotten;
-    view->shown.whole_ticks = timeline->whole_ticks;
-    view->shown.lost = timeline->lost;
-    return view;
-}
-
 struct TimelineView *Timeline_freeze(struct Timeline *timeline)
 {
-    const struct Track *track;
     struct View *view;
-    int error = 0;
 
     pthread_mutex_lock(&timeline->mutex);
-    view = new_view(timeline);
-    for (track = timeline->first; view && !error && track; track = track->next)
-        error = freeze_track(view, track);
-    pthread_mutex_unlock(&timeline->mutex);
-    if (!view)
-        return NULL;
-    if (error) {
-        TimelineView_free(&view->shown);
-        return NULL;
+    view = View_freeze(timeline->first, timeline->track_count);
+    if (view) {
+        view->shown.forgotten = timeline->forgotten;
+        view->shown.whole_ticks = timeline->whole_ticks;
+        view->shown.lost += timeline->lost;
     }
-    return &view->shown;
+    pthread_mutex_unlock(&timeline->mutex);
+    return view ? &view->shown : NULL;
 }

@@ -20,8 +20,13 @@ struct Track *Track_new(unsigned number, pid_t tid, const char *name)
     track->bytes = sizeof *track;
     track->shown.number = number;
     track->shown.tid = tid;
-    snprintf(track->shown.name, sizeof track->shown.name, "%s", name);
+    Track_name(track, name);
     return track;
+}
+
+void Track_name(struct Track *track, const char *name)
+{
+    snprintf(track->shown.name, sizeof track->shown.name, "%s", name);
 }
 
 void Track_free(struct Track *track)
@@ -55,6 +60,7 @@ static int make_room(struct Track *track)
                       chunk ? CHUNK_EVENTS : FIRST_EVENTS);
     if (!chunk)
         return -ENOMEM;
+    chunk->sequence = track->chunks++;
     track->bytes += Chunk_bytes(chunk);
     if (track->newest)
         track->newest->next = chunk;
@@ -124,10 +130,10 @@ struct Chunk *Track_resident(const struct Track *track)
     return track->spilled ? track->spilled->next : track->oldest;
 }
 
-int Track_spill(struct Track *track, struct Spill *spill)
+int Track_spill(struct Track *track, struct Recording *recording)
 {
     struct Chunk *chunk = Track_resident(track), *copy;
-    int error = Chunk_spill(chunk, spill, &copy);
+    int error = Chunk_spill(chunk, recording, &track->shown, &copy);
 
     if (error)
         return error;

@@ -19,6 +19,7 @@ struct Track {
     uint64_t ring_lost; // the ring's own count, when last drained
     uint64_t marked;    // of these, by EVENT_LOST events
     uint64_t dropped;   // by us, memory being out
+    uint64_t chunks;    // that were made
     size_t bytes;       // of all this
     bool ended;         // nothing more is coming
 
@@ -32,6 +33,7 @@ struct Track {
 // NULL: memory.
 struct Track *Track_new(unsigned number, pid_t tid, const char *name);
 void Track_free(struct Track *track);
+void Track_name(struct Track *track, const char *name);
 // 0 or -ENOMEM.
 int Track_add(struct Track *track, const struct Event *event);
 // Its thread has ended: gives back memory that only more events would need.
@@ -39,7 +41,7 @@ void Track_end(struct Track *track);
 // The oldest chunk whose events are in memory, or NULL.
 struct Chunk *Track_resident(const struct Track *track);
 // Moves that one's events to the file. 0 or -errno, as Chunk_spill's.
-int Track_spill(struct Track *track, struct Spill *spill);
+int Track_spill(struct Track *track, struct Recording *recording);
 // Drops the oldest chunk.
 void Track_forget(struct Track *track);
 // For a view: the newest chunk as it is now, and a mark of what was lost since;

@@ -17,16 +17,17 @@ struct OpenCall {
     uint64_t ticks; // when it was entered
 };
 
-struct Spill;
+struct Recording;
 
 struct TimelineChunk {           // immutable once it is in a view
     unsigned thread;             // its number
     const struct OpenCall *open; // outermost first
     size_t open_count;
     const struct Event *events;
-    struct Spill *spill; // NULL, or the file that both are in, one behind the
-                         // other
-    uint64_t at;
+    struct Recording *file; // NULL, or the one that both are in, one behind the
+                            // other, the events as event_code.h has them:
+    uint64_t at;            // where,
+    size_t size;            // and how many bytes
     size_t event_count;
 };
 

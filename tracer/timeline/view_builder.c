@@ -3,7 +3,7 @@
 #include "tracer/timeline/view_builder.h"
 #include "ipc/base/heap.h"
 
-#include <stdlib.h>
+#include <errno.h>
 
 struct View *View_new(size_t chunks, size_t threads)
 {
@@ -43,71 +43,48 @@ void View_add(struct View *view, struct Chunk *chunk)
         view->shown.last_ticks = Chunk_last_ticks(chunk);
 }
 
-// Newest first.
-static int compare_chunks(const void *a, const void *b)
+// 0 or -ENOMEM.
+static int freeze_track(struct View *view, const struct Track *track)
 {
-    uint64_t left = Chunk_last_ticks(*(struct Chunk *const *)a);
-    uint64_t right = Chunk_last_ticks(*(struct Chunk *const *)b);
+    struct Chunk *chunk, *copy;
 
-    return left < right ? 1 : left > right ? -1 : 0;
-}
-
-// The newest tick of what goes, so that `part` of the events is newer.
-static uint64_t cut_of(const struct View *view, double part)
-{
-    size_t count = view->shown.chunk_count, i;
-    struct Chunk **sorted = Heap_alloc((count + 1) * sizeof *sorted);
-    double total = 0, kept = 0;
-    uint64_t cut = 0;
-
-    if (!sorted)
+    View_add_thread(view, &track->shown);
+    for (chunk = track->oldest;
+         chunk && (chunk->next || Chunk_is_spilled(chunk));
+         chunk = chunk->next) {
+        Chunk_get(chunk);
+        View_add(view, chunk);
+    }
+    if (!track->newest && !track->open_count)
         return 0;
-    for (i = 0; i < count; i++) {
-        sorted[i] = view->chunks[i];
-        total += (double)sorted[i]->shown.event_count;
-    }
-    qsort(sorted, count, sizeof *sorted, compare_chunks);
-    for (i = 0; i < count && kept < part * total; i++)
-        kept += (double)sorted[i]->shown.event_count;
-    if (i < count)
-        cut = Chunk_last_ticks(sorted[i]);
-    Heap_free(sorted);
-    return cut;
+    copy = Track_show_newest(track);
+    if (!copy)
+        return -ENOMEM;
+    View_add(view, copy);
+    return 0;
 }
 
-static void forget_in_view(struct View *view, struct TimelineThread *thread,
-                           struct Chunk *chunk)
+struct View *View_freeze(const struct Track *first, size_t tracks)
 {
-    size_t count = chunk->shown.event_count;
+    const struct Track *track;
+    size_t chunks = 1;
+    struct View *view;
+    int error = 0;
 
-    thread->forgotten += count;
-    view->shown.forgotten += count;
-    if (Chunk_last_ticks(chunk) > view->shown.whole_ticks)
-        view->shown.whole_ticks = Chunk_last_ticks(chunk);
-    Chunk_put(chunk);
-}
+    for (track = first; track; track = track->next) {
+        const struct Chunk *chunk;
 
-void TimelineView_keep_newest(struct TimelineView *shown, double part)
-{
-    struct View *view = (struct View *)shown;
-    struct TimelineThread *thread = view->threads;
-    size_t count = shown->chunk_count, i;
-    uint64_t cut = cut_of(view, part);
-
-    shown->chunk_count = 0;
-    shown->first_ticks = shown->last_ticks = 0;
-    for (i = 0; i < count; i++) {
-        struct Chunk *chunk = view->chunks[i];
-        bool is_last = i + 1 == count ||
-                       view->chunks[i + 1]->shown.thread != chunk->shown.thread;
-
-        while (thread->number != chunk->shown.thread)
-            thread++;
-        if (is_last || Chunk_last_ticks(chunk) > cut)
-            View_add(view, chunk);
-        else
-            forget_in_view(view, thread, chunk);
+        for (chunk = track->oldest; chunk; chunk = chunk->next)
+            chunks++;
+        chunks++; // open calls, all else forgotten or in the file
     }
+    view = View_new(chunks, tracks + 1);
+    for (track = first; view && !error && track; track = track->next)
+        error = freeze_track(view, track);
+    if (!error)
+        return view;
+    TimelineView_free(&view->shown);
+    return NULL;
 }
 
 void TimelineView_free(struct TimelineView *shown)

@@ -4,7 +4,7 @@
 #ifndef OCULAR_TRACER_TIMELINE_VIEW_BUILDER_H
 #define OCULAR_TRACER_TIMELINE_VIEW_BUILDER_H
 
-#include "tracer/timeline/chunk.h"
+#include "tracer/timeline/track.h"
 
 struct View {
     struct TimelineView shown;
@@ -17,9 +17,9 @@ struct View *View_new(size_t chunks, size_t threads);
 void View_add_thread(struct View *view, const struct TimelineThread *thread);
 // Of the thread that was added last. The reference is the view's from now on.
 void View_add(struct View *view, struct Chunk *chunk);
-// Forgets the oldest events of the view, and keeps about this part of them,
-// 0..1, and each thread's newest chunk.
-void TimelineView_keep_newest(struct TimelineView *view, double part);
+// A view of so many tracks, with the gaps that are not marked yet. NULL:
+// memory is out.
+struct View *View_freeze(const struct Track *first, size_t tracks);
 void TimelineView_free(struct TimelineView *view);
 
 #endif

@@ -59,9 +59,9 @@ complete -c ocular -n __fish_is_first_arg -a enable -d 'Have all programs of thi
 complete -c ocular -n __fish_is_first_arg -a disable -d 'End that'
 complete -c ocular -n __fish_is_first_arg -a status -d 'Print which processes serve'
 complete -c ocular -n __fish_is_first_arg -a merge -d 'Put several timelines into one'
-complete -c ocular -n __fish_is_first_arg -a convert -d 'Make a flame graph of folded stacks'
+complete -c ocular -n __fish_is_first_arg -a convert -d 'Make a file of a recording or of stacks'
 complete -c ocular -n '__fish_seen_subcommand_from attach detach; and test (count (commandline -opc)) = 2' -x -a '(__ocular_pids)'
 complete -c ocular -n '__fish_seen_subcommand_from attach detach enable disable status' -f
-complete -c ocular -n '__fish_seen_subcommand_from convert' -s o -l output -r -F -d 'Where the flame graph goes'
+complete -c ocular -n '__fish_seen_subcommand_from convert' -s o -l output -r -F -d 'Where the file goes'
 complete -c ocular -n '__fish_seen_subcommand_from convert' -l unit -x -a 'samples us' -d 'What the numbers are'
 complete -c ocular -n '__fish_seen_subcommand_from merge' -s o -l output -r -F -d 'Where the timeline goes'

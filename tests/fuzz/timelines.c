@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Fuzzes the recordings of programs: any bytes as a file, or as the events,
+// names and open calls of one whose checksums are right, converted to both
+// formats of timelines and to a profile.
+#include "ipc/base/opened.h"
+#include "tests/fuzz/replay.h"
+#include "tracer/session/conversion.h"
+#include "tracer/timeline/perfetto.h"
+#include "tracer/timeline/recording_reader.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void put(int fd, const void *data, size_t size, uint64_t at)
+{
+    if (pwrite(fd, data, size, (off_t)at) != (ssize_t)size)
+        abort();
+}
+
+static void put_head(int fd)
+{
+    struct RecordingHead head = {.magic = RECORDING_MAGIC,
+                                 .version = RECORDING_VERSION,
+                                 .hz = 1e9,
+                                 .start_ticks = 1000};
+
+    head.check = RecordingHead_check(&head);
+    put(fd, &head, sizeof head, 0);
+}
+
+// A block of the next bytes, which begin with what its header says. Those that
+// are left.
+static size_t put_block(int fd, const uint8_t *data, size_t left, uint64_t at)
+{
+    uint64_t size = RECORDING_PAGE, used = data[4] + 256u * (data[5] % 16);
+    struct RecordingBlock block = {
+        .magic = RECORDING_BLOCK,
+        .at = at,
+        .kind = data[0] % 4,
+        .thread = data[1] % 4 == 3 ? TIMELINE_OWN : data[1] % 4,
+        .sequence = data[2] % 8,
+        .open_count = data[3] % 8,
+        .tid = data[1],
+        .name = "thread",
+    };
+
+    left -= 6;
+    if (used > left)
+        used = left;
+    used = used / 8 * 8;
+    while (size < used + sizeof block)
+        size *= 2;
+    block.size = size;
+    block.used = used;
+    block.data_check = Recording_check(RECORDING_SEED, data + 6, used);
+    block.check = RecordingBlock_check(&block);
+    put(fd, &block, sizeof block, at);
+    put(fd, data + 6, used, at + sizeof block);
+    return left - used;
+}
+
+static void fill(int fd, const uint8_t *data, size_t size)
+{
+    uint64_t at = RECORDING_PAGE;
+    size_t left = size - 1;
+
+    if (!(data[0] & 1)) {
+        put(fd, data + 1, left, 0);
+        return;
+    }
+    put_head(fd);
+    while (left > 6) {
+        left = put_block(fd, data + size - left, left, at);
+        at += 2 * RECORDING_PAGE;
+    }
+}
+
+static void write_to_null(struct RecordingReader *reader, const char *name)
+{
+    struct PerfettoResult result;
+    struct Opened opened;
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    Opened_note(&opened, null);
+    reader->trace.descriptor = null;
+    reader->trace.opened = &opened;
+    Perfetto_write(&reader->trace, name, &result);
+    close(null);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    int fd = memfd_create("recording", MFD_CLOEXEC);
+    struct RecordingReader reader;
+    struct Conversion conversion;
+    char path[64], why[256];
+
+    if (fd < 0)
+        abort();
+    if (size)
+        fill(fd, data, size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (RecordingReader_open(&reader, path, why, sizeof why) == 0) {
+        write_to_null(&reader, "x.json");
+        write_to_null(&reader, "x.pftrace");
+        RecordingReader_close(&reader);
+        Conversion_run(&conversion, path, "/tmp/ocular-fuzz.folded");
+        unlink("/tmp/ocular-fuzz.folded");
+    } else if (!*why) {
+        abort();
+    }
+    close(fd);
+    return 0;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Events as a recording has them: any come back, usual ones are short, and what
+// is cut off or made up does no harm.
+#include "tracer/timeline/event_code.h"
+
+#include "tests/random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT 1000u
+
+static struct Event events[COUNT], back[COUNT];
+static uint8_t code[COUNT * EVENT_CODE_MOST + 7];
+
+static void random_events(void)
+{
+    size_t i;
+
+    for (i = 0; i < COUNT; i++) {
+        unsigned shift = (unsigned)(random_u64() % 64);
+
+        events[i] = (struct Event){
+            Event_when(random_u64() >> shift,
+                       (enum EventKind)(random_u64() % EVENT_CODE_PAD)),
+            random_u64() >> random_u64() % 64};
+    }
+}
+
+// Appended in several parts, each of a multiple of eight bytes.
+static size_t write_all(void)
+{
+    uint64_t ticks = 0;
+    size_t i, part, size = 0;
+
+    for (i = 0; i < COUNT; i += part) {
+        part = 1 + random_u64() % 300;
+        if (part > COUNT - i)
+            part = COUNT - i;
+        size += EventCode_write(code + size, events + i, part, &ticks);
+        assert_int_equal(size % 8, 0);
+    }
+    return size;
+}
+
+static void any_come_back(void **state)
+{
+    unsigned round;
+
+    (void)state;
+    for (round = 0; round < 200; round++) {
+        size_t size;
+
+        random_events();
+        size = write_all();
+        assert_int_equal(EventCode_read(code, size, NULL, SIZE_MAX), COUNT);
+        assert_int_equal(EventCode_read(code, size, back, COUNT), COUNT);
+        assert_memory_equal(events, back, sizeof events);
+        assert_int_equal(EventCode_read(code, size, back, 7), 7);
+    }
+}
+
+static void usual_ones_are_short(void **state)
+{
+    uint64_t ticks = UINT64_C(1) << 50;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < COUNT; i++)
+        events[i] = (struct Event){
+            Event_when(ticks += 700, i % 2 ? EVENT_LEAVE : EVENT_ENTER),
+            Event_call(300 + i % 50, 12)};
+    ticks = 0;
+    assert_in_range(EventCode_write(code, events, COUNT, &ticks), COUNT,
+                    7 * COUNT);
+}
+
+static void cut_off_and_made_up(void **state)
+{
+    size_t size, cut, i;
+    uint8_t *copy;
+
+    (void)state;
+    random_events();
+    size = write_all();
+    for (i = 0; i < 2000; i++) {
+        cut = random_u64() % size;
+        copy = malloc(cut ? cut : 1); // whose end a sanitizer knows
+        assert_non_null(copy);
+        memcpy(copy, code, cut);
+        if (i % 2 && cut)
+            copy[random_u64() % cut] ^= (uint8_t)random_u64();
+        assert_true(EventCode_read(copy, cut, back, COUNT) <= COUNT);
+        free(copy);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_come_back),
+        cmocka_unit_test(usual_ones_are_short),
+        cmocka_unit_test(cut_off_and_made_up),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

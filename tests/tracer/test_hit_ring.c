@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The ring of hits: who sleeps until the next one.
+#include "tracer/hook/hit_ring.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static int posts(sem_t *due)
+{
+    int count = 0;
+
+    while (sem_trywait(due) == 0)
+        count++;
+    return count;
+}
+
+static void the_next_hit_wakes_it(void **state)
+{
+    struct HitRing *ring = aligned_alloc(64, sizeof *ring);
+    const struct ThreadTrace *thread = (const struct ThreadTrace *)64;
+    sem_t due;
+
+    (void)state;
+    assert_non_null(ring);
+    sem_init(&due, 0, 0);
+    HitRing_init(ring, &due);
+    ring->trace = thread;
+    HitRing_push(ring, 1, 2, 3);
+    assert_false(HitRing_sleep(ring, 0)); // there was a hit
+    HitRing_wake(ring);
+    assert_int_equal(posts(&due), 0);
+    ring->trace = thread;
+    assert_true(HitRing_sleep(ring, 1));
+    assert_ptr_equal(ring->trace, HIT_RING_NOBODY); // the hook looks closer
+    HitRing_wake(ring);
+    HitRing_wake(ring);
+    assert_int_equal(posts(&due), 1);
+    sem_destroy(&due);
+    free(ring);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_next_hit_wakes_it)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// See recorder.h.
+#include "tracer/session/recorder.h"
+#include "tracer/timeline/output_name.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define NAME_TRIES 1000u
+
+static void fill_head(struct Session *session)
+{
+    struct RecordingHead *head = &session->head;
+    struct PerfettoTrace trace = {0};
+
+    Session_describe(session, &trace);
+    *head = (struct RecordingHead){
+        .start_ticks = trace.start_ticks,
+        .start_unix_ns = trace.start_unix_ns,
+        .start_boot_ns = trace.start_boot_ns,
+        .hz = trace.hz,
+        .threshold = trace.threshold,
+        .pid = (uint32_t)getpid(),
+    };
+    snprintf(head->mode, sizeof head->mode, "%s", trace.mode);
+    snprintf(head->python, sizeof head->python, "%s", trace.python);
+    snprintf(head->command, sizeof head->command, "%s", trace.command);
+}
+
+void Recorder_start(struct Session *session)
+{
+    const struct Config *config = &session->config;
+    bool spills = *config->spill;
+    int error = -EEXIST;
+    unsigned number;
+
+    // Another one of this process may have the name, or an earlier process's.
+    for (number = 1; error == -EEXIST && number < NAME_TRIES; number++) {
+        char path[PATH_MAX];
+
+        OutputName_recording(config->output, config->spill, number, path);
+        session->recording =
+            Recording_new(path, 2 * config->timeline_limit, &error);
+    }
+    session->recording_error = error;
+    if (error)
+        return;
+    fill_head(session);
+    Recording_put_head(session->recording, &session->head);
+    session->recording_error = Recording_flush(session->recording, true);
+    Recording_get(session->recording);
+    Timeline_record_to(session->timeline, session->recording, spills);
+}
+
+void Recorder_turn(struct Session *session)
+{
+    struct Engine *engine = session->engine;
+    struct NameQuery query;
+    const struct RecordingSource source = {&query, NameQuery_find,
+                                           &engine->opcodes};
+
+    if (!session->recording)
+        return;
+    session->head.hz = Clock_hz(&engine->clock);
+    NameQuery_init(&query, &engine->names, engine->registry);
+    Timeline_save_run(session->timeline, &session->head, &source);
+    NameQuery_release(&query);
+}
+
+int Recorder_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes)
+{
+    int error;
+
+    if (!session->recording)
+        return session->recording_error;
+    session->keeps_recording = true; // by whatever name
+    error = Recording_rename(session->recording, session->config.output);
+    snprintf(path, PATH_MAX, "%s", Recording_path(session->recording));
+    if (error && error != -EEXIST)
+        return error;
+    session->head.ended = 1;
+    Recorder_turn(session);
+    Timeline_flush(session->timeline, true);
+    error = Recording_error(session->recording);
+    if (error)
+        return error;
+    *bytes = Recording_bytes(session->recording);
+    return 0;
+}
+
+void Recorder_release(struct Session *session)
+{
+    if (!session->recording)
+        return;
+    if (!session->keeps_recording)
+        Recording_remove(session->recording);
+    Recording_put(session->recording);
+    session->recording = NULL;
+}

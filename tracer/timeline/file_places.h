@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Places in a file that are free, by size: each number of pages up to 32, then
+// powers of two. The recording's, under its mutex.
+#ifndef OCULAR_TRACER_TIMELINE_FILE_PLACES_H
+#define OCULAR_TRACER_TIMELINE_FILE_PLACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FILE_PLACES_SIZES 48u // up to 8 GiB
+
+struct FilePlaces {
+    struct {
+        uint64_t *at;
+        size_t count, room;
+    } size[FILE_PLACES_SIZES];
+};
+
+// So many pages and perhaps some more, which a place has; 0: too many.
+uint64_t FilePlaces_pages(uint64_t pages);
+// Takes a free place of that size. false: there is none.
+bool FilePlaces_take(struct FilePlaces *places, uint64_t pages, uint64_t *at);
+// If memory is out the place is not used again.
+void FilePlaces_give(struct FilePlaces *places, uint64_t pages, uint64_t at);
+void FilePlaces_release(struct FilePlaces *places);
+
+#endif

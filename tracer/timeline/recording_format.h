@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// The bytes of a recording (docs/recording.md): a head, and blocks that begin
+// at pages. A block says by a number of its own how much of it is valid. Bytes
+// are appended, and then that number is written, so a process may be killed
+// between any two writes. All numbers are little-endian, as those of the
+// machines are that Ocular works on.
+#ifndef OCULAR_TRACER_TIMELINE_RECORDING_FORMAT_H
+#define OCULAR_TRACER_TIMELINE_RECORDING_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RECORDING_VERSION 1u
+#define RECORDING_PAGE UINT64_C(4096)
+#define RECORDING_MAGIC UINT64_C(0x0a0d72616c75636f) // "ocular\r\n"
+#define RECORDING_BLOCK UINT64_C(0x6b636f6c62726c4f) // "Olrblock"
+#define RECORDING_SEED UINT64_C(0xcbf29ce484222325)
+
+struct RecordingHead { // the first page
+    uint64_t magic;
+    uint32_t version;
+    uint32_t ended; // 1: the trace was stopped, and this file is what is kept
+    uint64_t check; // of all that follows
+    uint64_t start_ticks;
+    uint64_t start_unix_ns;
+    uint64_t start_boot_ns;
+    double hz;
+    uint64_t threshold;
+    uint64_t forgotten;   // events, of all threads
+    uint64_t lost;        // those of threads that are in no block any more
+    uint64_t whole_ticks; // of the newest forgotten event
+    uint32_t pid;
+    uint32_t spare;
+    char mode[16];
+    char python[64];
+    char command[256];
+};
+
+enum RecordingKind {
+    RECORDING_CHUNK,  // open calls, then events
+    RECORDING_NAMES,  // struct RecordingName, one behind the other
+    RECORDING_OPCODES // 256 names, each with its NUL
+};
+
+struct RecordingBlock {
+    uint64_t magic;
+    uint64_t check;      // of all that follows
+    uint64_t at;         // where the block begins
+    uint64_t size;       // with this header: whole pages, a power of two
+    uint64_t used;       // bytes that are valid, behind the header
+    uint64_t data_check; // of those
+    uint64_t sequence;   // the chunks of a thread are in this order
+    uint32_t kind;
+    uint32_t open_count; // of a chunk
+    // The chunk's thread, as it was when the block was written to.
+    uint32_t thread;
+    uint32_t tid;
+    uint64_t lost;
+    uint64_t forgotten;
+    uint64_t spare;
+    char name[64];
+};
+
+struct RecordingName {
+    uint32_t id;
+    uint32_t line;
+    uint64_t address;
+    uint16_t name_size; // bytes that follow, with the NUL,
+    uint16_t file_size; // and those after them; then up to a multiple of 8
+    uint32_t spare;
+};
+
+// Whole words of eight bytes, after those that `check` is of.
+static inline uint64_t Recording_check(uint64_t check, const void *data,
+                                       size_t size)
+{
+    const char *from = data;
+    uint64_t word;
+    size_t i;
+
+    for (i = 0; i + sizeof word <= size; i += sizeof word) {
+        __builtin_memcpy(&word, from + i, sizeof word);
+        check = (check ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        check ^= check >> 29;
+    }
+    return check;
+}
+
+static inline uint64_t RecordingHead_check(const struct RecordingHead *head)
+{
+    return Recording_check(RECORDING_SEED, &head->start_ticks,
+                           sizeof *head -
+                               offsetof(struct RecordingHead, start_ticks));
+}
+
+static inline uint64_t RecordingBlock_check(const struct RecordingBlock *block)
+{
+    return Recording_check(RECORDING_SEED, &block->at,
+                           sizeof *block - offsetof(struct RecordingBlock, at));
+}
+
+_Static_assert(sizeof(struct RecordingHead) % 8 == 0 &&
+                   sizeof(struct RecordingBlock) % 16 == 0 &&
+                   sizeof(struct RecordingName) % 8 == 0,
+               "events stand at multiples of their size");
+
+#endif
