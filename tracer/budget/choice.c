@@ -10,10 +10,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PART 0.5     // of the hooks' time: what stays armed
-#define OWN 0.01     // the weight of the cost of the program's own code
-#define STAYS 0.7    // the weight of what is armed: it is not to flutter
-#define SLACK 1.25   // times its part, before something armed is given up
+#define PART 0.5 // of the hooks' time: functions that stay armed,
+#define OWN_PART                                                               \
+    0.75 // ... the program's own among them, that is what it is for,
+#define LEAST_PART 0.1 // ... and its libraries' beside those, at least
+#define STAYS 0.7      // the weight of what is armed: it is not to flutter
+#define SLACK 1.25     // times its part, before something armed is given up
 #define KNOWN_S 1.0  // a span this long says how often a new function is called
 #define SHORT_S 0.09 // at a slice's end: a shorter one says nothing
 #define RATE_S 5.0   // mean age of the calls that make a rate
@@ -121,34 +123,45 @@ static void drop_settled(struct Choice *choice)
     choice->count = count;
 }
 
-// Most often there is room for all of them.
-static void share_out(struct Choice *choice, double room)
+// The cheapest ones of the program's own code, or of all other, until `room` is
+// used; what they take.
+static double share_out(struct Choice *choice, bool own, double room)
 {
-    double all_s = 0;
+    double left = room;
 
-    for (size_t i = 0; i < choice->count; i++)
-        all_s += choice->items[i].cost_s;
-    if (all_s > room)
-        qsort(choice->items, choice->count, sizeof *choice->items,
-              cheapest_first);
-    choice->stays_s = 0;
-    choice->left_out = false;
     for (size_t i = 0; i < choice->count; i++) {
         struct ChoiceItem *item = &choice->items[i];
 
-        item->stays = item->cost_s <= room;
-        if (!item->stays) {
-            choice->left_out = true;
+        if (item->own != own)
             continue;
-        }
-        room -= item->cost_s;
-        choice->stays_s += item->cost_s;
+        item->stays = item->cost_s <= left;
+        if (item->stays)
+            left -= item->cost_s;
+        else
+            choice->left_out = true;
     }
+    return room - left;
+}
+
+static void decide(struct Choice *choice, double rate)
+{
+    double all_s = 0, own_s;
+
+    for (size_t i = 0; i < choice->count; i++)
+        all_s += choice->items[i].cost_s;
+    if (all_s > PART * rate) // most often there is room for all
+        qsort(choice->items, choice->count, sizeof *choice->items,
+              cheapest_first);
+    choice->left_out = false;
+    own_s = share_out(choice, true, OWN_PART * rate);
+    choice->stays_s =
+        own_s +
+        share_out(choice, false, fmax(PART * rate - own_s, LEAST_PART * rate));
 }
 
 int Choice_make(struct Choice *choice, const struct ChoiceReading *reading)
 {
-    double room = PART * reading->rate * (reading->sliced ? 1 : SLACK);
+    double rate_s = reading->rate * (reading->sliced ? 1 : SLACK);
     struct Code *code;
     int error = 0;
 
@@ -158,6 +171,7 @@ int Choice_make(struct Choice *choice, const struct ChoiceReading *reading)
     for (code = Registry_first(reading->registry); code && !error;
          code = Registry_next(code)) {
         struct ChoiceItem item = {.id = code->hot.id,
+                                  .own = code->who.own,
                                   .stayed = Code_arming(code) == ARMED_ALWAYS};
         double rate;
 
@@ -169,12 +183,11 @@ int Choice_make(struct Choice *choice, const struct ChoiceReading *reading)
         if (isnan(rate))
             continue;
         item.cost_s = rate * reading->call_s;
-        item.key =
-            item.cost_s * (code->who.own ? OWN : 1) * (item.stayed ? STAYS : 1);
+        item.key = item.cost_s * (item.stayed ? STAYS : 1);
         error = add(choice, &item);
     }
     Rcu_read_unlock();
-    share_out(choice, room);
+    decide(choice, rate_s);
     if (!reading->sliced)
         drop_settled(choice);
     return error;

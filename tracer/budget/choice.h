@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chooses which functions stay armed: those whose hooks cost least, the
-// program's own before its libraries', until half of the hooks' time is used.
+// Chooses which functions stay armed: those whose hooks cost least, until half
+// of the hooks' time is used, or three quarters by the program's own code.
 // The others are armed in slices. The governor's thread, without the
 // interpreter's lock.
 #ifndef OCULAR_TRACER_BUDGET_CHOICE_H
@@ -16,6 +16,7 @@ struct ChoiceItem {
     double key;    // the smaller, the sooner it is chosen
     double cost_s; // s of its hooks a second
     uint32_t id;
+    bool own;    // the program's, and no library's
     bool stays;  // armed from now on,
     bool stayed; // ... and before
 };
