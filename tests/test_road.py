@@ -11,7 +11,7 @@ from test_layout import functions_of, sources
 
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
-LINES = 2200
+LINES = 2500  # of functions in their own files, which small ones have joined
 NAMED = re.compile(r"`(\w+)`")
 
 
