@@ -133,7 +133,7 @@ def test_relative_to_the_processs_directory(place, monkeypatch, tmp_path):
     assert "viewer's own" not in annotate(place, "relative")
 
 
-@pytest.mark.parametrize("size", ["60x12", "80x24", "250x70"])
+@pytest.mark.parametrize("size", ["80x24", "250x70"])
 def test_sizes(place, size):
     columns, lines = map(int, size.split("x"))
     text = annotate(place, "stays", size)
