@@ -102,9 +102,12 @@ here := build/$(tag)
 lib := $(here)/lib
 python := $(here)/venv/bin/python
 extension := $(lib)/ocular/_ocular$(extension_suffix)
+formats := $(lib)/ocular/libocular_formats.so
 
 ipc_units := $(wildcard ipc/*.c ipc/*/*.c)
 engine_units := $(wildcard tracer/*/*.c) $(ipc_units)
+# Memory is the extension's.
+formats_units = $(filter-out ipc/base/heap.c,$(objects_formats/library:%.o=%.c))
 binding_units := $(wildcard python/*/*.c)
 viewer_units := $(wildcard tui/*/*.c) $(ipc_units)
 test_modules := $(test_extensions:%=$(here)/%$(extension_suffix))
@@ -138,7 +141,7 @@ endif
 all: extension $(top) ## build the extension and ocular-top
 
 .PHONY: extension
-extension: $(extension) $(modules)
+extension: $(extension) $(formats) $(modules)
 	@find $(lib) -xtype l -delete
 
 demo: all ## trace a bundled program and watch it with ocular-top
@@ -199,7 +202,8 @@ tsan: $(threaded) ## the unit tests that have threads, under ThreadSanitizer
 # (sampler), no floats of 80 bits (trace_writer), and takes longer than a test allows
 # (thread_trace, export); its /proc has another root (tui/source).
 not_valgrind := $(patsubst %,build/obj/tests/tracer/test_%,\
-	cpu_timer sampler trace_writer thread_trace export) build/obj/tests/tui/test_source
+	cpu_timer sampler thread_trace export) build/obj/tests/tui/test_source \
+	build/obj/tests/formats/test_trace_writer
 valgrind: $(obj_programs) ## the unit tests under valgrind's memcheck
 	@tests/run_units --valgrind $(filter-out $(not_valgrind),$(call programs,obj))
 
@@ -300,6 +304,7 @@ uninstall: ## remove what make install with the same words has installed
 # --- Housekeeping -------------------------------------------------------------
 
 formatted := $(wildcard ipc/*.[ch] ipc/*/*.[ch] tracer/*/*.[ch] tui/*/*.[ch] \
+	formats/*.[ch] \
 	python/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 
 scripts := .ci/run .ci/unchecked $(filter-out %.py %.txt %__pycache__,$(wildcard python/setup/*)) \
@@ -415,7 +420,13 @@ $(extension): $(binding_units:%.c=$(here)/obj/%.o) \
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(quiet)$(CC) -shared $(flags_obj) -pthread $(harden_link) $(LDFLAGS) -o $@ \
-		$^ $(call libs,liburcu-bp json-c zlib) -lm
+		$^ $(call libs,liburcu-bp) -ldl -lm
+
+$(formats): $(formats_units:%.c=build/obj/%.o)
+	@mkdir -p $(@D)
+	@echo "  LINK  $@"
+	$(quiet)$(CC) -shared $(flags_obj) -pthread $(harden_link) -Wl,-z,defs \
+		$(LDFLAGS) -o $@ $^ $(call libs,json-c zlib) -lm
 
 # The extension in another variant. $1: variant
 define extension_variant
@@ -428,12 +439,20 @@ $(here)/$1/python/%.o: python/%.c $(here)/$1/flags
 
 $(here)/$1/lib/ocular/_ocular$(extension_suffix): \
 		$(binding_units:%.c=$(here)/$1/%.o) \
-		$(engine_units:%.c=build/$1/%.o) | $(if $(findstring san,$1),build/$1/runtime)
+		$(engine_units:%.c=build/$1/%.o) \
+		$(here)/$1/lib/ocular/libocular_formats.so \
+		| $(if $(findstring san,$1),build/$1/runtime)
 	@mkdir -p $$(@D)
 	@ln -sfn '$(CURDIR)'/python/ocular/* $$(@D)/
 	@echo "  LINK  $$@"
 	$(quiet)$(CC) -shared $(flags_$1) -pthread $(LDFLAGS) -o $$@ $$(filter \
-		%.o,$$^) $(call libs,liburcu-bp json-c zlib) -lm
+		%.o,$$^) $(call libs,liburcu-bp) -ldl -lm
+
+$(here)/$1/lib/ocular/libocular_formats.so: $(formats_units:%.c=build/$1/%.o)
+	@mkdir -p $$(@D)
+	@echo "  LINK  $$@"
+	$(quiet)$(CC) -shared $(flags_$1) -pthread $(LDFLAGS) -o $$@ $$^ \
+		$(call libs,json-c zlib) -lm
 endef
 $(foreach v,asan tsan coverage,$(eval $(call extension_variant,$v)))
 

@@ -239,7 +239,7 @@ def messages():
     """The sources, with each literal joined over its lines, as echo joins those of a
     shell script."""
     found = []
-    for folder in ("ipc", "tracer", "tui", "python"):
+    for folder in ("ipc", "tracer", "formats", "tui", "python"):
         for path in sorted((ROOT / folder).rglob("*")):
             script = path.parent.name == "setup" and path.is_file() and not path.suffix
             if script or path.suffix in (".c", ".h", ".py"):

@@ -200,10 +200,10 @@ def test_another_python_says_so(user, tmp_path):
     done = run(user.python, "-c", "import ocular", status=1, cwd=tmp_path)
     assert f"compiled for another Python ({other.name})" in done.stderr
     assert str(user.python) in done.stderr.splitlines()[-1]
-    broken = other.read_bytes().replace(b"libjson-c.so", b"libjson-x.so")
+    broken = other.read_bytes().replace(b"liburcu-bp.so", b"liburcu-xx.so")
     extension.write_bytes(broken)
     done = run(user.python, "-c", "import ocular", status=1, cwd=tmp_path)
-    assert "needs a shared library that is not on this machine: libjson-x" in done.stderr
+    assert "needs a shared library that is not on this machine: liburcu-xx" in done.stderr
 
 
 def test_uninstalled_nothing_is_left(user):
@@ -252,7 +252,7 @@ def test_the_archive_builds_by_itself(tmp_path):
         assert names > {name for name in known if name and (ROOT / name).exists()}
     tree = tree.rename(tmp_path / "its sourcés")
     here = Path(os.environ["OCULAR_TEST_EXTENSIONS"])  # build/cpython-X.Y.Z
-    for folder in "tracer", "tui", "ipc":
+    for folder in "formats", "tracer", "tui", "ipc":
         shutil.copytree(BUILD / "obj" / folder, tree / "build" / "obj" / folder)
     shutil.copytree(here / "obj", tree / "build" / here.name / "obj")
     for flags in BUILD / "obj" / "flags", here / "flags":
@@ -262,7 +262,7 @@ def test_the_archive_builds_by_itself(tmp_path):
     assert "  CC  " not in said, "make compiled again what this test has copied"
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as made:
-        assert f"ocular/{EXTENSION}" in made.namelist()
+        assert {f"ocular/{EXTENSION}", "ocular/libocular_formats.so"} <= {*made.namelist()}
     # Without git the list of sources is the same.
     again = in_setup("import package\nprint(*package.sources(), sep='\\n')", tree).stdout
     assert {*again.splitlines(), "PKG-INFO"} == names
@@ -371,7 +371,8 @@ def test_make_wheel_holds_its_libraries(place):
     environment.install(wheel)
     (extension,) = environment.path.glob("lib/*/site-packages/ocular/_ocular.*.so")
     copies = extension.parent.parent / "ocular.libs"
-    for program in environment.bin / "ocular-top", extension, *copies.iterdir():
+    library = extension.with_name("libocular_formats.so")
+    for program in environment.bin / "ocular-top", extension, library, *copies.iterdir():
         linked = dict(re.findall(r"(\S+) => (.*?) \(0x", run("ldd", program).stdout))
         ours = {name for name in linked if re.match("lib(urcu|json|ncurses|tinfo)", name)}
         for name in ours:

@@ -10,13 +10,14 @@ from tracked import tracked
 
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("ipc", "tracer", "python", "tui")
+FOLDERS = ("ipc", "tracer", "formats", "python", "tui")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 
 # The folders that a folder may include, besides itself.
 MAY_INCLUDE = {
     "ipc": set(),
     "tracer": {"ipc"},
+    "formats": {"ipc", "tracer"},
     "python": {"ipc", "tracer"},
     "tui": {"ipc"},
 }
@@ -68,7 +69,7 @@ FUNCTION_LINES = 60
 HOMES = {
     r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
     r"json-c/.*|json\.h|json_.*": {
-        "tracer/base/json_tree.h",
+        "formats/json_tree.h",
         "tui/model/json.c",
     },
     r"urcu.*|sanitizer/.*": {"tracer/base/rcu.c"},
@@ -76,7 +77,7 @@ HOMES = {
     r".*intrin\.h": set(),  # dear to compile: __builtin_ia32_... is there without
     r"cpuid\.h": {"tracer/base/clock.c", "tui/attach/sigframe.c"},
     r"sys/user\.h": {"tui/attach/sigframe.c"},
-    r"zlib\.h": {"tracer/base/output.c", "tui/model/archive.c"},
+    r"zlib\.h": {"formats/output.c", "tui/model/archive.c"},
     r"Python\.h|structmember\.h|cpython/.*": {"python/*"},
     r"internal/.*": {"python/service/missed_signals.c"},
 }
@@ -343,7 +344,7 @@ MAY_MALLOC = {
     "ipc/address.c",
     "ipc/client.c",
     "ipc/process.c",
-    "tracer/base/output.c",
+    "formats/output.c",
     "tracer/base/rcu.c",
 }
 MALLOC = re.compile(
@@ -409,7 +410,7 @@ def test_every_source_says_its_licence_and_purpose():
 
 def test_top_level_is_fixed():
     allowed = {
-        *("Makefile", "tracer", "tui", "ipc", "python", "tests"),
+        *("Makefile", "tracer", "formats", "tui", "ipc", "python", "tests"),
         *("screenshots", "docs", "README.md", "LICENSE", "CHANGELOG.md"),
         *("pyproject.toml", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore"),
         ".ci",

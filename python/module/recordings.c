@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See recordings.h.
 #include "python/module/recordings.h"
-#include "tracer/session/conversion.h"
+#include "tracer/timeline/formats.h"
 
 #include <errno.h>
 
@@ -14,14 +14,17 @@ PyDoc_STRVAR(convert_doc,
 static PyObject *convert(PyObject *module, PyObject *args)
 {
     const char *recording, *output;
-    struct Conversion conversion;
+    struct Conversion conversion = {0};
+    const struct Formats *formats;
     int error;
 
     (void)module;
     if (!PyArg_ParseTuple(args, "yy:convert", &recording, &output))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    error = Conversion_run(&conversion, recording, output);
+    formats = Formats_load();
+    error =
+        formats ? formats->convert(&conversion, recording, output) : -ELIBACC;
     Py_END_ALLOW_THREADS;
     if (error && conversion.unreadable) {
         PyErr_SetString(PyExc_ValueError, conversion.why);

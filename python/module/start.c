@@ -6,7 +6,6 @@
 #include "python/service/mask_watch.h"
 #include "python/service/strict.h"
 #include "python/service/termination.h"
-#include "tracer/base/output.h"
 #include "tracer/timeline/output_name.h"
 
 #include <string.h>
@@ -86,7 +85,7 @@ PyObject *Start_trace(struct State *state, PyObject *args)
     snprintf(config->spill, sizeof config->spill, "%s", spill);
     config->spill_asked = spill_asked;
     config->record = timeline && (by == BY_PROGRAM || by == BY_WRITING_CHILD) &&
-                     !Output_is_device(output);
+                     !OutputName_is_device(output);
     config->serve = serve;
     config->sampler = true;
     config->each_turn = Strict_serve;

@@ -17,7 +17,7 @@ PID = re.compile(rb'"pid":(\d+)')
 LINK = re.compile(rb'"bind_id":"0x[0-9a-f]+([0-9a-f]{8})"')  # pid, a task's number
 PROFILE = b'{"ph":"P",'
 START = re.compile(rb'"startTime":0')  # of a profile, in whole microseconds
-# Field numbers of Perfetto's protobuf (tracer/timeline/pftrace_fields.h).
+# Field numbers of Perfetto's protobuf (formats/pftrace_fields.h).
 PACKET, SEQUENCE, TRACK, PROCESS, PID_FIELD = 1, 10, 60, 3, 1
 
 

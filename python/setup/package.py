@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # The files and folders of the sources. A test compares this with what git tracks.
 SOURCES = (
     ".ci .clang-format .clang-tidy .editorconfig .gitignore CHANGELOG.md LICENSE Makefile "
-    "README.md docs ipc pyproject.toml python screenshots tests tracer tui"
+    "README.md docs formats ipc pyproject.toml python screenshots tests tracer tui"
 ).split()
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -157,6 +157,11 @@ def modules():
     return sorted(names)
 
 
+def libraries(extension):
+    """It, and the library that writes files, which it opens."""
+    return extension, extension.with_name("libocular_formats.so")
+
+
 def write_info(tree):
     """Writes the .dist-info folder, without RECORD."""
     info = tree / INFO
@@ -178,8 +183,9 @@ def write_tree(tree, extension, viewer):
         path = tree / name
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / "python" / name, path)
-    shutil.copyfile(extension, tree / NAME / extension.name)
-    (tree / NAME / extension.name).chmod(0o755)
+    for path in libraries(extension):
+        shutil.copyfile(path, tree / NAME / path.name)
+        (tree / NAME / path.name).chmod(0o755)
     write_program(tree, viewer.read_bytes())
     write_shared(tree)
     write_info(tree)

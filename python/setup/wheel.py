@@ -161,7 +161,7 @@ def main(extension, viewer, directory):
         name = package.pack(plain, work, f"{package.STEM}-{package.tag()}.whl")
         name = repair(tree, Path(work, name))
         place_viewer(tree)
-        add_licences(tree, (extension, viewer))
+        add_licences(tree, (*package.libraries(extension), viewer))
         print(directory / package.pack(tree, directory, name))
 
 

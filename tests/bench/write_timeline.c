@@ -3,9 +3,9 @@
 // made-up one of one thread, calls within calls, a loop event for each four.
 // bench.py starts it: write_timeline FILE EVENTS prints bytes, events, CPU
 // seconds, and the peak of resident memory in MiB before and after.
+#include "formats/perfetto.h"
 #include "ipc/base/now.h"
 #include "tests/random.h"
-#include "tracer/timeline/perfetto.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@ from pathlib import Path
 import coverage
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("ipc/", "tracer/", "python/", "tui/")
+FOLDERS = ("ipc/", "tracer/", "formats/", "python/", "tui/")
 LOW = 70  # per cent
 
 

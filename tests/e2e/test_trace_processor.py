@@ -15,7 +15,7 @@ if reason := trace_processor.missing():
     pytest.skip(reason, allow_module_level=True)
 
 pytestmark = pytest.mark.once  # what is written is the engine's
-DEEPEST = 500  # as in tracer/timeline/perfetto.c
+DEEPEST = 500  # as in formats/perfetto.c
 NAMES = ["x.json", "x.pftrace", "x.json.gz", "x.pftrace.gz"]
 
 # Runs main() once for each file. It calls begin() and end(), and so both are frames of
@@ -377,7 +377,7 @@ def test_instants(answers, source, name):
 
 def test_random_timelines(ask, tmp_path):
     """Nothing in them is sound, as in tests/python/test_formats.py."""
-    make = BUILD / "obj" / "tests" / "tracer" / "make_traces"
+    make = BUILD / "obj" / "tests" / "formats" / "make_traces"
     subprocess.run([make, tmp_path, "5", "2"], check=True)
     for path in sorted(tmp_path.iterdir()):
         assert ask(path, COMPLAINTS) == []

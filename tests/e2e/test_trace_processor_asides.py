@@ -251,7 +251,7 @@ def test_samples(file, ask):
 
 
 def test_random_timelines(ask, tmp_path):
-    make = BUILD / "obj" / "tests" / "tracer" / "make_traces"
+    make = BUILD / "obj" / "tests" / "formats" / "make_traces"
     subprocess.run([make, tmp_path, "6", "3"], check=True)
     checked = 0
     for path in sorted(tmp_path.iterdir()):

@@ -2,11 +2,11 @@
 // Fuzzes the recordings of programs: any bytes as a file, or as the events,
 // names and open calls of one whose checksums are right, converted to both
 // formats of timelines and to a profile.
+#include "formats/conversion.h"
+#include "formats/perfetto.h"
+#include "formats/recording_reader.h"
 #include "ipc/base/opened.h"
 #include "tests/fuzz/replay.h"
-#include "tracer/session/conversion.h"
-#include "tracer/timeline/perfetto.h"
-#include "tracer/timeline/recording_reader.h"
 
 #include <fcntl.h>
 #include <string.h>

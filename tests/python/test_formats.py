@@ -4,8 +4,11 @@ is named, and what hostile recordings do to neither."""
 
 import contextlib
 import os
+import re
+import shutil
 import subprocess
 import threading
+from pathlib import Path
 
 import ocular
 import pytest
@@ -19,7 +22,7 @@ NAMES = ["x.json", "x.pftrace", "x.json.gz", "x.pftrace.gz"]
 
 
 def test_random_timelines_are_the_same_in_both(tmp_path):
-    make = BUILD / "obj" / "tests" / "tracer" / "make_traces"
+    make = BUILD / "obj" / "tests" / "formats" / "make_traces"
     subprocess.run([make, tmp_path, "30", "1"], check=True)
     seen = set()
     for number in range(30):
@@ -179,3 +182,50 @@ def test_ctrl_c_leaves_no_file(tmp_path):
     assert program == "program.py"
     assert "interrupted: no timeline was written; what was recorded is there: " in done.err
     assert f"ocular convert {tmp_path / recording}\n" in done.err
+
+
+def test_the_library_is_gone(tmp_path):
+    """It is loaded when the first file is written. The recording stays."""
+    copy = tmp_path / "lib" / "ocular"
+    shutil.copytree(Path(ocular.__file__).parent, copy)
+    (copy / "libocular_formats.so").unlink()
+    source = """
+    import ocular
+
+    def work():
+        pass
+
+    work()
+    try:
+        ocular.export("now.json")
+    except OSError as error:
+        print(error.strerror)
+    """
+    path = write(tmp_path, source)
+    done = run(
+        [PYTHON, "-m", "ocular", "--quiet", "--threshold", "0", path],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(copy.parent)},
+    )
+    assert (done.status, done.out) == (0, "Can not access a needed shared library\n")
+    (recording,) = tmp_path.glob("*.ocular")
+    assert done.err == (
+        f"ocular: the output could not be written to {tmp_path}/ocular_trace.json: "
+        "Can not access a needed shared library; what was recorded is there: "
+        f"ocular convert {recording}\n"
+    )
+    done = run([PYTHON, "-m", "ocular", "convert", recording, "-o", tmp_path / "x.json"])
+    assert done.status == 0
+    assert trace.load(tmp_path / "x.json")
+    assert trace.read(tmp_path / "x.json").names()["work"] == 1
+
+
+def test_what_hooks_run_in_is_linked_with_none_of_it():
+    """Neither the libraries of the formats nor their code."""
+    linked = subprocess.run(
+        ["ldd", ocular._ocular.__file__], capture_output=True, text=True
+    )
+    assert "libc.so" in linked.stdout
+    assert not re.search(r"json|libz\.", linked.stdout)
+    code = Path(ocular._ocular.__file__).read_bytes()
+    assert b"traceEvents" not in code and b"speedscope.app" not in code

@@ -3,6 +3,7 @@
 // cancelled and closed at any moment; and the name of the file at stop.
 #include "tracer/timeline/export.h"
 
+#include "formats/table.h"
 #include "tests/tracer/make_engine.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/costs.h"
@@ -446,6 +447,13 @@ static int tear_down(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+static int use_formats(void **state)
+{
+    (void)state;
+    Formats_use(&Table_formats);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -460,5 +468,5 @@ int main(void)
         TEST(test_from_two_sides),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, use_formats, NULL);
 }

@@ -2,6 +2,7 @@
 // tracer/sample/flame: whose time is whose, how it fades, and that it is
 // bounded.
 #include "tracer/sample/flame.h"
+#include "tracer/sample/flame_names.h"
 
 #include "tests/tracer/make_code.h"
 
@@ -252,7 +253,7 @@ static void test_names(void **state)
     add(1, PATH(0, 9, 7));
     add(1, PATH(7, 7));
     table = ask();
-    assert_true(Flame_name(table, registry));
+    assert_true(FlameNames_set(table, registry));
     assert_int_equal(table->function_count, 2); // each once, by id
     assert_int_equal(table->functions[0].id, 7);
     assert_string_equal(table->functions[0].name, "name");

@@ -2,6 +2,7 @@
 // tracer/session/session: start and finish leave nothing behind, and viewers
 // get answers through a real connection, to the very end.
 #define _GNU_SOURCE 1
+#include "formats/table.h"
 #include "tracer/session/session.h"
 
 #include "ipc/base/heap.h"
@@ -718,6 +719,13 @@ static int tear_down(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+static int use_formats(void **state)
+{
+    (void)state;
+    Formats_use(&Table_formats);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -736,5 +744,5 @@ int main(void)
         TEST(test_a_paused_server_says_goodbye),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, use_formats, NULL);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The flight recorder: order, open calls, the limit, views that outlive it.
+#include "formats/event_buffer.h"
 #include "tracer/timeline/chunk.h"
-#include "tracer/timeline/event_buffer.h"
 #include "tracer/timeline/timeline.h"
 
 #include "tests/sanitizers.h"

@@ -4,7 +4,6 @@
 #include "tracer/sample/flame.h"
 
 #include "ipc/base/heap.h"
-#include "tracer/base/rcu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -312,7 +311,7 @@ struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
     return table;
 }
 
-// --- Names
+// --- Functions
 
 static int by_id(const void *a, const void *b)
 {
@@ -322,32 +321,14 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool name_one(struct FlameTable *table, struct FlameFunction *function,
-                     struct Registry *registry)
-{
-    const struct Code *code;
-    bool whole = true;
-
-    Rcu_read_lock();
-    code = registry ? Registry_by_id(registry, (uint32_t)function->id) : NULL;
-    if (code) {
-        function->name = Arena_text(&table->arena, code->who.name);
-        function->file = Arena_text(&table->arena, code->who.file);
-        function->line = code->who.line;
-        whole = function->name && function->file;
-    }
-    Rcu_read_unlock();
-    return whole;
-}
-
-bool Flame_name(struct FlameTable *table, struct Registry *registry)
+struct FlameFunction *Flame_list(struct FlameTable *table)
 {
     struct FlameFunction *functions =
         Arena_alloc(&table->arena, (table->row_count + 1) * sizeof(*functions));
     size_t count = 0, kept = 0;
 
     if (!functions)
-        return false;
+        return NULL;
     for (size_t i = 0; i < table->row_count; i++) {
         if (table->rows[i].id != NULL_U64)
             functions[count++] = (struct FlameFunction){.id = table->rows[i].id,
@@ -357,11 +338,9 @@ bool Flame_name(struct FlameTable *table, struct Registry *registry)
     for (size_t i = 0; i < count; i++) {
         if (kept && functions[kept - 1].id == functions[i].id)
             continue;
-        functions[kept] = functions[i];
-        if (!name_one(table, &functions[kept++], registry))
-            return false;
+        functions[kept++] = functions[i];
     }
     table->functions = functions;
     table->function_count = kept;
-    return true;
+    return functions;
 }

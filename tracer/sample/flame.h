@@ -9,7 +9,6 @@
 
 #include "ipc/flame_table.h"
 #include "tracer/base/share.h"
-#include "tracer/code/registry.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -54,8 +53,8 @@ void Flame_add(struct Flame *flame, const struct ShareTime *now,
 struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
                               size_t most);
 
-// Says which functions the table's rows are of, and their names, but where the
-// registry is NULL. false: memory is out.
-bool Flame_name(struct FlameTable *table, struct Registry *registry);
+// Says which functions the table's rows are of, and returns these, whose names
+// are still to be set. NULL: memory is out.
+struct FlameFunction *Flame_list(struct FlameTable *table);
 
 #endif

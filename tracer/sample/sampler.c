@@ -5,6 +5,7 @@
 #include "ipc/base/heap.h"
 #include "tracer/base/rcu.h"
 #include "tracer/base/tsc_guard.h"
+#include "tracer/sample/flame_names.h"
 #include "tracer/sample/observer.h"
 #include "tracer/sample/samples.h"
 
@@ -317,7 +318,7 @@ struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most)
     struct ShareTime now = Sampler_now(sampler);
     struct FlameTable *table = Flame_read(&sampler->sampling.flame, &now, most);
 
-    if (table && Flame_name(table, sampler->sampling.attribution.registry))
+    if (table && FlameNames_set(table, sampler->sampling.attribution.registry))
         return table;
     FlameTable_free(table);
     return NULL;

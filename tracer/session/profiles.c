@@ -5,7 +5,7 @@
 #include "tracer/code/means.h"
 #include "tracer/code/spans.h"
 #include "tracer/session/collect.h"
-#include "tracer/timeline/profile_file.h"
+#include "tracer/timeline/formats.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,9 +22,10 @@ static double calls_of(const struct Code *code, uint64_t ticks, double hz)
 }
 
 // A function that has gone keeps its name, as long as nothing is reclaimed.
-static void describe(struct Session *session, const struct FlameTable *table,
-                     struct Profile *profile)
+static void describe(void *context, const struct FlameTable *table,
+                     struct ProfileFunction *functions)
 {
+    struct Session *session = context;
     struct Engine *engine = session->engine;
     double hz = Clock_hz(&engine->clock);
     uint64_t ticks = Clock_read(&engine->clock);
@@ -33,7 +34,7 @@ static void describe(struct Session *session, const struct FlameTable *table,
     Rcu_read_lock();
     for (i = 0; i < table->function_count; i++) {
         uint32_t id = (uint32_t)table->functions[i].id;
-        struct ProfileFunction *function = &profile->functions[i];
+        struct ProfileFunction *function = &functions[i];
         const struct Code *code = Registry_by_id(engine->registry, id);
         const struct RetiredFunction *gone =
             code ? NULL : Retired_find(&session->retired, id);
@@ -54,22 +55,23 @@ static void describe(struct Session *session, const struct FlameTable *table,
 static int write_stacks(struct Session *session, const struct FlameTable *table,
                         const char *path, struct Bytes *out)
 {
-    struct Profile profile;
-    int error = Profile_init(&profile, table);
+    const struct FormatsProfile profile = {
+        .table = table,
+        .start_unix_ns = session->start_unix_ns,
+        .duration_ns = (uint64_t)(1e9 * Session_age_s(session)),
+        .command = session->engine->command,
+        .context = session,
+        .describe = describe,
+    };
+    const struct Formats *formats = Formats_load();
+    int error;
 
-    if (error)
-        return error;
-    profile.start_unix_ns = session->start_unix_ns;
-    profile.duration_ns = (uint64_t)(1e9 * Session_age_s(session));
-    profile.command = session->engine->command;
+    if (!formats)
+        return -ELIBACC;
     Collect_drain(session); // what has gone is in one place or the other
     pthread_mutex_lock(&session->draining);
-    describe(session, table, &profile);
-    Profile_merge(&profile);
-    Profile_divide(&profile);
-    error = ProfileFile_write(&profile, FileKind_of(path).content, out);
+    error = formats->profile(&profile, FileKind_of(path).content, out);
     pthread_mutex_unlock(&session->draining);
-    Profile_release(&profile);
     return error;
 }
 

@@ -5,7 +5,6 @@
 #define OCULAR_TRACER_SESSION_PROFILES_H
 
 #include "tracer/session/session.h"
-#include "tracer/timeline/profile_file.h"
 
 // The file of that name: 0, -ENOTSUP: nothing is sampled, or -ENOMEM. Any
 // thread, without the interpreter's lock.

@@ -5,7 +5,8 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "ipc/file_kind.h"
-#include "tracer/base/output.h"
+#include "tracer/timeline/formats.h"
+#include "tracer/timeline/output_name.h"
 #include "tracer/timeline/timeline.h"
 
 #include <errno.h>
@@ -181,23 +182,15 @@ static bool report_progress(void *context, double done, uint64_t bytes)
 static int write_profile(struct Export *export, const char *path,
                          const struct Job *job, struct PerfettoResult *result)
 {
-    struct Output output;
+    const struct FormatsFile file = {path, job->descriptor, &export->opened,
+                                     job->overwrite};
     struct Bytes bytes;
     int error;
 
     Bytes_init(&bytes);
     error = export->source.profile(export->source.context, path, &bytes);
     if (!error)
-        error = job->descriptor ? Output_borrow(&output, job->descriptor,
-                                                &export->opened, path)
-                                : Output_open(&output, path);
-    if (!error) {
-        error = Output_write(&output, bytes.data, bytes.size);
-        if (error)
-            Output_abort(&output);
-        else
-            error = Output_commit(&output, job->overwrite, &result->bytes);
-    }
+        error = Formats_load()->store(&file, &bytes, &result->bytes);
     Bytes_release(&bytes);
     return error;
 }
@@ -218,6 +211,8 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
     struct TimelineView *view;
     int error = -ENOMEM;
 
+    if (!Formats_load())
+        return -ELIBACC;
     if (FileKind_is_profile(path))
         return write_profile(export, path, job, result);
     source->describe(source->context, &trace);
@@ -226,7 +221,7 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
     if (view) {
         trace.view = view;
         NameQuery_init(&job->query, source->names, source->registry);
-        error = Perfetto_write(&trace, path, result);
+        error = Formats_load()->timeline(&trace, path, result);
         if (error == -ECANCELED && job->late)
             error = -ETIMEDOUT;
         NameQuery_release(&job->query);
@@ -252,7 +247,7 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
 
     if (error)
         return error;
-    if (!overwrite && Output_is_taken(path))
+    if (!overwrite && OutputName_is_taken(path))
         error = -EEXIST;
     else
         error = write_view(export, path, &job, result);

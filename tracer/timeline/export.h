@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes the timeline to a file, or the sampled stacks, where its name ends as
-// a profile's (profile_file.h): now, on the caller's thread, or in the
+// a profile's (ipc/file_kind.h): now, on the caller's thread, or in the
 // background ("ocular-export") for a viewer, with progress and cancelling.
 // One export at a time.
 #ifndef OCULAR_TRACER_TIMELINE_EXPORT_H
@@ -10,7 +10,7 @@
 #include "ipc/base/worker.h"
 #include "ipc/wire.h"
 #include "tracer/timeline/names.h"
-#include "tracer/timeline/perfetto.h"
+#include "tracer/timeline/trace.h"
 
 #include <limits.h>
 #include <pthread.h>

@@ -2,11 +2,23 @@
 // See output_name.h.
 #include "tracer/timeline/output_name.h"
 #include "ipc/file_kind.h"
-#include "tracer/base/output.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+bool OutputName_is_device(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISCHR(status.st_mode);
+}
+
+bool OutputName_is_taken(const char *path)
+{
+    return access(path, F_OK) == 0 && !OutputName_is_device(path);
+}
 
 static void number_name(const char *output, unsigned number,
                         char path[PATH_MAX])
@@ -22,7 +34,7 @@ static void number_name(const char *output, unsigned number,
 
 void OutputName_own(const char *output, char path[PATH_MAX])
 {
-    if (Output_is_device(output))
+    if (OutputName_is_device(output))
         snprintf(path, PATH_MAX, "%s", output);
     else
         number_name(output, 1, path);
@@ -52,6 +64,6 @@ void OutputName_choose(const char *output, char path[PATH_MAX])
     unsigned number;
 
     snprintf(path, PATH_MAX, "%s", output);
-    for (number = 1; Output_is_taken(path) && number < 10000; number++)
+    for (number = 1; OutputName_is_taken(path) && number < 10000; number++)
         number_name(output, number, path);
 }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// See darkness.h.
+#include "formats/darkness.h"
+#include "ipc/base/heap.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+// When a function went dark, or ceased to be.
+struct Darkness {
+    uint64_t ticks;
+    uint32_t id;
+    bool dark;
+};
+
+void Darkness_see(struct Bytes *seen, const struct Event *events, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        enum EventKind kind = Event_kind(&events[i]);
+        struct Darkness *darkness;
+
+        if (kind != EVENT_DARK && kind != EVENT_REARMED)
+            continue;
+        darkness = (struct Darkness *)Bytes_extend(seen, sizeof *darkness);
+        if (darkness)
+            *darkness =
+                (struct Darkness){Event_ticks(&events[i]), Event_id(&events[i]),
+                                  kind == EVENT_DARK};
+    }
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_darkness(const void *a, const void *b)
+{
+    const struct Darkness *left = a, *right = b;
+    int by = compare(left->id, right->id);
+
+    by = by ? by : compare(left->ticks, right->ticks);
+    return by ? by : left->dark - right->dark;
+}
+
+struct DarkFunction *Darkness_list(struct Bytes *seen, size_t *count)
+{
+    struct Darkness *all = (struct Darkness *)seen->data;
+    size_t i, all_count = seen->size / sizeof *all;
+    struct DarkFunction *dark = Heap_alloc((all_count + 1) * sizeof *dark);
+
+    *count = 0;
+    if (!dark || !all_count)
+        return dark;
+    qsort(all, all_count, sizeof *all, compare_darkness);
+    for (i = 0; i < all_count; i++)
+        if (all[i].dark && (i + 1 == all_count || all[i + 1].id != all[i].id))
+            dark[(*count)++] = (struct DarkFunction){all[i].ticks, all[i].id};
+    return dark;
+}

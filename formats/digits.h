@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Numbers as text, for the JSON writer's events, of which each is a few pieces
+// and its digits. No state.
+#ifndef OCULAR_FORMATS_DIGITS_H
+#define OCULAR_FORMATS_DIGITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define DIGITS 24 // of a time, at most
+
+// Each returns where the next byte goes.
+static inline uint8_t *Digits_copy(uint8_t *at, const void *data, size_t size)
+{
+    memcpy(at, data, size);
+    return at + size;
+}
+
+static inline uint8_t *Digits_put(uint8_t *at, uint64_t value)
+{
+    uint8_t digits[DIGITS], *first = digits + sizeof digits;
+
+    do {
+        *--first = (uint8_t)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    return Digits_copy(at, first, (size_t)(digits + sizeof digits - first));
+}
+
+// Microseconds, with the nanoseconds' digits.
+static inline uint8_t *Digits_put_micros(uint8_t *at, uint64_t ns)
+{
+    unsigned rest = (unsigned)(ns % 1000);
+
+    at = Digits_put(at, ns / 1000);
+    *at++ = '.';
+    *at++ = (uint8_t)('0' + rest / 100);
+    *at++ = (uint8_t)('0' + rest / 10 % 10);
+    *at++ = (uint8_t)('0' + rest % 10);
+    return at;
+}
+
+#endif

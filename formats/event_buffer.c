@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// See event_buffer.h.
+#include "formats/event_buffer.h"
+#include "ipc/base/heap.h"
+#include "tracer/timeline/event_code.h"
+#include "tracer/timeline/recording.h"
+
+static bool make_room(struct EventBuffer *buffer, size_t size)
+{
+    if (buffer->room >= size)
+        return true;
+    Heap_free(buffer->bytes);
+    buffer->bytes = Heap_alloc(size);
+    buffer->room = buffer->bytes ? size : 0;
+    return buffer->bytes;
+}
+
+// The events, then the bytes of the block, whose calls stand at the beginning.
+const struct Event *EventBuffer_read(struct EventBuffer *buffer,
+                                     const struct TimelineChunk *chunk)
+{
+    size_t events = TimelineChunk_event_bytes(chunk),
+           open = TimelineChunk_open_bytes(chunk);
+    uint8_t *block;
+
+    if (!chunk->file)
+        return chunk->events;
+    buffer->open = NULL;
+    if (open > chunk->size || !make_room(buffer, events + chunk->size))
+        return NULL;
+    block = buffer->bytes + events;
+    if (Recording_read(chunk->file, chunk->at, block, chunk->size) ||
+        EventCode_read(block + open, chunk->size - open,
+                       (struct Event *)buffer->bytes,
+                       chunk->event_count) != chunk->event_count)
+        return NULL;
+    buffer->open = (struct OpenCall *)block;
+    return (struct Event *)buffer->bytes;
+}
+
+const struct OpenCall *EventBuffer_open(const struct EventBuffer *buffer,
+                                        const struct TimelineChunk *chunk,
+                                        size_t *count)
+{
+    *count = chunk->file && !buffer->open ? 0 : chunk->open_count;
+    return chunk->file ? buffer->open : chunk->open;
+}
+
+void EventBuffer_release(struct EventBuffer *buffer)
+{
+    Heap_free(buffer->bytes);
+    *buffer = (struct EventBuffer){0};
+}

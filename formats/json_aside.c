@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// See json_aside.h.
+#include "formats/json_aside.h"
+#include "formats/json_event.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+// Of this process: files of several may be merged.
+static struct json_object *local_id(uint32_t number)
+{
+    struct json_object *id = json_object_new_object();
+    char text[16];
+
+    snprintf(text, sizeof text, "0x%x", (unsigned)number);
+    JsonTree_add(&id, "local", JsonTree_text(text));
+    return id;
+}
+
+// A span is asynchronous: it may begin in one call and end in another.
+int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
+                   const struct Mark *mark)
+{
+    static const char *const phases[] = {
+        [EVENT_MARK] = "i", [EVENT_SPAN_BEGIN] = "b", [EVENT_SPAN_END] = "e"};
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    bool is_span = mark->kind != EVENT_MARK;
+    char name[MARK_NAME + 1];
+    struct json_object *event;
+
+    snprintf(name, sizeof name, "%.*s", (int)mark->name_size, mark->name);
+    event = JsonEvent_new(json, phases[mark->kind], name);
+    JsonTree_add(&event, "ts", JsonEvent_micros(TraceWriter_ns(writer, ticks)));
+    JsonTree_add(&event, "cat", JsonTree_text(is_span ? "span" : "mark"));
+    if (is_span)
+        JsonTree_add(&event, "id2", local_id(mark->number));
+    else
+        JsonTree_add(&event, "s", JsonTree_text("t"));
+    if (mark->args_size)
+        JsonTree_add(&event, "args",
+                     JsonTree_parse(mark->args, mark->args_size));
+    writer->last = ticks;
+    return JsonEvent_put(json, event);
+}
+
+// Perfetto links the slices of one bind_id, from one that has flow_out to the
+// next that has flow_in. It says so if the first has flow_in, too.
+static int begin_task(struct JsonWriter *json, uint64_t ticks,
+                      const struct Mark *task)
+{
+    uint64_t key = Trace_task_key(task->number);
+    bool again = Encoded_find_number(&json->base.encoded, key);
+    struct json_object *args = json_object_new_object(), *event;
+    char name[MARK_NAME + 1], id[32];
+
+    if (!again && Encoded_add_number(&json->base.encoded, key, 1))
+        return -ENOMEM;
+    snprintf(name, sizeof name, "%.*s", (int)task->name_size, task->name);
+    snprintf(id, sizeof id, "0x%x%08" PRIx32, (unsigned)json->base.trace->pid,
+             task->number);
+    event = JsonEvent_new(json, "B", name);
+    JsonTree_add(&args, "task", JsonEvent_number(task->number));
+    JsonTree_add(&event, "cat", JsonTree_text("task"));
+    JsonTree_add(&event, "ts",
+                 JsonEvent_micros(TraceWriter_ns(&json->base, ticks)));
+    JsonTree_add(&event, "bind_id", JsonTree_text(id));
+    JsonTree_add(&event, "flow_out", json_object_new_boolean(true));
+    if (again)
+        JsonTree_add(&event, "flow_in", json_object_new_boolean(true));
+    JsonTree_add(&event, "args", args);
+    return JsonEvent_put(json, event);
+}
+
+// Its end has no name: it is that of the innermost slice.
+int JsonAside_task(struct TraceWriter *writer, uint64_t ticks,
+                   const struct Mark *task)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    uint64_t ns = TraceWriter_ns(writer, ticks);
+    char text[128];
+    int size, error;
+
+    writer->last = ticks;
+    if (task)
+        return begin_task(json, ticks, task);
+    size = snprintf(text, sizeof text,
+                    ",\n{\"ph\":\"E\",\"pid\":%d,\"tid\":%d,\"ts\":%" PRIu64
+                    ".%03u}",
+                    (int)writer->trace->pid, (int)json->tid, ns / 1000,
+                    (unsigned)(ns % 1000));
+    error = TraceWriter_put(writer, text, (size_t)size);
+    return error ? error : TraceWriter_count(writer);
+}
+
+static int put_aside(struct JsonWriter *json, struct json_object *event,
+                     uint64_t ns, struct json_object *args)
+{
+    JsonTree_add(&event, "ts", JsonEvent_micros(ns));
+    if (args && !json_object_object_length(args))
+        json_object_put(args);
+    else
+        JsonTree_add(&event, "args", args);
+    return JsonEvent_put(json, event);
+}
+
+// Counters are the process's: a thread's has that one's name and number.
+int JsonAside_counter(struct TraceWriter *writer, uint64_t ns,
+                      const struct TraceCounter *counter)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    struct json_object *args = json_object_new_object();
+    const struct TimelineThread *thread = counter->thread;
+    char name[128];
+
+    if (thread)
+        snprintf(name, sizeof name, "%s of %s (%d)", counter->name,
+                 thread->name, (int)thread->tid);
+    else
+        snprintf(name, sizeof name, "%s", counter->name);
+    JsonTree_add(&args, counter->unit, json_object_new_double(counter->value));
+    return put_aside(json, JsonEvent_new(json, "C", name), ns, args);
+}
+
+int JsonAside_change(struct TraceWriter *writer, uint64_t ns,
+                     const struct TraceChange *change)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    struct json_object *args = json_object_new_object();
+    struct json_object *event = JsonEvent_new(json, "i", change->name);
+    struct TraceName name;
+
+    TraceWriter_name(writer, change->id, &name);
+    JsonTree_add(&event, "cat", JsonTree_text("specialisation"));
+    JsonTree_add(&event, "s", JsonTree_text("p"));
+    JsonTree_add(&args, "function", JsonTree_text(name.name));
+    JsonTree_add(&args, "file", JsonTree_text(name.file));
+    if (change->line)
+        JsonTree_add(&args, "line", JsonEvent_number(change->line));
+    return put_aside(json, event, ns, args);
+}
+
+// `end`: else it is where the stretch begins.
+static int put_dark(struct JsonWriter *json, const struct TraceDark *dark,
+                    const struct TraceName *name, bool end)
+{
+    struct json_object *event =
+        JsonEvent_new(json, end ? "e" : "b", name->name);
+    struct json_object *args = json_object_new_object();
+
+    JsonTree_add(&event, "cat", JsonTree_text("dark"));
+    JsonTree_add(&event, "id2", local_id(dark->id));
+    if (!end) {
+        JsonTree_add(&args, "file", JsonTree_text(name->file));
+        JsonTree_add(&args, "line", JsonEvent_number(name->line));
+    }
+    if (end ? dark->open : dark->earlier)
+        JsonTree_add(&args,
+                     end ? Trace_end_word(CALL_OPEN)
+                         : Trace_begin_word(CALL_EARLIER),
+                     json_object_new_boolean(true));
+    return put_aside(json, event, end ? dark->end_ns : dark->begin_ns, args);
+}
+
+// They overlap, and so are asynchronous.
+int JsonAside_dark(struct TraceWriter *writer, const struct TraceDark *dark)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    struct TraceName name;
+    int error;
+
+    TraceWriter_name(writer, dark->id, &name);
+    error = put_dark(json, dark, &name, false);
+    return error ? error : put_dark(json, dark, &name, true);
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+// The JSON writer. json-c makes the text that all events of a function, a loop
+// or a thread share, once; an event copies that and adds its digits. perfetto.c
+// calls it, on the writing thread.
+#include "formats/json_trace.h"
+#include "formats/digits.h"
+#include "formats/instant.h"
+#include "formats/json_aside.h"
+#include "formats/json_event.h"
+#include "formats/json_samples.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+// --- Events: pieces that are there already, and digits -----------------------
+
+// The text around an event's time: a prefix, the entry's name, `key`.
+static uint8_t *put_head(struct JsonWriter *json, const struct Prefix *prefix,
+                         const struct EncodedEntry *entry, const char *key,
+                         uint64_t ticks)
+{
+    size_t key_size = strlen(key);
+    uint8_t *at;
+
+    if (!entry) {
+        json->base.error = -ENOMEM;
+        return NULL;
+    }
+    at = TraceWriter_room(&json->base, prefix->size + entry->first +
+                                           entry->second + key_size +
+                                           10 * DIGITS);
+    if (!at)
+        return NULL;
+    json->base.last = ticks;
+    at = Digits_copy(at, prefix->text, prefix->size);
+    at = Digits_copy(at, Encoded_first(&json->base.encoded, entry),
+                     entry->first);
+    at = Digits_copy(at, key, key_size);
+    return Digits_put_micros(at, TraceWriter_ns(&json->base, ticks));
+}
+
+#define PUT(at, constant) Digits_copy(at, constant, sizeof(constant) - 1)
+
+// `"WORD":true`
+static uint8_t *put_word(uint8_t *at, const char *word)
+{
+    at = PUT(at, "\"");
+    at = Digits_copy(at, word, strlen(word));
+    return PUT(at, "\":true");
+}
+
+static int finish_event(struct JsonWriter *json, uint8_t *at)
+{
+    TraceWriter_took(&json->base, at);
+    return TraceWriter_count(&json->base);
+}
+
+// --- What is encoded once ----------------------------------------------------
+
+// The name as JSON, then `second`; owns the name. NULL: memory.
+static const struct EncodedEntry *encode(struct JsonWriter *json, uint64_t key,
+                                         struct json_object *name,
+                                         struct EncodedPiece second)
+{
+    struct EncodedPiece first = JsonEvent_print(name);
+    const struct EncodedEntry *entry = NULL;
+
+    if (first.data && second.data)
+        entry = Encoded_add(&json->base.encoded, key, first, second);
+    json_object_put(name);
+    return entry;
+}
+
+// The name, and the arguments up to the brace that ends them.
+static const struct EncodedEntry *encode_function(struct JsonWriter *json,
+                                                  uint32_t id)
+{
+    struct json_object *args = json_object_new_object();
+    const struct EncodedEntry *entry;
+    struct EncodedPiece piece;
+    struct TraceName name;
+    char address[32];
+
+    TraceWriter_name(&json->base, id, &name);
+    snprintf(address, sizeof address, "0x%" PRIxPTR, name.address);
+    JsonTree_add(&args, "code_ptr", JsonTree_text(address));
+    JsonTree_add(&args, "file", JsonTree_text(name.file));
+    JsonTree_add(&args, "line", JsonEvent_number(name.line));
+    piece = JsonEvent_print(args);
+    if (piece.data)
+        piece.size--;
+    entry =
+        encode(json, Trace_function_key(id), JsonTree_text(name.name), piece);
+    json_object_put(args);
+    return entry;
+}
+
+static const struct EncodedEntry *find_function(struct JsonWriter *json,
+                                                uint32_t id)
+{
+    const struct EncodedEntry *entry =
+        Encoded_find(&json->base.encoded, Trace_function_key(id));
+
+    return entry ? entry : encode_function(json, id);
+}
+
+// "what: NAME", of a function; then `second`.
+static const struct EncodedEntry *encode_label(struct JsonWriter *json,
+                                               uint64_t key, const char *what,
+                                               const char *second)
+{
+    char label[TRACE_NAME + 32];
+    struct TraceName name;
+
+    TraceWriter_name(&json->base, (uint32_t)key, &name);
+    snprintf(label, sizeof label, "%s: %s", what, name.name);
+    return encode(json, key, JsonTree_text(label),
+                  (struct EncodedPiece){second, strlen(second)});
+}
+
+static const struct EncodedEntry *find_loop(struct JsonWriter *json,
+                                            uint32_t id, unsigned unit)
+{
+    uint64_t key = Trace_loop_key(id, unit);
+    const struct EncodedEntry *entry = Encoded_find(&json->base.encoded, key);
+    char what[32], offset[48];
+
+    if (entry)
+        return entry;
+    snprintf(what, sizeof what, "loop @%u", 2 * unit);
+    snprintf(offset, sizeof offset, ",\"offset\":%u}}", 2 * unit);
+    return encode_label(json, key, what, offset);
+}
+
+static const struct EncodedEntry *find_instant(struct JsonWriter *json,
+                                               uint32_t id, enum EventKind kind)
+{
+    uint64_t key = Trace_instant_key(id, kind);
+    const struct EncodedEntry *entry = Encoded_find(&json->base.encoded, key);
+    const struct Instant *instant = Instant_of(kind);
+    char args[160];
+
+    if (entry)
+        return entry;
+    snprintf(args, sizeof args, ",\"s\":\"t\",\"args\":{\"note\":\"%s\"",
+             instant->note);
+    return encode_label(json, key, instant->word, args);
+}
+
+// --- The format --------------------------------------------------------------
+
+static int begin_call(void *context, uint64_t ticks, uint32_t id,
+                      enum CallBegin how)
+{
+    struct JsonWriter *json = context;
+    const struct EncodedEntry *entry = find_function(json, id);
+    uint8_t *at = put_head(json, &json->begin, entry,
+                           ",\"cat\":\"python\",\"ts\":", ticks);
+
+    if (!at)
+        return json->base.error;
+    at = PUT(at, ",\"args\":");
+    at = Digits_copy(at, Encoded_second(&json->base.encoded, entry),
+                     entry->second);
+    if (how != CALL_ENTERED) {
+        at = PUT(at, ",");
+        at = put_word(at, Trace_begin_word(how));
+    }
+    return finish_event(json, PUT(at, "}}"));
+}
+
+static int end_call(void *context, uint64_t ticks, uint32_t id,
+                    enum CallEnd how)
+{
+    struct JsonWriter *json = context;
+    const struct EncodedEntry *entry = find_function(json, id);
+    uint8_t *at = put_head(json, &json->end, entry, ",\"ts\":", ticks);
+
+    if (!at)
+        return json->base.error;
+    if (how != CALL_LEFT) {
+        at = PUT(at, ",\"args\":{");
+        at = put_word(at, Trace_end_word(how));
+        at = PUT(at, "}");
+    }
+    return finish_event(json, PUT(at, "}"));
+}
+
+static const struct EncodedEntry *find_step(struct JsonWriter *json,
+                                            uint32_t id, uint64_t what)
+{
+    uint64_t key = Trace_step_key(id, (unsigned)(what >> 32 & 0xffff));
+    const struct EncodedEntry *entry = Encoded_find(&json->base.encoded, key);
+    char label[TRACE_STEP], line[48];
+
+    if (entry)
+        return entry;
+    TraceWriter_step(&json->base, what, label);
+    snprintf(line, sizeof line, ",\"args\":{\"line\":%" PRIu32 "}}",
+             (uint32_t)what);
+    return encode(json, key, JsonTree_text(label),
+                  (struct EncodedPiece){line, strlen(line)});
+}
+
+static int write_step(struct TraceWriter *writer, uint64_t ticks,
+                      uint32_t inside, uint64_t what, bool begins)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    const struct EncodedEntry *entry = find_step(json, inside, what);
+    uint8_t *at = begins ? put_head(json, &json->begin, entry,
+                                    ",\"cat\":\"instruction\",\"ts\":", ticks)
+                         : put_head(json, &json->end, entry, ",\"ts\":", ticks);
+
+    if (!at)
+        return writer->error;
+    if (!begins)
+        return finish_event(json, PUT(at, "}"));
+    at =
+        Digits_copy(at, Encoded_second(&writer->encoded, entry), entry->second);
+    return finish_event(json, at);
+}
+
+static int write_loop(struct TraceWriter *writer, uint64_t ticks,
+                      const struct Event *event, uint32_t inside)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    const struct EncodedEntry *entry =
+        find_loop(json, inside, Event_unit(event));
+    uint8_t *at =
+        put_head(json, &json->mark, entry, ",\"cat\":\"loop\",\"ts\":", ticks);
+
+    if (!at)
+        return json->base.error;
+    at = PUT(at, ",\"s\":\"t\",\"args\":{\"uOps\":");
+    at = Digits_put(at, Event_instructions(event));
+    at = PUT(at, ",\"Hardware Cycles\":");
+    at = Digits_put(at, Event_cycles(event));
+    at =
+        Digits_copy(at, Encoded_second(&writer->encoded, entry), entry->second);
+    return finish_event(json, at);
+}
+
+static int write_instant(struct TraceWriter *writer, uint64_t ticks,
+                         const struct Event *event, uint32_t id)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    enum EventKind kind = Event_kind(event);
+    const struct EncodedEntry *entry = find_instant(json, id, kind);
+    uint8_t *at = put_head(json, &json->mark, entry,
+                           ",\"cat\":\"ocular\",\"ts\":", ticks);
+
+    if (!at)
+        return json->base.error;
+    at =
+        Digits_copy(at, Encoded_second(&writer->encoded, entry), entry->second);
+    if (Instant_of(kind)->lasts) {
+        at = PUT(at, ",\"ns\":");
+        at = Digits_put(at, TraceWriter_span_ns(writer, event->what));
+    }
+    return finish_event(json, PUT(at, "}}"));
+}
+
+static int write_gap(struct TraceWriter *writer, uint64_t ticks,
+                     const char *what, uint64_t count)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    struct json_object *args = json_object_new_object(), *event;
+    char name[64];
+
+    snprintf(name, sizeof name, "%s: %" PRIu64 " events", what, count);
+    event = JsonEvent_new(json, "i", name);
+    JsonTree_add(&args, "events", JsonEvent_number(count));
+    JsonTree_add(&event, "cat", JsonTree_text("ocular"));
+    JsonTree_add(&event, "ts", JsonEvent_micros(TraceWriter_ns(writer, ticks)));
+    JsonTree_add(&event, "s", JsonTree_text("t"));
+    JsonTree_add(&event, "args", args);
+    writer->last = ticks;
+    return JsonEvent_put(json, event);
+}
+
+// An M event: `name` says what `key` is the value of.
+static int put_meta(struct JsonWriter *json, const char *name, const char *key,
+                    struct json_object *value)
+{
+    struct json_object *event = JsonEvent_new(json, "M", name);
+    struct json_object *args = json_object_new_object();
+
+    JsonTree_add(&args, key, value);
+    JsonTree_add(&event, "args", args);
+    return JsonEvent_put(json, event);
+}
+
+static struct json_object *value_of(const struct TraceFact *fact)
+{
+    if (fact->kind == FACT_TEXT)
+        return JsonTree_text(fact->text);
+    if (fact->kind == FACT_NUMBER)
+        return JsonEvent_number(fact->number);
+    return fact->kind == FACT_NS ? JsonEvent_micros(fact->number)
+                                 : json_object_new_double(fact->real);
+}
+
+static int write_head(struct TraceWriter *writer)
+{
+    const struct PerfettoTrace *trace = writer->trace;
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    struct json_object *other = json_object_new_object();
+    struct TraceFact facts[TRACE_FACTS];
+    int error, i;
+
+    TraceWriter_facts(writer, facts);
+    for (i = 0; i < TRACE_FACTS; i++)
+        JsonTree_add(&other, facts[i].key, value_of(&facts[i]));
+    json->tid = trace->pid;
+    error = -ENOMEM;
+    if (other)
+        error = JsonWriter_put(
+            json, "{\"displayTimeUnit\":\"ns\",\"otherData\":", other);
+    if (!error)
+        error = JsonWriter_put(json, ",\"traceEvents\":[", NULL);
+    if (error)
+        return error;
+    return put_meta(json, "process_name", "name",
+                    JsonTree_text(trace->command ? trace->command : "python"));
+}
+
+static void make_prefix(const struct JsonWriter *json, struct Prefix *prefix,
+                        char phase)
+{
+    prefix->size = (size_t)snprintf(
+        prefix->text, sizeof prefix->text,
+        ",\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d,\"name\":", phase,
+        (int)json->base.trace->pid, (int)json->tid);
+}
+
+static int write_thread(struct TraceWriter *writer,
+                        const struct TimelineThread *thread)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    int error;
+
+    json->tid = thread->tid;
+    make_prefix(json, &json->begin, 'B');
+    make_prefix(json, &json->end, 'E');
+    make_prefix(json, &json->mark, 'i');
+    error = put_meta(json, "thread_name", "name", JsonTree_text(thread->name));
+    return error ? error
+                 : put_meta(json, "thread_sort_index", "sort_index",
+                            JsonEvent_number(thread->number));
+}
+
+static int write_tail(struct TraceWriter *writer)
+{
+    return JsonWriter_put((struct JsonWriter *)writer, "\n]}\n", NULL);
+}
+
+const struct TraceFormat JsonTrace_format = {
+    .writer_bytes = sizeof(struct JsonWriter),
+    .head = write_head,
+    .thread = write_thread,
+    .begin = begin_call,
+    .end = end_call,
+    .step = write_step,
+    .task = JsonAside_task,
+    .loop = write_loop,
+    .instant = write_instant,
+    .gap = write_gap,
+    .said = JsonAside_said,
+    .counter = JsonAside_counter,
+    .change = JsonAside_change,
+    .dark = JsonAside_dark,
+    .own = JsonSamples_begin,
+    .sample = JsonSamples_put,
+    .tail = write_tail,
+};

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// See library.h. It stands in for ipc/base/heap.c: memory is the host's, so
+// that either side may free what the other one has made, and a fork finds no
+// lock of the library's held.
+#include "formats/library.h"
+#include "formats/table.h"
+#include "ipc/base/heap.h"
+
+#include <string.h>
+
+static struct FormatsHost bound;
+
+const struct Formats *ocular_formats(const struct FormatsHost *host)
+{
+    static const size_t sizes[] = FORMATS_SIZES;
+
+    if (strcmp(host->version, OCULAR_VERSION) != 0 ||
+        memcmp(host->sizes, sizes, sizeof sizes) != 0)
+        return NULL;
+    bound = *host;
+    return &Table_formats;
+}
+
+void *Heap_alloc(size_t size)
+{
+    return bound.alloc(size);
+}
+
+void *Heap_zeroed(size_t count, size_t size)
+{
+    return bound.zeroed(count, size);
+}
+
+void *Heap_resize(void *memory, size_t size)
+{
+    return bound.resize(memory, size);
+}
+
+char *Heap_text(const char *text)
+{
+    return bound.text(text);
+}
+
+void Heap_free(void *memory)
+{
+    bound.free(memory);
+}

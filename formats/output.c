@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: MIT
+// See output.h. The only file of the engine that knows zlib. It writes by
+// itself and not through zlib's files, so that it can check before each write
+// that the descriptor is still ours (ipc/base/opened.h).
+#include "formats/output.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/in_place.h"
+#include "ipc/base/opened.h"
+#include "ipc/file_kind.h"
+#include "tracer/timeline/output_name.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define BUFFER (256u << 10)
+#define ATTEMPTS 100
+#define LINKS 16 // that are followed, at most
+#define GZIP 16  // added to zlib's window bits: a gzip header and trailer
+
+struct OutputStream {
+    int fd;
+    const struct Opened *opened; // `own`, or the owner's if it is borrowed
+    struct Opened own;
+    bool zip;
+    z_stream zlib;
+    uint64_t written; // bytes of the file
+    size_t used;      // bytes in the buffer
+    uint8_t buffer[BUFFER];
+};
+
+static bool is_own(const struct OutputStream *stream)
+{
+    return stream->opened == &stream->own;
+}
+
+static void release(struct Output *output)
+{
+    if (output->stream) {
+        if (is_own(output->stream))
+            Opened_close(&output->stream->own, output->stream->fd);
+        deflateEnd(&output->stream->zlib);
+        Heap_free(output->stream);
+    }
+    free(output->path);
+    free(output->temporary);
+    memset(output, 0, sizeof *output);
+}
+
+// Renaming over a device or a pipe would take its place.
+static int check_target(const char *path)
+{
+    struct stat status;
+
+    if (stat(path, &status))
+        return errno == ENOENT ? 0 : -errno;
+    if (S_ISDIR(status.st_mode))
+        return -EISDIR;
+    return S_ISREG(status.st_mode) ? 0 : -EINVAL;
+}
+
+// For a file that may be missing: the absolute path of its directory, without
+// links, and its own name. malloc'ed, or NULL with errno.
+static char *join_missing(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *directory =
+        slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *real = directory ? realpath(directory, NULL) : NULL, *full = NULL;
+
+    if (real && asprintf(&full, "%s/%s", real, name) < 0)
+        full = NULL;
+    free(directory);
+    free(real);
+    return full;
+}
+
+// The path of the file, which need not exist: a link may lead to it.
+static char *resolve(const char *path)
+{
+    char target[PATH_MAX], *full = realpath(path, NULL), *next;
+    int links;
+
+    if (full || errno != ENOENT)
+        return full;
+    full = join_missing(path);
+    for (links = 0; full && links < LINKS; links++) {
+        ssize_t length = readlink(full, target, sizeof target - 1);
+        char *slash = strrchr(full, '/');
+
+        if (length < 0)
+            return full;
+        target[length] = '\0';
+        *slash = '\0'; // what the link says is seen from its directory
+        if (asprintf(&next, "%s/%s", target[0] == '/' ? "" : full, target) < 0)
+            next = NULL;
+        free(full);
+        full = next ? join_missing(next) : NULL;
+        free(next);
+    }
+    free(full);
+    return NULL;
+}
+
+// Descriptor or -errno.
+static int open_unnamed(char *path)
+{
+    char *slash = strrchr(path, '/');
+    int fd;
+
+    if (!slash || slash == path)
+        return -ENOENT;
+    *slash = '\0';
+    fd = InPlace_open_unnamed(AT_FDCWD, path);
+    *slash = '/';
+    return fd;
+}
+
+// A file of its own in the directory of output->path: descriptor or -errno.
+static int open_temporary(struct Output *output)
+{
+    const char *slash = strrchr(output->path, '/');
+    int length = slash ? (int)(slash - output->path) + 1 : 0;
+    size_t size = (size_t)length + 64;
+    int i, fd = open_unnamed(output->path);
+
+    if (fd >= 0 || fd == -EBADF)
+        return fd;
+    output->temporary = malloc(size);
+    if (!output->temporary)
+        return -ENOMEM;
+    for (i = 0; i < ATTEMPTS; i++) {
+        snprintf(output->temporary, size, "%.*s.ocular-%ld-%d.tmp", length,
+                 output->path, (long)getpid(), i);
+        fd = Opened_open(output->temporary,
+                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+        if (fd == -EBADF) // it was made, and the program took its number
+            unlink(output->temporary);
+        if (fd != -EEXIST)
+            return fd;
+    }
+    return -EEXIST;
+}
+
+// --- The stream ------------------------------------------------------------
+
+// zlib's memory is ours too.
+static void *take_memory(void *context, unsigned count, unsigned size)
+{
+    (void)context;
+    return Heap_zeroed(count, size);
+}
+
+static void give_memory(void *context, void *memory)
+{
+    (void)context;
+    Heap_free(memory);
+}
+
+// `opened`: whose it is; NULL: ours.
+static struct OutputStream *open_stream(int fd, const struct Opened *opened,
+                                        bool zip)
+{
+    struct OutputStream *stream = Heap_zeroed(1, sizeof *stream);
+
+    if (!stream)
+        return NULL;
+    stream->fd = fd;
+    stream->zip = zip;
+    stream->zlib.zalloc = take_memory;
+    stream->zlib.zfree = give_memory;
+    stream->opened = opened ? opened : &stream->own;
+    if (!opened)
+        Opened_note(&stream->own, fd);
+    if (!zip ||
+        deflateInit2(&stream->zlib, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + GZIP,
+                     MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK)
+        return stream;
+    Heap_free(stream);
+    return NULL;
+}
+
+// Empties the buffer. 0 or -errno; -EBADF: the program has closed our
+// descriptor, and may have got its number for a file of its own.
+static int write_buffer(struct OutputStream *stream)
+{
+    const uint8_t *from = stream->buffer;
+
+    while (stream->used > 0) {
+        ssize_t written;
+
+        if (!Opened_holds(stream->opened, stream->fd))
+            return -EBADF;
+        written = write(stream->fd, from, stream->used);
+        if (written < 0 && errno != EINTR)
+            return -errno;
+        if (written > 0) {
+            from += written;
+            stream->used -= (size_t)written;
+            stream->written += (uint64_t)written;
+        }
+    }
+    return 0;
+}
+
+static int write_plain(struct OutputStream *stream, const uint8_t *data,
+                       size_t size)
+{
+    while (size > 0) {
+        size_t room = BUFFER - stream->used, part = size < room ? size : room;
+        int error = 0;
+
+        memcpy(stream->buffer + stream->used, data, part);
+        stream->used += part;
+        data += part;
+        size -= part;
+        if (stream->used == BUFFER)
+            error = write_buffer(stream);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+// `flush` is Z_NO_FLUSH, or Z_FINISH for the end.
+static int write_packed(struct OutputStream *stream, const uint8_t *data,
+                        size_t size, int flush)
+{
+    z_stream *zlib = &stream->zlib;
+    int state;
+
+    zlib->next_in = (uint8_t *)data;
+    zlib->avail_in = (unsigned)size;
+    do {
+        int error = 0;
+
+        zlib->next_out = stream->buffer + stream->used;
+        zlib->avail_out = (unsigned)(BUFFER - stream->used);
+        state = deflate(zlib, flush);
+        stream->used = BUFFER - zlib->avail_out;
+        if (zlib->avail_out == 0)
+            error = write_buffer(stream);
+        if (error)
+            return error;
+    } while (zlib->avail_in > 0 || (flush == Z_FINISH && state == Z_OK));
+    return state == Z_STREAM_ERROR ? -EIO : 0;
+}
+
+// Writes what waits. 0 or -errno.
+static int finish(struct OutputStream *stream)
+{
+    int error = 0;
+
+    if (stream->zip)
+        error = write_packed(stream, NULL, 0, Z_FINISH);
+    return error ? error : write_buffer(stream);
+}
+
+// --- The file --------------------------------------------------------------
+
+int Output_borrow(struct Output *output, int fd, const struct Opened *opened,
+                  const char *name)
+{
+    memset(output, 0, sizeof *output);
+    output->stream = open_stream(fd, opened, FileKind_of(name).gzipped);
+    return output->stream ? 0 : -ENOMEM;
+}
+
+static int open_device(struct Output *output, const char *path)
+{
+    int fd = Opened_open(path, O_WRONLY | O_NOCTTY, 0);
+
+    if (fd < 0)
+        return fd;
+    output->stream = open_stream(fd, NULL, FileKind_of(path).gzipped);
+    if (output->stream)
+        return 0;
+    close(fd);
+    return -ENOMEM;
+}
+
+int Output_open(struct Output *output, const char *path)
+{
+    int error, fd;
+
+    memset(output, 0, sizeof *output);
+    if (OutputName_is_device(path))
+        return open_device(output, path);
+    error = check_target(path);
+    if (error)
+        return error;
+    errno = 0;
+    output->path = resolve(path);
+    if (!output->path)
+        return errno ? -errno : -ENOMEM;
+    fd = open_temporary(output);
+    if (fd < 0) {
+        release(output);
+        return fd;
+    }
+    output->stream = open_stream(fd, NULL, FileKind_of(path).gzipped);
+    if (!output->stream) {
+        close(fd);
+        Output_abort(output);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+int Output_write(struct Output *output, const void *data, size_t size)
+{
+    if (output->stream->zip)
+        return write_packed(output->stream, data, size, Z_NO_FLUSH);
+    return write_plain(output->stream, data, size);
+}
+
+uint64_t Output_bytes(const struct Output *output)
+{
+    return output->stream->written;
+}
+
+// Some file systems report only when a descriptor is closed that there was no
+// room. Ours must stay where the file has no name.
+static int close_copy(int fd)
+{
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE);
+
+    return copy >= 0 && close(copy) ? -errno : 0;
+}
+
+int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes)
+{
+    struct OutputStream *stream = output->stream;
+    int error = finish(stream);
+
+    if (!error && !Opened_holds(stream->opened, stream->fd))
+        error = -EBADF;
+    if (!error && is_own(stream))
+        error = close_copy(stream->fd);
+    if (!error && output->path)
+        error = InPlace_put(AT_FDCWD, output->temporary, stream->fd,
+                            output->path, overwrite);
+    if (!error)
+        *bytes = stream->written;
+    else if (output->temporary)
+        unlink(output->temporary);
+    release(output);
+    return error;
+}
+
+void Output_abort(struct Output *output)
+{
+    if (output->temporary)
+        unlink(output->temporary);
+    release(output);
+}

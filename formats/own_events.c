@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// See own_events.h.
+#include "formats/own_events.h"
+#include "formats/event_buffer.h"
+
+#include <stdio.h>
+
+struct Walk {
+    struct TraceWriter *writer;
+    const struct TraceFormat *format;
+    const bool *written;
+    struct SampleReader samples;
+    struct EventBuffer buffer;
+};
+
+// NULL: it is not in the file.
+static const struct TimelineThread *find_thread(const struct Walk *walk,
+                                                unsigned number)
+{
+    const struct TimelineView *view = walk->writer->trace->view;
+    size_t low = 0, high = view->thread_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (view->threads[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < view->thread_count && view->threads[low].number == number &&
+                   walk->written[low]
+               ? &view->threads[low]
+               : NULL;
+}
+
+static int put_counter(const struct Walk *walk, const struct Event *event)
+{
+    static const struct {
+        const char *name, *unit;
+        double scale; // of what the event has
+    } all[] = {
+        [ASIDE_CPU] = {"CPU", "% of a core", 1e-4},
+        [ASIDE_OVERHEAD] = {"Ocular's overhead", "% of the CPU time", 1e-4},
+        [ASIDE_ARMED] = {"hooks that are in", "hooks", 1},
+    };
+    enum AsideCounter which = Aside_which(event);
+    uint64_t ns = TraceWriter_ns(walk->writer, Event_ticks(event));
+    uint64_t before = Aside_ms(event) * UINT64_C(1000000);
+    struct TraceCounter counter = {.which = which};
+
+    if (which >= ASIDE_COUNTERS)
+        return 0; // of a kind to come
+    if (which == ASIDE_CPU) {
+        counter.thread = find_thread(walk, Aside_thread(event));
+        if (!counter.thread)
+            return 0;
+    }
+    counter.name = all[which].name;
+    counter.unit = all[which].unit;
+    counter.value = all[which].scale * (double)Aside_value(event);
+    return walk->format->counter(walk->writer, ns > before ? ns - before : 0,
+                                 &counter);
+}
+
+static int put_change(const struct Walk *walk, const struct Event *event)
+{
+    struct TraceWriter *writer = walk->writer;
+    const struct Opcodes *opcodes = writer->trace->opcodes;
+    struct TraceChange change = {.id = Event_id(event),
+                                 .line = Aside_line(event)};
+
+    snprintf(change.name, sizeof change.name, "%s -> %s",
+             Opcodes_text(opcodes, Aside_from(event)),
+             Opcodes_text(opcodes, Aside_to(event)));
+    return walk->format->change(
+        writer, TraceWriter_ns(writer, Event_ticks(event)), &change);
+}
+
+static int put_dark(const struct Walk *walk, uint32_t id, uint64_t begin,
+                    uint64_t end, bool open)
+{
+    struct TraceWriter *writer = walk->writer;
+    uint64_t first = writer->trace->view->first_ticks;
+    const struct TraceDark dark = {
+        .id = id,
+        .begin_ns = TraceWriter_ns(writer, begin > first ? begin : first),
+        .end_ns = TraceWriter_ns(writer, end),
+        .earlier = begin < first,
+        .open = open};
+
+    return end > begin && end > first ? walk->format->dark(writer, &dark) : 0;
+}
+
+// Was it dark at the moment of trace->dark? That stretch is written from there.
+static bool is_listed(const struct PerfettoTrace *trace,
+                      const struct Event *event)
+{
+    size_t i,
+        count = Event_ticks(event) > trace->dark_ticks ? trace->dark_count : 0;
+
+    for (i = 0; i < count; i++)
+        if (trace->dark[i].id == Event_id(event) &&
+            trace->dark[i].ticks < Event_ticks(event))
+            return true;
+    return false;
+}
+
+static int put_rearmed(const struct Walk *walk, const struct Event *event)
+{
+    uint64_t end = Event_ticks(event), dark = Aside_dark_ticks(event);
+
+    if (is_listed(walk->writer->trace, event))
+        return 0;
+    return put_dark(walk, Event_id(event), end > dark ? end - dark : 0, end,
+                    false);
+}
+
+static int put_still_dark(const struct Walk *walk)
+{
+    const struct PerfettoTrace *trace = walk->writer->trace;
+    int error = 0;
+    size_t i;
+
+    for (i = 0; !error && i < trace->dark_count; i++)
+        error = put_dark(walk, trace->dark[i].id, trace->dark[i].ticks,
+                         trace->view->last_ticks, true);
+    return error;
+}
+
+static int put(struct Walk *walk, const struct Event *event)
+{
+    struct TimelineSample sample;
+
+    if (Event_kind(event) == EVENT_COUNTER)
+        return put_counter(walk, event);
+    if (Event_kind(event) == EVENT_CHANGE)
+        return put_change(walk, event);
+    if (Event_kind(event) == EVENT_REARMED)
+        return put_rearmed(walk, event);
+    if (!SampleReader_take(&walk->samples, event, &sample))
+        return 0;
+    return walk->format->sample(
+        walk->writer, TraceWriter_ns(walk->writer, sample.ticks), &sample);
+}
+
+static int put_chunk(struct Walk *walk, const struct TimelineChunk *chunk)
+{
+    const struct Event *events = EventBuffer_read(&walk->buffer, chunk);
+    size_t i, count = events ? chunk->event_count : 0;
+    int error = 0;
+
+    if (!events) // the next stack is not known whole
+        walk->samples = (struct SampleReader){0};
+    for (i = 0; !error && i < count; i++)
+        error = put(walk, &events[i]);
+    return error;
+}
+
+int OwnEvents_write(struct TraceWriter *writer,
+                    const struct TraceFormat *format, const bool *written)
+{
+    const struct TimelineView *view = writer->trace->view;
+    struct Walk walk = {.writer = writer, .format = format, .written = written};
+    int error = 0;
+
+    if (writer->chunk < view->chunk_count || writer->trace->dark_count)
+        error = format->own(writer);
+    while (!error && writer->chunk < view->chunk_count)
+        error = put_chunk(&walk, view->chunks[writer->chunk++]);
+    if (!error)
+        error = put_still_dark(&walk);
+    EventBuffer_release(&walk.buffer);
+    return error;
+}

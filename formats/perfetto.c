@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// A trace file, whatever its format: chooses that by the name, walks over the
+// threads of the frozen timeline and calls the format for each event. Export
+// calls it, on the thread that writes.
+#include "formats/perfetto.h"
+#include "formats/instant.h"
+#include "formats/json_trace.h"
+#include "formats/own_events.h"
+#include "formats/pftrace.h"
+#include "formats/tid_guard.h"
+#include "ipc/base/heap.h"
+#include "ipc/file_kind.h"
+
+#include <errno.h>
+#include <string.h>
+
+// Perfetto keeps 512 levels of a track: a call beyond them gets no end there,
+// and its end closes another. Those are left out and counted in their place.
+// Some levels are for instructions inside of the deepest call.
+#define DEEPEST 500
+
+struct Walk {
+    const struct TraceFormat *format;
+    struct TraceWriter *writer;
+    size_t depth;      // calls that are open, of this thread
+    uint64_t left_out; // events, since the last mark that says so
+};
+
+// --- What a replay tells -----------------------------------------------------
+
+// One level more. false: it is too deep, and its event is left out.
+static bool descend(struct Walk *walk)
+{
+    bool shown = walk->depth++ < DEEPEST;
+
+    walk->left_out += !shown;
+    return shown;
+}
+
+// One level less. 1: its event is left out, or 0 or -errno.
+static int ascend(struct Walk *walk, uint64_t ticks)
+{
+    uint64_t left_out = walk->left_out;
+
+    if (--walk->depth >= DEEPEST) {
+        walk->left_out++;
+        return 1;
+    }
+    walk->left_out = 0;
+    return left_out ? walk->format->gap(walk->writer, ticks,
+                                        "deeper than 500 calls", left_out)
+                    : 0;
+}
+
+static int begin_call(void *context, uint64_t ticks, uint32_t id,
+                      enum CallBegin how)
+{
+    struct Walk *walk = context;
+
+    return descend(walk) ? walk->format->begin(walk->writer, ticks, id, how)
+                         : 0;
+}
+
+static int end_call(void *context, uint64_t ticks, uint32_t id,
+                    enum CallEnd how)
+{
+    struct Walk *walk = context;
+    int skip = ascend(walk, ticks);
+
+    if (skip)
+        return skip < 0 ? skip : 0;
+    return walk->format->end(walk->writer, ticks, id, how);
+}
+
+static int step(void *context, uint64_t ticks, uint32_t inside, uint64_t what,
+                bool begins)
+{
+    struct Walk *walk = context;
+    int skip = begins ? !descend(walk) : ascend(walk, ticks);
+
+    if (skip)
+        return skip < 0 ? skip : 0;
+    return walk->format->step(walk->writer, ticks, inside, what, begins);
+}
+
+static int task(void *context, uint64_t ticks, const struct Mark *task)
+{
+    struct Walk *walk = context;
+    int skip = task ? !descend(walk) : ascend(walk, ticks);
+
+    if (skip)
+        return skip < 0 ? skip : 0;
+    return walk->format->task(walk->writer, ticks, task);
+}
+
+static int mark(void *context, uint64_t ticks, const struct Event *event,
+                uint32_t inside)
+{
+    struct Walk *walk = context;
+
+    if (Event_kind(event) == EVENT_LOOP && walk->depth > DEEPEST) {
+        walk->left_out++;
+        return 0;
+    }
+    if (Event_kind(event) == EVENT_LOOP)
+        return walk->format->loop(walk->writer, ticks, event, inside);
+    if (Event_kind(event) == EVENT_LOST)
+        return walk->format->gap(walk->writer, ticks, "lost", event->what);
+    if (!Instant_of(Event_kind(event))->lasts)
+        inside = Event_id(event);
+    else if (!inside) // in no function that is traced
+        return 0;
+    return walk->format->instant(walk->writer, ticks, event, inside);
+}
+
+static int said(void *context, uint64_t ticks, const struct Mark *mark)
+{
+    const struct Walk *walk = context;
+
+    return walk->format->said(walk->writer, ticks, mark);
+}
+
+// --- Threads -----------------------------------------------------------------
+
+// The thread's chunks, which come next in the view.
+static size_t take_chunks(struct TraceWriter *writer, unsigned number)
+{
+    const struct TimelineView *view = writer->trace->view;
+    size_t from = writer->chunk;
+
+    while (writer->chunk < view->chunk_count &&
+           view->chunks[writer->chunk]->thread == number)
+        writer->chunk++;
+    return writer->chunk - from;
+}
+
+// *written: it is in the file.
+static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
+                        struct TidGuard *guard, bool *written)
+{
+    const struct ReplayTarget target = {walk, begin_call, end_call, step,
+                                        task, mark,       said};
+    struct TraceWriter *writer = walk->writer;
+    const struct TimelineView *view = writer->trace->view;
+    size_t from = writer->chunk, count = take_chunks(writer, thread->number);
+    uint64_t floor = writer->trace->start_ticks;
+    uint64_t *end = TidGuard_time(guard, thread->tid);
+    int error;
+
+    // A thread that nothing has been recorded of, yet or any more.
+    if (!count && !thread->forgotten && !thread->lost)
+        return 0;
+    *written = true;
+    if (*end > floor)
+        floor = *end;
+    writer->last = floor;
+    error = walk->format->thread(writer, thread);
+    if (!error && thread->forgotten) {
+        uint64_t at = view->first_ticks > floor ? view->first_ticks : floor;
+
+        error = walk->format->gap(writer, at, "forgotten", thread->forgotten);
+    }
+    if (!error)
+        error = Replay_thread(view, view->chunks + from, count, floor, &target);
+    *end = writer->last;
+    return error;
+}
+
+static int write_threads(struct Walk *walk)
+{
+    struct TraceWriter *writer = walk->writer;
+    const struct TimelineView *view = writer->trace->view;
+    bool *written = Heap_zeroed(view->thread_count + 1, sizeof *written);
+    struct TidGuard guard;
+    int error = TidGuard_init(&guard, view->thread_count);
+    size_t i;
+
+    if (!written)
+        error = -ENOMEM;
+    for (i = 0; !error && i < view->thread_count; i++)
+        if (view->threads[i].number != TIMELINE_OWN)
+            error = write_thread(walk, &view->threads[i], &guard, &written[i]);
+    if (!error) // what is left of the chunks
+        error = OwnEvents_write(writer, walk->format, written);
+    TidGuard_release(&guard);
+    Heap_free(written);
+    return error;
+}
+
+static int write_document(struct Walk *walk)
+{
+    struct TraceWriter *writer = walk->writer;
+    const struct TimelineView *view = writer->trace->view;
+    int error;
+    size_t i;
+
+    for (i = 0; i < view->chunk_count; i++)
+        writer->total += view->chunks[i]->event_count;
+    error = walk->format->head(writer);
+    if (!error)
+        error = write_threads(walk);
+    if (!error && walk->format->tail)
+        error = walk->format->tail(writer);
+    return error ? error : TraceWriter_flush(writer);
+}
+
+int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
+                   struct PerfettoResult *result)
+{
+    bool binary = FileKind_of(path).content == FILE_PFTRACE;
+    struct Walk walk = {.format = binary ? &Pftrace_format : &JsonTrace_format};
+    struct TraceWriter *writer = Heap_zeroed(1, walk.format->writer_bytes);
+    int error;
+
+    if (!writer)
+        return -ENOMEM;
+    walk.writer = writer;
+    error = trace->descriptor
+                ? Output_borrow(&writer->output, trace->descriptor,
+                                trace->opened, path)
+                : Output_open(&writer->output, path);
+    if (error) {
+        Heap_free(writer);
+        return error;
+    }
+    TraceWriter_init(writer, trace);
+    error = write_document(&walk);
+    if (error)
+        Output_abort(&writer->output);
+    else
+        error =
+            Output_commit(&writer->output, trace->overwrite, &result->bytes);
+    result->events = writer->events;
+    if (walk.format->release)
+        walk.format->release(writer);
+    Encoded_release(&writer->encoded);
+    Heap_free(writer);
+    return error;
+}

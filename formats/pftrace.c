@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+// The protobuf writer. A name or a place goes into the file once and has a
+// number from then on; a time is the ns since the event before it; a thread's
+// track is its packets' default. perfetto.c calls it, on the writing thread.
+#include "formats/pftrace.h"
+#include "formats/instant.h"
+#include "formats/pftrace_aside.h"
+#include "formats/pftrace_note.h"
+#include "formats/pftrace_packet.h"
+#include "formats/pftrace_samples.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NOTES_BYTES 40u // the annotations of a call or a loop, at most
+#define PACKET_BYTES (64u + EVENT_BYTES + NOTES_BYTES)
+
+// --- Events: a few bytes into the buffer -------------------------------------
+
+// A packet of an event without text. `event` has EVENT_BYTES to be read,
+// `notes` its annotations.
+static int put_event(struct Pftrace *pf, uint64_t ticks, const uint8_t *event,
+                     size_t size, const uint8_t *notes, size_t notes_size)
+{
+    uint8_t *packet = TraceWriter_room(&pf->base, PACKET_BYTES), *at;
+
+    if (!packet)
+        return pf->base.error;
+    pf->base.last = ticks;
+    packet[0] = TRACE_PACKET << 3 | 2;
+    at = Protobuf_put_field(packet + 2, PACKET_TIME,
+                            Pftrace_take_time(pf, ticks));
+    memcpy(at, pf->sequence_field, EVENT_BYTES);
+    at += pf->sequence_size;
+    *at++ = PACKET_EVENT << 3 | 2;
+    *at++ = (uint8_t)(size + notes_size);
+    memcpy(at, event, EVENT_BYTES);
+    at += size;
+    if (notes_size)
+        memcpy(at, notes, notes_size);
+    at += notes_size;
+    packet[1] = (uint8_t)(at - packet - 2); // one byte: below PACKET_BYTES
+    TraceWriter_took(&pf->base, at);
+    return TraceWriter_count(&pf->base);
+}
+
+static int put_encoded(struct Pftrace *pf, uint64_t ticks,
+                       const struct EncodedEntry *entry, const uint8_t *notes,
+                       size_t notes_size)
+{
+    if (!entry)
+        return pf->base.error;
+    return put_event(pf, ticks, Encoded_first(&pf->base.encoded, entry),
+                     entry->first, notes, notes_size);
+}
+
+// --- What is encoded once ----------------------------------------------------
+
+// Writes names (and a place, if `file`), and keeps the event that has their
+// numbers. NULL: pf->base.error says why.
+static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
+                                         unsigned type, const char *label,
+                                         const struct TraceName *place)
+{
+    size_t packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
+    size_t from = Protobuf_open(&pf->packet, PACKET_INTERNED), inside;
+    const struct EncodedEntry *entry = NULL;
+    uint8_t event[EVENT_BYTES], *at;
+
+    at = Protobuf_put_field(event, TRACK_EVENT_TYPE, type);
+    at = Protobuf_put_field(at, TRACK_EVENT_NAME_IID, ++pf->names);
+    Pftrace_add_interned(&pf->packet, INTERNED_NAME, pf->names, label);
+    if (place) {
+        at = Protobuf_put_field(at, TRACK_EVENT_PLACE_IID, ++pf->places);
+        inside = Protobuf_open(&pf->packet, INTERNED_PLACE);
+        Protobuf_add(&pf->packet, IID, pf->places);
+        Protobuf_add_text(&pf->packet, IID_NAME, place->file);
+        Protobuf_add_text(&pf->packet, PLACE_FUNCTION, place->name);
+        Protobuf_add(&pf->packet, PLACE_LINE, place->line);
+        Protobuf_close(&pf->packet, inside);
+    }
+    if (Trace_is_step(key)) // EVENT_BYTES do, for fewer than 2^28 names
+        at = Protobuf_put_field(at, TRACK_EVENT_CATEGORY_IID, CATEGORY_STEP);
+    if (Trace_is_instant(key))
+        at = Protobuf_put_field(at, TRACK_EVENT_CATEGORY_IID, CATEGORY_OCULAR);
+    Protobuf_close(&pf->packet, from);
+    pf->base.error = Pftrace_end(pf, packet);
+    if (!pf->base.error)
+        entry = Encoded_add(&pf->base.encoded, key,
+                            (struct EncodedPiece){event, (size_t)(at - event)},
+                            (struct EncodedPiece){NULL, 0});
+    if (!entry && !pf->base.error)
+        pf->base.error = -ENOMEM;
+    return entry;
+}
+
+// "what: NAME", of the key's function.
+static const struct EncodedEntry *intern_label(struct Pftrace *pf, uint64_t key,
+                                               const char *what)
+{
+    char label[TRACE_NAME + 32];
+    struct TraceName name;
+
+    TraceWriter_name(&pf->base, (uint32_t)key, &name);
+    snprintf(label, sizeof label, "%s: %s", what, name.name);
+    return intern(pf, key, TYPE_INSTANT, label, NULL);
+}
+
+// --- The format --------------------------------------------------------------
+
+// The first call of a function says where its code object is: an address in
+// each would be two thirds of a call.
+static int begin_call(void *context, uint64_t ticks, uint32_t id,
+                      enum CallBegin how)
+{
+    struct Pftrace *pf = context;
+    const struct EncodedEntry *entry =
+        Encoded_find(&pf->base.encoded, Trace_function_key(id));
+    uint8_t notes[NOTES_BYTES], *at = notes;
+
+    if (!entry) {
+        struct TraceName name;
+
+        TraceWriter_name(&pf->base, id, &name);
+        entry =
+            intern(pf, Trace_function_key(id), TYPE_BEGIN, name.name, &name);
+        at = PftraceNote_put(at, NAME_CODE, NOTE_POINTER, name.address);
+    }
+    if (how != CALL_ENTERED)
+        at = PftraceNote_put(at, NAME_BEGIN + how, NOTE_BOOL, 1);
+    return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
+}
+
+// A slice's end has no name: it ends the innermost of its track.
+static int put_end(struct Pftrace *pf, uint64_t ticks, const uint8_t *notes,
+                   size_t notes_size)
+{
+    static const uint8_t event[EVENT_BYTES] = {TRACK_EVENT_TYPE << 3, TYPE_END};
+
+    return put_event(pf, ticks, event, 2, notes, notes_size);
+}
+
+static int end_call(void *context, uint64_t ticks, uint32_t id,
+                    enum CallEnd how)
+{
+    uint8_t notes[NOTES_BYTES], *at = notes;
+
+    (void)id;
+    if (how == CALL_LEFT)
+        return put_end(context, ticks, NULL, 0);
+    at = PftraceNote_put(at, NAME_END + how, NOTE_BOOL, 1);
+    return put_end(context, ticks, notes, (size_t)(at - notes));
+}
+
+static int write_step(struct TraceWriter *writer, uint64_t ticks,
+                      uint32_t inside, uint64_t what, bool begins)
+{
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    uint64_t key = Trace_step_key(inside, (unsigned)(what >> 32 & 0xffff));
+    const struct EncodedEntry *entry = Encoded_find(&writer->encoded, key);
+    char label[TRACE_STEP];
+    struct TraceName place;
+
+    if (!begins)
+        return put_end(pf, ticks, NULL, 0);
+    if (!entry) {
+        TraceWriter_step(writer, what, label);
+        TraceWriter_name(writer, inside, &place);
+        place.line = (uint32_t)what;
+        entry = intern(pf, key, TYPE_BEGIN, label, &place);
+    }
+    return put_encoded(pf, ticks, entry, NULL, 0);
+}
+
+static int write_loop(struct TraceWriter *writer, uint64_t ticks,
+                      const struct Event *event, uint32_t inside)
+{
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    uint64_t key = Trace_loop_key(inside, Event_unit(event));
+    const struct EncodedEntry *entry = Encoded_find(&writer->encoded, key);
+    uint8_t notes[NOTES_BYTES], *at = notes;
+    char what[32];
+
+    if (!entry) {
+        snprintf(what, sizeof what, "loop @%u", 2 * Event_unit(event));
+        entry = intern_label(pf, key, what);
+    }
+    at = PftraceNote_put(at, NAME_UOPS, NOTE_NUMBER, Event_instructions(event));
+    at = PftraceNote_put(at, NAME_CYCLES, NOTE_NUMBER, Event_cycles(event));
+    return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
+}
+
+static int write_instant(struct TraceWriter *writer, uint64_t ticks,
+                         const struct Event *event, uint32_t id)
+{
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    enum EventKind kind = Event_kind(event);
+    uint64_t key = Trace_instant_key(id, kind);
+    const struct EncodedEntry *entry = Encoded_find(&writer->encoded, key);
+    uint8_t notes[NOTES_BYTES], *at;
+
+    if (!entry)
+        entry = intern_label(pf, key, Instant_of(kind)->word);
+    at = PftraceNote_put(notes, NAME_NOTE, NOTE_TEXT_IID, TEXT_INSTANT + kind);
+    if (Instant_of(kind)->lasts)
+        at = PftraceNote_put(at, NAME_NS, NOTE_NUMBER,
+                             TraceWriter_span_ns(writer, event->what));
+    return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
+}
+
+// Begins the packet of an instant of ours; end_instant is given `from`.
+static void begin_instant(struct Pftrace *pf, uint64_t ticks, const char *name,
+                          size_t from[2])
+{
+    struct Bytes *out = &pf->packet;
+
+    from[0] = Pftrace_begin(pf, FLAG_NEEDS_STATE);
+    pf->base.last = ticks;
+    Protobuf_add(out, PACKET_TIME, Pftrace_take_time(pf, ticks));
+    from[1] = Protobuf_open(out, PACKET_EVENT);
+    Protobuf_add(out, TRACK_EVENT_TYPE, TYPE_INSTANT);
+    Protobuf_add(out, TRACK_EVENT_CATEGORY_IID, CATEGORY_OCULAR);
+    Protobuf_add_text(out, TRACK_EVENT_NAME, name);
+}
+
+static int end_instant(struct Pftrace *pf, const size_t from[2])
+{
+    int error;
+
+    Protobuf_close(&pf->packet, from[1]);
+    error = Pftrace_end(pf, from[0]);
+    return error ? error : TraceWriter_count(&pf->base);
+}
+
+static int write_gap(struct TraceWriter *writer, uint64_t ticks,
+                     const char *what, uint64_t count)
+{
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    size_t from[2], note;
+    char name[64];
+
+    snprintf(name, sizeof name, "%s: %" PRIu64 " events", what, count);
+    begin_instant(pf, ticks, name, from);
+    note = Protobuf_open(&pf->packet, TRACK_EVENT_NOTE);
+    Protobuf_add(&pf->packet, NOTE_NAME_IID, NAME_EVENTS);
+    Protobuf_add(&pf->packet, NOTE_NUMBER, count);
+    Protobuf_close(&pf->packet, note);
+    return end_instant(pf, from);
+}
+
+static void add_fact(struct Bytes *out, const struct TraceFact *fact)
+{
+    size_t note = Protobuf_open(out, TRACK_EVENT_NOTE);
+
+    Protobuf_add_text(out, NOTE_NAME, fact->key);
+    if (fact->kind == FACT_TEXT)
+        Protobuf_add_text(out, NOTE_TEXT, fact->text);
+    else if (fact->kind == FACT_NUMBER)
+        Protobuf_add(out, NOTE_NUMBER, fact->number);
+    else
+        Protobuf_add_real(out, NOTE_REAL, fact->real);
+    Protobuf_close(out, note);
+}
+
+// Begins a track, whose number is unique in the process, and its descriptor.
+static int open_track(struct Pftrace *pf, uint64_t number, unsigned field,
+                      size_t from[3])
+{
+    pid_t pid = pf->base.trace->pid;
+    uint64_t uuid = Pftrace_uuid(pf, number);
+    int error = Pftrace_begin_track(pf, uuid);
+
+    from[0] = Pftrace_begin(pf, FLAG_NEEDS_STATE);
+    from[1] = Protobuf_open(&pf->packet, PACKET_TRACK);
+    Protobuf_add(&pf->packet, TRACK_UUID, uuid);
+    from[2] = Protobuf_open(&pf->packet, field);
+    Protobuf_add(&pf->packet, DESCRIPTOR_PID, (uint64_t)pid);
+    return error;
+}
+
+static int close_track(struct Pftrace *pf, const size_t from[3])
+{
+    Protobuf_close(&pf->packet, from[2]);
+    Protobuf_close(&pf->packet, from[1]);
+    return Pftrace_end(pf, from[0]);
+}
+
+// The process's own track has one instant, about the run.
+static int write_head(struct TraceWriter *writer)
+{
+    const struct PerfettoTrace *trace = writer->trace;
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    struct TraceFact facts[TRACE_FACTS];
+    size_t from[3];
+    int error = open_track(pf, 0, TRACK_PROCESS, from), i;
+
+    Protobuf_add_text(&pf->packet, PROCESS_NAME,
+                      trace->command ? trace->command : "python");
+    if (!error)
+        error = close_track(pf, from);
+    if (error)
+        return error;
+    TraceWriter_facts(writer, facts);
+    begin_instant(pf, trace->view->first_ticks, "about this trace", from);
+    for (i = 0; i < TRACE_FACTS; i++)
+        add_fact(&pf->packet, &facts[i]);
+    return end_instant(pf, from);
+}
+
+static int write_thread(struct TraceWriter *writer,
+                        const struct TimelineThread *thread)
+{
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    size_t from[3];
+    int error;
+
+    pf->thread = (uint64_t)thread->number + 1;
+    error = open_track(pf, pf->thread, TRACK_THREAD, from);
+
+    Protobuf_add(&pf->packet, THREAD_TID, (uint64_t)thread->tid);
+    Protobuf_add(&pf->packet, THREAD_SORT, thread->number);
+    Protobuf_add_text(&pf->packet, THREAD_NAME, thread->name);
+    return error ? error : close_track(pf, from);
+}
+
+static void release(struct TraceWriter *writer)
+{
+    Bytes_release(&((struct Pftrace *)writer)->packet);
+}
+
+const struct TraceFormat Pftrace_format = {
+    .writer_bytes = sizeof(struct Pftrace),
+    .head = write_head,
+    .thread = write_thread,
+    .begin = begin_call,
+    .end = end_call,
+    .step = write_step,
+    .task = PftraceAside_task,
+    .loop = write_loop,
+    .instant = write_instant,
+    .gap = write_gap,
+    .said = PftraceAside_said,
+    .counter = PftraceAside_counter,
+    .change = PftraceAside_change,
+    .dark = PftraceAside_dark,
+    .own = PftraceSamples_begin,
+    .sample = PftraceSamples_put,
+    .release = release,
+};

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+// See pftrace_aside.h.
+#include "formats/pftrace_aside.h"
+#include "formats/json_tree.h"
+#include "formats/pftrace_packet.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+// Numbers of tracks in the process; threads have smaller ones.
+#define SPAN_TRACK (UINT64_C(1) << 31)
+#define COUNTER_TRACK (UINT64_C(1) << 30)
+#define DARK_TRACK (UINT64_C(1) << 63) // and a function's, which has 32 bits
+
+// --- What the program says ---------------------------------------------------
+
+static void add_argument(struct Bytes *out, const char *key,
+                         struct json_object *value)
+{
+    size_t note = Protobuf_open(out, TRACK_EVENT_NOTE);
+
+    Protobuf_add_text(out, NOTE_NAME, key);
+    if (json_object_is_type(value, json_type_string))
+        Protobuf_add_text(out, NOTE_TEXT, json_object_get_string(value));
+    else if (json_object_is_type(value, json_type_boolean))
+        Protobuf_add(out, NOTE_BOOL, (uint64_t)json_object_get_boolean(value));
+    else if (json_object_is_type(value, json_type_int))
+        Protobuf_add(out, NOTE_INT, (uint64_t)json_object_get_int64(value));
+    else if (json_object_is_type(value, json_type_double))
+        Protobuf_add_real(out, NOTE_REAL, json_object_get_double(value));
+    else
+        Protobuf_add_text(
+            out, NOTE_JSON,
+            json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN));
+    Protobuf_close(out, note);
+}
+
+static int add_arguments(struct Bytes *out, const struct Mark *mark)
+{
+    struct json_object *args;
+
+    if (!mark->args_size)
+        return 0;
+    args = JsonTree_parse(mark->args, mark->args_size);
+    if (!args)
+        return -ENOMEM;
+    json_object_object_foreach(args, key, value)
+    {
+        add_argument(out, key, value);
+    }
+    json_object_put(args);
+    return 0;
+}
+
+// Slices that may overlap have a track each, since slices of one track must
+// nest. Perfetto shows the tracks of one name and one parent as one.
+static int put_track(struct Pftrace *pf, uint64_t track, uint64_t parent,
+                     const char *name)
+{
+    struct Bytes *out = &pf->packet;
+    size_t packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
+    size_t from = Protobuf_open(out, PACKET_TRACK);
+
+    Protobuf_add(out, TRACK_UUID, Pftrace_uuid(pf, track));
+    Protobuf_add(out, TRACK_PARENT, Pftrace_uuid(pf, parent));
+    Protobuf_add_text(out, TRACK_NAME, name);
+    Protobuf_close(out, from);
+    return Pftrace_end(pf, packet);
+}
+
+int PftraceAside_said(struct TraceWriter *writer, uint64_t ticks,
+                      const struct Mark *mark)
+{
+    static const unsigned types[] = {
+        [EVENT_MARK] = TYPE_INSTANT,
+        [EVENT_SPAN_BEGIN] = TYPE_BEGIN,
+        [EVENT_SPAN_END] = TYPE_END,
+    };
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    struct Bytes *out = &pf->packet;
+    uint64_t track = SPAN_TRACK | mark->number;
+    size_t packet, event;
+    int error = mark->kind == EVENT_SPAN_BEGIN
+                    ? put_track(pf, track, pf->thread, "spans")
+                    : 0;
+
+    if (error)
+        return error;
+    writer->last = ticks;
+    packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
+    Protobuf_add(out, PACKET_TIME, Pftrace_take_time(pf, ticks));
+    event = Protobuf_open(out, PACKET_EVENT);
+    Protobuf_add(out, TRACK_EVENT_TYPE, types[mark->kind]);
+    if (mark->kind != EVENT_MARK)
+        Protobuf_add(out, TRACK_EVENT_TRACK, Pftrace_uuid(pf, track));
+    if (mark->kind != EVENT_SPAN_END) {
+        char name[MARK_NAME + 1];
+
+        snprintf(name, sizeof name, "%.*s", (int)mark->name_size, mark->name);
+        Protobuf_add_text(out, TRACK_EVENT_NAME, name);
+        Protobuf_add_text(out, TRACK_EVENT_CATEGORY,
+                          mark->kind == EVENT_MARK ? "mark" : "span");
+        error = add_arguments(out, mark);
+    }
+    Protobuf_close(out, event);
+    if (!error)
+        error = Pftrace_end(pf, packet);
+    return error ? error : TraceWriter_count(writer);
+}
+
+static void add_number_note(struct Bytes *out, const char *key, uint64_t number)
+{
+    size_t note = Protobuf_open(out, TRACK_EVENT_NOTE);
+
+    Protobuf_add_text(out, NOTE_NAME, key);
+    Protobuf_add(out, NOTE_NUMBER, number);
+    Protobuf_close(out, note);
+}
+
+// A slice in the thread's track. Perfetto links those of one flow in the order
+// of their times.
+int PftraceAside_task(struct TraceWriter *writer, uint64_t ticks,
+                      const struct Mark *task)
+{
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    struct Bytes *out = &pf->packet;
+    size_t packet = Pftrace_begin(pf, FLAG_NEEDS_STATE), event;
+    char name[MARK_NAME + 1];
+    int error;
+
+    writer->last = ticks;
+    Protobuf_add(out, PACKET_TIME, Pftrace_take_time(pf, ticks));
+    event = Protobuf_open(out, PACKET_EVENT);
+    Protobuf_add(out, TRACK_EVENT_TYPE, task ? TYPE_BEGIN : TYPE_END);
+    if (task) {
+        snprintf(name, sizeof name, "%.*s", (int)task->name_size, task->name);
+        Protobuf_add_text(out, TRACK_EVENT_NAME, name);
+        Protobuf_add_text(out, TRACK_EVENT_CATEGORY, "task");
+        Protobuf_add_fixed(out, TRACK_EVENT_FLOW,
+                           Pftrace_uuid(pf, task->number));
+        add_number_note(out, "task", task->number);
+    }
+    Protobuf_close(out, event);
+    error = Pftrace_end(pf, packet);
+    return error ? error : TraceWriter_count(writer);
+}
+
+// --- What the collector saw --------------------------------------------------
+
+static int end_aside(struct Pftrace *pf, size_t event, size_t packet)
+{
+    int error;
+
+    Protobuf_close(&pf->packet, event);
+    error = Pftrace_end(pf, packet);
+    return error ? error : TraceWriter_count(&pf->base);
+}
+
+static int put_counter_track(struct Pftrace *pf, uint64_t uuid, uint64_t parent,
+                             const struct TraceCounter *counter)
+{
+    struct Bytes *out = &pf->packet;
+    size_t packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
+    size_t from = Protobuf_open(out, PACKET_TRACK), inside;
+
+    Protobuf_add(out, TRACK_UUID, uuid);
+    Protobuf_add(out, TRACK_PARENT, parent);
+    Protobuf_add_text(out, TRACK_NAME, counter->name);
+    inside = Protobuf_open(out, TRACK_COUNTER);
+    Protobuf_add_text(out, COUNTER_UNIT, counter->unit);
+    Protobuf_close(out, inside);
+    Protobuf_close(out, from);
+    return Pftrace_end(pf, packet);
+}
+
+// 1: the track of that key is to be described. 0: it has been. Or -ENOMEM.
+static int is_new_track(struct Pftrace *pf, uint64_t key)
+{
+    if (Encoded_find_number(&pf->base.encoded, key))
+        return 0;
+    return Encoded_add_number(&pf->base.encoded, key, 1) ? -ENOMEM : 1;
+}
+
+int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
+                         const struct TraceCounter *counter)
+{
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    // A thread's track, as pftrace.c numbers it; 0: the process's.
+    uint32_t thread = counter->thread ? counter->thread->number + 1 : 0;
+    uint64_t uuid = Pftrace_uuid(pf, COUNTER_TRACK | (uint64_t)thread << 4 |
+                                         counter->which);
+    size_t packet, event;
+    int error = is_new_track(pf, Trace_counter_key(thread, counter->which));
+
+    if (error > 0)
+        error = put_counter_track(pf, uuid, Pftrace_uuid(pf, thread), counter);
+    if (error)
+        return error;
+    packet = Pftrace_begin_at(pf, ns);
+    event = Protobuf_open(&pf->packet, PACKET_EVENT);
+    Protobuf_add(&pf->packet, TRACK_EVENT_TYPE, TYPE_COUNTER);
+    Protobuf_add(&pf->packet, TRACK_EVENT_TRACK, uuid);
+    Protobuf_add_real(&pf->packet, TRACK_EVENT_REAL, counter->value);
+    return end_aside(pf, event, packet);
+}
+
+static void add_text_note(struct Bytes *out, const char *key, const char *text)
+{
+    size_t note = Protobuf_open(out, TRACK_EVENT_NOTE);
+
+    Protobuf_add_text(out, NOTE_NAME, key);
+    Protobuf_add_text(out, NOTE_TEXT, text);
+    Protobuf_close(out, note);
+}
+
+// On the process's track.
+int PftraceAside_change(struct TraceWriter *writer, uint64_t ns,
+                        const struct TraceChange *change)
+{
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    struct Bytes *out = &pf->packet;
+    size_t packet = Pftrace_begin_at(pf, ns), event;
+    struct TraceName name;
+
+    TraceWriter_name(writer, change->id, &name);
+    event = Protobuf_open(out, PACKET_EVENT);
+    Protobuf_add(out, TRACK_EVENT_TYPE, TYPE_INSTANT);
+    Protobuf_add(out, TRACK_EVENT_TRACK, Pftrace_uuid(pf, 0));
+    Protobuf_add_text(out, TRACK_EVENT_CATEGORY, "specialisation");
+    Protobuf_add_text(out, TRACK_EVENT_NAME, change->name);
+    add_text_note(out, "function", name.name);
+    add_text_note(out, "file", name.file);
+    if (change->line)
+        add_number_note(out, "line", change->line);
+    return end_aside(pf, event, packet);
+}
+
+static void add_flag(struct Bytes *out, const char *key)
+{
+    size_t note = Protobuf_open(out, TRACK_EVENT_NOTE);
+
+    Protobuf_add_text(out, NOTE_NAME, key);
+    Protobuf_add(out, NOTE_BOOL, 1);
+    Protobuf_close(out, note);
+}
+
+// A packet of that track's event. Returns where the event begins.
+static size_t begin_event(struct Pftrace *pf, uint64_t ns, unsigned type,
+                          uint64_t track, size_t *packet)
+{
+    size_t event;
+
+    *packet = Pftrace_begin_at(pf, ns);
+    event = Protobuf_open(&pf->packet, PACKET_EVENT);
+    Protobuf_add(&pf->packet, TRACK_EVENT_TYPE, type);
+    Protobuf_add(&pf->packet, TRACK_EVENT_TRACK, Pftrace_uuid(pf, track));
+    return event;
+}
+
+int PftraceAside_dark(struct TraceWriter *writer, const struct TraceDark *dark)
+{
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    struct Bytes *out = &pf->packet;
+    uint64_t track = DARK_TRACK | dark->id;
+    size_t packet, event;
+    struct TraceName name;
+    int error = is_new_track(pf, Trace_dark_key(dark->id));
+
+    if (error > 0)
+        error = put_track(pf, track, 0, "dark functions");
+    if (error)
+        return error;
+    TraceWriter_name(writer, dark->id, &name);
+    event = begin_event(pf, dark->begin_ns, TYPE_BEGIN, track, &packet);
+    Protobuf_add_text(out, TRACK_EVENT_CATEGORY, "dark");
+    Protobuf_add_text(out, TRACK_EVENT_NAME, name.name);
+    add_text_note(out, "file", name.file);
+    add_number_note(out, "line", name.line);
+    if (dark->earlier)
+        add_flag(out, Trace_begin_word(CALL_EARLIER));
+    error = end_aside(pf, event, packet);
+    if (error)
+        return error;
+    event = begin_event(pf, dark->end_ns, TYPE_END, track, &packet);
+    if (dark->open)
+        add_flag(out, Trace_end_word(CALL_OPEN));
+    return end_aside(pf, event, packet);
+}

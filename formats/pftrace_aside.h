@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Everything beside the calls in Perfetto's protobuf: marks and spans of the
+// program, counters, instructions that were specialised, stretches in which a
+// function was dark; and steps of tasks. pftrace.c's.
+#ifndef OCULAR_FORMATS_PFTRACE_ASIDE_H
+#define OCULAR_FORMATS_PFTRACE_ASIDE_H
+
+#include "formats/trace_writer.h"
+
+// The functions of a TraceFormat.
+int PftraceAside_said(struct TraceWriter *writer, uint64_t ticks,
+                      const struct Mark *mark);
+int PftraceAside_task(struct TraceWriter *writer, uint64_t ticks,
+                      const struct Mark *task);
+int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
+                         const struct TraceCounter *counter);
+int PftraceAside_change(struct TraceWriter *writer, uint64_t ns,
+                        const struct TraceChange *change);
+int PftraceAside_dark(struct TraceWriter *writer, const struct TraceDark *dark);
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// An annotation of an event in Perfetto's protobuf, a few bytes before the
+// event is put together. pftrace.c, on the writing thread.
+#ifndef OCULAR_FORMATS_PFTRACE_NOTE_H
+#define OCULAR_FORMATS_PFTRACE_NOTE_H
+
+#include "formats/pftrace_fields.h"
+#include "formats/protobuf.h"
+
+// One whose value is a varint, with a name of pftrace_fields.h. Its end.
+static inline uint8_t *PftraceNote_put(uint8_t *at, unsigned name,
+                                       unsigned field, uint64_t value)
+{
+    uint8_t *note = at;
+
+    at = Protobuf_put_field(at + 2, NOTE_NAME_IID, name);
+    at = Protobuf_put_field(at, field, value);
+    note[0] = TRACK_EVENT_NOTE << 3 | 2;
+    note[1] = (uint8_t)(at - note - 2);
+    return at;
+}
+
+#endif

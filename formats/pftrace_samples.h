@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// The samples in Perfetto's protobuf. pftrace.c's.
+#ifndef OCULAR_FORMATS_PFTRACE_SAMPLES_H
+#define OCULAR_FORMATS_PFTRACE_SAMPLES_H
+
+#include "formats/trace_writer.h"
+
+// The functions of a TraceFormat.
+int PftraceSamples_begin(struct TraceWriter *writer);
+int PftraceSamples_put(struct TraceWriter *writer, uint64_t ns,
+                       const struct TimelineSample *sample);
+
+#endif

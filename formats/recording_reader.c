@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: MIT
+// See recording_reader.h. Looks for a block at each page; a block that is found
+// says where the next one may be.
+#include "formats/recording_reader.h"
+#include "formats/darkness.h"
+#include "ipc/base/heap.h"
+#include "tracer/timeline/event_code.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_DATA (UINT64_C(1) << 28) // of a block
+#define HEADER sizeof(struct RecordingBlock)
+
+// --- The head ----------------------------------------------------------------
+
+// 0 or -errno with `why`.
+static int read_head(struct RecordingReader *reader, char *why, size_t why_size)
+{
+    struct RecordingHead *head = &reader->head;
+    int error = Recording_read(reader->recording, 0, head, sizeof *head);
+
+    if (error || head->magic != RECORDING_MAGIC) {
+        snprintf(why, why_size, "this is no recording of Ocular's");
+        return -EINVAL;
+    }
+    if (head->version != RECORDING_VERSION) {
+        snprintf(why, why_size,
+                 "this is a recording of version %" PRIu32
+                 ", and this Ocular reads version %u",
+                 head->version, RECORDING_VERSION);
+        return -EINVAL;
+    }
+    if (head->check != RecordingHead_check(head) ||
+        !(head->hz >= 1e5 && head->hz <= 1e11)) {
+        snprintf(why, why_size, "the first page of this recording is damaged");
+        return -EINVAL;
+    }
+    head->mode[sizeof head->mode - 1] = '\0';
+    head->python[sizeof head->python - 1] = '\0';
+    head->command[sizeof head->command - 1] = '\0';
+    return 0;
+}
+
+// --- Blocks ------------------------------------------------------------------
+
+static void read_names(struct RecordingReader *reader)
+{
+    const uint8_t *at = reader->data.data, *end = at + reader->data.size;
+
+    while ((size_t)(end - at) >= sizeof(struct RecordingName)) {
+        struct RecordingName record;
+        struct ReadName *name;
+        size_t size;
+
+        memcpy(&record, at, sizeof record);
+        size = sizeof record + record.name_size + record.file_size;
+        size = (size + 7) / 8 * 8;
+        if (size > (size_t)(end - at) || !record.name_size || !record.file_size)
+            return;
+        name = (struct ReadName *)Bytes_extend(&reader->names, sizeof *name);
+        if (!name)
+            return;
+        *name = (struct ReadName){record.id, record.line, record.address,
+                                  reader->text.size,
+                                  reader->text.size + record.name_size};
+        at += sizeof record;
+        Bytes_put(&reader->text, at, record.name_size - 1u);
+        Bytes_put_u8(&reader->text, 0);
+        Bytes_put(&reader->text, at + record.name_size, record.file_size - 1u);
+        Bytes_put_u8(&reader->text, 0);
+        at += size - sizeof record;
+    }
+}
+
+static void read_opcodes(struct RecordingReader *reader)
+{
+    const char *at = (const char *)reader->data.data;
+    const char *end = at + reader->data.size;
+    unsigned i;
+
+    for (i = 0; i < 256 && at < end; i++) {
+        size_t size = strnlen(at, (size_t)(end - at));
+
+        snprintf(reader->opcodes->name[i], sizeof *reader->opcodes->name,
+                 "%.*s", (int)size, at);
+        at += size + 1;
+    }
+}
+
+// Those of the block that was read, behind so many bytes. NULL: there are none,
+// or memory is out.
+static const struct Event *read_events(struct RecordingReader *reader,
+                                       size_t open, size_t *count)
+{
+    const uint8_t *from = reader->data.data + open;
+    size_t size = reader->data.size - open;
+    struct Event *events;
+
+    Bytes_clear(&reader->events);
+    *count = EventCode_read(from, size, NULL, SIZE_MAX);
+    events = (struct Event *)Bytes_extend(&reader->events,
+                                          *count * sizeof *events + 1);
+    if (!events)
+        *count = 0;
+    else
+        EventCode_read(from, size, events, *count);
+    return events;
+}
+
+// Of a truncated block the events that are there are its events.
+static int read_chunk(struct RecordingReader *reader,
+                      const struct RecordingBlock *block)
+{
+    size_t open = block->open_count * sizeof(struct OpenCall), count;
+    const struct Event *events;
+    struct ReadChunk *read;
+    struct Chunk *chunk;
+
+    if (open > reader->data.size)
+        return -EINVAL;
+    read = (struct ReadChunk *)Bytes_extend(&reader->chunks, sizeof *read);
+    if (!read)
+        return -ENOMEM;
+    chunk = read->chunk = Heap_zeroed(1, sizeof *chunk);
+    if (!chunk) {
+        reader->chunks.size -= sizeof *read;
+        return -ENOMEM;
+    }
+    events = read_events(reader, open, &count);
+    Darkness_see(&reader->dark, events, count);
+    chunk->references = 1;
+    chunk->sequence = block->sequence;
+    chunk->shown.thread = block->thread;
+    chunk->shown.open_count = block->open_count;
+    chunk->shown.event_count = count;
+    chunk->shown.file = reader->recording;
+    chunk->shown.at = block->at + HEADER;
+    chunk->shown.size = reader->data.size;
+    chunk->first_ticks = count ? Event_ticks(&events[0]) : 0;
+    chunk->last_ticks = count ? Event_ticks(&events[count - 1]) : 0;
+    read->thread = (struct TimelineThread){
+        .number = block->thread,
+        .tid = (pid_t)block->tid,
+        .lost = block->lost,
+        .forgotten = block->forgotten,
+    };
+    memcpy(read->thread.name, block->name, sizeof block->name - 1);
+    return 0;
+}
+
+// Reads the block's data, or as much as there is. false: it is damaged.
+static bool read_data(struct RecordingReader *reader,
+                      const struct RecordingBlock *block, uint64_t end)
+{
+    uint64_t begin = block->at + HEADER;
+    uint64_t size = block->used;
+    bool whole = begin + size <= end;
+    uint8_t *data;
+
+    if (!whole)
+        size = end > begin ? (end - begin) / 8 * 8 : 0;
+    Bytes_clear(&reader->data);
+    data = Bytes_extend(&reader->data, (size_t)size + 1);
+    if (!data)
+        return false;
+    reader->data.size = (size_t)size; // none has a place, too
+    if (Recording_read(reader->recording, begin, data, (size_t)size))
+        return false;
+    if (!whole)
+        reader->damaged++; // it is used all the same
+    return !whole || Recording_check(RECORDING_SEED, data, (size_t)size) ==
+                         block->data_check;
+}
+
+static bool is_block(const struct RecordingBlock *block, uint64_t at)
+{
+    return block->magic == RECORDING_BLOCK && block->at == at &&
+           block->check == RecordingBlock_check(block) &&
+           block->size >= RECORDING_PAGE && block->size % RECORDING_PAGE == 0 &&
+           block->used % 8 == 0 && block->used <= MOST_DATA &&
+           block->used + HEADER <= block->size;
+}
+
+// 0 or -ENOMEM.
+static int read_block(struct RecordingReader *reader,
+                      const struct RecordingBlock *block, uint64_t end)
+{
+    int error = 0;
+
+    if (!read_data(reader, block, end)) {
+        reader->damaged++;
+        return reader->data.error;
+    }
+    if (block->kind == RECORDING_CHUNK)
+        error = read_chunk(reader, block);
+    else if (block->kind == RECORDING_NAMES)
+        read_names(reader);
+    else if (block->kind == RECORDING_OPCODES)
+        read_opcodes(reader);
+    if (error == -EINVAL)
+        reader->damaged++;
+    return error == -ENOMEM ? error : 0;
+}
+
+static int read_blocks(struct RecordingReader *reader)
+{
+    uint64_t end = Recording_bytes(reader->recording), at = RECORDING_PAGE;
+    int error = 0;
+
+    while (!error && at && at + HEADER <= end) {
+        struct RecordingBlock block;
+
+        if (Recording_read(reader->recording, at, &block, sizeof block))
+            break;
+        if (is_block(&block, at)) {
+            error = read_block(reader, &block, end);
+            at += block.size <= end ? block.size : end;
+            continue;
+        }
+        at = Recording_seek(reader->recording, at + RECORDING_PAGE) /
+             RECORDING_PAGE * RECORDING_PAGE;
+    }
+    return error;
+}
+
+// --- What is made of them ----------------------------------------------------
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+// By thread, in order; of two of one place the one that has more comes last.
+static int compare_chunks(const void *a, const void *b)
+{
+    const struct Chunk *left = ((const struct ReadChunk *)a)->chunk;
+    const struct Chunk *right = ((const struct ReadChunk *)b)->chunk;
+    int by = compare(left->shown.thread, right->shown.thread);
+
+    by = by ? by : compare(left->sequence, right->sequence);
+    return by ? by : compare(left->shown.event_count, right->shown.event_count);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct ReadName *left = a, *right = b;
+
+    return compare(left->id, right->id);
+}
+
+// A thread's chunks have numbers, from 0 on if none was forgotten. How many are
+// missing?
+static uint64_t count_missing(const struct ReadChunk *first,
+                              const struct ReadChunk *last, size_t count)
+{
+    uint64_t begin = last->thread.forgotten ? first->chunk->sequence : 0;
+    uint64_t there = last->chunk->sequence - begin + 1;
+
+    return there > count ? there - count : 0;
+}
+
+static struct View *make_view(struct RecordingReader *reader)
+{
+    struct ReadChunk *all = (struct ReadChunk *)reader->chunks.data;
+    size_t i, begin = 0, kept = 0, count = reader->chunks.size / sizeof *all;
+    struct View *view = View_new(count + 1, count + 1);
+
+    if (!view)
+        return NULL;
+    if (count)
+        qsort(all, count, sizeof *all, compare_chunks);
+    for (i = 0; i < count; i++) {
+        struct Chunk *chunk = all[i].chunk;
+        bool is_last = i + 1 == count ||
+                       all[i + 1].chunk->shown.thread != chunk->shown.thread;
+
+        // Of two of one place a kill has prevented that one is dropped.
+        if (is_last || all[i + 1].chunk->sequence != chunk->sequence) {
+            all[begin + kept++] = all[i];
+        } else {
+            Chunk_put(chunk);
+        }
+        if (!is_last)
+            continue;
+        reader->damaged += count_missing(&all[begin], &all[i], kept);
+        for (; kept; kept--)
+            View_add(view, all[begin++].chunk);
+        begin = i + 1;
+        // The last one knows best what the thread has lost.
+        View_add_thread(view, &all[i].thread);
+    }
+    reader->chunks.size = 0;
+    view->shown.lost += reader->head.lost;
+    view->shown.forgotten = reader->head.forgotten;
+    view->shown.whole_ticks = reader->head.whole_ticks;
+    return view;
+}
+
+static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
+{
+    const struct RecordingReader *reader = context;
+    const struct ReadName key = {.id = id}, *found = NULL;
+    const char *text = (const char *)reader->text.data;
+
+    if (reader->names.size)
+        found =
+            bsearch(&key, reader->names.data, reader->names.size / sizeof key,
+                    sizeof key, compare_names);
+    if (found)
+        *name = (struct PerfettoName){text + found->name, text + found->file,
+                                      found->line, (uintptr_t)found->address};
+    return found;
+}
+
+static void describe(struct RecordingReader *reader)
+{
+    const struct RecordingHead *head = &reader->head;
+
+    reader->trace = (struct PerfettoTrace){
+        .view = reader->trace.view,
+        .pid = (pid_t)head->pid,
+        .command = head->command,
+        .python = head->python,
+        .mode = head->mode,
+        .threshold = head->threshold,
+        .start_ticks = head->start_ticks,
+        .start_unix_ns = head->start_unix_ns,
+        .start_boot_ns = head->start_boot_ns,
+        .hz = head->hz,
+        .opcodes = reader->opcodes,
+        .context = reader,
+        .name = find_name,
+    };
+    reader->trace.dark_ticks = reader->trace.view->last_ticks;
+    reader->trace.dark =
+        Darkness_list(&reader->dark, &reader->trace.dark_count);
+}
+
+static int read_all(struct RecordingReader *reader)
+{
+    struct View *view;
+    int error;
+
+    reader->opcodes = Heap_zeroed(1, sizeof *reader->opcodes);
+    error = reader->opcodes ? read_blocks(reader) : -ENOMEM;
+    if (!error)
+        error = reader->names.error | reader->text.error | reader->dark.error;
+    view = error ? NULL : make_view(reader);
+    if (!view)
+        return -ENOMEM;
+    if (reader->names.size)
+        qsort(reader->names.data, reader->names.size / sizeof(struct ReadName),
+              sizeof(struct ReadName), compare_names);
+    reader->trace.view = &view->shown;
+    describe(reader);
+    return 0;
+}
+
+int RecordingReader_open(struct RecordingReader *reader, const char *path,
+                         char *why, size_t why_size)
+{
+    int error;
+
+    memset(reader, 0, sizeof *reader);
+    *why = '\0';
+    reader->recording = Recording_open(path, &error);
+    if (error) {
+        snprintf(why, why_size, "%s",
+                 error == -EINVAL ? "this is no recording of Ocular's"
+                                  : strerror(-error));
+        return error;
+    }
+    error = read_head(reader, why, why_size);
+    if (!error) {
+        error = read_all(reader);
+        if (error)
+            snprintf(why, why_size, "%s", strerror(-error));
+    }
+    if (error)
+        RecordingReader_close(reader);
+    else if (reader->damaged)
+        snprintf(why, why_size,
+                 "%" PRIu64
+                 " of its blocks are damaged or cut off: what is "
+                 "missing of them is left out",
+                 reader->damaged);
+    return error;
+}
+
+void RecordingReader_close(struct RecordingReader *reader)
+{
+    const struct ReadChunk *all = (struct ReadChunk *)reader->chunks.data;
+    size_t i;
+
+    TimelineView_free((struct TimelineView *)reader->trace.view);
+    for (i = 0; i < reader->chunks.size / sizeof *all; i++)
+        Chunk_put(all[i].chunk);
+    Bytes_release(&reader->chunks);
+    Heap_free(reader->trace.dark);
+    Heap_free(reader->opcodes);
+    Bytes_release(&reader->names);
+    Bytes_release(&reader->text);
+    Bytes_release(&reader->data);
+    Bytes_release(&reader->events);
+    Bytes_release(&reader->dark);
+    if (reader->recording)
+        Recording_put(reader->recording);
+    memset(reader, 0, sizeof *reader);
+}

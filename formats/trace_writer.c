@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// See trace_writer.h: the buffer, the scale of times, names, and data about the
+// run. Called by perfetto.c and the formats, on the writing thread.
+#include "formats/trace_writer.h"
+#include "ipc/base/now.h"
+#include "ipc/version.h"
+#include "tracer/base/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define PROGRESS_NS 50000000u
+#define SCALE_BITS 62 // a scale below 2^62, by 60 bits of ticks, fits 128 bits
+
+const char *Trace_begin_word(enum CallBegin how)
+{
+    static const char *const words[] = {
+        [CALL_EARLIER] = "earlier", // than the trace begins
+        [CALL_RESUMED] = "resumed",
+    };
+
+    return words[how];
+}
+
+const char *Trace_end_word(enum CallEnd how)
+{
+    static const char *const words[] = {
+        [CALL_RAISED] = "raised", [CALL_UNWOUND] = "unwound",
+        [CALL_LOST] = "lost",     [CALL_OPEN] = "open",
+        [CALL_PARKED] = "parked",
+    };
+
+    return words[how];
+}
+
+void TraceWriter_init(struct TraceWriter *writer,
+                      const struct PerfettoTrace *trace)
+{
+    double hz = trace->hz >= 1 ? trace->hz : 1e9;
+    time_t start = (time_t)(trace->start_unix_ns / 1000000000u);
+    struct tm utc;
+    int exponent; // of ns a tick, which is below 2^exponent
+
+    frexp(1e9 / hz, &exponent);
+    if (exponent < 0)
+        exponent = 0;
+    // Exact if hz is 1e9, or that by a power of two; else rounded up, so that a
+    // whole number of ns remains one.
+    writer->shift = (unsigned)(SCALE_BITS - exponent);
+    writer->scale = (uint64_t)ceill(ldexpl(1e9L / hz, SCALE_BITS - exponent));
+    writer->trace = trace;
+    if (gmtime_r(&start, &utc))
+        strftime(writer->date, sizeof writer->date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+// --- The buffer ------------------------------------------------------------
+
+int TraceWriter_flush(struct TraceWriter *writer)
+{
+    if (!writer->error)
+        writer->error =
+            Output_write(&writer->output, writer->buffer, writer->used);
+    writer->used = 0;
+    return writer->error;
+}
+
+int TraceWriter_put(struct TraceWriter *writer, const void *data, size_t size)
+{
+    const uint8_t *from = data;
+
+    while (size > 0) {
+        size_t part = size < TRACE_BUFFER ? size : TRACE_BUFFER;
+        uint8_t *at = TraceWriter_room(writer, part);
+
+        if (!at)
+            return writer->error;
+        memcpy(at, from, part);
+        TraceWriter_took(writer, at + part);
+        from += part;
+        size -= part;
+    }
+    return 0;
+}
+
+int TraceWriter_look(struct TraceWriter *writer)
+{
+    const struct PerfettoTrace *trace = writer->trace;
+    double done = (double)writer->events / (double)(writer->total + 1);
+    uint64_t now;
+
+    if (!trace->progress)
+        return 0;
+    now = Now_ns(CLOCK_MONOTONIC);
+    if (now - writer->looked_ns < PROGRESS_NS)
+        return 0;
+    writer->looked_ns = now;
+    if (trace->progress(trace->context, done < 1 ? done : 1,
+                        Output_bytes(&writer->output)))
+        return 0;
+    return -ECANCELED;
+}
+
+// --- Words -----------------------------------------------------------------
+
+void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
+                      struct TraceName *out)
+{
+    const struct PerfettoTrace *trace = writer->trace;
+    struct PerfettoName name;
+
+    if (!trace->name || !trace->name(trace->context, id, &name))
+        name = (struct PerfettoName){"<retired>", "", 0, 0};
+    Text_clean(out->name, sizeof out->name, name.name ? name.name : "", false);
+    Text_clean(out->file, sizeof out->file, name.file ? name.file : "", false);
+    out->line = name.line;
+    out->address = name.address;
+}
+
+void TraceWriter_step(const struct TraceWriter *writer, uint64_t what,
+                      char label[TRACE_STEP])
+{
+    snprintf(label, TRACE_STEP, "%s @%u",
+             Opcodes_text(writer->trace->opcodes, (uint8_t)(what >> 48)),
+             2 * (unsigned)(what >> 32 & 0xffff));
+}
+
+void TraceWriter_frame(const struct TraceWriter *writer, uint32_t id,
+                       char label[TRACE_FRAME])
+{
+    struct TraceName name;
+
+    if (id) {
+        TraceWriter_name(writer, id, &name);
+        snprintf(label, TRACE_FRAME, "%s (%s:%u)", name.name, name.file,
+                 (unsigned)name.line);
+    } else {
+        snprintf(label, TRACE_FRAME, "(deeper stacks)");
+    }
+}
+
+static struct TraceFact say(const char *key, const char *text)
+{
+    return (struct TraceFact){key, FACT_TEXT, text ? text : "", 0, 0};
+}
+
+static struct TraceFact count(const char *key, uint64_t number)
+{
+    return (struct TraceFact){key, FACT_NUMBER, NULL, number, 0};
+}
+
+static struct TraceFact when(const struct TraceWriter *writer, const char *key,
+                             uint64_t ticks)
+{
+    uint64_t ns = TraceWriter_ns(writer, ticks);
+
+    return (struct TraceFact){key, FACT_NS, NULL, ns, (double)(ns / 1000.0L)};
+}
+
+void TraceWriter_facts(const struct TraceWriter *writer,
+                       struct TraceFact facts[TRACE_FACTS])
+{
+    const struct PerfettoTrace *trace = writer->trace;
+    const struct TimelineView *view = trace->view;
+    bool whole = view->whole_ticks <= view->first_ticks;
+    const struct TraceFact all[TRACE_FACTS] = {
+        say("tool", "ocular"),
+        say("version", OCULAR_VERSION),
+        say("python", trace->python),
+        say("command", trace->command),
+        say("mode", trace->mode),
+        count("threshold", trace->threshold),
+        say("start_time", writer->date),
+        count("start_unix_ns", trace->start_unix_ns),
+        {"tsc_hz", FACT_REAL, NULL, 0, trace->hz},
+        count("lost_events", view->lost),
+        count("forgotten_events", view->forgotten),
+        when(writer, "covered_from_us", view->first_ticks),
+        when(writer, "covered_to_us", view->last_ticks),
+        when(writer, "all_threads_from_us",
+             whole ? view->first_ticks : view->whole_ticks),
+    };
+
+    memcpy(facts, all, sizeof all);
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// The part that the writers of a timeline share: the file, a buffer before it,
+// times, names, progress. A format (json_trace.c, pftrace.c) turns calls and
+// marks into bytes; perfetto.c walks over the timeline and calls it. One
+// thread.
+#ifndef OCULAR_FORMATS_TRACE_WRITER_H
+#define OCULAR_FORMATS_TRACE_WRITER_H
+
+#include "formats/encoded.h"
+#include "formats/output.h"
+#include "formats/replay.h"
+#include "tracer/timeline/aside.h"
+#include "tracer/timeline/sample_track.h"
+#include "tracer/timeline/trace.h"
+
+#define TRACE_BUFFER (128u << 10) // more than any event takes
+#define TRACE_NAME 512            // bytes of a function's name, with the NUL
+#define TRACE_TEXT 4096           // bytes of other text
+#define TRACE_FRAME (TRACE_NAME + TRACE_TEXT + 32) // of a frame of a sample
+#define TRACE_STEP 96
+#define TRACE_LOOK_EVERY 256 // events between looks at the clock
+#define TRACE_FACTS 14
+
+struct TraceWriter {
+    const struct PerfettoTrace *trace;
+    struct Output output;
+    struct Encoded encoded; // what is made once for a function or a loop
+    uint64_t events;        // written
+    uint64_t total;         // about so many
+    uint64_t looked_ns;     // when progress was reported
+    uint64_t scale;         // ns a tick, shifted to the left
+    unsigned shift;
+    uint64_t last; // ticks of the newest event in this thread
+    size_t chunk;  // of the view, the next one to write
+    int error;     // 0 or -errno of what failed to be written
+    char date[40]; // of the start
+    size_t used;   // bytes in the buffer
+    uint8_t buffer[TRACE_BUFFER];
+};
+
+struct TraceCounter {
+    enum AsideCounter which;
+    const struct TimelineThread *thread; // of ASIDE_CPU alone
+    const char *name;
+    const char *unit;
+    double value;
+};
+
+struct TraceChange {
+    char name[2 * 64 + 8]; // "A -> B"
+    uint32_t id;           // the function
+    uint32_t line;         // 0: none
+};
+
+// A stretch in which a function was dark.
+struct TraceDark {
+    uint32_t id;
+    uint64_t begin_ns, end_ns; // since the start
+    bool earlier;              // it began before; there the file begins
+    bool open;                 // it is not over; there the file ends
+};
+
+// One format. Its writer begins with a struct TraceWriter. The functions return
+// 0 or -errno; `begin` and `end` are a ReplayTarget's, their context is the
+// writer.
+struct TraceFormat {
+    size_t writer_bytes;
+    int (*head)(struct TraceWriter *writer); // and the process's name
+    int (*thread)(struct TraceWriter *writer,
+                  const struct TimelineThread *thread);
+    int (*begin)(void *writer, uint64_t ticks, uint32_t id, enum CallBegin how);
+    int (*end)(void *writer, uint64_t ticks, uint32_t id, enum CallEnd how);
+    int (*step)(struct TraceWriter *writer, uint64_t ticks, uint32_t inside,
+                uint64_t what, bool begins);
+    // NULL: it ends. Steps of one number are linked by a flow.
+    int (*task)(struct TraceWriter *writer, uint64_t ticks,
+                const struct Mark *task);
+    int (*loop)(struct TraceWriter *writer, uint64_t ticks,
+                const struct Event *event, uint32_t inside);
+    // An instant of a kind in instant.h, about the function `id`.
+    int (*instant)(struct TraceWriter *writer, uint64_t ticks,
+                   const struct Event *event, uint32_t id);
+    // `count` events are not there; `what` says why in a word.
+    int (*gap)(struct TraceWriter *writer, uint64_t ticks, const char *what,
+               uint64_t count);
+    int (*said)(struct TraceWriter *writer, uint64_t ticks,
+                const struct Mark *mark);
+    // Before the next four, which come after all threads and have times of
+    // their own, `ns` since the start.
+    int (*own)(struct TraceWriter *writer);
+    int (*counter)(struct TraceWriter *writer, uint64_t ns,
+                   const struct TraceCounter *counter);
+    int (*change)(struct TraceWriter *writer, uint64_t ns,
+                  const struct TraceChange *change);
+    int (*dark)(struct TraceWriter *writer, const struct TraceDark *dark);
+    int (*sample)(struct TraceWriter *writer, uint64_t ns,
+                  const struct TimelineSample *sample);
+    int (*tail)(struct TraceWriter *writer);     // may be NULL
+    void (*release)(struct TraceWriter *writer); // may be NULL
+};
+
+// Something that the file says about the whole run.
+struct TraceFact {
+    const char *key;
+    enum { FACT_TEXT, FACT_NUMBER, FACT_REAL, FACT_NS } kind;
+    const char *text;
+    uint64_t number; // also the ns
+    double real;     // also the microseconds
+};
+
+// A function's name and place, as valid UTF-8.
+struct TraceName {
+    char name[TRACE_NAME];
+    char file[TRACE_TEXT];
+    uint32_t line;
+    uintptr_t address;
+};
+
+// The word for how a call begins or ends; NULL where there is nothing to say.
+const char *Trace_begin_word(enum CallBegin how);
+const char *Trace_end_word(enum CallEnd how);
+
+void TraceWriter_init(struct TraceWriter *writer,
+                      const struct PerfettoTrace *trace);
+void TraceWriter_facts(const struct TraceWriter *writer,
+                       struct TraceFact facts[TRACE_FACTS]);
+void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
+                      struct TraceName *name);
+// The name of an instruction: "OPCODE @OFFSET". `what`: Event_step.
+void TraceWriter_step(const struct TraceWriter *writer, uint64_t what,
+                      char label[TRACE_STEP]);
+// The name of a sample's frame; 0: the part of the stack below the kept frames.
+void TraceWriter_frame(const struct TraceWriter *writer, uint32_t id,
+                       char label[TRACE_FRAME]);
+// Empties the buffer into the file. 0 or -errno.
+int TraceWriter_flush(struct TraceWriter *writer);
+// Bytes of any number.
+int TraceWriter_put(struct TraceWriter *writer, const void *data, size_t size);
+// Reports progress, if it is time to. 0 or -ECANCELED.
+int TraceWriter_look(struct TraceWriter *writer);
+
+// Nanoseconds that so many ticks are.
+static inline uint64_t TraceWriter_span_ns(const struct TraceWriter *writer,
+                                           uint64_t ticks)
+{
+    return (uint64_t)((unsigned __int128)ticks * writer->scale >>
+                      writer->shift);
+}
+
+// Nanoseconds since the start, in which no event is earlier.
+static inline uint64_t TraceWriter_ns(const struct TraceWriter *writer,
+                                      uint64_t ticks)
+{
+    uint64_t start = writer->trace->start_ticks;
+
+    return TraceWriter_span_ns(writer, ticks > start ? ticks - start : 0);
+}
+
+// Called for each event. 0 or -ECANCELED.
+static inline int TraceWriter_count(struct TraceWriter *writer)
+{
+    if (writer->events++ % TRACE_LOOK_EVERY)
+        return 0;
+    return TraceWriter_look(writer);
+}
+
+// Room for up to `size` bytes, TRACE_BUFFER at most; NULL: writer->error says
+// why not. TraceWriter_took says how many bytes there are.
+static inline uint8_t *TraceWriter_room(struct TraceWriter *writer, size_t size)
+{
+    if (size > TRACE_BUFFER - writer->used && TraceWriter_flush(writer))
+        return NULL;
+    return writer->buffer + writer->used;
+}
+
+static inline void TraceWriter_took(struct TraceWriter *writer,
+                                    const uint8_t *end)
+{
+    writer->used = (size_t)(end - writer->buffer);
+}
+
+// Keys of the table of pieces that are encoded once.
+static inline uint64_t Trace_function_key(uint32_t id)
+{
+    return id;
+}
+
+static inline uint64_t Trace_loop_key(uint32_t id, unsigned unit)
+{
+    return UINT64_C(1) << 48 | (uint64_t)unit << 32 | id;
+}
+
+static inline uint64_t Trace_counter_key(uint32_t id, enum AsideCounter which)
+{
+    return UINT64_C(4) << 48 | (uint64_t)which << 32 | id;
+}
+
+static inline uint64_t Trace_step_key(uint32_t id, unsigned unit)
+{
+    return UINT64_C(6) << 48 | (uint64_t)unit << 32 | id;
+}
+
+static inline uint64_t Trace_task_key(uint32_t number)
+{
+    return UINT64_C(7) << 48 | number;
+}
+
+static inline bool Trace_is_step(uint64_t key)
+{
+    return key >> 48 == 6;
+}
+
+static inline uint64_t Trace_dark_key(uint32_t id)
+{
+    return UINT64_C(5) << 48 | id;
+}
+
+static inline uint64_t Trace_frame_key(uint32_t id)
+{
+    return UINT64_C(3) << 48 | id;
+}
+
+// A stack's, by FNV-1a: that of the frames before, and one more.
+#define TRACE_STACK_KEY UINT64_C(0xcbf29ce484222325) // of no frame
+
+static inline uint64_t Trace_stack_key(uint64_t before, uint32_t id)
+{
+    return (before ^ id) * UINT64_C(0x100000001b3) | UINT64_C(1) << 63;
+}
+
+static inline uint64_t Trace_instant_key(uint32_t id, enum EventKind kind)
+{
+    return UINT64_C(2) << 48 | (uint64_t)kind << 32 | id;
+}
+
+static inline bool Trace_is_instant(uint64_t key)
+{
+    return key >> 48 == 2;
+}
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// tracer/base/json_tree: trees whose memory ran out (for AddressSanitizer:
+// nothing is freed twice or left), and arguments that are no JSON.
+#include "formats/json_tree.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void says(struct json_object *object, const char *words)
+{
+    assert_string_equal(
+        json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN), words);
+    json_object_put(object);
+}
+
+static void test_a_tree(void **state)
+{
+    struct json_object *object = json_object_new_object();
+    struct json_object *array = json_object_new_array();
+
+    (void)state;
+    JsonTree_append(&array, json_object_new_int(1));
+    JsonTree_append(&array, JsonTree_text("a\xff\x01"));
+    JsonTree_add(&object, "list", array);
+    JsonTree_add(&object, "none", JsonTree_text(NULL));
+    says(object, "{\"list\":[1,\"a\xef\xbf\xbd\\u0001\"],\"none\":\"\"}");
+}
+
+static void test_a_value_that_is_missing(void **state)
+{
+    struct json_object *object = json_object_new_object();
+    struct json_object *array = json_object_new_array();
+
+    (void)state;
+    JsonTree_add(&object, "one", json_object_new_int(1));
+    JsonTree_add(&object, "two", NULL);
+    assert_null(object);
+    JsonTree_add(&object, "three", json_object_new_int(3)); // is freed
+    assert_null(object);
+    JsonTree_append(&array, json_object_new_int(1));
+    JsonTree_append(&array, NULL);
+    assert_null(array);
+    JsonTree_append(&array, json_object_new_int(2));
+    assert_null(array);
+}
+
+static void test_what_is_parsed(void **state)
+{
+    (void)state;
+    says(JsonTree_parse("{\"a\":[1]}xyz", 9), "{\"a\":[1]}");
+    says(JsonTree_parse("{\"a\":[1]}", 5), "{}"); // not all of it
+    says(JsonTree_parse("[1]", 3), "{}");
+    says(JsonTree_parse("nonsense", 8), "{}");
+    says(JsonTree_parse("", 0), "{}");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_tree),
+        cmocka_unit_test(test_a_value_that_is_missing),
+        cmocka_unit_test(test_what_is_parsed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Sampled stacks as other tools' files: the format for each name, and its
+// contents. The tools themselves read them in tests/python/test_profiles.py.
+#include "formats/profile_file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MAIN = 7, WORK = 9, GONE = 12 };
+
+// main -> work -> main -> work, main -> gone, and a stack that was cut off.
+static const struct FlameRow rows[] = {
+    {NULL_U64, NULL_U64, 0, 0, 3000, 0}, // in no traced function
+    {0, MAIN, 0, 0, 10000, 0},
+    {1, WORK, 0, 0, 20000, 5000},
+    {2, MAIN, 0, 0, 0, 0},
+    {3, WORK, 0, 0, 40000, 0},
+    {1, GONE, 0, 0, 900, 0},
+    {0, NULL_U64, 0, 0, 0, 0},
+    {6, WORK, 0, 0, 5000, 0},
+};
+static const struct FlameFunction functions[] = {
+    {MAIN, "main;\n\xff", "/src/a b.py", 3},
+    {WORK, "work", "/src/w.py", 1234567},
+    {GONE, NULL, NULL, NULL_U64},
+};
+static const struct FlameTable table = {
+    .samples = 10,
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .functions = functions,
+    .function_count = 3,
+};
+
+static void make(struct Profile *profile)
+{
+    assert_int_equal(Profile_init(profile, &table), 0);
+    profile->command = "app.py";
+    profile->start_unix_ns = 1;
+    profile->duration_ns = 2;
+}
+
+static struct Bytes written(const struct Profile *profile,
+                            enum FileContent content)
+{
+    struct Bytes out;
+
+    Bytes_init(&out);
+    assert_int_equal(ProfileFile_write(profile, content, &out), 0);
+    Bytes_put_u8(&out, 0);
+    return out;
+}
+
+static void folded_stacks(void **state)
+{
+    struct Profile profile;
+    struct Bytes out;
+
+    (void)state;
+    make(&profile);
+    profile.functions[2].name = "was";
+    out = written(&profile, FILE_FOLDED);
+    assert_string_equal((const char *)out.data,
+                        "<untraced> 3\n"
+                        "main:\xef\xbf\xbd\xef\xbf\xbd (a b.py:3) 10\n"
+                        "main:\xef\xbf\xbd\xef\xbf\xbd (a b.py:3);"
+                        "work (w.py:1234567) 20\n"
+                        "main:\xef\xbf\xbd\xef\xbf\xbd (a b.py:3);"
+                        "work (w.py:1234567);"
+                        "main:\xef\xbf\xbd\xef\xbf\xbd (a b.py:3);"
+                        "work (w.py:1234567) 40\n"
+                        "<deeper stacks>;work (w.py:1234567) 5\n");
+    Bytes_release(&out);
+    Profile_release(&profile);
+}
+
+static void of_one_name_and_place(void **state)
+{
+    struct Profile profile;
+
+    (void)state;
+    make(&profile);
+    profile.functions[0] = profile.functions[1];
+    profile.functions[0].calls = 30;
+    profile.functions[1].calls = 12;
+    Profile_merge(&profile);
+    assert_int_equal(profile.rows[1].function, 0);
+    assert_int_equal(profile.rows[2].function, 0);
+    assert_int_equal(profile.rows[5].function, 2);
+    assert_true(profile.functions[0].calls == 42);
+    Profile_release(&profile);
+}
+
+// A full table has added the dropped rows to their callers.
+static void callees_without_a_row(void **state)
+{
+    struct Profile profile;
+    size_t i;
+    uint64_t all = 0, rest = 0;
+
+    (void)state;
+    make(&profile);
+    profile.functions[1].self_ns = 16250; // of 65000
+    profile.functions[0].self_ns = 9999;  // of 10000
+    Profile_merge(&profile);
+    Profile_divide(&profile);
+    assert_int_equal(profile.row_count, table.row_count + 3);
+    assert_int_equal(profile.rows[1].ns, 10000);
+    assert_int_equal(profile.rows[2].ns, 5000);
+    assert_int_equal(profile.rows[4].ns, 10000);
+    for (i = 0; i < profile.row_count; i++) {
+        all += profile.rows[i].ns;
+        if (i >= table.row_count)
+            rest += profile.rows[i].ns;
+    }
+    assert_int_equal(all, 78900);
+    assert_int_equal(rest, 65000 - 16250);
+    assert_int_equal(profile.rows[table.row_count].parent, 2);
+    assert_string_equal(
+        profile.functions[profile.rows[table.row_count].function].name,
+        "<small callees>");
+    Profile_release(&profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(folded_stacks),
+        cmocka_unit_test(of_one_name_and_place),
+        cmocka_unit_test(callees_without_a_row),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

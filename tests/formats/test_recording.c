@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: MIT
+// The file that a timeline is recorded to: what is read of it, whole or cut or
+// damaged; what it gives back; when nothing fits.
+#include "tracer/timeline/recording.h"
+
+#include "formats/conversion.h"
+#include "formats/event_buffer.h"
+#include "formats/recording_reader.h"
+#include "tests/random.h"
+#include "tracer/timeline/timeline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define PIECE 60000u
+
+static char folder[] = "/tmp/ocular-test-recording-XXXXXX";
+static char path[64], other[64];
+static char piece[PIECE], back[PIECE];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/x.1.ocular", folder);
+    snprintf(other, sizeof other, "%s/y.json", folder);
+    return 0;
+}
+
+// Which it would not be if a name had been left.
+static int remove_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+static struct Recording *make(void)
+{
+    int error = 1;
+    struct Recording *recording = Recording_new(path, 0, &error);
+
+    assert_non_null(recording);
+    assert_int_equal(error, 0);
+    return recording;
+}
+
+static int put(struct Recording *recording, struct RecordingSlot *slot,
+               size_t size)
+{
+    struct RecordingBlock block = {.kind = RECORDING_CHUNK};
+
+    return Recording_append(recording, slot, &block, piece, size);
+}
+
+static uint64_t flushed(struct Recording *recording)
+{
+    assert_int_equal(Recording_flush(recording, true), 0);
+    assert_int_equal(Recording_waiting(recording), 0);
+    return Recording_bytes(recording);
+}
+
+static void let_go(struct Recording *recording)
+{
+    Recording_remove(recording);
+    Recording_put(recording);
+}
+
+static void what_goes_in_comes_out(void **state)
+{
+    struct Recording *recording = make();
+    struct RecordingSlot slots[50] = {0};
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 50; i++) {
+        memset(piece, (int)i, sizeof piece);
+        assert_int_equal(put(recording, &slots[i], 3936), 0);
+    }
+    for (i = 0; i < 50; i++) {
+        memset(piece, (int)i, sizeof piece);
+        assert_int_equal(Recording_read(recording,
+                                        RecordingSlot_data(&slots[i]), back,
+                                        3936),
+                         0);
+        assert_memory_equal(back, piece, 3936);
+    }
+    assert_true(Recording_read(recording, 1 << 30, back, 1) < 0);
+    let_go(recording);
+}
+
+static void a_block_grows(void **state)
+{
+    struct Recording *recording = make();
+    struct RecordingSlot slot = {0};
+    struct RecordingBlock block = {.kind = RECORDING_CHUNK};
+
+    (void)state;
+    memset(piece, 1, 200);
+    memset(piece + 200, 2, 1800);
+    assert_int_equal(Recording_append(recording, &slot, &block, piece, 200), 0);
+    assert_true(RecordingSlot_fits(&slot, 1800));
+    assert_false(RecordingSlot_fits(&slot, 4000));
+    assert_int_equal(
+        Recording_append(recording, &slot, &block, piece + 200, 1800), 0);
+    assert_int_equal(
+        Recording_read(recording, RecordingSlot_data(&slot), back, 2000), 0);
+    assert_memory_equal(back, piece, 2000);
+    assert_int_equal(block.data_check,
+                     Recording_check(RECORDING_SEED, back, 2000));
+    let_go(recording);
+}
+
+// Appending does not wait for the disk: the file has nothing until the flush.
+static void nothing_is_written_before_a_flush(void **state)
+{
+    struct Recording *recording = make();
+    struct RecordingSlot slot = {0};
+
+    (void)state;
+    assert_int_equal(put(recording, &slot, PIECE), 0);
+    assert_int_equal(Recording_bytes(recording), 0);
+    assert_in_range(Recording_waiting(recording), PIECE, PIECE + 300);
+    assert_true(flushed(recording) > PIECE);
+    let_go(recording);
+}
+
+static void what_is_dropped_is_used_again(void **state)
+{
+    struct Recording *recording = make();
+    struct RecordingSlot slots[100] = {0}, more = {0};
+    uint64_t size;
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 100; i++)
+        assert_int_equal(put(recording, &slots[i], PIECE), 0);
+    size = flushed(recording);
+    for (i = 0; i < 90; i++)
+        Recording_drop(recording, &slots[i]);
+    for (i = 0; i < 90; i++)
+        assert_int_equal(put(recording, &slots[i], PIECE), 0);
+    assert_int_equal(flushed(recording), size);
+    assert_int_equal(put(recording, &more, PIECE), 0);
+    assert_true(flushed(recording) > size);
+    let_go(recording);
+}
+
+// The program may lower the limit while the file is open.
+static void the_limit_of_file_sizes_is_kept(void **state)
+{
+    struct rlimit before, limit;
+    struct Recording *recording = make();
+    struct RecordingSlot slots[4] = {0};
+
+    (void)state;
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 4096 + 3 * 61440;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    assert_int_equal(put(recording, &slots[0], PIECE), 0);
+    assert_int_equal(put(recording, &slots[1], PIECE), 0);
+    assert_int_equal(put(recording, &slots[2], PIECE), 0);
+    assert_int_equal(put(recording, &slots[3], PIECE), -EFBIG);
+    assert_int_equal(slots[3].pages, 0);
+    flushed(recording);
+    setrlimit(RLIMIT_FSIZE, &before);
+    let_go(recording);
+}
+
+// The number of its file: the newest descriptor of one in no folder, or there.
+static int descriptor(void)
+{
+    struct stat status;
+    int fd;
+
+    for (fd = 1023; fd > 2; fd--)
+        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+            return fd;
+    fail();
+    return -1;
+}
+
+// As a daemon does; what it opens next may have our number.
+static void a_descriptor_that_changed_hands(void **state)
+{
+    struct Recording *recording = make();
+    struct RecordingSlot slot = {0}, more = {0};
+    int fd, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    (void)state;
+    assert_int_equal(put(recording, &slot, PIECE), 0);
+    flushed(recording);
+    fd = descriptor();
+    assert_int_equal(dup2(null, fd), fd);
+    assert_int_equal(put(recording, &more, PIECE), -EBADF);
+    assert_int_equal(
+        Recording_read(recording, RecordingSlot_data(&slot), back, 1), -EBADF);
+    Recording_drop(recording, &slot);
+    let_go(recording);
+    assert_true(fcntl(fd, F_GETFD) >= 0); // it is not ours to close
+    close(fd);
+    close(null);
+    assert_int_equal(unlink(path), 0); // nor to remove
+}
+
+static void a_forked_child_leaves_it_alone(void **state)
+{
+    struct Recording *recording = make();
+    struct RecordingSlot slot = {0}, more = {0};
+    int status;
+    pid_t child;
+
+    (void)state;
+    memset(piece, 7, sizeof piece);
+    assert_int_equal(put(recording, &slot, PIECE), 0);
+    flushed(recording);
+    child = fork();
+    if (child == 0) {
+        Recording_drop(recording, &slot);
+        status = put(recording, &more, PIECE) == -EBADF ? 0 : 1;
+        let_go(recording);
+        _exit(status);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(
+        Recording_read(recording, RecordingSlot_data(&slot), back, PIECE), 0);
+    assert_memory_equal(back, piece, PIECE);
+    assert_int_equal(access(path, F_OK), 0);
+    let_go(recording);
+}
+
+// Which is neither ours to remove, nor to rename.
+static void another_file_of_that_name(void **state)
+{
+    struct Recording *recording = make();
+    int error;
+
+    (void)state;
+    assert_null(Recording_new(path, 0, &error));
+    assert_int_equal(error, -EEXIST);
+    assert_int_equal(unlink(path), 0);
+    close(open(path, O_CREAT | O_WRONLY, 0600));
+    assert_int_equal(Recording_rename(recording, other), -ENOENT);
+    let_go(recording);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void no_such_folder(void **state)
+{
+    int error = 0;
+
+    (void)state;
+    assert_null(Recording_new_unnamed("/nowhere/at/all", &error));
+    assert_int_equal(error, -ENOENT);
+    assert_null(Recording_new("/nowhere/x.ocular", 0, &error));
+    assert_int_equal(error, -ENOENT);
+}
+
+// --- A timeline --------------------------------------------------------------
+
+static struct Opcodes opcodes;
+static struct RecordingHead head = {
+    .hz = 1e9, .start_ticks = 1000, .pid = 4711, .command = "x.py"};
+
+static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
+{
+    static char text[32];
+
+    (void)context;
+    snprintf(text, sizeof text, "function_%u", id);
+    *name = (struct PerfettoName){text, "/src/a.py", id, 0};
+    return id != 13;
+}
+
+static const struct RecordingSource source = {NULL, name_of, &opcodes};
+
+// Records so many calls of each of two threads, within so many bytes of memory,
+// saves them now and then, and never stops the trace.
+static void record(size_t limit, bool spills, unsigned calls)
+{
+    struct Timeline *timeline = Timeline_new(limit);
+    struct Ring *ring = Ring_new(NULL);
+    struct Track *tracks[2];
+    uint64_t ticks = 1000;
+    unsigned i, n;
+
+    Timeline_record_to(timeline, make(), spills);
+    tracks[0] = Timeline_begin(timeline, 0, 4711, "MainThread");
+    tracks[1] = Timeline_begin(timeline, 1, 4712, "Thread-1");
+    for (i = 0; i < calls; i++) {
+        for (n = 0; n < 2; n++) {
+            Ring_push(ring, ++ticks, EVENT_ENTER, Event_call(1 + i % 20, 0));
+            Ring_push(ring, ++ticks, EVENT_LEAVE, Event_call(1 + i % 20, 0));
+            Timeline_drain(timeline, tracks[n], ring);
+            if (i % 100 == 99)
+                Timeline_save(timeline, tracks[n]);
+        }
+        if (i % 100 == 99) {
+            Timeline_save_run(timeline, &head, &source);
+            Timeline_flush(timeline, true);
+        }
+    }
+    Ring_free(ring);
+    Timeline_free(timeline); // the file stays as it is
+}
+
+static size_t read_events(const struct TimelineView *view)
+{
+    struct EventBuffer buffer = {0};
+    uint64_t before = 0;
+    unsigned thread = 0;
+    size_t i, j, count = 0;
+
+    for (i = 0; i < view->chunk_count; i++) {
+        const struct TimelineChunk *chunk = view->chunks[i];
+        const struct Event *events = EventBuffer_read(&buffer, chunk);
+
+        if (chunk->thread != thread)
+            before = 0;
+        thread = chunk->thread;
+        assert_true(events || !chunk->event_count);
+        for (j = 0; j < chunk->event_count; j++) {
+            assert_true(Event_ticks(&events[j]) > before);
+            before = Event_ticks(&events[j]);
+        }
+        count += chunk->event_count;
+    }
+    EventBuffer_release(&buffer);
+    return count;
+}
+
+// Events that a reader finds, or -errno.
+static long found(struct RecordingReader *reader, char why[256])
+{
+    int error = RecordingReader_open(reader, path, why, 256);
+
+    return error ? error : (long)read_events(reader->trace.view);
+}
+
+static void a_program_that_is_gone(void **state)
+{
+    struct RecordingReader reader;
+    struct PerfettoName name;
+    char why[256];
+
+    (void)state;
+    record(6 << 20, false, 5050); // 50 calls came after the last save
+    assert_in_range(found(&reader, why), 2 * 2 * 5000, 2 * 2 * 5050);
+    assert_string_equal(why, "");
+    assert_int_equal(reader.trace.view->thread_count, 2);
+    assert_string_equal(reader.trace.view->threads[1].name, "Thread-1");
+    assert_int_equal(reader.trace.view->threads[1].tid, 4712);
+    assert_int_equal(reader.trace.view->forgotten, 0);
+    assert_string_equal(reader.trace.command, "x.py");
+    assert_true(reader.trace.name(reader.trace.context, 7, &name));
+    assert_string_equal(name.name, "function_7");
+    assert_string_equal(name.file, "/src/a.py");
+    assert_false(reader.trace.name(reader.trace.context, 13, &name));
+    assert_false(reader.trace.name(reader.trace.context, 99, &name));
+    RecordingReader_close(&reader);
+    assert_int_equal(unlink(path), 0);
+}
+
+// Within the limit the file is a ring.
+static void it_is_as_large_as_memory(void **state)
+{
+    struct RecordingReader reader;
+    struct stat status;
+    char why[256];
+    long events;
+
+    (void)state;
+    record(1 << 20, false, 100000);
+    assert_int_equal(stat(path, &status), 0);
+    assert_true(status.st_size < 2 << 20);
+    events = found(&reader, why);
+    assert_true(events * 16 > 800 << 10);
+    assert_int_equal(events + (long)reader.trace.view->forgotten, 400000);
+    RecordingReader_close(&reader);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void it_takes_what_memory_has_no_room_for(void **state)
+{
+    struct RecordingReader reader;
+    char why[256];
+
+    (void)state;
+    record(1 << 20, true, 100000);
+    assert_int_equal(found(&reader, why), 400000);
+    assert_int_equal(reader.trace.view->forgotten, 0);
+    RecordingReader_close(&reader);
+    assert_int_equal(unlink(path), 0);
+}
+
+// --- What is not whole -------------------------------------------------------
+
+static char *contents(size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    char *data = malloc(4 << 20);
+
+    assert_non_null(file);
+    assert_non_null(data);
+    *size = fread(data, 1, 4 << 20, file);
+    fclose(file);
+    return data;
+}
+
+static void store(const char *data, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size, file), size);
+    fclose(file);
+}
+
+// It is accepted by a writer, or refused in a sentence.
+static void convert(void)
+{
+    struct Conversion conversion;
+
+    unlink(other);
+    if (Conversion_run(&conversion, path, other)) {
+        assert_true(conversion.unreadable);
+        assert_true(*conversion.why);
+    }
+    unlink(other);
+}
+
+static void cut_at_any_length(void **state)
+{
+    size_t size, cut;
+    char *data, why[256];
+    unsigned i;
+
+    (void)state;
+    record(6 << 20, false, 5000);
+    data = contents(&size);
+    for (i = 0; i < 200; i++) {
+        struct RecordingReader reader;
+        long events;
+
+        cut = random_u64() % size;
+        store(data, cut);
+        events = found(&reader, why);
+        if (cut < sizeof(struct RecordingHead)) {
+            assert_int_equal(events, -EINVAL);
+            assert_true(*why);
+            continue;
+        }
+        assert_in_range(events, 0, 20000);
+        // All that is before the cut, but for a page's rest and what is no
+        // event.
+        assert_true(events * 16 + 65536 + 4096 * 8 > (long)cut / 2);
+        RecordingReader_close(&reader);
+        if (i % 10 == 0)
+            convert();
+    }
+    free(data);
+    unlink(path);
+}
+
+static void flipped_bits(void **state)
+{
+    size_t size;
+    char *data;
+    unsigned i, n;
+
+    (void)state;
+    record(6 << 20, false, 2000);
+    data = contents(&size);
+    for (i = 0; i < 200; i++) {
+        char *copy = malloc(size);
+
+        assert_non_null(copy);
+        memcpy(copy, data, size);
+        for (n = 0; n < 1 + i % 20; n++) // most of them in headers
+            copy[n % 2 ? random_u64() % size
+                       : random_u64() % (size / 4096 + 1) * 4096 % size +
+                             random_u64() % 160] ^=
+                (char)(1 << random_u64() % 8);
+        store(copy, size);
+        free(copy);
+        convert();
+    }
+    free(data);
+    unlink(path);
+}
+
+static void what_is_none(void **state)
+{
+    struct RecordingReader reader;
+    char why[256];
+
+    (void)state;
+    store("{}", 2);
+    assert_int_equal(found(&reader, why), -EINVAL);
+    assert_string_equal(why, "this is no recording of Ocular's");
+    unlink(path);
+    assert_int_equal(found(&reader, why), -ENOENT);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(found(&reader, why), -EINVAL);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_goes_in_comes_out),
+        cmocka_unit_test(a_block_grows),
+        cmocka_unit_test(nothing_is_written_before_a_flush),
+        cmocka_unit_test(what_is_dropped_is_used_again),
+        cmocka_unit_test(the_limit_of_file_sizes_is_kept),
+        cmocka_unit_test(a_descriptor_that_changed_hands),
+        cmocka_unit_test(a_forked_child_leaves_it_alone),
+        cmocka_unit_test(another_file_of_that_name),
+        cmocka_unit_test(no_such_folder),
+        cmocka_unit_test(a_program_that_is_gone),
+        cmocka_unit_test(it_is_as_large_as_memory),
+        cmocka_unit_test(it_takes_what_memory_has_no_room_for),
+        cmocka_unit_test(cut_at_any_length),
+        cmocka_unit_test(flipped_bits),
+        cmocka_unit_test(what_is_none),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// tracer/timeline/replay: the steps of tasks, in a thread's events of which the
+// first may be missing. The target's calls are written down as words. Calls of
+// functions are tested with the writers (test_perfetto.c).
+#include "formats/replay.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char calls[1000];
+
+__attribute__((format(printf, 1, 2))) static int say(const char *format, ...)
+{
+    size_t used = strlen(calls);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(calls + used, sizeof calls - used, format, arguments);
+    va_end(arguments);
+    return 0;
+}
+
+static int begin(void *context, uint64_t ticks, uint32_t id, enum CallBegin how)
+{
+    (void)context, (void)ticks, (void)how;
+    return say("%u( ", id);
+}
+
+static int end(void *context, uint64_t ticks, uint32_t id, enum CallEnd how)
+{
+    (void)context, (void)ticks, (void)how;
+    return say(")%u ", id);
+}
+
+static int step(void *context, uint64_t ticks, uint32_t inside, uint64_t what,
+                bool begins)
+{
+    (void)context, (void)ticks, (void)inside, (void)what;
+    return say(begins ? "< " : "> ");
+}
+
+static int task(void *context, uint64_t ticks, const struct Mark *mark)
+{
+    (void)context, (void)ticks;
+    if (!mark)
+        return say("] ");
+    return say("[%u:%.*s ", mark->number, (int)mark->name_size, mark->name);
+}
+
+static int mark(void *context, uint64_t ticks, const struct Event *event,
+                uint32_t inside)
+{
+    (void)context, (void)ticks, (void)event, (void)inside;
+    return say("! ");
+}
+
+static int said(void *context, uint64_t ticks, const struct Mark *mark)
+{
+    (void)context, (void)ticks, (void)mark;
+    return say("said ");
+}
+
+// --- Events ------------------------------------------------------------------
+
+static struct Ring *ring;
+
+static void put(enum EventKind kind, uint64_t what)
+{
+    Ring_push(ring, 100, kind, what);
+}
+
+static void enter(uint32_t id, unsigned level)
+{
+    put(EVENT_ENTER, Event_call(id, level));
+}
+
+static void leave(uint32_t id, unsigned level)
+{
+    put(EVENT_LEAVE, Event_call(id, level));
+}
+
+static void put_task(uint32_t number, const char *name)
+{
+    const struct Mark what = {.kind = EVENT_TASK,
+                              .number = number,
+                              .name = name,
+                              .name_size = strlen(name)};
+
+    Mark_push(ring, 100, &what);
+}
+
+// Compares the target's calls, for all events but the first `skip`, with
+// `words`. `open` is the function of a call that was open before, 0: none.
+static void replay(size_t skip, uint32_t open, const char *words)
+{
+    const struct OpenCall call = {.id = open, .level = 0, .ticks = 50};
+    const struct Event *events;
+    size_t count = Ring_peek(ring, &events);
+    const struct TimelineChunk chunk = {.open = &call,
+                                        .open_count = open != 0,
+                                        .events = events + skip,
+                                        .event_count = count - skip};
+    const struct TimelineChunk *const chunks[] = {&chunk};
+    const struct TimelineView view = {
+        .chunks = chunks, .chunk_count = 1, .first_ticks = 100};
+    const struct ReplayTarget target = {NULL, begin, end, step,
+                                        task, mark,  said};
+
+    calls[0] = 0;
+    assert_int_equal(Replay_thread(&view, chunks, 1, 0, &target), 0);
+    Ring_pop(ring, count);
+    assert_string_equal(calls, words);
+}
+
+// --- Tests -------------------------------------------------------------------
+
+static void a_step_is_all_of_its_call(void **state)
+{
+    (void)state;
+    enter(1, 0);
+    enter(2, 1);
+    put_task(7, "Task-1 and more");
+    enter(3, 2);
+    leave(3, 2);
+    leave(2, 1);
+    enter(2, 1);
+    put_task(8, "");
+    put(EVENT_RAISE, Event_call(2, 1));
+    leave(1, 0);
+    replay(0, 0, "1( 2( [7:Task-1 and more 3( )3 ] )2 2( [8: ] )2 )1 ");
+}
+
+static void instructions_are_within(void **state)
+{
+    (void)state;
+    enter(2, 0);
+    put_task(7, "a");
+    put(EVENT_STEP, Event_step(0, 1, 1));
+    put(EVENT_STEP, Event_step(1, 1, 1));
+    leave(2, 0);
+    replay(0, 0, "2( [7:a < > < > ] )2 ");
+}
+
+static void one_that_does_not_end(void **state)
+{
+    (void)state;
+    enter(1, 0);
+    enter(2, 1);
+    put_task(7, "a");
+    replay(0, 0, "1( 2( [7:a ] )2 )1 ");
+    enter(2, 0);
+    put_task(7, "a");
+    put(EVENT_PARK, 0);
+    put(EVENT_REOPEN, Event_call(2, 0)); // what goes on is the call
+    leave(2, 0);
+    replay(0, 0, "2( [7:a ] )2 2( )2 ");
+}
+
+// It is not a step of the call that happens to be open.
+static void one_whose_call_is_lost(void **state)
+{
+    (void)state;
+    enter(1, 0);
+    put(EVENT_LOST, 1);
+    put_task(7, "a");
+    leave(2, 1);
+    replay(0, 0, "1( ! )1 ");
+    enter(1, 0);
+    enter(2, 1);
+    leave(2, 1);
+    put_task(7, "a");
+    replay(0, 0, "1( 2( )2 )1 ");
+    put_task(7, "a");
+    replay(0, 0, "");
+}
+
+static void one_whose_text_is_lost(void **state)
+{
+    (void)state;
+    enter(1, 0);
+    put_task(7, "12345678 2345678");
+    replay(2, 1, "1( [7:(lost) ] )1 ");
+}
+
+static void a_chunk_may_begin_before_it(void **state)
+{
+    (void)state;
+    enter(1, 0);
+    put_task(7, "a");
+    enter(2, 1);
+    replay(1, 1, "1( [7:a 2( )2 ] )1 ");
+}
+
+static int refuse(void *context, uint64_t ticks, const struct Mark *mark)
+{
+    (void)context, (void)ticks, (void)mark;
+    return -ENOSPC;
+}
+
+static void an_error_ends_it(void **state)
+{
+    const struct Event events[] = {
+        {Event_when(100, EVENT_ENTER), Event_call(1, 0)},
+        {Event_when(100, EVENT_TASK), UINT64_C(7) << 24},
+    };
+    const struct TimelineChunk chunk = {.events = events, .event_count = 2};
+    const struct TimelineChunk *const chunks[] = {&chunk};
+    const struct TimelineView view = {.chunks = chunks, .chunk_count = 1};
+    const struct ReplayTarget target = {NULL,   begin, end, step,
+                                        refuse, mark,  said};
+
+    (void)state;
+    assert_int_equal(Replay_thread(&view, chunks, 1, 0, &target), -ENOSPC);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    ring = Ring_new(NULL);
+    return ring ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    Ring_free(ring);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_is_all_of_its_call),
+        cmocka_unit_test(instructions_are_within),
+        cmocka_unit_test(one_that_does_not_end),
+        cmocka_unit_test(one_whose_call_is_lost),
+        cmocka_unit_test(one_whose_text_is_lost),
+        cmocka_unit_test(a_chunk_may_begin_before_it),
+        cmocka_unit_test(an_error_ends_it),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
