@@ -26,7 +26,8 @@ const struct Event *EventBuffer_read(struct EventBuffer *buffer,
     if (!chunk->file)
         return chunk->events;
     buffer->open = NULL;
-    if (open > chunk->size || !make_room(buffer, events + chunk->size))
+    // One byte more, as an empty chunk has a place, too.
+    if (open > chunk->size || !make_room(buffer, events + chunk->size + 1))
         return NULL;
     block = buffer->bytes + events;
     if (Recording_read(chunk->file, chunk->at, block, chunk->size) ||
