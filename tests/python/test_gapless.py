@@ -13,7 +13,7 @@ from e2e.program import PYTHON, run, write
 
 pytestmark = pytest.mark.once  # the engine's work, not CPython's
 MIB = 1 << 20
-EVENTS = 120_000  # of one thread, which takes 2 MB
+EVENTS = 120_000  # of one thread, which takes nearly 1 MB
 
 
 def leaf(x):
@@ -50,7 +50,7 @@ def is_whole(timeline, final, name, calls):
 
 
 def test_a_busy_thread(tmp_path):
-    """6 MB of events, of which little more than the limit is in memory."""
+    """3 MB of events, of which little more than the limit is in memory."""
     before = []
 
     def body():

@@ -21,11 +21,10 @@ struct CodeRow {
     bool quantiles_settled;   // self_calls were the same at the snapshot before
     double p50_cycles;        // ticks of self time; 0: not read yet
     double p99_cycles;        // the same
-    double spread;            // of the same calls, over their mean
+    float spread;             // of the same calls, over their mean
     uint64_t spans_ticks;     // up to which its spans were looked at
-    uint64_t spans_until;     // ticks at which they are looked at again
-    uint64_t spans_open;      // spans.open_ticks then
-    uint64_t spans_calls;     // calls then
+    uint32_t spans_open;      // the low half of spans.open_ticks then
+    uint32_t spans_calls;     // the low half of calls then
     bool sites_counted;       // the next three are of a snapshot before
     uint32_t site_changes;    // as they were then
     uint32_t sites, dark_sites;

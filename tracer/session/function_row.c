@@ -72,7 +72,7 @@ static void fill_quantiles(struct Function *f, struct Code *code)
         Histogram_quantiles(histogram, QUANTILES, quantiles, 2);
         code->row.p50_cycles = quantiles[0];
         code->row.p99_cycles = quantiles[1];
-        code->row.spread = Histogram_spread(histogram);
+        code->row.spread = (float)Histogram_spread(histogram);
         code->row.quantiles_calls = calls;
         code->row.quantiles_settled = same;
     }
@@ -126,19 +126,25 @@ static void begin_rate(struct Code *code, const struct Moment *at)
 // Ticks up to which its spans are looked at. In an open span without a call a
 // rate falls as time passes, so slowly that the row is filled again when the
 // span is longer by half to once its length: after a slice not all at once.
+static uint64_t spans_until(const struct Code *code)
+{
+    uint64_t ticks = code->row.spans_ticks;
+    uint64_t open = Counter_get(&code->spans.open_ticks);
+
+    return ticks + (ticks - open) / 64 * (32 + code->hot.id % 32);
+}
+
 static uint64_t spans_ticks(struct Code *code, const struct Moment *at)
 {
     struct CodeRow *row = &code->row;
     uint64_t open = Counter_get(&code->spans.open_ticks);
     uint64_t calls = Code_calls(code);
 
-    if (!open || open != row->spans_open || calls != row->spans_calls ||
-        at->ticks >= row->spans_until) {
-        row->spans_open = open;
-        row->spans_calls = calls;
+    if (!open || (uint32_t)open != row->spans_open ||
+        (uint32_t)calls != row->spans_calls || at->ticks >= spans_until(code)) {
+        row->spans_open = (uint32_t)open;
+        row->spans_calls = (uint32_t)calls;
         row->spans_ticks = at->ticks;
-        row->spans_until =
-            at->ticks + (at->ticks - open) / 64 * (32 + code->hot.id % 32);
     }
     return row->spans_ticks;
 }
@@ -337,5 +343,5 @@ uint64_t FunctionRow_settled_until(const struct Function *f,
     if (!same || (code->hot.histogram && !code->row.quantiles_settled) ||
         !is_growth_known(f, code))
         return 0;
-    return Spans_is_settled(code) ? UINT64_MAX : code->row.spans_until;
+    return Spans_is_settled(code) ? UINT64_MAX : spans_until(code);
 }

@@ -179,7 +179,7 @@ static void count_armed(struct Roll *roll, struct RollEntry *entry)
         return;
     Code_count_sites(entry->code, &sites, &dark);
     roll->armed += sites - dark - entry->armed;
-    entry->armed = (uint32_t)(sites - dark);
+    entry->armed = (uint32_t)(sites - dark) & 0x3fffffff;
     entry->counted = true;
 }
 

@@ -14,12 +14,12 @@ struct Moment;
 struct RollEntry {
     struct Code *code;     // NULL: it has been freed
     struct SharedRow *row; // NULL: nothing has been seen of it
-    uint32_t stamp;        // Code_stamp as its row was filled
-    uint32_t armed;        // sites, as counted by Roll_count_armed
     uint64_t until;        // ticks until which it would be the same without an
                            // event; 0: it may not
-    bool quiet;            // there was no event since the snapshot before
-    bool counted;
+    uint32_t stamp;        // Code_stamp as its row was filled
+    uint32_t armed : 30;   // sites, as counted by Roll_count_armed
+    uint32_t counted : 1;  // so that it need not count them again
+    uint32_t quiet : 1;    // there was no event since the snapshot before
 };
 
 struct Roll {
