@@ -250,7 +250,7 @@ def test_dark_from_before_the_oldest_event(tmp_path):
 
     def program():
         call(add)
-        for number in range(2500):
+        for number in range(4000):
             space = {}
             exec("def f(a, b): pass", space)
             call(space["f"], 40)
