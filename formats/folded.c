@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See folded.h.
 #include "formats/folded.h"
-#include "tracer/base/text.h"
+#include "tracer/base/harmless.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void put_label(struct Bytes *out, const struct ProfileFunction *function)
     const char *slash = strrchr(function->file, '/');
     char *at;
 
-    Text_clean(text, sizeof text, function->name, true);
+    Harmless_clean(text, sizeof text, function->name, true);
     for (at = text; (at = strchr(at, ';')); at++)
         *at = ':';
     put(out, text);
@@ -30,7 +30,7 @@ static void put_label(struct Bytes *out, const struct ProfileFunction *function)
         return;
     snprintf(place, sizeof place, "%s:%" PRIu64,
              slash ? slash + 1 : function->file, function->line);
-    Text_clean(text, sizeof text, place, true);
+    Harmless_clean(text, sizeof text, place, true);
     for (at = text; (at = strchr(at, ';')); at++)
         *at = ':';
     put(out, " (");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See json_tree.h.
 #include "formats/json_tree.h"
-#include "tracer/base/text.h"
+#include "tracer/base/harmless.h"
 
 static void drop(struct json_object **object, struct json_object *value)
 {
@@ -30,7 +30,8 @@ void JsonTree_append(struct json_object **array, struct json_object *value)
 struct json_object *JsonTree_text(const char *value)
 {
     char clean[JSON_TREE_TEXT];
-    size_t length = Text_clean(clean, sizeof clean, value ? value : "", false);
+    size_t length =
+        Harmless_clean(clean, sizeof clean, value ? value : "", false);
 
     return json_object_new_string_len(clean, (int)length);
 }

@@ -2,7 +2,7 @@
 // See protobuf.h. A message's length stands before it: it is put there when the
 // message ends.
 #include "formats/protobuf.h"
-#include "tracer/base/text.h"
+#include "tracer/base/harmless.h"
 
 #include <string.h>
 
@@ -46,7 +46,7 @@ void Protobuf_add_text(struct Bytes *out, unsigned field, const char *text)
     char clean[MAX_TEXT];
 
     add_bytes(out, field, clean,
-              Text_clean(clean, sizeof clean, text ? text : "", false));
+              Harmless_clean(clean, sizeof clean, text ? text : "", false));
 }
 
 size_t Protobuf_open(struct Bytes *out, unsigned field)

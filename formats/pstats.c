@@ -6,7 +6,7 @@
 // marshal is that of CPython's Python/marshal.c, version 2.
 #include "formats/pstats.h"
 #include "ipc/base/heap.h"
-#include "tracer/base/text.h"
+#include "tracer/base/harmless.h"
 
 #include <errno.h>
 #include <math.h>
@@ -26,7 +26,7 @@ static void put_text(struct Bytes *out, const char *text)
 {
     char clean[TEXT];
 
-    Text_clean(clean, sizeof clean, text, false);
+    Harmless_clean(clean, sizeof clean, text, false);
     Bytes_put_u8(out, 'u');
     Bytes_put_text(out, clean);
 }

@@ -4,7 +4,7 @@
 #include "formats/trace_writer.h"
 #include "ipc/base/now.h"
 #include "ipc/version.h"
-#include "tracer/base/text.h"
+#include "tracer/base/harmless.h"
 
 #include <errno.h>
 #include <math.h>
@@ -113,8 +113,10 @@ void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
 
     if (!trace->name || !trace->name(trace->context, id, &name))
         name = (struct PerfettoName){"<retired>", "", 0, 0};
-    Text_clean(out->name, sizeof out->name, name.name ? name.name : "", false);
-    Text_clean(out->file, sizeof out->file, name.file ? name.file : "", false);
+    Harmless_clean(out->name, sizeof out->name, name.name ? name.name : "",
+                   false);
+    Harmless_clean(out->file, sizeof out->file, name.file ? name.file : "",
+                   false);
     out->line = name.line;
     out->address = name.address;
 }

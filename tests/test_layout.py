@@ -59,9 +59,8 @@ BESIDE = {"python": {"ocular", "setup"}}
 # The folders in which no modules include each other in a circle.
 WITHOUT_CYCLES = FOLDERS
 
-# The folders whose sources have at most so many lines, and their functions.
+# The folders whose functions have at most so many lines.
 SHORT = FOLDERS
-FILE_LINES = 450
 FUNCTION_LINES = 60
 
 # Foreign headers by pattern, and the files that are their home. Everything
@@ -251,12 +250,10 @@ def functions_of(text):
 
 
 @pytest.mark.parametrize("folder", SHORT)
-def test_files_and_functions_are_short(folder):
+def test_functions_are_short(folder):
     long = []
     for path in sorted((ROOT / folder).rglob("*.c")):
         text, name = path.read_text(), path.relative_to(ROOT).as_posix()
-        if text.count("\n") > FILE_LINES:
-            long.append(f"{name}: {text.count(chr(10))} lines")
         long += [
             f"{name}: {function}() has {len(lines)} lines"
             for function, lines in functions_of(text)
@@ -320,13 +317,13 @@ def test_who_attaches_to_the_interpreter():
         path.name
         for path in sources()
         if re.search(
-            r"\b(PyThreadState_New|Attach_start|PyGILState_Ensure|"
+            r"\b(PyThreadState_New|WorkerState_start|PyGILState_Ensure|"
             r"PyEval_(Acquire|Restore)Thread)\(",
             path.read_text(),
         )
         and path.suffix == ".c"
     } == {
-        "attach.c",
+        "worker_state.c",
         "activation.c",
         "final_timeline.c",
         "governor.c",
@@ -432,7 +429,7 @@ def test_top_level_is_fixed():
         ("tui/model/column.c", '#include "tui/screen/canvas.h"'),
         ("tui/ui.c", '#include "tui/text/text.h"'),
         ("ipc/base/bytes.c", '#include "ipc/wire.h"'),
-        ("python/service/fork.c", '#include "python/module/control.h"'),
+        ("python/service/fork.c", '#include "python/module/tracing.h"'),
     ],
 )
 def test_the_rules_refuse(name, line):
@@ -473,9 +470,7 @@ def test_every_descriptor_passes_through_opened_above():
 # --- Documents ----------------------------------------------------------------------
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LONGEST = {"README.md": 160, "architecture.md": 300}
-FIGURES = "accuracy.md", "overhead.md"  # what is measured: so many lines together
-FIGURES_LINES = 500
+README_LINES = 160
 PATH = re.compile(r"`((?:tracer|ipc|tui|python|tests|docs|screenshots)/[\w./-]+)`")
 
 
@@ -483,12 +478,6 @@ PATH = re.compile(r"`((?:tracer|ipc|tui|python|tests|docs|screenshots)/[\w./-]+)
 def test_a_document_names_files_that_are_there(path):
     text = path.read_text()
     assert not [name for name in PATH.findall(text) if not (ROOT / name).exists()]
-    assert len(text.splitlines()) <= LONGEST.get(path.name, 10**4)
+    assert path.name != "README.md" or len(text.splitlines()) <= README_LINES
     if path.parent != ROOT:
         assert text.startswith("For "), "its first line says for whom it is"
-
-
-def test_the_documents_of_figures_stay_readable():
-    """A new table takes an old one's place."""
-    texts = [(ROOT / "docs" / name).read_text() for name in FIGURES]
-    assert sum(text.count("\n") for text in texts) <= FIGURES_LINES

@@ -2,7 +2,7 @@
 // Classifies code objects, once each, and ties them to their struct Code
 // through co_extra. Interpreter's lock held throughout.
 #include "python/hooks/adopt.h"
-#include "python/hooks/frames.h"
+#include "python/hooks/frame_stack.h"
 #include "python/hooks/tools.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/precise.h"
@@ -400,7 +400,7 @@ static void classify_stack(struct State *state, PyFrameObject *frame)
 static void classify_put_off(struct State *state, const PyThreadState *thread)
 {
     PyCodeObject *codes[PUT_OFF_FRAMES];
-    size_t count = Frames_codes(thread, codes, PUT_OFF_FRAMES);
+    size_t count = FrameStack_codes(thread, codes, PUT_OFF_FRAMES);
 
     for (size_t i = 0; i < count; i++)
         if (PyCode_Check(codes[i]) &&

@@ -2,7 +2,7 @@
 // See call.h.
 #include "python/hooks/call.h"
 #include "python/hooks/adopt.h"
-#include "python/hooks/frames.h"
+#include "python/hooks/frame_stack.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/thread_state.h"
 #include "tracer/base/tsc_guard.h"
@@ -62,7 +62,7 @@ void Call_begin(struct Call *call)
     // It comes from another stack than the last one, or from another part of
     // the same.
     if (call->trace->chunk != ThreadState_chunk(call->state))
-        Frames_switch(call->trace, call->state, call->depth, call->ticks);
+        FrameStack_switch(call->trace, call->state, call->depth, call->ticks);
 }
 
 bool Call_count(struct Call *call, enum HitKind kind, size_t to)
@@ -70,7 +70,7 @@ bool Call_count(struct Call *call, enum HitKind kind, size_t to)
     struct Hit hit;
 
     if (kind <= HIT_RESUME)
-        to = Hit_caller(Frames_caller(call->state));
+        to = Hit_caller(FrameStack_caller(call->state));
     hit = (struct Hit){
         .ticks = call->ticks,
         .who = Hit_who(call->code->who.address, kind),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See frame_proof.h.
 #include "python/hooks/frame_proof.h"
-#include "python/hooks/frames.h"
+#include "python/hooks/frame_stack.h"
 #include "python/hooks/thread_state.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ static bool is_like(const struct FrameLayout *layout,
 static bool are_alike(const struct Memory *memory,
                       const struct FrameLayout *layout)
 {
-    uintptr_t at = Frames_newest(THREAD_STATE_CALL());
+    uintptr_t at = FrameStack_newest(THREAD_STATE_CALL());
     PyFrameObject *object =
         (PyFrameObject *)Py_XNewRef((PyObject *)PyEval_GetFrame());
     bool same = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks the layout of CPython's frames that we were given (frames.h). Once, at
-// import, it is compared with CPython's own answers about the frames that run
-// then. A field that has moved would crash the traced program.
+// Checks the layout of CPython's frames that we were given (frame_stack.h).
+// Once, at import, it is compared with CPython's own answers about the frames
+// that run then. A field that has moved would crash the traced program.
 #ifndef OCULAR_PYTHON_HOOKS_FRAME_PROOF_H
 #define OCULAR_PYTHON_HOOKS_FRAME_PROOF_H
 

@@ -4,7 +4,7 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/call.h"
 #include "python/hooks/callees.h"
-#include "python/hooks/frames.h"
+#include "python/hooks/frame_stack.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/tasks.h"
 #include "python/hooks/tools.h"
@@ -128,7 +128,7 @@ static void count_unarmed(struct Call *call)
         Counter_add(&code->hot.resumed, 1);
     Counter_set(&code->hot.last_seen, call->ticks);
     ThreadTrace_settle(call->trace, call->depth,
-                       Hit_caller(Frames_caller(call->state)), call->ticks);
+                       Hit_caller(FrameStack_caller(call->state)), call->ticks);
     if (code->hot.last_caller != call->trace->top->id)
         ThreadTrace_note_caller(call->trace, code, call->depth);
     atomic_store_explicit(&code->cold.again, again, memory_order_relaxed);

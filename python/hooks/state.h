@@ -78,7 +78,7 @@ struct State {
     bool finalized; // its interpreter has been, and its objects are gone
     unsigned users; // threads inside calls that use the session, lock dropped
     // Read-locked by each thread of ours that has the interpreter's lock, or
-    // waits for it (python/service/attach.h).
+    // waits for it (python/service/worker_state.h).
     pthread_rwlock_t attached;
     bool inherited; // the session was started by the child starter
     bool writes;    // its timeline is written at stop: not what a viewer has

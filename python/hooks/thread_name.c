@@ -2,7 +2,7 @@
 // Looks a thread up in threading._active; see the header.
 #include "python/hooks/thread_name.h"
 
-#include "tracer/base/text.h"
+#include "tracer/base/harmless.h"
 
 // threading._active, if the program has imported threading. Borrowed.
 static PyObject *active_threads(void)
@@ -50,7 +50,7 @@ void ThreadName_get(uintptr_t thread, char *out, size_t size)
     const char *text =
         name && PyUnicode_CheckExact(name) ? PyUnicode_AsUTF8(name) : NULL;
 
-    Text_clean(out, size, text ? text : "", false);
+    Harmless_clean(out, size, text ? text : "", false);
     Py_XDECREF(name);
     PyErr_SetRaisedException(error); // clears ours
 }

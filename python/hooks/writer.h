@@ -5,7 +5,7 @@
 #ifndef OCULAR_PYTHON_HOOKS_WRITER_H
 #define OCULAR_PYTHON_HOOKS_WRITER_H
 
-#include "python/hooks/frames.h"
+#include "python/hooks/frame_stack.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/thread_state.h"
 
@@ -32,7 +32,7 @@ Writer_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
         WRITER_UNLIKELY((uintptr_t)code == ring->task_code))
         return false;
     if (kind <= HIT_RESUME)
-        to = Hit_caller(Frames_caller(state));
+        to = Hit_caller(FrameStack_caller(state));
     ticks = Clock_counter();
     if (WRITER_UNLIKELY(ticks - ring->last > HitRing_brief(ring, kind)))
         return false;

@@ -106,8 +106,8 @@ PyObject *Convert_published(const struct Snapshot *snapshot)
     return dict;
 }
 
-static PyObject *from_row(const struct DetailRow *row,
-                          const struct Detail *detail,
+static PyObject *from_row(const struct ListingDetailRow *row,
+                          const struct ListingDetail *detail,
                           const struct Opcodes *opcodes)
 {
     bool known = row->hits || row->exact;
@@ -126,7 +126,7 @@ static PyObject *from_row(const struct DetailRow *row,
         (unsigned long long)row->samples);
 }
 
-PyObject *Convert_detail(const struct Detail *detail,
+PyObject *Convert_detail(const struct ListingDetail *detail,
                          const struct Opcodes *opcodes)
 {
     PyObject *list = PyList_New((Py_ssize_t)detail->row_count);

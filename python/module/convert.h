@@ -8,7 +8,7 @@
 #include <Python.h>
 
 #include "ipc/row_set.h"
-#include "tracer/session/detail.h"
+#include "tracer/session/listing_detail.h"
 
 // A new dict, or NULL with an exception.
 PyObject *Convert_snapshot(const struct Snapshot *snapshot);
@@ -16,7 +16,7 @@ PyObject *Convert_snapshot(const struct Snapshot *snapshot);
 PyObject *Convert_published(const struct Snapshot *snapshot);
 // A new list of dicts, one a row, or NULL with an exception. "generic": the
 // cycles are the unspecialised opcode's own (precise mode).
-PyObject *Convert_detail(const struct Detail *detail,
+PyObject *Convert_detail(const struct ListingDetail *detail,
                          const struct Opcodes *opcodes);
 
 #endif

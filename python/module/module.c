@@ -6,19 +6,19 @@
 #include "python/hooks/callees.h"
 #include "python/hooks/frame_proof.h"
 #include "python/hooks/hooks.h"
-#include "python/hooks/interpreter.h"
+#include "python/hooks/interpreter_facts.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/tasks.h"
 #include "python/hooks/thread_name.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
 #include "python/module/child_files.h"
-#include "python/module/control.h"
 #include "python/module/marks.h"
 #include "python/module/measures.h"
 #include "python/module/program.h"
 #include "python/module/recordings.h"
 #include "python/module/start.h"
+#include "python/module/tracing.h"
 #include "python/service/fork.h"
 
 #include "ipc/version.h"
@@ -81,7 +81,7 @@ static PyObject *stop(PyObject *module, PyObject *args)
     state->brief = brief;
     ChildStarter_cancel_trace(&ocular_service.child_starter);
     Activation_hold(activation);
-    result = Control_stop(state, state->writes,
+    result = Tracing_stop(state, state->writes,
                           progress == Py_None ? NULL : progress, seconds,
                           make_page == Py_None ? NULL : make_page);
     Activation_let_go(activation, state->phase == PHASE_TRACING);
@@ -151,7 +151,7 @@ static PyObject *stop_serving(PyObject *module, PyObject *unused)
     ChildStarter_cancel_serving(&ocular_service.child_starter);
     Activation_hold(activation);
     if (activation->armed && state->phase == PHASE_TRACING)
-        Control_end(state);
+        Tracing_end(state);
     PyErr_Clear();
     if (state->phase == PHASE_IDLE)
         Activation_close(activation);
@@ -168,7 +168,7 @@ static PyObject *stop_serving(PyObject *module, PyObject *unused)
 static void disarm(void)
 {
     ocular_state.engine.session->hands_over = true;
-    Control_end(&ocular_state);
+    Tracing_end(&ocular_state);
     PyErr_Clear();
 }
 
@@ -177,7 +177,7 @@ PyDoc_STRVAR(snapshot_doc, "snapshot() -> dict");
 static PyObject *snapshot(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
-    return Control_snapshot(looked_at());
+    return Tracing_snapshot(looked_at());
 }
 
 PyDoc_STRVAR(export_doc, "export(path: bytes) -> bytes written");
@@ -189,7 +189,7 @@ static PyObject *export(PyObject *module, PyObject *path)
         PyErr_SetString(PyExc_TypeError, "path must be bytes");
         return NULL;
     }
-    return Control_export(looked_at(), PyBytes_AS_STRING(path));
+    return Tracing_export(looked_at(), PyBytes_AS_STRING(path));
 }
 
 PyDoc_STRVAR(detail_doc,
@@ -199,7 +199,7 @@ PyDoc_STRVAR(detail_doc,
 static PyObject *detail(PyObject *module, PyObject *code)
 {
     (void)module;
-    return Control_detail(settled(), code);
+    return Tracing_detail(settled(), code);
 }
 
 PyDoc_STRVAR(is_tracing_doc, "is_tracing() -> bool");
@@ -341,11 +341,11 @@ static int initialise_state(struct State *state)
     Activation_init(&ocular_service.activation, &state->engine.ending);
     ocular_service.activation.disarm = disarm;
     ThreadState_find();
-    Interpreter_layout(&state->engine.layout);
+    InterpreterFacts_layout(&state->engine.layout);
     state->engine.layout.own_state = OwnTrace_state;
     if (Extra_init(state) < 0 || Callees_init(state) < 0 ||
         Tasks_init(state) < 0 || Tools_init(state) < 0 ||
-        Hooks_init(state) < 0 || Interpreter_opcodes(state) < 0)
+        Hooks_init(state) < 0 || InterpreterFacts_opcodes(state) < 0)
         return -1;
     error = Fork_init();
     // Which thread runs which thread state is known of those that were seen to:

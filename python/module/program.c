@@ -6,7 +6,7 @@
 // has one place for that, the function that evaluates frames (PEP 523). It is
 // ours until the program's first frame comes, and CPython's own from then on.
 #include "python/module/program.h"
-#include "python/hooks/frames.h"
+#include "python/hooks/frame_stack.h"
 #include "python/service/missed_signals.h"
 
 #include <signal.h>
@@ -40,7 +40,7 @@ static bool is_first_code(const struct Program *program,
     if (PyUnicode_CompareWithASCIIString(code->co_name, "<module>") != 0)
         return false;
     if (!program->is_module)
-        return Frames_are_hidden();
+        return FrameStack_are_hidden();
     return PyUnicode_GET_LENGTH(file) > 0 &&
            PyUnicode_READ_CHAR(file, 0) != '<';
 }
@@ -173,7 +173,7 @@ static PyObject *run_file(PyObject *module, PyObject *args)
     file = path ? fopen(path, "rbe") : stdin;
     if (!file)
         return PyErr_SetFromErrnoWithFilename(PyExc_OSError, path);
-    Frames_hide(&below);
+    FrameStack_hide(&below);
     wait_for_code(program, begin, false);
     // At a prompt each statement is compiled when it has been typed.
     if (Py_FdIsInteractive(file, name)) {
@@ -183,7 +183,7 @@ static PyObject *run_file(PyObject *module, PyObject *args)
     }
     failed = PyRun_AnyFileExFlags(file, name, path != NULL, &flags);
     stop_waiting(program);
-    Frames_show(&below);
+    FrameStack_show(&below);
     return PyLong_FromLong(
         failed ? failed_status(MissedSignals_was_interrupted()) : 0);
 }
@@ -205,11 +205,11 @@ static PyObject *run_string(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "Os:run_string", &begin, &source))
         return NULL;
     flags.cf_flags |= PyCF_IGNORE_COOKIE;
-    Frames_hide(&below);
+    FrameStack_hide(&below);
     wait_for_code(program, begin, false);
     failed = PyRun_SimpleStringFlags(source, &flags);
     stop_waiting(program);
-    Frames_show(&below);
+    FrameStack_show(&below);
     return PyLong_FromLong(
         failed ? failed_status(MissedSignals_was_interrupted()) : 0);
 }
@@ -243,12 +243,12 @@ static PyObject *run_call(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OOO!:run_call", &begin, &function,
                           &PyTuple_Type, &arguments))
         return NULL;
-    Frames_hide(&below);
+    FrameStack_hide(&below);
     wait_for_code(program, begin, true);
     result = PyObject_CallObject(function, arguments);
     stop_waiting(program);
     status = result ? 0 : report();
-    Frames_show(&below);
+    FrameStack_show(&below);
     if (PyErr_Occurred())
         return NULL;
     Py_XDECREF(result);

@@ -2,7 +2,7 @@
 // See start.h.
 #include "python/module/start.h"
 #include "ipc/file_kind.h"
-#include "python/module/control.h"
+#include "python/module/tracing.h"
 #include "python/service/mask_watch.h"
 #include "python/service/strict.h"
 #include "python/service/termination.h"
@@ -26,7 +26,7 @@ static void make_room(struct State *state)
         !(state->inherited || ocular_service.activation.armed))
         return;
     state->engine.session->hands_over = true;
-    Control_end(state);
+    Tracing_end(state);
     PyErr_Clear();
 }
 
@@ -41,7 +41,7 @@ static int start_held(struct State *state, const struct Request *request,
     if (state->phase == PHASE_IDLE)
         Strict_start();
     MaskWatch_start(); // before there are timers; Control stops it
-    error = Control_start(state, request);
+    error = Tracing_start(state, request);
     if (!error && request->config.serve && !activation->persistent.server)
         Termination_serves(Server_path(state->engine.session->server));
     if (state->phase == PHASE_IDLE)

@@ -2,8 +2,8 @@
 // Waits for viewers without a timeout; arms and disarms. The mutex is never
 // held while the interpreter's lock, or the server, is waited for.
 #include "python/service/activation.h"
-#include "python/service/attach.h"
 #include "python/service/termination.h"
+#include "python/service/worker_state.h"
 #include "tracer/base/tsc_guard.h"
 
 #include <errno.h>
@@ -123,13 +123,13 @@ static void run(void *context)
     PyThreadState *state = activation->thread_state;
     enum Task task;
 
-    Attach_begin(state);
+    WorkerState_begin(state);
     do {
-        Attach_leave();
+        WorkerState_leave();
         task = wait_for_task(activation);
         if (TscGuard_has_tripped())
             return; // nobody may wait for the interpreter any more
-        Attach_take(state);
+        WorkerState_take(state);
         if (task == TASK_ARM) {
             arm(activation);
         } else if (task == TASK_DISARM) {
@@ -138,7 +138,7 @@ static void run(void *context)
             rest(activation, false);
         }
     } while (task != TASK_END);
-    Attach_end(state);
+    WorkerState_end(state);
 }
 
 static void ring(struct Activation *activation)
@@ -200,8 +200,8 @@ int Activation_resume(struct Activation *activation)
     activation->worker.name = "ocular-activate";
     activation->worker.run = run;
     activation->worker.context = activation;
-    return Attach_start(&activation->worker, &activation->thread_state,
-                        activation->interpreter);
+    return WorkerState_start(&activation->worker, &activation->thread_state,
+                             activation->interpreter);
 }
 
 int Activation_open(struct Activation *activation, double grace_s)

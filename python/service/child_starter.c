@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The forked child's own session, a moment after the fork; see the header.
 #include "python/service/child_starter.h"
-#include "python/service/attach.h"
+#include "python/service/worker_state.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -46,13 +46,13 @@ static void run(void *context)
 
     if (!state)
         return;
-    Attach_take(state);
+    WorkerState_take(state);
     starter->thread_state = state;
     starter->settle();
     start_session(starter);
     // It ends here: the next one may have its address.
     starter->thread_state = NULL;
-    Attach_end(state);
+    WorkerState_end(state);
 }
 
 bool ChildStarter_is_here(const struct ChildStarter *starter)

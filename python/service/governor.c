@@ -7,12 +7,12 @@
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/tools.h"
-#include "python/service/attach.h"
 #include "python/service/missed_signals.h"
 #include "python/service/operand_writer.h"
 #include "python/service/poll.h"
 #include "python/service/rearming.h"
 #include "python/service/strict.h"
+#include "python/service/worker_state.h"
 #include "tracer/base/rcu.h"
 #include "tracer/base/tsc_guard.h"
 #include "tracer/budget/control.h"
@@ -232,7 +232,7 @@ static bool attend(struct Governor *governor, bool full)
 
     if (Strict_is_found())
         return false;
-    Attach_take(governor->service->governor_thread);
+    WorkerState_take(governor->service->governor_thread);
     ns = Worker_cpu_ns(worker);
     more = hold(governor, full);
     ns = Worker_cpu_ns(worker) - ns;
@@ -240,7 +240,7 @@ static bool attend(struct Governor *governor, bool full)
     holds->held_ns += ns;
     if (ns > holds->longest_ns)
         holds->longest_ns = ns;
-    Attach_leave();
+    WorkerState_leave();
     return more;
 }
 
@@ -273,15 +273,15 @@ static void run(void *context)
     double pause;
     bool woken;
 
-    Attach_begin(state);
-    Attach_leave();
+    WorkerState_begin(state);
+    WorkerState_leave();
     pause = Control_begin(&governor->control, Now_s(CLOCK_MONOTONIC));
     while (wait_s(governor, pause, &woken) && !TscGuard_has_tripped())
         pause = wake_up(governor, woken);
     if (Strict_is_found())
         return;
-    Attach_take(state);
-    Attach_end(state);
+    WorkerState_take(state);
+    WorkerState_end(state);
 }
 
 int Governor_resume(struct Service *service)
@@ -338,7 +338,8 @@ int Governor_start(struct Service *service)
     service->governor = governor;
     error = Governor_resume(service);
     if (error == 0) {
-        Details_set_wake(&engine->session->details, wake_for_viewer, governor);
+        ListingWishes_set_wake(&engine->session->details, wake_for_viewer,
+                               governor);
         return 0;
     }
     service->governor = NULL;
@@ -374,7 +375,8 @@ void Governor_stop(struct Service *service)
 
     if (!governor)
         return;
-    Details_set_wake(&service->state->engine.session->details, NULL, NULL);
+    ListingWishes_set_wake(&service->state->engine.session->details, NULL,
+                           NULL);
     end_thread(governor);
     service->governor = NULL;
     pthread_mutex_destroy(&governor->mutex);

@@ -11,7 +11,8 @@ bool OperandWriter_write(struct OperandWriter *writer, struct Engine *engine,
     struct Session *session = engine->session;
     uint32_t id;
 
-    while (writer->operands || (id = Details_next_text(&session->details))) {
+    while (writer->operands ||
+           (id = ListingWishes_next_text(&session->details))) {
         struct Code *code;
         int done = -ENOENT;
 
@@ -27,7 +28,7 @@ bool OperandWriter_write(struct OperandWriter *writer, struct Engine *engine,
         if (done == 0)
             return true;
         if (done > 0)
-            Details_deliver(&session->details, writer->operands);
+            ListingWishes_deliver(&session->details, writer->operands);
         else
             OperandText_free(writer->operands);
         writer->operands = NULL;

@@ -5,7 +5,7 @@
 // in the same order.
 #include "python/service/thread_list.h"
 #include "ipc/base/heap.h"
-#include "python/hooks/interpreter.h"
+#include "python/hooks/interpreter_facts.h"
 #include "python/hooks/thread_name.h"
 #include "python/hooks/thread_state.h"
 #include "tracer/budget/control.h"
@@ -159,7 +159,7 @@ void ThreadList_update(struct ThreadList *list, struct State *state,
     if (!walk(list, &engine->traces, ours))
         return;
     list->due = now + pause_of(list, hz);
-    if (Interpreter_switch_interval(state) < 0) // the last one stays
+    if (InterpreterFacts_switch_interval(state) < 0) // the last one stays
         PyErr_Clear();
     // If several threads share the interpreter, a span much longer than the
     // switch interval cannot have been run without a break.

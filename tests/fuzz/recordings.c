@@ -2,8 +2,8 @@
 // Fuzzes recordings: any bytes as the file of ocular-top --replay, played to
 // its end, with questions in between.
 #include "tests/fuzz/replay.h"
+#include "tui/model/playback.h"
 #include "tui/model/recording.h"
-#include "tui/model/replay.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -11,19 +11,19 @@
 
 #define STEPS 1000
 
-static void ask(struct Replay *replay, enum MessageType type, uint64_t about)
+static void ask(struct Playback *replay, enum MessageType type, uint64_t about)
 {
     struct Message request = {.type = type, .number = about};
 
-    Replay_request(replay, &request);
+    Playback_request(replay, &request);
 }
 
-static void play(struct Replay *replay)
+static void play(struct Playback *replay)
 {
     struct Message message = {0};
 
     for (int i = 0; i < STEPS; i++) {
-        int got = Replay_next(replay, &message);
+        int got = Playback_next(replay, &message);
 
         if (got < 0)
             break;
@@ -33,14 +33,14 @@ static void play(struct Replay *replay)
             ask(replay, MESSAGE_FLAME, 0);
             ask(replay, MESSAGE_DETAIL, (uint64_t)i / 8);
         }
-        Replay_step(replay);
+        Playback_step(replay);
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int fd = memfd_create("recording", MFD_CLOEXEC);
-    struct Replay *replay;
+    struct Playback *replay;
     char path[64], why[256];
 
     // The fuzzed bytes come after the magic, which is known.
@@ -50,9 +50,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         write(fd, data, size) != (ssize_t)size)
         abort();
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    if (Replay_open(&replay, path, false, why, sizeof(why)) == 0) {
+    if (Playback_open(&replay, path, false, why, sizeof(why)) == 0) {
         play(replay);
-        Replay_close(replay);
+        Playback_close(replay);
     }
     close(fd);
     return 0;

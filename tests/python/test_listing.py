@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a viewer is sent of the function that it looks at (tracer/session/details.c), held
-against what dis, ast and the sampler's own sums say of the same function."""
+"""What a viewer is sent of the function that it looks at
+(tracer/session/listing_wishes.c), held against what dis, ast and the sampler's own
+sums say of the same function."""
 
 import argparse
 import ast

@@ -2,7 +2,7 @@
 // tracer/session/called_from: whose the time of a function is, over the whole
 // run, and how a line of the report says it.
 #include "tests/tracer/make_code.h"
-#include "tracer/base/text.h"
+#include "tracer/base/harmless.h"
 #include "tracer/session/called_from.h"
 
 #include <setjmp.h>
@@ -178,7 +178,7 @@ static void expect(const struct CalledFrom *from, const char *expected)
     text[out.size] = 0;
     assert_string_equal(text, expected);
     for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-        assert_true(Text_width(line) <= 80);
+        assert_true(Harmless_width(line) <= 80);
     Bytes_release(&out);
 }
 

@@ -2,7 +2,7 @@
 // The text of each instruction's row, and that no row says anything wrong.
 #include "tests/tracer/make_opcodes.h"
 #include "tests/tracer/make_scan.h"
-#include "tracer/session/detail.h"
+#include "tracer/session/listing_detail.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -82,7 +82,8 @@ static struct Code *code_of(const void *bytecode, size_t size, bool two_arms)
     return Code_new(1, &source, &opcodes, 500, two_arms);
 }
 
-static struct DetailRow *row_at(struct Detail *detail, uint32_t offset)
+static struct ListingDetailRow *row_at(struct ListingDetail *detail,
+                                       uint32_t offset)
 {
     size_t i;
 
@@ -114,10 +115,10 @@ static struct Code *looped(void)
     return code;
 }
 
-static void expect(struct Detail *detail, uint32_t offset, uint64_t hits,
+static void expect(struct ListingDetail *detail, uint32_t offset, uint64_t hits,
                    bool exact)
 {
-    struct DetailRow *row = row_at(detail, offset);
+    struct ListingDetailRow *row = row_at(detail, offset);
 
     assert_non_null(row);
     if (row->hits != hits || row->exact != exact)
@@ -128,11 +129,11 @@ static void expect(struct Detail *detail, uint32_t offset, uint64_t hits,
 static void a_loop_all_of_which_returned(void **state)
 {
     struct Code *code = looped();
-    struct Detail detail;
+    struct ListingDetail detail;
 
     (void)state;
-    assert_int_equal(Detail_init(&detail, code, &code->poll.history, &opcodes),
-                     0);
+    assert_int_equal(
+        ListingDetail_init(&detail, code, &code->poll.history, &opcodes), 0);
     assert_int_equal(detail.row_count, 18);
     assert_int_equal(detail.id, 1);
     expect(&detail, 0, 3, true);
@@ -149,47 +150,47 @@ static void a_loop_all_of_which_returned(void **state)
     expect(&detail, 40, 0, false);
     expect(&detail, 42, 3, true);
     expect(&detail, 44, 3, true);
-    Detail_release(&detail);
+    ListingDetail_release(&detail);
     Code_free(code);
 }
 
 static void what_may_have_raised_is_a_floor(void **state)
 {
     struct Code *code = looped();
-    struct Detail detail;
+    struct ListingDetail detail;
 
     (void)state;
     Counter_set(&code->hot.entries, 5); // two of which did not return
-    Detail_init(&detail, code, &code->poll.history, &opcodes);
+    ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 5, true);
     expect(&detail, 2, 3, false);
     expect(&detail, 10, 300, false);
     expect(&detail, 14, 300, true); // hits of a site are what they are
     expect(&detail, 26, 300, false);
     expect(&detail, 44, 3, true);
-    Detail_release(&detail);
+    ListingDetail_release(&detail);
     code->hot.exact = false;
     Counter_set(&code->hot.entries, 3);
     atomic_store(&Code_site(code, 34)->dark, 1);
-    Detail_init(&detail, code, &code->poll.history, &opcodes);
+    ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 3, false);
     expect(&detail, 14, 300, false);
     expect(&detail, 26, 300, false);
     assert_true(row_at(&detail, 34)->dark);
     assert_false(row_at(&detail, 14)->dark);
     assert_false(row_at(&detail, 0)->dark);
-    Detail_release(&detail);
+    ListingDetail_release(&detail);
     Code_free(code);
 }
 
 static void cycles_are_the_block_s(void **state)
 {
     struct Code *code = looped();
-    struct Detail detail;
+    struct ListingDetail detail;
     uint32_t offset;
 
     (void)state;
-    Detail_init(&detail, code, &code->poll.history, &opcodes);
+    ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     for (offset = 0; offset <= 14; offset += 2)
         if (row_at(&detail, offset)) // FOR_ITER ends none
             assert_true(row_at(&detail, offset)->cycles == 20);
@@ -197,12 +198,12 @@ static void cycles_are_the_block_s(void **state)
         if (row_at(&detail, offset))
             assert_true(row_at(&detail, offset)->cycles == 10);
     assert_true(isnan(row_at(&detail, 42)->cycles));
-    Detail_release(&detail);
+    ListingDetail_release(&detail);
     hit(code, 44, 3, 300, 6);
-    Detail_init(&detail, code, &code->poll.history, &opcodes);
+    ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     assert_true(isnan(row_at(&detail, 38)->cycles)); // never run through
     assert_true(row_at(&detail, 42)->cycles == 50);
-    Detail_release(&detail);
+    ListingDetail_release(&detail);
     Code_free(code);
 }
 
@@ -210,7 +211,7 @@ static void two_arms_are_one_row(void **state)
 {
     struct Code *code = code_of(loop_code, sizeof loop_code, true);
     struct Site *left = Code_site(code, 14);
-    struct Detail detail;
+    struct ListingDetail detail;
 
     (void)state;
     assert_int_equal(left[1].kind, SITE_BRANCH_RIGHT);
@@ -219,15 +220,15 @@ static void two_arms_are_one_row(void **state)
     Counter_set(&left[1].cycles, 40);
     Counter_set(&left[1].instructions, 8);
     atomic_store(&left[0].dark, 1);
-    Detail_init(&detail, code, &code->poll.history, &opcodes);
+    ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 14, 34, true);
     assert_true(row_at(&detail, 14)->cycles == 5);
     assert_false(row_at(&detail, 14)->dark); // one arm still fires
-    Detail_release(&detail);
+    ListingDetail_release(&detail);
     atomic_store(&left[1].dark, 1);
-    Detail_init(&detail, code, &code->poll.history, &opcodes);
+    ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     assert_true(row_at(&detail, 14)->dark);
-    Detail_release(&detail);
+    ListingDetail_release(&detail);
     Code_free(code);
 }
 
@@ -238,15 +239,15 @@ static void extended_arguments_are_folded(void **state)
         LOAD_FAST, 3, RETURN_VALUE, 0, EXTENDED_ARG, 9,
     };
     struct Code *code = code_of(bytes, sizeof bytes, false);
-    struct Detail detail;
+    struct ListingDetail detail;
 
     (void)state;
-    Detail_init(&detail, code, &code->poll.history, &opcodes);
+    ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     assert_int_equal(detail.row_count, 3);
     assert_int_equal(detail.rows[1].offset, 6);
     assert_int_equal(detail.rows[1].oparg, 3);
     assert_int_equal(detail.rows[1].argument, 0x010203);
-    Detail_release(&detail);
+    ListingDetail_release(&detail);
     Code_free(code);
 }
 
@@ -276,14 +277,14 @@ static void blocks_do_not_leak_into_each_other(void **state)
         0, // 18
     };
     struct Code *code = code_of(bytes, sizeof bytes, false);
-    struct Detail detail;
+    struct ListingDetail detail;
 
     (void)state;
     Counter_set(&code->hot.entries, 9);
     hit(code, 4, 9, 90, 9);
     hit(code, 14, 7, 70, 7);
     hit(code, 18, 2, 0, 0);
-    Detail_init(&detail, code, &code->poll.history, &opcodes);
+    ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 9, true);
     expect(&detail, 2, 9, false); // there is a handler: who knows
     expect(&detail, 4, 9, true);
@@ -293,7 +294,7 @@ static void blocks_do_not_leak_into_each_other(void **state)
     expect(&detail, 12, 7, false);
     expect(&detail, 14, 7, true);
     expect(&detail, 16, 2, false);
-    Detail_release(&detail);
+    ListingDetail_release(&detail);
     Code_free(code);
 }
 
@@ -307,7 +308,7 @@ static void damaged_code_is_survived(void **state)
     for (round = 0; round < 5000; round++) {
         size_t size = 2 * (seed % 100);
         struct Code *code;
-        struct Detail detail;
+        struct ListingDetail detail;
 
         for (i = 0; i < size; i++) {
             seed = seed * 1664525 + 1013904223;
@@ -318,8 +319,9 @@ static void damaged_code_is_survived(void **state)
         code = code_of(bytes, size, seed >> 31);
         scan(code, bytes, &opcodes);
         assert_int_equal(
-            Detail_init(&detail, code, &code->poll.history, &opcodes), 0);
-        Detail_release(&detail);
+            ListingDetail_init(&detail, code, &code->poll.history, &opcodes),
+            0);
+        ListingDetail_release(&detail);
         Code_free(code);
     }
 }

@@ -72,7 +72,7 @@ static int tear_down(void **state)
     struct Fixture *f = *state;
 
     wall_ns = 0;
-    Details_release(&f->session.details);
+    ListingWishes_release(&f->session.details);
     Transitions_release(&f->session.transitions);
     Engine_release(&f->engine);
     free(f);
@@ -97,46 +97,48 @@ static int wake_ups(struct Fixture *f)
 static void test_one_wish_a_viewer(void **state)
 {
     struct Fixture *f = *state;
-    struct Details *details = &f->session.details;
+    struct ListingWishes *details = &f->session.details;
 
-    assert_int_equal(Details_ask(details, 1, 10, f->one->hot.id), 0);
+    assert_int_equal(ListingWishes_ask(details, 1, 10, f->one->hot.id), 0);
     assert_int_equal(wake_ups(f), 1);
     assert_int_equal(details->wish_count, 1);
-    assert_int_equal(Details_ask(details, 1, 11, f->one->hot.id), 0);
+    assert_int_equal(ListingWishes_ask(details, 1, 11, f->one->hot.id), 0);
     assert_int_equal(wake_ups(f), 0);
     assert_int_equal(details->wish_count, 1); // the newer request counts
     assert_int_equal(details->wishes[0].request, 11);
-    Details_ask(details, 1, 12, f->two->hot.id);
+    ListingWishes_ask(details, 1, 12, f->two->hot.id);
     assert_int_equal(details->wish_count, 1); // another function
     assert_int_equal(details->wishes[0].id, f->two->hot.id);
-    Details_ask(details, 2, 1, f->two->hot.id);
+    ListingWishes_ask(details, 2, 1, f->two->hot.id);
     assert_int_equal(details->wish_count, 2);
 }
 
 static void test_the_collector_is_not_woken_too_often(void **state)
 {
     struct Fixture *f = *state;
-    struct Details *details = &f->session.details;
+    struct ListingWishes *details = &f->session.details;
     for (uint32_t i = 0; i < 99999; i++) { // one function, then another
-        Details_ask(details, 1, i, i % 2 ? f->one->hot.id : f->two->hot.id);
+        ListingWishes_ask(details, 1, i,
+                          i % 2 ? f->one->hot.id : f->two->hot.id);
         wall_ns += 1000;
     }
     assert_int_equal(wake_ups(f), 5); // in 100 ms
     // What it was not woken for it finds by itself.
-    assert_true(Details_pause_ms(details, 1000) <= 21);
+    assert_true(ListingWishes_pause_ms(details, 1000) <= 21);
 }
 
 static void test_no_more_than_there_is_room_for(void **state)
 {
     struct Fixture *f = *state;
-    struct Details *details = &f->session.details;
+    struct ListingWishes *details = &f->session.details;
 
-    for (unsigned i = 0; i < DETAILS_WISHES; i++)
-        assert_true(Details_ask(details, i, 1, f->one->hot.id) == 0);
-    assert_int_equal(Details_ask(details, 999, 1, f->one->hot.id), -EBUSY);
-    assert_true(Details_ask(details, 3, 2, f->two->hot.id) == 0);
+    for (unsigned i = 0; i < LISTING_WISHES; i++)
+        assert_true(ListingWishes_ask(details, i, 1, f->one->hot.id) == 0);
+    assert_int_equal(ListingWishes_ask(details, 999, 1, f->one->hot.id),
+                     -EBUSY);
+    assert_true(ListingWishes_ask(details, 3, 2, f->two->hot.id) == 0);
     for (int i = 0; i < 5000 && details->wish_count; i++) {
-        Details_serve(&f->session.details);
+        ListingWishes_serve(&f->session.details);
         sleep_ms(1);
     }
     assert_int_equal(details->wish_count, 0);
@@ -145,65 +147,66 @@ static void test_no_more_than_there_is_room_for(void **state)
 static void test_a_function_is_listed_five_times_a_second(void **state)
 {
     struct Fixture *f = *state;
-    struct Details *details = &f->session.details;
+    struct ListingWishes *details = &f->session.details;
 
-    Details_ask(details, 1, 1, f->one->hot.id);
-    assert_int_equal(Details_pause_ms(details, 1000), 0);
-    Details_serve(&f->session.details);
+    ListingWishes_ask(details, 1, 1, f->one->hot.id);
+    assert_int_equal(ListingWishes_pause_ms(details, 1000), 0);
+    ListingWishes_serve(&f->session.details);
     assert_int_equal(details->wish_count, 0);
-    Details_ask(details, 1, 2, f->one->hot.id);
-    Details_serve(&f->session.details);
+    ListingWishes_ask(details, 1, 2, f->one->hot.id);
+    ListingWishes_serve(&f->session.details);
     assert_int_equal(details->wish_count, 1); // not yet
-    assert_between(Details_pause_ms(details, 1000), 1, 201);
-    Details_ask(details, 2, 1,
-                f->two->hot.id); // another one need not wait so long
+    assert_between(ListingWishes_pause_ms(details, 1000), 1, 201);
+    ListingWishes_ask(details, 2, 1,
+                      f->two->hot.id); // another one need not wait so long
     sleep_ms(150);
-    Details_serve(&f->session.details);
+    ListingWishes_serve(&f->session.details);
     assert_int_equal(details->wish_count, 1);
     assert_int_equal(details->wishes[0].id, f->one->hot.id);
     sleep_ms(49);
-    Details_serve(&f->session.details);
+    ListingWishes_serve(&f->session.details);
     assert_int_equal(details->wish_count, 1);
     sleep_ms(1);
-    Details_serve(&f->session.details);
+    ListingWishes_serve(&f->session.details);
     assert_int_equal(details->wish_count, 0);
-    assert_true(Details_pause_ms(details, 1000) > 900);
+    assert_true(ListingWishes_pause_ms(details, 1000) > 900);
 }
 
 static void test_words_are_waited_for_but_not_for_ever(void **state)
 {
     struct Fixture *f = *state;
-    struct Details *details = &f->session.details;
+    struct ListingWishes *details = &f->session.details;
     struct OperandText *words;
 
-    Details_set_wake(details, note_wake, f);
-    assert_int_equal(Details_next_text(details), 0);
-    Details_ask(details, 1, 1, f->one->hot.id);
-    Details_ask(details, 2, 1, f->two->hot.id);
-    Details_serve(&f->session.details);
+    ListingWishes_set_wake(details, note_wake, f);
+    assert_int_equal(ListingWishes_next_text(details), 0);
+    ListingWishes_ask(details, 1, 1, f->one->hot.id);
+    ListingWishes_ask(details, 2, 1, f->two->hot.id);
+    ListingWishes_serve(&f->session.details);
     assert_int_equal(details->wish_count, 2);
     assert_int_equal(f->woken, 2);
     words = OperandText_new(f->one->hot.id);
     OperandText_add(words, TEXT_LOCALS, "n");
-    while (Details_next_text(details))
+    while (ListingWishes_next_text(details))
         ;
-    assert_int_equal(Details_bytes(details), 0);
-    Details_deliver(&f->session.details, words);
-    Details_deliver(&f->session.details, OperandText_new(4711)); // nobody's
-    Details_serve(&f->session.details);
+    assert_int_equal(ListingWishes_bytes(details), 0);
+    ListingWishes_deliver(&f->session.details, words);
+    ListingWishes_deliver(&f->session.details,
+                          OperandText_new(4711)); // nobody's
+    ListingWishes_serve(&f->session.details);
     assert_int_equal(details->wish_count, 1); // the other one waits on
-    assert_true(Details_bytes(details) > 0);
+    assert_true(ListingWishes_bytes(details) > 0);
     for (int i = 0; i < 150 && details->wish_count; i++) {
-        Details_serve(&f->session.details);
+        ListingWishes_serve(&f->session.details);
         sleep_ms(20);
     }
     assert_int_equal(details->wish_count, 0); // without its words
     assert_int_equal(f->woken, 2);            // which were asked for once
     // Where the governor ends nobody is asked any more.
-    Details_set_wake(details, NULL, NULL);
-    Details_ask(details, 1, 1, add_code(&f->engine, "three", 0)->hot.id);
+    ListingWishes_set_wake(details, NULL, NULL);
+    ListingWishes_ask(details, 1, 1, add_code(&f->engine, "three", 0)->hot.id);
     for (int i = 0; i < 150 && details->wish_count; i++) {
-        Details_serve(&f->session.details);
+        ListingWishes_serve(&f->session.details);
         sleep_ms(20);
     }
     assert_int_equal(details->wish_count, 0);
@@ -212,23 +215,25 @@ static void test_words_are_waited_for_but_not_for_ever(void **state)
 static void test_a_function_that_is_gone_is_answered(void **state)
 {
     struct Fixture *f = *state;
-    struct Details *details = &f->session.details;
+    struct ListingWishes *details = &f->session.details;
 
-    Details_ask(details, 1, 1, 4711);
-    Details_serve(&f->session.details);
+    ListingWishes_ask(details, 1, 1, 4711);
+    ListingWishes_serve(&f->session.details);
     assert_int_equal(details->wish_count, 0);
 }
 
 static void test_the_end(void **state)
 {
     struct Fixture *f = *state;
-    struct Details *details = &f->session.details;
+    struct ListingWishes *details = &f->session.details;
 
-    Details_ask(details, 1, 1, f->one->hot.id);
-    Details_close(&f->session.details);
+    ListingWishes_ask(details, 1, 1, f->one->hot.id);
+    ListingWishes_close(&f->session.details);
     assert_int_equal(details->wish_count, 0);
-    assert_int_equal(Details_ask(details, 1, 2, f->one->hot.id), -ESHUTDOWN);
-    assert_between(Details_pause_ms(details, 77), 1, 21); // looks once more
+    assert_int_equal(ListingWishes_ask(details, 1, 2, f->one->hot.id),
+                     -ESHUTDOWN);
+    assert_between(ListingWishes_pause_ms(details, 77), 1,
+                   21); // looks once more
 }
 
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

@@ -8,8 +8,8 @@
 #include "tracer/code/precise.h"
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
-#include "tracer/session/detail.h"
 #include "tracer/session/engine.h"
+#include "tracer/session/listing_detail.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -360,13 +360,14 @@ static void test_a_frame_that_straddles(void **state)
     expect(code, I_FOR_ITER, 1, 0, 0);
 }
 
-// --- Detail ------------------------------------------------------------------
+// --- ListingDetail
+// ------------------------------------------------------------------
 
 static void test_detail(void **state)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
-    struct Detail detail;
+    struct ListingDetail detail;
 
     for (int i = 0; i < 5; i++) {
         uint64_t at = 1000 * (uint64_t)(i + 1);
@@ -378,8 +379,9 @@ static void test_detail(void **state)
         ThreadTrace_leave(f->trace, code, Code_site(code, 36), 1, at + 337);
     }
     Code_darken_instruction(code, &code->layout.instructions[I_GET_ITER]);
-    assert_int_equal(
-        Detail_init(&detail, code, &code->poll.history, &f->engine.opcodes), 0);
+    assert_int_equal(ListingDetail_init(&detail, code, &code->poll.history,
+                                        &f->engine.opcodes),
+                     0);
     assert_true(detail.precise);
     assert_int_equal(detail.row_count, COUNT);
     assert_int_equal(detail.rows[I_RESUME].hits, 5); // every call's
@@ -394,7 +396,7 @@ static void test_detail(void **state)
     assert_int_equal(detail.rows[I_CALL].hits, 0);
     assert_true(detail.rows[I_CALL].exact);     // it never ran
     assert_false(detail.rows[I_END_FOR].exact); // has no event
-    Detail_release(&detail);
+    ListingDetail_release(&detail);
 }
 
 static void test_memory(void **state)

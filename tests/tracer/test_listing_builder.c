@@ -80,14 +80,14 @@ static struct Listing *list(const uint8_t *bytecode, size_t size,
                             const struct OperandText *known)
 {
     struct Code *code = code_of(bytecode, size);
-    struct Detail detail;
+    struct ListingDetail detail;
     struct Listing *listing;
 
-    assert_int_equal(Detail_init(&detail, code, &code->poll.history, &opcodes),
-                     0);
+    assert_int_equal(
+        ListingDetail_init(&detail, code, &code->poll.history, &opcodes), 0);
     listing = ListingBuilder_make(
         &(struct ListingBuilderSource){code, &detail, known, &opcodes, false});
-    Detail_release(&detail);
+    ListingDetail_release(&detail);
     Code_free(code);
     assert_non_null(listing);
     return listing;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The report at stop: what it says, how wide it is, that it is harmless.
 #include "tests/tracer/make_opcodes.h"
-#include "tracer/base/text.h"
+#include "tracer/base/harmless.h"
 #include "tracer/session/report.h"
 
 #include <setjmp.h>
@@ -86,7 +86,7 @@ static void check_shape(const char *text)
         assert_true(size < sizeof line);
         memcpy(line, text, size);
         line[size] = 0;
-        if (Text_width(line) > 100)
+        if (Harmless_width(line) > 100)
             fail_msg("too wide: %s", line);
         if (size)
             assert_true(line[size - 1] != ' ');
@@ -104,7 +104,7 @@ static void a_function_and_its_instructions(void **state)
 {
     struct Snapshot *snapshot = snapshot_of();
     struct Function function = function_of("Parser.parse", "/src/parse.py");
-    struct DetailRow rows[] = {
+    struct ListingDetailRow rows[] = {
         {.offset = 2,
          .line = 8,
          .opcode = RESUME,
@@ -136,7 +136,7 @@ static void a_function_and_its_instructions(void **state)
          .hits = 1290000,
          .cycles = NAN},
     };
-    struct Detail detail = {1, rows, 5, false};
+    struct ListingDetail detail = {1, rows, 5, false};
     struct ReportPart part = {
         .ranked.function = &function,
         .detail = &detail,
@@ -216,7 +216,7 @@ static void what_is_null_is_left_out(void **state)
         .cpu_share = NULL_F64,
         .state = STATE_ARMED,
     };
-    struct Detail detail = {1, NULL, 0, false};
+    struct ListingDetail detail = {1, NULL, 0, false};
     struct ReportPart part = {.ranked.function = &function, .detail = &detail};
     char *text = report(snapshot, &part, 1, NULL);
 
@@ -233,20 +233,21 @@ static void the_hottest_path_of_many(void **state)
 {
     struct Snapshot *snapshot = snapshot_of();
     struct Function function = function_of("f", "f.py");
-    struct DetailRow rows[200];
-    struct Detail detail = {1, rows, 200, false};
+    struct ListingDetailRow rows[200];
+    struct ListingDetail detail = {1, rows, 200, false};
     struct ReportPart part = {.ranked.function = &function, .detail = &detail};
     unsigned i;
     char *text;
 
     (void)state;
     for (i = 0; i < 200; i++)
-        rows[i] = (struct DetailRow){.offset = 2 * i,
-                                     .line = i,
-                                     .opcode = NOP,
-                                     .live = NOP,
-                                     .hits = i >= 150 && i < 160 ? 5000 : 0,
-                                     .cycles = NAN};
+        rows[i] =
+            (struct ListingDetailRow){.offset = 2 * i,
+                                      .line = i,
+                                      .opcode = NOP,
+                                      .live = NOP,
+                                      .hits = i >= 150 && i < 160 ? 5000 : 0,
+                                      .cycles = NAN};
     text = report(snapshot, &part, 1, NULL);
     expect(text, "[000] offset 300  line 150");
     expect(text, "[009] offset 318  line 159");
@@ -260,7 +261,7 @@ static void the_hottest_path_of_many(void **state)
 // The report of a snapshot with one function.
 static char *report_of(struct Snapshot *snapshot, struct Function *function)
 {
-    struct Detail detail = {1, NULL, 0, false};
+    struct ListingDetail detail = {1, NULL, 0, false};
     struct ReportPart part = {.ranked.function = function, .detail = &detail};
     char *text;
 
@@ -538,7 +539,7 @@ static void hostile_text_is_harmless(void **state)
 {
     struct Snapshot *snapshot = snapshot_of();
     struct Function function;
-    struct Detail detail = {1, NULL, 0, false};
+    struct ListingDetail detail = {1, NULL, 0, false};
     struct ReportPart part = {.ranked.function = &function, .detail = &detail};
     char *name = malloc(10001), *text;
     size_t i;

@@ -303,7 +303,7 @@ static void test_rearm_requests(void **state)
     atomic_int woken = 0;
 
     start_usual(f);
-    Details_set_wake(&f->session->details, note_wake, &woken);
+    ListingWishes_set_wake(&f->session->details, note_wake, &woken);
     client = join(f);
     expect_done(client, ask(client, MESSAGE_REARM, code->hot.id, NULL));
     assert_int_equal(woken, 1); // the governor need not come by
@@ -320,7 +320,7 @@ static void test_rearm_requests(void **state)
     assert_int_equal(Rearm_pop(&f->session->rearm, &request), 1);
     assert_int_equal(request.id, 0);
     assert_int_equal(woken, 2);
-    Details_set_wake(&f->session->details, NULL, NULL);
+    ListingWishes_set_wake(&f->session->details, NULL, NULL);
     Client_close(client);
     halt(f);
 }

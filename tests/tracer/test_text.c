@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Text of a traced program, friendly and not.
-#include "tracer/base/text.h"
+#include "tracer/base/harmless.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@ static void expect(const char *text, bool printable, const char *wanted)
 {
     char out[64];
 
-    assert_int_equal(Text_clean(out, sizeof out, text, printable),
+    assert_int_equal(Harmless_clean(out, sizeof out, text, printable),
                      strlen(wanted));
     assert_string_equal(out, wanted);
 }
@@ -61,22 +61,22 @@ static void long_text_is_cut_between_characters(void **state)
     char out[10];
 
     (void)state;
-    assert_int_equal(Text_clean(out, 10, "123456789", false), 9);
+    assert_int_equal(Harmless_clean(out, 10, "123456789", false), 9);
     assert_string_equal(out, "123456789");
-    assert_int_equal(Text_clean(out, 10, "1234567890", false), 9);
+    assert_int_equal(Harmless_clean(out, 10, "1234567890", false), 9);
     assert_string_equal(out, "123456...");
-    Text_clean(out, 10, "12345\xc3\xa4\xc3\xa4\xc3\xa4", false);
+    Harmless_clean(out, 10, "12345\xc3\xa4\xc3\xa4\xc3\xa4", false);
     assert_string_equal(out, "12345...");
-    Text_clean(out, 4, "12345", false);
+    Harmless_clean(out, 4, "12345", false);
     assert_string_equal(out, "...");
 }
 
 static void width_is_in_characters(void **state)
 {
     (void)state;
-    assert_int_equal(Text_width(""), 0);
-    assert_int_equal(Text_width("gr\xc3\xb6\xc3\x9f"
-                                "e"),
+    assert_int_equal(Harmless_width(""), 0);
+    assert_int_equal(Harmless_width("gr\xc3\xb6\xc3\x9f"
+                                    "e"),
                      5);
 }
 

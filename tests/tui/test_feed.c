@@ -244,23 +244,23 @@ static bool show(struct Feed *feed, uint64_t id)
 
 static bool is_recorded(const char *path, uint64_t id)
 {
-    struct Replay *replay;
+    struct Playback *replay;
     struct Message message, ask = {.type = MESSAGE_DETAIL, .number = id};
     char why[512];
     bool found = false;
-    if (Replay_open(&replay, path, false, why, sizeof why))
+    if (Playback_open(&replay, path, false, why, sizeof why))
         fail_msg("%s", why);
     for (int i = 0; i < 20; i++) { // to its end
-        Replay_step(replay);
-        while (Replay_next(replay, &message) > 0)
+        Playback_step(replay);
+        while (Playback_next(replay, &message) > 0)
             Message_release(&message);
     }
-    assert_int_equal(Replay_request(replay, &ask), 0);
-    while (Replay_next(replay, &message) > 0) {
+    assert_int_equal(Playback_request(replay, &ask), 0);
+    while (Playback_next(replay, &message) > 0) {
         found |= message.type == MESSAGE_LISTING && message.listing->id == id;
         Message_release(&message);
     }
-    Replay_close(replay);
+    Playback_close(replay);
     return found;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A thread is found again if several have had its id.
-#include "tui/model/mark.h"
+#include "tui/model/baseline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -160,14 +160,14 @@ static void test_pause_stops_the_clock(void **state)
     Feed_close(&feed);
 }
 
-static uint64_t ask(struct Replay *replay, uint64_t id, int *error)
+static uint64_t ask(struct Playback *replay, uint64_t id, int *error)
 {
     struct Message request = {.type = MESSAGE_DETAIL, .number = id}, answer;
     struct pollfd waiting = {.events = POLLIN};
-    assert_int_equal(Replay_request(replay, &request), 0);
-    waiting.fd = Replay_fd(replay);
+    assert_int_equal(Playback_request(replay, &request), 0);
+    waiting.fd = Playback_fd(replay);
     assert_int_equal(poll(&waiting, 1, 5000), 1);
-    assert_int_equal(Replay_next(replay, &answer), 1);
+    assert_int_equal(Playback_next(replay, &answer), 1);
     assert_int_equal(answer.request, request.request);
     *error = answer.type == MESSAGE_ERROR ? (int)answer.number : 0;
     uint64_t line = answer.listing ? answer.listing->line : 0;
@@ -177,30 +177,30 @@ static uint64_t ask(struct Replay *replay, uint64_t id, int *error)
 
 static void test_answers(void **state)
 {
-    struct Replay *replay;
+    struct Playback *replay;
     struct Message message;
     int error;
     (void)state;
     record(.5);
-    assert_int_equal(Replay_open(&replay, path, false, why, sizeof why), 0);
+    assert_int_equal(Playback_open(&replay, path, false, why, sizeof why), 0);
     assert_int_equal(ask(replay, 1, &error), 10); // the first to come
     assert_int_equal(ask(replay, 2, &error), 0);
     assert_int_equal(error, ENODATA);
     for (int i = 0; i < 3; i++) {
-        Replay_step(replay);
-        assert_int_equal(Replay_next(replay, &message), 1);
+        Playback_step(replay);
+        assert_int_equal(Playback_next(replay, &message), 1);
         Message_release(&message);
     }
-    Replay_step(replay);
-    assert_int_equal(Replay_next(replay, &message), 1); // END
+    Playback_step(replay);
+    assert_int_equal(Playback_next(replay, &message), 1); // END
     Message_release(&message);
     assert_int_equal(ask(replay, 1, &error), 12); // the newest
-    Replay_step(replay);
-    assert_int_equal(Replay_next(replay, &message), -EPIPE);
+    Playback_step(replay);
+    assert_int_equal(Playback_next(replay, &message), -EPIPE);
     assert_int_equal(ask(replay, 1, &error), 12); // after the end, too
     struct Message rearm = {.type = MESSAGE_REARM};
-    assert_int_equal(Replay_request(replay, &rearm), -ENOTSUP);
-    Replay_close(replay);
+    assert_int_equal(Playback_request(replay, &rearm), -ENOTSUP);
+    Playback_close(replay);
 }
 
 static void write_whole(const char *data, size_t size)
@@ -307,19 +307,19 @@ static void test_damaged_in_the_middle(void **state)
 // Only a view that asks for it notices, and gets an error.
 static void test_a_damaged_answer(void **state)
 {
-    struct Replay *replay;
+    struct Playback *replay;
     struct Message message;
     int error;
     (void)state;
     record(.5);
     garble(place_of(MESSAGE_LISTING, 0) + 12, "\xff\xff\xff\xff", 4);
-    assert_int_equal(Replay_open(&replay, path, false, why, sizeof why), 0);
+    assert_int_equal(Playback_open(&replay, path, false, why, sizeof why), 0);
     assert_int_equal(ask(replay, 1, &error), 0);
     assert_int_equal(error, ENODATA);
-    Replay_step(replay);
-    assert_int_equal(Replay_next(replay, &message), 1);
+    Playback_step(replay);
+    assert_int_equal(Playback_next(replay, &message), 1);
     Message_release(&message);
-    Replay_close(replay);
+    Playback_close(replay);
 }
 
 static void record_version(uint32_t version)

@@ -4,7 +4,7 @@
 // collector) and the readers' functions.
 #include "tracer/code/code.h"
 #include "ipc/base/heap.h"
-#include "tracer/base/text.h"
+#include "tracer/base/harmless.h"
 
 #include <string.h>
 
@@ -131,7 +131,7 @@ static char *text_of(const char *text)
         return Heap_text(text);
     cut = Heap_alloc(CODE_TEXT_SIZE);
     if (cut)
-        Text_clean(cut, CODE_TEXT_SIZE, text, false);
+        Harmless_clean(cut, CODE_TEXT_SIZE, text, false);
     return cut;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See called_from.h.
 #include "tracer/session/called_from.h"
-#include "tracer/base/text.h"
+#include "tracer/base/harmless.h"
 #include "tracer/session/figure.h"
 
 #include <stdio.h>
@@ -84,9 +84,9 @@ static void put_part(struct Line *line, const char *name, double part)
 
     if (part < LEAST)
         return;
-    Text_clean(text, MAX_NAME + 1, name, true);
+    Harmless_clean(text, MAX_NAME + 1, name, true);
     snprintf(text + strlen(text), 16, " %.0f%%", 100 * part);
-    width = Text_width(text);
+    width = Harmless_width(text);
     if (!line->width) {
         Figure_print(line->out, FIRST);
         line->width = strlen(FIRST);

@@ -166,7 +166,7 @@ static bool is_between(struct Session *session)
     double now = Now_s(CLOCK_MONOTONIC);
 
     if (session->recording && now - session->looked_s < LOOK_S &&
-        Details_pause_ms(&session->details, 1))
+        ListingWishes_pause_ms(&session->details, 1))
         return true;
     session->looked_s = now;
     return false;
@@ -202,7 +202,7 @@ static void turn(void *context, bool wanted)
         Collect_build(session);
     else
         rest(session);
-    Details_serve(&session->details);
+    ListingWishes_serve(&session->details);
     Clock_refine(&session->engine->clock);
 }
 
@@ -215,7 +215,7 @@ static unsigned pause_ms(void *context, unsigned most)
         !(session->idle_turns >= IDLE_TURNS &&
           HitRing_sleep(&session->engine->counting.ring, session->followed)))
         most = RECORDER_PAUSE_MS;
-    return Details_pause_ms(&session->details, most);
+    return ListingWishes_pause_ms(&session->details, most);
 }
 
 void Collect_init(struct Session *session)

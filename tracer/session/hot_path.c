@@ -11,7 +11,7 @@
 #define PATH_ROWS 12   // instructions shown of a function
 #define MAX_OPCODES 41 // the column; longer ones stick out
 
-static struct Figure figure_hits(const struct DetailRow *row)
+static struct Figure figure_hits(const struct ListingDetailRow *row)
 {
     struct Figure nothing = {""};
 
@@ -20,7 +20,8 @@ static struct Figure figure_hits(const struct DetailRow *row)
     return Figure_number(row->exact ? "" : ">=", (double)row->hits);
 }
 
-static void opcode_text(char *text, size_t size, const struct DetailRow *row,
+static void opcode_text(char *text, size_t size,
+                        const struct ListingDetailRow *row,
                         const struct Opcodes *opcodes)
 {
     const char *base = opcodes->name[row->opcode];
@@ -33,14 +34,14 @@ static void opcode_text(char *text, size_t size, const struct DetailRow *row,
         snprintf(text, size, "%s", *base ? base : "?");
 }
 
-static double weight(const struct DetailRow *row)
+static double weight(const struct ListingDetailRow *row)
 {
     return (double)row->hits * (isnan(row->cycles) ? 1 : row->cycles + 1);
 }
 
 // Finds the run of at most PATH_ROWS instructions with most of the time. It
 // begins at *from; returns its length.
-static size_t hottest_path(const struct Detail *detail, size_t *from)
+static size_t hottest_path(const struct ListingDetail *detail, size_t *from)
 {
     double sum = 0, most = -1;
     size_t i, end = 0;
@@ -66,14 +67,15 @@ static void widen(int *width, int size)
         *width = size;
 }
 
-void HotPath_measure(struct HotPathWidths *widths, const struct Detail *detail,
+void HotPath_measure(struct HotPathWidths *widths,
+                     const struct ListingDetail *detail,
                      const struct Opcodes *opcodes)
 {
     size_t from, count = hottest_path(detail, &from), i;
     char text[128];
 
     for (i = from; i < from + count; i++) {
-        const struct DetailRow *row = &detail->rows[i];
+        const struct ListingDetailRow *row = &detail->rows[i];
         int size;
 
         widen(&widths->offset, snprintf(NULL, 0, "%u", row->offset));
@@ -87,7 +89,8 @@ void HotPath_measure(struct HotPathWidths *widths, const struct Detail *detail,
 }
 
 static void put_row(struct Bytes *out, size_t index,
-                    const struct DetailRow *row, const struct Opcodes *opcodes,
+                    const struct ListingDetailRow *row,
+                    const struct Opcodes *opcodes,
                     const struct HotPathWidths *widths)
 {
     struct Figure hits = figure_hits(row), cycles = Figure_cycles(row->cycles);
@@ -111,7 +114,7 @@ static void put_row(struct Bytes *out, size_t index,
         Figure_print(out, "%s\n", text);
 }
 
-void HotPath_write(struct Bytes *out, const struct Detail *detail,
+void HotPath_write(struct Bytes *out, const struct ListingDetail *detail,
                    const struct Opcodes *opcodes,
                    const struct HotPathWidths *widths)
 {

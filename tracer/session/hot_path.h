@@ -5,7 +5,7 @@
 #define OCULAR_TRACER_SESSION_HOT_PATH_H
 
 #include "ipc/base/bytes.h"
-#include "tracer/session/detail.h"
+#include "tracer/session/listing_detail.h"
 
 // Column widths in characters, the same for all functions of a report; zeros
 // at first.
@@ -14,9 +14,10 @@ struct HotPathWidths {
 };
 
 // Makes the columns wide enough for this function, too.
-void HotPath_measure(struct HotPathWidths *widths, const struct Detail *detail,
+void HotPath_measure(struct HotPathWidths *widths,
+                     const struct ListingDetail *detail,
                      const struct Opcodes *opcodes);
-void HotPath_write(struct Bytes *out, const struct Detail *detail,
+void HotPath_write(struct Bytes *out, const struct ListingDetail *detail,
                    const struct Opcodes *opcodes,
                    const struct HotPathWidths *widths);
 

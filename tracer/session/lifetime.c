@@ -193,7 +193,7 @@ void Session_finish(struct Session *session)
     // Before the server: a background export answers through it.
     Export_close(&session->export);
     Collector_stop(&session->collector);
-    Details_close(&session->details);
+    ListingWishes_close(&session->details);
     Clock_refine(&session->engine->clock);
     if (session->sampler) {
         Sampler_pause(session->sampler);
@@ -230,7 +230,7 @@ void Session_free(struct Session *session)
     FlameTable_free(session->stacks);
     Retired_release(&session->retired);
     Rearm_release(&session->rearm);
-    Details_release(&session->details);
+    ListingWishes_release(&session->details);
     Account_release(&session->account);
     Transitions_release(&session->transitions);
     Heap_free(session);

@@ -85,8 +85,8 @@ static const char *text_of(struct ListingBuilder *builder, size_t row)
 static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
 {
     const struct Opcodes *opcodes = builder->source.opcodes;
-    const struct DetailRow *rows = builder->source.detail->rows,
-                           *at = rows + row;
+    const struct ListingDetailRow *rows = builder->source.detail->rows,
+                                  *at = rows + row;
     size_t from = 0, to = builder->source.detail->row_count;
     int64_t distance = at->argument, unit;
 
@@ -218,7 +218,7 @@ static void name_calls(struct ListingBuilder *builder)
 // --- Rows ------------------------------------------------------------------
 
 static const char *live_of(const struct ListingBuilder *builder,
-                           const struct DetailRow *detail)
+                           const struct ListingDetailRow *detail)
 {
     if (detail->jitted)
         return OPCODE_EXECUTOR_TEXT;
@@ -230,7 +230,7 @@ static const char *live_of(const struct ListingBuilder *builder,
 static void set_row(struct ListingBuilder *builder, size_t index)
 {
     const struct ListingBuilderSource *source = &builder->source;
-    const struct DetailRow *detail = &source->detail->rows[index];
+    const struct ListingDetailRow *detail = &source->detail->rows[index];
     struct ListingRow *row = &builder->rows[index];
 
     row->offset = detail->offset;

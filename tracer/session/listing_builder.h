@@ -5,12 +5,12 @@
 #define OCULAR_TRACER_SESSION_LISTING_BUILDER_H
 
 #include "ipc/listing.h"
-#include "tracer/session/detail.h"
+#include "tracer/session/listing_detail.h"
 #include "tracer/session/operand_text.h"
 
 struct ListingBuilderSource {
     const struct Code *code;
-    const struct Detail *detail;
+    const struct ListingDetail *detail;
     const struct OperandText *text; // NULL: not known yet
     const struct Opcodes *opcodes;
     bool sampled; // there is a sampler

@@ -35,17 +35,17 @@ static struct Listing *make_listing(struct Session *session,
 {
     const struct Opcodes *opcodes = &session->engine->opcodes;
     struct Listing *listing = NULL;
-    struct Detail detail;
+    struct ListingDetail detail;
     struct Specialisation history;
 
     if (copy_history(session, &history, code))
         return NULL;
-    if (Detail_init(&detail, code, &history, opcodes) == 0) {
+    if (ListingDetail_init(&detail, code, &history, opcodes) == 0) {
         const struct ListingBuilderSource source = {
             code, &detail, text, opcodes, session->sampler != NULL};
 
         listing = ListingBuilder_make(&source);
-        Detail_release(&detail);
+        ListingDetail_release(&detail);
     }
     Specialisation_release(&history);
     if (!listing)
@@ -85,12 +85,12 @@ static void wake(void *context)
 
 void Listings_init(struct Session *session)
 {
-    const struct DetailsSource source = {.context = session,
-                                         .make = make,
-                                         .answer = Session_answer,
-                                         .is_overdrawn = is_overdrawn,
-                                         .wake = wake};
+    const struct ListingWishesSource source = {.context = session,
+                                               .make = make,
+                                               .answer = Session_answer,
+                                               .is_overdrawn = is_overdrawn,
+                                               .wake = wake};
 
     session->process_start_s = process_start();
-    Details_init(&session->details, &source);
+    ListingWishes_init(&session->details, &source);
 }

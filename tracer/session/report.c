@@ -3,7 +3,7 @@
 // opcode's name is. All text of the traced program is made harmless first.
 #include "tracer/session/report.h"
 #include "ipc/file_kind.h"
-#include "tracer/base/text.h"
+#include "tracer/base/harmless.h"
 #include "tracer/session/figure.h"
 #include "tracer/session/hot_path.h"
 
@@ -36,8 +36,8 @@ static void put_run(struct Bytes *out, const struct Snapshot *snapshot)
 {
     char command[MAX_COMMAND];
 
-    Text_clean(command, sizeof command,
-               snapshot->command ? snapshot->command : "?", true);
+    Harmless_clean(command, sizeof command,
+                   snapshot->command ? snapshot->command : "?", true);
     Figure_print(out, "Ocular %s: pid %" PRIu64 ", %s\n",
                  snapshot->version ? snapshot->version : "?", snapshot->pid,
                  command);
@@ -163,10 +163,10 @@ static const char *place_of(char *room, size_t size, const char *file,
     file = file ? file : "?";
     length = strlen(file);
     size -= 32; // the line's and the dots'
-    Text_clean(place, size, length < size / 3 ? file : file + length - size / 3,
-               true);
+    Harmless_clean(place, size,
+                   length < size / 3 ? file : file + length - size / 3, true);
     snprintf(place + strlen(place), 24, ":%" PRIu64, line);
-    width = Text_width(place);
+    width = Harmless_width(place);
     if (width <= MAX_PLACE)
         return place;
     for (; width > MAX_PLACE - 3; width--)
@@ -182,8 +182,8 @@ static void put_title(struct Bytes *out, size_t rank, const char *text,
     char name[MAX_NAME + 1];
     size_t width;
 
-    Text_clean(name, sizeof name, text ? text : "?", true);
-    width = Text_width(name);
+    Harmless_clean(name, sizeof name, text ? text : "?", true);
+    width = Harmless_width(name);
     Figure_print(out, "\n#%zu  %s%*s  %s\n", rank, name,
                  width < MAX_NAME ? (int)(MAX_NAME - width) : 0, "", place);
 }
@@ -307,7 +307,7 @@ static void put_parts(struct Bytes *out, const struct Report *report)
 
 static void put_legend(struct Bytes *out, const struct Report *report)
 {
-    const struct Detail *detail = NULL;
+    const struct ListingDetail *detail = NULL;
     size_t i;
 
     for (i = 0; i < report->part_count && !detail; i++)
@@ -372,7 +372,7 @@ static void put_timeline(struct Bytes *out,
 
     if (!timeline->path)
         return;
-    Text_clean(path, sizeof path, timeline->path, true);
+    Harmless_clean(path, sizeof path, timeline->path, true);
     if (FileKind_is_profile(timeline->path)) {
         Figure_print(out, "  %s: %s\n", kind_of(timeline->path), path);
         return;
@@ -414,7 +414,7 @@ static void put_brief_end(struct Bytes *out, const struct Report *report)
     put_lost(out, report->snapshot);
     if (!report->timeline.path)
         return;
-    Text_clean(path, sizeof path, report->timeline.path, true);
+    Harmless_clean(path, sizeof path, report->timeline.path, true);
     Figure_print(out, "  %s: %s\n", kind_of(report->timeline.path), path);
 }
 

@@ -7,12 +7,12 @@
 
 #include "ipc/base/bytes.h"
 #include "tracer/session/called_from.h"
-#include "tracer/session/detail.h"
+#include "tracer/session/listing_detail.h"
 #include "tracer/session/ranking.h"
 
 struct ReportPart { // one function
     struct Ranked ranked;
-    const struct Detail *detail; // NULL: its code object is gone
+    const struct ListingDetail *detail; // NULL: its code object is gone
     struct CalledFrom callers;
 };
 

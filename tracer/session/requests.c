@@ -139,7 +139,7 @@ static void rearm(struct Session *session, uint64_t viewer,
         return;
     }
     Rearm_push(&session->rearm, message->number, false);
-    Details_wake(&session->details);
+    ListingWishes_wake(&session->details);
     accept_request(session, viewer, message);
 }
 
@@ -158,8 +158,8 @@ static void detail(struct Session *session, uint64_t viewer,
         return;
     }
     Rearm_push(&session->rearm, message->number, true);
-    error = Details_ask(&session->details, viewer, message->request,
-                        (uint32_t)message->number);
+    error = ListingWishes_ask(&session->details, viewer, message->request,
+                              (uint32_t)message->number);
     if (error == -ESHUTDOWN)
         refuse(session, viewer, message, ESHUTDOWN, "tracing is ending");
     else if (error)

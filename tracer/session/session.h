@@ -12,8 +12,8 @@
 #include "tracer/code/transitions.h"
 #include "tracer/session/collector.h"
 #include "tracer/session/counters.h"
-#include "tracer/session/details.h"
 #include "tracer/session/engine.h"
+#include "tracer/session/listing_wishes.h"
 #include "tracer/session/persistent_server.h"
 #include "tracer/session/publish.h"
 #include "tracer/session/roll.h"
@@ -90,7 +90,7 @@ struct Session {
     _Atomic bool arm_new; // code that is adopted now is armed at once; the
                           // governor's
     struct Rearm rearm;   // for the governor
-    struct Details details;
+    struct ListingWishes details;
     double process_start_s; // Unix time; NaN: not known
     struct Transitions transitions;
 };

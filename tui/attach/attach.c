@@ -7,11 +7,11 @@
 #include "ipc/base/opened.h"
 #include "ipc/process.h"
 #include "tui/attach/blocked.h"
-#include "tui/attach/filter.h"
 #include "tui/attach/lend.h"
 #include "tui/attach/package.h"
 #include "tui/attach/request.h"
 #include "tui/attach/script.h"
+#include "tui/attach/seccomp.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -105,7 +105,7 @@ static int check_wish(pid_t pid, char *why, size_t why_size)
 
 bool Attach_may_kill(pid_t pid)
 {
-    return Filter_look(pid) == FILTER_HIDDEN;
+    return Seccomp_look(pid) == FILTER_HIDDEN;
 }
 
 // Is it ready? And may a seccomp filter kill it for a system call of ours?
@@ -113,13 +113,13 @@ static int check_inside(const struct AttachWish *wish,
                         const struct Interpreter *interpreter, char *why,
                         size_t why_size)
 {
-    enum FilterSight sight = Filter_look(wish->pid);
+    enum FilterSight sight = Seccomp_look(wish->pid);
     int error =
         Request_check(interpreter, sight == FILTER_READABLE, why, why_size);
     if (error)
         return error;
     if (sight == FILTER_SHARED)
-        return Filter_try(wish->pid, why, why_size);
+        return Seccomp_try(wish->pid, why, why_size);
     if (sight != FILTER_HIDDEN || wish->despite_filter)
         return 0;
     snprintf(why, why_size,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The answer of a seccomp filter to a system call: runs its classic BPF program
-// as the kernel does. Pure. Called by filter.c.
+// as the kernel does. Pure. Called by seccomp.c.
 #ifndef OCULAR_TUI_ATTACH_BPF_H
 #define OCULAR_TUI_ATTACH_BPF_H
 

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE 1 // MAP_FIXED_NOREPLACE
 #include "tui/attach/code_page.h"
 
-#include "tui/attach/memory.h"
+#include "tui/attach/process_memory.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static bool is_unused(pid_t pid, uint64_t place)
 {
     struct CodePage page;
     const struct CodePage empty = {0};
-    return !Memory_read(pid, place, &page, sizeof page) &&
+    return !ProcessMemory_read(pid, place, &page, sizeof page) &&
            memcmp(&page, &empty, sizeof page) == 0;
 }
 

@@ -4,7 +4,7 @@
 // one.
 #include "tui/attach/door.h"
 
-#include "tui/attach/memory.h"
+#include "tui/attach/process_memory.h"
 #include "tui/attach/script.h"
 
 #include <errno.h>
@@ -57,7 +57,8 @@ static int refuse(const struct Interpreter *interpreter, int error, char *why,
 
 static int read_word(const struct Door *door, uint64_t address, uint64_t *out)
 {
-    return Memory_read(door->interpreter->pid, address, out, sizeof *out);
+    return ProcessMemory_read(door->interpreter->pid, address, out,
+                              sizeof *out);
 }
 
 // Are these numbers possible? Bytes that are no such table fail here.
@@ -92,8 +93,8 @@ static int open_door(struct Door *door, const struct Interpreter *interpreter)
 {
     size_t length = interpreter->minor == 14 ? 95 : 111;
     *door = (struct Door){.interpreter = interpreter};
-    int error = Memory_read(interpreter->pid, interpreter->runtime, door->table,
-                            length * sizeof *door->table);
+    int error = ProcessMemory_read(interpreter->pid, interpreter->runtime,
+                                   door->table, length * sizeof *door->table);
     door->support = door->table + length - 6;
     if (!error && !is_sound(door))
         error = -ENOTSUP;
@@ -113,8 +114,9 @@ static bool is_thread(const struct Door *door, uint64_t thread)
 static bool holds_ours(const struct Door *door, uint64_t support)
 {
     char path[sizeof SCRIPT_PREFIX - 1];
-    return !Memory_read(door->interpreter->pid, support + door->support[PATH],
-                        path, sizeof path) &&
+    return !ProcessMemory_read(door->interpreter->pid,
+                               support + door->support[PATH], path,
+                               sizeof path) &&
            memcmp(path, SCRIPT_PREFIX, sizeof path) == 0;
 }
 
@@ -127,21 +129,21 @@ static int ask_thread(const struct Door *door, uint64_t thread,
     int32_t flag;
     int error = read_word(door, thread + door->support[BREAKER], &breaker);
     if (!error)
-        error =
-            Memory_read(pid, support + door->support[FLAG], &flag, sizeof flag);
+        error = ProcessMemory_read(pid, support + door->support[FLAG], &flag,
+                                   sizeof flag);
     if (!error && flag && !holds_ours(door, support))
         return -EAGAIN;
     flag = 1;
     if (!error)
-        error = Memory_write(pid, support + door->support[PATH], script,
-                             strlen(script) + 1);
+        error = ProcessMemory_write(pid, support + door->support[PATH], script,
+                                    strlen(script) + 1);
     if (!error)
-        error = Memory_write(pid, support + door->support[FLAG], &flag,
-                             sizeof flag);
+        error = ProcessMemory_write(pid, support + door->support[FLAG], &flag,
+                                    sizeof flag);
     breaker |= STOP_BIT;
     if (!error)
-        error = Memory_write(pid, thread + door->support[BREAKER], &breaker,
-                             sizeof breaker);
+        error = ProcessMemory_write(pid, thread + door->support[BREAKER],
+                                    &breaker, sizeof breaker);
     return error;
 }
 
@@ -153,8 +155,9 @@ int Door_ask(const struct Interpreter *interpreter, const char *script,
     int32_t enabled = 0;
     int error = open_door(&door, interpreter);
     if (!error)
-        error = Memory_read(interpreter->pid, door.main + door.support[ENABLED],
-                            &enabled, sizeof enabled);
+        error = ProcessMemory_read(interpreter->pid,
+                                   door.main + door.support[ENABLED], &enabled,
+                                   sizeof enabled);
     if (!error && enabled != 1)
         error = -EACCES;
     if (!error)
@@ -180,8 +183,9 @@ static void withdraw_thread(const struct Door *door, uint64_t thread)
     const int32_t flag = 0;
     if (!holds_ours(door, support))
         return;
-    Memory_write(pid, support + door->support[FLAG], &flag, sizeof flag);
-    Memory_write(pid, support + door->support[PATH], nothing, sizeof nothing);
+    ProcessMemory_write(pid, support + door->support[FLAG], &flag, sizeof flag);
+    ProcessMemory_write(pid, support + door->support[PATH], nothing,
+                        sizeof nothing);
 }
 
 void Door_withdraw(const struct Interpreter *interpreter)

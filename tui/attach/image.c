@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // See image.h. Every count that is read has a limit, and every address is given
-// to Memory_read, which refuses what is not there.
+// to ProcessMemory_read, which refuses what is not there.
 #include "tui/attach/image.h"
 
-#include "tui/attach/memory.h"
+#include "tui/attach/process_memory.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -19,7 +19,7 @@ static int read_segments(struct Image *image, uint64_t base,
                          Elf64_Phdr segments[SEGMENTS_MOST], unsigned *count)
 {
     Elf64_Ehdr header;
-    int error = Memory_read(image->pid, base, &header, sizeof header);
+    int error = ProcessMemory_read(image->pid, base, &header, sizeof header);
     if (error)
         return error;
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -29,8 +29,8 @@ static int read_segments(struct Image *image, uint64_t base,
         return -ENOEXEC;
     image->machine = header.e_machine;
     *count = header.e_phnum;
-    return Memory_read(image->pid, base + header.e_phoff, segments,
-                       *count * sizeof *segments);
+    return ProcessMemory_read(image->pid, base + header.e_phoff, segments,
+                              *count * sizeof *segments);
 }
 
 // The address in an entry of the dynamic section: glibc has made it absolute,
@@ -44,8 +44,8 @@ static int read_dynamic(struct Image *image, uint64_t address)
 {
     for (unsigned i = 0; i < DYNAMIC_MOST; i++) {
         Elf64_Dyn entry;
-        int error = Memory_read(image->pid, address + i * sizeof entry, &entry,
-                                sizeof entry);
+        int error = ProcessMemory_read(image->pid, address + i * sizeof entry,
+                                       &entry, sizeof entry);
         if (error)
             return error;
         if (entry.d_tag == DT_NULL)
@@ -99,8 +99,8 @@ static bool has_name(const struct Image *image, const Elf64_Sym *symbol,
     char there[NAME_MOST];
     size_t size = strlen(name) + 1;
     return size <= sizeof there &&
-           !Memory_read(image->pid, image->names + symbol->st_name, there,
-                        size) &&
+           !ProcessMemory_read(image->pid, image->names + symbol->st_name,
+                               there, size) &&
            memcmp(there, name, size) == 0;
 }
 
@@ -120,26 +120,29 @@ int Image_find(const struct Image *image, const char *name,
         uint32_t buckets, first, bloom, shift;
     } table;
     uint32_t hash = hash_of(name), at, chained;
-    int error = Memory_read(image->pid, image->hash, &table, sizeof table);
+    int error =
+        ProcessMemory_read(image->pid, image->hash, &table, sizeof table);
     if (error)
         return error;
     if (!table.buckets)
         return -ENOENT;
     uint64_t buckets = image->hash + sizeof table + 8ull * table.bloom;
     uint64_t chains = buckets + 4ull * table.buckets;
-    error = Memory_read(image->pid, buckets + 4ull * (hash % table.buckets),
-                        &at, sizeof at);
+    error = ProcessMemory_read(
+        image->pid, buckets + 4ull * (hash % table.buckets), &at, sizeof at);
     if (error)
         return error;
     if (at < table.first)
         return -ENOENT;
     for (unsigned i = 0; i < CHAIN_MOST; i++, at++) {
         Elf64_Sym symbol;
-        error = Memory_read(image->pid, chains + 4ull * (at - table.first),
-                            &chained, sizeof chained);
+        error =
+            ProcessMemory_read(image->pid, chains + 4ull * (at - table.first),
+                               &chained, sizeof chained);
         if (!error && (chained | 1) == (hash | 1))
-            error = Memory_read(image->pid, image->symbols + at * sizeof symbol,
-                                &symbol, sizeof symbol);
+            error = ProcessMemory_read(image->pid,
+                                       image->symbols + at * sizeof symbol,
+                                       &symbol, sizeof symbol);
         if (error)
             return error;
         if ((chained | 1) == (hash | 1) && has_name(image, &symbol, name))

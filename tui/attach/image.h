@@ -24,9 +24,9 @@ struct Symbol {
 };
 
 // `base`: where the beginning of the file is mapped. 0, -ENOEXEC: no 64-bit ELF
-// with exported symbols, or what Memory_read returns.
+// with exported symbols, or what ProcessMemory_read returns.
 int Image_load(struct Image *image, pid_t pid, uint64_t base);
-// 0, -ENOENT: it does not define that, or as Memory_read.
+// 0, -ENOENT: it does not define that, or as ProcessMemory_read.
 int Image_find(const struct Image *image, const char *name,
                struct Symbol *found);
 

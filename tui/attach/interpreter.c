@@ -3,7 +3,7 @@
 #include "tui/attach/interpreter.h"
 
 #include "ipc/base/opened.h"
-#include "tui/attach/memory.h"
+#include "tui/attach/process_memory.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -96,8 +96,8 @@ static int read_version(struct Interpreter *found)
     unsigned long version; // as sys.hexversion
     int error = Image_find(&found->image, "Py_Version", &symbol);
     if (!error)
-        error =
-            Memory_read(found->pid, symbol.address, &version, sizeof version);
+        error = ProcessMemory_read(found->pid, symbol.address, &version,
+                                   sizeof version);
     if (error)
         return error;
     found->major = (unsigned)(version >> 24 & 0xff);
@@ -135,7 +135,8 @@ static int check_build(struct Interpreter *found, char *why, size_t why_size)
     } head;
     if (found->minor < 13)
         return 0;
-    int error = Memory_read(found->pid, found->runtime, &head, sizeof head);
+    int error =
+        ProcessMemory_read(found->pid, found->runtime, &head, sizeof head);
     if (error || memcmp(head.cookie, COOKIE, sizeof head.cookie) != 0 ||
         (head.version >> 16 & 0xff) != found->minor) {
         snprintf(why, why_size,

@@ -5,7 +5,7 @@
 // what such a queue holds.
 #include "tui/attach/pending.h"
 
-#include "tui/attach/memory.h"
+#include "tui/attach/process_memory.h"
 #include "tui/attach/script.h"
 
 #include <elf.h>
@@ -56,13 +56,13 @@ struct Queue {
 static int read_at(const struct Queue *queue, uint64_t address, void *out,
                    size_t size)
 {
-    return Memory_read(queue->interpreter->pid, address, out, size);
+    return ProcessMemory_read(queue->interpreter->pid, address, out, size);
 }
 
 static int write_at(const struct Queue *queue, uint64_t address,
                     const void *data, size_t size)
 {
-    return Memory_write(queue->interpreter->pid, address, data, size);
+    return ProcessMemory_write(queue->interpreter->pid, address, data, size);
 }
 
 // --- Finding it
@@ -103,7 +103,8 @@ static int read_code(struct Code *code, const struct Interpreter *interpreter)
     code->address = add.address;
     code->size = add.size;
     code->runtime = interpreter->runtime;
-    return Memory_read(interpreter->pid, add.address, code->bytes, add.size);
+    return ProcessMemory_read(interpreter->pid, add.address, code->bytes,
+                              add.size);
 }
 
 static uint64_t ends_of(const struct Queue *queue)

@@ -6,7 +6,7 @@
 #include "tui/attach/readiness.h"
 
 #include "ipc/base/opened.h"
-#include "tui/attach/memory.h"
+#include "tui/attach/process_memory.h"
 
 #include <errno.h>
 #include <linux/kcmp.h>
@@ -41,7 +41,7 @@ struct Runtime {
 static int read_at(const struct Runtime *runtime, uint64_t address, void *out,
                    size_t size)
 {
-    return Memory_read(runtime->interpreter->pid, address, out, size);
+    return ProcessMemory_read(runtime->interpreter->pid, address, out, size);
 }
 
 // 0: there is none, or it cannot be read.

@@ -4,9 +4,9 @@
 #include "tui/attach/request.h"
 
 #include "tui/attach/door.h"
-#include "tui/attach/filter.h"
 #include "tui/attach/pending.h"
 #include "tui/attach/readiness.h"
+#include "tui/attach/seccomp.h"
 #include "tui/attach/sleeper.h"
 #include "tui/attach/stop.h"
 
@@ -48,7 +48,7 @@ static int ask(const struct Request *request, struct Stop *stop, char *why,
         return error;
     if (request->check)
         return request->filters
-                   ? Filter_check(stop, interpreter->pid, why, why_size)
+                   ? Seccomp_check(stop, interpreter->pid, why, why_size)
                    : 0;
     if (request->wake)
         return Sleeper_run(interpreter, stop, request->script);

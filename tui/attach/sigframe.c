@@ -11,7 +11,7 @@
 #ifdef __x86_64__
 
 #include "ipc/base/opened.h"
-#include "tui/attach/memory.h"
+#include "tui/attach/process_memory.h"
 
 #include <cpuid.h>
 #include <elf.h>
@@ -104,7 +104,7 @@ static const unsigned char musl[] = {0xb8, 15, 0, 0, 0, 0x0f, 0x05};
 static bool is_restorer(pid_t pid, uint64_t address)
 {
     unsigned char code[sizeof glibc];
-    return !Memory_read(pid, address, code, sizeof code) &&
+    return !ProcessMemory_read(pid, address, code, sizeof code) &&
            (memcmp(code, glibc, sizeof glibc) == 0 ||
             memcmp(code, musl, sizeof musl) == 0);
 }
@@ -117,7 +117,7 @@ static uint64_t find_restorer(pid_t pid, const struct Mapping *code)
     for (uint64_t at = code->start; bytes && !found && at < code->end;
          at += CHUNK - sizeof glibc) {
         size_t size = code->end - at < CHUNK ? code->end - at : CHUNK;
-        if (Memory_read(pid, at, bytes, size))
+        if (ProcessMemory_read(pid, at, bytes, size))
             break;
         const unsigned char *here = memmem(bytes, size, glibc, sizeof glibc);
         if (!here)
@@ -148,7 +148,7 @@ static bool is_in_handler(const struct Sleep *sleep,
     size = (size < SCAN ? size : SCAN) & ~7ull;
     unsigned char *bytes = malloc(size);
     bool found =
-        !bytes || Memory_read(sleep->pid, pointer & ~7ull, bytes, size);
+        !bytes || ProcessMemory_read(sleep->pid, pointer & ~7ull, bytes, size);
     for (size_t at = 0; !found && at + sizeof(struct Frame) <= size; at += 8) {
         struct Frame frame;
         memcpy(&frame, bytes + at, sizeof frame);
@@ -185,7 +185,8 @@ static bool is_interrupted(struct Sleep *sleep,
                      (result == RESTART_BLOCK && sleep->number == SYS_futex);
     return (sleep->repeats || result == RESTART_BLOCK || result == EINTR) &&
            sleep->number >= 0 && registers->cs == CODE_SEGMENT &&
-           !Memory_read(sleep->pid, registers->rip - 2, code, sizeof code) &&
+           !ProcessMemory_read(sleep->pid, registers->rip - 2, code,
+                               sizeof code) &&
            code[0] == 0x0f && code[1] == 0x05;
 }
 
@@ -305,7 +306,7 @@ static int write_stack(struct Stack *stack, const struct Sleep *sleep,
     to->r8 = call->arguments[4], to->r9 = call->arguments[5];
     to->rsp = top + offsetof(struct Stack, back);
     if (!error)
-        error = Memory_write(sleep->pid, top, stack, sizeof *stack);
+        error = ProcessMemory_write(sleep->pid, top, stack, sizeof *stack);
     registers->rsp = top + offsetof(struct Stack, call.flags);
     return error;
 }

@@ -3,7 +3,7 @@
 #include "tui/attach/sleeper.h"
 
 #include "tui/attach/code_page.h"
-#include "tui/attach/memory.h"
+#include "tui/attach/process_memory.h"
 #include "tui/attach/script.h"
 
 #include <errno.h>
@@ -57,7 +57,8 @@ struct Sleeper {
 static int read_word(const struct Sleeper *sleeper, uint64_t address,
                      uint64_t *out)
 {
-    return Memory_read(sleeper->interpreter->pid, address, out, sizeof *out);
+    return ProcessMemory_read(sleeper->interpreter->pid, address, out,
+                              sizeof *out);
 }
 
 // --- Where it waits
@@ -138,8 +139,8 @@ static int find_layout(struct Sleeper *sleeper)
     *layout = layouts[interpreter->minor];
     if (interpreter->minor == 12)
         return 0;
-    int error = Memory_read(interpreter->pid, interpreter->runtime, table,
-                            sizeof table);
+    int error = ProcessMemory_read(interpreter->pid, interpreter->runtime,
+                                   table, sizeof table);
     layout->interpreters = table[INTERPRETERS];
     layout->next_interpreter = table[NEXT_INTERPRETER];
     layout->threads = table[THREADS];

@@ -37,7 +37,7 @@ int Feed_replay(struct Feed *feed, const char *path, bool paced, char *why,
                 size_t why_size)
 {
     *feed = (struct Feed){.heard_at = Feed_now(), .rate_s = 1, .speed = 1};
-    return Replay_open(&feed->link.replay, path, paced, why, why_size);
+    return Playback_open(&feed->link.replay, path, paced, why, why_size);
 }
 
 void Feed_record(struct Feed *feed, struct Recording *recording)
@@ -297,20 +297,20 @@ struct FlameTable *Feed_take_stacks(struct Feed *feed)
 void Feed_step(struct Feed *feed)
 {
     if (feed->link.replay)
-        Replay_step(feed->link.replay);
+        Playback_step(feed->link.replay);
 }
 
 void Feed_speed(struct Feed *feed, double speed)
 {
     feed->speed = speed;
-    Replay_speed(feed->link.replay, speed);
+    Playback_speed(feed->link.replay, speed);
 }
 
 void Feed_pause(struct Feed *feed, bool paused)
 {
     feed->paused = paused;
     if (feed->link.replay)
-        Replay_pause(feed->link.replay, paused);
+        Playback_pause(feed->link.replay, paused);
 }
 
 // --- Requests

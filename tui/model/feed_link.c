@@ -7,7 +7,7 @@
 int FeedLink_fd(const struct FeedLink *link)
 {
     if (link->replay)
-        return Replay_fd(link->replay);
+        return Playback_fd(link->replay);
     return link->client ? Client_fd(link->client) : -1;
 }
 
@@ -18,7 +18,7 @@ bool FeedLink_answers(const struct FeedLink *link)
 
 int FeedLink_next(struct FeedLink *link, struct Message *message)
 {
-    return link->replay ? Replay_next(link->replay, message)
+    return link->replay ? Playback_next(link->replay, message)
                         : Client_next(link->client, message);
 }
 
@@ -26,7 +26,7 @@ int FeedLink_request(struct FeedLink *link, struct Message *request)
 {
     if (!FeedLink_answers(link))
         return -EPIPE;
-    return link->replay ? Replay_request(link->replay, request)
+    return link->replay ? Playback_request(link->replay, request)
                         : Client_request(link->client, request);
 }
 
@@ -40,7 +40,7 @@ void FeedLink_hang_up(struct FeedLink *link)
 void FeedLink_close(struct FeedLink *link)
 {
     FeedLink_hang_up(link);
-    Replay_close(link->replay);
+    Playback_close(link->replay);
     link->replay = NULL;
 }
 

@@ -6,13 +6,13 @@
 #define OCULAR_TUI_MODEL_FEED_LINK_H
 
 #include "ipc/client.h"
-#include "tui/model/replay.h"
+#include "tui/model/playback.h"
 
 #include <stdbool.h>
 
 struct FeedLink {
-    struct Client *client; // NULL: a recording, or the process has ended
-    struct Replay *replay; // NULL: a process; answers even after its end
+    struct Client *client;   // NULL: a recording, or the process has ended
+    struct Playback *replay; // NULL: a process; answers even after its end
 };
 
 int FeedLink_fd(const struct FeedLink *link); // to poll, or -1

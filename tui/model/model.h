@@ -5,8 +5,8 @@
 #ifndef OCULAR_TUI_MODEL_MODEL_H
 #define OCULAR_TUI_MODEL_MODEL_H
 
+#include "tui/model/baseline.h"
 #include "tui/model/column.h"
-#include "tui/model/mark.h"
 #include "tui/model/row.h"
 #include "tui/model/row_order.h"
 #include "tui/model/row_table.h"

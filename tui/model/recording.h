@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes a file of what a process sends (--record), for replay.h to play. It
+// Writes a file of what a process sends (--record), for playback.h to play. It
 // begins with RECORDING_MAGIC; each entry is the time since the beginning (f64,
 // seconds) and a whole frame of docs/protocol.md. The process's HELLO comes
 // first. Answers to the recorder's own requests are entries, too, so that a

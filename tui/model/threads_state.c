@@ -3,7 +3,7 @@
 #define _GNU_SOURCE 1 // qsort_r
 #include "tui/model/threads_state.h"
 
-#include "tui/model/mark.h"
+#include "tui/model/baseline.h"
 #include "tui/model/row.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "tui/model/column.h"
 #include "tui/screen/keymap.h"
 #include "tui/text/text.h"
-#include "tui/views/detail.h"
+#include "tui/views/detail_lines.h"
 #include "tui/views/header.h"
 #include "tui/views/header_cost.h"
 #include "tui/views/header_whole.h"
@@ -78,8 +78,8 @@ void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
     if (!list->count)
         draw_empty(canvas, model, layout, status);
     else if (layout->detail_y >= 0)
-        Detail_draw(canvas, Model_row(model, (size_t)list->selected), layout,
-                    &status->display);
+        DetailLines_draw(canvas, Model_row(model, (size_t)list->selected),
+                         layout, &status->display);
 }
 
 // --- The menu of columns to sort by, in place of the rows

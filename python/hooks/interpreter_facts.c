@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads the interpreter's opcode tables, struct layouts and names.
-#include "python/hooks/interpreter.h"
-#include "python/hooks/frames.h"
+#include "python/hooks/interpreter_facts.h"
+#include "python/hooks/frame_stack.h"
 #include "python/hooks/thread_state.h"
 
 #include <stddef.h>
@@ -108,7 +108,7 @@ static int read_operands(struct Opcodes *opcodes, PyObject *module)
     return ok ? 0 : -1;
 }
 
-int Interpreter_opcodes(struct State *state)
+int InterpreterFacts_opcodes(struct State *state)
 {
     static const struct {
         const char *name;
@@ -181,7 +181,7 @@ static void find_active(struct FrameLayout *layout)
         }
 }
 
-void Interpreter_layout(struct FrameLayout *layout)
+void InterpreterFacts_layout(struct FrameLayout *layout)
 {
     find_active(layout);
     layout->frame_code = FRAME_CODE;
@@ -203,13 +203,13 @@ void Interpreter_layout(struct FrameLayout *layout)
 #endif
 }
 
-void Interpreter_version(char *out, size_t size)
+void InterpreterFacts_version(char *out, size_t size)
 {
     snprintf(out, size, "CPython %.*s", (int)strcspn(Py_GetVersion(), " "),
              Py_GetVersion());
 }
 
-int Interpreter_switch_interval(struct State *state)
+int InterpreterFacts_switch_interval(struct State *state)
 {
     PyObject *function = PySys_GetObject("getswitchinterval"); // borrowed
     PyObject *value = function ? PyObject_CallNoArgs(function) : NULL;

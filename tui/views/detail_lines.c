@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See detail.h.
-#include "tui/views/detail.h"
+// See detail_lines.h.
+#include "tui/views/detail_lines.h"
 
 #include "tui/model/column.h"
 #include "tui/model/window.h"
@@ -151,8 +151,9 @@ static void draw_names(struct Canvas *canvas, const struct Row *row, int y)
     Canvas_fit(canvas, box, STYLE_FAINT, CUT_START, file);
 }
 
-void Detail_draw(struct Canvas *canvas, const struct Row *row,
-                 const struct Layout *layout, const struct Display *display)
+void DetailLines_draw(struct Canvas *canvas, const struct Row *row,
+                      const struct Layout *layout,
+                      const struct Display *display)
 {
     struct Strip strip;
     Strip_init(&strip);

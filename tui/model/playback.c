@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See replay.h.
-#include "tui/model/replay.h"
+// See playback.h.
+#include "tui/model/playback.h"
 
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -22,7 +22,7 @@ struct Answer { // to a request, not given yet
     long entry; // index of the entry; -1: an error
 };
 
-struct Replay {
+struct Playback {
     struct RecordingIndex index;
     int timer;
     bool paced, paused;
@@ -51,10 +51,10 @@ static bool is_answer(enum MessageType type)
     return false;
 }
 
-int Replay_open(struct Replay **out, const char *path, bool paced, char *why,
-                size_t why_size)
+int Playback_open(struct Playback **out, const char *path, bool paced,
+                  char *why, size_t why_size)
 {
-    struct Replay *replay = calloc(1, sizeof *replay);
+    struct Playback *replay = calloc(1, sizeof *replay);
     *out = NULL;
     if (!replay)
         return -ENOMEM;
@@ -75,14 +75,14 @@ int Replay_open(struct Replay **out, const char *path, bool paced, char *why,
         snprintf(why, why_size, "cannot replay %s: %s", path,
                  *reason ? reason : strerror(-error));
     if (error || !shows) {
-        Replay_close(replay);
+        Playback_close(replay);
         return error ? error : -EPROTO;
     }
     *out = replay;
     return 0;
 }
 
-void Replay_close(struct Replay *replay)
+void Playback_close(struct Playback *replay)
 {
     if (!replay)
         return;
@@ -94,37 +94,37 @@ void Replay_close(struct Replay *replay)
 
 // --- Time
 
-static double played(const struct Replay *replay)
+static double played(const struct Playback *replay)
 {
     double since = Now_s(CLOCK_MONOTONIC) - replay->clock_at;
     return replay->clock + (replay->paused ? 0 : since * replay->speed);
 }
 
-static void set_clock(struct Replay *replay)
+static void set_clock(struct Playback *replay)
 {
     replay->clock = played(replay);
     replay->clock_at = Now_s(CLOCK_MONOTONIC);
 }
 
-void Replay_pause(struct Replay *replay, bool paused)
+void Playback_pause(struct Playback *replay, bool paused)
 {
     set_clock(replay);
     replay->paused = paused;
 }
 
-void Replay_speed(struct Replay *replay, double speed)
+void Playback_speed(struct Playback *replay, double speed)
 {
     set_clock(replay);
     replay->speed = speed;
 }
 
-void Replay_step(struct Replay *replay)
+void Playback_step(struct Playback *replay)
 {
     replay->may_step = true;
 }
 
 // Makes the timer readable after `seconds`, never if they are infinite.
-static void wake_after(const struct Replay *replay, double seconds)
+static void wake_after(const struct Playback *replay, double seconds)
 {
     struct itimerspec when = {{0, 0}, {0, 0}};
     if (isfinite(seconds)) {
@@ -135,7 +135,7 @@ static void wake_after(const struct Replay *replay, double seconds)
     timerfd_settime(replay->timer, 0, &when, NULL);
 }
 
-int Replay_fd(struct Replay *replay)
+int Playback_fd(struct Playback *replay)
 {
     double due = INFINITY;
     if (replay->answer_count || !replay->paced)
@@ -149,7 +149,7 @@ int Replay_fd(struct Replay *replay)
 
 // --- As a process
 
-static int give_answer(struct Replay *replay, struct Message *message)
+static int give_answer(struct Playback *replay, struct Message *message)
 {
     struct Answer answer = replay->answers[0];
     replay->answer_count--;
@@ -173,7 +173,7 @@ static int give_answer(struct Replay *replay, struct Message *message)
     return 1;
 }
 
-int Replay_next(struct Replay *replay, struct Message *message)
+int Playback_next(struct Playback *replay, struct Message *message)
 {
     if (replay->answer_count)
         return give_answer(replay, message);
@@ -202,7 +202,7 @@ int Replay_next(struct Replay *replay, struct Message *message)
     return replay->index.damaged ? -EPROTO : -EPIPE;
 }
 
-int Replay_request(struct Replay *replay, struct Message *request)
+int Playback_request(struct Playback *replay, struct Message *request)
 {
     size_t kind = 0;
     while (kind < KINDS && kinds[kind].request != request->type)

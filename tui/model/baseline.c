@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See mark.h.
-#include "tui/model/mark.h"
+// See baseline.h.
+#include "tui/model/baseline.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 // five times a second at most, once for all its viewers, and all listings
 // together take a fixed part of a core, a smaller one while the budget is
 // overdrawn. A viewer that asks more often waits.
-#include "tracer/session/details.h"
+#include "tracer/session/listing_wishes.h"
 #include "ipc/base/now.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@
 #define KEPT_NS 10000000000ull // operand text of what nobody looks at any more
 #define QUIET_NS 20000000ull   // between two wake-ups of the collector
 
-void Details_init(struct Details *details, const struct DetailsSource *source)
+void ListingWishes_init(struct ListingWishes *details,
+                        const struct ListingWishesSource *source)
 {
     memset(details, 0, sizeof *details);
     details->source = *source;
@@ -38,18 +39,18 @@ static void free_list(struct OperandText *text)
     }
 }
 
-void Details_release(struct Details *details)
+void ListingWishes_release(struct ListingWishes *details)
 {
     unsigned i;
 
     free_list(details->ready);
-    for (i = 0; i < DETAILS_KEPT; i++)
+    for (i = 0; i < LISTING_ENTRIES; i++)
         OperandText_free(details->entries[i].text);
     pthread_mutex_destroy(&details->mutex);
 }
 
-void Details_set_wake(struct Details *details, void (*wake)(void *context),
-                      void *context)
+void ListingWishes_set_wake(struct ListingWishes *details,
+                            void (*wake)(void *context), void *context)
 {
     pthread_mutex_lock(&details->mutex);
     details->wake = wake;
@@ -57,7 +58,7 @@ void Details_set_wake(struct Details *details, void (*wake)(void *context),
     pthread_mutex_unlock(&details->mutex);
 }
 
-void Details_wake(struct Details *details)
+void ListingWishes_wake(struct ListingWishes *details)
 {
     pthread_mutex_lock(&details->mutex);
     if (details->wake)
@@ -67,20 +68,21 @@ void Details_wake(struct Details *details)
 
 // --- Asking ----------------------------------------------------------------
 
-static void remove_wish(struct Details *details, unsigned index)
+static void remove_wish(struct ListingWishes *details, unsigned index)
 {
     memmove(details->wishes + index, details->wishes + index + 1,
             (--details->wish_count - index) * sizeof *details->wishes);
 }
 
 // Mutex held. 1: nobody waits for that function yet.
-static int add_wish(struct Details *details, const struct DetailWish *wish)
+static int add_wish(struct ListingWishes *details,
+                    const struct ListingWish *wish)
 {
     unsigned i;
     int news = 1;
 
     for (i = 0; i < details->wish_count; i++) {
-        struct DetailWish *other = &details->wishes[i];
+        struct ListingWish *other = &details->wishes[i];
 
         if (other->viewer == wish->viewer && other->id == wish->id) {
             other->request = wish->request; // its place in the line stays
@@ -91,17 +93,17 @@ static int add_wish(struct Details *details, const struct DetailWish *wish)
         else if (other->id == wish->id)
             news = 0;
     }
-    if (details->wish_count == DETAILS_WISHES)
+    if (details->wish_count == LISTING_WISHES)
         return -EBUSY;
     details->wishes[details->wish_count++] = *wish;
     return news;
 }
 
-int Details_ask(struct Details *details, uint64_t viewer, uint32_t request,
-                uint32_t id)
+int ListingWishes_ask(struct ListingWishes *details, uint64_t viewer,
+                      uint32_t request, uint32_t id)
 {
-    const struct DetailWish wish = {viewer, request, id,
-                                    Now_ns(CLOCK_MONOTONIC)};
+    const struct ListingWish wish = {viewer, request, id,
+                                     Now_ns(CLOCK_MONOTONIC)};
     int news = -ESHUTDOWN;
     bool woken = false;
 
@@ -120,7 +122,7 @@ int Details_ask(struct Details *details, uint64_t viewer, uint32_t request,
 
 // --- Operand text ------------------------------------------------------------
 
-uint32_t Details_next_text(struct Details *details)
+uint32_t ListingWishes_next_text(struct ListingWishes *details)
 {
     uint32_t id = 0;
 
@@ -131,7 +133,8 @@ uint32_t Details_next_text(struct Details *details)
     return id;
 }
 
-void Details_deliver(struct Details *details, struct OperandText *text)
+void ListingWishes_deliver(struct ListingWishes *details,
+                           struct OperandText *text)
 {
     pthread_mutex_lock(&details->mutex);
     text->next = details->ready;
@@ -141,12 +144,12 @@ void Details_deliver(struct Details *details, struct OperandText *text)
 }
 
 // false: there is nobody to ask.
-static bool want_text(struct Details *details, uint32_t id)
+static bool want_text(struct ListingWishes *details, uint32_t id)
 {
     bool asked = false;
 
     pthread_mutex_lock(&details->mutex);
-    if (details->wake && details->wanted_count < DETAILS_KEPT) {
+    if (details->wake && details->wanted_count < LISTING_ENTRIES) {
         details->wanted[details->wanted_count++] = id;
         details->wake(details->wake_context);
         asked = true;
@@ -157,32 +160,33 @@ static bool want_text(struct Details *details, uint32_t id)
 
 // --- Functions that are looked at ------------------------------------------
 
-static void drop_entry(struct DetailEntry *entry)
+static void drop_entry(struct ListingEntry *entry)
 {
     OperandText_free(entry->text);
     memset(entry, 0, sizeof *entry);
 }
 
-static struct DetailEntry *find_entry(struct Details *details, uint32_t id)
+static struct ListingEntry *find_entry(struct ListingWishes *details,
+                                       uint32_t id)
 {
     unsigned i;
 
-    for (i = 0; i < DETAILS_KEPT; i++)
+    for (i = 0; i < LISTING_ENTRIES; i++)
         if (details->entries[i].id == id)
             return &details->entries[i];
     return NULL;
 }
 
 // The function's entry, or a free one, or the one that was used longest ago.
-static struct DetailEntry *take_entry(struct Details *details, uint32_t id,
-                                      uint64_t now)
+static struct ListingEntry *take_entry(struct ListingWishes *details,
+                                       uint32_t id, uint64_t now)
 {
-    struct DetailEntry *entry = find_entry(details, id), *other;
+    struct ListingEntry *entry = find_entry(details, id), *other;
     unsigned i;
 
     if (!entry) {
         entry = details->entries;
-        for (i = 1; i < DETAILS_KEPT; i++) {
+        for (i = 1; i < LISTING_ENTRIES; i++) {
             other = &details->entries[i];
             if (other->used_ns < entry->used_ns)
                 entry = other;
@@ -196,7 +200,7 @@ static struct DetailEntry *take_entry(struct Details *details, uint32_t id,
     return entry;
 }
 
-static void take_text(struct Details *details, uint64_t now)
+static void take_text(struct ListingWishes *details, uint64_t now)
 {
     struct OperandText *text, *next;
     unsigned i;
@@ -206,7 +210,7 @@ static void take_text(struct Details *details, uint64_t now)
     details->ready = NULL;
     pthread_mutex_unlock(&details->mutex);
     for (; text; text = next) {
-        struct DetailEntry *entry = find_entry(details, text->id);
+        struct ListingEntry *entry = find_entry(details, text->id);
 
         next = text->next;
         if (entry && !entry->text)
@@ -214,7 +218,7 @@ static void take_text(struct Details *details, uint64_t now)
         else
             OperandText_free(text);
     }
-    for (i = 0; i < DETAILS_KEPT; i++)
+    for (i = 0; i < LISTING_ENTRIES; i++)
         if (details->entries[i].id &&
             now - details->entries[i].used_ns > KEPT_NS)
             drop_entry(&details->entries[i]);
@@ -222,17 +226,17 @@ static void take_text(struct Details *details, uint64_t now)
 
 // --- Answers ---------------------------------------------------------------
 
-static void send(struct Details *details, const struct DetailWish *wish,
+static void send(struct ListingWishes *details, const struct ListingWish *wish,
                  struct Message *message)
 {
-    const struct DetailsSource *source = &details->source;
+    const struct ListingWishesSource *source = &details->source;
 
     message->request = wish->request;
     source->answer(source->context, wish->viewer, message);
 }
 
-static void refuse(struct Details *details, const struct DetailWish *wish,
-                   int error, const char *why)
+static void refuse(struct ListingWishes *details,
+                   const struct ListingWish *wish, int error, const char *why)
 {
     struct Message answer = {.type = MESSAGE_ERROR, .number = (uint64_t)error};
     char text[160];
@@ -243,8 +247,8 @@ static void refuse(struct Details *details, const struct DetailWish *wish,
 }
 
 // Takes out those who wait for that function, and returns their number.
-static unsigned take_wishes(struct Details *details, uint32_t id,
-                            struct DetailWish wishes[DETAILS_WISHES])
+static unsigned take_wishes(struct ListingWishes *details, uint32_t id,
+                            struct ListingWish wishes[LISTING_WISHES])
 {
     unsigned count = 0, i;
 
@@ -263,11 +267,12 @@ static unsigned take_wishes(struct Details *details, uint32_t id,
 
 // A viewer that asks while the listing is made waits for the next one: a
 // listing is made after its request has come.
-static void answer(struct Details *details, const struct DetailEntry *entry)
+static void answer(struct ListingWishes *details,
+                   const struct ListingEntry *entry)
 {
-    const struct DetailsSource *source = &details->source;
+    const struct ListingWishesSource *source = &details->source;
     struct Message message = {.type = MESSAGE_LISTING};
-    struct DetailWish wishes[DETAILS_WISHES];
+    struct ListingWish wishes[LISTING_WISHES];
     unsigned count = take_wishes(details, entry->id, wishes), i;
     int error =
         source->make(source->context, entry->id, entry->text, &message.listing);
@@ -287,9 +292,9 @@ static void answer(struct Details *details, const struct DetailEntry *entry)
 // --- When ------------------------------------------------------------------
 
 // The time from which this request may be answered.
-static uint64_t due_ns(const struct Details *details,
-                       const struct DetailEntry *entry,
-                       const struct DetailWish *wish)
+static uint64_t due_ns(const struct ListingWishes *details,
+                       const struct ListingEntry *entry,
+                       const struct ListingWish *wish)
 {
     uint64_t due = details->next_ns;
 
@@ -304,9 +309,10 @@ static uint64_t due_ns(const struct Details *details,
 
 // Finds the request that is due first, and when; UINT64_MAX: there is none. New
 // ones get an entry.
-static uint64_t next_wish(struct Details *details, struct DetailWish *wish)
+static uint64_t next_wish(struct ListingWishes *details,
+                          struct ListingWish *wish)
 {
-    struct DetailWish wishes[DETAILS_WISHES];
+    struct ListingWish wishes[LISTING_WISHES];
     uint64_t first = UINT64_MAX, now = Now_ns(CLOCK_MONOTONIC);
     unsigned count, i;
 
@@ -326,7 +332,7 @@ static uint64_t next_wish(struct Details *details, struct DetailWish *wish)
     return first;
 }
 
-static void set_due(struct Details *details, struct DetailEntry *entry,
+static void set_due(struct ListingWishes *details, struct ListingEntry *entry,
                     uint64_t took_ns)
 {
     bool debt = details->source.is_overdrawn(details->source.context);
@@ -337,24 +343,24 @@ static void set_due(struct Details *details, struct DetailEntry *entry,
         now + (uint64_t)((double)took_ns / (debt ? DEBT_PART : CORE_PART));
 }
 
-void Details_serve(struct Details *details)
+void ListingWishes_serve(struct ListingWishes *details)
 {
-    struct DetailWish wish;
+    struct ListingWish wish;
 
     take_text(details, Now_ns(CLOCK_MONOTONIC));
     while (next_wish(details, &wish) <= Now_ns(CLOCK_MONOTONIC)) {
         uint64_t begun = Now_ns(CLOCK_THREAD_CPUTIME_ID);
-        struct DetailEntry *entry = find_entry(details, wish.id);
+        struct ListingEntry *entry = find_entry(details, wish.id);
 
         answer(details, entry);
         set_due(details, entry, Now_ns(CLOCK_THREAD_CPUTIME_ID) - begun);
     }
 }
 
-unsigned Details_pause_ms(struct Details *details, unsigned most)
+unsigned ListingWishes_pause_ms(struct ListingWishes *details, unsigned most)
 {
     uint64_t now = Now_ns(CLOCK_MONOTONIC), quiet_ns;
-    struct DetailWish wish;
+    struct ListingWish wish;
     uint64_t due = next_wish(details, &wish);
 
     pthread_mutex_lock(&details->mutex);
@@ -370,18 +376,18 @@ unsigned Details_pause_ms(struct Details *details, unsigned most)
                                         : most;
 }
 
-size_t Details_bytes(struct Details *details)
+size_t ListingWishes_bytes(struct ListingWishes *details)
 {
     size_t bytes = 0;
     unsigned i;
 
-    for (i = 0; i < DETAILS_KEPT; i++)
+    for (i = 0; i < LISTING_ENTRIES; i++)
         if (details->entries[i].text)
             bytes += OperandText_bytes(details->entries[i].text);
     return bytes;
 }
 
-void Details_close(struct Details *details)
+void ListingWishes_close(struct ListingWishes *details)
 {
     unsigned i;
 

@@ -5,7 +5,7 @@
 // instruction ran more often if an exception left its block half-way. So the
 // hits are a floor, and exact only at the site itself, or if every call is
 // known to have returned.
-#include "tracer/session/detail.h"
+#include "tracer/session/listing_detail.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
 
@@ -24,7 +24,7 @@ struct Walk {
     const struct Code *code;
     const struct Specialisation *history;
     const struct Opcodes *opcodes;
-    struct DetailRow *rows;
+    struct ListingDetailRow *rows;
     struct Step *steps;
     uint32_t *row_of; // row of a unit, EXTENDED_ARG being its instruction's
     size_t count;
@@ -77,7 +77,7 @@ static double site_cycles(const struct Site *site, const struct Site *end)
     return fmax((double)(int64_t)cycles, 0) / (double)instructions;
 }
 
-static void set_live(const struct Walk *walk, struct DetailRow *row)
+static void set_live(const struct Walk *walk, struct ListingDetailRow *row)
 {
     uint8_t known =
         Specialisation_opcode(walk->history, row->offset / 2, row->opcode);
@@ -92,7 +92,7 @@ static void set_live(const struct Walk *walk, struct DetailRow *row)
 
 static void set_site(const struct Walk *walk, size_t index)
 {
-    struct DetailRow *row = &walk->rows[index];
+    struct ListingDetailRow *row = &walk->rows[index];
     const struct Site *end, *site = sites_of(walk, index, &end);
 
     if (!site || site->redundant)
@@ -107,7 +107,7 @@ static void set_site(const struct Walk *walk, size_t index)
             atomic_load_explicit(&site->dark, memory_order_relaxed) != 0;
 }
 
-static void set_samples(const struct Walk *walk, struct DetailRow *row)
+static void set_samples(const struct Walk *walk, struct ListingDetailRow *row)
 {
     const _Atomic uint32_t *samples = Code_instruction_samples(walk->code);
 
@@ -126,7 +126,7 @@ static void read_instructions(struct Walk *walk, const uint32_t *lines)
     uint32_t unit = 0, argument = 0;
 
     while (unit < code->layout.unit_count) {
-        struct DetailRow *row = &walk->rows[walk->count];
+        struct ListingDetailRow *row = &walk->rows[walk->count];
         uint8_t opcode = code->who.bytecode[2 * unit];
         uint32_t end = unit + (uint32_t)Opcodes_length(walk->opcodes, opcode);
 
@@ -255,7 +255,7 @@ static void spread_sites(struct Walk *walk, bool conserved)
 
     while (row--) {
         const struct Site *end, *site = sites_of(walk, row, &end);
-        struct DetailRow *at = &walk->rows[row];
+        struct ListingDetailRow *at = &walk->rows[row];
         bool ends = at->site && site->kind > SITE_RESUME;
         bool leaves = !ends && (site || is_jump(walk, row)) &&
                       !(site && site->kind <= SITE_RESUME);
@@ -290,7 +290,7 @@ static void spread_entry(struct Walk *walk, const struct Totals *totals)
     size_t row;
 
     for (row = 0; row < walk->count; row++) {
-        struct DetailRow *at = &walk->rows[row];
+        struct ListingDetailRow *at = &walk->rows[row];
         const struct Site *end, *site = sites_of(walk, row, &end);
         bool start = site && site->kind == SITE_START;
 
@@ -327,7 +327,7 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
     size_t row = walk->count;
 
     while (row--) {
-        struct DetailRow *at = &walk->rows[row];
+        struct ListingDetailRow *at = &walk->rows[row];
         uint32_t unit = at->offset / 2;
         const struct Instruction *own =
             &code->layout.instructions[code->layout.units[unit].number];
@@ -362,9 +362,9 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
     }
 }
 
-int Detail_init(struct Detail *detail, const struct Code *code,
-                const struct Specialisation *history,
-                const struct Opcodes *opcodes)
+int ListingDetail_init(struct ListingDetail *detail, const struct Code *code,
+                       const struct Specialisation *history,
+                       const struct Opcodes *opcodes)
 {
     size_t units = (size_t)code->layout.unit_count + 1;
     uint32_t *lines = Heap_alloc(units * sizeof *lines);
@@ -388,8 +388,8 @@ int Detail_init(struct Detail *detail, const struct Code *code,
             spread_sites(&walk, totals.conserved);
             spread_entry(&walk, &totals);
         }
-        *detail = (struct Detail){code->hot.id, walk.rows, walk.count,
-                                  code->layout.instructions != NULL};
+        *detail = (struct ListingDetail){code->hot.id, walk.rows, walk.count,
+                                         code->layout.instructions != NULL};
         walk.rows = NULL;
         error = 0;
     }
@@ -400,7 +400,7 @@ int Detail_init(struct Detail *detail, const struct Code *code,
     return error;
 }
 
-void Detail_release(struct Detail *detail)
+void ListingDetail_release(struct ListingDetail *detail)
 {
     Heap_free(detail->rows);
     memset(detail, 0, sizeof *detail);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See memory.h.
+// See process_memory.h.
 #define _GNU_SOURCE 1 // process_vm_readv
-#include "tui/attach/memory.h"
+#include "tui/attach/process_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ static int open_memory(pid_t pid, int mode)
     return open(path, mode | O_CLOEXEC);
 }
 
-int Memory_read(pid_t pid, uint64_t address, void *out, size_t size)
+int ProcessMemory_read(pid_t pid, uint64_t address, void *out, size_t size)
 {
     struct iovec here = {out, size}, there = range(address, size);
     ssize_t moved = process_vm_readv(pid, &here, 1, &there, 1, 0);
@@ -48,7 +48,8 @@ int Memory_read(pid_t pid, uint64_t address, void *out, size_t size)
     return error == -EIO ? -EFAULT : error; // nothing is there
 }
 
-int Memory_write(pid_t pid, uint64_t address, const void *data, size_t size)
+int ProcessMemory_write(pid_t pid, uint64_t address, const void *data,
+                        size_t size)
 {
     struct iovec here = {(void *)(uintptr_t)data, size};
     struct iovec there = range(address, size);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The life of a session as Python sees it.
-#include "python/module/control.h"
+#include "python/module/tracing.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/calibrate.h"
 #include "python/hooks/hooks.h"
-#include "python/hooks/interpreter.h"
+#include "python/hooks/interpreter_facts.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/tools.h"
 #include "python/module/convert.h"
@@ -107,9 +107,9 @@ static int set_up(struct State *state, const struct Request *request)
     Clock_start(&engine->clock);
     Contention_init(&engine->contention, Clock_hz(&engine->clock));
     Hooks_select(state, request->config.threshold);
-    Interpreter_version(engine->python, sizeof engine->python);
+    InterpreterFacts_version(engine->python, sizeof engine->python);
     snprintf(engine->command, sizeof engine->command, "%s", request->command);
-    if (Interpreter_switch_interval(state) < 0 ||
+    if (InterpreterFacts_switch_interval(state) < 0 ||
         Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
         Calibration_run(state) < 0)
         return -1;
@@ -141,7 +141,7 @@ static int set_up(struct State *state, const struct Request *request)
     return Governor_start(&ocular_service);
 }
 
-int Control_start(struct State *state, const struct Request *request)
+int Tracing_start(struct State *state, const struct Request *request)
 {
     if (state->phase != PHASE_IDLE) {
         PyErr_SetString(PyExc_RuntimeError,
@@ -173,7 +173,7 @@ static struct Session *use(struct State *state)
     return state->engine.session;
 }
 
-PyObject *Control_snapshot(struct State *state)
+PyObject *Tracing_snapshot(struct State *state)
 {
     struct Session *session = use(state);
     const struct Snapshot *snapshot;
@@ -219,7 +219,7 @@ static PyObject *raise_export(int error, PyObject *path)
     return NULL;
 }
 
-PyObject *Control_export(struct State *state, const char *path)
+PyObject *Tracing_export(struct State *state, const char *path)
 {
     struct Session *session = use(state);
     struct PerfettoResult result = {0};
@@ -241,28 +241,29 @@ PyObject *Control_export(struct State *state, const char *path)
     return NULL;
 }
 
-// --- Detail ----------------------------------------------------------------
+// --- ListingDetail
+// ----------------------------------------------------------------
 
-PyObject *Control_detail(struct State *state, PyObject *object)
+PyObject *Tracing_detail(struct State *state, PyObject *object)
 {
     const struct Code *code;
-    struct Detail detail;
+    struct ListingDetail detail;
     PyObject *rows;
 
     if (state->phase != PHASE_TRACING || !(code = Adopt_find(state, object)))
         Py_RETURN_NONE;
     Counting_catch_up(&state->engine.counting);
-    if (Detail_init(&detail, code, &code->poll.history,
-                    &state->engine.opcodes) < 0)
+    if (ListingDetail_init(&detail, code, &code->poll.history,
+                           &state->engine.opcodes) < 0)
         return PyErr_NoMemory();
     rows = Convert_detail(&detail, &state->engine.opcodes);
-    Detail_release(&detail);
+    ListingDetail_release(&detail);
     return rows;
 }
 
 // --- Stop ------------------------------------------------------------------
 
-// Others inside Control_snapshot or _export have dropped the lock: they finish
+// Others inside Tracing_snapshot or _export have dropped the lock: they finish
 // by themselves, within two seconds, or are cancelled.
 static void wait_for_users(struct State *state)
 {
@@ -279,7 +280,8 @@ static void wait_for_users(struct State *state)
 // The functions that cost most over the whole run: how many there are. One
 // whose code object is gone has no detail.
 static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
-                           struct ReportPart *parts, struct Detail *details)
+                           struct ReportPart *parts,
+                           struct ListingDetail *details)
 {
     struct Ranked first[REPORT_FUNCTIONS];
     size_t i, count = Ranking_first(snapshot, first, REPORT_FUNCTIONS);
@@ -295,8 +297,8 @@ static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
         if (code)
             CalledFrom_init(&parts[i].callers, code, state->engine.registry,
                             &state->engine.session->retired);
-        if (code && Detail_init(&details[i], code, &code->poll.history,
-                                &state->engine.opcodes) == 0)
+        if (code && ListingDetail_init(&details[i], code, &code->poll.history,
+                                       &state->engine.opcodes) == 0)
             parts[i].detail = &details[i];
     }
     return count;
@@ -307,7 +309,7 @@ static PyObject *report(struct State *state, const struct Snapshot *snapshot,
                         const struct FinalTimeline *timeline)
 {
     struct ReportPart parts[REPORT_FUNCTIONS];
-    struct Detail details[REPORT_FUNCTIONS];
+    struct ListingDetail details[REPORT_FUNCTIONS];
     struct Report report = {
         .snapshot = snapshot,
         .parts = parts,
@@ -334,7 +336,7 @@ static PyObject *report(struct State *state, const struct Snapshot *snapshot,
     Bytes_release(&text);
     for (i = 0; i < report.part_count; i++)
         if (parts[i].detail)
-            Detail_release(&details[i]);
+            ListingDetail_release(&details[i]);
     return result;
 }
 
@@ -416,7 +418,7 @@ static void free_session(struct State *state)
     Strict_stop();
 }
 
-PyObject *Control_stop(struct State *state, bool write, PyObject *progress,
+PyObject *Tracing_stop(struct State *state, bool write, PyObject *progress,
                        double seconds, PyObject *make_page)
 {
     struct Session *session = state->engine.session;
@@ -441,7 +443,7 @@ PyObject *Control_stop(struct State *state, bool write, PyObject *progress,
     return result;
 }
 
-void Control_end(struct State *state)
+void Tracing_end(struct State *state)
 {
     if (state->phase != PHASE_TRACING)
         return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Facts of the running interpreter that the engine gets once: its opcodes,
 // where a running frame is found, its version. Interpreter's lock held.
-#ifndef OCULAR_PYTHON_HOOKS_INTERPRETER_H
-#define OCULAR_PYTHON_HOOKS_INTERPRETER_H
+#ifndef OCULAR_PYTHON_HOOKS_INTERPRETER_FACTS_H
+#define OCULAR_PYTHON_HOOKS_INTERPRETER_FACTS_H
 
 #include "python/hooks/state.h"
 
@@ -15,9 +15,9 @@
 #endif
 
 // Reads ocular._opcodes.table(). 0, or -1 with an exception.
-int Interpreter_opcodes(struct State *state);
-void Interpreter_layout(struct FrameLayout *layout);
-void Interpreter_version(char *out, size_t size); // "CPython 3.13.0"
-int Interpreter_switch_interval(struct State *state);
+int InterpreterFacts_opcodes(struct State *state);
+void InterpreterFacts_layout(struct FrameLayout *layout);
+void InterpreterFacts_version(char *out, size_t size); // "CPython 3.13.0"
+int InterpreterFacts_switch_interval(struct State *state);
 
 #endif

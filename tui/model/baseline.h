@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The numbers of threads, and the counts of transitions, when the user pressed
 // r or b. Rows keep those of functions. Owned by the model. One thread.
-#ifndef OCULAR_TUI_MODEL_MARK_H
-#define OCULAR_TUI_MODEL_MARK_H
+#ifndef OCULAR_TUI_MODEL_BASELINE_H
+#define OCULAR_TUI_MODEL_BASELINE_H
 
 #include "ipc/snapshot.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See filter.h.
+// See seccomp.h.
 #define _GNU_SOURCE 1 // CLONE_...
-#include "tui/attach/filter.h"
+#include "tui/attach/seccomp.h"
 
 #include "ipc/base/opened.h"
 #include "tui/attach/bpf.h"
@@ -80,7 +80,7 @@ static bool may_read(const char *ours)
            number_of(ours, "\nCapEff:", 16) >> CAP_SYS_ADMIN & 1;
 }
 
-enum FilterSight Filter_look(pid_t pid)
+enum FilterSight Seccomp_look(pid_t pid)
 {
     char ours[8192];
     uint64_t count = most_filters(pid);
@@ -230,7 +230,8 @@ static int check_thread(struct Filter *filter, pid_t thread, pid_t pid,
     return found > 0 ? -E2BIG : found;
 }
 
-int Filter_check(const struct Stop *stop, pid_t pid, char *why, size_t why_size)
+int Seccomp_check(const struct Stop *stop, pid_t pid, char *why,
+                  size_t why_size)
 {
     struct Filter *filter = malloc(sizeof *filter);
     int error = filter ? 0 : -ENOMEM;
@@ -264,7 +265,7 @@ static void try_all(int out)
     _exit(0);
 }
 
-int Filter_try(pid_t pid, char *why, size_t why_size)
+int Seccomp_try(pid_t pid, char *why, size_t why_size)
 {
     unsigned char last = 0;
     int ends[2], status = 0;

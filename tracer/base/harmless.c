@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One pass over the bytes, a character at a time. Pure.
-#include "tracer/base/text.h"
+#include "tracer/base/harmless.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static bool is_printable(uint32_t c)
     return !(c >= 0xe0000 && c <= 0xe0fff); // tags
 }
 
-size_t Text_clean(char *out, size_t size, const char *text, bool printable)
+size_t Harmless_clean(char *out, size_t size, const char *text, bool printable)
 {
     const unsigned char *at = (const unsigned char *)text;
     size_t used = 0, fits = 0; // with "..." behind it
@@ -75,7 +75,7 @@ size_t Text_clean(char *out, size_t size, const char *text, bool printable)
     return used;
 }
 
-size_t Text_width(const char *text)
+size_t Harmless_width(const char *text)
 {
     size_t width = 0;
 

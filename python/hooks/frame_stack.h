@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The interpreter's own stack of the calling thread, read in place: which one
 // it is, and whether a frame is still on it. With the interpreter's lock held.
-#ifndef OCULAR_PYTHON_HOOKS_FRAMES_H
-#define OCULAR_PYTHON_HOOKS_FRAMES_H
+#ifndef OCULAR_PYTHON_HOOKS_FRAME_STACK_H
+#define OCULAR_PYTHON_HOOKS_FRAME_STACK_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -26,11 +26,11 @@
 
 // The record's stack is replaced if the thread runs on another one now.
 // `depth` is that of the event.
-void Frames_switch(struct ThreadTrace *trace, const PyThreadState *state,
-                   uint32_t depth, uint64_t ticks);
+void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
+                       uint32_t depth, uint64_t ticks);
 
 // The code object of the frame below the newest one, but for C's; 0: none.
-static inline uintptr_t Frames_caller(const PyThreadState *state)
+static inline uintptr_t FrameStack_caller(const PyThreadState *state)
 {
 #if PY_VERSION_HEX >= 0x030D0000
     const char *frame = (const char *)state->current_frame;
@@ -48,27 +48,27 @@ static inline uintptr_t Frames_caller(const PyThreadState *state)
 }
 
 // The address of the calling thread's newest frame, be it C's; 0: it has none.
-uintptr_t Frames_newest(const PyThreadState *state);
+uintptr_t FrameStack_newest(const PyThreadState *state);
 // The code objects of a thread's newest frames, at most `most`. The thread does
 // not run Python code meanwhile: the caller has the interpreter. Returns how
 // many.
-size_t Frames_codes(const PyThreadState *state, PyCodeObject **codes,
-                    size_t most);
+size_t FrameStack_codes(const PyThreadState *state, PyCodeObject **codes,
+                        size_t most);
 
-// The frames that Frames_hide has taken off.
+// The frames that FrameStack_hide has taken off.
 struct HiddenFrames {
     void *newest;
     int depth;   // of Python calls
     int c_depth; // rest of CPython's limit then; before 3.14
 };
 
-// Frames_hide takes the calling thread's frames away, as if it had just begun,
-// and Frames_show brings them back. Calls that began in between must have
-// returned.
-void Frames_hide(struct HiddenFrames *hidden);
-void Frames_show(const struct HiddenFrames *hidden);
+// FrameStack_hide takes the calling thread's frames away, as if it had just
+// begun, and FrameStack_show brings them back. Calls that began in between must
+// have returned.
+void FrameStack_hide(struct HiddenFrames *hidden);
+void FrameStack_show(const struct HiddenFrames *hidden);
 // True if no frame has been entered since they were hidden, or all of those
 // have been left.
-bool Frames_are_hidden(void);
+bool FrameStack_are_hidden(void);
 
 #endif

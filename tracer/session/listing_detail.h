@@ -3,12 +3,12 @@
 // its executions and its cost. The stop report and the listings that viewers
 // get are made of it. Built with the interpreter's lock held, or in a read
 // section and from a copy of the code's history.
-#ifndef OCULAR_TRACER_SESSION_DETAIL_H
-#define OCULAR_TRACER_SESSION_DETAIL_H
+#ifndef OCULAR_TRACER_SESSION_LISTING_DETAIL_H
+#define OCULAR_TRACER_SESSION_LISTING_DETAIL_H
 
 #include "tracer/code/code.h"
 
-struct DetailRow {
+struct ListingDetailRow {
     uint32_t offset;       // bytes
     uint32_t line;         // 0 = none
     uint8_t opcode;        // base
@@ -28,9 +28,9 @@ struct DetailRow {
                    // its own, of the generic opcode; NaN: unknown
 };
 
-struct Detail {
+struct ListingDetail {
     uint32_t id;
-    struct DetailRow *rows;
+    struct ListingDetailRow *rows;
     size_t row_count;
     // Precise mode: hits and cycles are each instruction's own. CPython runs an
     // instruction whose INSTRUCTION event is armed in its generic form, never
@@ -39,9 +39,9 @@ struct Detail {
 };
 
 // 0 or -ENOMEM
-int Detail_init(struct Detail *detail, const struct Code *code,
-                const struct Specialisation *history,
-                const struct Opcodes *opcodes);
-void Detail_release(struct Detail *detail);
+int ListingDetail_init(struct ListingDetail *detail, const struct Code *code,
+                       const struct Specialisation *history,
+                       const struct Opcodes *opcodes);
+void ListingDetail_release(struct ListingDetail *detail);
 
 #endif

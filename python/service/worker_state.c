@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The life of our threads' thread states; see the header.
-#include "python/service/attach.h"
+#include "python/service/worker_state.h"
 #include "python/hooks/state.h"
 
 #include <errno.h>
 
-int Attach_start(struct Worker *worker, PyThreadState **thread_state,
-                 PyInterpreterState *interpreter)
+int WorkerState_start(struct Worker *worker, PyThreadState **thread_state,
+                      PyInterpreterState *interpreter)
 {
     int error;
 
@@ -23,27 +23,27 @@ int Attach_start(struct Worker *worker, PyThreadState **thread_state,
     return error;
 }
 
-void Attach_take(PyThreadState *thread_state)
+void WorkerState_take(PyThreadState *thread_state)
 {
     pthread_rwlock_rdlock(&ocular_state.attached);
     PyEval_RestoreThread(thread_state);
 }
 
-void Attach_leave(void)
+void WorkerState_leave(void)
 {
     PyEval_SaveThread();
     pthread_rwlock_unlock(&ocular_state.attached);
 }
 
-void Attach_begin(PyThreadState *thread_state)
+void WorkerState_begin(PyThreadState *thread_state)
 {
-    Attach_take(thread_state);
+    WorkerState_take(thread_state);
     // A thread state takes the ids of the thread that makes it.
     thread_state->thread_id = PyThread_get_thread_ident();
     thread_state->native_thread_id = PyThread_get_thread_native_id();
 }
 
-void Attach_end(PyThreadState *thread_state)
+void WorkerState_end(PyThreadState *thread_state)
 {
     PyThreadState_Clear(thread_state);
     PyThreadState_DeleteCurrent();

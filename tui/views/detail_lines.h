@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The selected function's lines below the table: its full name and path, and
 // the parts of its share. Draws only; one thread.
-#ifndef OCULAR_TUI_VIEWS_DETAIL_H
-#define OCULAR_TUI_VIEWS_DETAIL_H
+#ifndef OCULAR_TUI_VIEWS_DETAIL_LINES_H
+#define OCULAR_TUI_VIEWS_DETAIL_LINES_H
 
 #include "tui/model/row.h"
 #include "tui/screen/canvas.h"
 #include "tui/screen/layout.h"
 #include "tui/views/display.h"
 
-void Detail_draw(struct Canvas *canvas, const struct Row *row,
-                 const struct Layout *layout, const struct Display *display);
+void DetailLines_draw(struct Canvas *canvas, const struct Row *row,
+                      const struct Layout *layout,
+                      const struct Display *display);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Looks at the running thread's data stack and frames, and hides these.
-#include "python/hooks/frames.h"
+#include "python/hooks/frame_stack.h"
 
 #include <stddef.h>
 
@@ -72,13 +72,13 @@ static struct _PyInterpreterFrame **newest_frame(const PyThreadState *state)
 #endif
 }
 
-uintptr_t Frames_newest(const PyThreadState *state)
+uintptr_t FrameStack_newest(const PyThreadState *state)
 {
     return (uintptr_t)*newest_frame(state);
 }
 
-size_t Frames_codes(const PyThreadState *state, PyCodeObject **codes,
-                    size_t most)
+size_t FrameStack_codes(const PyThreadState *state, PyCodeObject **codes,
+                        size_t most)
 {
     const char *frame = NULL;
     size_t count = 0;
@@ -95,8 +95,8 @@ size_t Frames_codes(const PyThreadState *state, PyCodeObject **codes,
     return count;
 }
 
-void Frames_switch(struct ThreadTrace *trace, const PyThreadState *state,
-                   uint32_t depth, uint64_t ticks)
+void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
+                       uint32_t depth, uint64_t ticks)
 {
     const _PyStackChunk *chunk = state->datastack_chunk, *root = chunk;
     struct RunningFrames running = {
@@ -135,7 +135,7 @@ static void *bottom_of(void *frame)
 #define C_CALLS_LEFT Py_C_RECURSION_LIMIT
 #endif
 
-void Frames_hide(struct HiddenFrames *hidden)
+void FrameStack_hide(struct HiddenFrames *hidden)
 {
     PyThreadState *state = PyThreadState_Get();
 
@@ -149,7 +149,7 @@ void Frames_hide(struct HiddenFrames *hidden)
 #endif
 }
 
-void Frames_show(const struct HiddenFrames *hidden)
+void FrameStack_show(const struct HiddenFrames *hidden)
 {
     PyThreadState *state = PyThreadState_Get();
 
@@ -161,7 +161,7 @@ void Frames_show(const struct HiddenFrames *hidden)
 #endif
 }
 
-bool Frames_are_hidden(void)
+bool FrameStack_are_hidden(void)
 {
     void *newest = *newest_frame(PyThreadState_Get());
 
