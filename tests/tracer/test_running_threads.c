@@ -166,12 +166,12 @@ static void test_ids_are_used_again(void **state)
 
 static void test_many(void **state)
 {
-    enum { COUNT = 3000 };
+    enum { COUNT = 3000, NOBODYS = 1 << 23 }; // above the kernel's largest id
     struct Fixture *f = *state;
     struct StateListed *states = calloc(COUNT, sizeof *states);
 
     for (int i = 0; i < COUNT; i++) {
-        add(f, 64 * (i + 1), i % 2 ? (uint64_t)i + 1 : 0, 1);
+        add(f, NOBODYS + 64 * (i + 1), i % 2 ? (uint64_t)i + 1 : 0, 1);
         states[COUNT - 1 - i] = (struct StateListed){
             .address = 16 * ((uintptr_t)i + 1),
             .id = (uint64_t)i + 1,
@@ -181,7 +181,7 @@ static void test_many(void **state)
     f->found = RunningThreads_find(&f->traces, states, COUNT, &f->threads);
     assert_int_equal(f->found, COUNT + 1);
     for (int i = 0; i < COUNT; i++) {
-        assert_int_equal(f->threads[i].tid, 64 * (COUNT - i));
+        assert_int_equal(f->threads[i].tid, NOBODYS + 64 * (COUNT - i));
         assert_int_equal(f->threads[i].state,
                          (COUNT - i) % 2 ? 0 : 16 * (COUNT - i));
     }
