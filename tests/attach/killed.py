@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Runs a command, and kills it and its children before the Nth system call that they
-make: kill -9 at every step, however busy the machine is."""
+"""Runs a command, and kills it and its children before or after the Nth system call that
+they make, of all or of one kind: kill -9 at every step, however busy the machine is."""
 
 import ctypes
 import os
 import signal
 
-TRACEME, CONT_TO_SYSCALL, SETOPTIONS = 0, 24, 0x4200
+TRACEME, PEEKUSER, CONT_TO_SYSCALL, SETOPTIONS = 0, 3, 24, 0x4200
+ORIG_RAX = 15 * 8  # in struct user
 OPTIONS = 0x1 | 0x2 | 0x4 | 0x8 | 0x100000  # syscalls, forks, and they die with us
 EVENT_SYSCALL = signal.SIGTRAP | 0x80
 ALL = 0x40000000  # __WALL
+PTRACE = 101  # the system call, on x86-64
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+libc.syscall.argtypes = [ctypes.c_long] * 5
 
 
 def ptrace(request, pid, data=0):
@@ -36,8 +39,16 @@ def begin(command):
     return pid
 
 
-def run_until(command, most):
-    """The number of system calls before they were killed, or had ended."""
+def number_of(pid):
+    """Of the system call that it stops at."""
+    word = ctypes.c_long()
+    asked = PEEKUSER, pid, ORIG_RAX, ctypes.addressof(word)  # as the kernel has it
+    return word.value if libc.syscall(PTRACE, *asked) == 0 else None
+
+
+def run_until(command, most, only=None):
+    """The number of stops before and after system calls, or that one alone, until they
+    were killed or had ended."""
     main = begin(command)
     ptrace(CONT_TO_SYSCALL, main)
     running, calls = {main}, 0
@@ -48,7 +59,7 @@ def run_until(command, most):
             continue
         running.add(pid)
         what = os.WSTOPSIG(status)
-        calls += what == EVENT_SYSCALL
+        calls += what == EVENT_SYSCALL and only in (None, number_of(pid))
         if calls > most:
             for each in running:
                 os.kill(each, signal.SIGKILL)

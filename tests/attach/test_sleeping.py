@@ -146,3 +146,30 @@ def test_the_attaching_side_is_killed(tmp_path):
         assert program.attach().status == 0  # cleans up
         assert program.detach().status == 0
         program.is_ended()
+
+
+PROCESS_VM_WRITEV = 311
+
+
+def test_it_is_killed_as_it_writes(tmp_path):
+    """Into the program's memory: before and after each time, so that whatever it leaves
+    there half done stands in no later one's way."""
+    command = [TOP, "--attach-only", "--pid"]
+    with Sleeper(tmp_path / "program", *SLEEPS[0]) as program:
+        assert program.attach().status == 0  # what it imports stays
+        assert program.detach().status == 0
+        before = program.state()
+        line = [*command, program.pid]
+        steps = killed.run_until(line, float("inf"), PROCESS_VM_WRITEV)
+        assert program.detach().status == 0
+        assert steps >= 10
+        for step in range(steps):
+            killed.run_until(line, step, PROCESS_VM_WRITEV)
+            done = program.detach()
+            assert done.status == 0 or "does not serve" in done.err, (step, done.err)
+            program.is_again(before)
+            wait_until(program.is_asleep)
+        time.sleep(3)
+        assert program.attach().status == 0  # cleans up
+        assert program.detach().status == 0
+        program.is_ended()

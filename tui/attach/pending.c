@@ -50,6 +50,7 @@ struct Queue {
     uint64_t state;    // address of the main interpreter's state
     uint64_t address;  // of the queue
     uint64_t function; // PyRun_SimpleString
+    uint64_t nothing;  // PyCallable_Check: false for NULL, and no more
     char text[TEXT_MOST];
 };
 
@@ -200,12 +201,25 @@ static uint64_t text_of(const struct Queue *queue)
            (uint64_t)TEXT_AT * queue->layout->call_size;
 }
 
-// Is its first call ours, perhaps of a viewer that was killed?
+static bool holds(const struct Queue *queue, uint64_t function,
+                  uint64_t argument)
+{
+    uint64_t call[2];
+    return !read_at(queue, queue->address + CALLS, call, sizeof call) &&
+           call[0] == function && call[1] == argument;
+}
+
+// Is its first call a request of ours?
+static bool holds_request(const struct Queue *queue)
+{
+    return holds(queue, queue->function, text_of(queue));
+}
+
+// Or one that was taken back? A viewer may have been killed before it took it
+// out of the queue.
 static bool holds_ours(const struct Queue *queue)
 {
-    uint64_t call[2]; // the function, and its argument
-    return !read_at(queue, queue->address + CALLS, call, sizeof call) &&
-           call[0] == queue->function && call[1] == text_of(queue);
+    return holds_request(queue) || holds(queue, queue->nothing, 0);
 }
 
 // 0: nothing but a call of ours is in it, and no thread changes it at this
@@ -296,14 +310,16 @@ static int find(struct Queue *queue, const struct Interpreter *interpreter,
                 const char *script, bool all)
 {
     const struct Layout *layout = &layouts[interpreter->minor];
-    struct Symbol run;
+    struct Symbol run, check;
     *queue = (struct Queue){.interpreter = interpreter, .layout = layout};
     int size = snprintf(queue->text, sizeof queue->text, SCRIPT_LINE, script);
     if (size >= (int)sizeof queue->text ||
         Image_find(&interpreter->image, "PyRun_SimpleString", &run) ||
+        Image_find(&interpreter->image, "PyCallable_Check", &check) ||
         find_queue(queue))
         return -ENOTSUP;
     queue->function = run.address;
+    queue->nothing = check.address;
     int error = read_at(queue, interpreter->runtime + layout->main_interpreter,
                         &queue->state, sizeof queue->state);
     if (error || !is_interpreter(queue))
@@ -344,14 +360,12 @@ int Pending_ask(const struct Interpreter *interpreter, const char *script,
 // nothing.
 static void withdraw(const struct Queue *queue)
 {
-    struct Symbol check;
+    const uint64_t call[2] = {queue->nothing, 0};
     int32_t ends[2], none = 0;
     bool free = false;
     if (read_at(queue, ends_of(queue), ends, sizeof ends) || ends[0] != 0 ||
-        ends[1] == 0 || !holds_ours(queue) ||
-        Image_find(&queue->interpreter->image, "PyCallable_Check", &check))
+        ends[1] == 0 || !holds_request(queue))
         return;
-    const uint64_t call[2] = {check.address, 0}; // of NULL, that is false
     write_at(queue, queue->address + CALLS, call, sizeof call);
     if (ends[1] != 1 || read_lock(queue, &free) || !free)
         return;
