@@ -6,6 +6,7 @@ virtual time, and tests/figures/test_budget.py measures it on a real machine."""
 
 import itertools
 import pathlib
+import re
 import time
 
 import ocular
@@ -107,11 +108,39 @@ def test_none_leaves_it_dark(tracing):
     assert snapshot["overhead"]["measured"] >= 0  # it is measured all the same
 
 
+def thread_of_ours(name):
+    return next(
+        task
+        for task in pathlib.Path("/proc/self/task").iterdir()
+        if (task / "comm").read_text() == name + "\n"
+    )
+
+
 def governor_s():
-    for task in pathlib.Path("/proc/self/task").iterdir():
-        if (task / "comm").read_text() == "ocular-governor\n":
-            return int((task / "schedstat").read_text().split()[0]) * 1e-9
-    return None
+    schedstat = (thread_of_ours("ocular-governor") / "schedstat").read_text()
+    return int(schedstat.split()[0]) * 1e-9
+
+
+def collector_waits():
+    status = (thread_of_ours("ocular-collect") / "status").read_text()
+    return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status, re.M)[1])
+
+
+@pytest.mark.parametrize(("budget", "least", "most"), [(0.01, 3, 12), (None, 20, 60)])
+def test_a_recording_is_written_as_often_as_is_paid_for(
+    tracing, tmp_path, budget, least, most
+):
+    """In three seconds of a program that uses little."""
+    output = tmp_path / "run.json"
+    tracing(perfetto=True, output=output, overhead_budget=budget)
+    limit = time.monotonic() + 4
+    before = None
+    while time.monotonic() < limit:
+        if before is None and time.monotonic() > limit - 3:
+            before = collector_waits()
+        spin()
+        time.sleep(0.005)
+    assert least <= collector_waits() - before <= most
 
 
 def test_the_governor_of_a_light_program_sleeps(tracing):

@@ -209,12 +209,13 @@ static void turn(void *context, bool wanted)
 static unsigned pause_ms(void *context, unsigned most)
 {
     struct Session *session = context;
+    unsigned pause = session->recording ? Recorder_pause_ms(session) : most;
 
     // In a program that does nothing the next hit wakes us up.
-    if (session->recording && most > RECORDER_PAUSE_MS &&
+    if (pause < most &&
         !(session->idle_turns >= IDLE_TURNS &&
           HitRing_sleep(&session->engine->counting.ring, session->followed)))
-        most = RECORDER_PAUSE_MS;
+        most = pause;
     return ListingWishes_pause_ms(&session->details, most);
 }
 

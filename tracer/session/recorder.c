@@ -4,10 +4,15 @@
 #include "tracer/timeline/output_name.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #define NAME_TRIES 1000u
+#define PAUSE_S 0.08   // between two turns, at least
+#define SLOWEST_S 1.0  // and at most
+#define TURN_S 120e-6  // CPU time of a turn: waking up, counting, writing
+#define TURNS_PART 0.1 // of the allowance, for all turns
 
 static void fill_head(struct Session *session)
 {
@@ -51,6 +56,18 @@ void Recorder_start(struct Session *session)
     session->recording_error = Recording_flush(session->recording, true);
     Recording_get(session->recording);
     Timeline_record_to(session->timeline, session->recording, spills);
+}
+
+unsigned Recorder_pause_ms(struct Session *session)
+{
+    const struct Budget *budget = Account_look(&session->account);
+    double s = PAUSE_S;
+
+    if (budget->share > 0)
+        s = fmin(fmax(TURN_S / (TURNS_PART * budget->rate), PAUSE_S),
+                 SLOWEST_S);
+    Account_close(&session->account);
+    return (unsigned)(1e3 * s);
 }
 
 void Recorder_turn(struct Session *session)

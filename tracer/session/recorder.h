@@ -7,11 +7,12 @@
 
 #include "tracer/session/session.h"
 
-#define RECORDER_PAUSE_MS 80 // between two turns, which may come late
-
 // Makes the file. Without one the session goes on: session->recording_error
 // says why. Before anything is traced.
 void Recorder_start(struct Session *session);
+// Milliseconds between two turns, which may come late: 80, or within a budget
+// as many as a tenth of the allowance pays for, up to a second.
+unsigned Recorder_pause_ms(struct Session *session);
 // Writes what the file has not yet. Any thread that drains, under `draining`.
 void Recorder_turn(struct Session *session);
 // Keeps the file, whole, as the output, or by the name that it has if something
