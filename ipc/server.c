@@ -20,12 +20,16 @@
 #include <unistd.h>
 
 #define STACK_SIZE ((size_t)256 << 10)
-#define CHECK_MS 2000        // between checks of our own path
-#define ACCEPT_PAUSE_MS 1000 // when descriptors are out
-#define POLL_PAUSE_MS 100    // when poll itself is refused
-#define DEAF_MS 100 // between wake-ups while no other thread can wake it
-// So many are let in at once, and then one after the other: many viewers that
-// come and go must cost the traced process next to nothing.
+// Milliseconds between two checks of our own path.
+#define CHECK_MS 2000
+// Milliseconds without an accept after descriptors were out.
+#define ACCEPT_PAUSE_MS 1000
+// Milliseconds of sleep after poll itself was refused.
+#define POLL_PAUSE_MS 100
+// Milliseconds between wake-ups while no other thread can wake this one.
+#define DEAF_MS 100
+// Viewers that are let in at once. Later ones come one after the other: many
+// that come and go must cost the traced process next to nothing.
 #define ENTRY_BURST 256
 #define ENTRY_MS 20
 #define OWN_POLLED 3 // the wake-up socket, the listener and its watch

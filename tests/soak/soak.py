@@ -25,20 +25,31 @@ from e2e import client  # noqa: E402
 from figures.record import figure, recording  # noqa: E402
 
 TOP = os.environ["OCULAR_TOP"]
-MOST_AGE_S = 30  # of a function that has run several times a second for as long
-SHORT_AGE = 0.7  # of a run that is shorter
-MOST_GROWTH = 0.03  # of the memory, from one half to the other
-MOST_KIB = 2048  # or so much
-SHORT_S = 300  # less than that, and what begins weighs more than what goes
-SHORT_KIB = 8192  # on: then only gross errors are found
+# The age of a function's numbers, if it runs several times a second.
+MOST_AGE_S = 30
+# The same as a part of a run that is shorter than that.
+SHORT_AGE = 0.7
+# Growth of the memory from the first half to the second: a part of it, or KiB.
+MOST_GROWTH = 0.03
+MOST_KIB = 2048
+# In a run that is shorter than this the start weighs most: these bounds find gross
+# errors only.
+SHORT_S = 300
+SHORT_KIB = 8192
 SHORT_OVER = 4
-MINUTE_S = 60  # three phases of the program, which idles in a part of each
-OVER = 1.10  # a window's overhead may be over the allowed one by a bit,
-MOST_OVER = 0.10  # and for no more than this part of the time
-MEAN_OVER = 1.05  # of the allowed overhead, measured over the whole
-SETTLE_S = 20  # the warm-up, in which functions go dark for the first time
+# Three phases of the program, each of which is idle in part.
+MINUTE_S = 60
+# A window's overhead over the allowed one, and the part of the time for which it may be
+# more.
+OVER = 1.10
+MOST_OVER = 0.10
+# The overhead of the whole run over the allowed one.
+MEAN_OVER = 1.05
+# The warm-up, in which functions go dark for the first time.
+SETTLE_S = 20
 PATIENCE_S = 60
-LEAST_LOOKS = 5  # for which a short run goes on
+# A short run goes on until there were so many looks.
+LEAST_LOOKS = 5
 
 
 class Soak:

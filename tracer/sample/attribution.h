@@ -23,14 +23,16 @@ struct SampleSink {
 };
 
 struct SampledStack {
-    pid_t tid;          // of the thread that was sampled
-    uint32_t newest_id; // code that was adopted later is not on it,
-    uint64_t ticks;     // of the clock; code freed before is not on it
-    bool cut;           // the stack has more frames than `frames`
-    bool in_c;          // the innermost frame has called a C function
-    bool at_resume;     // the innermost frame has just begun, or been resumed
-    bool waits_to_run;  // off the CPU it would wait for a CPU, as it has the
-                        // interpreter, or for the interpreter
+    pid_t tid; // of the sampled thread
+    // The stack holds no code that was adopted after this id,
+    uint32_t newest_id;
+    // ... and none that was freed before this time of the clock.
+    uint64_t ticks;
+    bool cut;       // There are more frames than `frames` has room for.
+    bool in_c;      // The innermost frame has called a C function.
+    bool at_resume; // The innermost frame has just begun, or been resumed.
+    // If the thread is off the CPU it waits for one, or for the interpreter.
+    bool waits_to_run;
     unsigned depth;
     struct WalkFrame frames[WALK_DEPTH]; // innermost first
 };

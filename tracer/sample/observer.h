@@ -11,13 +11,13 @@ struct Observer {
     struct Sampling *sampling; // borrowed
     struct Walk walk;
     struct WalkCopies copies;
-    size_t next;          // index in the table of the next thread
-    uint64_t found;       // samples by observation, in the newest step
-    bool alone;           // no thread with a timer ran in it, but others did
-    bool refused;         // the newest stack, as all would have been
-    uint64_t readable_ns; // when that was not so
-    counter_t untimed;    // threads that can have no timer
-    counter_t denied;     // 1: nothing can be read, for some seconds
+    size_t next;          // Index in the table of the thread whose turn it is.
+    uint64_t found;       // Samples by observation in the newest step.
+    bool alone;           // In that step only threads without a timer ran.
+    bool refused;         // The newest stack could not be read.
+    uint64_t readable_ns; // Time of the newest stack that could be read.
+    counter_t untimed;    // Threads that can have no timer.
+    counter_t denied;     // 1: no stack could be read for some seconds.
 };
 
 // 0, or -EINVAL for a layout that cannot be.

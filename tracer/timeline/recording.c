@@ -33,22 +33,23 @@
 #define SPARE_BYTES (1u << 20) // memory that is kept between two flushes
 struct Recording {
     _Atomic unsigned references;
-    pthread_mutex_t mutex;   // guards what is left to be written, and places
-    pthread_mutex_t writing; // of who flushes; before the other one
+    pthread_mutex_t mutex;   // Guards `left` and the places.
+    pthread_mutex_t writing; // Held by the thread that flushes; the outer lock.
     int fd;
     struct Opened opened;
-    pid_t owner;              // a forked child leaves its parent's file alone
-    bool read_only;           // it is not ours to write
-    uint64_t plain;           // bytes up to which less has to be left
-    uint64_t end;             // where the next new place is
-    uint64_t most;            // that it may grow to, as of the newest flush
-    struct FilePlaces places; // that were dropped
-    struct Bytes left;        // PendingWrites
-    struct Bytes flushed;     // the same, of who flushes
-    _Atomic size_t waiting;   // bytes of both
-    _Atomic int error;        // of the newest flush: 0 or -errno
+    pid_t owner;    // The process that writes it, and no forked child.
+    bool read_only; // It is read by a converter.
+    // Up to this size the file may use all of the disk but a twentieth.
+    uint64_t plain;
+    uint64_t end;             // Offset of the next new place.
+    uint64_t most;            // Largest size, as of the newest flush.
+    struct FilePlaces places; // Places that were dropped, to be used again.
+    struct Bytes left;        // PendingWrites, not yet taken by a flush.
+    struct Bytes flushed;     // PendingWrites of the flush that goes on.
+    _Atomic size_t waiting;   // Bytes of both.
+    _Atomic int error;        // Of the newest flush: 0 or -errno.
     _Atomic bool ended;
-    char path[PATH_MAX]; // "": it has no name
+    char path[PATH_MAX]; // "": the file has no name.
 };
 
 // If the file system has no files without a name (NFS), it is given one that

@@ -34,15 +34,15 @@ struct Feed {
     double speed;                // of a replay: 1 is as recorded
     bool paused;
     bool ended;
-    char reason[320];        // why it ended
-    char notice[160];        // why there is no snapshot yet, not trusted; or ""
-    double rate_s;           // seconds between snapshots that we asked for
-    double heard_at;         // Feed_now() of the newest message
-    unsigned taken;          // messages since Feed_next last returned 0
-    double taking_since;     // Feed_now() of the first of them
-    bool more;               // Feed_next stopped, though there may be more
-    struct Snapshot *newest; // not yet taken; owned
-    struct FlameTable *stacks; // not yet taken; owned
+    char reason[320];          // Why it ended.
+    char notice[160];          // Why no snapshot came yet, not trusted; or "".
+    double rate_s;             // Seconds between snapshots, as asked for.
+    double heard_at;           // Feed_now() of the newest message.
+    unsigned taken;            // Messages since Feed_next last returned 0.
+    double taking_since;       // Feed_now() of the first of these.
+    bool more;                 // Feed_next stopped before the last message.
+    struct Snapshot *newest;   // Not yet taken; owned.
+    struct FlameTable *stacks; // Not yet taken; owned.
     struct Pending pending;
     struct FeedListing listing;
     struct ExportFile export; // of the export that is under way
