@@ -11,8 +11,8 @@ from test_layout import functions_of, sources
 
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
-LINES = 2500  # of functions in their own files, which small ones have joined
-NAMED = re.compile(r"`(\w+)`")
+LINES = 2200
+NAMED = re.compile(r"`(\w+)`(?:,? \(?`([\w/]+\.[ch])`)?")  # and its file, if that follows
 
 
 def bodies():
@@ -27,9 +27,17 @@ def bodies():
 def road(text, functions):
     """The functions that a reader of `text` reads: those that it names, and what these
     call in their own file. Also the names that look like functions and are none."""
-    names = [name for name in NAMED.findall(text) if re.search(r"[a-z]_[a-z]|^want$", name)]
-    todo = [key for key in functions if key[1] in names]
-    missing = set(names) - {name for _, name in todo}
+    named = {
+        name: path
+        for name, path in NAMED.findall(text)
+        if re.search(r"[a-z]_[a-z]|^want$", name)
+    }
+    todo = [
+        (path, name)
+        for path, name in functions
+        if name in named and path.as_posix().endswith(named[name])
+    ]
+    missing = set(named) - {name for _, name in todo}
     seen = set()
     while todo:
         path, name = key = todo.pop()

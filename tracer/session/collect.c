@@ -116,19 +116,12 @@ void Collect_release(struct Session *session)
     session->engine->traces.overflow = (struct RingOverflow){0};
 }
 
-// After `draining`, for which others wait.
-static void flush(struct Session *session)
-{
-    if (session->timeline)
-        Timeline_flush(session->timeline, false);
-}
-
 void Collect_drain(struct Session *session)
 {
     pthread_mutex_lock(&session->draining);
     drain(session);
     pthread_mutex_unlock(&session->draining);
-    flush(session);
+    Recorder_flush(session);
 }
 
 void Collect_build(struct Session *session)
@@ -141,7 +134,6 @@ void Collect_build(struct Session *session)
     drain(session);
     snapshot = Builder_snapshot(session);
     pthread_mutex_unlock(&session->draining);
-    flush(session);
     session->collected_s = Now_s(CLOCK_MONOTONIC);
     if (!snapshot) // memory is out: the one before stays
         return;
@@ -198,10 +190,12 @@ static void turn(void *context, bool wanted)
     }
     if (session->config.each_turn)
         session->config.each_turn(session);
-    if (wanted)
+    if (wanted) {
         Collect_build(session);
-    else
+        Recorder_flush(session); // no viewer waits for the disk
+    } else {
         rest(session);
+    }
     ListingWishes_serve(&session->details);
     Clock_refine(&session->engine->clock);
 }

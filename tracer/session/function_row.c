@@ -128,22 +128,22 @@ static void begin_rate(struct Code *code, const struct Moment *at)
 // span is longer by half to once its length: after a slice not all at once.
 static uint64_t spans_until(const struct Code *code)
 {
-    uint64_t ticks = code->row.spans_ticks;
-    uint64_t open = Counter_get(&code->spans.open_ticks);
+    uint64_t length =
+        code->row.spans_ticks - Counter_get(&code->spans.open_ticks);
 
-    return ticks + (ticks - open) / 64 * (32 + code->hot.id % 32);
+    return code->row.spans_ticks + length / 64 * (32 + code->hot.id % 32);
 }
 
 static uint64_t spans_ticks(struct Code *code, const struct Moment *at)
 {
     struct CodeRow *row = &code->row;
-    uint64_t open = Counter_get(&code->spans.open_ticks);
-    uint64_t calls = Code_calls(code);
+    uint32_t open = (uint32_t)Counter_get(&code->spans.open_ticks);
+    uint32_t calls = (uint32_t)Code_calls(code);
 
-    if (!open || (uint32_t)open != row->spans_open ||
-        (uint32_t)calls != row->spans_calls || at->ticks >= spans_until(code)) {
-        row->spans_open = (uint32_t)open;
-        row->spans_calls = (uint32_t)calls;
+    if (!open || open != row->spans_open || calls != row->spans_calls ||
+        at->ticks >= spans_until(code)) {
+        row->spans_open = open;
+        row->spans_calls = calls;
         row->spans_ticks = at->ticks;
     }
     return row->spans_ticks;

@@ -202,6 +202,7 @@ void Session_finish(struct Session *session)
     session->counters.last = true;
     session->roll.all = true;
     Collect_build(session);
+    Recorder_flush(session);
     pthread_mutex_lock(&session->engine->ending);
     if (session->server)
         stop_server(session);

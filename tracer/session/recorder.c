@@ -85,6 +85,12 @@ void Recorder_turn(struct Session *session)
     NameQuery_release(&query);
 }
 
+void Recorder_flush(struct Session *session)
+{
+    if (session->timeline)
+        Timeline_flush(session->timeline, false);
+}
+
 int Recorder_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes)
 {
     int error;

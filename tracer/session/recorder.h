@@ -15,6 +15,9 @@ void Recorder_start(struct Session *session);
 unsigned Recorder_pause_ms(struct Session *session);
 // Writes what the file has not yet. Any thread that drains, under `draining`.
 void Recorder_turn(struct Session *session);
+// Has the file written what turns have left, unless another thread writes. Not
+// under `draining`, for which others wait.
+void Recorder_flush(struct Session *session);
 // Keeps the file, whole, as the output, or by the name that it has if something
 // has that one's; `path` says which. 0 or -errno. After Session_finish.
 int Recorder_keep(struct Session *session, char path[PATH_MAX],

@@ -33,8 +33,7 @@ enum EventKind {
     EVENT_SPAN_END,   // the same
     EVENT_TASK,       // the same, of the hook: the call that was entered just
                       // now is a step of that task
-    // In the track of our own threads: the collector's observations, of
-    // aside.h,
+    // In the track of our own threads: the collector's observations,
     EVENT_COUNTER,
     EVENT_CHANGE,
     EVENT_REARMED, // the function's hooks are in again; how long they were not
