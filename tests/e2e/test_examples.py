@@ -14,13 +14,14 @@ DOCUMENTS = (
     "README.md docs/usage.md docs/troubleshooting.md docs/metrics.md docs/security.md"
 )
 
-# The reader's program: it takes some tenths of a second, and has work to trace.
+# The reader's program: it has work to trace, and takes some tenths of a second of CPU
+# time, however busy the machine is: samples come by CPU time.
 SCRIPT = """
 import time
 def work(n=100):
     return sum(range(n))
-end = time.monotonic() + 0.3
-while time.monotonic() < end:
+end = time.process_time() + 0.3
+while time.process_time() < end:
     work()
 """
 SERVES = """
