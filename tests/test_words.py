@@ -75,7 +75,7 @@ REPLACED = (
     ("check, measure", "tracer/", r"_doubt\b|Preemption_take\b"),
     ("fast path", "tracer/hook/", r"\bplain\b"),
     ("unaccounted", "", r"\buntold\b"),
-    ("update costs", "", r"Rearming_price"),
+    ("update costs", "", r"RearmExecutor_price"),
     ("choose name", "", r"Export_free_name"),
     ("re-arm window", "tracer/code/|python/service/|docs/", r"\b[Vv]isits?\b"),
     ("uncontended, skipped", "tracer/hook/|python/hooks/", r"\bcalm\b|\bspared\b"),

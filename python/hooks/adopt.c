@@ -154,7 +154,7 @@ static int arm_again(struct State *state, PyCodeObject *code, bool jumps)
 }
 
 // Within a budget two thirds of a service's events would be jumps and branches,
-// which few people look at: they are armed on request (rearming.c).
+// which few people look at: they are armed on request (rearm_executor.c).
 static bool arms_jumps(const struct State *state)
 {
     return isnan(atomic_load_explicit(&state->engine.session->budget,

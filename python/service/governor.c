@@ -10,7 +10,7 @@
 #include "python/service/missed_signals.h"
 #include "python/service/operand_writer.h"
 #include "python/service/poll.h"
-#include "python/service/rearming.h"
+#include "python/service/rearm_executor.h"
 #include "python/service/strict.h"
 #include "python/service/worker_state.h"
 #include "tracer/base/rcu.h"
@@ -39,7 +39,7 @@ struct Governor {
     struct Control control; // the thread's, as are all below
     struct OperandWriter operands;
     struct Hottest hottest; // as ranked last
-    struct Rearming rearming;
+    struct RearmExecutor executor;
     struct Holds holds;
     struct MissedSignals missed;
     struct PreemptionRate preemption;
@@ -80,7 +80,7 @@ static bool rank(struct Governor *governor, double now_s)
     }
     Hottest_rank(&governor->hottest, engine->registry,
                  Clock_read(&engine->clock), known);
-    wanted = Rearming_decide(&governor->rearming, now_s, true);
+    wanted = RearmExecutor_decide(&governor->executor, now_s, true);
     Control_ranked(&governor->control, now_s,
                    (double)(Worker_cpu_ns(worker) - begin_ns) * 1e-9);
     return wanted;
@@ -111,7 +111,7 @@ static void note_budget(struct Governor *governor)
     atomic_store_explicit(&governor->state->engine.registry->hits,
                           Session_second_hits(session), memory_order_relaxed);
     if (held)
-        Rearming_begin(&governor->rearming, Now_s(CLOCK_MONOTONIC));
+        RearmExecutor_begin(&governor->executor, Now_s(CLOCK_MONOTONIC));
 }
 
 static void update_costs(struct Governor *governor)
@@ -121,7 +121,7 @@ static void update_costs(struct Governor *governor)
     int64_t call = cost[HOOK_ENTER] + cost[HOOK_LEAVE] +
                    2 * Counting_hit_ticks(&engine->counting);
 
-    governor->rearming.call_s =
+    governor->executor.call_s =
         (double)call * ACCOUNT_COLD / Clock_hz(&engine->clock);
 }
 
@@ -133,7 +133,7 @@ static bool hold(struct Governor *governor, bool full)
     const struct Control *control = &governor->control;
     uint64_t deadline =
         Clock_read(&state->engine.clock) +
-        (uint64_t)(Rearming_hold_s(&governor->rearming, HOLD_S) *
+        (uint64_t)(RearmExecutor_hold_s(&governor->executor, HOLD_S) *
                    Clock_hz(&state->engine.clock));
     bool more, words;
 
@@ -148,9 +148,10 @@ static bool hold(struct Governor *governor, bool full)
         Adopt_running_put_off(state);
         governor->service->poll.hottest = governor->hottest;
     }
-    Rearming_requests(&governor->rearming, deadline);
+    RearmExecutor_requests(&governor->executor, deadline);
     words = OperandWriter_write(&governor->operands, &state->engine, deadline);
-    more = Rearming_step(&governor->rearming, Now_s(CLOCK_MONOTONIC), deadline);
+    more = RearmExecutor_step(&governor->executor, Now_s(CLOCK_MONOTONIC),
+                              deadline);
     more |= state->slice_next != NULL;
     more |= Poll_slice(&governor->service->poll, state, full, deadline) &&
             Control_may_hurry(control);
@@ -199,7 +200,7 @@ static struct ControlDecision decide(struct Governor *governor, double now_s,
     };
     bool opens =
         Control_needs_account(&governor->control, now_s, reading.newest_code) ||
-        Rearming_counts(&governor->rearming);
+        RearmExecutor_counts(&governor->executor);
     struct ControlDecision decision;
 
     if (opens) {
@@ -252,9 +253,9 @@ static double wake_up(struct Governor *governor, bool woken)
     bool more = false;
 
     MissedSignals_look(&governor->missed, now_s);
-    decision.attend |= decision.rank
-                           ? rank(governor, now_s)
-                           : Rearming_decide(&governor->rearming, now_s, false);
+    decision.attend |=
+        decision.rank ? rank(governor, now_s)
+                      : RearmExecutor_decide(&governor->executor, now_s, false);
     // Without the interpreter's lock: the kernel adds up all threads for it.
     if (decision.full)
         governor->preempted =
@@ -263,7 +264,7 @@ static double wake_up(struct Governor *governor, bool woken)
         more = attend(governor, decision.full);
     now_s = Now_s(CLOCK_MONOTONIC);
     return fmin(Control_pause(&governor->control, now_s, more),
-                Rearming_pause(&governor->rearming, now_s));
+                RearmExecutor_pause(&governor->executor, now_s));
 }
 
 static void run(void *context)
@@ -323,11 +324,11 @@ int Governor_start(struct Service *service)
     }
     governor->service = service;
     governor->state = service->state;
-    governor->rearming.state = service->state;
-    governor->rearming.control = &governor->control;
+    governor->executor.state = service->state;
+    governor->executor.control = &governor->control;
     governor->interpreter = PyInterpreterState_Get();
     Control_init(&governor->control);
-    governor->rearming.hottest = &governor->hottest;
+    governor->executor.hottest = &governor->hottest;
     MissedSignals_init(&governor->missed);
     update_costs(governor);
     pthread_mutex_init(&governor->mutex, NULL);
@@ -338,8 +339,7 @@ int Governor_start(struct Service *service)
     service->governor = governor;
     error = Governor_resume(service);
     if (error == 0) {
-        ListingWishes_set_wake(&engine->session->details, wake_for_viewer,
-                               governor);
+        Waker_set(&engine->session->governor_waker, wake_for_viewer, governor);
         return 0;
     }
     service->governor = NULL;
@@ -375,13 +375,12 @@ void Governor_stop(struct Service *service)
 
     if (!governor)
         return;
-    ListingWishes_set_wake(&service->state->engine.session->details, NULL,
-                           NULL);
+    Waker_set(&service->state->engine.session->governor_waker, NULL, NULL);
     end_thread(governor);
     service->governor = NULL;
     pthread_mutex_destroy(&governor->mutex);
     pthread_cond_destroy(&governor->wake);
-    Rearming_release(&governor->rearming);
+    RearmExecutor_release(&governor->executor);
     OperandWriter_release(&governor->operands);
     Heap_free(governor);
 }
@@ -389,7 +388,7 @@ void Governor_stop(struct Service *service)
 void Governor_abandon(struct Service *service)
 {
     if (service->governor) {
-        Rearming_release(&service->governor->rearming);
+        RearmExecutor_release(&service->governor->executor);
         OperandWriter_release(&service->governor->operands);
     }
     // CPython frees the thread states of the other threads after fork.

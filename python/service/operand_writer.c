@@ -12,7 +12,7 @@ bool OperandWriter_write(struct OperandWriter *writer, struct Engine *engine,
     uint32_t id;
 
     while (writer->operands ||
-           (id = ListingWishes_next_text(&session->details))) {
+           (id = ListingWishes_next_text(&session->wishes))) {
         struct Code *code;
         int done = -ENOENT;
 
@@ -28,7 +28,7 @@ bool OperandWriter_write(struct OperandWriter *writer, struct Engine *engine,
         if (done == 0)
             return true;
         if (done > 0)
-            ListingWishes_deliver(&session->details, writer->operands);
+            ListingWishes_deliver(&session->wishes, writer->operands);
         else
             OperandText_free(writer->operands);
         writer->operands = NULL;

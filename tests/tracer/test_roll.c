@@ -124,7 +124,7 @@ static void rearm(struct Fixture *f, struct Code *code)
     Spans_open(code, f->at.ticks);
 }
 
-// A slice begins or ends for it, as in rearming.c.
+// A slice begins or ends for it, as in rearm_executor.c.
 static void slice_one(struct Fixture *f, struct Code *code)
 {
     bool open = Counter_get(&code->spans.open_ticks), stays = below(2);

@@ -303,11 +303,11 @@ static void test_rearm_requests(void **state)
     atomic_int woken = 0;
 
     start_usual(f);
-    ListingWishes_set_wake(&f->session->details, note_wake, &woken);
+    Waker_set(&f->session->governor_waker, note_wake, &woken);
     client = join(f);
     expect_done(client, ask(client, MESSAGE_REARM, code->hot.id, NULL));
     assert_int_equal(woken, 1); // the governor need not come by
-    assert_int_equal(Rearm_pop(&f->session->rearm, &request), 1);
+    assert_int_equal(RearmQueue_pop(&f->session->rearm, &request), 1);
     assert_int_equal(request.id, code->hot.id);
     expect_error(client, ask(client, MESSAGE_REARM, code->hot.id + 1, NULL),
                  ENOENT);
@@ -315,12 +315,12 @@ static void test_rearm_requests(void **state)
         client,
         ask(client, MESSAGE_REARM, (UINT64_C(1) << 32) + code->hot.id, NULL),
         ENOENT);
-    assert_int_equal(Rearm_pop(&f->session->rearm, &request), 0);
+    assert_int_equal(RearmQueue_pop(&f->session->rearm, &request), 0);
     expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
-    assert_int_equal(Rearm_pop(&f->session->rearm, &request), 1);
+    assert_int_equal(RearmQueue_pop(&f->session->rearm, &request), 1);
     assert_int_equal(request.id, 0);
     assert_int_equal(woken, 2);
-    ListingWishes_set_wake(&f->session->details, NULL, NULL);
+    Waker_set(&f->session->governor_waker, NULL, NULL);
     Client_close(client);
     halt(f);
 }

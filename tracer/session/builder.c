@@ -122,8 +122,7 @@ static uint64_t memory_of(struct Session *session,
            totals->bytes +
            (session->timeline ? Timeline_bytes(session->timeline) : 0) +
            (session->engine->rearmed ? RING_EVENTS * sizeof(struct Event) : 0) +
-           sizeof session->transitions +
-           ListingWishes_bytes(&session->details) +
+           sizeof session->transitions + ListingWishes_bytes(&session->wishes) +
            Transitions_bytes(&session->transitions) + Snapshot_bytes(snapshot) +
            Publish_bytes(&session->publish) + RowLog_bytes(&session->rows) +
            session->roll.room *

@@ -158,7 +158,7 @@ static bool is_between(struct Session *session)
     double now = Now_s(CLOCK_MONOTONIC);
 
     if (session->recording && now - session->looked_s < LOOK_S &&
-        ListingWishes_pause_ms(&session->details, 1))
+        ListingWishes_pause_ms(&session->wishes, 1))
         return true;
     session->looked_s = now;
     return false;
@@ -196,7 +196,7 @@ static void turn(void *context, bool wanted)
     } else {
         rest(session);
     }
-    ListingWishes_serve(&session->details);
+    ListingWishes_serve(&session->wishes);
     Clock_refine(&session->engine->clock);
 }
 
@@ -210,7 +210,7 @@ static unsigned pause_ms(void *context, unsigned most)
         !(session->idle_turns >= IDLE_TURNS &&
           HitRing_sleep(&session->engine->counting.ring, session->followed)))
         most = pause;
-    return ListingWishes_pause_ms(&session->details, most);
+    return ListingWishes_pause_ms(&session->wishes, most);
 }
 
 void Collect_init(struct Session *session)

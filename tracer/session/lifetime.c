@@ -150,7 +150,8 @@ int Session_start(struct Session **result, struct Engine *engine,
     Exports_init(session);
     Collect_init(session);
     Costs_init(session);
-    Rearm_init(&session->rearm);
+    RearmQueue_init(&session->rearm);
+    Waker_init(&session->governor_waker);
     Listings_init(session);
     session->start_ticks = Clock_read(&engine->clock);
     Transitions_init(&session->transitions, &engine->opcodes, &engine->clock,
@@ -193,7 +194,7 @@ void Session_finish(struct Session *session)
     // Before the server: a background export answers through it.
     Export_close(&session->export);
     Collector_stop(&session->collector);
-    ListingWishes_close(&session->details);
+    ListingWishes_close(&session->wishes);
     Clock_refine(&session->engine->clock);
     if (session->sampler) {
         Sampler_pause(session->sampler);
@@ -230,8 +231,9 @@ void Session_free(struct Session *session)
     session->engine->rearmed = NULL;
     FlameTable_free(session->stacks);
     Retired_release(&session->retired);
-    Rearm_release(&session->rearm);
-    ListingWishes_release(&session->details);
+    RearmQueue_release(&session->rearm);
+    ListingWishes_release(&session->wishes);
+    Waker_release(&session->governor_waker);
     Account_release(&session->account);
     Transitions_release(&session->transitions);
     Heap_free(session);

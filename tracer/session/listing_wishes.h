@@ -8,6 +8,7 @@
 #define OCULAR_TRACER_SESSION_LISTING_WISHES_H
 
 #include "ipc/wire.h"
+#include "tracer/base/waker.h"
 #include "tracer/session/operand_text.h"
 
 #include <pthread.h>
@@ -44,6 +45,7 @@ struct ListingWishesSource {
                    const struct Message *message);
     bool (*is_overdrawn)(void *context); // the budget
     void (*wake)(void *context);         // the collector
+    struct Waker *governor;              // is to read operand text
 };
 
 struct ListingWishes {
@@ -52,48 +54,39 @@ struct ListingWishes {
     bool closed;
     uint64_t quiet_ns; // until then the collector is not woken: it looks then
     unsigned wish_count;
-    struct ListingWish wishes[LISTING_WISHES]; // oldest first
+    struct ListingWish queue[LISTING_WISHES]; // oldest first
     unsigned wanted_count;
     uint32_t wanted[LISTING_ENTRIES]; // whose text the governor is to deliver
     struct OperandText *ready;        // delivered
-    void (*wake)(void *context);      // tells the governor; NULL: there is none
-    void *wake_context;
     struct ListingEntry entries[LISTING_ENTRIES];
     uint64_t next_ns; // when the next listing may be made
 };
 
-void ListingWishes_init(struct ListingWishes *details,
+void ListingWishes_init(struct ListingWishes *wishes,
                         const struct ListingWishesSource *source);
-void ListingWishes_release(struct ListingWishes *details);
-// Sets the callback for wanted operand text; it must not block. NULL: none.
-void ListingWishes_set_wake(struct ListingWishes *details,
-                            void (*wake)(void *context), void *context);
-
-// Calls the same callback, the governor's, when functions are to be armed
-// again. Any thread.
-void ListingWishes_wake(struct ListingWishes *details);
+void ListingWishes_release(struct ListingWishes *wishes);
 
 // A viewer wants a function's listing; its earlier request, if not answered, is
 // forgotten. Wakes the collector, not too often. 0, -ESHUTDOWN, -EBUSY. The
 // server's thread.
-int ListingWishes_ask(struct ListingWishes *details, uint64_t viewer,
+int ListingWishes_ask(struct ListingWishes *wishes, uint64_t viewer,
                       uint32_t request, uint32_t id);
 
 // The governor: the next function whose operand text is wanted, 0 = none;
 // and the text, which is the callee's from then on.
-uint32_t ListingWishes_next_text(struct ListingWishes *details);
-void ListingWishes_deliver(struct ListingWishes *details,
+uint32_t ListingWishes_next_text(struct ListingWishes *wishes);
+void ListingWishes_deliver(struct ListingWishes *wishes,
                            struct OperandText *text);
 
 // The collector: makes the listings that are due, and answers. Not in a read
 // section.
-void ListingWishes_serve(struct ListingWishes *details);
+void ListingWishes_serve(struct ListingWishes *wishes);
 // Milliseconds until ListingWishes_serve has something to do, `most` if that is
 // less.
-unsigned ListingWishes_pause_ms(struct ListingWishes *details, unsigned most);
+unsigned ListingWishes_pause_ms(struct ListingWishes *wishes, unsigned most);
 // Bytes held, for memory accounts.
-size_t ListingWishes_bytes(struct ListingWishes *details);
+size_t ListingWishes_bytes(struct ListingWishes *wishes);
 // Everybody who still waits is refused, as is who asks later.
-void ListingWishes_close(struct ListingWishes *details);
+void ListingWishes_close(struct ListingWishes *wishes);
 
 #endif

@@ -89,8 +89,10 @@ void Listings_init(struct Session *session)
                                                .make = make,
                                                .answer = Session_answer,
                                                .is_overdrawn = is_overdrawn,
-                                               .wake = wake};
+                                               .wake = wake,
+                                               .governor =
+                                                   &session->governor_waker};
 
     session->process_start_s = process_start();
-    ListingWishes_init(&session->details, &source);
+    ListingWishes_init(&session->wishes, &source);
 }

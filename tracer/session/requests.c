@@ -138,8 +138,8 @@ static void rearm(struct Session *session, uint64_t viewer,
                "there is no such function, or not any more");
         return;
     }
-    Rearm_push(&session->rearm, message->number, false);
-    ListingWishes_wake(&session->details);
+    RearmQueue_push(&session->rearm, message->number, false);
+    Waker_wake(&session->governor_waker);
     accept_request(session, viewer, message);
 }
 
@@ -157,8 +157,8 @@ static void detail(struct Session *session, uint64_t viewer,
                    : "there is no function with that id");
         return;
     }
-    Rearm_push(&session->rearm, message->number, true);
-    error = ListingWishes_ask(&session->details, viewer, message->request,
+    RearmQueue_push(&session->rearm, message->number, true);
+    error = ListingWishes_ask(&session->wishes, viewer, message->request,
                               (uint32_t)message->number);
     if (error == -ESHUTDOWN)
         refuse(session, viewer, message, ESHUTDOWN, "tracing is ending");

@@ -7,7 +7,7 @@
 
 #include "ipc/server.h"
 #include "tracer/budget/account.h"
-#include "tracer/budget/rearm.h"
+#include "tracer/budget/rearm_queue.h"
 #include "tracer/code/retired.h"
 #include "tracer/code/transitions.h"
 #include "tracer/session/collector.h"
@@ -83,14 +83,15 @@ struct Session {
     struct Roll roll;       // who may have a row,
     struct RowLog rows;     // ... and the rows; all three under `draining`
     struct Worker governor; // python/'s; here, so that its time is known
-    counter_t forks_ns;     // CPU time of the program's threads, which end ours
-                            // before a fork and start them after it
-    _Atomic double budget;  // share of CPU time, as set last; NaN = none
+    struct Waker governor_waker;
+    counter_t forks_ns;    // CPU time of the program's threads, which end ours
+                           // before a fork and start them after it
+    _Atomic double budget; // share of CPU time, as set last; NaN = none
     struct Account account;
-    _Atomic bool arm_new; // code that is adopted now is armed at once; the
-                          // governor's
-    struct Rearm rearm;   // for the governor
-    struct ListingWishes details;
+    _Atomic bool arm_new;    // code that is adopted now is armed at once; the
+                             // governor's
+    struct RearmQueue rearm; // for the governor
+    struct ListingWishes wishes;
     double process_start_s; // Unix time; NaN: not known
     struct Transitions transitions;
 };

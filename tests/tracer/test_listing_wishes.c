@@ -59,6 +59,7 @@ static int set_up(void **state)
     Costs_init(&f->session);
     Transitions_init(&f->session.transitions, &f->engine.opcodes,
                      &f->engine.clock, 0);
+    Waker_init(&f->session.governor_waker);
     Listings_init(&f->session);
     f->one = add_code(&f->engine, "one", 500);
     f->two = add_code(&f->engine, "two", 500);
@@ -72,7 +73,7 @@ static int tear_down(void **state)
     struct Fixture *f = *state;
 
     wall_ns = 0;
-    ListingWishes_release(&f->session.details);
+    ListingWishes_release(&f->session.wishes);
     Transitions_release(&f->session.transitions);
     Engine_release(&f->engine);
     free(f);
@@ -97,142 +98,141 @@ static int wake_ups(struct Fixture *f)
 static void test_one_wish_a_viewer(void **state)
 {
     struct Fixture *f = *state;
-    struct ListingWishes *details = &f->session.details;
+    struct ListingWishes *wishes = &f->session.wishes;
 
-    assert_int_equal(ListingWishes_ask(details, 1, 10, f->one->hot.id), 0);
+    assert_int_equal(ListingWishes_ask(wishes, 1, 10, f->one->hot.id), 0);
     assert_int_equal(wake_ups(f), 1);
-    assert_int_equal(details->wish_count, 1);
-    assert_int_equal(ListingWishes_ask(details, 1, 11, f->one->hot.id), 0);
+    assert_int_equal(wishes->wish_count, 1);
+    assert_int_equal(ListingWishes_ask(wishes, 1, 11, f->one->hot.id), 0);
     assert_int_equal(wake_ups(f), 0);
-    assert_int_equal(details->wish_count, 1); // the newer request counts
-    assert_int_equal(details->wishes[0].request, 11);
-    ListingWishes_ask(details, 1, 12, f->two->hot.id);
-    assert_int_equal(details->wish_count, 1); // another function
-    assert_int_equal(details->wishes[0].id, f->two->hot.id);
-    ListingWishes_ask(details, 2, 1, f->two->hot.id);
-    assert_int_equal(details->wish_count, 2);
+    assert_int_equal(wishes->wish_count, 1); // the newer request counts
+    assert_int_equal(wishes->queue[0].request, 11);
+    ListingWishes_ask(wishes, 1, 12, f->two->hot.id);
+    assert_int_equal(wishes->wish_count, 1); // another function
+    assert_int_equal(wishes->queue[0].id, f->two->hot.id);
+    ListingWishes_ask(wishes, 2, 1, f->two->hot.id);
+    assert_int_equal(wishes->wish_count, 2);
 }
 
 static void test_the_collector_is_not_woken_too_often(void **state)
 {
     struct Fixture *f = *state;
-    struct ListingWishes *details = &f->session.details;
+    struct ListingWishes *wishes = &f->session.wishes;
     for (uint32_t i = 0; i < 99999; i++) { // one function, then another
-        ListingWishes_ask(details, 1, i,
+        ListingWishes_ask(wishes, 1, i,
                           i % 2 ? f->one->hot.id : f->two->hot.id);
         wall_ns += 1000;
     }
     assert_int_equal(wake_ups(f), 5); // in 100 ms
     // What it was not woken for it finds by itself.
-    assert_true(ListingWishes_pause_ms(details, 1000) <= 21);
+    assert_true(ListingWishes_pause_ms(wishes, 1000) <= 21);
 }
 
 static void test_no_more_than_there_is_room_for(void **state)
 {
     struct Fixture *f = *state;
-    struct ListingWishes *details = &f->session.details;
+    struct ListingWishes *wishes = &f->session.wishes;
 
     for (unsigned i = 0; i < LISTING_WISHES; i++)
-        assert_true(ListingWishes_ask(details, i, 1, f->one->hot.id) == 0);
-    assert_int_equal(ListingWishes_ask(details, 999, 1, f->one->hot.id),
-                     -EBUSY);
-    assert_true(ListingWishes_ask(details, 3, 2, f->two->hot.id) == 0);
-    for (int i = 0; i < 5000 && details->wish_count; i++) {
-        ListingWishes_serve(&f->session.details);
+        assert_true(ListingWishes_ask(wishes, i, 1, f->one->hot.id) == 0);
+    assert_int_equal(ListingWishes_ask(wishes, 999, 1, f->one->hot.id), -EBUSY);
+    assert_true(ListingWishes_ask(wishes, 3, 2, f->two->hot.id) == 0);
+    for (int i = 0; i < 5000 && wishes->wish_count; i++) {
+        ListingWishes_serve(&f->session.wishes);
         sleep_ms(1);
     }
-    assert_int_equal(details->wish_count, 0);
+    assert_int_equal(wishes->wish_count, 0);
 }
 
 static void test_a_function_is_listed_five_times_a_second(void **state)
 {
     struct Fixture *f = *state;
-    struct ListingWishes *details = &f->session.details;
+    struct ListingWishes *wishes = &f->session.wishes;
 
-    ListingWishes_ask(details, 1, 1, f->one->hot.id);
-    assert_int_equal(ListingWishes_pause_ms(details, 1000), 0);
-    ListingWishes_serve(&f->session.details);
-    assert_int_equal(details->wish_count, 0);
-    ListingWishes_ask(details, 1, 2, f->one->hot.id);
-    ListingWishes_serve(&f->session.details);
-    assert_int_equal(details->wish_count, 1); // not yet
-    assert_between(ListingWishes_pause_ms(details, 1000), 1, 201);
-    ListingWishes_ask(details, 2, 1,
+    ListingWishes_ask(wishes, 1, 1, f->one->hot.id);
+    assert_int_equal(ListingWishes_pause_ms(wishes, 1000), 0);
+    ListingWishes_serve(&f->session.wishes);
+    assert_int_equal(wishes->wish_count, 0);
+    ListingWishes_ask(wishes, 1, 2, f->one->hot.id);
+    ListingWishes_serve(&f->session.wishes);
+    assert_int_equal(wishes->wish_count, 1); // not yet
+    assert_between(ListingWishes_pause_ms(wishes, 1000), 1, 201);
+    ListingWishes_ask(wishes, 2, 1,
                       f->two->hot.id); // another one need not wait so long
     sleep_ms(150);
-    ListingWishes_serve(&f->session.details);
-    assert_int_equal(details->wish_count, 1);
-    assert_int_equal(details->wishes[0].id, f->one->hot.id);
+    ListingWishes_serve(&f->session.wishes);
+    assert_int_equal(wishes->wish_count, 1);
+    assert_int_equal(wishes->queue[0].id, f->one->hot.id);
     sleep_ms(49);
-    ListingWishes_serve(&f->session.details);
-    assert_int_equal(details->wish_count, 1);
+    ListingWishes_serve(&f->session.wishes);
+    assert_int_equal(wishes->wish_count, 1);
     sleep_ms(1);
-    ListingWishes_serve(&f->session.details);
-    assert_int_equal(details->wish_count, 0);
-    assert_true(ListingWishes_pause_ms(details, 1000) > 900);
+    ListingWishes_serve(&f->session.wishes);
+    assert_int_equal(wishes->wish_count, 0);
+    assert_true(ListingWishes_pause_ms(wishes, 1000) > 900);
 }
 
 static void test_words_are_waited_for_but_not_for_ever(void **state)
 {
     struct Fixture *f = *state;
-    struct ListingWishes *details = &f->session.details;
+    struct ListingWishes *wishes = &f->session.wishes;
     struct OperandText *words;
 
-    ListingWishes_set_wake(details, note_wake, f);
-    assert_int_equal(ListingWishes_next_text(details), 0);
-    ListingWishes_ask(details, 1, 1, f->one->hot.id);
-    ListingWishes_ask(details, 2, 1, f->two->hot.id);
-    ListingWishes_serve(&f->session.details);
-    assert_int_equal(details->wish_count, 2);
+    Waker_set(&f->session.governor_waker, note_wake, f);
+    assert_int_equal(ListingWishes_next_text(wishes), 0);
+    ListingWishes_ask(wishes, 1, 1, f->one->hot.id);
+    ListingWishes_ask(wishes, 2, 1, f->two->hot.id);
+    ListingWishes_serve(&f->session.wishes);
+    assert_int_equal(wishes->wish_count, 2);
     assert_int_equal(f->woken, 2);
     words = OperandText_new(f->one->hot.id);
     OperandText_add(words, TEXT_LOCALS, "n");
-    while (ListingWishes_next_text(details))
+    while (ListingWishes_next_text(wishes))
         ;
-    assert_int_equal(ListingWishes_bytes(details), 0);
-    ListingWishes_deliver(&f->session.details, words);
-    ListingWishes_deliver(&f->session.details,
+    assert_int_equal(ListingWishes_bytes(wishes), 0);
+    ListingWishes_deliver(&f->session.wishes, words);
+    ListingWishes_deliver(&f->session.wishes,
                           OperandText_new(4711)); // nobody's
-    ListingWishes_serve(&f->session.details);
-    assert_int_equal(details->wish_count, 1); // the other one waits on
-    assert_true(ListingWishes_bytes(details) > 0);
-    for (int i = 0; i < 150 && details->wish_count; i++) {
-        ListingWishes_serve(&f->session.details);
+    ListingWishes_serve(&f->session.wishes);
+    assert_int_equal(wishes->wish_count, 1); // the other one waits on
+    assert_true(ListingWishes_bytes(wishes) > 0);
+    for (int i = 0; i < 150 && wishes->wish_count; i++) {
+        ListingWishes_serve(&f->session.wishes);
         sleep_ms(20);
     }
-    assert_int_equal(details->wish_count, 0); // without its words
-    assert_int_equal(f->woken, 2);            // which were asked for once
-    // Where the governor ends nobody is asked any more.
-    ListingWishes_set_wake(details, NULL, NULL);
-    ListingWishes_ask(details, 1, 1, add_code(&f->engine, "three", 0)->hot.id);
-    for (int i = 0; i < 150 && details->wish_count; i++) {
-        ListingWishes_serve(&f->session.details);
+    assert_int_equal(wishes->wish_count, 0); // without its words
+    assert_int_equal(f->woken, 2);           // which were asked for once
+    // If the governor ends nobody is asked any more.
+    Waker_set(&f->session.governor_waker, NULL, NULL);
+    ListingWishes_ask(wishes, 1, 1, add_code(&f->engine, "three", 0)->hot.id);
+    for (int i = 0; i < 150 && wishes->wish_count; i++) {
+        ListingWishes_serve(&f->session.wishes);
         sleep_ms(20);
     }
-    assert_int_equal(details->wish_count, 0);
+    assert_int_equal(wishes->wish_count, 0);
 }
 
 static void test_a_function_that_is_gone_is_answered(void **state)
 {
     struct Fixture *f = *state;
-    struct ListingWishes *details = &f->session.details;
+    struct ListingWishes *wishes = &f->session.wishes;
 
-    ListingWishes_ask(details, 1, 1, 4711);
-    ListingWishes_serve(&f->session.details);
-    assert_int_equal(details->wish_count, 0);
+    ListingWishes_ask(wishes, 1, 1, 4711);
+    ListingWishes_serve(&f->session.wishes);
+    assert_int_equal(wishes->wish_count, 0);
 }
 
 static void test_the_end(void **state)
 {
     struct Fixture *f = *state;
-    struct ListingWishes *details = &f->session.details;
+    struct ListingWishes *wishes = &f->session.wishes;
 
-    ListingWishes_ask(details, 1, 1, f->one->hot.id);
-    ListingWishes_close(&f->session.details);
-    assert_int_equal(details->wish_count, 0);
-    assert_int_equal(ListingWishes_ask(details, 1, 2, f->one->hot.id),
+    ListingWishes_ask(wishes, 1, 1, f->one->hot.id);
+    ListingWishes_close(&f->session.wishes);
+    assert_int_equal(wishes->wish_count, 0);
+    assert_int_equal(ListingWishes_ask(wishes, 1, 2, f->one->hot.id),
                      -ESHUTDOWN);
-    assert_between(ListingWishes_pause_ms(details, 77), 1,
+    assert_between(ListingWishes_pause_ms(wishes, 77), 1,
                    21); // looks once more
 }
 

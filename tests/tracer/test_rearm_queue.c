@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/budget/rearm: requests on their way, too many of them, and two
 // threads.
-#include "tracer/budget/rearm.h"
+#include "tracer/budget/rearm_queue.h"
 
 #include <sched.h>
 #include <setjmp.h>
@@ -10,106 +10,106 @@
 
 #include <cmocka.h>
 
-static void expect(struct Rearm *rearm, uint32_t expected)
+static void expect(struct RearmQueue *rearm, uint32_t expected)
 {
     struct RearmRequest request = {.id = UINT32_MAX};
 
-    assert_int_equal(Rearm_pop(rearm, &request), 1);
+    assert_int_equal(RearmQueue_pop(rearm, &request), 1);
     assert_int_equal(request.id, expected);
 }
 
-static void expect_none(struct Rearm *rearm)
+static void expect_none(struct RearmQueue *rearm)
 {
     struct RearmRequest request = {.id = 4711};
 
-    assert_int_equal(Rearm_pop(rearm, &request), 0);
+    assert_int_equal(RearmQueue_pop(rearm, &request), 0);
     assert_int_equal(request.id, 4711);
 }
 
 static void test_each_is_taken_once(void **state)
 {
-    struct Rearm rearm;
+    struct RearmQueue rearm;
     struct RearmRequest request;
     unsigned seen = 0;
 
     (void)state;
-    Rearm_init(&rearm);
+    RearmQueue_init(&rearm);
     expect_none(&rearm);
-    Rearm_push(&rearm, 1, false);
-    Rearm_push(&rearm, 2, false);
-    Rearm_push(&rearm, 4, false);
-    while (Rearm_pop(&rearm, &request))
+    RearmQueue_push(&rearm, 1, false);
+    RearmQueue_push(&rearm, 2, false);
+    RearmQueue_push(&rearm, 4, false);
+    while (RearmQueue_pop(&rearm, &request))
         seen += request.id;
     assert_int_equal(seen, 7);
     expect_none(&rearm);
-    Rearm_release(&rearm);
+    RearmQueue_release(&rearm);
 }
 
 static void test_all_takes_the_place_of_the_others(void **state)
 {
-    struct Rearm rearm;
+    struct RearmQueue rearm;
 
     (void)state;
-    Rearm_init(&rearm);
-    Rearm_push(&rearm, 5, false);
-    Rearm_push(&rearm, 0, false);
-    Rearm_push(&rearm, 6, false);
+    RearmQueue_init(&rearm);
+    RearmQueue_push(&rearm, 5, false);
+    RearmQueue_push(&rearm, 0, false);
+    RearmQueue_push(&rearm, 6, false);
     expect(&rearm, 0);
     expect_none(&rearm);
-    Rearm_push(&rearm, 7, false);
+    RearmQueue_push(&rearm, 7, false);
     expect(&rearm, 7);
-    Rearm_release(&rearm);
+    RearmQueue_release(&rearm);
 }
 
 static void test_too_many_are_all(void **state)
 {
-    struct Rearm rearm;
+    struct RearmQueue rearm;
 
     (void)state;
-    Rearm_init(&rearm);
+    RearmQueue_init(&rearm);
     for (uint32_t i = 1; i <= REARM_ROOM; i++)
-        Rearm_push(&rearm, i, false);
+        RearmQueue_push(&rearm, i, false);
     expect(&rearm, REARM_ROOM); // as many as there is room for are themselves
-    Rearm_push(&rearm, 1000, false);
-    Rearm_push(&rearm, 1001, false); // one more
+    RearmQueue_push(&rearm, 1000, false);
+    RearmQueue_push(&rearm, 1001, false); // one more
     expect(&rearm, 0);
     expect_none(&rearm);
-    Rearm_release(&rearm);
+    RearmQueue_release(&rearm);
 }
 
 // A key that is held down makes one request.
 static void test_the_same_again_is_nothing_new(void **state)
 {
-    struct Rearm rearm;
+    struct RearmQueue rearm;
 
     (void)state;
-    Rearm_init(&rearm);
+    RearmQueue_init(&rearm);
     for (int i = 0; i < 10 * REARM_ROOM; i++)
-        Rearm_push(&rearm, 9, false);
+        RearmQueue_push(&rearm, 9, false);
     expect(&rearm, 9);
     expect_none(&rearm);
-    Rearm_release(&rearm);
+    RearmQueue_release(&rearm);
 }
 
 // A request for an id that no function can have is ignored. Above all it is not
 // taken for "all".
 static void test_ids_beyond_the_possible(void **state)
 {
-    struct Rearm rearm;
+    struct RearmQueue rearm;
 
     (void)state;
-    Rearm_init(&rearm);
-    Rearm_push(&rearm, UINT64_C(1) << 32, false);
-    Rearm_push(&rearm, (UINT64_C(1) << 32) + 3, false);
-    Rearm_push(&rearm, UINT64_MAX << 32, false);
+    RearmQueue_init(&rearm);
+    RearmQueue_push(&rearm, UINT64_C(1) << 32, false);
+    RearmQueue_push(&rearm, (UINT64_C(1) << 32) + 3, false);
+    RearmQueue_push(&rearm, UINT64_MAX << 32, false);
     expect_none(&rearm);
-    Rearm_push(&rearm, UINT32_MAX, false);
+    RearmQueue_push(&rearm, UINT32_MAX, false);
     expect(&rearm, UINT32_MAX);
-    Rearm_release(&rearm);
+    RearmQueue_release(&rearm);
 }
 
 struct Race {
-    struct Rearm rearm;
+    struct RearmQueue rearm;
     _Atomic bool done;
     uint64_t pushed;
 };
@@ -119,7 +119,7 @@ static void *push_all(void *argument)
     struct Race *race = argument;
 
     for (uint32_t i = 1; i <= 5000; i++) {
-        Rearm_push(&race->rearm, i, false);
+        RearmQueue_push(&race->rearm, i, false);
         if (i % 50 == 0)
             sched_yield();
     }
@@ -131,18 +131,18 @@ static void *push_all(void *argument)
 static void test_jumps_are_not_forgotten(void **state)
 {
     struct RearmRequest request;
-    struct Rearm rearm;
+    struct RearmQueue rearm;
 
     (void)state;
-    Rearm_init(&rearm);
-    Rearm_push(&rearm, 3, false);
-    Rearm_push(&rearm, 3, true);
-    Rearm_push(&rearm, 3, false);
-    assert_int_equal(Rearm_pop(&rearm, &request), 1);
+    RearmQueue_init(&rearm);
+    RearmQueue_push(&rearm, 3, false);
+    RearmQueue_push(&rearm, 3, true);
+    RearmQueue_push(&rearm, 3, false);
+    assert_int_equal(RearmQueue_pop(&rearm, &request), 1);
     assert_int_equal(request.id, 3);
     assert_true(request.jumps);
     expect_none(&rearm);
-    Rearm_release(&rearm);
+    RearmQueue_release(&rearm);
 }
 
 // A request that a full queue loses is covered by an "all" after it.
@@ -155,11 +155,11 @@ static void test_nothing_is_lost_between_threads(void **state)
     bool done;
 
     (void)state;
-    Rearm_init(&race.rearm);
+    RearmQueue_init(&race.rearm);
     pthread_create(&thread, NULL, push_all, &race);
     do {
         done = race.done;
-        while (Rearm_pop(&race.rearm, &request)) {
+        while (RearmQueue_pop(&race.rearm, &request)) {
             if (request.id == 0)
                 for (uint32_t i = 1; i <= 5000; i++)
                     got[i] = true; // at least those before
@@ -171,7 +171,7 @@ static void test_nothing_is_lost_between_threads(void **state)
     for (uint32_t i = 1; i <= 5000; i++)
         assert_true(got[i]);
     expect_none(&race.rearm);
-    Rearm_release(&race.rearm);
+    RearmQueue_release(&race.rearm);
 }
 
 int main(void)

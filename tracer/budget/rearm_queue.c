@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The queue of requests to re-arm.
-#include "tracer/budget/rearm.h"
+#include "tracer/budget/rearm_queue.h"
 
 #include <string.h>
 
-void Rearm_init(struct Rearm *rearm)
+void RearmQueue_init(struct RearmQueue *rearm)
 {
     memset(rearm, 0, sizeof *rearm);
     pthread_mutex_init(&rearm->mutex, NULL);
 }
 
-void Rearm_release(struct Rearm *rearm)
+void RearmQueue_release(struct RearmQueue *rearm)
 {
     pthread_mutex_destroy(&rearm->mutex);
 }
 
-static bool is_waiting(struct Rearm *rearm, uint64_t id, bool jumps)
+static bool is_waiting(struct RearmQueue *rearm, uint64_t id, bool jumps)
 {
     unsigned i;
 
@@ -27,7 +27,7 @@ static bool is_waiting(struct Rearm *rearm, uint64_t id, bool jumps)
     return false;
 }
 
-void Rearm_push(struct Rearm *rearm, uint64_t id, bool jumps)
+void RearmQueue_push(struct RearmQueue *rearm, uint64_t id, bool jumps)
 {
     if (id > UINT32_MAX)
         return;
@@ -44,7 +44,7 @@ void Rearm_push(struct Rearm *rearm, uint64_t id, bool jumps)
     pthread_mutex_unlock(&rearm->mutex);
 }
 
-int Rearm_pop(struct Rearm *rearm, struct RearmRequest *request)
+int RearmQueue_pop(struct RearmQueue *rearm, struct RearmRequest *request)
 {
     int taken = 1;
 

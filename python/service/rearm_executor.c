@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+// See rearm_executor.h.
+#include "python/service/rearm_executor.h"
+#include "python/hooks/adopt.h"
+#include "tracer/code/arming.h"
+#include "tracer/code/spans.h"
+
+#include <math.h>
+
+// Of a slice: its hits are so many times the threshold at least; a hot function
+// has as many in one slice of ASKED, and in the others HOT_HITS for its mean.
+#define SLICE_HITS 4
+#define ASKED 4
+#define HOT_HITS 64
+#define HOT_JUMPS 8   // so many of the hottest have their jumps armed.
+#define LOOKED_S 30.0 // Jumps stay armed so long after a viewer has looked.
+#define LEAST_S 2e-3  // between two holds.
+#define READ_S 0.05   // between two readings of the slice's cost.
+#define HOLD_S 500e-6 // a hold in which functions are armed or settled
+
+static uint64_t now(const struct RearmExecutor *executor)
+{
+    return Clock_read(&executor->state->engine.clock);
+}
+
+static double hz(const struct RearmExecutor *executor)
+{
+    return Clock_hz(&executor->state->engine.clock);
+}
+
+static bool wants_jumps(const struct RearmExecutor *executor,
+                        const struct Code *code)
+{
+    unsigned i;
+
+    if (code->plan.jumps_until > now(executor))
+        return true;
+    for (i = 0; i < executor->hottest->count && i < HOT_JUMPS; i++)
+        if (executor->hottest->ids[i] == code->hot.id)
+            return true;
+    return false;
+}
+
+// --- Requests --------------------------------------------------------------
+
+// A viewer looks at the function's code: at first, and every now and then.
+static void note_looked(struct RearmExecutor *executor, struct Code *code)
+{
+    bool looked = code->plan.jumps_until > now(executor);
+
+    code->plan.jumps_until =
+        now(executor) + (uint64_t)(LOOKED_S * hz(executor));
+    if (looked || (code->cold.jumps && !code->hot.dark))
+        return;
+    Adopt_rearm(executor->state, code, Adopt_hits(executor->state), true);
+}
+
+// With its dark callees, or its own time would stay unknown.
+static void rearm_with_callees(struct RearmExecutor *executor,
+                               struct Code *code)
+{
+    struct State *state = executor->state;
+
+    Adopt_rearm(state, code, Adopt_hits(state), wants_jumps(executor, code));
+    Counting_set_between(&state->engine.counting, false); // it is timed
+    Counting_begin(&state->engine.counting);
+    Code_set_between(code, false);
+    Spans_set_arming(code, ARMED_NEW); // it stays armed until the next choice
+    Counting_end(&state->engine.counting);
+    for (uint32_t i = 0; i < code->links.callee_count; i++) {
+        struct Code *callee =
+            Registry_by_id(state->engine.registry, code->links.callees[i]);
+
+        if (callee && callee->hot.dark)
+            Adopt_rearm(state, callee, Adopt_hits(executor->state), false);
+    }
+}
+
+static void rearm_requested(struct RearmExecutor *executor,
+                            const struct RearmRequest *request)
+{
+    struct Code *code =
+        Registry_by_id(executor->state->engine.registry, request->id);
+
+    if (code && !request->jumps && !code->hot.exact)
+        rearm_with_callees(executor, code);
+    else if (code && request->jumps && executor->control->held)
+        note_looked(executor, code);
+}
+
+// Without a budget there are no slices: all in one go, a hold at a time.
+static void rearm_all(struct RearmExecutor *executor, uint64_t deadline)
+{
+    struct State *state = executor->state;
+
+    while (state->slice_next && now(executor) < deadline) {
+        struct Code *code = state->slice_next;
+
+        state->slice_next = Registry_next(code);
+        if (!code->hot.exact)
+            Adopt_rearm(state, code, Adopt_hits(state), true);
+    }
+}
+
+void RearmExecutor_requests(struct RearmExecutor *executor, uint64_t deadline)
+{
+    struct State *state = executor->state;
+    struct RearmRequest request;
+
+    while (now(executor) < deadline &&
+           RearmQueue_pop(&state->engine.session->rearm, &request)) {
+        if (request.id == 0 && executor->control->held)
+            Slices_hurry(&executor->slices);
+        else if (request.id == 0 && !state->slice_next)
+            state->slice_next = Registry_first(state->engine.registry);
+        else if (request.id)
+            rearm_requested(executor, &request);
+    }
+    if (!executor->control->held)
+        rearm_all(executor, deadline);
+}
+
+// --- The choice ------------------------------------------------------------
+
+static struct SlicesReading reading_of(const struct RearmExecutor *executor,
+                                       double now_s)
+{
+    return (struct SlicesReading){
+        .now_s = now_s,
+        .spent_s = executor->control->spent,
+        .rate = executor->control->hooks_rate,
+        .overdrawn = executor->control->overdrawn,
+    };
+}
+
+static void choose(struct RearmExecutor *executor, bool sliced)
+{
+    const struct Engine *engine = &executor->state->engine;
+    const struct ChoiceReading reading = {
+        .registry = engine->registry,
+        .ticks = now(executor),
+        .hz = hz(executor),
+        .call_s = executor->call_s,
+        .rate = executor->control->hooks_rate,
+        .sliced = sliced,
+    };
+
+    Choice_make(&executor->choice, &reading); // without memory: a part of it
+    executor->chosen = sliced;
+}
+
+bool RearmExecutor_decide(struct RearmExecutor *executor, double now_s,
+                          bool ranks)
+{
+    const struct SlicesReading reading = reading_of(executor, now_s);
+    enum SlicePhase phase;
+
+    if (!executor->control->held || !executor->begun)
+        return false;
+    phase = Slices_step(&executor->slices, &reading);
+    if (phase == SLICE_ENDS && !executor->chosen) {
+        choose(executor, true);
+    } else if (phase == SLICE_RESTS && ranks) {
+        choose(executor, false);
+    }
+    return phase == SLICE_BEGINS || phase == SLICE_ENDS ||
+           executor->choice.next < executor->choice.count;
+}
+
+// It stays armed from now on, or its slice is over. With the counting lock.
+static void settle(struct RearmExecutor *executor,
+                   const struct ChoiceItem *item)
+{
+    struct Code *code =
+        Registry_by_id(executor->state->engine.registry, item->id);
+
+    if (!code || code->hot.stop_at == CODE_NEVER ||
+        (code->hot.dark && Code_arming(code) == ARMED_HOT))
+        return;
+    if (executor->slices.phase == SLICE_ENDS)
+        Code_set_between(code, executor->choice.left_out);
+    if (!item->stays) {
+        Spans_close(code, now(executor), hz(executor));
+        Spans_set_arming(code, ARMED_SLICES);
+        if (!code->hot.dark)
+            Code_end_slice(code);
+        return;
+    }
+    Spans_settle(code, now(executor), hz(executor));
+    if (!code->hot.dark && (Code_arming(code) != ARMED_ALWAYS ||
+                            executor->slices.phase == SLICE_ENDS)) {
+        Spans_set_arming(code, ARMED_ALWAYS);
+        code->spans.ended = false;
+        Code_extend(code, Adopt_hits(executor->state), now(executor));
+    }
+}
+
+// true: there is more of it.
+static bool carry_out(struct RearmExecutor *executor, uint64_t deadline)
+{
+    struct Counting *counting = &executor->state->engine.counting;
+    const struct ChoiceItem *item;
+
+    do {
+        item = Choice_pop(&executor->choice);
+        if (item) {
+            Counting_begin(counting);
+            settle(executor, item);
+            Counting_end(counting);
+        }
+    } while (item && now(executor) < deadline);
+    return item;
+}
+
+// --- A slice ---------------------------------------------------------------
+
+// Code that was called once may never be called again.
+static bool is_worth(const struct Code *code)
+{
+    return Code_was_seen(code) && (!code->cold.unarmed || code->cold.again ||
+                                   Counter_get(&code->share.run_samples));
+}
+
+// Hits that a function has in a slice: hot functions may spend half of a
+// slice's cost before they are dark.
+static uint64_t slice_hits(const struct RearmExecutor *executor)
+{
+    double s = Slices_means(executor->control->hooks_rate) / 2;
+    double hits = s / (executor->call_s * (executor->hot + 1));
+
+    return (uint64_t)fmax(hits,
+                          SLICE_HITS * (double)Adopt_hits(executor->state));
+}
+
+static void begin_one(struct RearmExecutor *executor, struct Code *code)
+{
+    bool hot = Code_arming(code) == ARMED_HOT;
+    bool jumps = wants_jumps(executor, code), stays;
+    uint64_t most = executor->hits;
+    struct Counting *counting = &executor->state->engine.counting;
+
+    if (!is_worth(code))
+        return;
+    executor->hot += hot;
+    // Is it hot still? Each is asked now and then.
+    if (hot && !executor->slices.all &&
+        (executor->slices.count + code->hot.id) % ASKED)
+        most = HOT_HITS;
+    Counting_begin(counting);
+    Code_set_between(code, false);
+    stays = !code->hot.dark && jumps == code->cold.jumps;
+    if (stays) { // its hooks are in still, since it was not called
+        Spans_open(code, now(executor));
+        Code_extend(code, most, now(executor));
+    }
+    Counting_end(counting);
+    if (!stays)
+        Adopt_rearm(executor->state, code, most, jumps);
+}
+
+// Arms all functions, a hold at a time. true: there is more of it.
+static bool begin(struct RearmExecutor *executor, uint64_t deadline)
+{
+    struct State *state = executor->state;
+
+    if (!executor->walks) {
+        Counting_set_between(&state->engine.counting, false);
+        state->slice_next = Registry_first(state->engine.registry);
+        executor->hits = slice_hits(executor);
+        executor->hot = 0;
+    }
+    executor->walks = true;
+    while (state->slice_next && now(executor) < deadline) {
+        struct Code *code = state->slice_next;
+
+        state->slice_next = Registry_next(code);
+        begin_one(executor, code);
+    }
+    executor->walks = state->slice_next;
+    return executor->walks;
+}
+
+void RearmExecutor_begin(struct RearmExecutor *executor, double now_s)
+{
+    Slices_init(&executor->slices, now_s);
+    executor->walks = executor->chosen = false;
+    executor->begun = true;
+}
+
+bool RearmExecutor_step(struct RearmExecutor *executor, double now_s,
+                        uint64_t deadline)
+{
+    const struct SlicesReading reading = reading_of(executor, now_s);
+
+    if (!executor->control->held)
+        return executor->state->slice_next;
+    switch (executor->slices.phase) {
+    case SLICE_BEGINS:
+        if (begin(executor, deadline))
+            return true;
+        Slices_armed(&executor->slices, now_s);
+        executor->chosen = false;
+        return false;
+    case SLICE_COUNTS:
+        return false;
+    case SLICE_ENDS:
+        if (!executor->chosen || carry_out(executor, deadline))
+            return true;
+        Counting_set_between(&executor->state->engine.counting,
+                             executor->choice.left_out);
+        Slices_ended(&executor->slices, &reading);
+        return false;
+    default:
+        return carry_out(executor, deadline);
+    }
+}
+
+double RearmExecutor_hold_s(const struct RearmExecutor *executor, double s)
+{
+    return executor->begun && executor->slices.phase != SLICE_COUNTS &&
+                   executor->slices.phase != SLICE_RESTS
+               ? HOLD_S
+               : s;
+}
+
+double RearmExecutor_pause(const struct RearmExecutor *executor, double now_s)
+{
+    switch (executor->control->held ? executor->slices.phase : SLICE_RESTS) {
+    case SLICE_RESTS:
+        return INFINITY;
+    case SLICE_COUNTS: // what it costs is read meanwhile
+        return fmin(fmax(executor->slices.ends_s - now_s, LEAST_S), READ_S);
+    default:
+        return LEAST_S;
+    }
+}
+
+void RearmExecutor_release(struct RearmExecutor *executor)
+{
+    Choice_release(&executor->choice);
+}
