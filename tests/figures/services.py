@@ -7,7 +7,9 @@ the interpreter of $OCULAR_BENCHMARKS. Each of them has the same six functions.
     services.py aiohttp PORT
     celery --app services:celery worker    $RATE tasks a second, that a thread of its own
                                            sends; $PORT answers the truth
-    services.py client PORT RATE           asks so often a second, until it is killed
+    services.py client PORT RATE [SEED]    asks so often a second, until it is killed;
+                                           prints when each answer came, and after
+                                           how many seconds
 """
 
 import asyncio
@@ -270,16 +272,23 @@ def path_of(name, arguments):
 async def ask(port, rate):
     import httpx
 
+    async def time_one(path):
+        begin = time.monotonic()
+        await client.get(path)
+        end = time.monotonic()
+        print(end, end - begin, flush=True)
+
     tasks = set()
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         while True:
             await asyncio.sleep(random.expovariate(rate))
-            task = asyncio.create_task(client.get(path_of(*choose())))
+            task = asyncio.create_task(time_one(path_of(*choose())))
             tasks.add(task)
             task.add_done_callback(tasks.discard)
 
 
-def run_client(port, rate):
+def run_client(port, rate, seed=None):
+    random.seed(seed)
     asyncio.run(ask(int(port), float(rate)))
 
 
