@@ -2,6 +2,7 @@
 """A program that is killed, or ends in any other way that leaves no time for a word:
 its recording is there, and `ocular convert` makes of it what it would have left."""
 
+import errno
 import json
 import os
 import random
@@ -335,3 +336,43 @@ print("on")
     assert (process.returncode, out) == (0, "on\n")
     assert err.endswith("could not be written: File too large\n") and err.count("\n") == 1
     assert trace.read(tmp_path / "t.json").names()["leaf"] == 50 * 2000
+
+
+FAILING = """
+def fail(error):
+    \"\"\"From now on pwrite() fails so on all threads, as on a lost server's disk.\"\"\"
+    allow, refuse = 0x7FFF0000, 0x00050000 | error
+    number = {"x86_64": 18, "aarch64": 67}[os.uname().machine]
+    rules = (0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, refuse), (0x06, 0, 0, allow)
+    code = b"".join(struct.pack("HBBI", *rule) for rule in rules)
+    held = ctypes.create_string_buffer(code)
+    program = struct.pack("HxxxxxxQ", len(rules), ctypes.addressof(held))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0
+    assert libc.syscall({18: 317, 67: 277}[number], 1, 1, program) == 0
+for _ in range(20): work(2000)
+time.sleep(0.3)
+fail(int(sys.argv[1]))
+for _ in range(20): work(2000)
+time.sleep(0.3)
+"""
+
+
+@pytest.mark.parametrize("error", [errno.EIO, errno.ESTALE, errno.EDQUOT])
+def test_the_disk_fails(tmp_path, error):
+    """Nothing is lost if the program ends, and one line says why there is no recording."""
+    body = FAILING + "print('on')"
+    process = traced(tmp_path, body, "--threshold", "0", arguments=[str(error)])
+    out, err = process.communicate(timeout=SLOW)
+    assert (process.returncode, out) == (0, "on\n")
+    assert os.strerror(error) in err and err.count("\n") == 1
+    assert trace.read(tmp_path / "t.json").names()["leaf"] == 40 * 2000
+    assert recordings(tmp_path) == []
+
+
+def test_what_was_there_before_the_disk_failed(tmp_path):
+    body = FAILING + "os._exit(0)"
+    process = traced(tmp_path, body, "--threshold", "0", arguments=[str(errno.EIO)])
+    assert process.wait(timeout=SLOW) == 0
+    names = converted(*recordings(tmp_path), tmp_path / "x.json").names()
+    assert 20 * 2000 <= names["leaf"] < 40 * 2000
