@@ -107,7 +107,7 @@ int FrameProof_check(const struct FrameLayout *layout)
         return 0;
     PyErr_Format(PyExc_ImportError,
                  "Ocular was compiled for another CPython than this one (%s): "
-                 "its frames are laid out in another way; install Ocular anew "
+                 "its frames have another layout; install Ocular anew "
                  "for this interpreter",
                  Py_GetVersion());
     return -1;

@@ -354,7 +354,7 @@ static void describe_trouble(const struct State *state,
     if (state->ids_lost)
         snprintf(out, size,
                  "another tool took Ocular's sys.monitoring ids, events or "
-                 "callbacks: what ran after that was not counted");
+                 "callbacks: nothing was counted after that");
     FinalTimeline_describe(timeline, out, size);
     length = strlen(out);
     if (length)

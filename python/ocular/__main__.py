@@ -53,9 +53,9 @@ def _parser():
         "--version", action="version", version=f"ocular {ocular.__version__}"
     )
     _add_program(parser.add_argument_group("the program"))
-    _add_cost(parser.add_argument_group("what is traced, and at what cost"))
-    _add_output(parser.add_argument_group("what is written"))
-    _add_children(parser.add_argument_group("its children"))
+    _add_cost(parser.add_argument_group("tracing and its cost"))
+    _add_output(parser.add_argument_group("output"))
+    _add_children(parser.add_argument_group("child processes"))
     return parser
 
 
@@ -150,8 +150,8 @@ def _add_output(group):
     add(
         "--timeline-spill",
         metavar="DIR",
-        help="where a file takes what has no room in memory (with --threshold 0: "
-        "beside the output)",
+        help="a directory for a file with the events that memory has no room for "
+        "(with --threshold 0: beside the output)",
     )
     add(
         "--output-seconds",

@@ -27,8 +27,8 @@ def end():
             )
         if _ocular.is_serving() and not ocular._kept.get("attached"):
             raise RuntimeError(
-                "nobody attached to this program: it serves because it asked for that, "
-                "and ocular.stop_serving() or its end ends it"
+                "nobody attached to this program: it serves by its own wish, until "
+                "ocular.stop_serving() or its end"
             )
         ocular.stop_serving()
         ocular._kept["attached"] = False

@@ -358,9 +358,7 @@ static void how_many_samples_shares_rest_on(void **state)
     free(text);
     snapshot->sampler_unknown = 2;
     text = report_of(snapshot, &function);
-    expect(text,
-           "\n  not known: what ran in 2 samples whose stacks could not "
-           "be read\n");
+    expect(text, "\n  2 more samples: their stacks could not be read\n");
     free(text);
     Snapshot_free(snapshot);
 }
@@ -380,7 +378,7 @@ static void where_no_share_is_known(void **state)
            "may not read its own memory)\n");
     expect(text,
            "\n  functions are ordered by the cycles of their timed "
-           "calls: what ran without hooks is not among them\n");
+           "calls: calls without hooks are not among them\n");
     assert_null(strstr(text, "% of a core"));
     free(text);
     snapshot->threshold = 0; // then nothing ran without hooks

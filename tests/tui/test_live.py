@@ -237,8 +237,8 @@ EFFECTS = {
         "E": ([], r"Save as JSON to: ocular-\d+.json_"),
     },
     "The traced process": {
-        "a": (FIND, "Done: the function will be measured anew, as the budget allows"),
-        "A": ([], "Done: all functions will be measured anew, as the budget allows"),
+        "a": (FIND, "Done: the function will be measured again, as the budget allows"),
+        "A": ([], "Done: all functions will be measured again, as the budget allows"),
         "B": ([], "Overhead budget, in per cent of CPU time: 1_"),
         "F5": ([], "A snapshot is made now"),
         "e": ([], "Export the timeline to: ocular_trace.json_"),

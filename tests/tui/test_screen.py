@@ -274,11 +274,11 @@ def test_rate_and_units(top):
 
 def test_rearm(top):
     top.press("a")
-    top.wait("Done: the function will be measured anew, as the budget allows")
+    top.wait("Done: the function will be measured again, as the budget allows")
     top.press("j", "a")
     top.wait("The process refused: it is armed �\\[31malready")
     top.press("A")
-    top.wait("Done: all functions will be measured anew, as the budget allows")
+    top.wait("Done: all functions will be measured again, as the budget allows")
     assert re.search(r"request 18 1 \nrequest 18 2 \nrequest 18 0 ", top.server.requests())
 
 

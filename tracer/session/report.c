@@ -99,8 +99,7 @@ static void put_order(struct Bytes *out, const struct Snapshot *snapshot)
 {
     Figure_print(
         out, "  functions are ordered by the cycles of their timed calls%s\n",
-        snapshot->threshold ? ": what ran without hooks is not among them"
-                            : "");
+        snapshot->threshold ? ": calls without hooks are not among them" : "");
 }
 
 // The source of the samples.
@@ -144,11 +143,9 @@ static void put_shares(struct Bytes *out, const struct Snapshot *snapshot)
         put_source(out, snapshot);
     }
     if (unread && unread != NULL_U64)
-        Figure_print(
-            out,
-            "  not known: what ran in %s sample%s whose stack%s could not be "
-            "read\n",
-            number(unread).text, plural(unread), plural(unread));
+        Figure_print(out, "  %s more sample%s: %s could not be read\n",
+                     number(unread).text, plural(unread),
+                     unread == 1 ? "its stack" : "their stacks");
 }
 
 // --- Functions -------------------------------------------------------------

@@ -48,7 +48,7 @@ void Updates_answer(struct Ui *ui, const struct Answer *answer)
                Number_percent(number, answer->progress));
     else if (answer->request == MESSAGE_REARM)
         Ui_say(ui, false,
-               "Done: %s will be measured anew, as the budget allows.", what);
+               "Done: %s will be measured again, as the budget allows.", what);
 }
 
 void Updates_receive(struct Ui *ui)

@@ -147,11 +147,11 @@ static const char *why_ended(int error, bool replay)
     if (replay && error == -EPROTO)
         return "The recording is damaged here, and cannot be played further";
     if (replay)
-        return error == -ENOMEM ? "There is no memory for what was recorded"
+        return error == -ENOMEM ? "There is no memory for the recording"
                                 : "The recording ends here";
     if (error == -EPROTO)
-        return "The process sent what is not Ocular's protocol";
-    return error == -ENOMEM ? "There is no memory for what the process sent"
+        return "The process sent a message that is not of Ocular's protocol";
+    return error == -ENOMEM ? "There is no memory for the message"
                             : "The process has ended";
 }
 

@@ -293,7 +293,7 @@ const struct TableColumn TABLE[COLUMN_COUNT] = {
                            .room = 48,
                            .format = put_wait_share},
     [COLUMN_RATE] = {.title = "CALLS/s",
-                     .about = "calls a second (~ estimated: dark lately)",
+                     .about = "calls a second (~ estimated: dark recently)",
                      .width = 7,
                      .importance = 3,
                      .room = 18,

@@ -24,7 +24,7 @@ static const struct Binding KEYS[] = {
     {FLAME_PERIOD,
      0,
      {'w'},
-     "another window: lately, 5 s, 60 s, since the last r or the start",
+     "another window: recent, 5 s, 60 s, since the last r or the start",
      NULL,
      "Window",
      4},

@@ -55,7 +55,7 @@ static void draw_empty(struct Canvas *canvas, const struct Model *model,
                "those that are idle.");
     else if (model->one_thread)
         strcpy(text,
-               "No function of this thread was sampled lately. Esc "
+               "No function of this thread was sampled recently. Esc "
                "shows all threads.");
     else
         strcpy(text, "No Python function has run since tracing started.");

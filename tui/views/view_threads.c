@@ -259,7 +259,7 @@ static void draw_functions(struct Ui *ui, const struct Thread *thread,
     bool sampled = isfinite(now->sampler_hz);
     box.y++;
     Canvas_fit(&ui->canvas, box, STYLE_FAINT, CUT_END,
-               sampled ? "  It was in no traced function lately."
+               sampled ? "  It was in no traced function recently."
                        : "  Shares are not sampled.");
     if (sampled || !now->sampler_trouble || height < 2)
         return;
