@@ -23,19 +23,24 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OTHERS_NS 500000000u // the main thread alone is asked for so long
+#define OTHERS_NS 500000000u // after this time the other threads are asked, too
 #define PATIENCE_NS 5000000000u
-#define IMPORT_NS 60000000000u // once begun, on a machine that is busy
+// for the import to end once it has begun, on a busy machine
+#define IMPORT_NS 60000000000u
 #define PAUSE_NS 10000000
-#define DEBUGGER_NS 1000000000u // another ocular-top is done by then
-#define EXEC_NS 500000000u // a program that begins has its libraries by then
-#define SETTLE_NS 50000000 // a thread that has seen the flag opens the file
+// another ocular-top has detached within this time
+#define DEBUGGER_NS 1000000000u
+// a new program has mapped its libraries within this time
+#define EXEC_NS 500000000u
+// a thread that has seen the flag has opened the file by then
+#define SETTLE_NS 50000000
 
 // --- What can be seen from outside
 
 enum Seccomp { SECCOMP_STRICT = 1, SECCOMP_FILTER = 2 };
 
-// The number in that row of /proc/PID/status; 0: there is no such row.
+// Returns the number in `row` of /proc/PID/status, or 0 if there is no such
+// row.
 static long number_of(const char *status, const char *row)
 {
     const char *at = strstr(status, row);
@@ -51,13 +56,14 @@ static long seccomp_of(pid_t pid)
                : number_of(status, "\nSeccomp:");
 }
 
-// A stopped program runs nothing, and one that is traced is another debugger's.
+// A stopped process runs no script, and a traced process belongs to another
+// debugger.
 static int check_state(pid_t pid, char *why, size_t why_size)
 {
     char path[64], status[8192];
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     if (Opened_read(path, status, sizeof status) < 0)
-        return 0; // what comes next says why
+        return 0; // the next check reports the reason
     const char *state = strstr(status, "\nState:");
     long tracer = number_of(status, "\nTracerPid:");
     if (tracer) {
@@ -87,8 +93,8 @@ static int check_state(pid_t pid, char *why, size_t why_size)
     return 0;
 }
 
-// The variable that forbids remote debugging from 3.14 on is taken to mean us,
-// too.
+// The variable PYTHON_DISABLE_REMOTE_DEBUG forbids remote debugging in 3.14 and
+// later. We obey it in every version.
 static int check_wish(pid_t pid, char *why, size_t why_size)
 {
     char value[8];
@@ -108,7 +114,8 @@ bool Attach_may_kill(pid_t pid)
     return Seccomp_look(pid) == FILTER_HIDDEN;
 }
 
-// Is it ready? And may a seccomp filter kill it for a system call of ours?
+// Checks that the interpreter is ready, and that no seccomp filter may kill the
+// process for a system call of Ocular.
 static int check_inside(const struct AttachWish *wish,
                         const struct Interpreter *interpreter, char *why,
                         size_t why_size)
@@ -141,8 +148,8 @@ int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
 
 // --- Waiting for the answer
 
-// Not one that has ended and whose parent does not ask for that. While a thread
-// runs exec, the process's main thread has ended for a moment.
+// Returns false for a zombie. While a thread runs exec, the main thread is a
+// zombie for a moment, so a process with several threads still counts as alive.
 static bool is_there(pid_t pid)
 {
     char path[64], status[8192];
@@ -166,8 +173,7 @@ static void explain_silence(pid_t pid, char *why, size_t why_size)
              (int)pid, (unsigned)(PATIENCE_NS / 1000000000u), where);
 }
 
-// Ctrl-C, and any other signal that ends us, waits until the request is taken
-// back.
+// Blocks SIGINT, SIGTERM and SIGHUP until the request has been withdrawn.
 static int hold_signals(sigset_t *before)
 {
     sigset_t ours;
@@ -186,9 +192,9 @@ static bool is_interrupted(void)
             sigismember(&waiting, SIGHUP));
 }
 
-// Waits until the script is through. 0, or -errno with `why`, and the process
-// will not run it any more.
-// *all: more threads than the main one were asked.
+// Waits until the script has ended. Returns 0, or -errno with the reason in
+// `why`; after an error the process does not start the script any more. Sets
+// *all if the other threads were asked as well as the main thread.
 static int await(const struct Interpreter *interpreter,
                  const struct Script *script, bool *all, char *why,
                  size_t why_size)
@@ -238,7 +244,8 @@ static int await(const struct Interpreter *interpreter,
     return *why ? -EIO : 0;
 }
 
-// The script's message is a sentence without its beginning.
+// The script's message lacks the beginning of a sentence, so this adds the
+// process's number.
 static void complete(pid_t pid, int error, char *why, size_t why_size)
 {
     if (error != -EIO)
@@ -248,7 +255,8 @@ static void complete(pid_t pid, int error, char *why, size_t why_size)
     free(said);
 }
 
-// Each container has a filter: it is named only for errors that it may cause.
+// Every container has a seccomp filter. The message names the filter only if
+// the error is one that a filter can cause.
 static bool is_forbidden(const char *said)
 {
     return strstr(said, strerror(EPERM)) || strstr(said, strerror(EACCES)) ||
@@ -258,9 +266,10 @@ static bool is_forbidden(const char *said)
 
 // --- Both ways
 
-// Finds an Ocular's folder for the process, as it sees it: ours, else that of a
-// copy. If there is none, the process may have one of its own; then `why` says
-// why no copy was made.
+// Sets `folder` to a folder with Ocular's package, as the process sees the
+// path. This is our own folder if the process can read it, else a copy that is
+// made here. If neither works, `folder` is empty: the process may have its own
+// Ocular, and `why` says why the copy failed.
 static void make_visible(const struct AttachWish *wish,
                          const struct Interpreter *interpreter,
                          char folder[PATH_MAX], char why[512])
@@ -332,7 +341,7 @@ static int try_once(const struct AttachWish *wish, const char *verb, char *why,
     return error;
 }
 
-// For so many ns we try again after such a refusal.
+// Returns for how many ns try_once() is repeated after this error.
 static uint64_t patience(int error)
 {
     if (error == -EINPROGRESS)
@@ -367,12 +376,13 @@ int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size)
         snprintf(why, why_size, "process %d serves already", (int)wish->pid);
         return -EALREADY;
     }
-    // If its user is ours but the kernel hides it, the next steps say why.
+    // The kernel may hide a process of our own user from us. Then the next
+    // steps report the reason.
     if (error != -ENOENT && !(error == -EACCES && served.pid == wish->pid))
         return error;
     char other[256];
     error = run(wish, "begin", why, why_size);
-    // Somebody else has attached meanwhile.
+    // Another program attached to the process in the meantime.
     if (error == -EIO &&
         !Address_find(&served, wish->pid, other, sizeof other)) {
         snprintf(why, why_size, "process %d serves already", (int)wish->pid);

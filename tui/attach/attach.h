@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Has a program that nobody prepared serve, and ends that. The program is
-// refused in words, and left as it was, if that cannot be done. Called by
-// main, on its thread.
+// Starts Ocular's server in a process that was not prepared for it, and stops
+// the server again. If this cannot be done, the process stays as it was and
+// `why` has the reason. Called by main, on its thread.
 #ifndef OCULAR_TUI_ATTACH_ATTACH_H
 #define OCULAR_TUI_ATTACH_ATTACH_H
 
@@ -13,21 +13,24 @@
 
 struct AttachWish {
     pid_t pid;
-    const char *package; // the folder with an ocular/ for it, or NULL
-    bool despite_filter; // the user knows of Attach_may_kill()
+    // the folder that contains an ocular/ for the process, or NULL
+    const char *package;
+    bool despite_filter; // the user knows of Attach_may_kill() and has agreed
 };
 
-// Can it be attached to, as far as can be seen from outside? 0, or with `why`:
-// -EBUSY: another debugger holds it, -EAGAIN: it is stopped, -EACCES: it does
-// not want that, or as Interpreter_find.
+// Checks from outside whether the process can be attached to. Returns 0, or a
+// negative errno with the reason in `why`: -EBUSY if another debugger holds the
+// process, -EAGAIN if it is stopped, -EACCES if it forbids debuggers, or an
+// error of Interpreter_find.
 int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
                  size_t why_size);
-// It has a seccomp filter that we cannot read, and that may kill it for what we
-// do there.
+// Returns true if the process has a seccomp filter that this program cannot
+// read. Such a filter may kill the process for a system call of Ocular.
 bool Attach_may_kill(pid_t pid);
-// 0: it serves. -EALREADY: it did already; -errno; `why` says so in words.
+// Returns 0 if the process now serves, -EALREADY if it did so before, or
+// another negative errno. `why` has the reason for an error.
 int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size);
-// 0: what Attach_begin began is over. -errno with `why`.
+// Undoes Attach_begin. Returns 0, or -errno with the reason in `why`.
 int Attach_end(const struct AttachWish *wish, char *why, size_t why_size);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The reason why the main thread of another process does not run Python.
+// Finds out why the main thread of another process does not run Python code.
 // Called by attach.c, for a message.
 #ifndef OCULAR_TUI_ATTACH_BLOCKED_H
 #define OCULAR_TUI_ATTACH_BLOCKED_H
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-// As the end of a sentence: "is in the system call futex: it waits for
-// a lock, or for another thread".
+// Writes the end of a sentence, for example "is in the system call futex: it
+// waits for a lock, or for another thread".
 void Blocked_describe(pid_t pid, char *out, size_t size);
 
 #endif

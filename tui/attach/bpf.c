@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See bpf.h. A jump leads forwards alone, so each program ends.
+// See bpf.h. Every jump goes forwards, so each program ends.
 #include "tui/attach/bpf.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@ struct Machine {
     uint32_t memory[BPF_MEMWORDS];
 };
 
-// False: the kernel would not have taken this instruction.
+// Sets *to. Returns false for an instruction that the kernel would not have
+// accepted.
 static bool load(struct Machine *machine, const struct sock_filter *step,
                  uint32_t *to)
 {
@@ -50,7 +51,8 @@ static bool compute(struct Machine *machine, const struct sock_filter *step)
     case BPF_MUL:
         *a *= by;
         return true;
-    case BPF_DIV: // by 0, the kernel answers 0, which kills the thread
+    // for a division by 0 the kernel returns 0, which kills the thread
+    case BPF_DIV:
         *a = by ? *a / by : 0;
         return by != 0;
     case BPF_AND:
@@ -76,7 +78,7 @@ static bool compute(struct Machine *machine, const struct sock_filter *step)
     }
 }
 
-// By how many instructions.
+// Returns the number of instructions to skip.
 static uint32_t jump(const struct Machine *machine,
                      const struct sock_filter *step)
 {
@@ -152,11 +154,11 @@ bool Bpf_kills(uint32_t answer)
     switch (answer & SECCOMP_RET_ACTION_FULL) {
     case SECCOMP_RET_ALLOW:
     case SECCOMP_RET_LOG:
-    case SECCOMP_RET_TRACE: // without a tracer it is refused
+    case SECCOMP_RET_TRACE: // without a tracer, the call fails with ENOSYS
     case SECCOMP_RET_USER_NOTIF:
     case SECCOMP_RET_ERRNO:
         return false;
-    default: // what the kernel does not know kills, too
+    default: // the kernel kills for an unknown action, too
         return true;
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The answer of a seccomp filter to a system call: runs its classic BPF program
-// as the kernel does. Pure. Called by seccomp.c.
+// Computes a seccomp filter's answer to a system call: runs the filter's
+// classic BPF program as the kernel does. The functions have no side effects.
+// Called by seccomp.c.
 #ifndef OCULAR_TUI_ATTACH_BPF_H
 #define OCULAR_TUI_ATTACH_BPF_H
 
@@ -12,12 +13,13 @@
 
 #define BPF_CODE_MOST 4096 // instructions: the kernel's BPF_MAXINSNS
 
-// SECCOMP_RET_... with its data. A program that the kernel would not have taken
-// kills: SECCOMP_RET_KILL_PROCESS.
+// Returns SECCOMP_RET_... with its data. Returns SECCOMP_RET_KILL_PROCESS for a
+// program that the kernel would not have accepted.
 uint32_t Bpf_run(const struct sock_filter *code, size_t count,
                  const struct seccomp_data *call);
-// Does that answer end the process, or leave it without the thread? A trap does
-// if nobody handles SIGSYS.
+// Returns true if `answer` ends the process or one of its threads.
+// SECCOMP_RET_TRAP counts as well, since SIGSYS ends a process that has no
+// handler for it.
 bool Bpf_kills(uint32_t answer);
 
 #endif

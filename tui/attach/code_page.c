@@ -14,11 +14,11 @@
 #include <sys/ptrace.h>
 
 #define PAGE 4096u
-#define GAP 0x100000 // the page lies at the beginning of a gap of this size
+#define GAP 0x100000 // the page lies in a free gap of at least this size
 #define LOWEST 0x10000
 
-// The code is handed the page's address, where struct CodePage begins. It jumps
-// to munmap(), which returns to where the thread was started.
+// The code gets the address of the page, where struct CodePage begins. It ends
+// with a jump to munmap(), which returns to the caller of this code.
 #ifdef __x86_64__
 __asm__(
     ".pushsection .rodata\n"
@@ -52,7 +52,7 @@ _Static_assert(offsetof(struct CodePage, text) == 32 &&
                    sizeof(struct CodePage) <= PAGE,
                "as the code has it");
 
-// Nothing was written to it yet.
+// Returns true if the page is still all zeros.
 static bool is_unused(pid_t pid, uint64_t place)
 {
     struct CodePage page;
@@ -72,7 +72,8 @@ uint64_t CodePage_place(pid_t pid)
     char path[64], *line = NULL;
     size_t size = 0;
     uint64_t place = 0, before = 0;
-    bool heap = true, unused = false; // a heap grows into the gap behind it
+    // a heap grows into the gap behind it, so that gap is skipped
+    bool heap = true, unused = false;
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     FILE *maps = fopen(path, "re");
     while (maps && !unused && getline(&line, &size, maps) > 0) {
@@ -113,7 +114,8 @@ int CodePage_write(struct CodePage *page, pid_t thread, uint64_t place)
     if (!size || size > sizeof page->code)
         return -ENOTSUP;
     memcpy(page->code, ocular_code_page, size);
-    // Only this writes pages that the process itself may not write.
+    // The page is read-only for the process, so process_vm_writev() cannot
+    // write to it, but PTRACE_POKEDATA can.
     for (size_t at = 0; at < sizeof *page; at += sizeof(long)) {
         long word;
         memcpy(&word, (const char *)page + at, sizeof word);

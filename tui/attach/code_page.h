@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A page of another process with code of ours: a thread that begins there takes
-// the interpreter's lock, runs a line of Python, unmaps the page and ends.
-// Called by sleeper.c while the process is stopped. x86-64 only.
+// A page of our code in another process. A thread that starts there takes the
+// GIL, runs a line of Python, unmaps the page and ends. Called by sleeper.c
+// while the process is stopped. x86-64 only.
 #ifndef OCULAR_TUI_ATTACH_CODE_PAGE_H
 #define OCULAR_TUI_ATTACH_CODE_PAGE_H
 
@@ -10,7 +10,7 @@
 #define CODE_PAGE_TEXT 512
 
 struct CodePage {
-    uint64_t ensure; // PyGILState_Ensure(), and what else the code calls
+    uint64_t ensure; // addresses in the process: PyGILState_Ensure(), ...
     uint64_t run;
     uint64_t release;
     uint64_t unmap;
@@ -18,15 +18,17 @@ struct CodePage {
     unsigned char code[128];
 };
 
-// Its address: of a page that a killed attacher had mapped and did not use,
-// else a free one; 0: none.
+// Returns the address for the page, or 0 if there is none. If a killed
+// attaching program had mapped a page and not used it, this is that page;
+// otherwise the place is free.
 uint64_t CodePage_place(pid_t pid);
-// The call that maps it.
+// Returns the call that maps the page.
 struct SigframeCall CodePage_map(uint64_t mmap, uint64_t place);
 bool CodePage_is_there(pid_t pid, uint64_t place);
-// By a stopped thread of the process; `page` has all but the code. 0 or -errno.
+// Writes `page` through a stopped thread of the process. The caller has filled
+// in everything except the code. Returns 0 or -errno.
 int CodePage_write(struct CodePage *page, pid_t thread, uint64_t place);
-// The call that starts a thread there.
+// Returns the call that starts a thread in the page.
 struct SigframeCall CodePage_start(uint64_t start_thread, uint64_t place);
 
 #endif

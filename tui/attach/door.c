@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See door.h. CPython itself says where its fields are, in a table of 64-bit
-// numbers (_Py_DebugOffsets) that is the same in all patch versions of a minor
-// one.
+// See door.h. CPython publishes the offsets of its fields in a table of 64-bit
+// numbers (_Py_DebugOffsets). The table is the same in all patch versions of
+// one minor version.
 #include "tui/attach/door.h"
 
 #include "tui/attach/process_memory.h"
@@ -15,19 +15,19 @@
 #define THREADS_MOST 1024
 #define STOP_BIT 32 // _PY_EVAL_PLEASE_STOP_BIT
 #define PATH_SIZE 512
-#define FAR 1000000 // no field lies so far behind the beginning of its struct
+#define FAR 1000000 // every field's offset in its struct is smaller than this
 
-// Places in the table, the same in both versions.
+// Indices in the table, which are the same in both versions.
 enum { RUNTIME_SIZE = 3, INTERPRETERS_HEAD = 5, INTERPRETER_NEXT = 8 };
 enum { THREADS_HEAD = 9, THREADS_MAIN = 10, NEXT = 24, INTERP = 25 };
 
-// The last six of the table.
+// Indices in `support`, the last six entries of the table.
 enum { BREAKER, SUPPORT, ENABLED, FLAG, PATH, PATH_ROOM };
 
 struct Door {
     const struct Interpreter *interpreter;
     uint64_t table[TABLE_MOST];
-    const uint64_t *support; // its last six
+    const uint64_t *support; // the last six entries of `table`
     uint64_t main;           // address of the main interpreter's state
 };
 
@@ -61,7 +61,8 @@ static int read_word(const struct Door *door, uint64_t address, uint64_t *out)
                               sizeof *out);
 }
 
-// Are these numbers possible? Bytes that are no such table fail here.
+// Returns true if the numbers are possible. Bytes that are no such table fail
+// this check.
 static bool is_sound(const struct Door *door)
 {
     const uint64_t *table = door->table, *support = door->support;
@@ -75,7 +76,8 @@ static bool is_sound(const struct Door *door)
            support[PATH_ROOM] == PATH_SIZE;
 }
 
-// The interpreter that was made last is first in the list; the main one last.
+// New interpreters are inserted at the list's head, so the main interpreter is
+// the last.
 static int find_main(struct Door *door)
 {
     uint64_t at, next;
@@ -101,7 +103,7 @@ static int open_door(struct Door *door, const struct Interpreter *interpreter)
     return error ? error : find_main(door);
 }
 
-// Is that the state of a thread of the main interpreter?
+// Returns true if `thread` is the state of a thread of the main interpreter.
 static bool is_thread(const struct Door *door, uint64_t thread)
 {
     uint64_t interp;
@@ -109,8 +111,8 @@ static bool is_thread(const struct Door *door, uint64_t thread)
            interp == door->main;
 }
 
-// Is the script that is named there one of ours? Somebody may have been killed
-// after he had asked.
+// Returns true if the script's path there is one of ours. An earlier viewer may
+// have been killed after its request.
 static bool holds_ours(const struct Door *door, uint64_t support)
 {
     char path[sizeof SCRIPT_PREFIX - 1];
@@ -120,7 +122,8 @@ static bool holds_ours(const struct Door *door, uint64_t support)
            memcmp(path, SCRIPT_PREFIX, sizeof path) == 0;
 }
 
-// 0, or -EAGAIN: another debugger's request waits there.
+// Returns 0, -EAGAIN if the request of another debugger is pending, or another
+// -errno.
 static int ask_thread(const struct Door *door, uint64_t thread,
                       const char *script)
 {

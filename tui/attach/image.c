@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See image.h. Every count that is read has a limit, and every address is given
-// to ProcessMemory_read, which refuses what is not there.
+// See image.h. Every count that is read has a limit. Every address is passed to
+// ProcessMemory_read, which refuses an unmapped address.
 #include "tui/attach/image.h"
 
 #include "tui/attach/process_memory.h"
@@ -12,7 +12,7 @@
 
 #define SEGMENTS_MOST 64
 #define DYNAMIC_MOST 512
-#define CHAIN_MOST 4096 // symbols with one hash
+#define CHAIN_MOST 4096 // symbols in one hash bucket
 #define NAME_MOST 64
 
 static int read_segments(struct Image *image, uint64_t base,
@@ -33,8 +33,8 @@ static int read_segments(struct Image *image, uint64_t base,
                               *count * sizeof *segments);
 }
 
-// The address in an entry of the dynamic section: glibc has made it absolute,
-// musl leaves it as it is in the file.
+// Returns the address in an entry of the dynamic section. glibc has already
+// added the load address to the entry; musl has not.
 static uint64_t pointed(const struct Image *image, uint64_t value)
 {
     return value < image->bias ? value + image->bias : value;
@@ -147,7 +147,7 @@ int Image_find(const struct Image *image, const char *name,
             return error;
         if ((chained | 1) == (hash | 1) && has_name(image, &symbol, name))
             return take(image, &symbol, found);
-        if (chained & 1) // the last one of its bucket
+        if (chained & 1) // the last symbol of its bucket
             break;
     }
     return -ENOENT;

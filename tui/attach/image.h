@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A program or library as it lies in another process's memory: where its
-// exported symbols are. Needs no file, so it also works if the file was
-// replaced by an update, or is another mount namespace's. Called by
-// interpreter.c. Reading ends, whatever bytes are there instead.
+// A program or library in the memory of another process, and the addresses of
+// its exported symbols. No file is read, so this also works if an update has
+// replaced the file, or if the file is in another mount namespace. Invalid
+// bytes cannot make a function loop for ever. Called by interpreter.c.
 #ifndef OCULAR_TUI_ATTACH_IMAGE_H
 #define OCULAR_TUI_ATTACH_IMAGE_H
 
@@ -11,11 +11,11 @@
 
 struct Image {
     pid_t pid;
-    uint16_t machine; // EM_X86_64...
-    uint64_t bias;    // added to the addresses in the file
-    uint64_t symbols; // addresses in the process, as the next two
+    uint16_t machine; // EM_X86_64, ... of the ELF header
+    uint64_t bias;    // added to an address in the file
+    uint64_t symbols; // address of the symbol table in the process
     uint64_t names;
-    uint64_t hash; // of the GNU format
+    uint64_t hash; // address of the GNU hash table
 };
 
 struct Symbol {
@@ -23,10 +23,12 @@ struct Symbol {
     uint64_t size; // bytes; 0: not known
 };
 
-// `base`: where the beginning of the file is mapped. 0, -ENOEXEC: no 64-bit ELF
-// with exported symbols, or what ProcessMemory_read returns.
+// `base` is the address where the beginning of the file is mapped. Returns 0,
+// -ENOEXEC if this is no 64-bit ELF file with exported symbols, or an error of
+// ProcessMemory_read.
 int Image_load(struct Image *image, pid_t pid, uint64_t base);
-// 0, -ENOENT: it does not define that, or as ProcessMemory_read.
+// Returns 0, -ENOENT if the image does not define `name`, or an error of
+// ProcessMemory_read.
 int Image_find(const struct Image *image, const char *name,
                struct Symbol *found);
 

@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COOKIE "xdebugpy" // what _PyRuntime begins with from 3.13 on
+#define COOKIE "xdebugpy" // _PyRuntime begins with this from 3.13 on
 
 // --- Which image has it
 
-// The program itself, and what may be a libpython. A program that has CPython
-// linked in may have any name.
+// Returns true for the program itself and for a file whose name contains
+// "python". A program that is linked with CPython may have any name.
 static bool is_likely(const char *path, const char *program)
 {
     const char *slash = strrchr(path, '/');
@@ -37,7 +37,8 @@ static int take_runtime(struct Interpreter *found, uint64_t base)
     return 0;
 }
 
-// Goes through the mappings at its beginning. 0 or -errno: -ENOENT.
+// Searches the files that are mapped from their beginning. Returns 0 or -errno:
+// -ENOENT if no file defines _PyRuntime.
 static int find_runtime(struct Interpreter *found)
 {
     char name[64], program[PATH_MAX] = "", *line = NULL;
@@ -66,9 +67,9 @@ static int find_runtime(struct Interpreter *found)
 
 // --- What it is
 
-// A hash of the addresses that the kernel has given the program. They are
-// random, so another program of the same process (exec) has another one. 0: we
-// may not read them.
+// Returns a hash of the auxiliary vector, or 0 if it may not be read. The
+// vector contains random addresses, so the hash changes when the process runs
+// exec.
 static uint64_t program_of(pid_t pid)
 {
     char path[64], given[1024];
@@ -93,7 +94,7 @@ int Interpreter_check_same(const struct Interpreter *found, char *why,
 static int read_version(struct Interpreter *found)
 {
     struct Symbol symbol;
-    unsigned long version; // as sys.hexversion
+    unsigned long version; // encoded as sys.hexversion
     int error = Image_find(&found->image, "Py_Version", &symbol);
     if (!error)
         error = ProcessMemory_read(found->pid, symbol.address, &version,
@@ -106,7 +107,7 @@ static int read_version(struct Interpreter *found)
     return 0;
 }
 
-// 0, or -ENOTSUP with `why`.
+// Returns 0, or -ENOTSUP with the reason in `why`.
 static int check_version(const struct Interpreter *found, char *why,
                          size_t why_size)
 {
@@ -126,7 +127,8 @@ static int check_version(const struct Interpreter *found, char *why,
     return -ENOTSUP;
 }
 
-// From 3.13 on: the cookie, the version, and whether it has no lock.
+// Checks the cookie and the version in _PyRuntime, and that the build is not
+// free-threaded. Only 3.13 and later have these fields.
 static int check_build(struct Interpreter *found, char *why, size_t why_size)
 {
     struct {

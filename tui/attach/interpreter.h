@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which CPython another process runs, and where its state lies. Called by
-// attach.c, on the main thread; changes nothing there.
+// Finds out which CPython another process runs and where its state lies.
+// Changes nothing in the process. Called by attach.c, on the main thread.
 #ifndef OCULAR_TUI_ATTACH_INTERPRETER_H
 #define OCULAR_TUI_ATTACH_INTERPRETER_H
 
@@ -11,7 +11,7 @@
 struct Interpreter {
     pid_t pid;
     struct Image image;
-    uint64_t program;      // a number that changes when it begins another one
+    uint64_t program;      // a number that changes when the process runs exec
     uint64_t runtime;      // address of _PyRuntime
     uint64_t runtime_size; // bytes; 0: not known
     unsigned major;        // of its version: 3
@@ -20,16 +20,19 @@ struct Interpreter {
     bool free_threaded;
 };
 
-#define INTERPRETER_MINOR_LEAST 12 // what Ocular needs
-#define INTERPRETER_MINOR_DOOR 14  // has PEP 768
-#define INTERPRETER_MINOR_MOST 15  // whose tables we know
+#define INTERPRETER_MINOR_LEAST 12 // Ocular's oldest supported version
+#define INTERPRETER_MINOR_DOOR 14  // the first version with PEP 768
+// the newest version whose tables Ocular knows
+#define INTERPRETER_MINOR_MOST 15
 
-// 0, or with `why` in words: -ENOEXEC: no CPython that we can see, -ENOTSUP:
-// one that Ocular does not work with, -EPERM: the kernel does not let us look.
+// Returns 0, or a negative errno with the reason in `why`: -ENOEXEC if no
+// CPython was found, -ENOTSUP for a CPython that Ocular does not support,
+// -EPERM if the kernel forbids reading the memory.
 int Interpreter_find(struct Interpreter *found, pid_t pid, char *why,
                      size_t why_size);
-// Does the process still run the program in which that was found? 0, or
-// -EINPROGRESS with `why`: it has begun another one (exec).
+// Returns 0 if the process still runs the same program as when `found` was
+// filled in. Returns -EINPROGRESS with the reason in `why` if it has run exec
+// since then.
 int Interpreter_check_same(const struct Interpreter *found, char *why,
                            size_t why_size);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See lend.h. The process's root may belong to another user, who changes names
-// there while we work. So each folder is opened once, below the descriptor of
-// the one before, and no link is followed. New files are made with the rights
-// of the process's user, and only that user's files are filled or removed.
+// See lend.h. The process's root may belong to another user, who may rename
+// files there while we work. So each folder is opened once, relative to the
+// descriptor of its parent, and no symbolic link is followed. New files are
+// created with the rights of the process's user, and only this user's files are
+// filled or removed.
 #define _GNU_SOURCE 1 // O_PATH
 #include "tui/attach/lend.h"
 
@@ -20,14 +21,14 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define PREFIX "ocular-package-" // and the number of the process
+#define PREFIX "ocular-package-" // the process's number follows
 #define NAME_SIZE 64
-#define DEPTH_MOST 4 // of the folders that are removed
+#define DEPTH_MOST 4 // levels of folders that are removed
 #define OPEN_FOLDER (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 static const char *const places[] = {"tmp", "dev/shm"};
 
-// A folder of the process's. Descriptor or -errno.
+// Opens a folder below the process's root. Returns a descriptor or -errno.
 static int open_place(pid_t pid, const char *place)
 {
     char path[NAME_SIZE];
@@ -45,7 +46,8 @@ static int open_place(pid_t pid, const char *place)
     return fd < 0 ? -errno : fd;
 }
 
-// Can files be made there, and a library among them be loaded?
+// Returns 0 if files can be created there and a shared library can be loaded
+// from there, else -errno.
 static int check_place(int place)
 {
     struct statvfs system;
@@ -64,7 +66,7 @@ static bool is_of(int folder, const struct ProcessUser *user)
     return fstat(folder, &status) == 0 && status.st_uid == user->uid;
 }
 
-// NULL also if it is not the user's.
+// Returns NULL if the folder cannot be opened or does not belong to `user`.
 static DIR *open_entries(int parent, const char *name,
                          const struct ProcessUser *user)
 {
@@ -75,7 +77,8 @@ static DIR *open_entries(int parent, const char *name,
     return entries;
 }
 
-// Root leaves alone files that others have put below such a name.
+// Removes the folder `name` if it belongs to `user`, so that root does not
+// remove folders of other users.
 static void remove_tree(int parent, const char *name,
                         const struct ProcessUser *user, int depth)
 {
@@ -154,7 +157,8 @@ static int copy_bytes(int from, int to)
     return got < 0 ? -errno : 0;
 }
 
-// We may read the package, and the user may make the copy.
+// The file is read with our rights and the copy is created with the rights of
+// the process's user.
 static int copy_file(const struct Lending *lending, int from, int to,
                      const char *name)
 {
@@ -181,7 +185,8 @@ static int copy_file(const struct Lending *lending, int from, int to,
     return error;
 }
 
-// Python files, and the extension for that version; of libraries, all.
+// Returns true for a Python file, for the extension of the interpreter's
+// version, and for every file of a folder of libraries.
 static bool is_needed(const struct Lending *lending, const char *folder,
                       const char *name)
 {
@@ -197,7 +202,8 @@ static bool is_needed(const struct Lending *lending, const char *folder,
            strncmp(name, extension, (size_t)size) == 0;
 }
 
-// Makes that folder in `parent`, as the user. Descriptor or -errno.
+// Makes the folder `name` in `parent` as the process's user. Returns a
+// descriptor or -errno.
 static int make_folder(const struct Lending *lending, int parent,
                        const char *name)
 {
@@ -209,7 +215,7 @@ static int make_folder(const struct Lending *lending, int parent,
         fd = openat(parent, name, O_RDONLY | OPEN_FOLDER);
     error = fd < 0 ? -errno : fd;
     AsUser_end(&as);
-    // Its name may be another's by now.
+    // Somebody may have put another folder in its place.
     if (fd >= 0 && !is_of(fd, &lending->user)) {
         close(fd);
         return -EPERM;
@@ -217,7 +223,7 @@ static int make_folder(const struct Lending *lending, int parent,
     return error;
 }
 
-// Copies the files of source/name into a folder of that name.
+// Copies the files of source/name into a new folder `name` in `parent`.
 static int copy_folder(const struct Lending *lending, const char *source,
                        int parent, const char *name)
 {
@@ -238,7 +244,7 @@ static int copy_folder(const struct Lending *lending, const char *source,
     return to < 0 ? to : error;
 }
 
-// A wheel has the libraries that the extension needs in ocular.libs.
+// The folder ocular.libs of a wheel has the libraries that the extension needs.
 static int copy_package(const struct Lending *lending, const char *source,
                         int place)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A copy of Ocular for a process that cannot see ours, in a container or a
-// chroot, say: in a folder of its own temporary files, as its user, until it is
-// let go. Called by attach.c, on the main thread.
+// A copy of Ocular's package for a process that cannot read ours, for example
+// because the process is in a container or a chroot. The copy lies in a folder
+// of the process's /tmp or /dev/shm and belongs to its user. It stays until the
+// process is detached from. Called by attach.c, on the main thread.
 #ifndef OCULAR_TUI_ATTACH_LEND_H
 #define OCULAR_TUI_ATTACH_LEND_H
 
@@ -10,11 +11,13 @@
 #include <limits.h>
 #include <stddef.h>
 
-// Copies the package from `source`, as we see it. 0 and `folder`, as the
-// process sees it, or -errno with `why`.
+// Copies the package from `source`, which is a path as we see it. Returns 0 and
+// sets `folder` to the copy's path as the process sees it, or returns -errno
+// with the reason in `why`.
 int Lend_package(const struct Interpreter *interpreter, const char *source,
                  char folder[PATH_MAX], char *why, size_t why_size);
-// Removes the copies for that process, and for processes that have ended.
+// Removes the copies for process `pid`, and those for processes that have
+// ended.
 void Lend_take_back(pid_t pid);
 
 #endif

@@ -18,13 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define YOUNG_S 10 // may still load an interpreter
+#define YOUNG_S 10 // a younger process may still load an interpreter
 
-// A process: an exec changes the program, and a number comes again.
+// A process without Python. All fields are compared, because exec changes the
+// program and the kernel reuses a process's number.
 struct NoPython {
     uint64_t start;
     pid_t pid;
-    dev_t device; // of the program's file, as the next
+    dev_t device; // of the program's file, like `inode`
     ino_t inode;
 };
 
@@ -60,7 +61,7 @@ static bool begins_with_python(const char *path)
     return strncmp(path + length, "python", 6) == 0;
 }
 
-// By its name, if its memory does not tell.
+// Recognises Python by the program's name if its memory cannot be read.
 static bool is_called_python(const struct Other *other)
 {
     char path[64], program[PATH_MAX] = "";
@@ -70,7 +71,7 @@ static bool is_called_python(const struct Other *other)
     return begins_with_python(program) || begins_with_python(other->command);
 }
 
-// The judgement is Attach_check's: these are but short words for it.
+// Attach_check makes the decision; this only abbreviates it.
 static const char *short_words(const struct Interpreter *interpreter, int error,
                                bool package)
 {
@@ -94,8 +95,9 @@ static const char *short_words(const struct Interpreter *interpreter, int error,
                                                         : "unknown build";
 }
 
-// One that serves where the list does not look, in another OCULAR_DIR or in a
-// container, is not attached to once more.
+// Finds a process that serves, but in another OCULAR_DIR or in a container,
+// where the chooser's list does not look. Such a process is not attached to a
+// second time.
 static bool serves(struct Other *other)
 {
     struct Served served;
@@ -108,7 +110,7 @@ static bool serves(struct Other *other)
     return true;
 }
 
-// False: it is no Python, as far as can be seen.
+// Returns false if the process does not seem to run Python.
 static bool judge(struct Other *other, const char *package)
 {
     struct Interpreter interpreter = {0};
@@ -118,7 +120,8 @@ static bool judge(struct Other *other, const char *package)
         Attach_check(&interpreter, other->pid, other->why, sizeof other->why);
     if ((error == -ENOEXEC || !interpreter.runtime) && !is_called_python(other))
         return false;
-    interpreter.pid = getpid(); // if it cannot see our package, it gets a copy
+    // a process that cannot read our package gets a copy
+    interpreter.pid = getpid();
     if (!error)
         Package_find(&interpreter, package, folder);
     words = short_words(&interpreter, error, *folder);
@@ -135,11 +138,11 @@ static bool judge(struct Other *other, const char *package)
 
 // --- The list
 
-// Room for one more; false: there is no memory.
+// Makes room for one more item. Returns false if there is no memory.
 static bool grow(void *array, size_t count, size_t size)
 {
     void **items = array;
-    if (count & (count - 1)) // room is doubled at each power of two
+    if (count & (count - 1)) // the array doubles at each power of two
         return true;
     void *larger = realloc(*items, (count ? 2 * count : 1) * size);
     if (larger)
@@ -147,8 +150,8 @@ static bool grow(void *array, size_t count, size_t size)
     return larger != NULL;
 }
 
-// Is it one for the list? A process without a program is the kernel's, or its
-// user hides it.
+// Returns true if the process belongs on the list. A process without a visible
+// program is a kernel thread, or its user hides it.
 static bool is_other(struct Other *other, const struct NoPython *self,
                      const char *package)
 {
@@ -161,7 +164,7 @@ static bool is_other(struct Other *other, const struct NoPython *self,
     return judge(other, package);
 }
 
-// 0 or -ENOMEM.
+// Returns 0 or -ENOMEM.
 static int take(struct Others *now, const struct Others *before, pid_t pid,
                 const char *package)
 {

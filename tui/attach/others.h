@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The user's Python processes, and what attaching to each would take. A process
-// without Python is read once. Called by the chooser, on the main thread.
+// The user's other Python processes, and what attaching to each of them
+// requires. A process without Python is examined only once. Called by the
+// chooser, on the main thread.
 #ifndef OCULAR_TUI_ATTACH_OTHERS_H
 #define OCULAR_TUI_ATTACH_OTHERS_H
 
@@ -11,23 +12,23 @@
 struct Other {
     pid_t pid;
     uid_t uid;
-    double age_s; // since it was forked
+    double age_s; // seconds since the process was forked
     char command[256];
     char takes[64]; // "3.13.0: Enter attaches"
-    char why[512];  // why it cannot be attached to; "": it may be
+    char why[512];  // why the process cannot be attached to; "" if it can
 };
 
-struct NoPython; // a process that is not listed
+struct NoPython; // a process that the list leaves out
 
 struct Others {
-    struct Other *items; // owned, as the next
+    struct Other *items; // owned, like `rest`
     struct NoPython *rest;
     size_t count;
     size_t rest_count;
 };
 
-// Reads the list again. `package`: as in struct AttachWish. 0, or -errno: the
-// list is as it was.
+// Reads the list again. `package` is the one of struct AttachWish. Returns 0,
+// or -errno with the list unchanged.
 int Others_refresh(struct Others *others, const char *package);
 void Others_release(struct Others *others);
 

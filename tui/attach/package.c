@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// A file that may be read, and not a pipe or a device, which opening may wake.
+// Returns true for a regular file that may be read. Pipes and devices are
+// excluded, because opening one may have side effects.
 static bool is_readable(int root, const char *path)
 {
     char again[64];
@@ -32,8 +33,8 @@ static bool is_readable(int root, const char *path)
     return opened >= 0;
 }
 
-// The entries of folder/ocular, where links lead to what the process would
-// find: from our own root, they led out of a container.
+// Opens folder/ocular. Symbolic links are resolved below the process's root:
+// with our own root, a link could lead out of its container.
 static DIR *open_package(int root, const char *folder)
 {
     char path[PATH_MAX + 64];
@@ -45,8 +46,9 @@ static DIR *open_package(int root, const char *folder)
     return stream;
 }
 
-// Is the extension for that version there, where the process looks, and with
-// the rights of its user?
+// Returns true if `folder` below the process's root has the extension for the
+// interpreter's version. The caller has taken on the rights of the process's
+// user.
 static bool is_there(const struct Interpreter *interpreter, const char *folder)
 {
     char path[64], wanted[64];
@@ -71,8 +73,8 @@ static bool is_there(const struct Interpreter *interpreter, const char *folder)
     return found;
 }
 
-// Relative to the folder of this program: an environment, a system, a build
-// tree.
+// Folders relative to the folder of this program: those of a virtual
+// environment, of a system and of a build tree.
 static const char *const places[] = {
     "../lib/python3.%u/site-packages",
     "../lib/python3.%u/dist-packages",
@@ -93,7 +95,7 @@ static bool find_beside(const struct Interpreter *interpreter,
         char place[64], pattern[PATH_MAX + 80];
         glob_t all;
         bool found = false;
-        // Each has one place for the number, or none.
+        // Each of `places` has at most one %u.
         snprintf(place, sizeof place, places[i], interpreter->minor);
         snprintf(pattern, sizeof pattern, "%s/%s", here, place);
         if (glob(pattern, 0, NULL, &all))

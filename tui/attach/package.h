@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds an Ocular that another process's Python can import. Called by
+// Finds an Ocular that the Python of another process can import. Called by
 // attach.c.
 #ifndef OCULAR_TUI_ATTACH_PACKAGE_H
 #define OCULAR_TUI_ATTACH_PACKAGE_H
@@ -8,9 +8,10 @@
 
 #include <limits.h>
 
-// The folder that holds ocular/ for that minor version, as the process sees
-// it: `wanted` (or NULL), else one beside this program. "" if the process can
-// read none.
+// Sets `folder` to the folder with an ocular/ for the interpreter's minor
+// version, as the process sees the path. This is `wanted` if that fits (it may
+// be NULL), else a folder near this program. Sets "" if the process can read
+// neither.
 void Package_find(const struct Interpreter *interpreter, const char *wanted,
                   char folder[PATH_MAX]);
 

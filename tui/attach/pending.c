@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See pending.h. These versions do not say where their queue of calls is, and
-// patch versions differ. It is found before anything is written: it is the one
-// place that the machine code of _PyEval_AddPendingCall() names and that holds
-// what such a queue holds.
+// See pending.h. These versions publish no offset for their queue of calls, and
+// the offset differs between patch versions. So the queue is searched for
+// before anything is written. The queue has the only address that the machine
+// code of _PyEval_AddPendingCall() refers to and whose memory has the contents
+// of such a queue.
 #include "tui/attach/pending.h"
 
 #include "tui/attach/process_memory.h"
@@ -14,26 +15,28 @@
 #include <string.h>
 
 #define CODE_MOST 1024
-#define CALLS 24  // offset of the array of calls in the queue
-#define TEXT_AT 8 // the text lies in calls that nobody uses, from this one on
+#define CALLS 24 // offset of the array of calls in the queue
+// the text lies in the array, in unused calls from this index on
+#define TEXT_AT 8
 #define TEXT_MOST 380
-#define QUEUE_FROM 0x200 // least and greatest offset of the main thread's queue
+#define QUEUE_FROM 0x200 // range of the offset of the main thread's queue
 #define QUEUE_TO 0x4000  // in _PyRuntime: 0x7e0 in 3.12.1, 0xa68 in 3.13.15
-#define MAIN_MOST 32     // calls that it may hold in 3.13, all run in a row
+#define MAIN_MOST 32     // calls that it may hold in 3.13; all run at once
 #define OTHERS_MOST 300  // calls that the queue of all threads may hold,
-#define OTHERS_LOOP 100  // ... of which so many run in a row
+#define OTHERS_LOOP 100  // ... and how many of these run at once
 #define CALLS_BIT 4      // _PY_CALLS_TO_DO_BIT
 #define THREADS_MOST 1024
 
-// The offsets in one version, in bytes.
+// Offsets in one minor version, in bytes.
 struct Layout {
-    unsigned main_interpreter; // in _PyRuntime
-    unsigned main_thread;      // in _PyRuntime; 0: not needed
-    unsigned ceval;            // in the interpreter: recursion limit
-    unsigned queue;            // in the interpreter
-    unsigned threads_head;     // in the interpreter
-    unsigned breaker;          // in the interpreter, or in each thread
-    unsigned lock;             // in the queue, as all that follow
+    unsigned main_interpreter; // offset in _PyRuntime
+    unsigned main_thread;      // offset in _PyRuntime; 0: not needed
+    unsigned ceval;        // offset of the recursion limit in the interpreter
+    unsigned queue;        // offset in the interpreter
+    unsigned threads_head; // offset in the interpreter
+    // offset in the interpreter (3.12) or in each thread (3.13)
+    unsigned breaker;
+    unsigned lock; // offset in the queue, like all that follow
     unsigned count;
     unsigned call_size;
     unsigned capacity;
@@ -48,9 +51,10 @@ struct Queue {
     const struct Interpreter *interpreter;
     const struct Layout *layout;
     uint64_t state;    // address of the main interpreter's state
-    uint64_t address;  // of the queue
-    uint64_t function; // PyRun_SimpleString
-    uint64_t nothing;  // PyCallable_Check: false for NULL, and no more
+    uint64_t address;  // address of the queue
+    uint64_t function; // address of PyRun_SimpleString
+    // address of PyCallable_Check, which just returns 0 for NULL
+    uint64_t nothing;
     char text[TEXT_MOST];
 };
 
@@ -80,8 +84,8 @@ struct Code {
     uint64_t address, size, runtime;
 };
 
-// Does the code name that address in _PyRuntime: by its offset, as it is, or by
-// the distance from the instruction's end?
+// Returns true if the code contains `address` as an offset in _PyRuntime, as an
+// absolute address, or relative to the end of the instruction.
 static bool names(const struct Code *code, uint64_t address)
 {
     for (size_t i = 0; i + 4 <= code->size; i++) {
@@ -114,8 +118,8 @@ static uint64_t ends_of(const struct Queue *queue)
            (uint64_t)queue->layout->capacity * queue->layout->call_size;
 }
 
-// *free: nobody has the queue's lock. That is a semaphore in memory of its own
-// in 3.12, a byte in 3.13. 0 or -ENOTSUP.
+// Sets *free if no thread holds the queue's lock. In 3.12 the lock is a
+// semaphore in separate memory, in 3.13 a byte. Returns 0 or -ENOTSUP.
 static int read_lock(const struct Queue *queue, bool *free)
 {
     uint64_t at = queue->address + queue->layout->lock;
@@ -135,7 +139,8 @@ static int read_lock(const struct Queue *queue, bool *free)
     return error || value < 0 || value > 1 ? -ENOTSUP : 0;
 }
 
-// Are these the numbers of a queue, the main thread's or that of all?
+// Returns true if the memory has the numbers of a queue: with `all`, of the
+// queue of all threads, else of the main thread's queue.
 static bool is_queue(const struct Queue *queue, bool all)
 {
     const int32_t most = all ? OTHERS_MOST : MAIN_MOST;
@@ -153,7 +158,8 @@ static bool is_queue(const struct Queue *queue, bool all)
            limits[0] == most && limits[1] == loop && !read_lock(queue, &free);
 }
 
-// The main thread's: 0, or -ENOTSUP: there is none, or more than one.
+// Finds the main thread's queue. Returns 0, or -ENOTSUP if there is no such
+// queue or more than one.
 static int find_queue(struct Queue *queue)
 {
     struct Code code;
@@ -175,8 +181,8 @@ static int find_queue(struct Queue *queue)
     return found ? 0 : -ENOTSUP;
 }
 
-// True for an interpreter that runs, and for hardly any other bytes: it has a
-// recursion limit, and a lock of its own within the state of CPython.
+// Returns true for a running interpreter, and for hardly any other bytes: an
+// interpreter has a recursion limit, and its GIL lies within _PyRuntime.
 static bool is_interpreter(const struct Queue *queue)
 {
     struct {
@@ -209,23 +215,23 @@ static bool holds(const struct Queue *queue, uint64_t function,
            call[0] == function && call[1] == argument;
 }
 
-// Is its first call a request of ours?
+// Returns true if the first call is a request of ours.
 static bool holds_request(const struct Queue *queue)
 {
     return holds(queue, queue->function, text_of(queue));
 }
 
-// Or one that was taken back? A viewer may have been killed before it took it
-// out of the queue.
+// Returns true if the first call is a request of ours or a withdrawn one. A
+// viewer may have been killed before it removed the withdrawn call.
 static bool holds_ours(const struct Queue *queue)
 {
     return holds_request(queue) || holds(queue, queue->nothing, 0);
 }
 
-// 0: nothing but a call of ours is in it, and no thread changes it at this
-// moment. -EAGAIN, -ENOTSUP. The number of calls does not count: CPython
-// changes it with the ends, under the lock, and a viewer that was killed
-// between the two has left it as it was.
+// Returns 0 if the queue contains at most a call of ours and no thread is
+// changing the queue, else -EAGAIN or -ENOTSUP. The count of calls is not
+// checked: CPython changes the count and the ends while it holds the lock, but
+// a viewer that was killed between its two writes has left an old count.
 static int check_empty(const struct Queue *queue)
 {
     int32_t ends[2];
@@ -242,13 +248,14 @@ static int check_empty(const struct Queue *queue)
     return ends[0] != ends[1] ? -EAGAIN : 0;
 }
 
-// The call becomes the first one of the empty queue, and its text lies behind.
+// Makes our call the first of the empty queue, and puts its text behind it.
 static int put_call(const struct Queue *queue)
 {
     const int32_t ends[2] = {0, 1}, count = 1;
     const struct {
         uint64_t function, argument;
-        uint64_t flags; // _Py_PENDING_MAINTHREADONLY, which nobody reads later
+        // _Py_PENDING_MAINTHREADONLY, which CPython does not read later
+        uint64_t flags;
     } call = {queue->function, text_of(queue), 1};
     int error =
         write_at(queue, text_of(queue), queue->text, strlen(queue->text) + 1);
@@ -268,7 +275,7 @@ static int put_call(const struct Queue *queue)
 static int wake_thread(const struct Queue *queue, uint64_t thread)
 {
     uint64_t at = thread + queue->layout->breaker, breaker = 0, interp;
-    // prev, next, interp: a thread's state begins with these.
+    // A thread's state begins with the fields prev, next and interp.
     int error = read_at(queue, thread + 16, &interp, sizeof interp);
     if (!error && interp != queue->state)
         error = -ENOTSUP;
@@ -278,7 +285,7 @@ static int wake_thread(const struct Queue *queue, uint64_t thread)
     return error ? error : write_at(queue, at, &breaker, sizeof breaker);
 }
 
-// 3.12 has one flag for all threads, 3.13 one in each.
+// 3.12 has one flag for all threads, 3.13 has one in each thread.
 static int wake(const struct Queue *queue, bool all)
 {
     const int32_t one = 1;
@@ -287,7 +294,7 @@ static int wake(const struct Queue *queue, bool all)
         return write_at(queue, queue->state + queue->layout->breaker, &one,
                         sizeof one);
     int error = read_at(queue, queue->interpreter->runtime, table,
-                        sizeof table); // of _Py_DebugOffsets
+                        sizeof table); // the beginning of _Py_DebugOffsets
     if (!error && table[9] > 100000)
         error = -ENOTSUP;
     if (!error)
@@ -356,8 +363,8 @@ int Pending_ask(const struct Interpreter *interpreter, const char *script,
     return error;
 }
 
-// Takes the call back. If others are behind it, it becomes a call that does
-// nothing.
+// Removes our call from the queue. If other calls follow it, the call is
+// replaced by one that does nothing.
 static void withdraw(const struct Queue *queue)
 {
     const uint64_t call[2] = {queue->nothing, 0};

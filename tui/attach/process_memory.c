@@ -10,7 +10,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// The address of another process is a number here, and never dereferenced.
+// An address of another process is only a number here and is never
+// dereferenced.
 static struct iovec range(uint64_t address, size_t size)
 {
     return (struct iovec){(void *)(uintptr_t)address, size};
@@ -23,7 +24,8 @@ static int result(ssize_t moved, size_t size)
     return (size_t)moved == size ? 0 : -EFAULT;
 }
 
-// A container may refuse the calls for that and leave the file; Docker's do.
+// A container such as Docker's may refuse process_vm_readv() and still allow
+// /proc/PID/mem.
 static bool is_refused(ssize_t moved)
 {
     return moved < 0 && (errno == EPERM || errno == ENOSYS);
@@ -45,7 +47,7 @@ int ProcessMemory_read(pid_t pid, uint64_t address, void *out, size_t size)
         return result(moved, size);
     int error = result(pread(file, out, size, (off_t)address), size);
     close(file);
-    return error == -EIO ? -EFAULT : error; // nothing is there
+    return error == -EIO ? -EFAULT : error; // nothing is mapped there
 }
 
 int ProcessMemory_write(pid_t pid, uint64_t address, const void *data,

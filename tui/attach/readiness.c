@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See readiness.h. The offsets are the same in all patch versions of a minor
-// one. CPython keeps no note of `site`: while its start imports that, the first
-// frame of the main thread is _find_and_load("site", ...).
+// version. CPython does not record that it imports `site`; while it does, the
+// first frame of the main thread is _find_and_load("site", ...).
 #define _GNU_SOURCE 1 // syscall
 #include "tui/attach/readiness.h"
 
@@ -18,16 +18,17 @@
 #include <unistd.h>
 
 #define LIST_MOST 100000 // threads
-#define FRAMES_MOST 1000 // site's imports are not as deep
+#define FRAMES_MOST 1000 // the imports of `site` use fewer frames
 #define INITIALIZED 8    // before _PyRuntimeState._finalizing
 #define MAIN 8           // behind _PyRuntimeState.interpreters.head
 #define ENDS_12 28       // PyInterpreterState.finalizing before threads.head
-#define OWNED_BY_INTERPRETER 3 // a frame that no function has
+#define OWNED_BY_INTERPRETER 3 // a frame that belongs to no function
 #define NAME 120               // PyCodeObject.co_name
-#define LENGTH 16              // of a str
-#define TEXT 40                // of a str in ASCII
+#define LENGTH 16              // offset of the length in a str
+#define TEXT 40                // offset of the text in an ASCII str
 
-// Places in _Py_DebugOffsets, which _PyRuntime begins with from 3.13 on.
+// Indices in _Py_DebugOffsets, which is at the beginning of _PyRuntime from
+// 3.13 on.
 enum { FINALIZING = 4, INTERPRETERS = 5, THREADS = 9, RUNNING = 10, TABLE };
 
 struct Runtime {
@@ -35,7 +36,7 @@ struct Runtime {
     uint64_t table[TABLE];
     uint64_t finalizing; // address of _PyRuntimeState._finalizing
     uint64_t main;       // address of the main interpreter's state; 0: none
-    uint64_t thread;     // address of its first thread's; 0: none
+    uint64_t thread;     // address of the main thread's state; 0: none
 };
 
 static int read_at(const struct Runtime *runtime, uint64_t address, void *out,
@@ -44,7 +45,7 @@ static int read_at(const struct Runtime *runtime, uint64_t address, void *out,
     return ProcessMemory_read(runtime->interpreter->pid, address, out, size);
 }
 
-// 0: there is none, or it cannot be read.
+// Returns 0 if `address` is 0 or cannot be read.
 static uint64_t word_at(const struct Runtime *runtime, uint64_t address)
 {
     uint64_t word;
@@ -83,20 +84,21 @@ static bool is_text(const struct Runtime *runtime, uint64_t object,
            memcmp(there, text, length) == 0;
 }
 
-// A reference in a frame has marks in its lowest bits from 3.14 on.
+// From 3.14 on, the lowest bits of a reference in a frame are tags.
 static uint64_t object_at(const struct Runtime *runtime, uint64_t address)
 {
     return word_at(runtime, address) & ~(uint64_t)7;
 }
 
-// The first frame of a function on the main thread; 0: it has none, or so many
-// that it is beyond its start.
+// Returns the first frame of a function on the main thread. Returns 0 if there
+// is none, or if there are more frames than during start-up.
 static uint64_t first_frame(const struct Runtime *runtime)
 {
     unsigned minor = runtime->interpreter->minor;
     uint64_t at = runtime->thread + 72, first = 0;
     if (minor == 12)
-        at = word_at(runtime, runtime->thread + 56); // its struct _PyCFrame
+        // the thread's struct _PyCFrame
+        at = word_at(runtime, runtime->thread + 56);
     uint64_t frame = word_at(runtime, at);
     for (int i = 0; frame && i < FRAMES_MOST; i++) {
         unsigned char owner = OWNED_BY_INTERPRETER;
@@ -120,8 +122,8 @@ static bool imports_site(const struct Runtime *runtime)
 
 // --- Whose memory it is
 
-// A child of vfork() uses its parent's until it has begun its program, and the
-// parent's threads run on.
+// A child of vfork() shares its parent's memory until it runs exec. The
+// parent's other threads keep running meanwhile.
 static bool has_parents_memory(pid_t pid)
 {
     char path[64], status[8192];
@@ -134,8 +136,9 @@ static bool has_parents_memory(pid_t pid)
            syscall(SYS_kcmp, (long)pid, number, (long)KCMP_VM, 0L, 0L) == 0;
 }
 
-// Is it done with its main thread's program? From then on 3.12 starts no
-// threads; newer versions do until the threads of the program have ended.
+// Returns true if the main thread has finished the program. In this state 3.12
+// starts no more threads; newer versions start threads until the program's own
+// threads have ended.
 static bool is_ending(const struct Runtime *runtime)
 {
     return word_at(runtime, runtime->finalizing) ||
@@ -167,7 +170,7 @@ int Readiness_check(const struct Interpreter *interpreter, char *why,
     struct Runtime runtime = {.interpreter = interpreter};
     const char *what;
     if (read_runtime(&runtime))
-        return 0; // the request says why
+        return 0; // the request itself reports the reason
     if (has_parents_memory(interpreter->pid))
         what =
             "still has the memory of its parent, and is about to begin a "

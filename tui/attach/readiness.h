@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Is an interpreter ready for a script: initialised, with its `site` imported,
-// and not about to end? A script that runs earlier or later may kill the
-// program. Called by request.c while the process is stopped; changes nothing.
+// Checks whether an interpreter is ready for a script: it is initialised, has
+// imported `site`, and is not about to end. A script that runs earlier or later
+// may crash the program. Changes nothing in the process. Called by request.c
+// while the process is stopped.
 #ifndef OCULAR_TUI_ATTACH_READINESS_H
 #define OCULAR_TUI_ATTACH_READINESS_H
 
@@ -9,7 +10,8 @@
 
 #include <stddef.h>
 
-// 0, or -EINPROGRESS with `why`: not now.
+// Returns 0, or -EINPROGRESS with the reason in `why` if the interpreter is not
+// ready.
 int Readiness_check(const struct Interpreter *interpreter, char *why,
                     size_t why_size);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See request.h. The threads are stopped by a child of ours, which ends then:
-// the kernel lets all of them go on, also one that was to stop and has not yet.
+// See request.h. A child process stops the threads. When the child ends, the
+// kernel lets all threads continue, also a thread that had not stopped yet.
 #include "tui/attach/request.h"
 
 #include "tui/attach/door.h"
@@ -21,11 +21,11 @@
 
 struct Request {
     const struct Interpreter *interpreter;
-    const char *script; // NULL: take back what was asked
+    const char *script; // NULL: withdraw the request
     bool all;
-    bool wake;    // ask nobody: have a thread run it
-    bool check;   // ask nothing: is it ready?
-    bool filters; // and do its filters allow what we do?
+    bool wake;    // start a thread that runs the script (sleeper.h)
+    bool check;   // only check whether the interpreter is ready,
+    bool filters; // ... and whether its filters allow our calls
 };
 
 struct Answer {
@@ -41,7 +41,7 @@ static int ask(const struct Request *request, struct Stop *stop, char *why,
     bool withdraws = !request->script && !request->check;
     int error = Interpreter_check_same(interpreter, why, why_size);
     if (error && withdraws)
-        return 0; // with that program, what it was asked is gone
+        return 0; // exec has removed the request together with the old program
     if (!error && !withdraws)
         error = Readiness_check(interpreter, why, why_size);
     if (error)
@@ -78,7 +78,7 @@ static void work(const struct Request *request, int out)
     _exit(write(out, &answer, sizeof answer) != sizeof answer);
 }
 
-// 0, or -errno with `why`.
+// Returns 0, or -errno with the reason in `why`.
 static int run_once(const struct Request *request, char *why, size_t why_size)
 {
     struct Answer answer = {-EIO, "its request was interrupted"};
@@ -100,7 +100,7 @@ static int run_once(const struct Request *request, char *why, size_t why_size)
     return answer.error;
 }
 
-// Again, for a second, if the process is busy with another request.
+// Repeats the request for a second while the process is busy with another one.
 static int run(const struct Request *request, char *why, size_t why_size)
 {
     const struct timespec pause = {0, PAUSE_NS};

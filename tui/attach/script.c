@@ -19,11 +19,12 @@
 #include <unistd.h>
 
 #define TEXT_MOST (PATH_MAX * 2 + 4096)
-#define OLD_S 2 // one that is younger may not be locked yet
+#define OLD_S 2 // a younger folder may not be locked yet
 
-// Runs on a thread of its own: signal handlers of the program stay with its
-// main thread, which goes on at once. Arguments: folder of the files; folder of
-// the package, in hexadecimal; verb; number of the process.
+// The script starts a thread, so that signal handlers of the program still run
+// on its main thread, which continues at once. The format's arguments are the
+// folder of the files, the package's folder in hexadecimal, the verb and the
+// process's number.
 static const char text[] =
     "import _thread\n"
     "where = '%s'\n"
@@ -44,7 +45,7 @@ static const char text[] =
     "    import os\n"
     "    try:\n"
     "        import fcntl\n"
-    "    except ImportError:\n" // who gave up root may not read it any more
+    "    except ImportError:\n" // gave up root, may not read it
     "        return False\n"
     "    try:\n"
     "        file = os.open(where + '/begun', os.O_RDONLY | os.O_CLOEXEC)\n"
@@ -52,7 +53,7 @@ static const char text[] =
     "        return False\n"
     "    try:\n"
     "        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)\n"
-    "        return os.fstat(file).st_nlink > 0\n" // else we have read all
+    "        return os.fstat(file).st_nlink > 0\n" // else the answer was read
     "    except OSError:\n"
     "        return False\n"
     "    finally:\n"
@@ -61,7 +62,7 @@ static const char text[] =
     "    import os\n"
     "    names = os.listdir(where)\n"
     "    if '" SCRIPT_SHARED
-    "' in names:\n" // other threads may yet open attach.py
+    "' in names:\n" // other threads may still open attach.py
     "        return\n"
     "    for name in names:\n"
     "        os.unlink(where + '/' + name)\n"
@@ -74,7 +75,7 @@ static const char text[] =
     "def load(sys, spec):\n"
     "    from importlib import _bootstrap\n"
     "    try:\n"
-    "        _bootstrap._load(spec)\n" // another request's import waits for it
+    "        _bootstrap._load(spec)\n" // waits for another request's import
     "    except BaseException:\n"
     "        for name in list(sys.modules):\n"
     "            if name == 'ocular' or name.startswith('ocular.'):\n"
@@ -83,7 +84,7 @@ static const char text[] =
     "def find(sys, folder):\n"
     "    import importlib.machinery, importlib.util\n"
     "    if 'ocular' in sys.modules:\n"
-    "        module = sys.modules['ocular']\n" // its files may be gone
+    "        module = sys.modules['ocular']\n" // may have lost its files
     "        if hasattr(module, '_attach') or is_ours(module.__spec__):\n"
     "            return\n"
     "        raise ImportError('the program has another module that is named "
@@ -133,10 +134,10 @@ static const char text[] =
     "    try:\n"
     "        work()\n"
     "    finally:\n"
-    "        globals().clear()\n" // a circle, which no collector may come to
+    "        globals().clear()\n" // a cycle; the GC may be off
     "def begin():\n"
     "    import os\n"
-    "    if os.getpid() != %d:\n" // a fork has copied the request
+    "    if os.getpid() != %d:\n" // fork() has copied the request
     "        return\n"
     "    try:\n"
     "        os.rename(where + '/wanted', where + '/begun')\n"
@@ -155,15 +156,15 @@ static const char text[] =
 
 // --- The folder
 
-// The one that is locked goes last.
+// The locked file is removed last.
 static const char *const names[] = {"attach.py",  "wanted", "revoked",
                                     "answer.new", "answer", SCRIPT_SHARED,
                                     SCRIPT_ASKED, "begun"};
 
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-// A container's root might put a link in a folder's place: it is followed
-// nowhere.
+// Does not follow symbolic links: the root user of a container might put a link
+// in the place of a folder.
 static void remove_folder(int tmp, const char *name)
 {
     int folder = openat(tmp, name, FOLDER_FLAGS);
@@ -182,7 +183,7 @@ static bool has(const char *folder, const char *name)
     return access(path, F_OK) == 0;
 }
 
-// Does a process still hold the lock of that folder?
+// Returns true if a process still holds the lock of `folder`.
 static bool is_locked(const char *folder)
 {
     char path[SCRIPT_PATH + 16];
@@ -197,8 +198,9 @@ static bool is_locked(const char *folder)
 }
 
 // Removes the folders of attaching programs that were killed. A process that
-// was asked already and lives removes the folder itself when it comes to the
-// script. That does not hold for `own`, which waits for none any more.
+// was asked and still lives removes the folder itself when it runs the script,
+// so its folder stays. Process `own` has no pending request, so its folders are
+// removed as well.
 static void remove_old(int tmp, pid_t own)
 {
     char path[64], here[64];
@@ -225,8 +227,7 @@ static void remove_old(int tmp, pid_t own)
         closedir(stream);
 }
 
-// Opens the directory for temporary files that the process has: it may have
-// another root than we.
+// Opens /tmp below the root of the process, which may differ from ours.
 static int open_tmp(pid_t pid)
 {
     char root[64];
@@ -240,7 +241,7 @@ static int open_tmp(pid_t pid)
     return error ? error : tmp;
 }
 
-// Descriptor or -errno.
+// Returns a descriptor or -errno.
 static int make_file(const struct Script *script, const char *name)
 {
     char path[SCRIPT_PATH + 16];

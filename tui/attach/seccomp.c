@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FILTERS_MOST 64 // of a thread
+#define FILTERS_MOST 64 // of one thread
 #define FIRST_USERS "user:[4026531837]"
 
 #ifdef __x86_64__
@@ -39,8 +39,8 @@ static uint64_t number_of(const char *status, const char *row, int base)
     return at ? strtoull(at + strlen(row), NULL, base) : 0;
 }
 
-// The number of filters of a task; 0: none. Linux before 5.9 does not count
-// them.
+// Returns the number of filters of a task, or 1 if a Linux before 5.9 does not
+// count them.
 static uint64_t filters_of(const char *status)
 {
     uint64_t count = number_of(status, "\nSeccomp_filters:", 10);
@@ -49,7 +49,7 @@ static uint64_t filters_of(const char *status)
     return count ? count : 1;
 }
 
-// The most that one of its threads has.
+// Returns the highest number of filters of any thread of the process.
 static uint64_t most_filters(pid_t pid)
 {
     char name[64], path[384], status[8192];
@@ -70,7 +70,8 @@ static uint64_t most_filters(pid_t pid)
     return most;
 }
 
-// The kernel lets read them who has this capability over the whole machine.
+// Returns true if this program may read filters: it has CAP_SYS_ADMIN in the
+// initial user namespace, and no filter itself.
 static bool may_read(const char *ours)
 {
     char users[64];
@@ -98,7 +99,7 @@ enum FilterSight Seccomp_look(pid_t pid)
 struct Call {
     int number;
     const char *name;
-    uint64_t arguments[3]; // 0: it differs
+    uint64_t arguments[3]; // 0: the argument varies
 };
 
 #define CALL(name, ...)                                                        \
@@ -112,13 +113,14 @@ struct Call {
     (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |        \
      CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |                      \
      CLONE_CHILD_CLEARTID)
-#define UNIX 1                // AF_UNIX: its header is ipc/socket.c's
+#define UNIX 1 // AF_UNIX, whose header only ipc/socket.c may include
 #define STREAM (1 | 02000000) // SOCK_STREAM | SOCK_CLOEXEC
-#define FD 1000000            // of no file
+#define FD 1000000            // no open file has this descriptor
 
-// From strace, of Python's and Ocular's calls from the script's first line to
-// the end of detaching, with a viewer between. Not those that every program
-// makes all the time; capset is left out if there is a filter.
+// The system calls of Python and Ocular from the script's first line to the end
+// of detaching, with a viewer connected, as strace lists them. Calls that every
+// program makes all the time are left out. Ocular does not call capset if there
+// is a filter.
 static const struct Call calls[] = {
 #ifdef __x86_64__
     CALL(chmod, 0, 0600),
@@ -199,12 +201,12 @@ static const struct Call *find_killing(const struct Filter *filter)
     return NULL;
 }
 
-// 1, 0: the thread has no such filter, or -errno.
+// Returns 1, 0 if the thread has no filter `index`, or -errno.
 static int read_filter(struct Filter *filter, pid_t thread, int index)
 {
     long count = ptrace(PTRACE_SECCOMP_GET_FILTER, thread,
                         (void *)(intptr_t)index, NULL);
-    if (count < 0) // EINVAL: it has none at all
+    if (count < 0) // EINVAL: the thread has no filters at all
         return errno == ENOENT || errno == EINVAL ? 0 : -errno;
     if (count > BPF_CODE_MOST)
         return -E2BIG;
@@ -214,7 +216,7 @@ static int read_filter(struct Filter *filter, pid_t thread, int index)
     return count < 0 ? -errno : 1;
 }
 
-// 0, -EACCES with `why`, or -errno.
+// Returns 0, -EACCES with the reason in `why`, or another -errno.
 static int check_thread(struct Filter *filter, pid_t thread, pid_t pid,
                         char *why, size_t why_size)
 {
@@ -249,9 +251,9 @@ int Seccomp_check(const struct Stop *stop, pid_t pid, char *why,
 
 // --- Of our own
 
-// Of these arguments the kernel makes an error, or nothing that outlives the
-// process. A real clone() would have a thread on this stack: a thread without
-// our memory is an error.
+// With these arguments each call fails or changes nothing outside the child. A
+// real clone() would start a thread on this stack, so clone() gets only
+// CLONE_THREAD, which the kernel refuses without CLONE_SIGHAND.
 static void try_all(int out)
 {
     for (unsigned char i = 0; i < sizeof calls / sizeof *calls; i++) {

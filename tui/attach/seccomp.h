@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Seccomp filters that would kill a program for a system call that Ocular makes
-// in it: found before it makes one. Called by attach.c, on the main thread, and
-// by request.c, in a process of its own.
+// Finds seccomp filters that would kill a program for a system call of Ocular,
+// before Ocular makes the call. Called by attach.c, on the main thread, and by
+// request.c, in a child process.
 #ifndef OCULAR_TUI_ATTACH_SECCOMP_H
 #define OCULAR_TUI_ATTACH_SECCOMP_H
 
@@ -9,18 +9,19 @@
 
 enum FilterSight {
     FILTER_NONE,
-    FILTER_READABLE, // root, without a filter of our own
-    FILTER_SHARED,   // as many as we have: those of the same container, say
+    FILTER_READABLE, // we are root and have no filter ourselves
+    FILTER_SHARED,   // we have equally many, for example in the same container
     FILTER_HIDDEN,
 };
 
 enum FilterSight Seccomp_look(pid_t pid);
-// Those of the stopped threads, which this thread traces. 0, or -EACCES with
-// `why`: one would kill the process, or cannot be read after all.
+// Checks the filters of the stopped threads, which the calling thread traces.
+// Returns 0, or -EACCES with the reason in `why` if a filter would kill the
+// process or cannot be read.
 int Seccomp_check(const struct Stop *stop, pid_t pid, char *why,
                   size_t why_size);
-// Those that we have ourselves: a child of ours makes the system calls. As
-// Seccomp_check.
+// Checks the filters of this program: a child process makes the system calls.
+// Returns the same as Seccomp_check.
 int Seccomp_try(pid_t pid, char *why, size_t why_size);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See sigframe.h. rt_sigreturn loads all registers from a frame. The first one
-// has those of the call. The call's return address is code that makes the same
-// system call, and behind it lies the second one, with the registers with which
-// the thread slept.
+// See sigframe.h. rt_sigreturn loads all registers from a frame. The first
+// frame has the registers for the call. The call returns to code that makes the
+// system call rt_sigreturn again, with the second frame. The second frame has
+// the registers with which the thread slept.
 #define _GNU_SOURCE 1 // struct sigcontext, prlimit
 #include "tui/attach/sigframe.h"
 
@@ -25,35 +25,40 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
-#define RED_ZONE 128    // bytes below the stack pointer that are in use
-#define ROOM 0x10000    // the call has it
-#define SCAN 0x10000    // of the stack, for frames of real signals
-#define CHUNK 0x10000   // of code, while it is searched
-#define NO_STACK 0x5555 // no such flags: sigaltstack() stays as it is
+#define RED_ZONE 128 // bytes below the stack pointer that may be in use
+#define ROOM 0x10000 // bytes of stack for the call
+// bytes of stack that are searched for frames of real signals
+#define SCAN 0x10000
+#define CHUNK 0x10000 // bytes of code that are searched at once
+// invalid flags, with which sigaltstack() changes nothing
+#define NO_STACK 0x5555
 #define XSTATE_MOST 0x4000
 #define FX_SIZE 512
-#define FX_SOFTWARE 464 // offset of what the kernel keeps there
+#define FX_SOFTWARE 464 // offset of the kernel's own data
 #define FX_BEGINS 0x46505853u
 #define FX_ENDS 0x46505845u
-#define CODE_SEGMENT 0x33 // of 64-bit code, and its stack's
+// segment of 64-bit code; below, the segment of its stack
+#define CODE_SEGMENT 0x33
 #define STACK_SEGMENT 0x2b
 
-// The kernel's own results of a call that a signal interrupts.
+// The kernel's internal results of a system call that a signal interrupts.
 enum { RESTART_FIRST = 512, RESTART_NOHAND = 514, RESTART_BLOCK = 516 };
 
 #define BIT(signal) (1ull << ((signal)-1))
-// Signals wait meanwhile, but for those that a fault raises, those of setuid()
-// and pthread_cancel(), which wait for each thread, and one that nobody sends:
-// so the mask tells that the thread is at our calls.
+// The signals that the thread blocks during our calls. Not blocked are signals
+// of faults, the signals of setuid() and pthread_cancel(), which wait for each
+// thread, and SIGSTKFLT, which no program sends. So this mask shows that a
+// thread is in a call of ours.
 static const uint64_t held_back =
     ~(BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) |
       BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | BIT(32) | BIT(33) |
       BIT(SIGSTKFLT));
 
-// struct rt_sigframe of the kernel, up to what rt_sigreturn reads.
+// The beginning of the kernel's struct rt_sigframe, as far as rt_sigreturn
+// reads it.
 struct Frame {
-    uint64_t restorer; // where the call before it returns to
-    uint64_t flags;    // the two below
+    uint64_t restorer; // return address of the call before it
+    uint64_t flags;    // HAS_XSTATE, HAS_STACK_SEGMENT
     uint64_t link;
     uint64_t stack;
     uint32_t stack_flags, padding;
@@ -65,7 +70,7 @@ struct Frame {
 _Static_assert(sizeof(struct Frame) % 16 == 0, "frames keep the stack aligned");
 
 #define HAS_XSTATE 1
-#define HAS_STACK_SEGMENT 6 // and it is to be taken as it is
+#define HAS_STACK_SEGMENT 6 // UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS
 
 // --- Looking at it
 
@@ -96,7 +101,7 @@ static bool find_mapping(struct Mapping *found, pid_t pid, uint64_t address)
     return is_there;
 }
 
-// `mov $15, %rax; syscall`, of which each C library has one.
+// The code `mov $15, %rax; syscall`, as glibc and musl have it.
 static const unsigned char glibc[] = {0x48, 0xc7, 0xc0, 15,  0,
                                       0,    0,    0x0f, 0x05};
 static const unsigned char musl[] = {0xb8, 15, 0, 0, 0, 0x0f, 0x05};
@@ -109,7 +114,7 @@ static bool is_restorer(pid_t pid, uint64_t address)
             memcmp(code, musl, sizeof musl) == 0);
 }
 
-// Its address; 0: none.
+// Returns the address of such code in the mapping, or 0.
 static uint64_t find_restorer(pid_t pid, const struct Mapping *code)
 {
     unsigned char *bytes = malloc(CHUNK);
@@ -128,7 +133,7 @@ static uint64_t find_restorer(pid_t pid, const struct Mapping *code)
     return found;
 }
 
-// Below its stack pointer.
+// Returns true if there are ROOM bytes below the stack pointer.
 static bool has_room(pid_t pid, const struct Mapping *stack, uint64_t pointer)
 {
     struct rlimit limit;
@@ -139,8 +144,8 @@ static bool has_room(pid_t pid, const struct Mapping *stack, uint64_t pointer)
             stack->end - pointer + ROOM < limit.rlim_cur);
 }
 
-// A handler may have interrupted anything, malloc() too. Is there a real
-// signal's frame above?
+// Returns true if a signal frame lies above the stack pointer. A signal handler
+// may have interrupted anything, for example malloc().
 static bool is_in_handler(const struct Sleep *sleep,
                           const struct Mapping *stack, uint64_t pointer)
 {
@@ -154,13 +159,14 @@ static bool is_in_handler(const struct Sleep *sleep,
         memcpy(&frame, bytes + at, sizeof frame);
         found = frame.restorer == sleep->restorer &&
                 frame.registers.cs == CODE_SEGMENT &&
-                frame.stack_flags != NO_STACK; // an old one of ours
+                frame.stack_flags != NO_STACK; // an old frame of ours
     }
     free(bytes);
     return found;
 }
 
-// The CPU checks return addresses against a stack of its own.
+// Returns true if the thread has a shadow stack, against which the CPU checks
+// return addresses. Returns true also if this is unknown.
 static bool has_shadow_stack(const struct Sleep *sleep)
 {
     char path[64], status[8192];
@@ -180,7 +186,8 @@ static bool is_interrupted(struct Sleep *sleep,
     sleep->number = (long)registers->orig_rax;
     sleep->arguments[0] = registers->rdi;
     sleep->arguments[1] = registers->rsi;
-    // A wait for a futex has the time of its end as an argument, not how long.
+    // A futex wait can be restarted: its argument is the time at which it ends,
+    // not a duration.
     sleep->repeats = (result >= RESTART_FIRST && result <= RESTART_NOHAND) ||
                      (result == RESTART_BLOCK && sleep->number == SYS_futex);
     return (sleep->repeats || result == RESTART_BLOCK || result == EINTR) &&
@@ -218,15 +225,16 @@ bool Sigframe_look(struct Sleep *sleep, pid_t pid, pid_t thread)
 
 // --- Its frames
 
-// As they are to lie below its stack pointer.
+// The data below the thread's stack pointer.
 struct Stack {
-    uint64_t alignment; // so that a frame is 8 behind a multiple of 16
+    uint64_t alignment; // puts each frame 8 bytes behind a multiple of 16
     struct Frame call, back;
     _Alignas(64) unsigned char xstate[XSTATE_MOST];
 };
 
-// The vector registers, as a signal's frame has them: without those of AMX,
-// which a kernel may not have room for in the thread. 0 or -errno.
+// Reads the vector registers in the format of a signal frame. AMX registers are
+// left out, because the kernel may have no room for them in the thread. Returns
+// 0 or -errno.
 static int read_xstate(struct Stack *stack, pid_t thread)
 {
     struct iovec out = {stack->xstate, sizeof stack->xstate};
@@ -268,7 +276,8 @@ static struct Frame make_frame(const struct Sleep *sleep)
     return frame;
 }
 
-// Its way back: to the call, or to what follows it.
+// Makes the frame that leads back to the system call, or to the instruction
+// behind it.
 static struct Frame make_last(const struct Sleep *sleep,
                               const struct user_regs_struct *from)
 {
@@ -286,7 +295,8 @@ static struct Frame make_last(const struct Sleep *sleep,
     return frame;
 }
 
-// Puts it below the stack pointer, and that to where rt_sigreturn expects it.
+// Writes the frames below the stack pointer, and sets the stack pointer to the
+// address that rt_sigreturn expects. Returns 0 or -errno.
 static int write_stack(struct Stack *stack, const struct Sleep *sleep,
                        const struct SigframeCall *call,
                        struct user_regs_struct *registers)
@@ -323,7 +333,8 @@ int Sigframe_call(const struct Sleep *sleep, const struct SigframeCall *call)
     if (!error)
         error = write_stack(stack, sleep, call, &registers);
     registers.rip = sleep->restorer;
-    registers.orig_rax = (unsigned long long)-1; // the kernel repeats nothing
+    // the kernel restarts no system call
+    registers.orig_rax = (unsigned long long)-1;
     if (!error && ptrace(PTRACE_SETREGS, sleep->thread, NULL, &registers) < 0)
         error = -errno;
     free(stack);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Has a stopped thread of another process make one call, and then go on with
-// the system call in which it slept, as after a signal's handler: the call and
-// its way back lie on its own stack, in frames as the kernel writes them for
-// signals. From the one change of its registers on it needs nobody: if we are
-// killed, it finds back alone. Called by sleeper.c, in the process that has
-// stopped it. x86-64 only.
+// Makes a stopped thread of another process call one function and then continue
+// the system call in which it slept, as it would after a signal handler. The
+// function's frame and the way back lie on the thread's own stack, in the
+// kernel's format for signal frames. The last step sets the thread's registers;
+// from then on it needs no help, even if this program is killed. Called by
+// sleeper.c, in the process that has stopped the thread. x86-64 only.
 #ifndef OCULAR_TUI_ATTACH_SIGFRAME_H
 #define OCULAR_TUI_ATTACH_SIGFRAME_H
 
@@ -19,17 +19,18 @@ struct SigframeCall {
 
 struct Sleep {
     pid_t pid, thread;
-    long number; // of its system call
+    long number; // of the system call in which the thread sleeps
     uint64_t arguments[2];
     uint64_t restorer; // address of code that calls rt_sigreturn
-    bool repeats;      // the call can be made again, else it fails with EINTR
-    bool called;       // it is still at such a call
+    bool repeats; // the system call can be restarted; else it fails with EINTR
+    bool called;  // the thread is still in an earlier call of ours
 };
 
-// Does it stand in a system call from which it can be taken away for a moment,
-// and is there room on its stack? False also if that cannot be seen.
+// Fills in `sleep`. Returns true if the thread is in a system call that may be
+// interrupted for a moment and has room on its stack, or if sleep->called is
+// set. Returns false if this cannot be determined.
 bool Sigframe_look(struct Sleep *sleep, pid_t pid, pid_t thread);
-// 0 or -errno: then nothing was changed.
+// Returns 0, or -errno with the thread unchanged.
 int Sigframe_call(const struct Sleep *sleep, const struct SigframeCall *call);
 
 #endif

@@ -16,16 +16,16 @@
 #include <sys/syscall.h>
 
 #define THREADS_MOST 4096
-#define TRIES 10         // of which each lets a thread go on,
-#define MOMENT_NS 200000 // for so long, and for longer from try to try
+#define TRIES 10         // each try lets a thread run,
+#define MOMENT_NS 200000 // ... at first for this long, then longer
 
-// Offsets in one version, in bytes, the same in all its patch versions; the
-// first three come from its table if it has one (3.13).
+// Offsets in one minor version, in bytes. From 3.13 on the first three come
+// from CPython's own table.
 struct Layout {
-    uint64_t interpreters;     // in _PyRuntime, the newest one
+    uint64_t interpreters;     // in _PyRuntime: the newest interpreter
     uint64_t next_interpreter; // in an interpreter's state
-    uint64_t threads;          // in an interpreter's state, the newest one
-    uint64_t status;           // in a thread's state, as the next
+    uint64_t threads;          // in an interpreter's state: the newest thread
+    uint64_t status;           // in a thread's state, like native_id
     uint64_t native_id;
 };
 
@@ -35,13 +35,13 @@ static const struct Layout layouts[] = {
     [14] = {.status = 32, .native_id = 160},
     [15] = {.status = 32, .native_id = 184},
 };
-#define NEXT 8 // in a thread's state
+#define NEXT 8 // offset in a thread's state, like INTERP
 #define INTERP 16
 
-// Places in the table (_Py_DebugOffsets).
+// Indices in the table _Py_DebugOffsets.
 enum { INTERPRETERS = 5, NEXT_INTERPRETER = 8, THREADS, TABLE };
 
-// Bits of a thread state's status.
+// Bits of `status` in a thread's state.
 enum { INITIALIZED = 1, BOUND = 2, ACTIVE = 16 };
 
 struct Sleeper {
@@ -49,7 +49,7 @@ struct Sleeper {
     struct Stop *stop;
     struct Layout layout;
     uint64_t state; // address of the main interpreter's state
-    uint64_t mmap;  // of functions
+    uint64_t mmap;  // addresses of functions in the process
     uint64_t start_thread;
     struct CodePage page;
 };
@@ -63,8 +63,9 @@ static int read_word(const struct Sleeper *sleeper, uint64_t address,
 
 // --- Where it waits
 
-// Calls that wait for other threads or processes, and not for a disk. A lock of
-// C's own waits by FUTEX_WAIT, conditions and semaphores by FUTEX_WAIT_BITSET.
+// Returns true for system calls that wait for other threads or processes and
+// not for a disk. The C library's own locks use FUTEX_WAIT; condition variables
+// and semaphores use FUTEX_WAIT_BITSET.
 static bool waits(const struct Sleep *sleep)
 {
     char path[64];
@@ -77,7 +78,8 @@ static bool waits(const struct Sleep *sleep)
         return stat(path, &file) == 0 && !S_ISREG(file.st_mode);
     case SYS_futex:
         return (sleep->arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
-    case SYS_restart_syscall: // one with a timeout that was stopped before
+    // a call with a timeout that was interrupted before
+    case SYS_restart_syscall:
     case SYS_recvfrom:
     case SYS_recvmsg:
     case SYS_accept4:
@@ -90,7 +92,7 @@ static bool waits(const struct Sleep *sleep)
     case SYS_waitid:
     case SYS_rt_sigsuspend:
     case SYS_rt_sigtimedwait:
-#ifdef __x86_64__ // newer architectures do without these
+#ifdef __x86_64__ // newer architectures lack these calls
     case SYS_accept:
     case SYS_poll:
     case SYS_select:
@@ -112,8 +114,8 @@ static bool has_stopped(const struct Sleeper *sleeper, pid_t thread)
     return false;
 }
 
-// Its state has let go of the interpreter's lock: the interpreter called what
-// it waits in, and that is not malloc().
+// Returns true if the thread has released the GIL and sleeps in such a system
+// call. The interpreter made this call, so the thread is not inside malloc().
 static bool is_usable(const struct Sleeper *sleeper, uint64_t thread,
                       struct Sleep *sleep)
 {
@@ -147,7 +149,7 @@ static int find_layout(struct Sleeper *sleeper)
     return error;
 }
 
-// The main interpreter is the last one of the list.
+// The main interpreter is the last in the list.
 static int find_state(struct Sleeper *sleeper)
 {
     uint64_t runtime = sleeper->interpreter->runtime, next;
@@ -160,7 +162,7 @@ static int find_state(struct Sleeper *sleeper)
     return error ? error : sleeper->state ? 0 : -ENOENT;
 }
 
-// In the C library, which has one of these names.
+// Finds a function of the C library, whose file has one of these names.
 static int find_in_c(const struct Sleeper *sleeper, const char *name,
                      uint64_t *address)
 {
@@ -214,7 +216,7 @@ static int find_functions(struct Sleeper *sleeper)
 
 // --- The thread
 
-// 0 or -ENOENT.
+// Returns 0 or -ENOENT.
 static int find_thread(const struct Sleeper *sleeper, struct Sleep *sleep)
 {
     uint64_t thread = 0;
@@ -228,14 +230,16 @@ static int find_thread(const struct Sleeper *sleeper, struct Sleep *sleep)
     return -ENOENT;
 }
 
-// On a busy machine it takes a while until it runs.
+// Lets the thread run for a moment, which grows with `try`: on a busy machine
+// it takes a while until the thread gets a CPU.
 static int let_run(const struct Sleeper *sleeper, pid_t thread, int try)
 {
     return Stop_let_run(sleeper->stop, thread,
                         MOMENT_NS << (try < 6 ? try : 6));
 }
 
-// One of them maps the page, and sleeps on; the others stand still meanwhile.
+// Makes one sleeping thread map the page and sleep again. The other threads
+// stay stopped. Sets *by to the thread.
 static int map_page(const struct Sleeper *sleeper, uint64_t place, pid_t *by)
 {
     pid_t pid = sleeper->interpreter->pid;
@@ -250,12 +254,13 @@ static int map_page(const struct Sleeper *sleeper, uint64_t place, pid_t *by)
         if (!error && CodePage_is_there(pid, place))
             return 0;
         if (!error && Sigframe_look(&sleep, pid, *by) && !sleep.called)
-            error = -EACCES; // the process is not given it
+            error = -EACCES; // the process may not map such a page
     }
     return error ? error : -EBUSY;
 }
 
-// That thread or another one, as soon as one sleeps.
+// Makes a sleeping thread start the new one. This may be the thread that mapped
+// the page, as soon as it sleeps again, or another one.
 static int start_thread(struct Sleeper *sleeper, uint64_t place, pid_t mapped)
 {
     const struct SigframeCall start =

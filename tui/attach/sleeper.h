@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Has a program run the script that comes to no Python code of its own: one of
-// its threads that sleep is made to start a thread, which runs it. The sleeping
-// one has let go of the interpreter's lock and waits in the kernel, where no
-// lock of C's (malloc's, the loader's) is held, and sleeps on: it does not wait
-// for the interpreter. Called by request.c while the process is stopped.
+// Runs the script in a program that executes no Python code at present. It
+// makes one of the sleeping threads start a new thread, which runs the script.
+// The sleeping thread has released the GIL and waits in the kernel, so it holds
+// no lock of the C library such as malloc's. It then continues to sleep and
+// does not wait for the GIL. Called by request.c while the process is stopped.
 #ifndef OCULAR_TUI_ATTACH_SLEEPER_H
 #define OCULAR_TUI_ATTACH_SLEEPER_H
 
 #include "tui/attach/interpreter.h"
 #include "tui/attach/stop.h"
 
-// 0: a thread has been started, and runs it as soon as it has the interpreter's
-// lock. -ENOENT: none sleeps so; or -errno.
+// Returns 0 if a thread has been started; this thread runs the script as soon
+// as it has the GIL. Returns -ENOENT if no thread sleeps in a suitable call, or
+// another -errno.
 int Sleeper_run(const struct Interpreter *interpreter, struct Stop *stop,
                 const char *script);
 

@@ -18,10 +18,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define PATIENCE_NS 1000000000u // a thread has this long to stop
+#define PATIENCE_NS 1000000000u // time that a thread has to stop
 #define PAUSE_NS 200000
-#define PASSES_MOST 32 // while new threads appear
-#define SEIZES_MOST 3  // tries of a thread that nobody seems to trace
+#define PASSES_MOST 32 // passes over the list of threads, if new threads appear
+#define SEIZES_MOST 3  // tries for a thread that has no tracer
 
 static bool has(const struct Stop *stop, pid_t id)
 {
@@ -32,7 +32,8 @@ static bool has(const struct Stop *stop, pid_t id)
     return false;
 }
 
-// Waits until it has stopped: 0, -ESRCH: it has ended, or -EBUSY.
+// Waits until the thread has stopped. Returns 0, -ESRCH if it has ended, or
+// -EBUSY.
 static int await(struct StoppedThread *thread)
 {
     const struct timespec pause = {0, PAUSE_NS};
@@ -45,7 +46,8 @@ static int await(struct StoppedThread *thread)
         if (got > 0 && !WIFSTOPPED(status))
             return -ESRCH;
         if (got > 0) {
-            // Our own stop, or a signal that came first and must not be lost.
+            // This is our own stop, or a signal that arrived before it and must
+            // not be lost.
             bool ours = status >> 16 == PTRACE_EVENT_STOP;
             thread->signal = ours ? 0 : WSTOPSIG(status);
             return 0;
@@ -56,8 +58,8 @@ static int await(struct StoppedThread *thread)
     }
 }
 
-// The kernel refuses one that is ending with EPERM, as if it might not be
-// traced.
+// PTRACE_SEIZE fails with EPERM for a thread that is ending, as it does without
+// the right to trace.
 static bool has_ended(pid_t id)
 {
     char path[64], status[8192];
@@ -78,12 +80,13 @@ static bool is_traced(pid_t id)
     return tracer && strtol(tracer + strlen("\nTracerPid:"), NULL, 10) > 0;
 }
 
-// 0 or -errno: -ESRCH: it has ended; -EAGAIN: somebody else traces it.
+// Returns 0 or -errno: -ESRCH if the thread has ended, -EAGAIN if another
+// process traces it.
 static int seize(pid_t id)
 {
     int error = 0;
-    // Another one that attaches holds it for a moment only, and may have let go
-    // of it before we look: then it is ours to ask for.
+    // Another attaching program holds a thread for a moment only, and may have
+    // released it before is_traced() reads its state. So we try again.
     for (int i = 0; i < SEIZES_MOST; i++) {
         if (ptrace(PTRACE_SEIZE, id, NULL, NULL) == 0)
             return 0;
@@ -98,7 +101,8 @@ static int seize(pid_t id)
     return -error;
 }
 
-// 0, also if the thread has ended meanwhile, or -errno as above.
+// Returns 0, also if the thread has ended in the meantime, or an error of
+// seize().
 static int stop_one(struct Stop *stop, pid_t id)
 {
     struct StoppedThread thread = {id, 0}, *threads;
@@ -107,7 +111,7 @@ static int stop_one(struct Stop *stop, pid_t id)
         return error == -ESRCH ? 0 : error;
     threads = realloc(stop->threads, (stop->count + 1) * sizeof *threads);
     if (!threads)
-        return -ENOMEM; // our end releases it
+        return -ENOMEM; // the end of this process releases the thread
     stop->threads = threads;
     if (ptrace(PTRACE_INTERRUPT, id, NULL, NULL) < 0)
         return errno == ESRCH ? 0 : -errno;
@@ -117,7 +121,7 @@ static int stop_one(struct Stop *stop, pid_t id)
     return error == -ESRCH ? 0 : error;
 }
 
-// Stops the threads that are not stopped yet: their number, or -errno.
+// Stops the threads that are not stopped yet. Returns their number, or -errno.
 static long stop_new(struct Stop *stop, pid_t pid)
 {
     char name[64];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// All threads of another process, stopped for the moment in which its state is
-// read and written. If we are killed, the kernel lets the threads go on. Called
-// by request.c, in a process of its own.
+// Stops all threads of another process while its state is read and written. If
+// this program is killed, the kernel lets the threads continue. Called by
+// request.c, in a child process.
 #ifndef OCULAR_TUI_ATTACH_STOP_H
 #define OCULAR_TUI_ATTACH_STOP_H
 
@@ -10,7 +10,7 @@
 
 struct StoppedThread {
     pid_t id;
-    int signal; // that was about to be delivered; 0: none
+    int signal; // signal that was about to be delivered; 0: none
 };
 
 struct Stop {
@@ -18,12 +18,13 @@ struct Stop {
     size_t count;
 };
 
-// 0, or -errno with `why`: -EPERM: we may not; -EAGAIN: another debugger is
-// there, perhaps for a moment;
-// -EBUSY: a thread does not stop. That one is let go by the caller's end.
+// Returns 0, or a negative errno with the reason in `why`: -EPERM without the
+// right to trace; -EAGAIN if another debugger holds the process; -EBUSY if a
+// thread does not stop. Such a thread continues when the calling process ends.
 int Stop_all(struct Stop *stop, pid_t pid, char *why, size_t why_size);
-// Lets one of them go on for so long. 0, or -errno: it has ended, say.
+// Lets one stopped thread run for `ns`, then stops it again. Returns 0, or
+// -errno, for example if the thread has ended.
 int Stop_let_run(struct Stop *stop, pid_t id, long ns);
-void Stop_release(struct Stop *stop); // lets them go on
+void Stop_release(struct Stop *stop); // lets the threads continue
 
 #endif
