@@ -70,7 +70,8 @@ static struct Moment moment_of(const struct Listing *listing)
     return moment;
 }
 
-// Makes rows of our own, whose samples weigh() may replace.
+// Copies the listing's rows, since weigh() changes their samples. Returns the
+// copy or NULL.
 static struct ListingRow *copy_rows(struct Listing *listing)
 {
     size_t size = listing->row_count * sizeof *listing->rows;
@@ -82,7 +83,8 @@ static struct ListingRow *copy_rows(struct Listing *listing)
     return rows;
 }
 
-// Gives the rows the samples of the period.
+// Replaces the samples of the rows with those of the period. Returns 0 or
+// -ENOMEM.
 static int weigh(struct AnnotateState *state)
 {
     const struct Moment *now = &state->now, *then;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The state of the annotate view: the function that it shows, its newest code,
-// its source, and the samples of the period. Draws nothing. One thread.
+// The state of the annotate view: the function that it shows, the function's
+// newest code and source, and the samples of the chosen period. Draws nothing.
+// One thread.
 #ifndef OCULAR_TUI_MODEL_ANNOTATE_STATE_H
 #define OCULAR_TUI_MODEL_ANNOTATE_STATE_H
 
@@ -9,35 +10,40 @@
 #include "tui/model/model.h"
 
 struct AnnotateState {
-    uint64_t id;             // of the function; 0: none was selected
-    char name[256];          // its name, as it was selected
-    struct Listing *listing; // as it came last, its samples those of the
-                             // period; owned; NULL: none came yet
-    struct ListingRow *rows; // the listing's; NULL: no memory
+    uint64_t id;    // of the function; 0: none was selected
+    char name[256]; // the function's name when it was selected
+    // the newest listing, with the period's samples in its rows; owned; NULL:
+    // none came yet
+    struct Listing *listing;
+    struct ListingRow *rows; // the rows of `listing`; NULL: no memory
     struct History history;
-    struct Moment now;  // samples since the start, as they came, one a row
+    // samples since the start as the process reported them, one total a row
+    struct Moment now;
     enum Period period; // never PERIOD_LATELY
     double period_s;    // seconds
     struct Source source;
     struct Annotation annotation;
-    bool replaced; // the program made the function again, and this is the newer
+    // the program made the function again, and this is the newer one
+    bool replaced;
 };
 
 void AnnotateState_release(struct AnnotateState *state);
-// Shows another function, NULL: none. False: it is the same, and all is kept.
+// Shows another function, or none if `row` is NULL. Returns false and changes
+// nothing if `row` is the function that is shown already.
 bool AnnotateState_select(struct AnnotateState *state, const struct Row *row);
-// Returns the function that has replaced the one shown (a reload, a decorator
-// that runs again), by its name, file and line. NULL: there is none.
+// Returns the function that has replaced the one shown, for example after a
+// reload: a newer one with the same name, file and line. Returns NULL if there
+// is none.
 const struct Row *AnnotateState_successor(const struct AnnotateState *state,
                                           const struct Model *model);
-// Takes over a listing of the function; `pid` is the process whose files are
-// read, 0: ours. 0, or -ENOMEM: there is nothing to show.
+// Takes over a listing of the function. `pid` is the process whose files are
+// read; 0: this one. Returns 0, or -ENOMEM if there is nothing to show.
 int AnnotateState_take(struct AnnotateState *state, struct Listing *listing,
                        pid_t pid);
-// PERIOD_SINCE begins now and is shown. As AnnotateState_take; there must be a
-// listing.
+// Starts PERIOD_SINCE now and shows it. There must be a listing. Returns the
+// same as AnnotateState_take.
 int AnnotateState_mark(struct AnnotateState *state);
-// Shows the next period. As AnnotateState_take.
+// Shows the next period. Returns the same as AnnotateState_take.
 int AnnotateState_next_period(struct AnnotateState *state);
 
 #endif

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// See annotation.h. Instructions stand below their source line, in the order of
-// the source. A line is there once, even if several pieces of code belong to
-// it. Without source, instructions stand in the order of their offsets.
+// See annotation.h. Instructions follow their source line, in the order of the
+// source. A line appears once, even if several pieces of code belong to it.
+// Without source, instructions are sorted by offset.
 #include "tui/model/annotation.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define GAP_MOST 8 // lines without code that are shown
-#define GAP_EDGE 2 // of a longer gap, lines shown at each end
+#define GAP_MOST 8 // a gap of fewer lines without code is shown whole
+#define GAP_EDGE 2 // lines that are shown at each end of a longer gap
 
-struct Place { // a row and the line that it belongs to
+struct Place { // a row and its source line
     uint64_t line;
     uint32_t row;
 };
@@ -23,8 +23,8 @@ static int compare_places(const void *left, const void *right)
     return lines ? lines : (a->row > b->row) - (a->row < b->row);
 }
 
-// Makes one place a row. An instruction without a line belongs to the line of
-// the one before it.
+// Makes one place for each row. An instruction without a line gets the line of
+// the instruction before it.
 static struct Place *make_places(const struct Listing *listing)
 {
     struct Place *places = malloc((listing->row_count + 1) * sizeof *places);
@@ -51,7 +51,8 @@ static struct Entry *add_line(struct Annotation *annotation, uint64_t line)
     return entry;
 }
 
-// Adds the lines from `from` to before `to`, none of which has code.
+// Adds the source lines from `from` up to, not including, `to`. None of them
+// has code.
 static void add_between(struct Annotation *annotation, uint64_t from,
                         uint64_t to)
 {
@@ -163,8 +164,8 @@ static void sum_up(struct Annotation *annotation, const struct Listing *listing)
     }
 }
 
-// Returns how many entries there may be: each row with a line of its own, the
-// lines between two of them, and a note at each end.
+// Returns the largest possible number of entries: each row with a line of its
+// own, the lines between two rows, and a note at each end.
 static size_t room_for(const struct Listing *listing)
 {
     return 2 + listing->row_count * (2 + GAP_MOST + 1);

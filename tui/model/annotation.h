@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A listing together with its source: the kind of each line of the annotate
+// Combines a listing with its source: the kind of each line of the annotate
 // view, the samples of each source line, and the instructions that are jump
-// targets. The annotate view makes another for each listing. One thread.
+// targets. The annotate view makes a new annotation for each listing. One
+// thread.
 #ifndef OCULAR_TUI_MODEL_ANNOTATION_H
 #define OCULAR_TUI_MODEL_ANNOTATION_H
 
@@ -18,31 +19,33 @@ enum EntryKind {
 
 struct Entry {
     enum EntryKind kind;
-    uint64_t line;    // SOURCE: its number; GAP: of the first line left out
-    uint64_t count;   // GAP: lines; MORE: instructions
-    uint32_t row;     // CODE: index in the listing
-    bool first;       // CODE: it is the first of its line
-    double samples;   // SOURCE: sum of its instructions'; NaN: not known
-    double c_samples; // SOURCE: those of `samples` that were in C
+    // SOURCE: the line's number; GAP: number of the first line left out
+    uint64_t line;
+    uint64_t count; // GAP: number of lines; MORE: number of instructions
+    uint32_t row;   // CODE: index of the row in the listing
+    bool first;     // CODE: this is the first instruction of its line
+    double samples; // SOURCE: sum over the line's instructions; NaN: not known
+    double c_samples; // SOURCE: the part of `samples` that was in C
 };
 
 struct Annotation {
     struct Entry *entries;
     size_t count;
-    uint32_t *labels;   // of each row; 0: no instruction jumps there
-    double samples;     // sum of all rows'; NaN: no sampler
-    double most_cycles; // of a row's cycles; NaN: none are known
+    // number of each row's jump label; 0: no instruction jumps there
+    uint32_t *labels;
+    double samples;     // sum over all rows; NaN: no sampler
+    double most_cycles; // largest cycles of a row; NaN: none are known
     double least_cycles;
 };
 
-// 0 or -ENOMEM. Leaves out source that is not fine, and adds a note that says
-// why.
+// Makes `annotation`. Leaves the source out if its state is not SOURCE_FINE,
+// and adds a note that says why. Returns 0 or -ENOMEM.
 int Annotation_make(struct Annotation *annotation,
                     const struct Listing *listing, const struct Source *source);
 void Annotation_release(struct Annotation *annotation);
-// Returns the row at an offset, or LISTING_ROWS.
+// Returns the index of the row at `offset`, or LISTING_ROWS if there is none.
 size_t Annotation_row(const struct Listing *listing, uint64_t offset);
-// Returns the entry of a row; the first one if it has none.
+// Returns the index of the entry for `row`, or 0 if it has none.
 size_t Annotation_entry(const struct Annotation *annotation, size_t row);
 
 #endif

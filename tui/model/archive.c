@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads the directory at the archive's end, then the member, stored or
-// deflated. Nothing an archive says is believed before it is held against its
-// size.
+// See archive.h. Reads the directory at the archive's end and then the member,
+// which is stored or deflated. Every size and offset in the archive is checked
+// against the archive's size before it is used.
 #include "tui/model/archive.h"
 
 #include <fcntl.h>
@@ -58,13 +58,14 @@ static uint8_t *part(const struct Archive *archive, size_t at, size_t count)
 
 struct Directory {
     size_t at, size;
-    size_t begin; // place in the file that the archive's offsets count from
+    // offset in the file from which the archive counts its own offsets
+    size_t begin;
 };
 
-// Finds the directory by the record at the end, which says how long the
-// directory before it is. A comment may follow the record. A script may precede
-// the archive: then all offsets are too small by its length, which `begin`
-// makes up for.
+// Finds the directory with the help of the record at the end, which has the
+// directory's size. A comment may follow the record. If a script precedes the
+// archive, all offsets are too small by the script's length; `begin` corrects
+// them.
 static bool find_directory(const struct Archive *archive,
                            struct Directory *directory)
 {
@@ -92,7 +93,7 @@ static bool find_directory(const struct Archive *archive,
 
 struct Member {
     uint32_t method, packed, size;
-    size_t local; // offset of its own header
+    size_t local; // offset of the member's own header
 };
 
 static bool find_member(const uint8_t *directory, size_t size, const char *name,
@@ -111,7 +112,7 @@ static bool find_member(const uint8_t *directory, size_t size, const char *name,
             member->packed = u32(entry + 20);
             member->size = u32(entry + 24);
             member->local = u32(entry + 42);
-            return !(u16(entry + 8) & 1); // encrypted
+            return !(u16(entry + 8) & 1); // bit 0: encrypted
         }
         at += whole;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See as_user.h. It is the user for files alone that changes: with root's the
-// kernel takes away the capabilities that overrule a file's mode.
+// See as_user.h. Only the user and group for file access change (setfsuid). If
+// this user was root, the kernel also drops the capabilities that override a
+// file's mode.
 #include "tui/model/as_user.h"
 
 #include <errno.h>
@@ -8,8 +9,9 @@
 #include <sys/fsuid.h>
 #include <unistd.h>
 
-// Drops our groups, which may open files that the user's groups do not. A user
-// namespace may forbid this; there, we have few groups.
+// Replaces our groups by the user's: our own groups may open files that the
+// user may not. A user namespace may forbid this, but in a user namespace we
+// have few groups.
 static void change_groups(struct AsUser *as, const struct ProcessUser *user)
 {
     as->group_count = getgroups(PROCESS_GROUPS, as->groups);
@@ -25,8 +27,8 @@ int AsUser_begin(struct AsUser *as, const struct ProcessUser *user)
     change_groups(as, user);
     setfsgid(user->gid);
     setfsuid(user->uid);
-    // setfsuid() returns the id before and no error; -1 changes nothing and
-    // returns the id.
+    // setfsuid() returns the previous id instead of an error. With -1 it only
+    // returns the current id.
     if ((uid_t)setfsuid((uid_t)-1) == user->uid &&
         (gid_t)setfsgid((gid_t)-1) == user->gid)
         return 0;

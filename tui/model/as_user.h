@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// If we are root and watch another user's process, we open its files with that
-// user's rights and no more: the process chooses its directory and its links.
-// Called by export_file.c. One thread.
+// Opens files with the rights of a process's user if we are root and the
+// process belongs to another user: the process chooses the directories and
+// links that we follow. Called by export_file.c. One thread.
 #ifndef OCULAR_TUI_MODEL_AS_USER_H
 #define OCULAR_TUI_MODEL_AS_USER_H
 
@@ -10,11 +10,13 @@
 struct AsUser {
     bool changed;
     gid_t groups[PROCESS_GROUPS];
-    int group_count; // our own, to come back to; -1: we did not change them
+    // number of our own groups in `groups`; -1: they were not changed
+    int group_count;
 };
 
-// 0, also if there is nothing to do, or -EPERM: we cannot become that user.
+// Returns 0, also if there is nothing to do, or -EPERM if this process cannot
+// take on the user's rights.
 int AsUser_begin(struct AsUser *as, const struct ProcessUser *user);
-void AsUser_end(struct AsUser *as); // makes us ourselves again
+void AsUser_end(struct AsUser *as); // restores our own rights
 
 #endif

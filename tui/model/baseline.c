@@ -91,9 +91,9 @@ void Mark_release(struct Mark *mark)
     *mark = (struct Mark){0};
 }
 
-// May this be the same thread, some time later? A thread that has ended does
-// not run again, CPU time only grows, and another name counts as another
-// thread.
+// Returns true if this may be the same thread at a later time. A thread that
+// has ended does not run again, its CPU time only grows, and another name
+// counts as another thread.
 static bool may_be(const struct ThreadMark *mark, const struct ThreadKey *now,
                    double cpu_s)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The numbers of threads, and the counts of transitions, when the user pressed
-// r or b. Rows keep those of functions. Owned by the model. One thread.
+// The numbers of threads and the counts of transitions at the time when the
+// user pressed r or b. Rows store the numbers of functions. Owned by the model.
+// One thread.
 #ifndef OCULAR_TUI_MODEL_BASELINE_H
 #define OCULAR_TUI_MODEL_BASELINE_H
 
@@ -8,21 +9,20 @@
 
 #include <stdbool.h>
 
-// Identifies a thread from one snapshot to the next. The system gives a
-// thread's id to another thread after its end, and then the snapshot lists
-// both.
+// Identifies a thread across snapshots. When a thread ends, the system may give
+// its id to another thread; the snapshot then lists both.
 struct ThreadKey {
     uint64_t tid;
     bool ended;
-    char name[64]; // cut off; "": not known
+    char name[64]; // shortened; "": not known
 };
 
 struct ThreadKey ThreadKey_of(const struct Thread *thread);
 bool ThreadKey_equal(const struct ThreadKey *a, const struct ThreadKey *b);
-// Returns the thread that most likely is the same one, or NULL. Of those with
-// its id it is the one with its name, else the one that runs (or has ended) as
-// it did, for it may have ended or changed its name. A thread that has ended
-// does not run again.
+// Returns the thread of the snapshot that is most likely the same one, or NULL.
+// Among the threads with the same id it prefers the one with the same name,
+// else the one that also runs (or has also ended), because the thread may have
+// ended or changed its name. A thread that has ended does not run again.
 const struct Thread *ThreadKey_find(const struct ThreadKey *key,
                                     const struct Snapshot *snapshot);
 
@@ -40,22 +40,23 @@ struct PairMark {
     double count;
 };
 
-struct Mark { // zeroed: nothing is marked
+struct Mark { // zeroed: no numbers are stored
     struct ThreadMark *threads;
     size_t thread_count;
     struct PairMark *pairs;
     size_t pair_count;
 };
 
-// Remembers the snapshot's numbers and forgets older ones. 0, or -ENOMEM:
-// nothing is marked.
+// Stores the snapshot's numbers in place of older ones. Returns 0, or -ENOMEM
+// with nothing stored.
 int Mark_take(struct Mark *mark, const struct Snapshot *snapshot);
 void Mark_release(struct Mark *mark);
-// Returns what that thread of a later snapshot had then. NULL: it was not there
-// (its id may have been another thread's), or nothing is marked.
+// Returns the stored numbers of a thread of a later snapshot. Returns NULL if
+// the thread did not exist at the mark (another thread may have had its id), or
+// if nothing is stored.
 const struct ThreadMark *Mark_thread(const struct Mark *mark,
                                      const struct Thread *thread);
-// Returns the count of a change then; 0: it was not there.
+// Returns the stored count of a transition, or 0 if it was not in the snapshot.
 double Mark_pair(const struct Mark *mark, const struct TransitionPair *pair);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-// Is the row's function not among the row's callers, as far down as the flame
-// graph goes?
+// Returns true if the row's function is not among the row's callers. Checks at
+// most FLAME_DEPTH callers.
 static bool is_outermost(const struct FlameTable *table, size_t row)
 {
     uint64_t id = table->rows[row].id;
@@ -39,7 +39,8 @@ static int compare_functions(const void *left, const void *right)
     return compare(a->id, b->id);
 }
 
-// Merges equal calls, and equal functions, and sums up their shares.
+// Merges entries for the same call and for the same function, and adds up their
+// shares.
 static void merge(struct Calls *calls)
 {
     size_t kept = 0;
@@ -77,7 +78,8 @@ int Calls_count(struct Calls *calls, const struct FlameTable *table,
         Calls_release(&new);
         return -ENOMEM;
     }
-    for (size_t i = count; i-- > 1;) { // a callee comes after its caller
+    // rows of callees come after their callers' rows
+    for (size_t i = count; i-- > 1;) {
         const struct FlameRow *row = &table->rows[i];
         totals[i] += shares[i].self;
         totals[row->parent] += totals[i];

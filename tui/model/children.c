@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See children.h. The kernel lists a thread's children in
+// See children.h. The kernel lists the children of each thread in
 // /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN).
 #include "tui/model/children.h"
 
@@ -16,8 +16,8 @@
 
 #define PERIOD_S 5.0
 #define MOST 64       // children that one check counts
-#define YOUNG_S 2     // seconds; a younger child may still begin to serve
-#define THREADS 1024  // threads whose children one check lists
+#define YOUNG_S 2     // seconds; a younger child may not serve yet
+#define THREADS 1024  // threads whose lists one check reads
 #define LIST_MAX 4096 // bytes of one thread's list
 
 static bool is_python(pid_t pid)
@@ -32,7 +32,9 @@ static bool is_python(pid_t pid)
     return name && strncmp(name, "/python", 7) == 0;
 }
 
-// Reads the start time: the 22nd word of /proc/PID/stat, in ticks since boot.
+// Returns true if the process started less than YOUNG_S ago, or if this is not
+// known. The start time is the 22nd word of /proc/PID/stat, in ticks since
+// boot.
 static bool is_young(pid_t pid)
 {
     char path[64], line[1024];
@@ -45,7 +47,7 @@ static bool is_young(pid_t pid)
         fclose(file);
     line[size] = 0;
     const char *at =
-        strrchr(line, ')'); // the name before it may contain anything
+        strrchr(line, ')'); // the name in parentheses may contain any character
     if (!at || sscanf(at,
                       ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
                       "%*d %*d %*d %*d %*d %*d %llu",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Counts Python children of the traced process that do not serve, so that the
-// user knows where a prefork server's work has gone. Reads /proc every few
+// Counts Python children of the traced process that do not serve. This shows
+// the user where the work of a prefork server happens. Reads /proc every few
 // seconds. Called by updates.c, on the viewer's thread.
 #ifndef OCULAR_TUI_MODEL_CHILDREN_H
 #define OCULAR_TUI_MODEL_CHILDREN_H
@@ -9,11 +9,12 @@
 
 struct Children {
     double checked_at; // Feed_now() of the newest count; 0: none yet
-    unsigned untraced; // children that did not serve then
+    unsigned untraced; // number of children that did not serve at that time
 };
 
-// Counts again if the newest count is some seconds old. `pid` is the traced
-// process's, as this viewer sees it. If /proc hides processes, the count is 0.
+// Counts again if the newest count is some seconds old. `pid` is the number of
+// the traced process as this viewer sees it. The count is 0 if /proc hides
+// processes.
 void Children_update(struct Children *children, pid_t pid, double now);
 
 #endif

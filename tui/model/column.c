@@ -5,12 +5,12 @@
 #include <math.h>
 #include <strings.h>
 
-// The origin of a column's numbers.
+// The source of a column's numbers.
 enum Origin {
     COUNTED,
-    SAMPLED, // shares: the column is there only while something samples them
-    RECENT,  // shares of the window: there, idle functions come last, too
-    TEXT     // none: the column sorts by text, a to z
+    SAMPLED, // shares; the column is shown only while they are sampled
+    RECENT,  // shares of the window; idle functions come last in addition
+    TEXT     // no numbers; the column sorts by text, a to z
 };
 
 #define COLUMN(id, text, origin, kind, value)                                  \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The columns of the main table as data, which columns.def lists: their names,
-// what they sort by, and how they compare with the baseline.
-// views/table_column.h says how they look. Pure functions, any thread.
+// Describes the columns of the main table, which columns.def lists: their
+// names, sort keys, and how they compare with the baseline.
+// views/table_column.h formats them. Pure functions, any thread.
 #ifndef OCULAR_TUI_MODEL_COLUMN_H
 #define OCULAR_TUI_MODEL_COLUMN_H
 
@@ -11,35 +11,39 @@
 
 // How a column shows the change since the baseline.
 enum Change {
-    CHANGE_NOT,   // it shows its value, not the change
-    CHANGE_SHARE, // a function that was not listed then had 0
-    CHANGE_PART,  // the same, but a rise is good
+    CHANGE_NOT,   // shows the value and not the change
+    CHANGE_SHARE, // a function that was not listed at the baseline had 0
+    CHANGE_PART,  // like CHANGE_SHARE, but an increase is good
     CHANGE_RATE,
     CHANGE_COUNT,
-    CHANGE_SUM,   // of cycles
-    CHANGE_CYCLES // of a call; a function that was not listed then has no
-                  // change
+    CHANGE_SUM, // a sum of cycles
+    // cycles of one call; no change is shown for a function that was not listed
+    // at the baseline
+    CHANGE_CYCLES
 };
 
 struct Column {
-    const char *name; // for -s and messages
-    bool sampled;     // it is there only while something samples shares
-    bool recent;      // sorted by it, idle functions come last
-    bool by_text;     // it sorts by text, a to z
+    const char *name; // for the option -s and for messages
+    bool sampled;     // shown only while shares are sampled
+    bool recent;      // when it sorts the table, idle functions come last
+    bool by_text;     // sorts by text, a to z
     enum Change change;
-    double (*key)(const struct Row *row); // its value; NaN: null, or by_text
+    // its value; NaN if the value is null or by_text is set
+    double (*key)(const struct Row *row);
 };
 
 extern const struct Column COLUMNS[COLUMN_COUNT];
 
-// The column of that name, case and blanks ignored; COLUMN_COUNT if none.
+// Returns the column of that name, ignoring case, or COLUMN_COUNT if there is
+// none.
 enum ColumnId Column_find(const char *name);
-// How the key has changed since the baseline; NaN: a value is null, or the
-// baseline has none.
+// Returns the change of the key since the baseline, or NaN if a value is null
+// or the baseline has none.
 double Column_change(enum ColumnId id, const struct Row *row);
-// The number that the column sorts by: its key, or the change of it.
+// Returns the number that the column sorts by: its key, or with `baseline` the
+// change of the key.
 double Column_key(enum ColumnId id, const struct Row *row, bool baseline);
-// The text that FUNCTION and FILE sort by.
+// Returns the text that the columns FUNCTION and FILE sort by.
 const char *Column_text_key(enum ColumnId id, const struct Row *row);
 
 #endif

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STORM_SHOWN_S 30.0 // a storm is named so long after its last change
+// a storm is reported until this long after its last change
+#define STORM_SHOWN_S 30.0
 
 static bool is_deopt(uint64_t reported, const char *from, const char *to)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See export_file.h. The file's own name is never followed if it is a link:
-// the process may have made it.
+// See export_file.h. If the target is a symbolic link, the link is replaced and
+// not followed: the process may have made it.
 #include "tui/model/export_file.h"
 
 #include "ipc/base/in_place.h"
@@ -18,8 +18,8 @@
 
 // --- Where it goes
 
-// Returns 0 if the path names a regular file, or a link to one, or nothing;
-// else -errno.
+// Returns 0 if `path` is a regular file, a link to a regular file, or does not
+// exist; else -errno.
 static int check_kind(int root, const char *path)
 {
     struct stat status;
@@ -109,7 +109,8 @@ int ExportFile_open(struct ExportFile *file, pid_t pid, const char *path,
         error = Process_user(&file->user, pid);
     if (error)
         return error;
-    // Reads /proc with our own rights: it may be closed to the process's user.
+    // Uses our own rights for /proc, which the process's user may not be able
+    // to read.
     if (!Place_absolute(file->path, pid, path))
         return strlen(path) < PATH_MAX ? -EACCES : -ENAMETOOLONG;
     error = split_path(file);

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-// Limits of what is taken in at once. The rest waits, for keys and signals come
-// first: a process that sends without pause must not delay them for ever.
+// Limits for one call of Feed_next. A process that sends without a pause must
+// not delay keys and signals, so the other messages wait.
 #define TAKEN_MAX 256
 #define TAKING_MAX_S 0.05
 
@@ -29,7 +29,8 @@ int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
         feed->link.client = NULL;
         return error;
     }
-    Feed_rate(feed, rate_s); // reading notices a process that dies here
+    // if the process ends here, the next read reports it
+    Feed_rate(feed, rate_s);
     return 0;
 }
 
@@ -51,7 +52,8 @@ void Feed_close(struct Feed *feed)
 {
     if (feed->link.client && feed->export.there)
         Feed_cancel(
-            feed); // else the process would write on, to a file without a name
+            // else the process would keep writing to a file without a name
+            feed);
     ExportFile_drop(&feed->export);
     FeedLink_close(&feed->link);
     Snapshot_free(feed->newest);
@@ -83,8 +85,8 @@ static void end(struct Feed *feed, const char *reason)
 
 // --- What arrives
 
-// Puts the file in its place, or removes it: the process has written all of it,
-// or gives up.
+// Completes the export when the process has written everything, or removes the
+// file if the process has failed.
 static void finish_export(struct Feed *feed, struct Answer *answer)
 {
     struct ExportFile *file = &feed->export;
@@ -101,7 +103,7 @@ static void finish_export(struct Feed *feed, struct Answer *answer)
         snprintf(answer->text, sizeof answer->text, "%.1000s", file->path);
 }
 
-// True when the message answers something that the user asked for.
+// Returns true if the message answers a request of the user.
 static bool take_answer(struct Feed *feed, const struct Message *message,
                         struct Answer *answer)
 {
@@ -130,7 +132,8 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
                               answer->request != MESSAGE_CANCEL);
 }
 
-// Keeps the newest stacks, whether the view or the recording asked for them.
+// Keeps the newest stacks, no matter whether the view or the recorder asked for
+// them.
 static void take_stacks(struct Feed *feed, struct Message *message)
 {
     struct PendingRequest *pending =
@@ -169,7 +172,8 @@ static bool take(struct Feed *feed, struct Message *message,
         }
         return false;
     case MESSAGE_ERROR:
-        if (message->request == 0) { // about the connection: nothing follows
+        // an error of the connection, which is the last message
+        if (message->request == 0) {
             end(feed, message->text ? message->text : why_ended(-EPIPE, false));
             return false;
         }
@@ -197,8 +201,8 @@ static bool take(struct Feed *feed, struct Message *message,
 
 // --- Taking it in
 
-// Records a message, and asks for stacks and code: a recording must be able to
-// show every view.
+// Records a message, and asks for stacks and code, because a recording must be
+// able to show every view.
 static void record(struct Feed *feed, const struct Message *message)
 {
     struct Message ask = {.type = MESSAGE_FLAME};
@@ -220,8 +224,9 @@ static int receive(struct Feed *feed, struct Message *message)
     return result;
 }
 
-// Has this turn taken enough messages? A recording is limited by number alone,
-// so that what it shows does not depend on the machine's speed.
+// Returns true if this call of Feed_next has processed enough messages. For a
+// recording only the number counts, so that the result does not depend on the
+// machine's speed.
 static bool is_enough(const struct Feed *feed)
 {
     return feed->taken >= TAKEN_MAX ||
@@ -372,7 +377,7 @@ int Feed_export(struct Feed *feed, const char *path, bool overwrite)
     struct Message message = {.type = MESSAGE_EXPORT};
     int error;
     if (!feed->link.client)
-        return request(feed, &message); // returns why not
+        return request(feed, &message); // returns the reason
     if (file->there)
         return -EBUSY;
     error = ExportFile_open(file, feed->pid, path, overwrite);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// After so many seconds without an answer we ask again.
+// Seconds without an answer after which the request is sent again.
 #define LATE_S 5.0
 
 void FeedListing_release(struct FeedListing *listing)
@@ -21,13 +21,14 @@ void FeedListing_end(struct FeedListing *listing)
     memset(&listing->recorded, 0, sizeof listing->recorded);
 }
 
-// The process will give the same answer again.
+// Returns true if the process would give the same error again.
 static bool is_refused(const struct FeedListing *listing)
 {
     return listing->error == ENOENT || listing->error == EOPNOTSUPP;
 }
 
-// A request that is late may never be answered.
+// Returns true if a request is pending and not older than LATE_S. An older one
+// may never be answered.
 static bool is_under_way(uint32_t number, double asked_at, double now)
 {
     return number && now - asked_at < LATE_S;
@@ -64,7 +65,7 @@ void FeedListing_want(struct FeedListing *listing, struct FeedLink *link,
     listing->number = message.request;
     listing->asked_at = now;
     listing->behind = false;
-    listing->recorded.number = 0; // this request has taken its place
+    listing->recorded.number = 0; // the view's request replaces the recording's
     listing->recorded.waits = true;
 }
 

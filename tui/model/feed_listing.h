@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The code of one function, asked for again and again while a view shows it,
-// and that of the hottest functions for a recording, in turn. A process keeps
-// one such request of a viewer: a newer one takes its place, and the older one
-// gets no answer. So the view and the recording take turns, the view first.
-// Owned by the feed. One thread.
+// Requests the code of one function repeatedly while a view shows it, and the
+// code of the hottest functions, one after another, for a recording. The
+// process keeps one such request for each viewer: a newer one replaces an older
+// one, which then gets no answer. So the view and the recording take turns, the
+// view first. Owned by the feed. One thread.
 #ifndef OCULAR_TUI_MODEL_FEED_LISTING_H
 #define OCULAR_TUI_MODEL_FEED_LISTING_H
 
@@ -11,38 +11,38 @@
 #include "tui/model/recording.h"
 
 struct FeedListing {
-    uint64_t id;            // of the function that a view shows; 0: none
-    uint32_t number;        // of the view's request under way; 0: none
-    double asked_at;        // Feed_now() of the view's newest request; 0: none
-    bool shown;             // a view has wanted it since the last snapshot
-    bool behind;            // a snapshot has come since the newest request
-    struct Listing *newest; // not yet taken; owned
-    int error;              // why there is none, as errno; 0: nothing is wrong
-    char why[256];          // the process's words, not trusted
+    uint64_t id;     // id of the function that a view shows; 0: none
+    uint32_t number; // number of the view's pending request; 0: none
+    double asked_at; // Feed_now() at the view's newest request; 0: none
+    bool shown;  // a view has called FeedListing_want since the last snapshot
+    bool behind; // a snapshot has arrived since the newest request
+    struct Listing *newest; // not taken yet; owned; NULL: none
+    int error;     // why the code is not available, as errno; 0: no error
+    char why[256]; // the process's words, not trusted
     struct {
-        uint64_t id;     // of the function for the recording; 0: none
-        uint32_t number; // of its request under way; 0: not asked yet
-        double asked_at; // Feed_now() of that request
-        bool waits;      // for the answer to the view's request
+        uint64_t id;     // id of the function that is to be recorded; 0: none
+        uint32_t number; // number of its pending request; 0: not sent yet
+        double asked_at; // Feed_now() when this request was sent
+        bool waits;      // it waits for the answer to the view's request
     } recorded;
 };
 
 void FeedListing_release(struct FeedListing *listing);
-// The process has ended: nothing is under way any more.
+// Forgets pending requests, because the process has ended.
 void FeedListing_end(struct FeedListing *listing);
-// Says which function a view shows (0: none any more), and asks for its code,
-// once a snapshot.
+// Says which function a view shows (0: none), and asks for its code once a
+// snapshot.
 void FeedListing_want(struct FeedListing *listing, struct FeedLink *link,
                       uint64_t function, bool paused, double now);
-// Takes the listing, or the error, out of a message. True when it answers the
-// view's request.
+// Takes the listing or the error from a message. Returns true if the message
+// answers the view's request.
 bool FeedListing_take(struct FeedListing *listing, struct Message *message);
-// A message has come, and is in the recording. Chooses the next function for
-// the recording if it is time.
+// Is called after a message was recorded. Chooses the next function for the
+// recording if it is time.
 void FeedListing_recorded(struct FeedListing *listing,
                           struct Recording *recording,
                           const struct Message *message, double now);
-// Asks for the code of the function chosen, if it is the recording's turn.
+// Requests the code of the chosen function if it is the recording's turn.
 void FeedListing_ask_recorded(struct FeedListing *listing,
                               struct FeedLink *link, double now);
 

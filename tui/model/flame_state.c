@@ -23,8 +23,8 @@ void FlameState_open(struct FlameState *state, const struct Snapshot *now)
     state->asked_at = NAN;
 }
 
-// While the screen is paused it does not ask a live process, which would send
-// newer stacks than the screen shows.
+// While the screen is paused, no stacks are requested from a live process: they
+// would be newer than the snapshot on the screen.
 void FlameState_ask(struct FlameState *state, struct Feed *feed,
                     const struct Snapshot *now)
 {
@@ -40,7 +40,7 @@ void FlameState_refuse(struct FlameState *state, const char *why)
     snprintf(state->refused, sizeof state->refused, "%s", why);
 }
 
-// Gives the tree the shares of the period.
+// Sets the shares in the tree to those of the period.
 static void weigh(struct FlameState *state)
 {
     const struct Moment *now = &state->now, *then;

@@ -20,7 +20,7 @@ static int compare_id(const void *id, const void *function)
     return (a > b) - (a < b);
 }
 
-// Finds the function of an id; NULL: the table does not have it.
+// Returns the function of `id`, or NULL if the table does not have it.
 static const struct FlameFunction *function_of(const struct FlameTable *table,
                                                uint64_t id)
 {
@@ -46,7 +46,7 @@ static void name_branch(const struct FlameTable *table,
     }
 }
 
-// Reads one row into a branch. False: the table is invalid.
+// Makes a branch from row `i`. Returns false if the table is invalid.
 static bool add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
                        const struct FlameShare *shares, uint32_t *place)
 {
@@ -63,7 +63,7 @@ static bool add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
         branch->parent = places[row->parent];
         branch->depth = tree->branches[branch->parent].depth + 1;
     }
-    if (branch->depth > FLAME_DEPTH) { // its caller gets the share
+    if (branch->depth > FLAME_DEPTH) { // too deep: its caller gets the share
         tree->branches[branch->parent].self += branch->self;
         *place = branch->parent;
         return true;
@@ -97,8 +97,8 @@ static void link_branches(struct FlameTree *tree, uint32_t *order)
         branch->sibling = parent->child;
         parent->child = order[i];
     }
-    // Adds the children's totals to their parents'. Children come after their
-    // parents.
+    // Adds each branch's total to its parent's. Parents have smaller indices
+    // than their children.
     for (size_t i = tree->count; i-- > 0;) {
         struct FlameBranch *branch = &tree->branches[i];
         branch->total += branch->self;
@@ -108,8 +108,7 @@ static void link_branches(struct FlameTree *tree, uint32_t *order)
     tree->branches[0].name = "all threads";
 }
 
-// Builds the branches from the table. An error leaves the tree without
-// branches.
+// Builds the branches from the table. After an error the tree has no branches.
 static int build(struct FlameTree *tree, const struct FlameShare *shares)
 {
     const struct FlameTable *table = tree->table;
@@ -177,7 +176,8 @@ struct Moment FlameTree_moment(const struct FlameTree *tree)
         return moment;
     moment.totals = calloc(count, sizeof *moment.totals);
     for (size_t i = 0; moment.totals && i < count; i++) {
-        const struct FlameRow *row = &table->rows[i]; // build() has checked it
+        // build() has checked row->parent
+        const struct FlameRow *row = &table->rows[i];
         moment.totals[i] = (struct Total){
             .key = i ? step(moment.totals[row->parent].key, row->id) : 1,
             .all = known(row->cpu_ns),

@@ -17,8 +17,8 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-// Returns a copy, sorted by key; without memory an empty moment, which is the
-// start's.
+// Returns a copy sorted by key. Without memory it returns an empty moment,
+// which means the start.
 static struct Moment copy_of(const struct Moment *now)
 {
     struct Moment copy = *now;
@@ -50,8 +50,8 @@ void History_note(struct History *history, const struct Moment *now)
     }
     if (now->at_s < newest + APART_S)
         return;
-    // Drops moments that no period needs: one that is as old as the longest
-    // period stays.
+    // Drops moments that no period needs. One moment that is as old as the
+    // longest period stays.
     while (history->count == HISTORY_MOST ||
            (history->count > 1 &&
             history->moments[1].at_s <= now->at_s - LONGEST_S))

@@ -13,7 +13,7 @@ static struct json_object *from_record(const struct Record *record,
                                        const void *value);
 
 // json-c uses NULL for null, so NULL cannot mean an error. Every function that
-// makes a value returns 0 or -ENOMEM, and stores the value.
+// makes a value stores the value and returns 0 or -ENOMEM.
 
 static int from_double(struct json_object **out, double value)
 {
@@ -21,7 +21,8 @@ static int from_double(struct json_object **out, double value)
     *out = NULL;
     if (!isfinite(value))
         return 0;
-    // Twelve digits are more than Ocular measures, and shorter than seventeen.
+    // Twelve digits are more precise than Ocular's measurements, and shorter
+    // than seventeen.
     snprintf(text, sizeof text, "%.12g", value);
     *out = json_object_new_double_s(value, text);
     return *out ? 0 : -ENOMEM;
@@ -84,7 +85,8 @@ static int from_field(struct json_object **out, const struct Field *field,
     }
 }
 
-// Returns the object that a field belongs to: the record's, or its group's.
+// Returns the object that contains the field: the record's, or that of the
+// field's group.
 static struct json_object *owner_of(struct json_object *object,
                                     const struct Field *field)
 {
@@ -132,8 +134,8 @@ static void put_escape(struct Bytes *out, uint32_t code)
     Bytes_put(out, escape, (size_t)size);
 }
 
-// json-c escapes C0 and copies the rest. Only strings hold characters beyond
-// ASCII, so we can escape harmful ones in the finished text.
+// json-c escapes only C0 control characters. Only strings contain characters
+// beyond ASCII, so harmful ones can be escaped in the finished text.
 static void put_harmless(struct Bytes *out, const char *text)
 {
     uint32_t code;
@@ -164,7 +166,7 @@ static int put_object(struct Bytes *out, struct json_object *object)
     return text ? out->error : -ENOMEM;
 }
 
-// Leaves null out.
+// Adds a member unless its value is null.
 static int add(struct json_object *object, const char *name,
                struct json_object *value)
 {

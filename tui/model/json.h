@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes a snapshot as one line of JSON, by walking the schema in snapshot.h: a
-// group becomes an object, null becomes null. json.c alone uses json-c. Any
+// Writes a snapshot as one line of JSON according to the schema in snapshot.h:
+// a group becomes an object, null becomes null. Only json.c uses json-c. Any
 // thread.
 #ifndef OCULAR_TUI_MODEL_JSON_H
 #define OCULAR_TUI_MODEL_JSON_H
@@ -10,11 +10,12 @@
 #include "ipc/listing.h"
 #include "ipc/snapshot.h"
 
-// Each appends an object and a newline. 0 or -ENOMEM. The text is valid UTF-8
-// and escapes all characters that could disturb a terminal.
+// Each function appends an object and a newline. It returns 0 or -ENOMEM. The
+// text is valid UTF-8 and escapes every character that could disturb a
+// terminal.
 int Json_listing(struct Bytes *out, const struct Listing *listing);
-// Writes since_s, if it is not NaN, as "counts_since_s", and tid, if it is not
-// null, as "shares_of_tid".
+// Also writes since_s as "counts_since_s" unless it is NaN, and tid as
+// "shares_of_tid" unless it is null.
 int Json_snapshot(struct Bytes *out, const struct Snapshot *snapshot,
                   double since_s, uint64_t tid);
 int Json_stacks(struct Bytes *out, const struct FlameTable *table);

@@ -41,12 +41,12 @@ const struct Row *Model_row_of(const struct Model *model, uint64_t id)
     return row && row->now ? row : NULL;
 }
 
-// Gives each row its share of the chosen thread. A function that the thread was
-// never sampled in gets none, and is not shown.
+// Sets each row's share in the chosen thread. A function without a sample in
+// this thread gets NaN and is not shown.
 static void share_out(struct Model *model)
 {
     const struct Thread *thread = Model_thread(model);
-    if (thread) // the thread may have ended, or have another name
+    if (thread) // the thread may have ended or changed its name
         model->thread = ThreadKey_of(thread);
     for (size_t i = 0; i < model->rows.count; i++) {
         struct Row *row = &model->rows.items[i];
@@ -65,7 +65,7 @@ static void update_rows(struct Model *model)
 {
     const struct Snapshot *snapshot = model->snapshot;
     struct Deopt deopt;
-    Deopt_init(&deopt, snapshot); // without memory there are no marks
+    Deopt_init(&deopt, snapshot); // without memory, no deopts are marked
     for (size_t i = 0; i < model->rows.count; i++)
         model->rows.items[i].now = NULL;
     for (size_t i = 0; i < snapshot->function_count; i++) {
@@ -133,8 +133,8 @@ static void drop_baseline(struct Model *model)
     Mark_release(&model->baseline_mark);
 }
 
-// Forgets everything: the process has begun a new trace, whose ids and counts
-// mean other things.
+// Forgets all rows and marks: the process has started a new trace, with other
+// ids and counts.
 static void start_over(struct Model *model)
 {
     RowTable_clear(&model->rows);
@@ -144,7 +144,8 @@ static void start_over(struct Model *model)
     Tally_init(&model->tally);
 }
 
-// Makes room for the snapshot's functions, so that what follows cannot fail.
+// Makes room for the snapshot's functions, so that the following steps cannot
+// fail.
 static int reserve(struct Model *model, size_t functions)
 {
     if (RowTable_reserve(&model->rows, functions))
@@ -186,9 +187,9 @@ void Model_reset(struct Model *model)
     for (size_t i = 0; i < model->rows.count; i++)
         Row_reset(&model->rows.items[i]);
     if (model->baseline)
-        Model_baseline(model); // it compared with counts that are gone
+        Model_baseline(model); // its old counts are invalid now
     Mark_take(&model->reset_mark,
-              model->snapshot); // no memory: since the start
+              model->snapshot); // without memory, counts are since the start
     model->reset = true;
     model->base_uptime = model->snapshot->uptime_s;
     model->base_events = model->snapshot->events;
@@ -253,7 +254,7 @@ void Model_watch(struct Model *model, const struct Thread *thread)
     model->one_thread = thread != NULL;
     model->thread = key;
     share_out(model);
-    // Curves and baseline are those of another thread now.
+    // The curves and the baseline belong to another thread.
     drop_baseline(model);
     for (int i = 0; i < TREND_LENGTH; i++)
         model->trend[i] = NAN;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The viewer's knowledge of the traced process: the newest snapshot, a row for
-// each function with its history, and the user's choices about rows: sorting
-// and filter. It draws nothing and sends nothing. One thread.
+// The viewer's data about the traced process: the newest snapshot, a row with a
+// history for each function, and the user's choices about rows (sorting,
+// filter). It draws nothing and sends nothing. One thread.
 #ifndef OCULAR_TUI_MODEL_MODEL_H
 #define OCULAR_TUI_MODEL_MODEL_H
 
@@ -17,29 +17,30 @@
 #define MODEL_TEXT 256
 
 struct Model {
-    struct Snapshot *snapshot; // owned; NULL before the first
+    struct Snapshot *snapshot; // owned; NULL before the first snapshot
     struct RowTable rows;
-    uint32_t *order; // indexes of the rows that are shown, sorted; owned
+    uint32_t *order; // sorted indices of the rows that are shown; owned
     size_t order_capacity;
     size_t shown;
-    struct Window window; // of the snapshot
-    bool sampled;         // some function has a share, or a sampler runs
-    bool one_thread;      // shares and rows are those of `thread` alone
+    struct Window window; // window of the snapshot
+    bool sampled;         // a function has a share, or a sampler runs
+    bool one_thread;      // shares and rows are those of `thread` only
     struct ThreadKey thread;
     enum ColumnId sort;
     bool invert;
     bool hide_idle;
-    size_t hidden; // idle rows that pass the filter
+    size_t hidden; // number of idle rows that pass the filter
     char filter[MODEL_TEXT];
     char search[MODEL_TEXT];
     struct Tally tally;
     float
-        trend[TREND_LENGTH]; // of Model_share, the newest last; NaN: not known
-    bool baseline;           // columns show the change since baseline_uptime
+        // values of Model_share, the newest last; NaN: not known
+        trend[TREND_LENGTH];
+    bool baseline; // columns show the change since baseline_uptime
     double baseline_uptime;
     struct Mark baseline_mark;
     struct Mark reset_mark;
-    bool reset; // counts are since the base_* below
+    bool reset; // counts are relative to the base_* fields below
     double base_uptime;
     uint64_t base_events;
     uint64_t base_lost;
@@ -47,42 +48,44 @@ struct Model {
 
 void Model_init(struct Model *model);
 void Model_release(struct Model *model);
-// Takes over the snapshot. 0, or -ENOMEM: it is freed, and the model is as it
-// was.
+// Takes over the snapshot. Returns 0, or -ENOMEM: then the snapshot is freed
+// and the model is unchanged.
 int Model_push(struct Model *model, struct Snapshot *snapshot);
-// Lets calls, cycles and events count from now on.
+// Makes calls, cycles and events count from now on.
 void Model_reset(struct Model *model);
-// Lets columns show the change since now; called again, ends that.
+// Makes columns show the change since now, or switches this off again.
 void Model_baseline(struct Model *model);
-// Returns a change's count since the reset or the baseline.
+// Returns the count of a transition since the reset or the baseline.
 double Model_pair_count(const struct Model *model,
                         const struct TransitionPair *pair);
 
-// Returns the column that sorts: the user's, or SELF where shares are missing.
+// Returns the column that sorts the rows: the user's choice, or SELF if shares
+// are missing.
 enum ColumnId Model_sort_column(const struct Model *model);
 void Model_sort_by(struct Model *model, enum ColumnId column);
 void Model_invert(struct Model *model);
 void Model_filter(struct Model *model, const char *text); // "" shows all
-void Model_toggle_idle(
-    struct Model *model); // hides idle functions, or shows them
+void Model_toggle_idle(struct Model *model); // hides or shows idle functions
 
-// Shows one thread alone; NULL: all threads. Another choice drops the baseline,
-// whose shares are those of another thread.
+// Shows the data of one thread; NULL: of all threads. Another choice drops the
+// baseline, because its shares belong to another thread.
 void Model_watch(struct Model *model, const struct Thread *thread);
-// Returns the chosen thread as of now; NULL: all, or it is not listed any more.
+// Returns the chosen thread in the newest snapshot. Returns NULL if all threads
+// are shown, or if the thread is not listed any more.
 const struct Thread *Model_thread(const struct Model *model);
 
-// Returns the CPU share of all threads, or of the chosen one.
+// Returns the CPU share of the chosen thread, or of all threads.
 double Model_share(const struct Model *model);
 // Returns the chosen thread's share in functions without a row: a process lists
-// each thread's hottest functions only. NaN: all threads are shown.
+// only the hottest functions of each thread. Returns NaN if there is no such
+// function or all threads are shown.
 double Model_unlisted(const struct Model *model);
 
 const struct Row *Model_row(const struct Model *model, size_t index);
-// Returns the function's row, shown or not; NULL: the snapshot does not list
-// it.
+// Returns the function's row, even if it is not shown. Returns NULL if the
+// snapshot does not list the function.
 const struct Row *Model_row_of(const struct Model *model, uint64_t id);
-// Is the function of that id among the rows that are shown?
+// Returns true if the function is among the rows that are shown.
 bool Model_shows(const struct Model *model, uint64_t id);
 
 #endif

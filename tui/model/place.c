@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The kernel has a path with ".." looked up again where anything was renamed or
-// mounted anywhere meanwhile (openat2(2)).
+// openat2(2) fails with EAGAIN for a path with ".." if any file was renamed or
+// mounted in the meantime.
 #define TRIES 1000
 
 int Place_root(pid_t pid)
@@ -38,7 +38,8 @@ int Place_find(int root, const char *path, int flags)
         return (int)found;
     if (errno != ENOSYS && errno != EPERM)
         return -errno;
-    // openat2() is missing: an old kernel, or a seccomp filter.
+    // openat2() is not available: the kernel is old, or a seccomp filter
+    // forbids it.
     if (stat("/", &ours) || fstat(root, &theirs) ||
         ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
         return -EACCES;
@@ -46,7 +47,7 @@ int Place_find(int root, const char *path, int flags)
     return found >= 0 ? (int)found : -errno;
 }
 
-// Reads where a link in /proc/PID leads, by our own names.
+// Reads the target of a link in /proc/PID, as a path from our own root.
 static bool read_link(char out[PATH_MAX], pid_t pid, const char *name)
 {
     char link[64];
@@ -66,7 +67,8 @@ bool Place_absolute(char out[PATH_MAX], pid_t pid, const char *file)
         return (size_t)snprintf(out, PATH_MAX, "%s", file) < PATH_MAX;
     if (!read_link(directory, pid, "cwd"))
         return false;
-    // After chroot(2) our name of its directory begins with its root.
+    // After chroot(2), the path of the process's directory begins with its
+    // root's path.
     size_t skip = read_link(root, pid, "root") ? strlen(root) : 0;
     if (skip < 2 || strncmp(directory, root, skip) != 0 ||
         (directory[skip] && directory[skip] != '/'))

@@ -17,9 +17,9 @@
 
 #define ASKED 16
 
-struct Answer { // to a request, not given yet
+struct Answer { // a pending answer to a request
     uint32_t number;
-    long entry; // index of the entry; -1: an error
+    long entry; // index of the entry; -1: answer with an error
 };
 
 struct Playback {
@@ -27,16 +27,16 @@ struct Playback {
     int timer;
     bool paced, paused;
     bool may_step;
-    double clock; // seconds of the recording that were played at `clock_at`
+    double clock; // position in the recording at `clock_at`, in seconds
     double clock_at;
     double speed;
-    size_t next; // index of the next entry that comes by itself
+    size_t next; // index of the next entry that is played
     struct Answer answers[ASKED];
     size_t answer_count;
     uint32_t last_number;
 };
 
-// Which message answers which request.
+// The type of message that answers each type of request.
 static const struct {
     enum MessageType request, answer;
 } kinds[] = {{MESSAGE_DETAIL, MESSAGE_LISTING},
@@ -123,7 +123,7 @@ void Playback_step(struct Playback *replay)
     replay->may_step = true;
 }
 
-// Makes the timer readable after `seconds`, never if they are infinite.
+// Makes the timer readable after `seconds`, or never if that is infinite.
 static void wake_after(const struct Playback *replay, double seconds)
 {
     struct itimerspec when = {{0, 0}, {0, 0}};

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ASK_AGAIN_S 10.0 // seconds; code specialises meanwhile
+#define ASK_AGAIN_S 10.0 // seconds; code specialises in this time
 
 static void write_all(struct Recording *recording, const void *data,
                       size_t size)
@@ -55,23 +55,23 @@ void Recording_add(struct Recording *recording, const struct Message *message,
     struct Bytes *bytes = &recording->bytes;
     if (recording->error)
         return;
-    // Time 0 is the first message after HELLO, so that a replay begins with
+    // Time 0 is the first message after HELLO, so a replay begins with
     // something to show.
     if (recording->began < 0 && message->type != MESSAGE_HELLO)
         recording->began = now;
     Bytes_clear(bytes);
     Bytes_put_f64(bytes, recording->began < 0 ? 0 : now - recording->began);
     int error = Message_encode(bytes, message);
-    // Writes a whole entry at a time; the reader leaves out an entry that is
-    // cut off.
+    // Each entry is written as a whole. The reader ignores an incomplete entry
+    // at the end.
     if (error || bytes->error)
         recording->error = error ? error : bytes->error;
     else
         write_all(recording, bytes->data, bytes->size);
 }
 
-// Returns where the time of the newest request about a function is kept, or
-// NULL.
+// Returns a pointer to the time of the newest request for the function's code,
+// or NULL.
 static double *asked_at(struct Recording *recording, uint64_t id)
 {
     for (size_t i = 0; i < recording->asked_count; i++)

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FRAME_START 12u // magic, type, length, request number
-#define ID_END 12u      // bytes of a LISTING's payload up to the end of the id
+#define FRAME_START 12u // bytes of magic, type, length and request number
+#define ID_END 12u      // bytes of a LISTING's payload up to the end of its id
 
 int RecordingIndex_read(const struct RecordingIndex *index,
                         const struct RecordingEntry *entry,
@@ -46,15 +46,15 @@ static int add_entry(struct RecordingIndex *index, struct RecordingEntry entry)
     return 0;
 }
 
-// Checks the protocol version of the recorded process. 0, or -EPROTONOSUPPORT
-// with `why`.
+// Checks the protocol version of the recorded process. Returns 0, or
+// -EPROTONOSUPPORT with the reason in `why`.
 static int check_version(const struct RecordingIndex *index,
                          const struct RecordingEntry *entry, char *why,
                          size_t why_size)
 {
     struct Message hello;
     if (RecordingIndex_read(index, entry, &hello))
-        return 0; // playing it reports the error
+        return 0; // the replay reports the error
     uint32_t version = hello.version;
     if (version != WIRE_VERSION)
         snprintf(why, why_size,
@@ -66,7 +66,7 @@ static int check_version(const struct RecordingIndex *index,
     return version == WIRE_VERSION ? 0 : -EPROTONOSUPPORT;
 }
 
-// Reads an entry's first bytes. False: it is no entry.
+// Reads the first bytes of an entry. Returns false if they are invalid.
 static bool read_start(struct RecordingEntry *entry, const uint8_t *start,
                        size_t size)
 {
@@ -84,7 +84,7 @@ static bool read_start(struct RecordingEntry *entry, const uint8_t *start,
     return framed && entry->size <= WIRE_MAX_FRAME && entry->time >= 0;
 }
 
-// Finds the places of all frames. Leaves out a last one that is cut off.
+// Adds an entry for each frame. Ignores an incomplete frame at the end.
 static int scan(struct RecordingIndex *index, off_t size, char *why,
                 size_t why_size)
 {
@@ -114,7 +114,7 @@ int RecordingIndex_open(struct RecordingIndex *index, const char *path,
     *why = 0;
     char magic[RECORDING_MAGIC_SIZE];
     struct stat status;
-    // Non-blocking, so that we refuse a pipe and do not wait for it.
+    // O_NONBLOCK: a pipe is refused without waiting for its writer.
     index->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (index->fd < 0 || fstat(index->fd, &status))
         return -errno;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The file of a recording (recording.h), read: where its frames are. It is read
-// once for the places of the frames, of which only their starts are decoded,
-// and each frame again when somebody wants it. Owned by the replay. One thread.
+// The index of a recording's file (recording.h). The file is read once to find
+// its frames; only the beginning of each frame is decoded then. A frame is read
+// again and decoded when it is needed. Owned by the replay. One thread.
 #ifndef OCULAR_TUI_MODEL_RECORDING_INDEX_H
 #define OCULAR_TUI_MODEL_RECORDING_INDEX_H
 
@@ -11,32 +11,33 @@
 
 struct RecordingEntry {
     double time; // seconds since the recording began
-    off_t at;    // of the frame, in the file
-    size_t size; // of the frame, in bytes
+    off_t at;    // offset of the frame in the file
+    size_t size; // bytes of the frame
     enum MessageType type;
     uint64_t about; // LISTING: id of the function; else 0
 };
 
 struct RecordingIndex {
     int fd;
-    struct RecordingEntry *entries; // in their order; owned
+    struct RecordingEntry *entries; // in the file's order; owned
     size_t count, capacity;
-    bool damaged; // what follows the last entry is no frame
+    bool damaged; // the bytes after the last entry are no frame
 };
 
-// 0, or -errno, and then with `why` in words or ""; -EPROTO: it is no
-// recording.
+// Returns 0, or -errno with the reason, or "", in `why`; -EPROTO if the file is
+// no recording.
 int RecordingIndex_open(struct RecordingIndex *index, const char *path,
                         char *why, size_t why_size);
 void RecordingIndex_close(struct RecordingIndex *index);
-// A frame, decoded. 0, or -errno: the file was damaged meanwhile.
+// Decodes a frame. Returns 0, or -errno if the file was damaged in the
+// meantime.
 int RecordingIndex_read(const struct RecordingIndex *index,
                         const struct RecordingEntry *entry,
                         struct Message *message);
 bool RecordingIndex_has(const struct RecordingIndex *index,
                         enum MessageType type);
-// The newest of the first `next` entries with that type about that function, or
-// else the first later one; -1: there is none.
+// Returns the newest of the first `next` entries with this type and `about`,
+// else the first later one, or -1 if there is none.
 long RecordingIndex_find(const struct RecordingIndex *index, size_t next,
                          enum MessageType type, uint64_t about);
 

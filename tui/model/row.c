@@ -5,10 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-#define SURE 0.125             // standard deviation of an estimate, of itself
-#define IDLE_SHARE 0.0005      // a share that only fades is soon below this
-#define LEAST_TIMED 0.5        // of the cycles that are expected
-#define WAIT_SAMPLES_PER_S 2.0 // samples of waiting threads a second, at least
+#define SURE 0.125 // largest standard error as a part of the estimate
+// the remaining share of a function that stopped is soon below this
+#define IDLE_SHARE 0.0005
+// least part of the expected cycles if all calls were timed
+#define LEAST_TIMED 0.5
+#define WAIT_SAMPLES_PER_S 2.0 // the least rate of samples of waiting threads
 
 void Row_init(struct Row *row, uint64_t id)
 {
@@ -61,8 +63,8 @@ double Row_calls(const struct Row *row)
     return Row_u64(row->now->calls) - row->base.calls;
 }
 
-// The estimate at the reset may have been too high, so this is at least what
-// was counted.
+// The estimate at the reset may have been too high, so the result is at least
+// the number of counted calls.
 double Row_estimated(const struct Row *row)
 {
     double since = row->now->calls_estimated - row->base.estimated;
@@ -71,7 +73,7 @@ double Row_estimated(const struct Row *row)
 
 bool Row_is_sure(const struct Row *row)
 {
-    // It is a part of the estimate since the start.
+    // calls_error is relative to the estimate since the start.
     return !(row->now->calls_error * row->now->calls_estimated >
              SURE * Row_estimated(row));
 }
@@ -98,10 +100,11 @@ double Row_self(const struct Row *row)
     return Row_u64(row->now->self_cycles) - row->base.self;
 }
 
-// Calls of a dark function are not timed, nor are those of a caller while a
-// callee of it is dark. Then the timed cycles are far below the mean call times
-// the number of calls. If all calls were timed, the two differ only as the mean
-// does, which is of the newest calls.
+// Returns true if some calls were not timed. Calls of a dark function are not
+// timed, nor are those of a caller while one of its callees is dark. Then the
+// timed cycles are far below the mean cost times the number of calls. If all
+// calls were timed, the two differ only because the mean is that of the newest
+// calls.
 bool Row_spent_estimated(const struct Row *row)
 {
     double expected = likely_calls(row) * row->now->avg_cycles;
@@ -124,7 +127,7 @@ double Row_total(const struct Row *row)
 {
     double timed = Row_u64(row->now->total_cycles) - row->base.total;
 
-    // The time that ran in it while it was dark is part of it, too.
+    // The total includes the function's own time while it was dark.
     return !Row_calls_exact(row) && Row_spent_estimated(row)
                ? fmax(or_zero(timed), Row_spent(row))
                : timed;
@@ -145,13 +148,15 @@ bool Row_may_run(const struct Function *function)
     return isnan(function->share) || function->share >= RUNS_SHARE;
 }
 
-// A main loop is called once and never idle: it is on the stack all the time.
+// A main loop is called once but is never idle, because it is always on the
+// stack.
 bool Row_is_idle(const struct Row *row)
 {
     const struct Function *now = row->now;
     if (now->age_s <= IDLE_S)
         return false;
-    if (isnan(now->share)) // no sampler: the age of an armed function decides
+    // without a sampler, only armed functions count as idle
+    if (isnan(now->share))
         return now->state == STATE_ARMED;
     return Window_basis(&row->window, now->share) == BASIS_NONE &&
            !(now->total_share >= IDLE_SHARE);
@@ -162,7 +167,7 @@ double Row_recent_cost(const struct Row *row)
     return or_zero(row->now->calls_per_s * row->now->avg_cycles);
 }
 
-// The estimate rests on samples of running threads and on samples of waiting
+// The estimate is based on samples of running threads and on samples of waiting
 // threads.
 double Row_rate_samples(const struct Row *row)
 {

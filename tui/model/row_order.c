@@ -23,8 +23,8 @@ struct SortItem {
 
 struct SortWay {
     bool by_text;
-    bool sinks; // idle functions come last, inverted or not
-    int sign;   // -1: inverted, else 1
+    bool sinks; // idle functions come last, even if inverted
+    int sign;   // -1 if inverted, else 1
 };
 
 static int larger_first(double a, double b)
@@ -32,8 +32,8 @@ static int larger_first(double a, double b)
     return (a < b) - (a > b);
 }
 
-// Rows of the same key stand by what they cost. The id is last, so that rows do
-// not change places from one snapshot to the next.
+// Sorts rows with equal keys by their cost. The id decides last, so that rows
+// keep their order between snapshots.
 static int compare_equals(const struct SortItem *a, const struct SortItem *b)
 {
     int result = a->idle - b->idle;
@@ -46,7 +46,7 @@ static int compare_equals(const struct SortItem *a, const struct SortItem *b)
     return result ? result : (a->id > b->id) - (a->id < b->id);
 }
 
-// Null comes last, inverted or not.
+// Null comes last, even if inverted.
 static int compare(const void *left, const void *right, void *context)
 {
     const struct SortItem *a = left, *b = right;
@@ -71,7 +71,8 @@ bool RowOrder_matches(const struct Row *row, const char *text)
     return Text_has(row->now->name, text) || Text_has(row->now->file, text);
 }
 
-// A share below the window's least is what is left of a forgotten sample: 0.
+// Returns 0 for a share below the window's least, which is the rest of a
+// forgotten sample.
 static double seen_share(const struct Row *row, double share)
 {
     return Window_basis(&row->window, share) == BASIS_NONE && share > 0 ? 0
@@ -99,7 +100,7 @@ static struct SortItem item_of(const struct RowTable *table, size_t index,
         item.key = Column_key(id, row, wish->baseline);
     if (id == COLUMN_SHARE && !wish->baseline)
         item.key = seen_share(row, item.key);
-    else if (id == COLUMN_SHARE && // less than a sample counts as no change
+    else if (id == COLUMN_SHARE && // less than one sample counts as no change
              Window_basis(&row->window, fabs(item.key)) <= BASIS_TRACE)
         item.key = isnan(item.key) ? NAN : 0;
     return item;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A row that is missing from so many snapshots is dropped. It stays until then:
-// the process may send its hottest functions only, and which those are changes.
+// A row is dropped after this many snapshots without it. It is kept until then
+// because the process may list only its hottest functions, which change.
 #define FORGET_AFTER TREND_LENGTH
 
 static uint32_t *find_slot(const struct RowTable *table, uint64_t id)

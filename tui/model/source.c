@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See source.h. We find a file with O_PATH, which opens nothing, check what it
-// is, and only then open it. So we touch no device, and wake nobody who waits
-// at a pipe.
+// See source.h. A file is found with O_PATH, which does not open it. Only after
+// a check of its type is it opened. So no device is opened, and no process that
+// waits at a pipe is woken.
 #include "tui/model/source.h"
 
 #include "tui/model/archive.h"
@@ -17,14 +17,15 @@
 #include <unistd.h>
 
 #define TAB 8
-// Seconds. File times come from a clock with ticks of a few milliseconds, and
-// the process's start is known to ten milliseconds.
+// Seconds. The clock of file times has ticks of a few milliseconds, and the
+// process's start is known to ten milliseconds.
 #define GRACE_S 1.0
 
 // --- Finding it
 
-// Returns a descriptor that only names the file, or -errno. If the path leads
-// through an archive, *member is the rest of it, else "".
+// Returns an O_PATH descriptor of the file, or -errno. If the path leads
+// through an archive, the descriptor is the archive's and *member is the rest
+// of the path, else "".
 static int find_file(const struct SourceWish *wish, struct stat *file,
                      char member[PATH_MAX])
 {
@@ -47,7 +48,7 @@ static int find_file(const struct SourceWish *wish, struct stat *file,
         *slash = 0;
         int above = Place_find(root, path, O_PATH);
         if (above >= 0 && (fstat(above, file) || !S_ISREG(file->st_mode))) {
-            close(above); // a directory: the file does not exist
+            close(above); // a directory: the path does not exist in it
             break;
         }
         snprintf(member, PATH_MAX, "%s", rest);
@@ -69,7 +70,7 @@ static void say(struct Source *source, enum SourceState state, const char *file,
 {
     const char *slash = strrchr(file, '/');
     char name[96], part[100];
-    // Keeps the end of a long name, which says more.
+    // Keeps the end of a long name, which is more informative.
     snprintf(part, sizeof part, "%.90s",
              Text_tail(slash && slash[1] ? slash + 1 : file, 90));
     Text_clean(name, sizeof name, part);
@@ -80,12 +81,12 @@ static void say(struct Source *source, enum SourceState state, const char *file,
 static bool is_later(struct timespec time, const struct SourceWish *wish)
 {
     double s = (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-    return s > wish->process_start_s + GRACE_S; // NaN: not known
+    return s > wish->process_start_s + GRACE_S; // false if the start is NaN
 }
 
 // Warns if the inode changed after the process began. A file that was copied
-// there keeps its older date, but so does one that only got another name or
-// mode.
+// into this place keeps its older date. So does a file of which only the name
+// or mode changed.
 static void warn_if_replaced(struct Source *source,
                              const struct SourceWish *wish)
 {
@@ -94,7 +95,8 @@ static void warn_if_replaced(struct Source *source,
             "was replaced or touched after the process started");
 }
 
-// Returns the bytes of a file that a descriptor names, *size of them, or NULL.
+// Returns the bytes of the file behind descriptor `named`, at most *size, and
+// sets *size to their number. Returns NULL on failure.
 static char *read_file(int named, size_t *size)
 {
     char path[64], *text = malloc(*size + 1);
@@ -113,7 +115,7 @@ static char *read_file(int named, size_t *size)
             used += (size_t)got;
     }
     close(fd);
-    *size = used; // the file may have been cut meanwhile
+    *size = used; // the file may have been truncated
     text[used] = 0;
     return text;
 }
@@ -136,8 +138,8 @@ static char *read_source(struct Source *source, const struct SourceWish *wish,
     return text;
 }
 
-// Splits the text into lines as Python does. Returns their number, or 0 without
-// memory.
+// Splits the text into lines as Python does. Returns the number of lines, or 0
+// without memory.
 static size_t cut_lines(struct Source *source, size_t size)
 {
     char *at = source->text, *end = at + size;
@@ -152,7 +154,7 @@ static size_t cut_lines(struct Source *source, size_t size)
         bool both = *at == '\r' && at + 1 < end && at[1] == '\n';
         if (*at != '\n' && *at != '\r') {
             if (!*at)
-                *at = 1; // not to be shown either
+                *at = 1; // also not printable
             continue;
         }
         *at = 0;

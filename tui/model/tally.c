@@ -44,7 +44,7 @@ static void add_function(struct Tally *tally, const struct Function *function)
     }
 }
 
-// Two snapshots of one moment have no rates: the older rates stay.
+// Keeps the older rates if both snapshots are from the same time.
 static void update_rates(struct Tally *tally, const struct Snapshot *now,
                          const struct Snapshot *before)
 {
@@ -52,8 +52,8 @@ static void update_rates(struct Tally *tally, const struct Snapshot *now,
     double span = before ? now->uptime_s - before->uptime_s : NAN;
     if (before && span > 0) {
         double events = Row_u64(now->events) - Row_u64(before->events);
-        tally->events_per_s = events < 0 ? 0 : events / span; // NaN stays
-        // Without any pair the process does not record transitions.
+        tally->events_per_s = events < 0 ? 0 : events / span; // NaN stays NaN
+        // Without any pair, the process does not record transitions.
         if (now->transition_pair_count)
             tally->deopts_per_s = fmax(deopts - tally->deopts, 0) / span;
     }

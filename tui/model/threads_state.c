@@ -31,8 +31,8 @@ static double key_of(const struct Thread *thread, int sort)
     }
 }
 
-// Threads that have ended come last. Equal ones stand by tid, and those that
-// had the same tid by name.
+// Sorts threads that have ended last. Threads with equal keys are sorted by
+// tid, and those with the same tid by name.
 static int compare(const void *left, const void *right, void *context)
 {
     const struct Thread *a = *(const struct Thread *const *)left;
@@ -85,7 +85,7 @@ long ThreadsState_row(struct ThreadsState *state, const struct Snapshot *now)
 {
     const struct Thread *pinned =
         state->pinned && now ? ThreadKey_find(&state->pin, now) : NULL;
-    if (pinned) // the thread may have ended, or have another name
+    if (pinned) // the thread may have ended or changed its name
         state->pin = ThreadKey_of(pinned);
     for (long i = 0; pinned && i < state->count; i++)
         if (state->order[i] == pinned)
@@ -108,7 +108,7 @@ struct ThreadFigures ThreadFigures_of(const struct Model *model,
     const struct ThreadMark *base = Mark_thread(&model->baseline_mark, thread);
     const struct ThreadMark *since =
         base ? base : Mark_thread(&model->reset_mark, thread);
-    // A thread that began after the baseline had 0 then.
+    // A thread that began after the baseline had 0 at the baseline.
     double before = model->baseline ? 0 : NAN;
     return (struct ThreadFigures){
         .cpu = thread->cpu_share,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The state of the threads view: the order of the threads and their numbers.
+// The state of the threads view: the order of the threads, and their numbers.
 // Draws nothing. One thread.
 #ifndef OCULAR_TUI_MODEL_THREADS_STATE_H
 #define OCULAR_TUI_MODEL_THREADS_STATE_H
@@ -17,41 +17,42 @@ enum ThreadsColumn {
 };
 
 struct ThreadsState {
-    bool pinned; // the selection stays with a thread, else at the top
+    bool pinned; // the selection follows a thread; else it stays at the top
     struct ThreadKey pin;
-    int sort; // enum ThreadsColumn
+    int sort; // an enum ThreadsColumn
     bool invert;
-    const struct Thread **order; // threads of the snapshot, sorted; owned
-    long count;                  // threads in `order`
+    const struct Thread **order; // sorted threads of the snapshot; owned
+    long count;                  // number of threads in `order`
 };
 
 void ThreadsState_release(struct ThreadsState *state);
-// Sorts the threads of the snapshot, which may be NULL. Without memory there
-// are none.
+// Sorts the threads of the snapshot, which may be NULL. Without memory, the
+// list is empty.
 void ThreadsState_arrange(struct ThreadsState *state,
                           const struct Snapshot *now);
-// Returns the thread in a row; NULL: row 0, which stands for all threads.
+// Returns the thread in a row, or NULL for row 0, which stands for all threads.
 const struct Thread *ThreadsState_at(const struct ThreadsState *state,
                                      long row);
-const char *ThreadsState_name(const struct Thread *thread); // or "(no name)"
-// Returns the row of the selected thread, which may have moved; -1: it is not
-// listed any more.
+// the name, or "(no name)"
+const char *ThreadsState_name(const struct Thread *thread);
+// Returns the row of the selected thread, which may have moved, or -1 if it is
+// not listed any more.
 long ThreadsState_row(struct ThreadsState *state, const struct Snapshot *now);
-// The selection stays with that thread; NULL: with all.
+// Makes the selection follow `thread`; NULL: the row of all threads.
 void ThreadsState_pin(struct ThreadsState *state, const struct Thread *thread);
 
-// One thread's numbers since the reset or the baseline; NaN: not known.
+// The numbers of one thread since the reset or the baseline; NaN: not known.
 struct ThreadFigures {
-    double cpu, cpu_before; // shares; the second as of the baseline
+    double cpu, cpu_before; // shares now and at the baseline
     double wait, wait_before;
-    double seconds; // of CPU time
+    double seconds; // seconds of CPU time
     double samples;
 };
 
 struct ThreadFigures ThreadFigures_of(const struct Model *model,
                                       const struct Thread *thread);
-// Those of all threads together. There is no sum of waiting or samples: it
-// would mean nothing.
+// Returns the numbers of all threads together. Waiting and samples are NaN,
+// because their sums would be meaningless.
 struct ThreadFigures ThreadFigures_of_all(const struct Model *model);
 
 #endif

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
-// See tree.h. A snapshot lists each function's callers. Callees are the
-// functions that list a function as their caller.
+// See tree.h. A snapshot lists the callers of each function. The callees of a
+// function are those that list it as their caller.
 #include "tui/model/tree.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define LEAST 0.0005 // of a core; smaller branches are among the others
+#define LEAST 0.0005 // of a core; smaller branches are summed up as "others"
 
 struct CallEdge {
-    uint64_t id; // NULL_U64: others
+    uint64_t id; // NULL_U64: other functions
     double share;
 };
 
 struct Walk {
     struct Tree *tree;
     const struct Model *model;
-    const struct Calls *calls;    // NULL: the snapshot's call edges
-    uint64_t way[TREE_DEPTH + 1]; // ids of the functions from the root to here
+    const struct Calls *calls; // NULL: use the snapshot's call edges
+    // ids of the functions from the root to the current one
+    uint64_t way[TREE_DEPTH + 1];
     bool caller;
     bool failed;
 };
@@ -95,7 +96,7 @@ static bool is_shown(double share)
     return share >= LEAST;
 }
 
-struct CallEdges { // the largest first
+struct CallEdges { // sorted by share, largest first
     struct CallEdge *edges;
     size_t count, room;
     bool failed;
@@ -152,7 +153,7 @@ static void find_callees(const struct Walk *walk, uint64_t id,
                  share_for(&now->functions[i], id));
 }
 
-// Returns the edges, for the caller to free.
+// Returns the call edges of `id`; the caller frees edges.edges.
 static struct CallEdges edges_of(const struct Walk *walk, uint64_t id)
 {
     struct CallEdges edges = {.count = 0};
@@ -174,7 +175,7 @@ static bool is_on_way(const struct Walk *walk, int depth, uint64_t id)
     return false;
 }
 
-// Adds a function below another, and what is unfolded below it.
+// Adds a function's branch, and if it is unfolded the branches below it.
 static void add_function(struct Walk *walk, int depth,
                          const struct CallEdge *edge, const struct Branch *like)
 {
@@ -224,16 +225,17 @@ struct CallTotal Tree_total(const struct Function *function,
         self > function->total_share ? function->total_share : self};
 }
 
-// Total and parts are separate estimates: the total may be less than their sum.
+// Total and parts are separate estimates, so the sum of the parts may exceed
+// the total.
 static double part_of(double share, double total)
 {
     double part = share / total;
     return !(total > 0) ? NAN : part > 1 ? 1 : part;
 }
 
-// The shares of a function that no listed call edge has. `self`: the function
-// itself; among callers, the bottom of a stack. `others`: edges too small to be
-// listed.
+// The shares of a function that belong to no listed call edge. `self` is the
+// function itself or, among callers, the bottom of a stack. `others` are call
+// edges that are too small to be listed.
 struct Rest {
     double self, others;
 };
@@ -256,7 +258,7 @@ static struct Rest rest_of(const struct Walk *walk,
     return rest;
 }
 
-// Adds all branches of the function at walk->way[depth - 1].
+// Adds all branches below the function at walk->way[depth - 1].
 static void grow(struct Walk *walk, int depth, uint64_t key, uint32_t bars)
 {
     uint64_t id = walk->way[depth - 1];

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define LEAST 1e-4 // the smallest share that fits a column
+#define LEAST 1e-4 // the smallest share that is shown as a number
 
 struct Window Window_unknown(void)
 {
@@ -18,7 +18,7 @@ struct Window Window_of(const struct Snapshot *snapshot, double cpu_share)
     for (size_t i = 0; i < snapshot->function_count; i++)
         if (isfinite(snapshot->functions[i].cpu_share))
             sum += snapshot->functions[i].cpu_share;
-    // The larger of the two: threads also run code that is not traced, and
+    // Uses the larger sum: threads also run code that is not traced, and
     // cpu_share lacks threads that have ended.
     double all = fmax(cpu_share, sum);
     double samples = snapshot->sampler_window_samples;
@@ -78,7 +78,7 @@ const char *Window_plain_share(char out[NUMBER_MAX], double share)
     return out;
 }
 
-// Rounds up, so that the share really is below the limit.
+// Rounds up, so that the share is really below the limit.
 static void put_limit(char out[NUMBER_MAX], double limit)
 {
     double power = power_below(limit);
