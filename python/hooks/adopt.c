@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Classifies code objects, once each, and ties them to their struct Code
-// through co_extra. Interpreter's lock held throughout.
+// See adopt.h.
 #include "python/hooks/adopt.h"
 #include "python/hooks/frame_stack.h"
 #include "python/hooks/tools.h"
@@ -11,8 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-// UTF-8 of a name that may hold lone surrogates, no more of it than is kept;
-// *keeper is to be released.
+// Returns the beginning of `text`, at most CODE_TEXT_SIZE characters, as UTF-8
+// with lone surrogates escaped. The text lives until the caller releases
+// *keeper.
 static const char *text_of(PyObject *text, PyObject **keeper)
 {
     PyObject *part = PyUnicode_Substring(text, 0, CODE_TEXT_SIZE);
@@ -32,7 +32,8 @@ static const char *text_of(PyObject *text, PyObject **keeper)
     return "?";
 }
 
-// Our own modules are not traced; packages below ours (the demo) are.
+// Returns true for our own modules, which are not traced. Packages below ours,
+// such as the demo, are traced.
 static bool is_ours(const struct State *state, const char *file)
 {
     const char *slash = strrchr(file, '/');
@@ -42,9 +43,9 @@ static bool is_ours(const struct State *state, const char *file)
            strncmp(file, state->package, length) == 0;
 }
 
-// Its bytecode as it was compiled; a new reference. CPython would keep the copy
-// (codeobject.c, _PyCode_GetCode) as long as the code lives: all code that the
-// program ever runs would take twice its memory.
+// Returns the bytecode as it was compiled, as a new reference. CPython would
+// cache this copy as long as the code lives (codeobject.c, _PyCode_GetCode) and
+// so double the memory of all code that runs. So the cache is cleared again.
 static PyObject *read_bytecode(PyCodeObject *code)
 {
     bool kept = code->_co_cached && code->_co_cached->_co_code;
@@ -55,7 +56,8 @@ static PyObject *read_bytecode(PyCodeObject *code)
     return bytecode;
 }
 
-// A struct Code for it, as its extra. NULL: memory, with no exception set.
+// Makes a struct Code and sets it as the extra of `code`. Returns NULL without
+// an exception if memory is out.
 static struct Code *make_code(struct State *state, PyCodeObject *code,
                               const char *file, const char *name,
                               uint64_t threshold)
@@ -101,9 +103,10 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
     return result;
 }
 
-// Whether code names sys.setprofile. The end of a call that we have
-// instrumented is an event of the profile function which that very call has
-// set, and which has seen no beginning: profile.Profile breaks.
+// Returns true if the code uses the name `setprofile`. The CALL event must not
+// be set on such code: the profile function that an instrumented call has just
+// set would get the end of this call without its beginning, which breaks
+// profile.Profile.
 static bool sets_profile(const PyCodeObject *code)
 {
     Py_ssize_t i;
@@ -131,9 +134,9 @@ static PyObject *events_of(const struct State *state, const PyCodeObject *code,
     return state->local_events[jumps][!sets_profile(code)];
 }
 
-// Arms all of a code object's sites. The same mask would do nothing, and what
-// an earlier holder of the id has left set and disabled would stay disabled
-// (3.12, 3.13): the events have to pass through none.
+// Arms all sites of a code object. The events are cleared first, because
+// setting the same mask does nothing, and on 3.12 and 3.13 sites that an
+// earlier holder of the tool id has disabled would stay disabled.
 static int arm(struct State *state, PyCodeObject *code, bool jumps)
 {
     count_armed(state, code);
@@ -142,7 +145,8 @@ static int arm(struct State *state, PyCodeObject *code, bool jumps)
     return Tools_set_local(state, code, events_of(state, code, jumps));
 }
 
-// Arms them again: an event that stays in the set stays as it is.
+// Arms the sites again, except those of CALL: an event that stays in the mask
+// keeps its disabled sites.
 static int arm_again(struct State *state, PyCodeObject *code, bool jumps)
 {
     count_armed(state, code);
@@ -153,16 +157,18 @@ static int arm_again(struct State *state, PyCodeObject *code, bool jumps)
     return Tools_set_local(state, code, events_of(state, code, jumps));
 }
 
-// Within a budget two thirds of a service's events would be jumps and branches,
-// which few people look at: they are armed on request (rearm_executor.c).
+// Returns true without a budget. Within a budget jumps and branches are armed
+// only on request (rearm_executor.c), because they are two thirds of a
+// service's events and few users read them.
 static bool arms_jumps(const struct State *state)
 {
     return isnan(atomic_load_explicit(&state->engine.session->budget,
                                       memory_order_relaxed));
 }
 
-// The first Python code of every thread that the program starts: as long as
-// that is counted, no thread is too short to be sampled (Sampler_begin_thread).
+// Returns true for the first Python function of every thread that the program
+// starts. While its calls are counted, even the shortest thread can be sampled
+// (Sampler_begin_thread).
 static bool begins_threads(const char *file, const char *name)
 {
     const char *slash = strrchr(file, '/');
@@ -171,7 +177,8 @@ static bool begins_threads(const char *file, const char *name)
            strcmp(slash ? slash + 1 : file, "threading.py") == 0;
 }
 
-// The function by which an event loop calls everything, tasks among it.
+// Returns true for the function by which asyncio's event loop calls all
+// callbacks, including the steps of tasks.
 static bool begins_tasks(const char *file, const char *name)
 {
     static const char ending[] = "/asyncio/events.py";
@@ -187,7 +194,7 @@ static bool arms_new(const struct State *state)
                                 memory_order_relaxed);
 }
 
-// Its calls are counted from now on, or it is left unarmed.
+// Begins a span in which the calls are counted, or marks the code as unarmed.
 static void begin_span(const struct State *state, struct Code *code, bool armed)
 {
     uint64_t now = Clock_read(&state->engine.clock);
@@ -201,7 +208,7 @@ static void begin_span(const struct State *state, struct Code *code, bool armed)
     Code_leave_unarmed(code);
 }
 
-// `seen`: one call of it was seen before, and it was not classified.
+// `seen` says that one call was seen earlier, when the code was put off.
 static bool classify(struct State *state, PyCodeObject *code, bool seen)
 {
     const struct Session *session = state->engine.session;
@@ -223,21 +230,23 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
         Counter_set(&result->hot.entries, seen);
         if (result->cold.begins_tasks)
             state->engine.counting.ring.task_code = (uintptr_t)code;
-        // A user looks for the program's own code.
+        // The program's own code is always armed, since users look for it.
         begin_span(state, result, arms_new(state) || stays || result->who.own);
         Engine_add(&state->engine, result);
     }
     accepted = result;
     Py_XDECREF(keep_file);
     Py_XDECREF(keep_name);
-    // Some code-likes (Cython's) have no instruction to instrument.
+    // Some objects that look like code (Cython's) have no instruction to
+    // instrument.
     if (accepted && !result->cold.unarmed &&
         arm(state, code, result->cold.jumps) < 0) {
         PyErr_Clear();
         accepted = false;
     }
     if (!accepted)
-        Extra_set_other(state, code); // where memory is out it is asked again
+        Extra_set_other(state, code); // without memory for it, the code is
+                                      // classified again later
     return accepted;
 }
 
@@ -302,8 +311,9 @@ struct Code *Adopt_probe(struct State *state, PyCodeObject *code)
 
 // --- All of them -----------------------------------------------------------
 
-// Every code object that is accepted, or known at all, with a reference each,
-// so that none goes while they are gone through.
+// Returns a list of all accepted code objects, and of the rejected ones if
+// `other` is true. The list's references keep them alive while the caller
+// visits them. Returns NULL with an exception if memory is out.
 static PyObject *known(const struct State *state, bool other)
 {
     PyObject *list = PyList_New(0);
@@ -324,14 +334,14 @@ fail:
     return NULL;
 }
 
-// Takes the extra away; what it was is retired by extra_freed.
+// Clears the extra; CPython calls extra_freed with the old one.
 static void clear_extra(const struct State *state, PyCodeObject *code)
 {
     PyUnstable_Code_SetExtra((PyObject *)code, state->extra, NULL);
 }
 
-// Calls visit for every code object that is accepted, and for the others, too,
-// if so wanted. 0, or -1 with an exception: memory.
+// Calls visit for every accepted code object, and for the rejected ones if
+// `other` is true. Returns 0, or -1 with an exception if memory is out.
 static int visit_known(struct State *state, bool other,
                        void (*visit)(struct State *state, PyCodeObject *code))
 {
@@ -379,7 +389,7 @@ int Adopt_drop_all(struct State *state)
     return visit_known(state, false, drop);
 }
 
-// Classifies the code of a frame and of those below it.
+// Classifies the code of a frame and of all its callers.
 static void classify_stack(struct State *state, PyFrameObject *frame)
 {
     Py_INCREF(frame);
@@ -394,8 +404,8 @@ static void classify_stack(struct State *state, PyFrameObject *frame)
     }
 }
 
-#define PUT_OFF_THREADS 8 // that are looked at in a slice
-#define PUT_OFF_FRAMES 64 // of each
+#define PUT_OFF_THREADS 8 // examined in each call of Adopt_running_put_off
+#define PUT_OFF_FRAMES 64 // examined of each thread
 
 static void classify_put_off(struct State *state, const PyThreadState *thread)
 {

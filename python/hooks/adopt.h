@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// From Python's code objects to struct Code: classification and adoption; how
-// all of them are dropped. Interpreter's lock held.
+// Classifies Python's code objects, makes the struct Code of accepted ones,
+// arms them and drops them. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_ADOPT_H
 #define OCULAR_PYTHON_HOOKS_ADOPT_H
 
 #include "python/hooks/extra.h"
 
-// The accepted code behind a callback's first argument, or NULL (unknown,
-// excluded, or not a code object at all but something code-like).
+// Returns the struct Code of a hook's first argument, or NULL if it is unknown,
+// rejected, or not a code object (Cython passes objects that only look like
+// one).
 static inline struct Code *Adopt_find(const struct State *state,
                                       PyObject *object)
 {
@@ -21,40 +22,44 @@ static inline struct Code *Adopt_find(const struct State *state,
     return extra;
 }
 
-// Decides about a code object that has no extra yet and, if it is accepted,
-// sets its local events, or leaves it unarmed if the session says so. true:
-// newly accepted. Raises nothing.
+// Classifies a code object that has no extra yet. Sets the local events of an
+// accepted one, or leaves it unarmed if the session arms no new code. Returns
+// true if it was accepted now. Raises nothing.
 bool Adopt_classify(struct State *state, PyCodeObject *code);
-// A session begins: what was put off in another one was never seen.
+// Forgets at the start of a session which code earlier sessions have put off.
 void Adopt_begin(struct State *state);
-// At first sight of code, if more is spent than there is: it is looked at
-// when it is called again, or found running. false: it is to be classified now.
+// Puts off classifying new code if the budget is overdrawn, until it is called
+// again or found running. Returns false if the code must be classified now.
 bool Adopt_put_off(struct State *state, PyCodeObject *code);
-// Classifies code that was put off and runs: the newest frames of some threads,
-// others each time. With the interpreter's lock, by the governor.
+// Classifies running code that was put off. Each call examines the newest
+// frames of a few threads, in turn. The governor calls this.
 void Adopt_running_put_off(struct State *state);
-// Hits that code is armed for: in a second, or for good without a budget.
+// Returns the number of hits for which code is armed: per second within a
+// budget, otherwise in total.
 static inline uint64_t Adopt_hits(const struct State *state)
 {
     uint64_t second = state->engine.registry->hits;
 
     return second ? second : state->engine.session->config.threshold;
 }
-// Its sites fire again, for `hits` each (0: for good), but for those of calls,
-// of which each is looked at once; jumps and branches with `jumps`, or without
-// a budget. 0, or -1 if they cannot be armed; raises nothing.
+// Arms all sites of `code` for `hits` hits each (0: without limit). Call
+// instructions that were inspected are not armed again. Jumps and branches are
+// armed if `jumps` is true or there is no budget. Returns 0, or -1 if the
+// events cannot be set. Raises nothing.
 int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
                 bool jumps);
-// Adopts it whatever the filter says, never to go dark, in no list of the
-// registry and without setting local events: for the calibration. NULL with an
-// exception.
+// Makes a struct Code for a program of the calibration, which the filter does
+// not apply to and which never goes dark. It is in no list of the registry and
+// has no local events. Returns NULL with an exception on failure.
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code);
-// Classifies all code objects that were ever classified once more. 0 or -1.
+// Classifies all known code objects again. Returns 0 or -1.
 int Adopt_again(struct State *state);
-// The code that runs now, on all threads. 0, or -1 with an exception.
+// Classifies the code that runs now on any thread. Returns 0, or -1 with an
+// exception.
 int Adopt_running(struct State *state);
-// Tracing ends: clears the local events of accepted code, then makes it
-// "other", so that only the address is kept. 0 or -1.
+// At the end of tracing, Adopt_disarm clears the local events of accepted code.
+// Adopt_drop_all then replaces each struct Code by a struct OtherCode. Both
+// return 0 or -1.
 int Adopt_disarm(struct State *state);
 int Adopt_drop_all(struct State *state);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Times the programs of ocular/_probes.py at start, without hooks and with
-// them. Interpreter's lock held.
+// Times the programs of ocular/_probes.py with and without hooks. Callers hold
+// the GIL.
 #include "python/hooks/calibrate.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/own_trace.h"
@@ -9,26 +9,26 @@
 #include <math.h>
 #include <unistd.h>
 
-// A slow phase of the machine takes in a pass, or a run: the shortest one
-// counts.
+// Only the shortest run counts, since a slow phase of the machine may last for
+// a run or for a whole pass.
 #define PASSES 8
-#define WARM_RUNS 4 // the interpreter specialises the programs
+#define WARM_RUNS 4 // in which CPython specialises the programs
 #define RUNS 5
 #define HOOKED_RUNS (PASSES * (WARM_RUNS + RUNS))
 
 enum Kind { CALL, RESUME, LOOP, FAR_LOOP, INSTRUCTION, PROBES };
 
-// The shortest of several runs, in ticks.
+// The shortest of several runs.
 struct Run {
     double ticks;
-    double self; // of the callee, as its counter shows it
+    double self; // ticks, from the callee's counter
 };
 
-// A row of ocular._probes.table(), which holds the objects.
+// A row of ocular._probes.table(). The objects are borrowed from the table.
 struct Probe {
     PyObject *base, *run, *callee, *hooked_run, *hooked_callee, *argument;
-    PyCodeObject *code;          // that has the hooks
-    const struct Code *counters; // its, of which no cost is taken off
+    PyCodeObject *code;          // the one with the hooks
+    const struct Code *counters; // of `code`; no hook cost is subtracted
     struct Run without, bare, hooked;
 };
 
@@ -108,7 +108,7 @@ static int arm(const struct Calibration *all)
     return done < 0 ? -1 : 0;
 }
 
-// Goes on after errors: the tool's id may be another's by now.
+// Continues after errors, since another tool may have taken our id.
 static void disarm(const struct Calibration *all)
 {
     size_t i;
@@ -122,16 +122,16 @@ static void disarm(const struct Calibration *all)
 
 // --- Timing ------------------------------------------------------------------
 
-// With all hits counted.
+// Returns the ticks of the probe's own code after all hits were counted.
 static uint64_t self_of(const struct Probe *probe)
 {
     Counting_catch_up(&ocular_state.engine.counting);
     return Counter_get(&probe->counters->hot.self_cycles);
 }
 
-// All runs of a kind follow each other: in turns with others, the CPU would not
-// predict their jumps as it does those of a program that runs. 0, or -1 with an
-// exception.
+// Times runs of one kind in a row. In turns with other kinds, the CPU would
+// predict their jumps worse than those of a running program. Returns 0, or -1
+// with an exception.
 static int time_runs(const struct Probe *probe, PyObject *run, PyObject *callee,
                      struct Run *least)
 {
@@ -171,8 +171,8 @@ static int time_all(struct Calibration *all)
 
 // --- What follows ------------------------------------------------------------
 
-// Another tool that takes our id meanwhile leaves no events; not each mode has
-// all probes.
+// Returns `ticks` per event. Returns 0 if there were no events: another tool
+// has taken our id, or this mode does not use the probe.
 static double each(const struct Probe *probe, double ticks)
 {
     double events = probe->counters ? (double)Code_events(probe->counters) : 0;
@@ -185,11 +185,11 @@ static double cost_of(const struct Probe *probe)
     return each(probe, probe->hooked.ticks - probe->bare.ticks);
 }
 
-// Of a call's two hooks a part lies within the callee's span, from enter's
-// reading of the counter to leave's, and the rest in the caller's. The callee
-// keeps a part of its span: the time that an untraced call adds to its caller,
-// since to be called is a function's own cost. So one of the two may come out
-// below zero.
+// Splits the cost of a call's two hooks. The part from enter's reading of the
+// counter to leave's lies within the callee's span, and the rest in the
+// caller's. The callee's span keeps the time that an untraced call adds to its
+// caller, since being called is a function's own cost. So one of the two costs
+// may be negative.
 static void set_pair(int64_t *enter, int64_t *leave, const struct Probe *probe)
 {
     double inside =

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The cost of one hook: measured at start with the real hooks on small
-// programs, so that it can be taken off every figure.
+// Measures the cost of one hook at start, with the real hooks on small
+// programs. The engine subtracts this cost from every measured time.
 #ifndef OCULAR_PYTHON_HOOKS_CALIBRATE_H
 #define OCULAR_PYTHON_HOOKS_CALIBRATE_H
 
 #include "python/hooks/state.h"
 
-// Fills engine.traces.cost, in ticks. The tools are open, nothing else is
-// traced yet. Takes about 1.5 ms. 0, or -1 with an exception, also in a child
-// that was forked meanwhile.
+// Fills engine.traces.cost, in ticks. The tools must be open and nothing else
+// traced yet. Takes about 1.5 ms. Returns 0, or -1 with an exception, also in a
+// child that was forked meanwhile.
 int Calibration_run(struct State *state);
 
 #endif

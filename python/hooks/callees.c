@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// From the object that is called to the Python functions that will run; see the
-// header.
+// See callees.h.
 #include "python/hooks/callees.h"
 #include "python/hooks/adopt.h"
 #include "tracer/code/links.h"
 
-#define NEWCOMER_CALLS 64 // of a dark callee that are seen for a new caller
+#define NEWCOMER_CALLS 64 // hits of a dark callee that gets a new caller
 
 static bool is_known(struct State *state, const struct Code *caller,
                      const struct Code *callee)
@@ -26,7 +25,7 @@ static void note_code(struct State *state, struct Code *caller,
 
     if (!callee || callee == caller || is_known(state, caller, callee))
         return;
-    // Within a budget the next slice arms both.
+    // Within a budget the next slice arms caller and callee.
     if (callee->hot.dark && !state->engine.registry->hits)
         Adopt_rearm(state, callee,
                     threshold < NEWCOMER_CALLS ? threshold : NEWCOMER_CALLS,
@@ -67,7 +66,7 @@ PyObject *Callees_in_class(PyTypeObject *type, PyObject *name)
     return NULL;
 }
 
-// A function, or a method around one, or nothing of Python's.
+// Notes the edge if `callable` is a Python function or a method of one.
 static void note_function(struct State *state, struct Code *caller,
                           PyObject *callable)
 {
@@ -84,7 +83,8 @@ static void note_slot(struct State *state, struct Code *caller,
 
     if (!found)
         return;
-    // __new__ is a static method; what is in that is a member, without code.
+    // __new__ is a static method. Reading its __func__, a C member, runs no
+    // code.
     found = Py_IS_TYPE(found, &PyStaticMethod_Type)
                 ? PyObject_GetAttr(found, state->names[NAME_FUNC])
                 : Py_NewRef(found);

@@ -11,8 +11,8 @@ static void unlink_other(struct OtherCode *other)
     Heap_free(other);
 }
 
-// A code object is freed, or its extra is replaced. Also called while the
-// interpreter shuts down, after the module has gone.
+// CPython calls this when a code object is freed or its extra is replaced, also
+// while the interpreter shuts down and the module is already gone.
 static void extra_freed(void *extra)
 {
     struct Engine *engine = &ocular_state.engine;
@@ -51,13 +51,13 @@ int Extra_init(struct State *state)
                         "other tools of this process hold them all");
         return -1;
     }
-    // Does the private struct look as we think?
+    // Check the layout of the private struct.
     probe = (PyObject *)PyCode_NewEmpty("<ocular>", "probe", 1);
     if (!probe)
         return -1;
     ok = PyUnstable_Code_SetExtra(probe, state->extra, &marker) == 0 &&
          Extra_of(state, (PyCodeObject *)probe) == &marker;
-    // Takes the marker out without a call of extra_freed on it.
+    // Clear the marker directly: SetExtra would call extra_freed with it.
     if (ok) {
         struct CodeExtra *extra = ((PyCodeObject *)probe)->co_extra;
 
@@ -67,7 +67,8 @@ int Extra_init(struct State *state)
         Py_DECREF(probe);
         return 0;
     }
-    // The probe leaks, once: its free function might be called with anything.
+    // The probe leaks, because freeing it might call extra_freed with any
+    // pointer.
     PyErr_SetString(PyExc_ImportError,
                     "this Python keeps the extra data of code objects in a "
                     "way that this Ocular does not know; upgrade Ocular");

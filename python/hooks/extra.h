@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Our part of a code object, in co_extra: its struct Code, or a note that it is
-// not accepted, or that it was seen once; and the work when the object is
-// freed. Interpreter's lock held.
+// Our entry in the co_extra of a code object: its struct Code, a struct
+// OtherCode if it was rejected, or the mark EXTRA_SEEN. This file also does the
+// work when the object is freed. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_EXTRA_H
 #define OCULAR_PYTHON_HOOKS_EXTRA_H
 
 #include "python/hooks/state.h"
 
-// The head of the object that co_extra points to: a private struct, the same in
-// 3.12 to 3.15 (Include/internal/pycore_code.h, _PyCodeObjectExtra). Extra_init
-// checks that it still is.
+// The head of CPython's private struct _PyCodeObjectExtra
+// (Include/internal/pycore_code.h), to which co_extra points. It is the same in
+// 3.12 to 3.15. Extra_init checks that the running CPython has this layout.
 struct CodeExtra {
     Py_ssize_t size;
     void *extras[1];
@@ -25,15 +25,17 @@ static inline void *Extra_of(const struct State *state,
     return extra->extras[state->extra];
 }
 
-// That it was seen once, and not looked at, in this session or another.
+// Returns true if `extra` is the mark EXTRA_SEEN of any session: the code was
+// called once and not classified.
 static inline bool Extra_is_mark(const void *extra)
 {
     return ((uintptr_t)extra & EXTRA_SEEN) == EXTRA_SEEN;
 }
 
-// Asks for the co_extra index. 0, or -1 with an exception.
+// Requests the co_extra index. Returns 0, or -1 with an exception.
 int Extra_init(struct State *state);
-// It was classified and is not accepted. 0, or -1 without an exception: memory.
+// Notes that `code` was rejected. Returns 0, or -1 without an exception if
+// memory is out.
 int Extra_set_other(struct State *state, PyCodeObject *code);
 
 #endif

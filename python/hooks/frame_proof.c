@@ -7,9 +7,9 @@
 #include <string.h>
 
 #define MOST 16  // frames that are compared
-#define HEAD 104 // bytes of a frame, with all that is needed
+#define HEAD 104 // bytes of a frame, up to the last field used
 
-// A frame, read by the layout.
+// The fields of a frame, read by the layout to check.
 struct SeenFrame {
     uintptr_t code, instruction, previous;
     uint8_t owner;
@@ -19,7 +19,7 @@ static uintptr_t word(const uint8_t *head, size_t at)
 {
     uintptr_t value = 0;
 
-    if (at <= HEAD - sizeof value) // a layout that is tested may be anything
+    if (at <= HEAD - sizeof value) // a wrong layout may name any offset
         memcpy(&value, head + at, sizeof value);
     return value;
 }
@@ -39,7 +39,7 @@ static bool read_frame(const struct Memory *memory,
     return true;
 }
 
-// The frame or the next below it that is not C's.
+// Reads the frame at `at`, or the next older one that is not C's.
 static bool find_frame(const struct Memory *memory,
                        const struct FrameLayout *layout, uintptr_t at,
                        struct SeenFrame *frame)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Checks the layout of CPython's frames that we were given (frame_stack.h).
-// Once, at import, it is compared with CPython's own answers about the frames
-// that run then. A field that has moved would crash the traced program.
+// Checks at import that CPython's frames have the layout that we were compiled
+// for (frame_stack.h). It compares the running frames, read by that layout,
+// with what CPython's own functions say of them. A field that has moved would
+// crash the traced program.
 #ifndef OCULAR_PYTHON_HOOKS_FRAME_PROOF_H
 #define OCULAR_PYTHON_HOOKS_FRAME_PROOF_H
 
@@ -10,10 +11,10 @@
 
 #include "tracer/sample/walk.h"
 
-// Compares the calling thread's frames with the layout: code, caller, place in
-// the code, and owner. 0, or -1 with an ImportError. Reads through the kernel,
-// so that a wrong layout faults nowhere; if that is forbidden, nothing is
-// compared. Interpreter's lock held.
+// Compares code, caller, instruction and owner of the calling thread's frames.
+// Returns 0, or -1 with an ImportError. It reads the memory through the kernel,
+// so that a wrong layout cannot cause a fault. If such reads are forbidden, it
+// compares nothing and returns 0. The caller holds the GIL.
 int FrameProof_check(const struct FrameLayout *layout);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Looks at the running thread's data stack and frames, and hides these.
+// See frame_stack.h.
 #include "python/hooks/frame_stack.h"
 
 #include <stddef.h>
 
-// A frame of the interpreter's, and the depths it can have.
+// A frame of CPython and the lowest and highest depth it can have.
 struct Place {
-    const char *frame; // NULL beyond the last
+    const char *frame; // NULL: there are no more
     int64_t least;
     int64_t most;
 };
@@ -14,7 +14,7 @@ struct Place {
 struct RunningFrames {
     struct RealStack real;
     struct Place top;
-    struct Place found; // by the newest question that had an answer
+    struct Place found; // what `holds` found last
 };
 
 static const char *previous_of(const char *frame)
@@ -22,8 +22,8 @@ static const char *previous_of(const char *frame)
     return *(const char *const *)(frame + FRAME_PREVIOUS);
 }
 
-// The frame or the next one that runs Python code: between them are those that
-// C made to enter the evaluation loop.
+// Returns the frame, or the next older one that runs Python code. C code makes
+// the other frames to enter the evaluation loop.
 static const char *python_frame(const char *frame)
 {
     while (frame && frame[FRAME_OWNER] >= FRAME_OWNED_BY_C)
@@ -36,9 +36,10 @@ static bool runs(const char *frame, uintptr_t code)
     return (*(const uintptr_t *)(frame + FRAME_CODE) & FRAME_CODE_MASK) == code;
 }
 
-// Depths count frames, so a frame's place tells its depth; not quite: while a
-// throw() passes through `yield from`, the outer generators' frames are linked
-// and not counted.
+// Returns the place of the next older frame. A depth is a number of frames,
+// with one exception: while a throw() passes through `yield from`, the outer
+// generators' frames are linked but not counted. So a frame has a range of
+// possible depths.
 static struct Place below(struct Place place)
 {
     place.least--;
@@ -84,7 +85,7 @@ size_t FrameStack_codes(const PyThreadState *state, PyCodeObject **codes,
     size_t count = 0;
 
 #if PY_VERSION_HEX < 0x030D0000
-    if (!state->cframe) // it is half made
+    if (!state->cframe) // CPython has not finished making the thread state
         return 0;
 #endif
     for (frame = python_frame((const char *)*newest_frame(state));
@@ -114,8 +115,8 @@ void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
 
 // --- Without the frames below ----------------------------------------------
 
-// The frame below a thread's first one: none, and from 3.15 on a frame of
-// CPython's own, the outermost of all.
+// Returns the frame below a thread's first one. This is NULL, and from 3.15 on
+// CPython's own outermost frame.
 static void *bottom_of(void *frame)
 {
 #if PY_VERSION_HEX >= 0x030F0000
@@ -128,7 +129,7 @@ static void *bottom_of(void *frame)
 #endif
 }
 
-// CPython before 3.14 counts C calls, too. A new thread has so many left.
+// CPython before 3.14 limits C calls, too. This is the limit of a new thread.
 #if PY_VERSION_HEX < 0x030D0000
 #define C_CALLS_LEFT C_RECURSION_LIMIT
 #elif PY_VERSION_HEX < 0x030E0000
@@ -154,7 +155,7 @@ void FrameStack_show(const struct HiddenFrames *hidden)
     PyThreadState *state = PyThreadState_Get();
 
     *newest_frame(state) = hidden->newest;
-    // The program may have set another limit.
+    // The program may have changed the limit meanwhile.
     state->py_recursion_remaining = state->py_recursion_limit - hidden->depth;
 #ifdef C_CALLS_LEFT
     state->c_recursion_remaining = hidden->c_depth;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The hooks' entry: a function for each event, called by the interpreter on the
-// traced thread with its lock held. A hook writes its event down and returns.
-// If that is not all there is to do, it counts the event itself, with all that
-// came before (call.h): at a thread's first event or a greenlet's, at a site
-// that has gone dark, after a long time, if the ring is full. Only then it may
-// allocate, lock, or ask the kernel. It never prints or raises, and returns
-// None or DISABLE, both immortal.
+// The entry points of the hooks, one function for each event. CPython calls
+// them on the traced thread with the GIL held. On the fast path a hook only
+// writes a hit. On the slow path it counts the event itself, after all hits
+// before it (call.h): at a thread's or a greenlet's first event, at a site that
+// has gone dark, after a long time, and if the ring is full. Only the slow path
+// may allocate, lock or call the kernel. A hook never prints or raises, and
+// returns None or DISABLE, which are immortal.
 #include "python/hooks/hook.h"
 #include "python/hooks/call.h"
 #include "python/hooks/rare.h"
@@ -31,7 +31,7 @@ count_now(PyObject *const *args, size_t nargsf, enum HitKind kind)
         to = Call_unit(args[2]);
     if (Writer_write_again(args[0], kind, Call_unit(args[1]), to))
         return Py_None;
-    Call_init(&call); // that was paid for
+    Call_init(&call); // Writer_write_again has charged the time until here
     if (!Call_look(&call, args, nargsf))
         return Py_None;
     if (!Hit_fits(0, 0, to))

@@ -7,7 +7,8 @@
 
 #include <stddef.h>
 
-// A threshold below that is reached long before the ring is looked at.
+// A threshold below this is reached long before the hits in the ring are
+// counted.
 #define FEW_HITS 16
 
 struct Hook {
@@ -43,7 +44,8 @@ static PyObject *leave_for_good(PyObject *self, PyObject *const *args,
     return ocular_state.disable;
 }
 
-// New code: the next session has to see it, so the event stays.
+// The discovery hook's: the event stays enabled, so that the next session sees
+// the code.
 static PyObject *leave_for_now(PyObject *self, PyObject *const *args,
                                size_t nargsf, PyObject *names)
 {
@@ -54,7 +56,7 @@ static PyObject *leave_for_now(PyObject *self, PyObject *const *args,
     return Py_None;
 }
 
-// CPython does not let a callback disable these.
+// For PY_UNWIND and PY_THROW, which CPython does not let a callback disable.
 static PyObject *do_nothing(PyObject *self, PyObject *const *args,
                             size_t nargsf, PyObject *names)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the interpreter's opcode tables, struct layouts and names.
+// See interpreter_facts.h.
 #include "python/hooks/interpreter_facts.h"
 #include "python/hooks/frame_stack.h"
 #include "python/hooks/thread_state.h"
@@ -163,8 +163,9 @@ int InterpreterFacts_opcodes(struct State *state)
     return result;
 }
 
-// CPython's `_status.active`: set by the thread that takes the interpreter
-// (Python/pystate.c, tstate_activate), taken back while it waits for it.
+// Finds the bit of CPython's `_status.active`. A thread that takes the GIL sets
+// this bit (Python/pystate.c, tstate_activate), and it is clear while the
+// thread waits for the GIL.
 static void find_active(struct FrameLayout *layout)
 {
     union {
@@ -190,7 +191,8 @@ void InterpreterFacts_layout(struct FrameLayout *layout)
     layout->frame_owner = FRAME_OWNER;
     layout->owned_by_c = FRAME_OWNED_BY_C;
     layout->thread_chunk = offsetof(PyThreadState, datastack_chunk);
-    // The chunk's first slot stays free (Python/pystate.c, push_chunk).
+    // CPython leaves the chunk's first slot free (Python/pystate.c,
+    // push_chunk).
     layout->chunk_first = offsetof(_PyStackChunk, data[1]);
     layout->code_bytecode = offsetof(PyCodeObject, co_code_adaptive);
     layout->code_mask = FRAME_CODE_MASK;

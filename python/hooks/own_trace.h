@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: MIT
-// The calling thread's record, which every hook begins with. A thread's first
-// hook makes it; it ends with its thread. Interpreter's lock held.
+// The calling thread's record (struct ThreadTrace). A thread's first hook makes
+// it, and it ends when the thread exits. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_OWN_TRACE_H
 #define OCULAR_PYTHON_HOOKS_OWN_TRACE_H
 
 #include "python/hooks/state.h"
 
-// glibc keeps a surplus of static TLS for libraries loaded later, and one
-// pointer fits; elsewhere the default model is safe.
+// glibc reserves some static TLS for libraries that are loaded later, and one
+// pointer fits. With other C libraries only the default model is safe.
 #ifdef __GLIBC__
 #define OWN_TRACE_TLS __attribute__((tls_model("initial-exec")))
 #else
 #define OWN_TRACE_TLS
 #endif
 
-// NULL: it has none.
+// The calling thread's record, or NULL.
 extern _Thread_local struct ThreadTrace *own_trace OWN_TRACE_TLS;
 
-// The calling thread's record, made if it has none; NULL when memory is out.
+// Returns the calling thread's record, and makes it if there is none. Returns
+// NULL if memory is out.
 struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks);
-// The calling thread's PyThreadState: the one that has the interpreter's lock,
-// or, if it has let go of that, had it at its last event; 0: not known.
-// Async-signal-safe.
+// Returns the address of the calling thread's PyThreadState: the current one,
+// or the one of its last event if the thread has released the GIL, or 0 if
+// neither is known. Async-signal-safe; needs no GIL.
 uintptr_t OwnTrace_state(void);
-// Ends the calling thread's record, as if the thread ended.
+// Ends the calling thread's record, as the thread's exit would.
 void OwnTrace_end(void);
 
 #endif

@@ -11,8 +11,9 @@
 #include "python/hooks/writer.h"
 #include "tracer/base/tsc_guard.h"
 
-// From 3.15 on these two are local events, of accepted code, and can be
-// disabled; before, they are global, and DISABLE would raise (tools.c).
+// Returns what a hook of PY_UNWIND or PY_THROW returns. From 3.15 on these
+// events are local and can be disabled. Before, they are global, and CPython
+// would raise at DISABLE (tools.c).
 static PyObject *unless_dark(const struct Code *code)
 {
 #if PY_VERSION_HEX >= 0x030F0000
@@ -89,9 +90,9 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
     return ocular_state.disable;
 }
 
-// Does nothing show the call whose discovery event this is? Tools are called
-// from the highest id down: had the tracer's been called, its frame would be on
-// top.
+// Returns true if the tracer has missed the call of this discovery event.
+// CPython calls tools from the highest id down, so if the tracer's hook was
+// called, its frame is on top.
 static bool is_missed(const struct Call *call)
 {
     const struct Frame *top = call->trace->top;
@@ -137,10 +138,10 @@ static void count_unarmed(struct Call *call)
                               memory_order_relaxed);
 }
 
-// A call of code that is not armed: counted only, the first time, so that code
-// that runs once is never armed. The second arms it if that can be afforded;
-// else the governor does, once samples say that it is worth knowing. true: the
-// discovery tool need not see it again.
+// Handles a call of code that is not armed. The first call is only counted, so
+// that code that runs once is never armed. The second call arms the code if the
+// budget has room. Otherwise the governor arms it once samples show that it
+// matters. Returns true if the discovery event can be disabled.
 static bool enter_unarmed(struct Call *call)
 {
     struct State *state = &ocular_state;
@@ -188,7 +189,8 @@ PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
         else
             enter_missed(&call, first);
     }
-    // Looking at new code is our cost, not its caller's time.
+    // The time for classifying new code is charged as overhead, not to the
+    // caller.
     Call_pay(&call);
     return done ? ocular_state.disable : Py_None;
 }

@@ -1,38 +1,42 @@
 // SPDX-License-Identifier: MIT
-// The callbacks that are called seldom: of first sight of code (the discovery
-// tool), of exceptions, of throw(), and of calls that are looked at once. The
-// interpreter calls them on the traced thread, with its lock held.
+// The hooks that are called seldom: at the first call of code (the discovery
+// tool's), at exceptions, at throw(), and once for each call instruction.
+// CPython calls them on the traced thread with the GIL held.
 //
-// Those that are set for all code come from C extensions, too (Cython's, by
-// PyMonitoring_FirePyResumeEvent), which may have an exception set: then they
-// do nothing and return NULL, as None would become a SystemError.
+// C extensions fire global events, too: Cython's do by
+// PyMonitoring_FirePyResumeEvent. They may have an exception set. A hook then
+// does nothing and returns NULL, because CPython would turn None into a
+// SystemError.
 #ifndef OCULAR_PYTHON_HOOKS_RARE_H
 #define OCULAR_PYTHON_HOOKS_RARE_H
 
 #include "python/hooks/state.h"
 
-// An exception leaves through here.
+// PY_UNWIND: an exception leaves a function.
 PyObject *Rare_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
                       PyObject *names);
 
-// throw() and close() enter a suspended generator; so does its early end, as in
-// any(), on 3.12. From 3.13 on CPython ends a generator without this event
-// if it is not suspended inside a try or with block. Nothing is known of a
-// dark one that this could go on with; but if the event cannot be local, it
-// comes all the same, and is accounted for (docs/overhead.md).
+// PY_THROW: throw() or close() enters a suspended generator. On 3.12 the early
+// end of a generator, as in any(), is this event, too. From 3.13 on CPython
+// fires no event if the generator is not suspended inside a try or with block.
+// A dark generator has no open frame for this event to continue. A global event
+// comes for dark generators as well, and its cost is accounted for
+// (docs/overhead.md).
 PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
                      PyObject *names);
 
-// A call instruction is about to call for the first time since it was armed.
+// CALL: a call instruction is about to call for the first time since it was
+// armed.
 PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
                     PyObject *names);
 
-// First sight of a code object at one of its RESUMEs: classifies it, and is
-// never called again from there, but after another tool's restart_events(). The
-// tracer's own event of this very invocation was lost, its tools having been
-// read before: it is made up here. So it is if another thread has come first
-// meanwhile, while a tool in Python (sys.settrace's function) was called for
-// the same event.
+// The first PY_START or PY_RESUME of a code object at one of its RESUME
+// instructions. The hook classifies the code and disables its event there,
+// which only another tool's restart_events() undoes. CPython had read the set
+// of tools before the tracer's events were set, so the tracer misses this
+// event: the hook counts it instead. The tracer also misses it if another
+// thread was first, while CPython ran a tool written in Python (a sys.settrace
+// function) for the same event.
 PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
                         PyObject *names);
 

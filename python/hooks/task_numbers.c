@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
-#define NUMBER_MOST ((1u << 28) - 1) // as marks have room for
+#define NUMBER_MOST ((1u << 28) - 1) // marks have 28 bits for it
 #define ROOM_LEAST 64u
-#define TASKS_MOST (1u << 20) // that live; with more, numbering starts again
+#define TASKS_MOST (1u << 20) // alive; beyond this all are forgotten
 
-// Is the task that it was made for alive?
+// Returns true if the task of this entry is alive.
 static bool is_alive(const struct NumberedTask *entry)
 {
 #if PY_VERSION_HEX >= 0x030D0000
@@ -23,7 +23,7 @@ static bool is_alive(const struct NumberedTask *entry)
 #endif
 }
 
-// The entry of the task, or the free one that it would have.
+// Returns the task's entry, or the free one where it is to go.
 static struct NumberedTask *place_of(const struct TaskNumbers *numbers,
                                      const PyObject *task)
 {
@@ -49,7 +49,8 @@ void TaskNumbers_clear(struct TaskNumbers *numbers)
     numbers->room = numbers->used = 0;
 }
 
-// Drops tasks that have gone, and makes room for as many again as are left.
+// Drops tasks that were freed, and makes the table large enough to double the
+// number of tasks. Returns false if memory is out.
 static bool make_room(struct TaskNumbers *numbers)
 {
     struct TaskNumbers old = *numbers;
@@ -96,7 +97,7 @@ uint32_t TaskNumbers_of(struct TaskNumbers *numbers, PyObject *task)
         return 0;
     }
     numbers->used += !entry->task;
-    Py_XDECREF(entry->reference); // of another, which lay here
+    Py_XDECREF(entry->reference); // of a freed task with the same address
     numbers->newest = numbers->newest % NUMBER_MOST + 1;
     *entry = (struct NumberedTask){task, reference, numbers->newest};
     return entry->number;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A number for each asyncio task that was seen to run: no two tasks have the
-// same one, though a later one may lie where an earlier one lay. A weak
-// reference tells them apart. Interpreter's lock held; runs no Python code.
+// Gives each asyncio task that runs a number of its own. A new task may have
+// the address of an earlier one that was freed; a weak reference tells them
+// apart. Callers hold the GIL. No Python code runs.
 #ifndef OCULAR_PYTHON_HOOKS_TASK_NUMBERS_H
 #define OCULAR_PYTHON_HOOKS_TASK_NUMBERS_H
 
@@ -12,22 +12,24 @@
 #include <stdint.h>
 
 struct NumberedTask {
-    const PyObject *task; // borrowed, may be gone; NULL: the place is free
-    PyObject *reference;  // a weak one to it, owned
+    const PyObject *task; // borrowed, may be freed; NULL: a free slot
+    PyObject *reference;  // weak reference to `task`, owned
     uint32_t number;
 };
 
-// Zeroed memory has no task. Numbers go on from session to session.
+// A hash table of tasks. Zeroed memory is an empty table. Numbers are not
+// reused in later sessions.
 struct TaskNumbers {
-    struct NumberedTask *all; // by address, open addressing
-    size_t room;              // a power of two, or 0
+    struct NumberedTask *all; // hashed by address, open addressing
+    size_t room;              // slots: a power of two, or 0
     size_t used;
-    uint32_t newest; // number
+    uint32_t newest; // newest number given
 };
 
-// From 1 on, of 28 bits. 0: memory is out, or nothing can refer to it weakly.
+// Returns the task's number, 1 to 2^28 - 1. Returns 0 if memory is out or the
+// task does not support weak references.
 uint32_t TaskNumbers_of(struct TaskNumbers *numbers, PyObject *task);
-// Forgets all tasks, whose next numbers are new ones.
+// Forgets all tasks. A task that runs again gets a new number.
 void TaskNumbers_clear(struct TaskNumbers *numbers);
 
 #endif

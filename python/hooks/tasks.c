@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// See tasks.h. A task's class, its name and its methods may be the program's
-// own, and would run its code: so attributes are read only as the descriptors
-// of C types give them, or where a class has no say in it.
+// See tasks.h. A task's class may be the program's own, and reading an
+// attribute may then run the program's code. So attributes are read only
+// through descriptors of C types, or if the class does not override the access.
 #include "python/hooks/tasks.h"
 #include "python/hooks/callees.h"
 #include "tracer/timeline/mark.h"
 
 #include <string.h>
 
-#define NAME_MOST 64u // bytes of a name
+#define NAME_MOST 64u // bytes of a task's name
 
 static const char *const NAMES[TASK_NAMES] = {
     [TASK_SELF] = "self",      [TASK_CALLBACK] = "_callback",
@@ -26,9 +26,9 @@ int Tasks_init(struct State *state)
     return 0;
 }
 
-// The value of a slot of a class, or of a C type's getter; a new reference.
-// NULL: there is none, or the member is of another kind, which might run any
-// code.
+// Returns the value of a slot of a class or of a C type's getter, as a new
+// reference. Returns NULL if there is no such member or it is of another kind,
+// which might run any code.
 static PyObject *read_member(PyObject *object, PyObject *name)
 {
     PyTypeObject *type = Py_TYPE(object);
@@ -40,8 +40,8 @@ static PyObject *read_member(PyObject *object, PyObject *name)
     return Py_TYPE(found)->tp_descr_get(found, object, (PyObject *)type);
 }
 
-// The first argument of the call that runs, if it is one of `code`; a new
-// reference.
+// Returns the first argument (self) of the running call if this is a call of
+// `code`, as a new reference, or NULL.
 static PyObject *first_argument(const struct Code *code)
 {
     PyFrameObject *frame = PyEval_GetFrame(); // borrowed
@@ -66,9 +66,9 @@ static bool is_step(PyObject *function)
                                             "Task.__wakeup") == 0;
 }
 
-// The task that a callback takes a step of; a new reference. NULL: of none.
-// It is one of C's two kinds of callback, or a method of asyncio's Python class
-// of tasks.
+// Returns the task of which `callback` takes a step, as a new reference, or
+// NULL. The callback is one of two kinds that asyncio's C code makes, or a
+// method of asyncio's Task in Python.
 static PyObject *task_of(PyObject *callback)
 {
     PyTypeObject *type = Py_TYPE(callback);
@@ -90,7 +90,8 @@ static PyObject *task_of(PyObject *callback)
     return read_member(callback, ocular_state.task_names[TASK_OWNER]);
 }
 
-// C's class of tasks, be it the task's own or a base of that; else NULL.
+// Returns asyncio's C class Task if it is the task's class or a base of it,
+// otherwise NULL.
 static PyTypeObject *c_class(PyObject *task)
 {
     PyObject *classes = Py_TYPE(task)->tp_mro;
@@ -106,8 +107,9 @@ static PyTypeObject *c_class(PyObject *task)
     return NULL;
 }
 
-// Its name as asyncio has it, whatever a derived class makes of get_name(); a
-// new reference. NULL: it cannot be read without running the program's code.
+// Returns the task's name that asyncio stores, even if a derived class
+// overrides get_name(), as a new reference. Returns NULL if the name cannot be
+// read without running the program's code.
 static PyObject *name_of(PyObject *task)
 {
     PyObject *const *names = ocular_state.task_names;
@@ -127,7 +129,8 @@ static PyObject *name_of(PyObject *task)
     return PyObject_GetAttr(task, names[TASK_NAME]);
 }
 
-// The size of a name, or less, so that it ends between two characters.
+// Returns the name's size in bytes, cut to at most NAME_MOST at the end of a
+// UTF-8 character.
 static size_t cut(const char *text, size_t size)
 {
     size_t most = NAME_MOST;
@@ -139,7 +142,8 @@ static size_t cut(const char *text, size_t size)
     return most;
 }
 
-// The call is open still: it is not dark, and there was memory for its frame.
+// Returns true if the call's frame is on top of the thread's stack: the code is
+// not dark, and memory sufficed for the frame.
 static bool is_open(const struct Call *call)
 {
     const struct Frame *top = call->trace->top;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Which asyncio task takes a step: the event loop calls Handle._run() for each,
-// and the handle has what it is to call, which belongs to the task. The entry
-// hook of that one function asks, if there is a timeline. On the traced
-// thread, interpreter's lock held.
+// Finds out which asyncio task takes a step. The event loop calls Handle._run()
+// for each step, and the handle's callback belongs to the task. If there is a
+// timeline, the entry hook of Handle._run reads that callback on the traced
+// thread with the GIL held.
 #ifndef OCULAR_PYTHON_HOOKS_TASKS_H
 #define OCULAR_PYTHON_HOOKS_TASKS_H
 
 #include "python/hooks/call.h"
 
-// 0, or -1 with an exception.
+// Makes the names to look up. Returns 0, or -1 with an exception.
 int Tasks_init(struct State *state);
-// `call` has been counted. If it is one of that function, and a step of a task
-// begins with it, the task's number and name go into the thread's ring. No
-// Python code runs, and no exception is left.
+// Writes the task's number and name into the thread's ring if `call`, which has
+// been counted, is a call of Handle._run that begins a task's step. Runs no
+// Python code and leaves no exception set.
 void Tasks_note(const struct Call *call);
 
 #endif

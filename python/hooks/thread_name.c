@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Looks a thread up in threading._active; see the header.
+// See thread_name.h.
 #include "python/hooks/thread_name.h"
 
 #include "tracer/base/harmless.h"
 
-// threading._active, if the program has imported threading. Borrowed.
+// Returns threading._active as a borrowed reference, or NULL if threading is
+// not imported.
 static PyObject *active_threads(void)
 {
     PyObject *modules = PySys_GetObject("modules");
@@ -19,8 +20,9 @@ static PyObject *active_threads(void)
     return active && PyDict_CheckExact(active) ? active : NULL;
 }
 
-// The attribute as object.__getattribute__ finds it: what a subclass of Thread
-// makes of attributes is not asked. A descriptor of that name would be run.
+// Returns the attribute as object.__getattribute__ finds it, even if a subclass
+// of Thread overrides that. Returns NULL if the class has a descriptor of this
+// name, which would run code.
 static PyObject *plain_attribute(PyObject *object, PyObject *name)
 {
     PyObject *of_type = _PyType_Lookup(Py_TYPE(object), name); // borrowed
@@ -52,7 +54,7 @@ void ThreadName_get(uintptr_t thread, char *out, size_t size)
 
     Harmless_clean(out, size, text ? text : "", false);
     Py_XDECREF(name);
-    PyErr_SetRaisedException(error); // clears ours
+    PyErr_SetRaisedException(error); // drops an exception of ours
 }
 
 void ThreadName_own(char *out, size_t size)

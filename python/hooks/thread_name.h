@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The name that Python's threading module knows a thread by, read without
-// running a line of Python code. Interpreter's lock held.
+// Reads a thread's name in Python's threading module without running Python
+// code. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_THREAD_NAME_H
 #define OCULAR_PYTHON_HOOKS_THREAD_NAME_H
 
@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-// The name of the thread with that pthread_t. Empty if threading is not
-// imported or does not know the thread.
+// Stores the name of the thread with the pthread_t `thread` in `out`, or an
+// empty string if threading is not imported or does not know the thread.
 void ThreadName_get(uintptr_t thread, char *out, size_t size);
 void ThreadName_own(char *out, size_t size); // the calling thread's
 

@@ -2,7 +2,7 @@
 // Finds CPython's thread-local pointer to the current thread state.
 #include "python/hooks/thread_state.h"
 
-#define SEARCH_BYTES 4096 // of the static TLS block, below the thread pointer
+#define SEARCH_BYTES 4096 // to search in the static TLS block
 
 ptrdiff_t thread_state_place;
 
@@ -16,8 +16,9 @@ static uintptr_t thread_pointer(void)
     return pointer;
 }
 
-// The block ends at the thread pointer (x86-64 TLS ABI, variant II) and may
-// begin anywhere above a page's start: pages below that may not be mapped.
+// Returns how many bytes below the thread pointer are certainly mapped. The TLS
+// block ends at the thread pointer (x86-64 TLS ABI, variant II), so the
+// page in which it ends is mapped.
 static size_t search_bytes(uintptr_t pointer)
 {
     size_t in_page = pointer % 4096;
@@ -30,8 +31,9 @@ static bool holds(uintptr_t pointer, ptrdiff_t place, const void *state)
     return *(const void *volatile *)(pointer + (uintptr_t)place) == state;
 }
 
-// Is it the variable, or does it only hold the same value? It is if it follows
-// a change of the current thread state, there and back.
+// Returns true if the word at `place` is CPython's variable: it changes when
+// the current thread state is swapped, and changes back. Another word may only
+// have the same value.
 static bool follows(uintptr_t pointer, ptrdiff_t place, PyThreadState *state,
                     PyThreadState *other)
 {

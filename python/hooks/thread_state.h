@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The calling thread's state and the depth of its Python stack, as cheaply as
-// can be: CPython keeps the pointer in a thread-local variable of its own,
-// behind a function call; its place in the static TLS block is the same in all
-// threads, and is found once, at import. Any thread that runs Python code.
+// Reads the calling thread's state and the depth of its Python stack cheaply.
+// CPython keeps the pointer in a thread-local variable behind a function call.
+// The variable's offset in the static TLS block is the same in all threads, and
+// ThreadState_find finds it at import. Any thread that runs Python code may
+// call these functions.
 #ifndef OCULAR_PYTHON_HOOKS_THREAD_STATE_H
 #define OCULAR_PYTHON_HOOKS_THREAD_STATE_H
 
@@ -19,11 +20,11 @@
 #define THREAD_STATE_CALL() _PyThreadState_UncheckedGet()
 #endif
 
-// From the thread pointer to CPython's variable; 0 = not found.
+// Offset of CPython's variable from the thread pointer, in bytes; 0: not found.
 extern ptrdiff_t thread_state_place;
 
-// Looks for the variable; proves it with a second thread state. With the
-// interpreter's lock held.
+// Searches the variable and checks it with a second thread state. The caller
+// holds the GIL.
 void ThreadState_find(void);
 
 static inline bool ThreadState_is_found(void)
@@ -31,7 +32,7 @@ static inline bool ThreadState_is_found(void)
     return thread_state_place != 0;
 }
 
-// Only if it is found.
+// Returns the calling thread's state. Callable only if ThreadState_is_found().
 static inline const PyThreadState *ThreadState_fast(void)
 {
 #if defined(__x86_64__)
@@ -44,13 +45,14 @@ static inline const PyThreadState *ThreadState_fast(void)
 #endif
 }
 
-// The newest chunk of its data stack. Greenlets swap it for one of their own.
+// Returns the newest chunk of the thread's data stack. Each greenlet has chunks
+// of its own.
 static inline uintptr_t ThreadState_chunk(const PyThreadState *state)
 {
     return (uintptr_t)state->datastack_chunk;
 }
 
-// 1 = the outermost frame.
+// Returns the recursion depth; 1 is the outermost frame.
 static inline uint32_t ThreadState_depth(const PyThreadState *state)
 {
     return (uint32_t)(state->py_recursion_limit -

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Takes, arms and gives back the two tool ids; all through the builtins of
-// sys.monitoring, since CPython exports no C functions for it.
+// See tools.h. All calls go through the builtins of sys.monitoring, since
+// CPython exports no C functions for it.
 #include "python/hooks/tools.h"
 
 // In the order of enum HookEvent.
@@ -10,7 +10,7 @@ static const char *const EVENT_NAMES[HOOK_EVENTS] = {
     "PY_UNWIND", "PY_THROW",  "INSTRUCTION", "CALL",
 };
 
-// Unwinding and throwing can be local from 3.15 on.
+// PY_UNWIND and PY_THROW can be local from 3.15 on.
 #if PY_VERSION_HEX >= 0x030F0000
 #define UNWIND_IS_LOCAL 1
 #else
@@ -19,9 +19,9 @@ static const char *const EVENT_NAMES[HOOK_EVENTS] = {
 
 static const int CANDIDATES[3] = {3, 4, 5};
 
-// The tracer's events on accepted code. In precise mode every instruction has
-// an event, and jumps and branches need none: the next instruction says where
-// they went. If nothing goes dark, nobody needs to know whom code calls.
+// Returns the tracer's events on accepted code, as a Python int. In precise
+// mode jumps and branches need no event, since the next instruction's event
+// shows where they went. CALL is needed only if code can go dark.
 static PyObject *local_events(const struct State *state, bool jumps, bool calls)
 {
     long mask = 0;
@@ -57,7 +57,7 @@ static int read_events(struct State *state, PyObject *monitoring)
     }
     Py_DECREF(events);
     state->engine.two_arms = state->event_bits[ON_BRANCH_LEFT] != 0;
-    if (state->engine.two_arms) // BRANCH is but an alias, and a slow one
+    if (state->engine.two_arms) // BRANCH is only a slow alias of both
         state->event_bits[ON_BRANCH] = 0;
     return PyErr_Occurred() ? -1 : 0;
 }
@@ -102,8 +102,8 @@ int Tools_init(struct State *state)
         read_events(state, monitoring) < 0)
         return -1;
     state->no_events = PyLong_FromLong(0);
-    // Objects of our own as names: sys.monitoring keeps the very objects, so
-    // our ids differ from those of a tool with the same name.
+    // sys.monitoring keeps the name objects, so comparing their addresses tells
+    // our ids from those of another tool with the same name.
     state->tool_names[0] = PyUnicode_FromString("ocular-discovery");
     state->tool_names[1] = PyUnicode_FromString("ocular");
     return state->no_events && state->tool_names[0] && state->tool_names[1]
@@ -142,7 +142,9 @@ static int call(PyObject *function, const char *format, ...)
     return result ? 0 : -1;
 }
 
-// The free ones among the candidates; *holders names the others.
+// Stores the free ids in `ids` and returns their number. *holders is a list of
+// texts that name the tools that hold the others. Returns -1 with an exception
+// on failure.
 static int find_free(struct State *state, int ids[3], PyObject **holders)
 {
     int count = 0;
@@ -205,7 +207,7 @@ static int id_of(const struct State *state, int tool)
 
 enum Holder { HOLDER_UNKNOWN, HOLDER_NOBODY, HOLDER_WE, HOLDER_OTHERS };
 
-// Who holds an id of ours by now? Unknown if memory is out.
+// Returns who holds the id of `tool` now; HOLDER_UNKNOWN if memory is out.
 static enum Holder holder(struct State *state, int tool)
 {
     PyObject *name =
@@ -223,7 +225,7 @@ static enum Holder holder(struct State *state, int tool)
     return result;
 }
 
-// Less than 0 if memory is out.
+// Returns the tool's global events, or a negative number if memory is out.
 static long events_of(struct State *state, int tool)
 {
     PyObject *events =
@@ -243,7 +245,7 @@ void Tools_watch(struct State *state)
         enum Holder found =
             id_of(state, tool) ? holder(state, tool) : HOLDER_NOBODY;
 
-        if (found == HOLDER_UNKNOWN) // it is as it was
+        if (found == HOLDER_UNKNOWN) // keep what was known
             continue;
         state->held[tool] = found == HOLDER_WE;
         if (id_of(state, tool) && !state->held[tool])
@@ -251,8 +253,8 @@ void Tools_watch(struct State *state)
     }
 }
 
-// An id that somebody has freed, but nobody taken, is ours again; until 3.13
-// all our events are still set on it.
+// Takes an id again that was freed and that no tool holds. Up to 3.13 all our
+// events are still set on such an id.
 static void regain(struct State *state, int tool)
 {
     if (holder(state, tool) != HOLDER_NOBODY)
@@ -310,10 +312,10 @@ int Tools_arm(struct State *state)
     bool every_event = state->engine.session->config.threshold == 0;
     long global = UNWIND_IS_LOCAL ? 0 : state->event_bits[ON_THROW];
 
-    // The global event comes for every frame that an exception passes, in
-    // excluded and dark code, too, and cannot be disabled. That is a fifth more
-    // run time for a program that only raises (docs/overhead.md). If hooks may
-    // be taken out, the depth stamps close those frames instead.
+    // The global PY_UNWIND fires for every frame that an exception leaves, also
+    // in excluded and dark code, and cannot be disabled. A program that only
+    // raises runs a fifth longer with it (docs/overhead.md). If code may go
+    // dark, the depth stamps close those frames instead.
     if (!UNWIND_IS_LOCAL && every_event)
         global |= state->event_bits[ON_UNWIND];
     if (global && call(state->set_events, "(il)", state->tracer, global) < 0)
@@ -347,7 +349,8 @@ void Tools_disarm(struct State *state)
     }
 }
 
-// Takes back our callbacks; whatever else is there stays.
+// Unregisters our callback of one event. Another tool's callback is registered
+// again.
 static void unregister(struct State *state, int tool, int event)
 {
     const PyObject *ours = tool                 ? state->hooks[event]
@@ -376,7 +379,8 @@ void Tools_close(struct State *state)
     PyObject *error = PyErr_GetRaisedException();
     int tool, event;
 
-    // Up to 3.13 freeing an id frees but its name: what is registered stays.
+    // Up to 3.13 freeing an id frees only its name, and the callbacks stay
+    // registered.
     for (tool = 0; tool < 2; tool++) {
         for (event = 0; id_of(state, tool) && event < HOOK_EVENTS; event++)
             unregister(state, tool, event);
@@ -396,8 +400,8 @@ void Tools_restore(struct State *state, PyCodeObject *code)
                    (size_t)Py_SIZE(code));
 }
 
-// Asked before each change, and not when the governor wakes: code that has just
-// been seen for the first time is armed in between.
+// Returns true if we still hold the tracer's id. This is asked before each
+// change, since new code is armed between two wake-ups of the governor.
 static bool holds_tracer(struct State *state)
 {
     PyObject *name;

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: MIT
 // Our two tool ids of sys.monitoring. The discovery tool sees every code
-// object's first PY_START or PY_RESUME and decides; the tracer has local events
-// on accepted code only, so that all of them can be disabled and armed again
-// one code object at a time. Interpreter's lock held.
+// object's first PY_START or PY_RESUME and classifies it. The tracer has local
+// events on accepted code only, so that each code object can be disarmed and
+// armed again by itself. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_TOOLS_H
 #define OCULAR_PYTHON_HOOKS_TOOLS_H
 
 #include "python/hooks/state.h"
 
-// Looks up the functions of sys.monitoring that we need. 0, or -1 with an
-// exception.
+// Looks up the functions of sys.monitoring that we need. Returns 0, or -1 with
+// an exception.
 int Tools_init(struct State *state);
-// Chooses the tracer's events on accepted code, and so the mode. Before a code
-// object is adopted. 0, or -1 with an exception.
+// Chooses the mode and with it the tracer's events on accepted code. Must be
+// called before a code object is adopted. Returns 0, or -1 with an exception.
 int Tools_choose(struct State *state, const struct Config *config);
-// Takes two of the ids 3, 4 and 5 and registers the tracer's hooks. No event
-// is set yet. 0, or -1 with a RuntimeError that names who holds them.
+// Takes two of the ids 3, 4 and 5 and registers all hooks, but sets no events.
+// Returns 0, or -1 with a RuntimeError that names the tools that hold the ids.
 int Tools_open(struct State *state);
-// Sets the discovery tool's events, and those of the tracer's that can only be
-// global.
+// Sets the discovery tool's events and the tracer's global ones. Returns 0, or
+// -1 with an exception.
 int Tools_arm(struct State *state);
-// Checks whether both ids are still ours: any program may free them, and take
-// them. An id that is not ours any more is not touched again, and `ids_lost` is
-// set.
+// Checks whether both ids are still ours, since any code may free and take
+// them. Sets `ids_lost` if an id is no longer ours; such an id is not touched
+// again.
 void Tools_watch(struct State *state);
-// Clears the global events of both; goes on after errors.
+// Clears the global events of both tools. Continues after errors.
 void Tools_disarm(struct State *state);
-// Takes all hooks back and frees the ids; goes on after errors.
+// Unregisters all hooks and frees the ids. Continues after errors.
 void Tools_close(struct State *state);
-// Puts back the superinstructions that instrumenting a code object has cost it.
+// Restores the superinstructions that CPython 3.12 removes when it instruments
+// a code object.
 void Tools_restore(struct State *state, PyCodeObject *code);
-// Sets the tracer's events on one code object (a Python int of event bits). 0,
-// or -1 with an exception, also if another tool has the id by now: each call
-// asks who holds it.
+// Sets the tracer's events on one code object; `events` is a Python int of
+// event bits. Returns 0, or -1 with an exception. Each call checks who holds
+// the id, and fails if another tool has taken it.
 int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events);
 
 #endif

@@ -11,8 +11,9 @@ static void push(struct HitRing *ring, uint64_t ticks, uint64_t who,
     HitRing_push(ring, ticks, who, where);
 }
 
-// The thread that runs is another one than at the hit before. It has waited:
-// the kernel has nothing to say of that time. false: there is more to do.
+// Writes a hit that names this thread, since the newest hit was another
+// thread's. This thread has waited for the GIL, so the kernel is not asked who
+// had the CPU. Returns false if the event must be counted at once.
 static bool turn(struct HitRing *ring)
 {
     const PyThreadState *state = ThreadState_fast();
@@ -30,7 +31,6 @@ static bool turn(struct HitRing *ring)
     return true;
 }
 
-// A full ring, another thread or a long time since the last hit.
 bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
                         size_t to)
 {

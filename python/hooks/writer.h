@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writes an event down: 24 bytes into the ring, and nothing else is touched but
-// the ring's own line and one of the table of dark sites. Hooks on the traced
-// thread, interpreter's lock held.
+// Writes a hit of 24 bytes into the ring. A write touches only the ring's own
+// cache line and one of the table of dark sites. Hooks call these functions on
+// the traced thread with the GIL held.
 #ifndef OCULAR_PYTHON_HOOKS_WRITER_H
 #define OCULAR_PYTHON_HOOKS_WRITER_H
 
@@ -11,8 +11,8 @@
 
 #define WRITER_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-// Only if the clock and the thread state are found fast (state.fast). false:
-// there is more to do.
+// Writes a hit if it needs no question answered. Returns false if the slow path
+// must run. Callable only with ocular_state.fast.
 static inline __attribute__((always_inline)) bool
 Writer_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
 {
@@ -40,9 +40,9 @@ Writer_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
     return true;
 }
 
-// The same if something stood in the way that is soon dealt with. Its time is
-// not the program's. false: the event is to be counted at once
-// (call.h).
+// Writes a hit that Writer_write refused because the ring was full, another
+// thread had run or much time had passed. The time that this takes is charged
+// as overhead. Returns false if the event must be counted at once (call.h).
 bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
                         size_t to);
 
