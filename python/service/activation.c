@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Waits for viewers without a timeout; arms and disarms. The mutex is never
-// held while the interpreter's lock, or the server, is waited for.
+// See activation.h. No thread holds the mutex while it waits for the GIL or for
+// the server.
 #include "python/service/activation.h"
 #include "python/service/termination.h"
 #include "python/service/worker_state.h"
@@ -38,7 +38,7 @@ static void set_due(struct Activation *activation)
     }
 }
 
-// With the mutex held.
+// Returns the next task. The mutex is held.
 static enum Task next_task(struct Activation *activation)
 {
     bool deserted;
@@ -62,7 +62,7 @@ static enum Task wait_for_task(struct Activation *activation)
 
     pthread_mutex_lock(&activation->mutex);
     while ((task = next_task(activation)) == TASK_NONE) {
-        // The holder rings when it lets go.
+        // Activation_let_go signals `wake`, so no timeout is needed while held.
         if (activation->leaving && !activation->held)
             pthread_cond_timedwait(&activation->wake, &activation->mutex,
                                    &activation->due);
@@ -85,7 +85,7 @@ static void rest(struct Activation *activation, bool traced)
 
 // --- The thread ------------------------------------------------------------
 
-// "why" of the exception that is set, and clears it.
+// Writes the exception that is set as an error message to `why`, and clears it.
 static void take_words(char *why, size_t size)
 {
     PyObject *error = PyErr_GetRaisedException();
@@ -110,7 +110,8 @@ static void arm(struct Activation *activation)
         return;
     }
     take_words(why, sizeof why);
-    // The viewers get an error and are closed; the next one is a new occasion.
+    // The viewers get an error and are disconnected. The next viewer causes a
+    // new attempt.
     Py_BEGIN_ALLOW_THREADS;
     Server_refuse(activation->persistent.server, EBUSY, why);
     rest(activation, false);
@@ -128,7 +129,7 @@ static void run(void *context)
         WorkerState_leave();
         task = wait_for_task(activation);
         if (TscGuard_has_tripped())
-            return; // nobody may wait for the interpreter any more
+            return; // no thread may wait for the GIL any more
         WorkerState_take(state);
         if (task == TASK_ARM) {
             arm(activation);
@@ -152,7 +153,7 @@ static void count(void *context, unsigned viewers)
 
     pthread_mutex_lock(&activation->mutex);
     activation->viewers = viewers;
-    activation->leaving &= !viewers; // the grace time starts again
+    activation->leaving &= !viewers; // the grace period starts again
     ring(activation);
     pthread_mutex_unlock(&activation->mutex);
 }
@@ -242,7 +243,7 @@ void Activation_pause(struct Activation *activation)
     pthread_mutex_unlock(&activation->mutex);
     Worker_join(&activation->worker);
     Py_END_ALLOW_THREADS;
-    activation->thread_state = NULL; // ended with its thread
+    activation->thread_state = NULL; // the thread has deleted it
 }
 
 void Activation_close(struct Activation *activation)
@@ -275,7 +276,8 @@ void Activation_let_go(struct Activation *activation, bool traced)
         return;
     activation->armed &= traced;
     pthread_mutex_lock(&activation->mutex);
-    // Nobody does in a child that was forked meanwhile: Activation_abandon.
+    // In a child that was forked meanwhile, Activation_abandon has set `held`
+    // to 0.
     activation->held -= activation->held > 0;
     activation->traced = traced;
     ring(activation);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Idle serving: a socket where viewers may come at any time, and no tracing
-// until one does. A thread ("ocular-activate") sleeps until the first viewer is
-// there, attaches to the interpreter and has a session started, and stopped
-// some seconds after the last viewer has left. Interpreter's lock held
-// everywhere but where the server counts viewers (count, activation.c).
+// Idle serving: viewers can connect at any time, and nothing is traced until
+// one does. The thread "ocular-activate" sleeps until the first viewer
+// connects, takes the GIL and has a session started. It has the session stopped
+// some seconds after the last viewer has left. Callers hold the GIL, except the
+// server that counts viewers (count, activation.c).
 #ifndef OCULAR_PYTHON_SERVICE_ACTIVATION_H
 #define OCULAR_PYTHON_SERVICE_ACTIVATION_H
 
@@ -17,53 +17,57 @@
 #include <time.h>
 
 struct Activation {
-    // Its server NULL: this process does not serve idly.
+    // persistent.server is NULL if this process does not serve idly.
     struct PersistentServer persistent;
-    PyObject *arm;           // what starts the session: the package's
-    void (*disarm)(void);    // and what stops it
-    pthread_mutex_t *ending; // held while a server goes; see Engine
+    PyObject *arm;           // the package's function that starts the session
+    void (*disarm)(void);    // stops the session
+    pthread_mutex_t *ending; // held while a server closes; see Engine
     PyInterpreterState *interpreter;
-    PyThreadState *thread_state; // NULL: no thread
+    PyThreadState *thread_state; // NULL if the thread does not run
     struct Worker worker;
-    bool armed; // the session is one that the activation thread has started.
-                // Written with the interpreter's lock, by its thread or who
-                // holds it: its thread reads it while nobody does
-    pthread_mutex_t mutex; // guards the rest
-    pthread_cond_t wake;   // something to do has come up
-    pthread_cond_t rests;  // busy no more
+    // True if the activation thread has started the session. Written with the
+    // GIL held, by the activation thread or between Activation_hold and
+    // Activation_let_go. The activation thread reads it without the GIL, but
+    // not between these two calls.
+    bool armed;
+    pthread_mutex_t mutex; // guards all members below
+    pthread_cond_t wake;   // signalled if there may be work
+    pthread_cond_t rests;  // broadcast when `busy` becomes false
     unsigned viewers;
-    unsigned held; // by how many that start and stop themselves
+    unsigned held; // calls of Activation_hold not yet undone
     bool stop;
-    bool busy;   // it is starting or stopping a session
-    bool traced; // whoever started it
+    bool busy;   // the thread starts or stops a session
+    bool traced; // a session runs, started by anybody
     bool leaving;
     double grace_s;
-    struct timespec due; // when it disarms, while leaving; CLOCK_MONOTONIC
+    struct timespec due; // when to stop, if leaving; CLOCK_MONOTONIC
 };
 
 void Activation_init(struct Activation *activation, pthread_mutex_t *ending);
-// Opens the server, and disarms so long after the last viewer has left: 0,
-// or -1 with an exception. Nothing if it is open.
+// Opens the server and starts the thread. A session is stopped `grace_s`
+// seconds after the last viewer has left. Returns 0, or -1 with an exception.
+// Does nothing if the server is open.
 int Activation_open(struct Activation *activation, double grace_s);
-// Closes it; no session runs. Releases the lock.
+// Ends the thread and closes the server. No session may run. Releases the GIL
+// while it waits.
 void Activation_close(struct Activation *activation);
-// Sessions are started and stopped between these two calls, and the activation
-// thread does neither meanwhile. The first may release the lock. `traced`:
-// does a session run now?
+// Others start and stop sessions between these two calls. The activation thread
+// does neither meanwhile. Activation_hold may release the GIL. `traced` says
+// whether a session runs now.
 void Activation_hold(struct Activation *activation);
 void Activation_let_go(struct Activation *activation, bool traced);
-// For a fork: the thread finishes its work and ends (the lock is released
-// meanwhile), and Activation_resume starts it again: 0 or -errno. This does not
-// touch its server, which is paused with the session, or alone.
+// For a fork: the thread finishes its work and ends, and the GIL is released
+// meanwhile. Activation_resume starts the thread again and returns 0 or -errno.
+// Both leave the server alone, which is paused with the session or by itself.
 void Activation_pause(struct Activation *activation);
-// Its thread ends if the guard of the time stamp counter has tripped, without
-// the lock.
+// Tells the thread to end after the guard of the time stamp counter has
+// tripped. Needs no GIL and does not wait.
 void Activation_end(struct Activation *activation);
 int Activation_resume(struct Activation *activation);
-// After a fork, in the child: neither thread nor socket are there. True: it was
-// open.
+// Forgets thread and socket in the child of a fork. Returns true if the server
+// was open.
 bool Activation_abandon(struct Activation *activation);
-// Is this thread the activation thread?
+// Returns true on the activation thread.
 bool Activation_is_here(const struct Activation *activation);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The forked child's own session, a moment after the fork; see the header.
+// See child_starter.h.
 #include "python/service/child_starter.h"
 #include "python/service/worker_state.h"
 
@@ -8,7 +8,7 @@
 
 #define DELAY_MS 100
 
-// Waits until the session is due; false: the starter was stopped.
+// Waits until the session is due. Returns false if the starter was stopped.
 static bool wait_until_due(struct ChildStarter *starter)
 {
     bool stop;
@@ -32,14 +32,14 @@ static void start_session(struct ChildStarter *starter)
         Py_XDECREF(PyObject_CallOneArg(starter->start,
                                        starter->traces ? Py_True : Py_False));
     }
-    PyErr_SetRaisedException(error); // clears what the start has raised
+    PyErr_SetRaisedException(error); // drops an exception of the start
 }
 
 static void run(void *context)
 {
     struct ChildStarter *starter = context;
-    // Made here and not before: at the fork another thread may have held the
-    // lock over the list of them, which nobody would ever release.
+    // Made only now: at the fork another thread may have held CPython's lock
+    // for the list of thread states, and this lock would never be released.
     PyThreadState *state = wait_until_due(starter)
                                ? PyThreadState_New(starter->interpreter)
                                : NULL;
@@ -50,7 +50,7 @@ static void run(void *context)
     starter->thread_state = state;
     starter->settle();
     start_session(starter);
-    // It ends here: the next one may have its address.
+    // Cleared first, since the next thread state may have the same address.
     starter->thread_state = NULL;
     WorkerState_end(state);
 }
@@ -62,7 +62,7 @@ bool ChildStarter_is_here(const struct ChildStarter *starter)
 
 static void end_thread(struct ChildStarter *starter)
 {
-    // It starts the session, and calls what ends with us.
+    // This thread cannot join itself if the start of the session leads here.
     if (!starter->worker.started || ChildStarter_is_here(starter))
         return;
     pthread_mutex_lock(&starter->mutex);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// In the child of a fork that was served: starts a session of the child's own,
-// a moment later, so that a child which executes another program or ends at
-// once pays nothing. Interpreter's lock held everywhere.
+// Starts a session in a forked child if the parent was served. The session
+// starts 100 ms after the fork, so that a child which calls exec or ends at
+// once pays nothing. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_SERVICE_CHILD_STARTER_H
 #define OCULAR_PYTHON_SERVICE_CHILD_STARTER_H
 
@@ -14,38 +14,41 @@
 #include <time.h>
 
 struct ChildStarter {
-    PyObject *start;      // what starts the session: the package's
-    void (*settle)(void); // lets the parent's go first (fork.h)
-    bool pending;         // it has not been started yet
-    bool serves;          // idly: the parent did (activation.h)
-    bool traces;          // at once: the parent's own trace was served
-    struct timespec due;  // CLOCK_MONOTONIC
-    struct Worker worker; // "ocular-child": waits, then starts it
+    PyObject *start;      // the package's function that starts the session
+    void (*settle)(void); // frees the parent's session first (Fork_settle)
+    bool pending;         // the session is planned and not started yet
+    bool serves;          // serve idly, as the parent did (activation.h)
+    bool traces;          // trace at once: the parent's own trace was served
+    struct timespec due;  // when to start; CLOCK_MONOTONIC
+    struct Worker worker; // "ocular-child": waits, then starts the session
     PyInterpreterState *interpreter;
-    PyThreadState *thread_state; // NULL: no thread
+    PyThreadState *thread_state; // NULL if the thread does not run
     pthread_mutex_t mutex;       // guards stop
     pthread_cond_t wake;
     bool stop;
 };
 
-// The session is to start by itself. Without a thread, it starts with the first
-// call that wants it. Also by the C library's fork handler, for a thread that
-// has the lock.
+// Plans the session and starts the thread. If the thread cannot start, the
+// first call that needs the session starts it. The C library's fork handler
+// calls this, too.
 void ChildStarter_plan(struct ChildStarter *starter, bool serves, bool traces);
-// For a fork: the thread ends (the lock is released meanwhile), and goes on: 0
-// or -errno. Whether it is planned stays.
+// For a fork: the thread ends, and the GIL is released meanwhile.
+// ChildStarter_resume starts the thread again and returns 0 or -errno. Neither
+// changes the plan.
 void ChildStarter_pause(struct ChildStarter *starter);
 int ChildStarter_resume(struct ChildStarter *starter);
-// Nothing starts by itself any more; what was about to, is through.
+// Cancels the plan and waits for the thread. A start that is under way
+// completes.
 void ChildStarter_cancel(struct ChildStarter *starter);
-// The same for one half of the plan; the other stays.
+// Cancel one half of the plan and keep the other half.
 void ChildStarter_cancel_trace(struct ChildStarter *starter);
 void ChildStarter_cancel_serving(struct ChildStarter *starter);
-// Is this thread the child starter's?
+// Returns true on the child starter's thread.
 bool ChildStarter_is_here(const struct ChildStarter *starter);
-// Starts it now if it is planned. Errors are swallowed: nobody asked for it.
+// Starts a planned session now. Drops errors, since the program did not ask for
+// this session.
 void ChildStarter_hurry(struct ChildStarter *starter);
-// After a fork, in the child: the thread is not there. It stays planned.
+// Forgets the thread in the child of a fork. The plan stays.
 void ChildStarter_abandon(struct ChildStarter *starter);
 
 #endif

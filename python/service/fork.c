@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Python's fork handlers, and C's, which also cover a fork that Python does not
-// know of; see the header.
+// See fork.h. The C library's handlers run at every fork, also at one that
+// CPython does not know of.
 #include "python/service/fork.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -16,24 +16,25 @@
 #include <pthread.h>
 #include <time.h>
 
-#define DETACHED_S 2 // what a fork waits at most
+#define DETACHED_S 2 // longest wait of a fork
 #define POLL_NS 1000000L
-#define LINGER_NS 100000000u // a child that lives so long has things cleared up
+#define LINGER_NS 100000000u // age at which a child frees the session
 
 static int settle_later(void *context);
 
 // --- Every fork: locks -----------------------------------------------------
 
-// After its own fork, Python makes a new lock in the child.
+// Returns true at os.fork(), after which CPython makes a new GIL in the child.
 static bool is_pythons_fork(void)
 {
     return pthread_equal(ocular_service.forker, pthread_self());
 }
 
-// C does not. In its child none of our threads is to have that lock, which
-// nobody would release, nor to wait for it: glibc's next signal but one to the
-// condition would wait until such a thread has gone on. One that waits is let
-// in before. true: they are kept from it.
+// Keeps our threads from the GIL at a fork in C and returns true if that
+// succeeded. In the child such a thread's GIL would never be released. A thread
+// that waits for the GIL would also hang the child: glibc's second next signal
+// to the condition variable would wait for this thread to go on. A thread that
+// waits gets the GIL before the fork.
 static bool detach_ours(void)
 {
     PyThreadState *state = NULL;
@@ -58,8 +59,9 @@ static void hold_locks(void)
 {
     bool detached = detach_ours();
 
-    // Before the others: it may take as long as a server's goodbye. It guards
-    // `detached`, too: two threads may fork at once.
+    // `ending` is locked first, since that may take as long as closing a
+    // server. It guards `detached` as well, because two threads may fork at
+    // once.
     pthread_mutex_lock(&ocular_state.engine.ending);
     ocular_service.detached = detached;
     Counting_begin(&ocular_state.engine.counting);
@@ -85,8 +87,8 @@ static void let_go_of_locks(void)
         pthread_rwlock_unlock(&ocular_state.attached);
 }
 
-// In a child that has not let the parent's session go: it is asked to, if
-// the fork was a while ago. From a callback of sys.monitoring.
+// Called by the silenced hooks of a child. Has the parent's session freed by a
+// pending call if the fork was more than LINGER_NS ago.
 static void linger(void)
 {
     struct Service *service = &ocular_service;
@@ -96,8 +98,9 @@ static void linger(void)
         service->resuming = Py_AddPendingCall(settle_later, service) == 0;
 }
 
-// Most children execute another program or end soon: the rest waits until
-// somebody asks for something, or the child starter starts.
+// Silences the hooks in a child. Most children call exec or end soon, so the
+// session is only freed when Ocular is called, when the child starter starts,
+// or after LINGER_NS.
 static void fall_silent(struct Service *service)
 {
     Hooks_silence(service->state, linger);
@@ -119,7 +122,8 @@ static void plan_start(struct Service *service)
         ChildStarter_plan(starter, serves, traces);
 }
 
-// Python does not know of this fork: no handler of its own will come.
+// Does the work of Fork_after_in_child, which CPython does not call after a
+// fork in C.
 static void begin_child_of_c(struct Service *service)
 {
     if (service->state->phase == PHASE_TRACING)
@@ -142,7 +146,7 @@ static void be_a_child(void)
     if (engine->session)
         Session_abandon(engine->session);
     if (own_trace) {
-        // Nobody drains it here.
+        // No thread drains this ring in the child.
         Ring_free(own_trace->ring);
         own_trace->ring = NULL;
     }
@@ -178,8 +182,8 @@ int Fork_init(void)
 
 // --- A fork through Python: threads ----------------------------------------
 
-// Whether CPython would warn because of us alone. An export that a viewer has
-// asked for goes on, warning or not.
+// Returns true if CPython would warn only because of our threads. Returns false
+// during an export for a viewer, which must not be interrupted.
 static bool would_be_alone(const struct Service *service)
 {
     const struct State *state = service->state;
@@ -190,7 +194,8 @@ static bool would_be_alone(const struct Service *service)
             Export_is_idle(&state->engine.session->export));
 }
 
-// It is the program's thread that has done this since it had used so much.
+// Charges the CPU time that this thread, one of the program's, has used since
+// `began_ns` to us.
 static void note_cost(struct State *state, uint64_t began_ns)
 {
     if (state->phase == PHASE_TRACING)
@@ -198,7 +203,8 @@ static void note_cost(struct State *state, uint64_t began_ns)
                     Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
 }
 
-// Pauses our threads: a session's, or those of a persistent server without one.
+// Pauses the threads of the session, or the persistent server if there is no
+// session.
 static void pause_threads(struct Service *service)
 {
     struct State *state = service->state;
@@ -224,13 +230,14 @@ static void end_threads(struct Service *service)
     if ((state->phase != PHASE_TRACING && !open) || service->pausing ||
         !would_be_alone(service))
         return;
-    // The activation thread has finished its start or stop after this.
+    // Activation_pause lets the activation thread finish a start or stop first.
     Activation_pause(&service->activation);
     service->paused |= open;
     if ((state->phase != PHASE_TRACING && state->phase != PHASE_IDLE) ||
         service->pausing || !would_be_alone(service))
         return;
-    // Other threads may come in while the lock is released: see Fork_settle.
+    // Other threads that call Ocular while the GIL is released wait in
+    // Fork_settle.
     service->pausing = true;
     pause_threads(service);
     service->pausing = false;
@@ -246,7 +253,8 @@ void Fork_before(struct Service *service)
     note_cost(service->state, began_ns);
 }
 
-// A thread that cannot be started again is tried at the next occasion.
+// Starts our threads again. If one cannot start, `paused` stays true, so that
+// the next call tries again.
 static void resume(struct Service *service)
 {
     struct State *state = service->state;
@@ -266,8 +274,9 @@ static void resume(struct Service *service)
     service->paused = !whole;
 }
 
-// A pending call. It may come while another library's handler runs, deeper in
-// the stack than the caller of os.fork(): before CPython has counted.
+// A pending call that resumes our threads. If the stack is deeper than at
+// os.fork(), another library's fork handler is running and CPython has not
+// counted the threads yet. The call is then postponed.
 static int resume_later(void *context)
 {
     struct Service *service = context;
@@ -290,17 +299,18 @@ void Fork_after_in_parent(struct Service *service)
     service->forker = 0;
     if (!service->paused)
         return;
-    // A fork inside another one's handlers: the outer one has not counted yet.
+    // A handler may fork as well. The outer fork has then not counted its
+    // threads yet, so the smaller depth counts.
     if (!service->resuming || depth < service->fork_depth)
         service->fork_depth = depth;
     if (!service->resuming) {
         service->resuming = Py_AddPendingCall(resume_later, service) == 0;
-        if (!service->resuming) // the queue is full: better a warning than this
+        if (!service->resuming) // the queue is full; a warning is less harmful
             resume(service);
     }
 }
 
-// Takes out the hooks that the parent had armed, and frees its session: 5 us a
+// Disarms the parent's hooks in a child and frees its session. Takes 5 us per
 // function.
 static void let_session_go(struct Service *service)
 {
@@ -315,10 +325,11 @@ static void let_session_go(struct Service *service)
     state->look_next = state->slice_next = NULL;
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
-    if (service->ended) // nobody was in the middle of anything
+    if (service->ended) // no thread of ours ran at the fork
         Registry_free_retired(state->engine.registry);
     state->engine.session = NULL;
-    // The state that another thread was changing leaks, once.
+    // If our threads ran at the fork, the session leaks: a thread may have been
+    // changing it.
     if (session && service->ended)
         Session_free(session);
     TaskNumbers_clear(&state->tasks);
@@ -332,7 +343,7 @@ void Fork_settle(struct Service *service)
 {
     const struct timespec pause = {0, POLL_NS};
 
-    if (service->forked) // past Python
+    if (service->forked) // by a fork in C
         Fork_after_in_child(service);
     if (service->leftover)
         let_session_go(service);
@@ -357,8 +368,8 @@ void Fork_after_in_child(struct Service *service)
 {
     struct State *state = service->state;
 
-    // Not in the midst of a start or a stop, which goes on in the child and is
-    // to find nothing.
+    // If the fork came during a start or a stop, that goes on in the child and
+    // must find no session.
     if (service->forked && state->phase == PHASE_TRACING) {
         fall_silent(service);
     } else if (service->forked && state->phase != PHASE_IDLE &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The governor's thread. It carries out the decisions of
-// tracer/budget/control.c, holds the interpreter for about 50 us at a time and
-// waits for none of our other threads meanwhile.
+// See governor.h. The thread carries out the decisions of
+// tracer/budget/control.c. It holds the GIL for about 50 us at a time and waits
+// for no other thread of ours meanwhile.
 #include "python/service/governor.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -22,29 +22,30 @@
 #include <string.h>
 #include <time.h>
 
-// A hold is given the interpreter up to 5 ms after it asks (the switch
-// interval), or more if many threads want it.
+// Length of a hold. The governor gets the GIL up to 5 ms (the switch interval)
+// after its request, or later if many threads wait.
 #define HOLD_S 100e-6
-#define STACK_BYTES (512u << 10) // the interpreter runs on it
+#define STACK_BYTES (512u << 10) // Python code runs on it
 
 struct Governor {
     struct Service *service;
-    struct State *state; // the service's
+    struct State *state; // the same as service->state
     PyInterpreterState *interpreter;
     pthread_mutex_t mutex; // guards stop, woken and wake_next_s
     pthread_cond_t wake;
     bool stop;
-    bool woken;             // a viewer waits: for words, or what it wants armed
-    double wake_next_s;     // of CLOCK_MONOTONIC; Control_may_wake
-    struct Control control; // the thread's, as are all below
+    bool woken;             // a viewer waits for operand text or for a function
+                            // to be armed
+    double wake_next_s;     // CLOCK_MONOTONIC; see Control_may_wake
+    struct Control control; // this and all below: only for the thread
     struct OperandWriter operands;
-    struct Hottest hottest; // as ranked last
+    struct Hottest hottest; // the newest ranking
     struct RearmExecutor executor;
     struct Holds holds;
     struct MissedSignals missed;
     struct PreemptionRate preemption;
-    bool held;      // there was a budget at the last hold
-    bool preempted; // other programs often take the CPU, as of the newest full
+    bool held;      // there was a budget at the newest hold
+    bool preempted; // other programs often took the CPU before the newest full
                     // hold
 };
 
@@ -62,8 +63,8 @@ static void wake_for_viewer(void *context)
 
 // --- The thread ------------------------------------------------------------
 
-// The functions to look at most often, and those to arm again; without the
-// interpreter's lock. true: a hold is wanted.
+// Ranks the functions and decides which to arm, without the GIL. Returns true
+// if a hold is needed.
 static bool rank(struct Governor *governor, double now_s)
 {
     struct Engine *engine = &governor->state->engine;
@@ -96,7 +97,7 @@ static void note_edges(struct State *state, uint64_t deadline)
         Engine_note_edge(&state->engine, &edge);
 }
 
-// A budget begins or ends.
+// Handles the begin or the end of a budget.
 static void note_budget(struct Governor *governor)
 {
     struct Session *session = governor->state->engine.session;
@@ -107,7 +108,7 @@ static void note_budget(struct Governor *governor)
     governor->held = held;
     governor->state->slice_next = NULL;
     Counting_set_between(&governor->state->engine.counting, false);
-    // Within a budget hits count in a second.
+    // Within a budget the threshold limits the hits per second.
     atomic_store_explicit(&governor->state->engine.registry->hits,
                           Session_second_hits(session), memory_order_relaxed);
     if (held)
@@ -125,8 +126,8 @@ static void update_costs(struct Governor *governor)
         (double)call * ACCOUNT_COLD / Clock_hz(&engine->clock);
 }
 
-// A full hold, or one that only goes on with work that was begun. true: there
-// is more of it.
+// Does the work of a hold; if `full` is false, only continues work that was
+// begun. Returns true if work is left.
 static bool hold(struct Governor *governor, bool full)
 {
     struct State *state = governor->state;
@@ -163,7 +164,8 @@ static bool hold(struct Governor *governor, bool full)
     return more || words;
 }
 
-// false: it is time to end.
+// Waits `s` seconds or until the thread is woken. Returns false if the thread
+// must end.
 static bool wait_s(struct Governor *governor, double s, bool *woken)
 {
     long ms = (long)ceil(s * 1e3);
@@ -188,8 +190,8 @@ static bool wait_s(struct Governor *governor, double s, bool *woken)
     return !stop;
 }
 
-// Decides the next step, and sets the parts of it that the sampler and new code
-// use; without the interpreter's lock.
+// Decides the next step without the GIL, and sets the sampler's rate and
+// whether new code is armed.
 static struct ControlDecision decide(struct Governor *governor, double now_s,
                                      bool woken)
 {
@@ -222,8 +224,9 @@ struct Holds Governor_holds(const struct Service *service)
     return service->governor ? service->governor->holds : (struct Holds){0};
 }
 
-// Works with the interpreter's lock for a moment, unless the thread that has
-// the lock would end if it is asked to let go. true: there is more to do.
+// Takes the GIL for one hold. Does nothing in seccomp's strict mode, because
+// the kernel would kill the thread that holds the GIL when it releases it.
+// Returns true if work is left.
 static bool attend(struct Governor *governor, bool full)
 {
     const struct Worker *worker = &governor->state->engine.session->governor;
@@ -245,7 +248,7 @@ static bool attend(struct Governor *governor, bool full)
     return more;
 }
 
-// One wake-up; s until the next.
+// Does the work of one wake-up and returns the seconds until the next one.
 static double wake_up(struct Governor *governor, bool woken)
 {
     double now_s = Now_s(CLOCK_MONOTONIC);
@@ -256,7 +259,8 @@ static double wake_up(struct Governor *governor, bool woken)
     decision.attend |=
         decision.rank ? rank(governor, now_s)
                       : RearmExecutor_decide(&governor->executor, now_s, false);
-    // Without the interpreter's lock: the kernel adds up all threads for it.
+    // Asked without the GIL, since the kernel adds up the numbers of all
+    // threads.
     if (decision.full)
         governor->preempted =
             PreemptionRate_is_high(&governor->preemption, now_s);
@@ -293,9 +297,9 @@ int Governor_resume(struct Service *service)
 
     if (!governor || worker->started)
         return 0;
-    // Made here, with the lock: memory that Python hands out without it goes
-    // through tracemalloc, which crashes if it is stopped meanwhile (gh-128679,
-    // up to 3.13.1).
+    // The thread state is made here, with the GIL held. Without the GIL its
+    // memory may come from tracemalloc, which crashes if it is stopped
+    // meanwhile (gh-128679, up to 3.13.1).
     governor->service->governor_thread =
         PyThreadState_New(governor->interpreter);
     if (!governor->service->governor_thread)
@@ -360,12 +364,12 @@ static void end_thread(struct Governor *governor)
     Py_BEGIN_ALLOW_THREADS;
     Worker_join(worker);
     Py_END_ALLOW_THREADS;
-    governor->service->governor_thread = NULL; // ended with its thread
+    governor->service->governor_thread = NULL; // the thread has deleted it
 }
 
 void Governor_pause(struct Service *service)
 {
-    if (service->governor) // or a finalizer forks while tracing begins
+    if (service->governor) // NULL if a finalizer forks while a session starts
         end_thread(service->governor);
 }
 
@@ -391,7 +395,7 @@ void Governor_abandon(struct Service *service)
         RearmExecutor_release(&service->governor->executor);
         OperandWriter_release(&service->governor->operands);
     }
-    // CPython frees the thread states of the other threads after fork.
+    // CPython itself frees the thread states of other threads after a fork.
     Heap_free(service->governor);
     service->governor = NULL;
     service->governor_thread = NULL;

@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: MIT
-// The background thread ("ocular-governor") that attaches to the interpreter
-// all the time, in short holds: lists the thread states for the sampler,
-// copies live bytecode, re-arms functions, reads the words that viewers see.
+// The background thread "ocular-governor". It takes the GIL again and again for
+// a short time (a hold) to list the thread states for the sampler, scan live
+// bytecode, arm functions and read the text of operands for viewers.
 #ifndef OCULAR_PYTHON_SERVICE_GOVERNOR_H
 #define OCULAR_PYTHON_SERVICE_GOVERNOR_H
 
 #include "python/service/service.h"
 
-// The time for which it has held the interpreter, in CPU time.
+// The CPU time of the governor's holds.
 struct Holds {
     unsigned long long count;
-    uint64_t held_ns; // in all of them
+    uint64_t held_ns; // the sum
     uint64_t longest_ns;
 };
 
-// Interpreter's lock held. 0, or -1 with an exception.
+// Starts the thread. Returns 0, or -1 with an exception. The caller holds the
+// GIL.
 int Governor_start(struct Service *service);
-// Releases the interpreter's lock while it joins the thread.
+// Ends the thread. Releases the GIL while it joins the thread.
 void Governor_stop(struct Service *service);
-// For a fork: its thread ends, releasing the interpreter's lock as above, and
-// goes on (0 or -errno; it may be tried again).
+// For a fork: Governor_pause ends the thread and releases the GIL meanwhile.
+// Governor_resume starts it again and returns 0 or -errno; it can be called
+// again after an error.
 void Governor_pause(struct Service *service);
 int Governor_resume(struct Service *service);
-// After fork, in the child: the thread is not there.
+// Forgets the thread in the child of a fork.
 void Governor_abandon(struct Service *service);
-// Since it was started; zeros if none runs. Interpreter's lock held.
+// Returns the holds since the start, or zeros if no governor runs. The caller
+// holds the GIL.
 struct Holds Governor_holds(const struct Service *service);
 
 #endif

@@ -8,8 +8,8 @@
 
 typedef PyObject *Method(PyObject *, PyObject *const *, Py_ssize_t);
 
-// Global, since CPython hands a method nothing of ours.
-static PyMethodDef ours; // CPython's but for the function
+// Global, since CPython passes no data of ours to a method.
+static PyMethodDef ours; // a copy of CPython's with another function
 static PyMethodDef *theirs;
 
 static PyObject *set_mask(PyObject *module, PyObject *const *args,
@@ -22,7 +22,8 @@ static PyObject *set_mask(PyObject *module, PyObject *const *args,
     return result;
 }
 
-// A new reference, or NULL.
+// Returns signal.pthread_sigmask as a new reference, or NULL if it is not a C
+// function.
 static PyCFunctionObject *find(void)
 {
     PyObject *module = PyImport_ImportModule("_signal");

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// signal.pthread_sigmask() tells the sampler that the calling thread has
-// changed its mask: a thread that has blocked the sampler's signal must not
-// find it pending (tracer/sample/timer_signal.h). The program's function stays
-// the same object; what it calls in C is ours, which calls CPython's.
+// Makes signal.pthread_sigmask() notify the sampler that the calling thread has
+// changed its mask. A thread that has blocked the sampler's signal must not
+// find this signal pending (tracer/sample/timer_signal.h). The Python function
+// stays the same object. Its C function is replaced by ours, which calls
+// CPython's.
 #ifndef OCULAR_PYTHON_SERVICE_MASK_WATCH_H
 #define OCULAR_PYTHON_SERVICE_MASK_WATCH_H
 
-// Both with the interpreter's lock; a second start or stop does nothing, nor
-// does either if the function is not CPython's. No exception is left.
+// The caller holds the GIL. A second start or stop does nothing. Both do
+// nothing if the function is not CPython's own. They leave no exception set.
 void MaskWatch_start(void);
 void MaskWatch_stop(void);
 

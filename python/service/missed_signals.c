@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See missed_signals.h. The home of CPython's internal header of signals, whose
-// table no public one shows.
+// See missed_signals.h. Only this file includes CPython's internal header,
+// since no public header has the table of signals.
 #define _GNU_SOURCE 1 // tgkill
 #define Py_BUILD_CORE 1
 #include "python/service/missed_signals.h"
@@ -19,8 +19,8 @@
 
 #define PATIENCE_S 0.25
 
-// CPython's table (Include/internal/pycore_signal.h, the same words in 3.12 to
-// 3.15), read while it may be written.
+// CPython's table of signals (Include/internal/pycore_signal.h; the same layout
+// in 3.12 to 3.15). Other threads may write it meanwhile.
 struct SignalTable {
     struct {
         volatile int tripped;
@@ -73,11 +73,11 @@ static bool main_thread_sleeps(void)
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
     if (Opened_read(path, text, sizeof text) < 0)
         return false;
-    end = strrchr(text, ')'); // the thread's name ends here
+    end = strrchr(text, ')'); // the end of the thread's name
     return end && strncmp(end, ") S", 3) == 0;
 }
 
-// Its handler may have been taken away since.
+// Returns true if the signal still has a handler.
 static bool has_handler(int number)
 {
     struct sigaction action;

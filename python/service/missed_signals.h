@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
-// Signals that the main thread has not noticed. CPython notes a signal in the
-// thread that takes it and runs its handler in the main thread. That one may
-// wait for a lock, and then nothing wakes it. A sampled thread leaves signals
-// to the main thread (tracer/sample/main_signals.h); the few that it takes all
-// the same are sent again here. The governor's thread calls it, without the
-// interpreter's lock.
+// Sends signals again that the main thread has not noticed. CPython marks a
+// signal in the thread that receives it and runs the handler in the main
+// thread. If the main thread waits for a lock, nothing wakes it. A sampled
+// thread leaves signals to the main thread (tracer/sample/main_signals.h), but
+// may receive a few. The governor's thread calls MissedSignals_look without the
+// GIL.
 #ifndef OCULAR_PYTHON_SERVICE_MISSED_SIGNALS_H
 #define OCULAR_PYTHON_SERVICE_MISSED_SIGNALS_H
 
 #include <stdbool.h>
 
 struct MissedSignals {
-    const void *table; // CPython's; NULL: it is not where we take it to be
-    double since_s;    // that a signal has been noted; 0: none is
-    bool sent;         // again, once
+    const void *table; // CPython's table of signals; NULL: not found
+    double since_s;    // when a signal was first seen marked; 0: none
+    bool sent;         // the signals have been sent again
 };
 
-// Finds CPython's table and compares it with the answers of signal.getsignal().
-// If they differ, a field has moved, and nothing is ever sent. Interpreter's
-// lock held; no exception is left.
+// Finds CPython's table of signals and compares it with the answers of
+// signal.getsignal(). If they differ, a field has moved, and no signal is ever
+// sent. The caller holds the GIL. Leaves no exception set.
 void MissedSignals_init(struct MissedSignals *missed);
-// If a signal has been noted for a quarter of a second while the main thread
-// sleeps, sends it to that thread, once. One load if no signal is noted.
-// `now_s`: of CLOCK_MONOTONIC, above 0.
+// Sends a signal to the main thread once, if it has been marked for a quarter
+// of a second and the main thread sleeps. Costs one load if no signal is
+// marked. `now_s` is the time of CLOCK_MONOTONIC and above 0.
 void MissedSignals_look(struct MissedSignals *missed, double now_s);
-// Whether the main program has ended by Ctrl-C, as CPython notes it.
+// Returns true if CPython has noted that the main program ended by Ctrl-C.
 bool MissedSignals_was_interrupted(void);
 
 #endif

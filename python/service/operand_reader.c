@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A constant is shown as its repr() would, cut short. Only parts of exact
-// built-in types are read, so that no code of the program runs.
+// See operand_reader.h. The text of a constant is its repr(), shortened. Only
+// objects of exactly a built-in type are read, so that no code of the program
+// runs.
 #include "python/service/operand_reader.h"
 
 #include <errno.h>
@@ -10,9 +11,9 @@
 
 #define TEXT_MOST 80  // bytes of a name or a constant
 #define CHARS_MOST 40 // characters of a string constant
-#define ITEMS_MOST 8  // of a tuple
-#define DEPTH_MOST 3  // tuples in tuples
-#define AT_LEAST 32   // of them, whatever the clock says
+#define ITEMS_MOST 8  // shown of a tuple
+#define DEPTH_MOST 3  // of nested tuples
+#define AT_LEAST 32   // operands read in one call, even after the deadline
 
 struct Writer {
     char text[TEXT_MOST + 8];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writes the text that viewers show for the arguments of instructions, from
-// code objects, a slice at a time. Owns the text that is being written. The
-// governor's thread.
+// Reads the operand text that viewers have asked for from code objects, a
+// little in each hold, and delivers it. The governor's thread calls these
+// functions.
 #ifndef OCULAR_PYTHON_SERVICE_OPERAND_WRITER_H
 #define OCULAR_PYTHON_SERVICE_OPERAND_WRITER_H
 
@@ -9,10 +9,11 @@
 #include "tracer/session/session.h"
 
 struct OperandWriter {
-    struct OperandText *operands; // NULL between two functions
+    struct OperandText *operands; // owned text in progress; NULL: none
 };
 
-// Interpreter's lock held. true: there is more to do.
+// Works until the clock reaches `deadline` (ticks). Returns true if work is
+// left. The caller holds the GIL.
 bool OperandWriter_write(struct OperandWriter *writer, struct Engine *engine,
                          uint64_t deadline);
 void OperandWriter_release(struct OperandWriter *writer);

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-// At least so many scans, whatever the clock says: it goes on while others have
-// our CPU. A scan of unchanged code takes a fifth of a microsecond.
+// The least number of scans in a call, even after the deadline: the clock also
+// runs while another program has our CPU. A scan of unchanged code takes 0.2
+// us.
 #define SLICE_LOOKS 8
 #define NOW_LOOKS 1000
 #define NOW_S 1e-3
@@ -27,7 +28,7 @@ static void scan(struct State *state, struct Code *code, uint64_t ticks)
 {
     const PyCodeObject *object = (const PyCodeObject *)code->who.address;
 
-    // Without memory it stays as it was seen last.
+    // If memory is out, the code's last known state stays.
     Specialisation_scan(code, (const uint8_t *)object->co_code_adaptive,
                         &state->engine.opcodes,
                         &state->engine.session->transitions, ticks);
@@ -47,7 +48,7 @@ static void look_at_hottest(const struct Poll *poll, struct State *state)
     }
 }
 
-// Goes on where it ended last time, once round all code at most.
+// Continues where the last call ended, and scans each function at most once.
 static void look_at_rest(struct Poll *poll, struct State *state, unsigned least,
                          uint64_t deadline)
 {
@@ -80,7 +81,7 @@ static bool is_behind(const struct Poll *poll, const struct State *state)
     uint64_t count = atomic_load_explicit(&state->engine.registry->count,
                                           memory_order_relaxed);
 
-    // Behind by a whole function: so a round is not behind at its very
+    // A round must be a whole function behind, so that it is not behind at its
     // beginning.
     return (double)poll->round_done + 1 <= elapsed * (double)count;
 }

@@ -7,16 +7,17 @@
 
 #include <math.h>
 
-// Of a slice: its hits are so many times the threshold at least; a hot function
-// has as many in one slice of ASKED, and in the others HOT_HITS for its mean.
+// In a slice a function may have at least SLICE_HITS times the threshold in
+// hits. A hot function may have as many in one of ASKED slices, and HOT_HITS in
+// the others to measure its mean.
 #define SLICE_HITS 4
 #define ASKED 4
 #define HOT_HITS 64
-#define HOT_JUMPS 8   // so many of the hottest have their jumps armed.
-#define LOOKED_S 30.0 // Jumps stay armed so long after a viewer has looked.
-#define LEAST_S 2e-3  // between two holds.
-#define READ_S 0.05   // between two readings of the slice's cost.
-#define HOLD_S 500e-6 // a hold in which functions are armed or settled
+#define HOT_JUMPS 8   // hottest functions whose jumps are armed
+#define LOOKED_S 30.0 // time that jumps stay armed after a request
+#define LEAST_S 2e-3  // between two holds
+#define READ_S 0.05   // between two readings of the slice's cost
+#define HOLD_S 500e-6 // length of a hold that arms functions or settles them
 
 static uint64_t now(const struct RearmExecutor *executor)
 {
@@ -43,7 +44,8 @@ static bool wants_jumps(const struct RearmExecutor *executor,
 
 // --- Requests --------------------------------------------------------------
 
-// A viewer looks at the function's code: at first, and every now and then.
+// Handles the request of a viewer that shows the function's code. The viewer
+// repeats it from time to time.
 static void note_looked(struct RearmExecutor *executor, struct Code *code)
 {
     bool looked = code->plan.jumps_until > now(executor);
@@ -55,17 +57,19 @@ static void note_looked(struct RearmExecutor *executor, struct Code *code)
     Adopt_rearm(executor->state, code, Adopt_hits(executor->state), true);
 }
 
-// With its dark callees, or its own time would stay unknown.
+// Arms the function and its dark callees, since its own time would stay unknown
+// otherwise.
 static void rearm_with_callees(struct RearmExecutor *executor,
                                struct Code *code)
 {
     struct State *state = executor->state;
 
     Adopt_rearm(state, code, Adopt_hits(state), wants_jumps(executor, code));
-    Counting_set_between(&state->engine.counting, false); // it is timed
+    Counting_set_between(&state->engine.counting, false); // so that the
+                                                          // function is timed
     Counting_begin(&state->engine.counting);
     Code_set_between(code, false);
-    Spans_set_arming(code, ARMED_NEW); // it stays armed until the next choice
+    Spans_set_arming(code, ARMED_NEW); // stays armed until the next choice
     Counting_end(&state->engine.counting);
     for (uint32_t i = 0; i < code->links.callee_count; i++) {
         struct Code *callee =
@@ -88,7 +92,8 @@ static void rearm_requested(struct RearmExecutor *executor,
         note_looked(executor, code);
 }
 
-// Without a budget there are no slices: all in one go, a hold at a time.
+// Arms all functions if there is no budget and so no slices, as many in each
+// hold as time permits.
 static void rearm_all(struct RearmExecutor *executor, uint64_t deadline)
 {
     struct State *state = executor->state;
@@ -145,7 +150,8 @@ static void choose(struct RearmExecutor *executor, bool sliced)
         .sliced = sliced,
     };
 
-    Choice_make(&executor->choice, &reading); // without memory: a part of it
+    Choice_make(&executor->choice, &reading); // if memory is out, a part is
+                                              // missing
     executor->chosen = sliced;
 }
 
@@ -167,7 +173,7 @@ bool RearmExecutor_decide(struct RearmExecutor *executor, double now_s,
            executor->choice.next < executor->choice.count;
 }
 
-// It stays armed from now on, or its slice is over. With the counting lock.
+// Lets a function stay armed, or ends its slice. The counting lock is held.
 static void settle(struct RearmExecutor *executor,
                    const struct ChoiceItem *item)
 {
@@ -195,7 +201,7 @@ static void settle(struct RearmExecutor *executor,
     }
 }
 
-// true: there is more of it.
+// Carries out the choice. Returns true if work is left.
 static bool carry_out(struct RearmExecutor *executor, uint64_t deadline)
 {
     struct Counting *counting = &executor->state->engine.counting;
@@ -214,15 +220,16 @@ static bool carry_out(struct RearmExecutor *executor, uint64_t deadline)
 
 // --- A slice ---------------------------------------------------------------
 
-// Code that was called once may never be called again.
+// Returns true if the code is worth arming. Code that was called only once may
+// never be called again.
 static bool is_worth(const struct Code *code)
 {
     return Code_was_seen(code) && (!code->cold.unarmed || code->cold.again ||
                                    Counter_get(&code->share.run_samples));
 }
 
-// Hits that a function has in a slice: hot functions may spend half of a
-// slice's cost before they are dark.
+// Returns the hits that a function may have in a slice. Hot functions may use
+// up half of a slice's budget before they go dark.
 static uint64_t slice_hits(const struct RearmExecutor *executor)
 {
     double s = Slices_means(executor->control->hooks_rate) / 2;
@@ -242,14 +249,15 @@ static void begin_one(struct RearmExecutor *executor, struct Code *code)
     if (!is_worth(code))
         return;
     executor->hot += hot;
-    // Is it hot still? Each is asked now and then.
+    // In one of ASKED slices a hot function gets the full number of hits, which
+    // shows whether it is still hot.
     if (hot && !executor->slices.all &&
         (executor->slices.count + code->hot.id) % ASKED)
         most = HOT_HITS;
     Counting_begin(counting);
     Code_set_between(code, false);
     stays = !code->hot.dark && jumps == code->cold.jumps;
-    if (stays) { // its hooks are in still, since it was not called
+    if (stays) { // not called since the last slice, so still armed
         Spans_open(code, now(executor));
         Code_extend(code, most, now(executor));
     }
@@ -258,7 +266,8 @@ static void begin_one(struct RearmExecutor *executor, struct Code *code)
         Adopt_rearm(executor->state, code, most, jumps);
 }
 
-// Arms all functions, a hold at a time. true: there is more of it.
+// Arms all functions for a slice, as many in each hold as time permits. Returns
+// true if work is left.
 static bool begin(struct RearmExecutor *executor, uint64_t deadline)
 {
     struct State *state = executor->state;
@@ -328,7 +337,7 @@ double RearmExecutor_pause(const struct RearmExecutor *executor, double now_s)
     switch (executor->control->held ? executor->slices.phase : SLICE_RESTS) {
     case SLICE_RESTS:
         return INFINITY;
-    case SLICE_COUNTS: // what it costs is read meanwhile
+    case SLICE_COUNTS: // the slice's cost is read meanwhile
         return fmin(fmax(executor->slices.ends_s - now_s, LEAST_S), READ_S);
     default:
         return LEAST_S;

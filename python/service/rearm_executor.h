@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Carries out the decisions of slices and of the choice: arms functions for a
-// slice, ends it, and arms functions that a viewer asks for. The governor's
-// thread; with the interpreter's lock but for RearmExecutor_decide and the end.
+// Carries out the decisions of struct Slices and struct Choice: arms functions
+// for a slice, ends the slice, and arms functions that a viewer asks for. The
+// governor's thread calls these functions. RearmExecutor_requests and
+// RearmExecutor_step need the GIL.
 #ifndef OCULAR_PYTHON_SERVICE_REARM_EXECUTOR_H
 #define OCULAR_PYTHON_SERVICE_REARM_EXECUTOR_H
 
@@ -12,35 +13,39 @@
 #include "tracer/budget/slices.h"
 
 struct RearmExecutor {
-    struct State *state;           // borrowed, as are
-    const struct Control *control; // ... these
+    struct State *state;           // borrowed, like the
+    const struct Control *control; // next two
     const struct Hottest *hottest;
     struct Slices slices;
     struct Choice choice;
-    double call_s; // that a call costs: its hooks, and the counting.
-    uint64_t hits; // of a function in the newest slice.
-    unsigned hot;  // functions that were hot then
-    bool begun;    // RearmExecutor_begin was called
-    bool walks;    // state->slice_next goes over the functions
-    bool chosen;   // `choice` is the newest slice's
+    double call_s; // seconds of hooks and counting per call
+    uint64_t hits; // hits per function in the newest slice.
+    unsigned hot;  // hot functions in the newest slice.
+    bool begun;    // RearmExecutor_begin was called.
+    bool walks;    // state->slice_next walks over the functions to arm
+    bool chosen;   // `choice` was made after the newest slice
 };
 
-// A budget is held from now on: the first slice.
+// Begins the first slice under a new budget.
 void RearmExecutor_begin(struct RearmExecutor *executor, double now_s);
-// Decides which functions are armed; before a hold, without the interpreter's
-// lock. `ranks`: it is time to look at all functions. true: a hold is wanted.
+// Decides before a hold, without the GIL, which functions to arm. `ranks` says
+// that the functions have just been ranked. Returns true if a hold is needed.
 bool RearmExecutor_decide(struct RearmExecutor *executor, double now_s,
                           bool ranks);
-// Arms functions that viewers asked for, as long as there is time.
+// Arms functions that viewers have asked for, until the clock reaches
+// `deadline` (ticks).
 void RearmExecutor_requests(struct RearmExecutor *executor, uint64_t deadline);
-// Goes on with the slice and the choice. true: there is more to do.
+// Continues the slice and carries out the choice until the clock reaches
+// `deadline` (ticks). Returns true if work is left.
 bool RearmExecutor_step(struct RearmExecutor *executor, double now_s,
                         uint64_t deadline);
-// s until it has something to do.
+// Returns the seconds until it has work to do.
 double RearmExecutor_pause(const struct RearmExecutor *executor, double now_s);
-// s that a hold may take, usually `s`: a slice begins within a tenth of one.
+// Returns the length of the next hold in seconds: `s`, or more while a slice
+// begins or ends, so that arming all functions takes a tenth of the slice's
+// time.
 double RearmExecutor_hold_s(const struct RearmExecutor *executor, double s);
-// A slice is under way, and its cost is to be read.
+// Returns true during a slice, whose cost the governor must read.
 static inline bool RearmExecutor_counts(const struct RearmExecutor *executor)
 {
     return executor->begun && executor->slices.phase == SLICE_COUNTS;

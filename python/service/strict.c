@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See strict.h. The process stays PHASE_STOPPING for good: nothing of ours is
-// called any more, and the session is not freed.
+// See strict.h. The phase stays PHASE_STOPPING until the process ends: no code
+// of ours is called any more, and the session is not freed.
 #include "python/service/strict.h"
 #include "ipc/base/now.h"
 #include "ipc/base/opened.h"
@@ -22,21 +22,24 @@
 
 #define STACK_BYTES (256u << 10)
 #define PAUSE_MS 10
-#define PATIENCE_S 3.0 // the governor looks more often, unless it waits
+#define PATIENCE_S 3.0 // longer than the governor sleeps
 #define WHY "no time stamp counter any more (seccomp's strict mode)"
 
-// Global: the handler has nothing else, and its end outlives the session's
-// threads.
+// Global, because a signal handler gets no other data, and `ender` outlives the
+// session's threads.
 static struct Worker ender;
-static atomic_bool ended;       // by us: nobody else stops the session
-static _Atomic double looked_s; // CLOCK_MONOTONIC, when Strict_is_found did
-static _Atomic uint64_t ran_ns; // CPU time of the main thread then; 0: never
+static atomic_bool ended;       // tracing has ended here, and only `ender` ends
+                                // the session
+static _Atomic double looked_s; // time of the newest Strict_is_found,
+                                // CLOCK_MONOTONIC
+static _Atomic uint64_t ran_ns; // the main thread's CPU time then; 0: not read
 
 static void nothing(void)
 {
 }
 
-// On the thread that it is about, in a hook or in a signal's handler.
+// Called on the thread that may not read the counter, in a hook or in a signal
+// handler.
 static void silence(void)
 {
     if (ocular_state.phase != PHASE_TRACING)
@@ -60,7 +63,8 @@ void Strict_stop(void)
         Termination_serves_no_more();
 }
 
-// A file of the main thread's in /proc; NULL: it cannot be read.
+// Reads a file of the main thread in /proc. Returns `text`, or NULL if the file
+// cannot be read.
 static const char *read_of_main(const char *name, char *text, size_t size)
 {
     char path[64];
@@ -69,7 +73,8 @@ static const char *read_of_main(const char *name, char *text, size_t size)
     return Opened_read(path, text, size) > 0 ? text : NULL;
 }
 
-// A thread that has not run since cannot have changed its mode.
+// Returns true if the main thread has used CPU time since the last call.
+// Otherwise its mode cannot have changed.
 static bool main_has_run(void)
 {
     uint64_t now_ns = Now_ns(Now_clock_of(getpid()));
@@ -79,8 +84,8 @@ static bool main_has_run(void)
     return atomic_exchange(&ran_ns, now_ns) != now_ns || !now_ns;
 }
 
-// In that mode, or killed by it or by a filter, which the kernel shows as a
-// mode beyond those that there are.
+// Strict mode, or the kernel has killed the thread for a forbidden call, which
+// it shows as a mode above the defined ones.
 bool Strict_is_found(void)
 {
     static const char field[] = "\nSeccomp:";
@@ -101,7 +106,8 @@ bool Strict_is_found(void)
     return true;
 }
 
-// The main thread has ended, which is shown as a zombie then, with that status.
+// Returns true if the main thread has ended. The kernel shows it as a zombie
+// with its exit status.
 static bool main_has_ended(int *status)
 {
     char text[1024];
@@ -114,7 +120,8 @@ static bool main_has_ended(int *status)
     return true;
 }
 
-// No thread of the program is left but the main one.
+// Returns true if the main thread is the only thread of the program that is
+// left.
 static bool others_have_ended(void)
 {
     static const char field[] = "\nThreads:";
@@ -125,9 +132,10 @@ static bool others_have_ended(void)
     return at && atoi(at + sizeof field - 1) == 1 + Worker_count();
 }
 
-// Without us the process would have ended with the main thread: it does now,
-// with its status. Else the kernel would take that of our last thread. Returns
-// whether it may come to that.
+// Ends the process with the main thread's exit status if all threads of the
+// program have ended, as it would have ended without us. The kernel would use
+// the status of our last thread otherwise. Returns true if the main thread has
+// ended and other threads run.
 static bool end_as_main_thread(void)
 {
     int status;
@@ -143,8 +151,9 @@ static bool end_as_main_thread(void)
     return true;
 }
 
-// The governor ends by itself; not if it waits for the interpreter's lock, and
-// the main thread has ended with that. Then the activation thread is woken.
+// Ends our threads. The governor ends by itself, unless it waits for the GIL
+// that the main thread held at its end. After that the activation thread is
+// woken.
 static void end_threads(void *context)
 {
     struct Session *session = context;
@@ -161,7 +170,8 @@ static void end_threads(void *context)
         continue;
 }
 
-// The governor may have waited for the interpreter's lock when it came to that.
+// Returns true if the governor has not checked for PATIENCE_S seconds: it may
+// wait for the GIL.
 static bool governor_is_late(void)
 {
     double s = Now_s(CLOCK_MONOTONIC) -
@@ -170,7 +180,8 @@ static bool governor_is_late(void)
     return s > PATIENCE_S;
 }
 
-// The interpreter may be stuck for good: nothing is made of the recording here.
+// Drains the events into the recording and reports its path. The recording is
+// not converted here, since the interpreter may hang forever.
 static void say_what_is_left(struct Session *session)
 {
     Collect_drain(session);

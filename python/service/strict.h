@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
-// A program's thread that may not read the time stamp counter any more, as in
-// seccomp's strict mode (tracer/base/tsc_guard.h): tracing ends at once,
-// without the interpreter and its lock, on which that thread would have to call
-// the kernel. Hooks take themselves out, the timeline is written, and our
-// threads end, so that the process ends with the program's.
+// Ends tracing if a thread of the program may not read the time stamp counter
+// any more, as in seccomp's strict mode (tracer/base/tsc_guard.h). Tracing ends
+// at once and without the GIL, since that thread would need a system call to
+// release it. The hooks disable themselves, the timeline is written, and our
+// threads end, so that the process ends with the program's threads.
 #ifndef OCULAR_PYTHON_SERVICE_STRICT_H
 #define OCULAR_PYTHON_SERVICE_STRICT_H
 
 #include "tracer/session/session.h"
 
-// Interpreter's lock held; before a session starts, and after it has stopped.
+// Called before a session starts and after it has stopped. The caller holds the
+// GIL.
 void Strict_start(void);
-void Strict_stop(void); // and Termination_stop
-// Before a thread of ours waits for the interpreter's lock: has it come to
-// that? Reads the kernel's state of the main thread: 25 us, 50 after a sleep.
+void Strict_stop(void); // also stops serving, if not idle serving
+// Returns true if a thread of the program may not read the counter any more.
+// Our threads must call this before they wait for the GIL. Reads the main
+// thread's mode in /proc, which takes 25 us, or 50 us after a sleep.
 bool Strict_is_found(void);
-// The collector's thread: if it has come to that writes the timeline, and has
-// our threads ended.
+// Drains the events into the recording and ends our threads if Strict_is_found.
+// The collector's thread calls this.
 void Strict_serve(struct Session *session);
 
 #endif

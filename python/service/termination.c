@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See termination.h. The handler runs on any of the program's threads, or in a
-// forked child.
+// See termination.h. The handler may run on any thread of the program, also in
+// a forked child.
 #include "python/service/termination.h"
 #include "ipc/listener.h"
 
@@ -11,10 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The socket that would be left behind. Global, since a handler has nothing
-// else.
+// The socket to remove. Global, since a signal handler gets no other data.
 static struct {
-    _Atomic pid_t owner; // 0: none
+    _Atomic pid_t owner; // process id; 0: no socket
     char path[ADDRESS_MAX];
     dev_t device;
     ino_t inode;
@@ -32,7 +31,8 @@ static void remove_socket(void)
         unlink(served.path);
 }
 
-// The signal ends the process when this returns, also in a forked child.
+// The signal that is sent here ends the process when this returns, also in a
+// forked child.
 static void on_signal(int number)
 {
     int error = errno;
@@ -51,7 +51,7 @@ static bool has_handler(void (*handler)(int))
            !(action.sa_flags & SA_SIGINFO) && action.sa_handler == handler;
 }
 
-// Whether the handler stands, or may.
+// Returns true if our handler is set or may be set.
 static bool is_ours(void)
 {
     return has_handler(SIG_DFL) || has_handler(on_signal);
@@ -72,7 +72,8 @@ static void reset_handler(void)
         signal(SIGTERM, SIG_DFL);
 }
 
-// The first process of a container is not ended by the signal: nor is it now.
+// Does nothing in process 1 of a container, since SIGTERM without a handler
+// does not end it.
 void Termination_serves(const char *path)
 {
     struct stat status;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See thread_list.h. CPython puts a new thread state before the others
-// (add_threadstate in Python/pystate.c), with a larger id. A new thread comes
-// before the others, too: the present threads and those of the list are nearly
-// in the same order.
+// See thread_list.h. CPython inserts a new thread state at the head of its list
+// (add_threadstate in Python/pystate.c) and gives it a larger id. So the new
+// list and the old one have nearly the same order.
 #include "python/service/thread_list.h"
 #include "ipc/base/heap.h"
 #include "python/hooks/interpreter_facts.h"
@@ -13,12 +12,14 @@
 
 #include <string.h>
 
-// Known threads whose names are looked up in one walk: they may be renamed.
+// Known threads whose names are read again in one update, since a thread may be
+// renamed.
 #define NAMES 16
-// Between two walks, for each thread; a new one is listed at once.
+// Seconds between two updates for each thread in the list. A new thread causes
+// an update at once.
 #define THREAD_S 1e-3
 
-// Not one of ours, and not half made.
+// Returns true if the thread is the program's and completely made.
 static bool is_programs(const struct OurThreads *ours,
                         const PyThreadState *thread)
 {
@@ -54,7 +55,8 @@ static struct StateListed describe(const struct OurThreads *ours,
     };
 }
 
-// All of the interpreter's. NULL: no memory.
+// Returns all thread states of the interpreter, to be freed by the caller, or
+// NULL if memory is out.
 static struct StateListed *list_states(const struct OurThreads *ours,
                                        size_t *count)
 {
@@ -73,7 +75,8 @@ static struct StateListed *list_states(const struct OurThreads *ours,
     return states;
 }
 
-// Its place in the list, from `at` on; the list's end: it has none.
+// Returns the index of `thread` in the list from `at` on, or list->count if it
+// is not found.
 static size_t find(const struct ThreadList *list, size_t at,
                    const struct ListedThread *thread)
 {
@@ -86,7 +89,8 @@ static size_t find(const struct ThreadList *list, size_t at,
     return i;
 }
 
-// With the names that were known of them.
+// Fills `threads` from `running` and the known names, and makes it the new
+// list.
 static void take(struct ThreadList *list, const struct RunningThread *running,
                  struct ListedThread *threads, size_t count)
 {
@@ -116,7 +120,7 @@ static void take(struct ThreadList *list, const struct RunningThread *running,
     list->count = count;
 }
 
-// All threads. false: no memory.
+// Lists all threads. Returns false if memory is out.
 static bool walk(struct ThreadList *list, struct ThreadTraces *traces,
                  const struct OurThreads *ours)
 {
@@ -159,10 +163,10 @@ void ThreadList_update(struct ThreadList *list, struct State *state,
     if (!walk(list, &engine->traces, ours))
         return;
     list->due = now + pause_of(list, hz);
-    if (InterpreterFacts_switch_interval(state) < 0) // the last one stays
+    if (InterpreterFacts_switch_interval(state) < 0) // keep the old interval
         PyErr_Clear();
-    // If several threads share the interpreter, a span much longer than the
-    // switch interval cannot have been run without a break.
+    // If several threads share the GIL, a thread cannot have run without a
+    // break for much longer than the switch interval.
     Counting_begin(&engine->counting);
     Contention_share(&engine->contention,
                      list->sharing > 1 ? state->switch_interval : 0);

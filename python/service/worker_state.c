@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The life of our threads' thread states; see the header.
+// See worker_state.h.
 #include "python/service/worker_state.h"
 #include "python/hooks/state.h"
 
@@ -38,7 +38,7 @@ void WorkerState_leave(void)
 void WorkerState_begin(PyThreadState *thread_state)
 {
     WorkerState_take(thread_state);
-    // A thread state takes the ids of the thread that makes it.
+    // PyThreadState_New has stored the ids of the thread that called it.
     thread_state->thread_id = PyThread_get_thread_ident();
     thread_state->native_thread_id = PyThread_get_thread_native_id();
 }
