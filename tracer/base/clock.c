@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Chooses the counter, measures its frequency against CLOCK_MONOTONIC_RAW with
-// pairs of readings of which the error is known, and converts ticks.
+// Chooses the CPU's counter or the system clock, measures the counter's
+// frequency against CLOCK_MONOTONIC_RAW and converts ticks into seconds. The
+// error of each measurement is known.
 #include "tracer/base/clock.h"
 #include "ipc/base/now.h"
 #include "ipc/base/opened.h"
@@ -16,7 +17,8 @@
 #define CALIBRATION_NS 5000000u
 #define TRIES 16
 
-// The counter and the raw clock at one moment, give or take `error` ticks.
+// A reading of the counter and a reading of CLOCK_MONOTONIC_RAW. At most
+// `error` ticks passed between the two readings.
 struct Pair {
     uint64_t ticks;
     uint64_t raw_ns;
@@ -45,8 +47,9 @@ uint64_t Clock_fallback(void)
     return Now_ns(CLOCK_MONOTONIC_RAW);
 }
 
-// The tightest of several brackets: an interrupt in between widens one, and a
-// move to another core at worst makes it negative, that is: huge.
+// Returns the pair with the fewest ticks between its two readings of the
+// counter. An interrupt adds ticks to a pair. A move to another core can make
+// the number negative, which as an unsigned number is huge.
 static struct Pair read_pair(void)
 {
     uint64_t tightest = UINT64_MAX;
@@ -68,7 +71,8 @@ static struct Pair read_pair(void)
 }
 
 #if defined(__x86_64__)
-// A list of words in a one-line file of sysfs. False when there is no file.
+// Reads the only line of a file of sysfs into `line`. Returns false if the file
+// cannot be read.
 static bool read_line(const char *path, char line[256])
 {
     if (Opened_read(path, line, 256) <= 0)
@@ -92,8 +96,9 @@ static bool has_word(const char *line, const char *word)
     return false;
 }
 
-// The kernel watches the TSC and strikes it off its list when cores disagree.
-// Another choice alone (a guest's kvm-clock) says nothing against it.
+// The kernel removes the TSC from its available clock sources if the cores
+// disagree. A kernel that prefers another source, as a guest prefers kvm-clock,
+// can have a correct TSC.
 static bool kernel_distrusts_tsc(void)
 {
     static const char current[] =
@@ -111,7 +116,8 @@ static bool has_counter(void)
 {
     unsigned a, b, c, d;
 
-    // Same rate in every power state: leaf 0x80000007, EDX bit 8.
+    // Leaf 0x80000007, EDX bit 8: the TSC has the same rate in every power
+    // state.
     if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
         return false;
     return !kernel_distrusts_tsc();
@@ -119,7 +125,7 @@ static bool has_counter(void)
 #elif defined(__aarch64__)
 static bool has_counter(void)
 {
-    return true; // the architecture promises a constant rate
+    return true; // the architecture guarantees a constant rate
 }
 #else
 static bool has_counter(void)
@@ -138,7 +144,8 @@ static void sleep_until(uint64_t ns)
         ;
 }
 
-// The counter's rate as the CPU states it; NaN if it does not.
+// Returns the counter's rate as the CPU states it, or NaN if the CPU states no
+// rate.
 static double stated_hz(void)
 {
 #if defined(__aarch64__)
@@ -151,7 +158,8 @@ static double stated_hz(void)
 #endif
 }
 
-// The rate between two pairs, and the relative bound of its error.
+// Returns the counter's rate between two pairs in ticks per second, and stores
+// the relative error bound of this rate in `error`.
 static double rate(const struct Pair *from, const struct Pair *to,
                    double *error)
 {
@@ -166,7 +174,7 @@ static double rate(const struct Pair *from, const struct Pair *to,
     return ticks * 1e9 / ns;
 }
 
-// False: the counter does not count as a counter should.
+// Returns false if the measured rate is implausible or inexact.
 static bool calibrate(struct Clock *clock)
 {
     struct Pair from = read_pair(), to;

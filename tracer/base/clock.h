@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Time: the CPU's counter, read by the hooks, and its frequency, measured
-// against CLOCK_MONOTONIC_RAW at start and refined by the collector over the
-// whole run. x86-64: TSC (only if it is invariant), aarch64: the generic
-// timer, elsewhere and else: clock_gettime, so that a tick is a nanosecond.
+// The hooks read the time from the CPU's counter: the TSC on x86-64, if the TSC
+// is invariant, and the generic timer on aarch64. If the CPU has no such
+// counter, a tick is one nanosecond of clock_gettime. Clock_start measures the
+// counter's frequency against CLOCK_MONOTONIC_RAW, and the collector refines
+// the frequency over the whole run.
 #ifndef OCULAR_TRACER_BASE_CLOCK_H
 #define OCULAR_TRACER_BASE_CLOCK_H
 
@@ -14,22 +15,25 @@
 #endif
 
 struct Clock {
-    bool counter;                // false: ticks are clock_gettime nanoseconds
-    uint64_t start_ticks;        // at Clock_start
-    uint64_t start_raw_ns;       // CLOCK_MONOTONIC_RAW at the same moment
-    uint64_t start_unix_ns;      // CLOCK_REALTIME at the same moment
-    double start_error;          // of that pair, in ticks
-    _Atomic uint64_t hz_bits;    // ticks a second, a double's bits
-    _Atomic uint64_t error_bits; // relative error bound of hz, a double's bits
+    bool counter; // false: ticks are clock_gettime nanoseconds
+    // The next three fields are readings at the same moment, in Clock_start.
+    uint64_t start_ticks;     // the counter
+    uint64_t start_raw_ns;    // CLOCK_MONOTONIC_RAW
+    uint64_t start_unix_ns;   // CLOCK_REALTIME
+    double start_error;       // ticks: error bound of these readings
+    _Atomic uint64_t hz_bits; // ticks per second, the bits of a double
+    // relative error bound of the rate, the bits of a double
+    _Atomic uint64_t error_bits;
 };
 
-// The hook's clock. If the counter cannot be trusted, the hook calls
-// Clock_read() instead; that costs a branch that is always predicted.
+// Returns the ticks of the CPU's counter for a hook. If the counter cannot be
+// trusted, the hook calls Clock_read() instead, which costs one well predicted
+// branch.
 static inline uint64_t Clock_counter(void)
 {
 #if defined(__x86_64__)
-    return __builtin_ia32_rdtsc(); // __rdtsc() without its header, which takes
-                                   // as long to compile as a whole unit
+    // The header of __rdtsc() takes long to compile.
+    return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
     uint64_t ticks;
 
@@ -43,7 +47,7 @@ static inline uint64_t Clock_counter(void)
 #endif
 }
 
-uint64_t Clock_fallback(void); // CLOCK_MONOTONIC_RAW, ns
+uint64_t Clock_fallback(void); // returns CLOCK_MONOTONIC_RAW in ns
 
 static inline uint64_t Clock_read(const struct Clock *clock)
 {
@@ -51,15 +55,19 @@ static inline uint64_t Clock_read(const struct Clock *clock)
                                                : Clock_fallback();
 }
 
-// Chooses the counter and calibrates it for about 5 ms. Any thread.
+// Chooses the counter and calibrates the counter for about 5 ms. Any thread may
+// call this function.
 void Clock_start(struct Clock *clock);
-// Measures again over all the time since Clock_start. Collector, or at stop. A
-// result that contradicts the one before (the machine slept, and only one of
-// the two clocks went on) is not taken.
+// Measures the counter's rate over the whole time since Clock_start. The
+// collector's thread calls this function, and at stop the stopping thread. A
+// rate that contradicts the earlier rate is discarded: the machine slept, and
+// only one of the two clocks went on.
 void Clock_refine(struct Clock *clock);
-double Clock_hz(const struct Clock *clock);    // ticks a second
-double Clock_error(const struct Clock *clock); // relative, e.g. 2e-6
-// Seconds from Clock_start to `ticks` (negative before it).
+double Clock_hz(const struct Clock *clock); // ticks per second
+// Returns the relative error bound of Clock_hz, for example 2e-6.
+double Clock_error(const struct Clock *clock);
+// Returns the seconds from Clock_start to `ticks`. The result is negative for a
+// moment before Clock_start.
 double Clock_seconds(const struct Clock *clock, uint64_t ticks);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A counter with one writer at a time and readers that may be a hit behind. A
-// lock orders the writers (that of counting, tracer/hook/counting.h, or the
-// interpreter's), so an addition is a relaxed load and a relaxed store:
-// ordinary moves, no locked instruction. Some hold another value than a count,
-// under the same rules: a time in ticks, an id, the bits of a double.
+// A counter with one writer at a time and any number of readers. A reader may
+// see a value that lacks the newest hit. The writer holds a lock: the counting
+// lock (tracer/hook/counting.h) or the GIL. An addition is therefore a relaxed
+// load and a relaxed store, without a locked instruction. Some counters hold a
+// time in ticks, an id or the bits of a double under the same rules.
 #ifndef OCULAR_TRACER_BASE_COUNTER_H
 #define OCULAR_TRACER_BASE_COUNTER_H
 
@@ -18,8 +18,9 @@ static inline uint64_t Counter_get(const counter_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-// Of cycles net of the hooks' cost, which is known to some ticks only: a sum of
-// a few short spans may come out below zero, and is as good as nothing.
+// Returns a sum of cycles, or 0 if the sum is negative. The hooks' cost is
+// subtracted from cycles and is known to a few ticks only, so a sum of a few
+// short spans may become negative.
 static inline uint64_t Counter_cycles(const counter_t *counter)
 {
     uint64_t value = Counter_get(counter);
@@ -27,7 +28,8 @@ static inline uint64_t Counter_cycles(const counter_t *counter)
     return value > INT64_MAX ? 0 : value;
 }
 
-// Counter_get for its only writer: a value once read may be kept in a register.
+// Returns the value to the counter's only writer. The compiler may keep the
+// value in a register, because no other thread changes the counter.
 static inline uint64_t Counter_own(const counter_t *counter)
 {
     return *(const uint64_t *)counter;
@@ -38,7 +40,7 @@ static inline void Counter_set(counter_t *counter, uint64_t value)
     atomic_store_explicit(counter, value, memory_order_relaxed);
 }
 
-// The new value.
+// Adds `amount` and returns the new value.
 static inline uint64_t Counter_add(counter_t *counter, uint64_t amount)
 {
     uint64_t value = Counter_get(counter) + amount;
@@ -47,7 +49,7 @@ static inline uint64_t Counter_add(counter_t *counter, uint64_t amount)
     return value;
 }
 
-// The value of one that holds a double's bits.
+// Returns the value of a counter that holds the bits of a double.
 static inline double Counter_get_double(const counter_t *counter)
 {
     uint64_t bits = Counter_get(counter);

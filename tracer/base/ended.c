@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list of ended threads; see the header.
+// Implements the bounded list of threads that have ended.
 #include "tracer/base/ended.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ void Ended_add(struct Ended *ended, const struct EndedThread *thread)
     }
     ended->dropped++;
     slot = least(ended);
-    if (slot->cpu_ns <= thread->cpu_ns) // of equals the newest is kept
+    if (slot->cpu_ns <= thread->cpu_ns) // of equals, keeps the newest
         *slot = *thread;
 }
 

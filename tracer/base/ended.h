@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threads that have ended, so that their numbers do not end with them: a
-// bounded list, of those that used the most CPU time. The caller locks.
+// The numbers of threads that have ended. The list is bounded and keeps the
+// threads that used the most CPU time. The caller locks the list.
 #ifndef OCULAR_TRACER_BASE_ENDED_H
 #define OCULAR_TRACER_BASE_ENDED_H
 
@@ -16,7 +16,8 @@ struct EndedThread {
     pid_t tid;
     char name[64];
     uint64_t cpu_ns;
-    // In the sampler's list; 0 in the list of thread records.
+    // The sampler fills these three fields. The list of thread records leaves
+    // these three fields 0.
     struct ShareValue cpu;
     struct ShareValue wait;
     uint64_t samples;
@@ -25,11 +26,13 @@ struct EndedThread {
 struct Ended {
     struct EndedThread threads[ENDED_ROOM];
     size_t count;
-    uint64_t dropped; // for want of room
+    uint64_t dropped; // threads that the full list left out
 };
 
 void Ended_add(struct Ended *ended, const struct EndedThread *thread);
-// A thread that was not seen for a while, and had not ended: takes it out.
+// Moves the thread with this id and this name from the list into `thread`.
+// Returns false if the list lacks the thread. The list may hold a running
+// thread, if the sampler did not see the thread for a while.
 bool Ended_take(struct Ended *ended, pid_t tid, const char *name,
                 struct EndedThread *thread);
 

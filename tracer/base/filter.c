@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Substring rules over paths and qualified names; see the header.
+// Matches paths and qualified names against substrings.
 #include "tracer/base/filter.h"
 #include "ipc/base/heap.h"
 
@@ -30,7 +30,7 @@ static int append(char ***texts, size_t *count, const char *text)
     char **grown, *copy;
 
     if (text[0] == '\0')
-        return -EINVAL; // would match everything
+        return -EINVAL; // an empty text would match everything
     copy = Heap_text(text);
     if (copy == NULL)
         return -ENOMEM;
@@ -54,7 +54,8 @@ int Filter_include(struct Filter *filter, const char *text)
     return append(&filter->include, &filter->include_count, text);
 }
 
-// A dot stands for a slash too: "json.decoder" is in ".../json/decoder.py".
+// Says whether `path` begins with `text`. A dot of `text` also matches a slash,
+// so "json.decoder" matches "json/decoder.py".
 static bool path_begins(const char *path, const char *text)
 {
     for (; *text; path++, text++) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which code is traced: substrings of the path (also with "/" read as ".", so
-// that package names match) or of the qualified name. Exclude wins. Built at
-// start, asked once per code object; read-only in between.
+// Decides which code is traced. A rule is a substring of the path or of the
+// qualified name. A dot in a rule also matches a slash of the path, so a
+// package's name matches the package's files. An exclude rule wins over an
+// include rule. The rules are set at start and read once for each code object.
 #ifndef OCULAR_TRACER_BASE_FILTER_H
 #define OCULAR_TRACER_BASE_FILTER_H
 
@@ -11,13 +12,14 @@
 struct Filter {
     char **exclude;
     size_t exclude_count;
-    char **include; // none: everything not excluded
+    char **include; // empty: all code that is not excluded
     size_t include_count;
 };
 
 void Filter_init(struct Filter *filter);
 void Filter_release(struct Filter *filter);
-// 0, -ENOMEM, or -EINVAL: an empty text would match everything.
+// Returns 0, -ENOMEM, or -EINVAL for an empty text, which would match
+// everything.
 int Filter_exclude(struct Filter *filter, const char *text);
 int Filter_include(struct Filter *filter, const char *text);
 bool Filter_accepts(const struct Filter *filter, const char *file,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One pass over the bytes, a character at a time. Pure.
+// Cleans a text in one pass, one character at a time. All functions are pure.
 #include "tracer/base/harmless.h"
 
 #include <stdint.h>
@@ -7,7 +7,8 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" // U+FFFD
 
-// Bytes of the well-formed character at `at` and its number; 0: it is none.
+// Returns the number of bytes of the character at `at`, or 0 if the bytes are
+// not well-formed UTF-8. Stores the code point in `character`.
 static size_t read_character(const unsigned char *at, uint32_t *character)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -24,7 +25,7 @@ static size_t read_character(const unsigned char *at, uint32_t *character)
         return length;
     }
     *character = at[0] & (0x7fu >> length);
-    for (i = 1; i < length; i++) { // stops at the NUL, too
+    for (i = 1; i < length; i++) { // a NUL ends this loop, too
         if ((at[i] & 0xc0) != 0x80)
             return 0;
         *character = *character << 6 | (at[i] & 0x3fu);
@@ -39,18 +40,18 @@ static bool is_printable(uint32_t c)
 {
     if (c < 0x20 || (c >= 0x7f && c < 0xa0))
         return false;
-    if (c == 0xad || c == 0x61c || c == 0xfeff) // invisible
+    if (c == 0xad || c == 0x61c || c == 0xfeff) // invisible characters
         return false;
     if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
         (c >= 0x2060 && c <= 0x206f)) // spaces, lines, directions
         return false;
-    return !(c >= 0xe0000 && c <= 0xe0fff); // tags
+    return !(c >= 0xe0000 && c <= 0xe0fff); // tag characters
 }
 
 size_t Harmless_clean(char *out, size_t size, const char *text, bool printable)
 {
     const unsigned char *at = (const unsigned char *)text;
-    size_t used = 0, fits = 0; // with "..." behind it
+    size_t used = 0, fits = 0; // `fits` leaves room for "..."
 
     while (*at) {
         const char *bytes = (const char *)at;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Makes text of the traced program harmless: valid UTF-8 for JSON, and nothing
-// that moves a terminal's cursor or turns its text around for the report.
+// Makes text of the traced program safe to print. The result is valid UTF-8 for
+// JSON. For the report the result has no characters that move a terminal's
+// cursor or reverse the text's direction.
 #ifndef OCULAR_TRACER_BASE_HARMLESS_H
 #define OCULAR_TRACER_BASE_HARMLESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// Copies `text` as valid UTF-8, NUL-terminated, at most size - 1 bytes (size
-// is 4 or more); text that is cut ends in "...". Bytes that are not UTF-8
-// become U+FFFD; with `printable` so do control and formatting characters.
-// Returns the length.
+// Copies `text` into the `size` (at least 4) bytes at `out` as valid UTF-8 that
+// ends in a NUL. A text that does not fit is cut and ends in "...". Each byte
+// that is not UTF-8 becomes U+FFFD. If `printable` is set, each control and
+// formatting character becomes U+FFFD, too. Returns the length without the NUL.
 size_t Harmless_clean(char *out, size_t size, const char *text, bool printable);
-// Characters in valid UTF-8.
+// Returns the number of characters in `text`, which must be valid UTF-8.
 size_t Harmless_width(const char *text);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reading a histogram: bounds, count, quantiles. Any thread; the writer may add
-// in between, which moves a result by that hit, or halve, of which a result may
-// see the lower half only: until it is read again.
+// Reads a histogram's bounds, count and quantiles. Any thread may read while
+// the writer adds a hit or halves the buckets. A result may lack such a hit.
+// While the writer halves the buckets, a result may see only the lower buckets
+// halved, and the next reading is right again.
 #include "tracer/base/histogram.h"
 
 #include <math.h>
@@ -23,9 +24,10 @@ void Histogram_halve(struct Histogram *histogram)
 void Histogram_age(struct Histogram *histogram)
 {
     uint64_t total = Histogram_count(histogram);
-    // Half a hit of an odd bucket goes to the next one. The first bucket begins
-    // with half a hit or with none: else the lowest single hit would always be
-    // the one that is forgotten.
+    // An odd bucket passes half a hit on to the next bucket. The first bucket
+    // starts with half a hit if half of the total is odd. If the first bucket
+    // never started with half a hit, the lowest single hit would always be
+    // forgotten.
     unsigned half = total / 2 % 2;
 
     if (total < HISTOGRAM_FEW)
@@ -41,7 +43,8 @@ void Histogram_age(struct Histogram *histogram)
 
 uint64_t Histogram_floor(unsigned bucket)
 {
-    // One past the last is asked for too: it bounds the last one.
+    // The floor of one bucket past the last is the upper bound of the last
+    // bucket.
     if (bucket > HISTOGRAM_BUCKETS)
         bucket = HISTOGRAM_BUCKETS;
     if (bucket < 2 * HISTOGRAM_SUB)
@@ -59,8 +62,9 @@ uint64_t Histogram_count(const struct Histogram *histogram)
     return count;
 }
 
-// The value at `position` (0..1) among those of a bucket. Its greatest member
-// is one below the next floor, so that buckets of one value come out exact.
+// Returns the value at `position` (0..1) between the least and the greatest
+// value of a bucket. The greatest value is one below the next bucket's floor,
+// so the result is exact for a bucket that holds one value.
 static double within(unsigned bucket, double position)
 {
     double least = (double)Histogram_floor(bucket);
@@ -69,8 +73,8 @@ static double within(unsigned bucket, double position)
     return least + position * (greatest - least);
 }
 
-// A histogram's hits at one moment, with the first and the last bucket that has
-// any.
+// The hits of a histogram at one moment, with the first and the last bucket
+// that has hits.
 struct Reading {
     uint16_t hits[HISTOGRAM_BUCKETS];
     unsigned first, last;
@@ -107,7 +111,7 @@ static double quantile(const struct Reading *reading, double q)
             return within(i, (rank - below) / here);
         below += here;
     }
-    return within(reading->last, 1); // rounding only
+    return within(reading->last, 1); // only a rounding error leads here
 }
 
 void Histogram_quantiles(const struct Histogram *histogram, const double *q,
@@ -115,7 +119,8 @@ void Histogram_quantiles(const struct Histogram *histogram, const double *q,
 {
     struct Reading reading;
 
-    // Once for all: the writer may halve them meanwhile.
+    // One reading serves all quantiles, because the writer may halve the
+    // buckets meanwhile.
     read_all(&reading, histogram);
     for (unsigned i = 0; i < count; i++)
         values[i] = quantile(&reading, q[i]);

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// A log-scale histogram of cycles: sixteen buckets an octave, so that a
-// quantile read from it is within 3 % or so. One writer at a time (the
-// counting lock), any reader; see counter.h.
+// A histogram of cycles on a logarithmic scale. An octave has sixteen buckets,
+// so a quantile is exact to about 3 %. The writer holds the counting lock. Any
+// thread may read, as counter.h explains.
 #ifndef OCULAR_TRACER_BASE_HISTOGRAM_H
 #define OCULAR_TRACER_BASE_HISTOGRAM_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define HISTOGRAM_SUB 16      // buckets an octave
-#define HISTOGRAM_FEW 400     // hits: half of them make no p99
-#define HISTOGRAM_BUCKETS 592 // values up to 2^40; larger ones in the last
+#define HISTOGRAM_SUB 16      // buckets per octave
+#define HISTOGRAM_FEW 400     // Histogram_age keeps this many hits for a p99
+#define HISTOGRAM_BUCKETS 592 // up to 2^40; the last also has larger values
 
 struct Histogram {
     _Atomic uint16_t buckets[HISTOGRAM_BUCKETS];
 };
 
-// The bucket of a value: exact below 32, then HISTOGRAM_SUB an octave.
+// Returns the bucket of a value. A bucket below 32 holds one value. Above, each
+// octave has HISTOGRAM_SUB buckets.
 static inline unsigned Histogram_bucket(uint64_t value)
 {
     unsigned shift, bucket;
@@ -28,13 +29,14 @@ static inline unsigned Histogram_bucket(uint64_t value)
     return bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1;
 }
 
-// Both are the writer's. This one is for a bucket that would wrap: each is
-// halved and rounded up, so that quantiles stay and rare values are not lost:
-// half of one is one.
+// Halves each bucket before a bucket would overflow. Odd numbers are rounded
+// up, so a single hit stays and quantiles hardly change. Only the writer may
+// call this function.
 void Histogram_halve(struct Histogram *histogram);
-// This one is to forget, so that quantiles become those of the hits from now
-// on: half of all hits go, every other one of those that are alone in their
-// bucket. Of fewer than HISTOGRAM_FEW none.
+// Forgets half of all hits, so that the quantiles follow the newest hits. Of
+// the hits that are alone in their buckets every other hit is forgotten. A
+// histogram with fewer than HISTOGRAM_FEW hits does not change. Only the writer
+// may call this function.
 void Histogram_age(struct Histogram *histogram);
 
 static inline void Histogram_add(struct Histogram *histogram, uint64_t value)
@@ -47,14 +49,16 @@ static inline void Histogram_add(struct Histogram *histogram, uint64_t value)
         Histogram_halve(histogram);
 }
 
-// The least value that falls into a bucket.
+// Returns the least value that belongs to the bucket.
 uint64_t Histogram_floor(unsigned bucket);
 uint64_t Histogram_count(const struct Histogram *histogram);
-// The q-quantiles (0 < q <= 1), interpolated within their buckets; NaN when
-// empty. To read the buckets is most of it: ask for all at once.
+// Stores the quantiles q[0..count) (0 < q <= 1) in `values`. A quantile is
+// interpolated within its bucket, and is NaN if the histogram is empty. Reading
+// the buckets takes most of the time, so one call should ask for all quantiles.
 void Histogram_quantiles(const struct Histogram *histogram, const double *q,
                          double *values, unsigned count);
-// Their standard deviation, of their mean; NaN when empty.
+// Returns the standard deviation divided by the mean, or NaN if the histogram
+// is empty.
 double Histogram_spread(const struct Histogram *histogram);
 
 #endif

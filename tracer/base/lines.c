@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
-// The location table is a run of entries, each for one to eight code units. An
-// entry's first byte, and only that one, has bit 7 set: 1 code:4 length-1:3.
-// Columns and end lines are skipped: the next entry is found by its first bit.
+// The location table is a sequence of entries, and each entry is for one to
+// eight code units. Bit 7 is set in the first byte of an entry and in no other
+// byte. The first byte holds 1 code:4 length-1:3. The decoder skips columns and
+// end lines and finds the next entry by bit 7.
 #include "tracer/base/lines.h"
 
-#define FIRST 0x80    // bit of an entry's first byte
-#define CONTINUE 0x40 // bit of a variable-length number that goes on
+#define FIRST 0x80    // bit 7, set in an entry's first byte
+#define CONTINUE 0x40 // set in each byte of a number except the last
 
-enum EntryCode {         // 0 to 9: same line
-    ENTRY_ONE_LINE = 10, // to 12: that many lines further, less 10
+enum EntryCode {         // codes 0 to 9: the line does not change
+    ENTRY_ONE_LINE = 10, // 10 to 12: the line grows by code - 10
     ENTRY_NO_COLUMNS = 13,
     ENTRY_LONG = 14,
     ENTRY_NONE = 15
 };
 
-// Six bits a byte, least significant first; the lowest bit is the sign.
+// Reads a signed number with six bits in each byte, the least significant bits
+// first. The lowest bit of the number is the sign.
 static int64_t signed_number(struct LineReader *table)
 {
     uint64_t value = 0;
@@ -55,9 +57,10 @@ uint32_t LineReader_line(struct LineReader *reader, size_t unit)
         int64_t line;
 
         if (!(first & FIRST))
-            continue; // the rest of an entry
+            continue; // a later byte of an entry
         line = reader->line + line_step(reader, code);
-        // A line that no file has: damaged; go on with the rest.
+        // An entry with an impossible line is damaged and does not change the
+        // line.
         if (line >= 0 && line <= INT32_MAX)
             reader->line = line;
         reader->behind += (first & 7) + 1;

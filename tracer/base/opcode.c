@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The opcodes that steer, by name: their names have outlived their numbers.
+// Classifies opcodes that change the flow of control. An opcode is identified
+// by its name, because the numbers change more often between versions of
+// CPython.
 #include "tracer/base/opcode.h"
 
 #include <string.h>
@@ -13,7 +15,7 @@ bool Opcodes_jumps(const struct Opcodes *opcodes, uint8_t opcode)
 {
     unsigned sites = OPCODE_JUMP | OPCODE_BRANCH | OPCODE_LOOP;
 
-    // Not all that jump have a site.
+    // Some opcodes jump but have no site.
     return opcodes->flags[opcode] & sites ||
            !strncmp(opcodes->name[opcode], "JUMP", 4) ||
            Opcodes_is(opcodes, opcode, "SEND");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Names and properties of the running interpreter's opcodes. Filled once, from
-// the interpreter's own tables, by python/; read-only afterwards, any thread.
+// The names and properties of the running interpreter's opcodes. python/ fills
+// them once from the interpreter's own tables. Afterwards any thread may read
+// them.
 #ifndef OCULAR_TRACER_BASE_OPCODE_H
 #define OCULAR_TRACER_BASE_OPCODE_H
 
@@ -15,53 +16,56 @@ enum OpcodeFlag {
     OPCODE_JUMP = 1 << 3,          // JUMP sites
     OPCODE_BRANCH = 1 << 4,        // BRANCH (BRANCH_LEFT / _RIGHT) sites
     OPCODE_LOOP = 1 << 5,          // jumps backwards
-    OPCODE_ITER = 1 << 6,          // FOR_ITER: its site follows from the loop's
+    OPCODE_ITER = 1 << 6,          // FOR_ITER
     OPCODE_SPECIALIZABLE = 1 << 7, // has type specialisations
     OPCODE_SPECIALIZED = 1 << 8,   // is a type specialisation
-    OPCODE_INSTRUMENTED = 1 << 9,  // an armed site hides what is there
+    OPCODE_INSTRUMENTED = 1 << 9,  // of an armed site
     OPCODE_EXECUTOR = 1 << 10,     // enters tier-2 or jitted code
-    OPCODE_EXTENDED = 1 << 11,     // EXTENDED_ARG: part of the next one
-    OPCODE_CALL = 1 << 12,         // calls what is on the stack
-    OPCODE_PUSHES = 1 << 13,       // ... which is a Python function: no C runs
-    OPCODE_VERSIONED = 1 << 14     // ... of the version in its second cache
+    OPCODE_EXTENDED = 1 << 11,     // EXTENDED_ARG, a prefix of the next opcode
+    OPCODE_CALL = 1 << 12,         // calls an object on the stack
+    OPCODE_PUSHES = 1 << 13,       // calls a Python function without any C code
+    OPCODE_VERSIONED = 1 << 14     // its caches hold the function's version
 };
 
 // The meaning of an opcode's argument.
 enum OperandKind {
-    OPERAND_NONE,   // it has none
-    OPERAND_NUMBER, // itself
-    OPERAND_CONST,  // one of the code object's constants
-    OPERAND_NAME,   // ... names
-    OPERAND_LOCAL,  // ... variables
-    OPERAND_LOCALS, // two of them, four bits each
-    OPERAND_TEXT,   // one of a few words, the same in all code: operators
-    OPERAND_JUMP    // a distance
+    OPERAND_NONE,   // no argument
+    OPERAND_NUMBER, // the argument itself
+    OPERAND_CONST,  // index of a constant: co_consts
+    OPERAND_NAME,   // index of a name: co_names
+    OPERAND_LOCAL,  // index of a local variable
+    OPERAND_LOCALS, // two indices of local variables: four bits each
+    OPERAND_TEXT,   // index of a word that is the same in all code: an operator
+    OPERAND_JUMP    // distance of a jump
 };
 
 #define OPERAND_TEXTS 160
 
 struct Operand {
     uint8_t kind;  // enum OperandKind
-    uint8_t shift; // the argument is an index once it is shifted right
-    uint8_t text;  // TEXT: the first of its words
+    uint8_t shift; // the argument shifted right by this is an index
+    uint8_t text;  // OPERAND_TEXT: the index of its first word in `texts`
     uint8_t text_count;
-    bool callable; // the lowest bit says: what it pushes is to be called
+    bool callable; // the argument's lowest bit says that a call will follow
 };
 
 struct Opcodes {
-    char name[256][64];  // "" = no such opcode
-    uint8_t base[256];   // the unspecialised opcode; itself if it is one
-    uint8_t caches[256]; // inline cache units that follow; the first counts
-    uint16_t flags[256]; // enum OpcodeFlag, of the opcode itself
-    // What the first cache unit of a specialisable instruction holds before its
-    // first run: it counts down from there, and higher after each failure.
+    char name[256][64];  // "" if no opcode has this number
+    uint8_t base[256];   // the unspecialised opcode, or the opcode itself
+    uint8_t caches[256]; // inline cache units; the first one is a counter
+    uint16_t flags[256]; // enum OpcodeFlag of this opcode, not of its base
+    // The value of a specialisable instruction's first cache unit before the
+    // first run. CPython counts down from this value, and sets a higher value
+    // after each failed specialisation.
     uint16_t birth_counter;
-    // The first unit whose offset is not one of the small integers that CPython
-    // keeps, so that it makes an object for each event there; 0 = none is.
+    // The first unit whose offset exceeds the small integers that CPython
+    // keeps. CPython creates an integer object for each event at or after this
+    // unit. 0 means that there is no such unit.
     uint16_t far_unit;
-    struct Operand operand[256]; // of base opcodes
+    struct Operand operand[256]; // indexed by base opcode
     char texts[OPERAND_TEXTS][24];
-    bool null_first; // PUSH_NULL stands before what is to be called, not behind
+    // PUSH_NULL comes before the callable and not after it.
+    bool null_first;
 };
 
 static inline bool Opcodes_is_far(const struct Opcodes *opcodes, size_t unit)
@@ -69,7 +73,8 @@ static inline bool Opcodes_is_far(const struct Opcodes *opcodes, size_t unit)
     return opcodes->far_unit && unit >= opcodes->far_unit;
 }
 
-// Units (2 bytes each) of the instruction at bytecode[2 * unit]: 1 + caches.
+// Returns the length of an instruction in code units of 2 bytes: 1 plus the
+// inline cache units of its opcode.
 static inline size_t Opcodes_length(const struct Opcodes *opcodes,
                                     uint8_t opcode)
 {
@@ -89,13 +94,14 @@ static inline const char *Opcodes_text(const struct Opcodes *opcodes,
     return *name ? name : "?";
 }
 
-// An opcode's effect on the flow of control, beyond that of its sites. All take
-// base opcodes.
-// Its argument is the distance of a jump, taken always or at times.
+// The next functions say how a base opcode changes the flow of control.
+//
+// Returns true if the argument is the distance of a jump, which may be
+// conditional.
 bool Opcodes_jumps(const struct Opcodes *opcodes, uint8_t opcode);
-// ...and that goes backwards.
+// Returns true if a jump goes backwards.
 bool Opcodes_jumps_back(const struct Opcodes *opcodes, uint8_t opcode);
-// Control never goes on to the next instruction.
+// Returns true if the next instruction never runs right after this one.
 bool Opcodes_ends(const struct Opcodes *opcodes, uint8_t opcode);
 bool Opcodes_is(const struct Opcodes *opcodes, uint8_t opcode,
                 const char *name);

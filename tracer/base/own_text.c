@@ -6,10 +6,11 @@
 #include <link.h>
 #include <stddef.h>
 
-// Global, since handlers outlive each session.
+// These variables are global because the signal handlers outlive each session.
 static uintptr_t begin, end;
 
-// The file that this function is in.
+// Stores the bounds of the executable segment that contains this function.
+// Returns 1, which ends the search, if `info` is the right file.
 static int note(struct dl_phdr_info *info, size_t size, void *context)
 {
     uintptr_t here = (uintptr_t)note;

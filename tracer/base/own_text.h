@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The addresses of our own code: the part of this file that is mapped to be
-// run. For signal handlers, which ask whether they have interrupted our code.
+// The addresses of our own machine code, which is one segment of this shared
+// library. A signal handler asks whether it interrupted our own code.
 #ifndef OCULAR_TRACER_BASE_OWN_TEXT_H
 #define OCULAR_TRACER_BASE_OWN_TEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// Finds it. Before a handler that asks; any thread.
+// Finds the addresses. Call this function before a handler that needs the
+// addresses is installed. Any thread may call this function.
 void OwnText_find(void);
 bool OwnText_holds(uintptr_t address); // async-signal-safe
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Thin calls into liburcu-bp. Pointers go through the compiler's atomics, which
-// order the data behind them and which ThreadSanitizer understands; it cannot
-// see into the library's grace periods, so they are announced to it.
+// Wraps liburcu-bp. Pointers are read and written by the compiler's atomics,
+// which order the data behind the pointers and which ThreadSanitizer
+// understands. ThreadSanitizer does not see the library's grace periods, so
+// section_ends() and sections_ended() announce them.
 //
-// liburcu has a few bytes of thread-local memory, which glibc allocates when a
-// thread first touches them; where memory is out it ends the process. So only
-// threads of ours use it, which have registered when they began. Others are
-// visitors: they are counted under a mutex.
+// liburcu has a few bytes of thread-local memory. glibc allocates these bytes
+// when a thread first uses them, and ends the process if memory is out. So only
+// our own threads use liburcu, and they register when they begin. All other
+// threads are visitors, which are counted under a mutex.
 #include "tracer/base/rcu.h"
 
 #include <pthread.h>
@@ -14,8 +15,8 @@
 #include <stdlib.h>
 #include <urcu-bp.h>
 
-// More than glibc needs for a thread's block of thread-local memory and
-// for a larger table of such blocks.
+// More bytes than glibc needs for a thread's block of thread-local memory and
+// for a larger table of these blocks.
 #define TLS_BYTES (8u << 10)
 
 #ifndef __has_feature
@@ -25,7 +26,8 @@
 #if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
 #include <sanitizer/tsan_interface.h>
 
-// A name for "the ends of all read sections"; nothing is stored in it.
+// The address of this variable stands for the ends of all read sections. The
+// variable stores nothing.
 static const char read_sections;
 
 static void section_ends(void)
@@ -55,8 +57,8 @@ static bool has_key;             // written once, by make_key
 
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t gone; // there is none any more
-    unsigned count;      // sections of theirs that are open
+    pthread_cond_t gone; // signalled when `count` becomes 0
+    unsigned count;      // read sections that visitors have open
 } visitors = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
 
 static void make_key(void)
@@ -64,7 +66,8 @@ static void make_key(void)
     has_key = pthread_key_create(&registered, NULL) == 0;
 }
 
-// Never allocates, unlike a thread-local variable of our own.
+// Never allocates memory. A thread-local variable of our own would allocate
+// memory.
 static bool is_registered(void)
 {
     pthread_once(&key_once, make_key);
@@ -91,7 +94,9 @@ static void visit(void)
     pthread_mutex_unlock(&visitors.lock);
 }
 
-// A child forgets its parent's visitors; the one that forked it may be one.
+// Ends a visitor's read section. In a forked child `count` may be 0 already:
+// the child clears the counter, although the thread that forked may be a
+// visitor.
 static void leave(void)
 {
     pthread_mutex_lock(&visitors.lock);

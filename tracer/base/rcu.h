@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Read-copy-update, by liburcu's "bulletproof" flavour for threads of ours that
-// have registered; all others, the program's above all, read under a mutex that
-// is held for a few instructions. The only file that knows liburcu. No
-// call_rcu: its thread would be a stranger in the traced process.
+// Read-copy-update. Our own threads register and use the "bulletproof" flavour
+// of liburcu. All other threads, most of them the program's, read under a mutex
+// that is held for a few instructions. Only rcu.c calls liburcu. call_rcu is
+// not used, because it would start another thread in the traced process.
 #ifndef OCULAR_TRACER_BASE_RCU_H
 #define OCULAR_TRACER_BASE_RCU_H
 
-// Called by a thread of ours when it begins (Worker.prepare): from now on it
-// reads without a lock. If memory is out, it reads as other threads do.
+// Registers the calling thread, which is one of ours and has just begun
+// (Worker.prepare). A registered thread reads without a lock. If memory is out,
+// the thread stays unregistered and reads as other threads do.
 void Rcu_register(void);
-void Rcu_read_lock(void); // sections nest
+void Rcu_read_lock(void); // read sections may nest
 void Rcu_read_unlock(void);
-// Publishes a new value in *slot, returns the old one. One writer.
+// Publishes `value` in *slot and returns the old value. A slot has one writer.
 void *Rcu_exchange(void **slot, void *value);
-void *Rcu_dereference(void **slot); // in a read section
-// Waits until every read section that now runs has ended. Never with the
-// interpreter's lock, never inside a read section.
+void *Rcu_dereference(void **slot); // the caller is in a read section
+// Waits until all read sections that are open now have ended. The caller must
+// not hold the GIL and must not be in a read section.
 void Rcu_synchronize(void);
 void Rcu_before_fork(void);
 void Rcu_after_fork_parent(void);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Exponentially windowed time: a window is kept as of its newest credit and
-// decayed on reading. The sampler adds, any thread reads.
+// Time in an exponentially decaying window. A value is stored as it was at its
+// newest credit, and decays when it is read. The sampler writes, and any thread
+// reads.
 #include "tracer/base/share.h"
 
 #include <math.h>
@@ -31,11 +32,11 @@ void ShareClock_advance(struct ShareClock *clock, double ns, double samples)
     fade(&clock->samples, kept, samples);
     fade(&clock->square_samples, kept * kept, samples);
     fade(&clock->ns, 1, ns);
-    // A reader that sees the new age sees the sums above, too.
+    // A reader that sees the new age also sees the sums above.
     atomic_thread_fence(memory_order_release);
     fade(&clock->age, 1, aged);
-    atomic_thread_fence(
-        memory_order_release); // a credit that is seen comes after this step
+    // A reader that sees a later credit also sees this step.
+    atomic_thread_fence(memory_order_release);
 }
 
 struct ShareTime ShareClock_now(const struct ShareClock *clock)
@@ -49,9 +50,9 @@ struct ShareTime ShareClock_now(const struct ShareClock *clock)
     return now;
 }
 
-// `now`, or the clock's time if it has moved on: the value that the caller has
-// just read may hold a newer credit. In the first second a step is most of the
-// window.
+// Returns the clock's newest moment if the clock has advanced since `now`. The
+// value that the caller has just read may hold a credit newer than `now`. In
+// the first second one step is most of the window.
 static struct ShareTime catch_up(const struct ShareTime *now)
 {
     atomic_thread_fence(memory_order_acquire);
@@ -60,7 +61,8 @@ static struct ShareTime catch_up(const struct ShareTime *now)
                : *now;
 }
 
-// Kish's effective size of a weighted sample.
+// Returns Kish's effective size of a weighted sample from the sum of the
+// weights and the sum of their squares.
 static double effective(const counter_t *sum, const counter_t *squares)
 {
     double whole = Counter_get_double(sum), parts = Counter_get_double(squares);
@@ -100,7 +102,8 @@ void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit)
 
     if (!(credit->ns > 0))
         return;
-    if (at != credit->at) { // most were credited with the sample before
+    // Most values have the same age, so `kept` is rarely computed.
+    if (at != credit->at) {
         credit->at = at;
         credit->kept = ShareTime_decay(at, credit->age);
     }
@@ -138,8 +141,8 @@ double ShareValue_window(const struct ShareValue *value,
     // Most functions have never waited, and most were never sampled.
     if (Counter_get_double(&value->window_ns) == 0)
         return 0;
-    // The age first: it may be older than the credit that is read next, never
-    // newer.
+    // The age is read before the credit. So the age may be older than the
+    // credit, but never newer.
     age = Counter_get_double(&value->window_age);
     atomic_thread_fence(memory_order_acquire);
     ns = Counter_get_double(&value->window_ns);

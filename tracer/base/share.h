@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Time that the sampler has attributed to one function or thread: since the
-// start, and in a window that forgets exponentially. The window is as long as
-// it must be to hold enough samples: ShareClock. The sampler writes, anyone
-// reads (values may be one sample apart).
+// Time that the sampler has attributed to one function or thread, since the
+// start and in an exponentially decaying window. `struct ShareClock` makes the
+// window long enough to hold enough samples. The sampler writes and any thread
+// reads. Two values that are read together may be one sample apart.
 #ifndef OCULAR_TRACER_BASE_SHARE_H
 #define OCULAR_TRACER_BASE_SHARE_H
 
@@ -12,95 +12,112 @@
 
 struct Breakdown;
 
-// The window's mean age is between these, s, and in between as long as so many
-// samples take. A window with sharp ends would have to be twice as long for the
-// same precision.
+// The mean age of the window, in seconds, lies between SHARE_SHORTEST and
+// SHARE_LONGEST. Within these bounds the mean age is the time that
+// SHARE_SAMPLES samples take. A window with sharp ends would have to be twice
+// as long for the same precision.
 #define SHARE_SHORTEST 2.5
 #define SHARE_LONGEST 30.0
 #define SHARE_SAMPLES 150.0
 
 struct ShareClock;
 
-// A moment of the sampler's time. If the clock has moved on since, a value is
-// read against the clock's newest moment instead.
+// A moment of the sampler's time. If the clock has advanced since this moment,
+// a value is read at the clock's newest moment instead.
 struct ShareTime {
-    double ns;  // since the sampler's start, but for when reads were denied
-    double age; // the same in mean ages of the window, as it was at each time
-    double full_ns; // what a core that is always busy has in the window
+    double ns; // since the sampler's start, without times of denied reads
+    // The same time in mean ages of the window, each as long as the mean age
+    // was then.
+    double age;
+    // ns that an always busy core has in the window.
+    double full_ns;
     const struct ShareClock
         *clock; // whose moment it is; NULL: none, it stays as it is
 };
 
-// The sums that define the window. The sampler moves it on, anyone reads.
+// The sums that define the window. The sampler advances the sums, and any
+// thread reads them.
 struct ShareClock {
-    counter_t ns; // doubles' bits, as all of these
+    counter_t ns; // all fields are the bits of doubles
     counter_t age;
-    counter_t full_ns;   // ns, each weighted by its rest in the window,
-    counter_t square_ns; // ... and by the square of that
-    counter_t samples;   // the same of samples
-    counter_t square_samples;
+    counter_t full_ns;        // ns weighted by their decay
+    counter_t square_ns;      // ns weighted by the square of their decay
+    counter_t samples;        // samples weighted by their decay
+    counter_t square_samples; // samples weighted by the square of their decay
 };
 
 struct ShareValue {
     counter_t total_ns;
-    counter_t window_ns;  // a double's bits, decayed to `window_age`
-    counter_t window_age; // a double's bits
+    counter_t window_ns;  // a double's bits: ns as they were at `window_age`
+    counter_t window_age; // a double's bits: age of the newest credit
 };
 
-// All that the sampler knows of a function.
+// All numbers that the sampler has about one function.
 struct Share {
-    struct ShareValue cpu;         // running
-    struct ShareValue wait;        // in the function, off the CPU
-    struct ShareValue wait_to_run; // of wait: for the interpreter or a CPU,
-                                   // which is nothing that a call takes
-    struct ShareValue in_c;        // of cpu: at a call that has pushed no frame
-    struct ShareValue cumulative;  // running or waiting in it or what it called
-    counter_t resume_ns;   // of cpu: as it begins, where CPython collects
-                           // garbage, before a hook sees it
-    counter_t samples;     // with the function on top
-    counter_t run_samples; // of these: it was running
-    // From its first sample on; published with release.
-    struct Breakdown *_Atomic callers; // of `cumulative`
-    // Samples that found it running, by the number of the instruction, and
-    // those in C; see Code_instruction_samples.
+    struct ShareValue cpu;  // CPU time in the function itself
+    struct ShareValue wait; // time in the function itself, off the CPU
+    // Part of `wait`: waiting for the GIL or a CPU. A call's duration does not
+    // contain this time.
+    struct ShareValue wait_to_run;
+    // Part of `cpu`: at a call that pushed no frame.
+    struct ShareValue in_c;
+    // Running or waiting in the function or in a function that it called.
+    struct ShareValue cumulative;
+    // ns, part of `cpu`: at the function's first instruction, where CPython may
+    // collect garbage before a hook runs.
+    counter_t resume_ns;
+    counter_t samples;     // with the function innermost
+    counter_t run_samples; // part of `samples`: the function was running
+    // The callers' parts of `cumulative`, or NULL before the first sample. The
+    // sampler publishes this pointer with release.
+    struct Breakdown *_Atomic callers;
+    // For each instruction the samples that found it running, then for each
+    // instruction the samples in C; see Code_instruction_samples.
     _Atomic uint32_t *_Atomic instruction_samples;
-    uint32_t *callees; // id that the instruction calls, as stacks have shown;
-                       // the sampler's alone
-    counter_t bytes;   // of these three
-    uint32_t stamp;    // of the newest sample that it is in; the sampler's
+    // For each instruction the id of the function that it calls, as seen in
+    // sampled stacks. Only the sampler uses this field.
+    uint32_t *callees;
+    counter_t bytes; // size of the three arrays above
+    // The number of the newest sample that contains the function. Only the
+    // sampler uses this field.
+    uint32_t stamp;
 };
 
-// One sample's credit, for many values: what its sums cost is paid once.
+// The credit of one sample, which many values receive. The decay of the values
+// is computed once.
 struct ShareCredit {
-    double age; // of the sampler's time
+    double age; // of the sampler's time at the sample
     double ns;
-    double at;   // a window as of then
-    double kept; // ... has so much left
+    double at;   // age of a value's newest credit
+    double kept; // decay factor from `at` to `age`
 };
 
-// For the sampler: `ns` have gone by, with that number of samples.
+// Advances the clock by `ns`, during which `samples` samples were taken. Only
+// the sampler calls this function.
 void ShareClock_advance(struct ShareClock *clock, double ns, double samples);
 struct ShareTime ShareClock_now(const struct ShareClock *clock);
-// The window that shares are over: s, and samples in it. Both as of a window
-// with sharp ends that is as precise.
+// The next two functions return the length of the window in seconds and the
+// number of samples in the window. Both numbers are those of a window with
+// sharp ends that is equally precise.
 double ShareClock_window_s(const struct ShareClock *clock);
 double ShareClock_samples(const struct ShareClock *clock);
 
-// The rest, at age `to`, of 1 that was credited at age `from`.
+// Returns the factor by which a credit decays from age `from` to age `to`.
 double ShareTime_decay(double from, double to);
 void ShareCredit_init(struct ShareCredit *credit, const struct ShareTime *now,
                       double ns);
 void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit);
-// Adds the other's window and its total.
+// Adds the window and the total of `other` to `value`.
 void ShareValue_join(struct ShareValue *value, const struct ShareValue *other,
                      const struct ShareTime *now);
-// Credits `ns` now.
+// Credits `ns` at the moment `now`.
 void ShareValue_add(struct ShareValue *value, const struct ShareTime *now,
                     double ns);
-// Fraction of one core's wall time in the window that ends now.
+// Returns the value's share of one core's wall time in the window that ends at
+// `now`.
 double ShareValue_window(const struct ShareValue *value,
                          const struct ShareTime *now);
-// The same since the start.
+// Returns the value's share of one core's wall time since the start.
 double ShareValue_total(const struct ShareValue *value,
                         const struct ShareTime *now);
 

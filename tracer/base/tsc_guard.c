@@ -10,7 +10,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-// Global, since a handler has nothing else.
+// These variables are global because a signal handler gets no context of ours.
 atomic_bool tsc_guard_tripped;
 static void (*_Atomic tell)(void);
 
@@ -37,8 +37,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
         TscGuard_trip();
         return;
     }
-    // A fault comes again as this returns, and has its default action then; a
-    // signal that was sent has to be sent again.
+    // A fault occurs again after the return and then has its default action. A
+    // signal that a process sent has to be raised again.
     signal(number, SIG_DFL);
     if (info->si_code <= 0)
         raise(number);
@@ -64,7 +64,7 @@ static void install(void)
         sigaction(SIGSEGV, &action, NULL);
 }
 
-#else // elsewhere the counter stays readable
+#else // other CPUs keep their counter readable
 
 static bool has_handler(void)
 {

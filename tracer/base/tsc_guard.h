@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A thread may lose the right to read the time stamp counter at any time: by
-// seccomp's strict mode, which also kills it for any system call but read,
-// write, exit and sigreturn, and by prctl(PR_SET_TSC). Reading the counter
-// raises SIGSEGV then. Nothing else shows a thread that it is in strict mode
-// without a system call.
+// A thread may lose the right to read the time stamp counter at any time, by
+// prctl(PR_SET_TSC) or by seccomp's strict mode. Reading the counter then
+// raises SIGSEGV. Strict mode also kills the thread for any system call except
+// read, write, exit and sigreturn. Reading the counter is the only way for a
+// thread to detect strict mode without a system call.
 //
-// The guard handles that signal where our own code reads the counter: the
-// reading is 0, and the guard has tripped, for the whole process. All our code
-// on the program's threads asks for that after it has read the counter and
-// before it makes a system call or takes a lock.
+// The guard handles SIGSEGV if our own code was reading the counter. The
+// reading is then 0, and the guard has tripped for the whole process. On the
+// program's threads our code checks TscGuard_has_tripped after each reading of
+// the counter, before a system call or a lock.
 #ifndef OCULAR_TRACER_BASE_TSC_GUARD_H
 #define OCULAR_TRACER_BASE_TSC_GUARD_H
 
@@ -22,13 +22,16 @@ static inline bool TscGuard_has_tripped(void)
     return atomic_load_explicit(&tsc_guard_tripped, memory_order_relaxed);
 }
 
-// From now on; it has not tripped. `on_trip` is called as it does, on the
-// thread that has lost the right, perhaps in a signal handler. If the program
-// has a handler for SIGSEGV nothing is guarded.
+// Starts the guard, which has not tripped yet. The guard calls `on_trip` once
+// when it trips, on the thread that lost the right to the counter, possibly in
+// a signal handler. If the program has its own handler for SIGSEGV, the counter
+// is not guarded.
 void TscGuard_start(void (*on_trip)(void));
-// The signal has its default action again. A guard that has tripped stays.
+// Restores the default action of SIGSEGV. A guard that has tripped stays
+// tripped.
 void TscGuard_stop(void);
-// Somebody has found out otherwise. Any thread; the first time only counts.
+// Trips the guard for a caller that noticed the loss by other means. Any thread
+// may call this function. Only the first call has an effect.
 void TscGuard_trip(void);
 
 #endif

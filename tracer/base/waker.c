@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The server's thread and the collector wake the governor by it (session.h).
+// Calls the callback that wakes a thread, under a mutex. The server's thread
+// and the collector wake the governor with a Waker (session.h).
 #include "tracer/base/waker.h"
 
 void Waker_init(struct Waker *waker)

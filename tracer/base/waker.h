@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Wakes a thread that may be there or not: whoever has work for it calls a
-// callback, which that thread's owner sets and clears. A mutex, held while the
-// callback runs: once it is cleared nobody calls it any more.
+// Wakes a thread that may not exist now. A thread that has work for the other
+// thread calls a callback, which the other thread's owner sets and clears. A
+// mutex is held during the callback, so nobody calls the callback after the
+// owner has cleared it.
 #ifndef OCULAR_TRACER_BASE_WAKER_H
 #define OCULAR_TRACER_BASE_WAKER_H
 
@@ -10,15 +11,17 @@
 
 struct Waker {
     pthread_mutex_t mutex;
-    void (*wake)(void *context); // NULL: nobody is there
+    void (*wake)(void *context); // NULL: the thread does not exist
     void *context;
 };
 
 void Waker_init(struct Waker *waker);
 void Waker_release(struct Waker *waker);
-// The callback must not block. NULL: none from now on. Any thread.
+// Sets the callback, which must not block. NULL clears the callback. Any thread
+// may call this function.
 void Waker_set(struct Waker *waker, void (*wake)(void *context), void *context);
-// false: nobody is there. Any thread.
+// Calls the callback, or returns false if there is no callback. Any thread may
+// call this function.
 bool Waker_wake(struct Waker *waker);
 
 #endif
