@@ -23,7 +23,8 @@ void Account_release(struct Account *account)
     pthread_mutex_destroy(&account->mutex);
 }
 
-// `timed` s of hook overhead, with the penalty of each.
+// Returns the s of hook overhead so far with the cold-cache penalty. `timed` is
+// the hook overhead so far without the penalty.
 static double hooks_s(struct Account *account, double timed)
 {
     account->hooks += (timed - account->timed) *
@@ -40,10 +41,11 @@ struct Budget *Account_open(struct Account *account)
     pthread_mutex_lock(&account->mutex);
     source->read(source->context, &reading);
     reading.hooks = hooks_s(account, reading.hooks);
-    // Last, so that our time is never more than all time.
+    // The process's CPU time is read last, so that our own time never exceeds
+    // it.
     reading.cpu = Now_s(CLOCK_PROCESS_CPUTIME_ID) - account->cpu;
     reading.wall = Now_s(CLOCK_MONOTONIC) - account->wall;
-    // Pairs with Session_set_budget.
+    // This load pairs with the store in Session_set_budget.
     Budget_set(&account->budget,
                atomic_load_explicit(source->share, memory_order_relaxed));
     Budget_read(&account->budget, &reading);

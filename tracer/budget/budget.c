@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
-// The token bucket, and decisions by its level. docs/architecture.md,
-// "The budget", explains the constants.
+// Implements the token bucket and the decisions by its level.
+// docs/architecture.md, "The budget", explains the constants.
 #include "tracer/budget/budget.h"
 
 #include <math.h>
 #include <string.h>
 
-#define LATELY 2.0        // s, the allowance's rate is that of
-#define NOW 0.5           // s, the refill rate's, if that is less
-#define PAUSES 0.5        // of the window's rate: what is less may be a pause,
-#define FLOOR 2.0         // times the least rate: is one if it is that little
-#define NEARLY 0.9        // of what is allowed: it is spent
-#define LEAST_SPAN 0.1    // s, or it is not known
-#define AIM 0.9           // of the allowance: it is a limit, and no target
-#define BURST 2.0         // s of allowance that the bucket holds
-#define DEBT 4.0          // s of allowance it can owe; the rest is forgiven
-#define SAMPLER 0.4       // of the allowance: the sampler's
-#define SAMPLER_FULL 1.0  // s of allowance in the bucket that give it all that,
-#define SAMPLER_LEAST 0.5 // ... and so much of it if there is nothing
-#define SURPLUS 0.25      // of the allowance: the sampler's, if nobody wants it
-#define SURPLUS_FROM 1.5  // s of allowance in the bucket: nobody does
-#define HOOKS 0.5         // of the allowance: the hooks', and arming's,
-#define HOOKS_LEAST 0.2   // ... where our threads take more than the rest
+#define LATELY 2.0     // s, span of the allowance's rate
+#define NOW 0.5        // s, span of the refill rate
+#define PAUSES 0.5     // of the window's rate; a lower refill rate is a pause
+#define FLOOR 2.0      // times the least rate; a lower refill rate is idleness
+#define NEARLY 0.9     // of the allowance; more counts as the whole allowance
+#define LEAST_SPAN 0.1 // s; a rate over a shorter span is unknown
+#define AIM 0.9        // part of the allowance that fills the bucket
+#define BURST 2.0      // s of allowance in a full bucket
+#define DEBT 4.0       // s of allowance; more debt is forgiven
+#define SAMPLER 0.4    // of the allowance: the sampler's part
+#define SAMPLER_FULL 1.0  // s of allowance in the bucket for the whole part
+#define SAMPLER_LEAST 0.5 // of SAMPLER: if the bucket is empty
+#define SURPLUS 0.25      // of the allowance: the sampler's extra part
+#define SURPLUS_FROM 1.5  // s of allowance in the bucket; the extra part begins
+#define HOOKS 0.5         // of the allowance: the most for hooks and arming
+#define HOOKS_LEAST 0.2   // of the allowance: the least for hooks and arming
 #define LEAST_HZ 10.0
-#define MOST_HZ 250.0 // many kernels have no more ticks a second
-#define SAMPLE 10e-6  // s, until it is measured
+#define MOST_HZ 250.0 // many kernels have only 250 ticks a second
+#define SAMPLE 10e-6  // s of CPU time, until a sample is measured
 #define LEAST_SAMPLE 2e-6
 #define MOST_SAMPLE 1e-3
 
@@ -38,20 +38,22 @@ static double ours(const struct BudgetReading *reading)
     return reading->hooks + reading->rearm + reading->threads;
 }
 
-// Two clocks are never read at the same moment.
+// Returns the CPU time that the program used without us. Two clocks cannot be
+// read at the same moment, so a negative difference becomes 0.
 static double program(const struct BudgetReading *from,
                       const struct BudgetReading *to)
 {
     return fmax(to->cpu - from->cpu - (ours(to) - ours(from)), 0);
 }
 
-// s of allowance a second, whatever the program uses.
+// Returns the least allowance in s per second, for a program that uses little
+// CPU time.
 static double least_rate(const struct Budget *budget)
 {
     return budget->share > 0 ? BUDGET_CORES * budget->share : 0;
 }
 
-// The newest reading that is at least so old, or the first.
+// Returns the newest kept reading that is at least `s` old, or else the oldest.
 static const struct BudgetReading *ago(const struct Budget *budget, double s)
 {
     unsigned room = BUDGET_KEPT, at = budget->next, back;
@@ -85,8 +87,8 @@ void Budget_init(struct Budget *budget, double share,
 
 void Budget_set(struct Budget *budget, double share)
 {
-    // In the measure of the new budget, the rest of the old one is as full as
-    // before, and a debt as long.
+    // The level is scaled to the new budget. The bucket is then as full as
+    // before, and a debt takes as long to pay as before.
     double scale = budget->share > 0 && share > 0 ? share / budget->share : 1;
 
     if (budget->share == share)
@@ -96,15 +98,15 @@ void Budget_set(struct Budget *budget, double share)
         budget->level *= scale;
         budget->rate = fmax(budget->rate * scale, least_rate(budget));
     } else {
-        budget->rate = share; // as if it used one core
+        budget->rate = share; // as if the program used one core
     }
     budget->refill_rate = budget->rate;
 }
 
 // --- Readings --------------------------------------------------------------
 
-// The income: the budget's share of the program's CPU time. If that is below
-// the least rate, it is raised to it, over as long as the window.
+// Returns the income, which is the budget's share of the program's CPU time. A
+// lower income is raised to the least rate, averaged over the window.
 static double earn(struct Budget *budget, double wall, double used)
 {
     double earned = budget->share * used, least = least_rate(budget);
@@ -118,7 +120,7 @@ static double earn(struct Budget *budget, double wall, double used)
     return earned;
 }
 
-// The allowance's, over the last so many seconds.
+// Returns the allowance in s per second over the last `s` seconds.
 static double rate_over(const struct Budget *budget, double s)
 {
     const struct BudgetReading *then = ago(budget, s);
@@ -154,7 +156,7 @@ void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
 
         budget->rate = rate_over(budget, LATELY);
         budget->refill_rate = fmin(budget->rate, rate_over(budget, NOW));
-        // The rest of a burst is there for the next one.
+        // The bucket stays large between two bursts of the program's work.
         room = BURST * fmax(budget->rate, rate_over(budget, BUDGET_WINDOW));
         budget->level += AIM * earn(budget, wall, program(&before, reading)) -
                          (ours(reading) - ours(&before));
@@ -180,7 +182,7 @@ struct BudgetShares Budget_window(const struct Budget *budget)
             fmax(budget->share * used / wall, least_rate(budget));
     if (!(used > 0))
         return shares;
-    // Time may be given back to a call after the reading that it was in.
+    // Hook time of an earlier reading may be corrected downwards later.
     shares.hooks = fmax(to->hooks - from->hooks, 0) / used;
     shares.rearm = (to->rearm - from->rearm) / used;
     shares.threads = (to->threads - from->threads) / used;
@@ -213,7 +215,8 @@ bool Budget_is_overdrawn(const struct Budget *budget)
     return budget->share > 0 && budget->level < 0;
 }
 
-// The program works less than it did: what it has left is not to be spent now.
+// Returns true if the program works less than before. The program should keep
+// its remaining allowance during a pause.
 static bool is_pausing(const struct Budget *budget)
 {
     return budget->refill_rate < PAUSES * rate_over(budget, BUDGET_WINDOW);
@@ -227,9 +230,10 @@ bool Budget_is_throttled(const struct Budget *budget)
            is_pausing(budget) && window.measured > NEARLY * window.allowed;
 }
 
-// A full bucket would lose its income. It stays nearly full: costs that are due
-// at once, and a pause, are paid from it. A program that uses next to nothing
-// should not be woken up more often.
+// Returns the sampler's extra part of the allowance. A full bucket would lose
+// its income. A nearly full bucket is needed for sudden costs and for a pause.
+// A program that uses almost no CPU time should not be woken up more often, so
+// its extra part is 0.
 static double surplus(const struct Budget *budget)
 {
     double above = budget->level / budget->rate - SURPLUS_FROM;

@@ -1,86 +1,87 @@
 // SPDX-License-Identifier: MIT
-// The overhead budget: an account of the cost of tracing and of the program's
-// own CPU time, and of the time that may be spent next. Pure: it is fed with
-// readings and knows no clock, no thread and no Python; a user that shares one
-// locks it.
+// The overhead budget compares the cost of tracing with the program's own CPU
+// time, and says how much time tracing may spend next. All functions are pure:
+// the caller passes readings. Threads that share a budget must lock it.
 //
-// The control is a token bucket. It fills with nine tenths of the budget's
-// share of the program's CPU time, which counts as at least a fifth of one
-// core. Everything that tracing costs is taken out as it is measured. So the
-// level is the sum of all errors so far: while it is held above empty, the mean
-// overhead is within the budget. The level decides how much is spent, see the
-// .c.
+// The control is a token bucket. The bucket fills with nine tenths of the
+// budget's share of the program's CPU time, which counts as at least a fifth of
+// one core. All costs of tracing are taken out of the bucket when they are
+// measured. The level is therefore the sum of all errors so far. While the
+// level stays above 0, the mean overhead is within the budget. The level
+// decides how much tracing may spend, see budget.c.
 #ifndef OCULAR_TRACER_BUDGET_BUDGET_H
 #define OCULAR_TRACER_BUDGET_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BUDGET_CORES 0.2   // the least that a program is taken to use
-#define BUDGET_WINDOW 10.0 // s
-#define BUDGET_SLICE 0.15  // s, the least between two readings that are kept
+#define BUDGET_CORES 0.2   // the least number of cores that counts as used
+#define BUDGET_WINDOW 10.0 // s of the window
+#define BUDGET_SLICE 0.15  // s, the least time between two kept readings
 #define BUDGET_KEPT 80
 
 // Sums since the trace began, in seconds.
 struct BudgetReading {
     double wall;
-    double cpu;      // of the process, with all of ours
-    double hooks;    // ours: on the program's threads, at events
-    double rearm;    // the governor's thread; hooks that it arms count as hooks
-    double threads;  // our other threads, samples, and our part of forks
-    double sampling; // of these: samples, on the program's threads
+    double cpu;      // CPU time of the process, including ours
+    double hooks;    // our time in hooks on the program's threads
+    double rearm;    // CPU time of the governor's thread
+    double threads;  // our other threads, samples and our part of forks
+    double sampling; // part of `threads`: the samples
     uint64_t samples;
 };
 
-// Shares of the CPU time that the program used without us; NaN where it used
-// none.
+// The overhead as shares of the CPU time that the program used without us. A
+// share is NaN if the program used no CPU time.
 struct BudgetShares {
     double measured; // the sum of the next three
     double hooks;
     double rearm;
     double threads;
     double allowed; // the budget, or more if the program uses little
-    double cores;   // measured and allowed as parts of one core, which they
-    double cores_allowed; // ... are also of a program that uses nothing
+    double cores;   // measured overhead in cores; valid for an idle program
+    double cores_allowed; // allowed overhead in cores
 };
 
 struct Budget {
-    double share; // NaN: nothing is held, all is measured
-    struct BudgetReading kept[BUDGET_KEPT]; // a ring
+    double share; // NaN: tracing has no limit, but is measured
+    struct BudgetReading kept[BUDGET_KEPT]; // a ring of earlier readings
     unsigned next, count;
     struct BudgetReading origin;
-    struct BudgetReading last; // the newest reading; it may not be kept
-    double rate;               // allowance, s a second, over the last 2 s
-    double refill_rate;        // allowance of the last half second, if less
+    struct BudgetReading last; // the newest reading, which may not be in `kept`
+    double rate;               // allowance in s per second over the last 2 s
+    double refill_rate;        // the lower of `rate` and the last half second's
     double level;              // s in the token bucket; below 0: a debt
-    double unused;             // s that the floor adds, if more than 0
-    double sample;             // s of CPU time that a sample takes
+    double unused; // s of income that the minimum rate adds, if above 0
+    double sample; // s of CPU time per sample
 };
 
-// Begins at `reading`. The token bucket starts full, so that new code can
-// be armed at once.
+// Starts at `reading`. The token bucket starts full, so that new code can be
+// armed at once.
 void Budget_init(struct Budget *budget, double share,
                  const struct BudgetReading *reading);
 void Budget_set(struct Budget *budget, double share);
-// The next reading.
+// Adds the next reading.
 void Budget_read(struct Budget *budget, const struct BudgetReading *reading);
 
-// The shares measured over the window.
+// Returns the shares of overhead over the last BUDGET_WINDOW seconds.
 struct BudgetShares Budget_window(const struct Budget *budget);
-// The share measured since the trace began.
+// Returns the share of overhead since the trace began.
 double Budget_mean(const struct Budget *budget);
 
-// CPU time that the program has used a second, over the last 2 s.
+// Returns the CPU seconds per second that the program has used over the last 2
+// s.
 double Budget_cores(const struct Budget *budget);
-// Is there less than nothing in the bucket?
+// Returns true if the token bucket is in debt.
 bool Budget_is_overdrawn(const struct Budget *budget);
-// The program pauses, so that a snapshot costs more than it earns, and nearly
-// all of the window's allowance is spent: snapshots had better wait.
+// Returns true if snapshots should wait. The program pauses, so a snapshot
+// costs more than the bucket earns meanwhile, and nearly all of the window's
+// allowance is spent.
 bool Budget_is_throttled(const struct Budget *budget);
-// Samples for each second of CPU time that the program uses.
+// Returns the number of samples per second of the program's CPU time.
 double Budget_hz(const struct Budget *budget);
-// s a second that hooks and arming may take: half of the allowance, or the part
-// of that which our threads other than the sampler leave.
+// Returns the s per second that hooks and arming may take. This is half of the
+// allowance, or less if our threads other than the sampler leave less.
 double Budget_hooks(const struct Budget *budget);
 
 #endif

@@ -10,17 +10,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PART 0.5 // of the hooks' time: functions that stay armed,
+#define PART 0.5 // of the hooks' time: for functions that stay armed
 #define OWN_PART                                                               \
-    0.75 // ... the program's own among them, that is what it is for,
-#define LEAST_PART 0.1 // ... and its libraries' beside those, at least
-#define STAYS 0.7      // the weight of what is armed: it is not to flutter
-#define SLACK 1.25     // times its part, before something armed is given up
-#define KNOWN_S 1.0  // a span this long says how often a new function is called
-#define SHORT_S 0.09 // at a slice's end: a shorter one says nothing
-#define RATE_S 5.0   // mean age of the calls that make a rate
+    0.75 // of the hooks' time: for the program's own functions that stay armed
+#define LEAST_PART 0.1 // of the hooks' time: the least for libraries' functions
+#define STAYS 0.7    // cost factor of armed functions, against frequent changes
+#define SLACK 1.25   // factor by which armed functions may exceed their part
+#define KNOWN_S 1.0  // s; a span this long gives a new function's call rate
+#define SHORT_S 0.09 // s; a shorter span at a slice's end gives no call rate
+#define RATE_S 5.0   // s, mean age of the calls in a call rate
 
-// Calls and resumptions a second: each has its hooks.
+// Returns the calls and resumptions per second, each of which runs hooks.
 static double entry_rate(const struct Code *code,
                          const struct ChoiceReading *reading)
 {
@@ -28,7 +28,8 @@ static double entry_rate(const struct Code *code,
            Code_calls_an_entry(code);
 }
 
-// The rate of a function that stays armed, from its own counter.
+// Updates and returns the call rate of a function that stays armed. The rate
+// comes from the function's own counter.
 static double note_rate(struct Code *code, const struct ChoiceReading *reading)
 {
     uint64_t entries = Counter_get(&code->hot.entries);
@@ -54,11 +55,13 @@ static bool is_known(const struct Code *code,
 
     double s = open ? (double)(reading->ticks - open) / reading->hz : 0;
 
-    // Code that came just before the slice's end began its span with a call.
+    // Code that was adopted just before the slice's end began its span with a
+    // call, so its count is too high.
     return reading->sliced ? !open || s >= SHORT_S : s > KNOWN_S;
 }
 
-// The same, NaN: it is no candidate.
+// Returns the calls and resumptions per second, or NaN if the function is not a
+// candidate.
 static double rate_of(struct Code *code, const struct ChoiceReading *reading)
 {
     enum Arming arming = Code_arming(code);
@@ -74,7 +77,8 @@ static double rate_of(struct Code *code, const struct ChoiceReading *reading)
     return entry_rate(code, reading);
 }
 
-// When a call of it was timed last, for the age that viewers show.
+// Notes when a call of the function was last timed. Viewers show the age of
+// that call.
 static void note_timed(struct Code *code, uint64_t ticks)
 {
     uint64_t calls = Counter_get(&code->hot.self_calls);
@@ -112,7 +116,8 @@ static int cheapest_first(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-// Between slices a function that stays armed as before needs nothing.
+// Removes functions that stay armed as before. They need no change between
+// slices.
 static void drop_settled(struct Choice *choice)
 {
     size_t count = 0;
@@ -123,8 +128,8 @@ static void drop_settled(struct Choice *choice)
     choice->count = count;
 }
 
-// The cheapest ones of the program's own code, or of all other, until `room` is
-// used; what they take.
+// Marks the cheapest functions as armed until `room` is used. `own` selects the
+// program's own functions or all others. Returns the used part of `room`.
 static double share_out(struct Choice *choice, bool own, double room)
 {
     double left = room;
@@ -149,7 +154,7 @@ static void decide(struct Choice *choice, double rate)
 
     for (size_t i = 0; i < choice->count; i++)
         all_s += choice->items[i].cost_s;
-    if (all_s > PART * rate) // most often there is room for all
+    if (all_s > PART * rate) // most often all functions fit
         qsort(choice->items, choice->count, sizeof *choice->items,
               cheapest_first);
     choice->left_out = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Chooses which functions stay armed: those whose hooks cost least, until half
-// of the hooks' time is used, or three quarters by the program's own code.
-// The others are armed in slices. The governor's thread, without the
-// interpreter's lock.
+// Chooses the functions that stay armed. These are the functions with the
+// cheapest hooks, until half of the hooks' time is used, or three quarters by
+// the program's own code. All other functions are armed in slices. The
+// governor's thread makes the choice without the GIL.
 #ifndef OCULAR_TRACER_BUDGET_CHOICE_H
 #define OCULAR_TRACER_BUDGET_CHOICE_H
 
@@ -13,36 +13,38 @@
 #include <stdint.h>
 
 struct ChoiceItem {
-    double key;    // the smaller, the sooner it is chosen
-    double cost_s; // s of its hooks a second
+    double key;    // the item with the smallest key is chosen first
+    double cost_s; // s per second that the function's hooks take
     uint32_t id;
-    bool own;    // the program's, and no library's
-    bool stays;  // armed from now on,
-    bool stayed; // ... and before
+    bool own;    // a function of the program, not of a library
+    bool stays;  // armed from now on
+    bool stayed; // armed before
 };
 
-struct Choice { // all zero: an empty one
+struct Choice { // all zero: an empty choice
     struct ChoiceItem *items;
     size_t count, room, next;
-    double stays_s; // s a second of the hooks that stay armed
-    bool left_out;  // there are functions that do not stay so
-    uint64_t ticks; // when it was made: the end of a slice
+    double stays_s; // s per second of the hooks that stay armed
+    bool left_out;  // some functions do not stay armed
+    uint64_t ticks; // when the choice was made
 };
 
 struct ChoiceReading {
     struct Registry *registry;
-    uint64_t ticks; // now
-    double hz;      // ticks a second
-    double call_s;  // that the hooks of a call take
-    double rate;    // s a second that all hooks may take
-    bool sliced;    // a slice has just ended: all functions are candidates, and
-                    // not only those that are armed
+    uint64_t ticks; // time of the choice
+    double hz;      // ticks per second
+    double call_s;  // s: the hooks of one call
+    double rate;    // s per second that all hooks may take
+    // A slice has just ended, so that all functions are candidates. Otherwise
+    // only armed functions are candidates.
+    bool sliced;
 };
 
-// Replaces the choice, and notes at each function how often it is called now.
-// Opens a read section. 0, or -ENOMEM: a part is missing.
+// Makes a new choice, and notes for each function how often it is called now.
+// Opens a read section. Returns 0, or -ENOMEM if the choice is incomplete.
 int Choice_make(struct Choice *choice, const struct ChoiceReading *reading);
-// The next one to be carried out, or NULL. Valid until the next Choice_make.
+// Returns the next item that is to be carried out, or NULL. The item is valid
+// until the next Choice_make.
 const struct ChoiceItem *Choice_pop(struct Choice *choice);
 void Choice_release(struct Choice *choice);
 

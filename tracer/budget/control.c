@@ -4,25 +4,25 @@
 
 #include <math.h>
 
-#define FIRST_S 0.02         // to the first reading of what it costs
-#define LEAST_S 1e-3         // to the next wake-up
-#define HOLD_S 0.2           // from a full hold to the next, at least,
-#define SLOWEST_S 2.0        // and at most
-#define HOLD_COST_S 150e-6   // CPU time: waking up and waiting for the lock,
-#define LIGHT_COST_S 300e-6  // ... and if the program uses less than
-#define LIGHT_CORES 0.2      // that: its memory is in no cache
-#define HOLD_PART 0.08       // of the allowance
-#define RANK_S 1.0           // between two rankings, or more:
-#define RANK_PART 0.05       // of the allowance
-#define RANK_MOST_S 10.0     // however long it takes
-#define BURST_CODES 8        // new since the last reading, and
-#define BURST_CODES_A_S 40.0 // at such a rate: a burst
-#define BURST_S 0.5          // that it lasts after the newest
-#define BURST_PAUSE_S 0.02   // to the next wake-up, if there is more to do:
-#define BURST_PART 0.25      // of the allowance
-#define REQUEST_S 0.05       // between two holds that a viewer brings on
-#define IDLE_CORES 0.01      // the program uses less: nothing to hurry for
-#define HZ_CHANGE 0.05       // of the sampler's rate: less is no reason
+#define FIRST_S 0.02        // s before the first reading of the overhead
+#define LEAST_S 1e-3        // s: the shortest pause before a wake-up
+#define HOLD_S 0.2          // s: the shortest pause between two full holds
+#define SLOWEST_S 2.0       // s: the longest pause between two full holds
+#define HOLD_COST_S 150e-6  // s of CPU time for a wake-up and taking the GIL
+#define LIGHT_COST_S 300e-6 // s: the same in a light program with cold caches
+#define LIGHT_CORES 0.2     // a light program uses fewer cores
+#define HOLD_PART 0.08      // of the allowance: for holds
+#define RANK_S 1.0          // s: the shortest pause between two rankings
+#define RANK_PART 0.05      // of the allowance: for rankings
+#define RANK_MOST_S 10.0    // s: the longest pause between two rankings
+#define BURST_CODES 8       // new code objects that make a burst, at this rate:
+#define BURST_CODES_A_S 40.0 // new code objects a second
+#define BURST_S 0.5          // s that a burst lasts after its newest code
+#define BURST_PAUSE_S 0.02   // s to the next wake-up, if work is left
+#define BURST_PART 0.25      // of the allowance: for holds in a burst
+#define REQUEST_S 0.05       // s between two holds for viewers' requests
+#define IDLE_CORES 0.01      // an idle program uses fewer cores
+#define HZ_CHANGE 0.05 // a smaller change of the sampler's rate is ignored
 
 static bool is_ahead(double time_s, double now_s, double most_s)
 {
@@ -45,7 +45,8 @@ static bool is_due(const struct Control *control, double now_s)
     return !is_ahead(control->due_s, now_s, SLOWEST_S);
 }
 
-// Until when new code counts as a burst, which is then read often.
+// Returns the time until which a burst of new code lasts. The governor handles
+// new code often during a burst.
 static double burst_until(const struct Control *control, double now_s,
                           uint32_t newest_code)
 {
@@ -76,7 +77,7 @@ static void read_budget(struct Control *control, const struct Budget *budget)
     control->spent = budget->last.hooks + budget->last.rearm;
 }
 
-// 0: leave it as it is.
+// Returns the sampler's new rate, or 0 if the rate stays as it is.
 static double choose_hz(struct Control *control, const struct Budget *budget)
 {
     double hz = Budget_hz(budget);
@@ -87,7 +88,8 @@ static double choose_hz(struct Control *control, const struct Budget *budget)
     return hz;
 }
 
-// Holds take no more than a part of the allowance.
+// Returns the s to the next full hold, so that holds take no more than a part
+// of the allowance.
 static double hold_pause(const struct Control *control)
 {
     double cost_s = control->held && control->cores < LIGHT_CORES ? LIGHT_COST_S
@@ -119,8 +121,8 @@ struct ControlDecision Control_step(struct Control *control, double now_s,
     return decision;
 }
 
-// By CPU time: by the clock on the wall, a ranking that is kept from its CPU
-// would pay for it.
+// `took_s` is CPU time. With wall time, a preempted ranking would delay the
+// next ranking.
 void Control_ranked(struct Control *control, double now_s, double took_s)
 {
     control->rank_due_s =

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// One pass over the registry, with an insertion into fifty places for a
-// function that is warmer than the coldest there.
+// Ranks the functions in one pass over the registry. A function that is hotter
+// than the last of the fifty places is inserted.
 #include "tracer/budget/hottest.h"
 #include "tracer/base/rcu.h"
 
 #include <math.h>
 
-#define SHARE_WEIGHT 1e12 // a share of any size is above all hits
+#define SHARE_WEIGHT 1e12 // any share outweighs all hits
 
-// Nearly all code is cold, and its first line of memory says so.
+// Returns how hot a function is, by its sampled share and its events since the
+// last ranking. Cold code, which is most code, needs no look at its events.
 static double heat(struct Hottest *hottest, struct Code *code, uint64_t since,
                    const struct ShareTime *sampled)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The functions that are hot now, hottest first: by the sampler's share, and by
-// the hits gained since the last time if that says nothing. Ranked by the
-// governor's thread without the interpreter's lock.
+// The functions that are hot now, the hottest first. The sampler's share
+// decides, or the hits since the last ranking if no function has a share. The
+// governor's thread ranks the functions without the GIL.
 #ifndef OCULAR_TRACER_BUDGET_HOTTEST_H
 #define OCULAR_TRACER_BUDGET_HOTTEST_H
 
@@ -13,13 +13,14 @@ struct Hottest {
     uint32_t ids[HOTTEST_COUNT];
     double heat[HOTTEST_COUNT];
     unsigned count;
-    uint64_t ticks;  // when it was ranked
-    uint32_t active; // functions that were called since the ranking before; 0:
-                     // there was none
+    uint64_t ticks; // when the ranking was made
+    // The functions that were called since the ranking before, or 0 if this is
+    // the first ranking.
+    uint32_t active;
 };
 
-// All zero is one that knows nothing. `sampled` is NULL without a
-// sampler. Opens a read section.
+// Ranks all functions. An all-zero `hottest` has no ranking yet. `sampled`
+// is NULL if there is no sampler. Opens a read section.
 void Hottest_rank(struct Hottest *hottest, struct Registry *registry,
                   uint64_t ticks, const struct ShareTime *sampled);
 

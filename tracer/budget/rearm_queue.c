@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The queue of requests to re-arm.
+// A bounded queue of requests to arm functions again.
 #include "tracer/budget/rearm_queue.h"
 
 #include <string.h>

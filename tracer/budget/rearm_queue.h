@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Functions that somebody wants re-armed: viewers' requests on their way to
-// the governor, which alone may talk to the interpreter. A mutex, held
-// briefly.
+// Requests to arm functions again. Viewers' requests wait here for the
+// governor, because no other thread of ours calls the interpreter. A mutex
+// guards the queue and is held briefly.
 #ifndef OCULAR_TRACER_BUDGET_REARM_QUEUE_H
 #define OCULAR_TRACER_BUDGET_REARM_QUEUE_H
 
@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define REARM_ROOM 256 // requests that can wait; more of them mean "all"
+#define REARM_ROOM 256 // one more request means "all"
 
 struct RearmRequest {
-    uint32_t id; // 0 = all
-    bool jumps;  // somebody looks at its code: its jumps and branches, too
+    uint32_t id; // 0: all functions
+    bool jumps;  // a viewer shows the code, so arm jumps and branches, too
 };
 
 struct RearmQueue {
@@ -25,10 +25,12 @@ struct RearmQueue {
 
 void RearmQueue_init(struct RearmQueue *rearm);
 void RearmQueue_release(struct RearmQueue *rearm);
-// A request for all functions has the id 0. A request that waits already
-// changes nothing, nor does one that cannot be an id.
+// Adds a request for the function `id`, or for all functions if `id` is 0. A
+// request that already waits is not added again. A number that cannot be an id
+// is ignored.
 void RearmQueue_push(struct RearmQueue *rearm, uint64_t id, bool jumps);
-// Takes one request: 1 and *request, or 0. "All" clears the others.
+// Takes one request into *request and returns 1, or returns 0 if no request
+// waits. A request for all functions removes all other requests.
 int RearmQueue_pop(struct RearmQueue *rearm, struct RearmRequest *request);
 
 #endif

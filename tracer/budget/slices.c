@@ -4,15 +4,15 @@
 
 #include <math.h>
 
-#define PART 0.5        // of the hooks' time: the slices'
-#define INTERVAL_S 15.0 // between two: a slice is as long as that pays for
+#define PART 0.5        // of the hooks' time: for slices
+#define INTERVAL_S 15.0 // s between two slices that pay for a slice's length
 #define SHORTEST_INTERVAL_S 2.0
 #define LONGEST_INTERVAL_S 60.0
-#define LENGTH_S 0.5 // of the first
+#define LENGTH_S 0.5 // s, length of the first slice
 #define SHORTEST_S 0.1
 #define LONGEST_S 1.0
-#define FIRST 0.2  // of what a slice may cost: the first one's, at most
-#define CHANGE 2.0 // of the length, from one to the next, at most
+#define FIRST 0.2  // of a slice's allowance: the first slice's highest cost
+#define CHANGE 2.0 // factor between the lengths of two slices, at most
 
 void Slices_init(struct Slices *slices, double now_s)
 {
@@ -34,13 +34,15 @@ static bool is_due(const struct Slices *slices,
 {
     double late_s = reading->now_s - slices->due_s;
 
-    // A clock that was set back delays nothing by more than an interval.
+    // A clock that was set far back does not delay the slice.
     if (late_s < -2 * LONGEST_INTERVAL_S)
         return true;
     return late_s >= 0 && (!reading->overdrawn || late_s >= slices->interval_s);
 }
 
-// A slice that has become dear ends early: that is no function's count alone.
+// Returns true if the slice ends. A slice that costs too much ends early. Its
+// cost is that of all functions, so the early end does not follow the calls of
+// a single function.
 static bool is_over(const struct Slices *slices,
                     const struct SlicesReading *reading)
 {
@@ -79,11 +81,12 @@ static double clamp(double value, double least, double most)
     return fmin(fmax(value, least), most);
 }
 
-// Between 0.75 and 1.25: what the program does in a rhythm is not to meet every
-// slice in the same phase.
+// Returns a factor between 0.75 and 1.25. Without this factor each slice could
+// see a periodic program in the same phase.
 static double jitter(struct Slices *slices)
 {
-    slices->random = slices->random * 1664525 + 1013904223; // Numerical Recipes
+    // constants of Numerical Recipes
+    slices->random = slices->random * 1664525 + 1013904223;
     return 0.75 + 0.5 * (slices->random >> 8) / (double)(1 << 24);
 }
 
