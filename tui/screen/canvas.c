@@ -47,13 +47,13 @@ struct Cell *Canvas_cell(const struct Canvas *canvas, int y, int x)
     return &canvas->cells[y * canvas->width + x];
 }
 
-// The next glyph as this canvas draws it.
+// Reads the next glyph in the form in which this canvas draws it.
 static bool next_glyph(const struct Canvas *canvas, const char **at,
                        struct Glyph *glyph)
 {
     if (!canvas->ascii)
         return Text_next(at, glyph);
-    // Text_next needs widths, which the locale may not have.
+    // Text_next needs the widths of glyphs, which the locale may lack.
     uint32_t code = Text_decode(at);
     *glyph =
         (struct Glyph){.code = (unsigned char)Text_ascii(code), .width = 1};
@@ -69,7 +69,7 @@ int Canvas_measure(const struct Canvas *canvas, const char *text)
     return width;
 }
 
-// Blanks the other half of each wide glyph that loses one half.
+// Blanks the remaining half of each wide glyph that is overwritten by half.
 static void clear_halves(struct Canvas *canvas, int y, int x, int width)
 {
     struct Cell *first = Canvas_cell(canvas, y, x);
@@ -108,7 +108,7 @@ int Canvas_put(struct Canvas *canvas, int y, int x, int end, uint8_t style,
     return x;
 }
 
-// Returns the end of the text that takes at most `width` cells.
+// Returns the end of the text that fits into `width` cells.
 static const char *skip_start(const struct Canvas *canvas, const char *text,
                               int width)
 {

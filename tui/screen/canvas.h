@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A frame composed in memory: a grid of cells, each a glyph and a style. Views
-// draw on it, terminal.c shows it, and batch.c prints it as text. It cuts off
-// everything outside of the grid. One thread.
+// A frame in memory: a grid of cells, each with a glyph and a style. Views draw
+// on it, terminal.c shows it, and batch.c prints it as text. Everything outside
+// of the grid is cut off. One thread.
 #ifndef OCULAR_TUI_SCREEN_CANVAS_H
 #define OCULAR_TUI_SCREEN_CANVAS_H
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The meaning of a cell; the terminal decides how that looks.
+// The meaning of a cell. The palette decides how a style looks.
 enum Style {
     STYLE_PLAIN,
     STYLE_STRONG,
@@ -32,7 +32,7 @@ enum Style {
     STYLE_LABEL,
     STYLE_PROMPT,
     STYLE_COUNT,
-    STYLE_SELECTED = 0x80 // or'ed in, for the selected row
+    STYLE_SELECTED = 0x80 // added to the style of cells in the selected row
 };
 
 struct Cell {
@@ -45,9 +45,9 @@ struct Cell {
 struct Canvas {
     int width;
     int height;
-    bool ascii;         // every glyph is drawn as ASCII
-    unsigned overdrawn; // glyphs that took another's place since Canvas_clear;
-                        // for tests
+    bool ascii; // draw every glyph as an ASCII character
+    // glyphs that replaced another one since Canvas_clear; for tests
+    unsigned overdrawn;
     struct Cell *cells;
 };
 
@@ -58,34 +58,37 @@ enum Cut {
 
 void Canvas_init(struct Canvas *canvas, bool ascii);
 void Canvas_release(struct Canvas *canvas);
-// Makes the canvas blank and of another size. 0, or -ENOMEM: it is as it was.
+// Sets the size and clears the canvas. Returns 0, or -ENOMEM with the canvas
+// unchanged.
 int Canvas_resize(struct Canvas *canvas, int width, int height);
 void Canvas_clear(struct Canvas *canvas);
-struct Cell *Canvas_cell(const struct Canvas *canvas, int y, int x); // or NULL
+// NULL: outside
+struct Cell *Canvas_cell(const struct Canvas *canvas, int y, int x);
 
-// Returns the cells that the text would take on this canvas.
+// Returns the number of cells that the text needs on this canvas.
 int Canvas_measure(const struct Canvas *canvas, const char *text);
-// Draws text from x, never at or beyond `end`. Returns the x after it.
+// Draws text from x on, but not at or beyond `end`. Returns the x after the
+// text.
 int Canvas_put(struct Canvas *canvas, int y, int x, int end, uint8_t style,
                const char *text);
 
-struct Box { // a place on one line
+struct Box { // a part of one line
     int y;
     int x;
     int width;
 };
 
-// Draws text inside the box; a text that is too long loses one end to an
-// ellipsis.
+// Draws text inside the box. If the text is too long, an ellipsis replaces one
+// end of it.
 void Canvas_fit(struct Canvas *canvas, struct Box box, uint8_t style,
                 enum Cut cut, const char *text);
 void Canvas_fit_right(struct Canvas *canvas, struct Box box, uint8_t style,
                       const char *text);
-// The same for a path, which loses leading directories rather than half of a
-// name. Returns the cells that it takes.
+// Draws a path inside the box. A path that is too long loses its leading
+// directories before a name is cut. Returns the number of cells used.
 int Canvas_fit_path(struct Canvas *canvas, struct Box box, uint8_t style,
                     const char *path);
-// Gives every cell of the box a style, and keeps its glyph.
+// Sets the style of every cell in the box and keeps the glyphs.
 void Canvas_paint(struct Canvas *canvas, struct Box box, uint8_t style);
 // Adds STYLE_SELECTED to every cell of the box.
 void Canvas_select(struct Canvas *canvas, struct Box box);

@@ -10,11 +10,14 @@
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 static struct {
-    char restore[256]; // leaves the alternate screen, shows the cursor...
-    volatile sig_atomic_t size; // of `restore`; 0: there is nothing to restore
+    // the bytes that leave the alternate screen, show the cursor...
+    char restore[256];
+    // bytes in `restore`; 0: there is nothing to restore
+    volatile sig_atomic_t size;
     struct termios mode;
     int fd;
-    char stack[16384]; // the handler's: a stack overflow is a crash, too
+    // the handler's own stack, because a stack overflow is also a crash
+    char stack[16384];
 } crash;
 
 bool Crash_save_mode(int fd)
@@ -47,7 +50,8 @@ static void on_crash(int number)
         (void)ignored;
         tcsetattr(crash.fd, TCSANOW, &crash.mode);
     }
-    raise(number); // SA_RESETHAND: this one kills, and may leave a core
+    // SA_RESETHAND: the signal now ends the process, maybe with a core
+    raise(number);
 }
 
 void Crash_guard(void)

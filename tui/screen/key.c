@@ -75,7 +75,7 @@ const char *Key_name(char name[KEY_NAME_MAX], uint32_t key)
     return name;
 }
 
-// Returns the key of a name without its brackets, 0 if no key has it.
+// Returns the key of a name without brackets, or 0 if no key has this name.
 static uint32_t named(const char *name, size_t length)
 {
     unsigned number, y;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The keys that mean the same in every view. One table says what a key asks
-// for, and has the words of the bottom line and of the help. The table of views
-// has the keys that open views, and each view has its own. A key that is in no
-// table does nothing. Pure functions, any thread.
+// The keys that mean the same in every view. One table has each key's request
+// and the texts for the bottom line and the help. The table of views has the
+// keys that open views, and each view has keys of its own. Other keys do
+// nothing. Pure functions, any thread.
 #ifndef OCULAR_TUI_SCREEN_KEYMAP_H
 #define OCULAR_TUI_SCREEN_KEYMAP_H
 
@@ -22,7 +22,7 @@ enum Request {
     REQUEST_END,
     REQUEST_SCROLL_UP,
     REQUEST_SCROLL_DOWN,
-    REQUEST_CLICK, // Key_x and Key_y have the place
+    REQUEST_CLICK, // see Key_x and Key_y for the place
     REQUEST_SEARCH,
     REQUEST_SEARCH_NEXT,
     REQUEST_SEARCH_PREVIOUS,
@@ -47,39 +47,40 @@ enum Request {
     REQUEST_SAVE,
     REQUEST_REDRAW,
     REQUEST_PROCESSES,
-    REQUEST_CLOSE, // the view; on the main screen it quits
+    REQUEST_CLOSE, // closes the view; quits on the main screen
     REQUEST_QUIT,
-    REQUEST_OWN // a view's own requests begin here
+    REQUEST_OWN // requests of a single view begin here
 };
 
 #define BINDING_KEYS 4
 
-// Abilities that only some views have (View.can), and only at times
+// Abilities that only some views have (View.can), and possibly only at times
 // (Navigation_can).
 enum Ability {
     CAN_SORT = 1,
     CAN_SEARCH = 2,
     CAN_FILTER = 4,
-    CAN_FUNCTION = 8, // it has a selected function: View.function
-    CAN_UNITS = 16,   // it shows cycles
-    CAN_COUNT = 32,   // it shows counts since the start, a reset or a baseline
-    CAN_HIDE = 512,   // it lists functions, and can hide idle ones
-    CAN_RESET = 1024, // its counts or its window can begin now
-    // In every view, by what it watches (Navigation_reach):
-    CAN_ASK = 64,    // a live process, which takes requests
+    CAN_FUNCTION = 8, // the view has a selected function: View.function
+    CAN_UNITS = 16,   // the view shows cycles
+    // the view shows counts since the start, a reset or a baseline
+    CAN_COUNT = 32,
+    CAN_HIDE = 512,   // the view lists functions and can hide idle ones
+    CAN_RESET = 1024, // the view's counts or its window can begin now
+    // These depend on what is watched (Navigation_reach), not on the view.
+    CAN_ASK = 64,    // a live process, which accepts requests
     CAN_LEAVE = 128, // the user may choose another process
     CAN_PAUSE = 256, // more snapshots may come
     CAN_REACH = CAN_ASK | CAN_LEAVE | CAN_PAUSE
 };
 
 struct Binding {
-    int request;      // enum Request, or a view's own
-    unsigned ability; // enum Ability that it needs; 0: works everywhere
-    uint32_t keys[BINDING_KEYS]; // 0 ends
-    const char *about;           // for the help
-    const char *group;           // its heading in the help
-    const char *label;           // on the bottom line; NULL: it is not there
-    int importance;              // on the bottom line: the largest drops first
+    int request;      // an enum Request, or a request of a single view
+    unsigned ability; // the enum Ability that is required; 0: works everywhere
+    uint32_t keys[BINDING_KEYS]; // 0 ends the list
+    const char *about;           // text in the help
+    const char *group;           // heading in the help
+    const char *label; // text on the bottom line; NULL: not shown there
+    int importance;    // on the bottom line: the largest is dropped first
 };
 
 extern const struct Binding KEYMAP[];

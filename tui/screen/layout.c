@@ -7,7 +7,7 @@
 static void place_lines(struct Layout *layout, bool bare)
 {
     int height = layout->height;
-    // A blank line, if there is room for it.
+    // The number of blank lines (0 or 1), which depends on the room.
     int air = height >= 20;
     layout->title_y = -1;
     layout->table_y = LAYOUT_HEADER + air;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The geometry of the screen as a pure function of its size: which lines there
-// are. Any thread, no state.
+// The positions of the screen's lines, computed from its size. Pure functions,
+// any thread.
 #ifndef OCULAR_TUI_SCREEN_LAYOUT_H
 #define OCULAR_TUI_SCREEN_LAYOUT_H
 
@@ -15,22 +15,22 @@
 struct Layout {
     int width;
     int height;
-    bool too_small; // nothing below is set
+    bool too_small; // the screen is too small; the fields below are not set
     int title_y;    // the view's own line; -1 on the main screen
-    int table_y;    // the bar of column titles
+    int table_y;    // line of the column titles
     int body_y;
     int body_height;
-    int detail_y; // the selected function's lines; -1: there are none
+    int detail_y; // first line about the selected function; -1: none
     int detail_height;
-    int footer_y; // keys, messages and prompts; -1: there is none
+    int footer_y; // line of keys, messages and prompts; -1: none
 };
 
-// The main screen; `bare`: without selection and keys.
+// Lays out the main screen. With `bare` it has no selection and no keys.
 void Layout_main(struct Layout *layout, int width, int height, bool bare);
-// Any other view: the process's line, its own line (title_y), the bar of its
-// column titles, its body, the bottom line.
+// Lays out any other view: the process's line, the view's own line (title_y),
+// the column titles, the body and the bottom line.
 void Layout_view(struct Layout *layout, int width, int height);
-// The notice in place of everything, if the terminal is too small.
+// Draws a notice instead of a view if the terminal is too small.
 void Layout_draw_too_small(struct Canvas *canvas);
 
 #endif

@@ -20,7 +20,7 @@ static bool is_absent(const struct ListRows *rows, int column)
     return rows->absent >> column & 1;
 }
 
-// Returns the next column that grows, from `column` on; -1: none.
+// Returns the next growing column from `column` on; -1: none.
 static int growing(const struct ListRows *rows, int column)
 {
     for (; column < rows->column_count; column++)
@@ -29,7 +29,7 @@ static int growing(const struct ListRows *rows, int column)
     return -1;
 }
 
-// Returns the column of that importance, or -1.
+// Returns the column of that importance; -1: none.
 static int ranked(const struct ListRows *rows, int importance)
 {
     for (int i = 0; i < rows->column_count; i++)
@@ -38,8 +38,9 @@ static int ranked(const struct ListRows *rows, int importance)
     return -1;
 }
 
-// Says which columns are there. It stops at the first that has no room and does
-// not try narrower ones. Returns the cells that are left for what grows.
+// Decides which columns are shown. It stops at the first column without room
+// and does not try narrower ones. Returns the number of cells that remain for
+// the growing columns.
 static int admit(bool there[LIST_COLUMNS], const struct List *list,
                  const struct ListRows *rows, int width)
 {
@@ -65,7 +66,7 @@ static int admit(bool there[LIST_COLUMNS], const struct List *list,
     return width;
 }
 
-// Splits the cells that are left between the two columns that grow.
+// Splits the remaining cells between the two growing columns.
 static void share_out(const struct ListColumn *first,
                       const struct ListColumn *second, int cells, int widths[2])
 {
@@ -125,7 +126,7 @@ static void draw_text(struct Canvas *canvas, struct Box box,
         Canvas_fit_right(canvas, box, style, text);
 }
 
-// The arrow stands after the title, in the gap if need be.
+// Draws the arrow behind the title; it may lie in the gap behind the column.
 static void draw_arrow(const struct List *list, struct Canvas *canvas,
                        struct Box box, const struct ListColumn *column)
 {
@@ -224,7 +225,7 @@ long List_selected(const struct List *list, const struct ListRows *rows)
     for (long row = 0; row < rows->count; row++)
         if (rows->key(rows, row) == list->key)
             return row;
-    return place; // the row is gone or filtered out: keep the place
+    return place; // the row is not listed any more: keep the position
 }
 
 void List_fit(struct List *list, const struct ListRows *rows, long height)
@@ -357,7 +358,8 @@ enum ListAnswer List_press(struct List *list, const struct ListRows *rows,
 
 bool List_scroll(int *top, int page, int request)
 {
-    struct ListRows lines = {.count = 1 << 16}; // who draws it knows the end
+    // more than enough; the caller limits *top
+    struct ListRows lines = {.count = 1 << 16};
     struct List list = {.selected = *top, .height = page + 1};
     if (request == REQUEST_CLICK ||
         List_press(&list, &lines, request, 0) == LIST_IGNORES)

@@ -7,9 +7,9 @@
 #define REVERSE PALETTE_REVERSE
 #define UNDERLINE PALETTE_UNDERLINE
 
-#define BAR 237      // behind titles and keys
-#define SELECTED 24  // behind the selected row
-#define HIGHLIGHT 31 // behind the sorted column, what is typed
+#define BAR 237      // background of titles and keys
+#define SELECTED 24  // background of the selected row
+#define HIGHLIGHT 31 // background of the sorting column and of prompts
 
 static const struct Paint many[STYLE_COUNT] = {
     [STYLE_PLAIN] = {-1, -1, 0},
@@ -48,8 +48,8 @@ static const struct Paint many_selected[STYLE_COUNT] = {
     [STYLE_ALERT] = {217, SELECTED, BOLD},
 };
 
-// On white nobody can read a terminal's yellow and cyan. Magenta is readable on
-// black and on white.
+// Yellow and cyan are unreadable on white in most terminals. Magenta is
+// readable on black and on white.
 static const struct Paint few[STYLE_COUNT] = {
     [STYLE_PLAIN] = {-1, -1, 0},      [STYLE_STRONG] = {-1, -1, BOLD},
     [STYLE_FAINT] = {-1, -1, DIM},    [STYLE_ACCENT] = {-1, -1, BOLD},
@@ -95,8 +95,8 @@ struct Paint Palette_paint(uint8_t style, int colours)
     paint = colours >= 8 ? few[plain] : none[plain];
     if (!selected)
         return paint;
-    // A selected row is a bar of one colour, on which red or dim letters would
-    // be unreadable.
+    // A selected row has one background colour, on which red or dim letters
+    // would be unreadable.
     paint.attributes &= BOLD;
     if (colours >= 8)
         return (struct Paint){7, 4, paint.attributes};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How each style looks: colours for terminals with 256 and with 8 or 16 of
-// them, attributes for those without. Every colour is readable on a dark and on
-// a light background, or brings its own. terminal.c translates it for curses.
-// Any thread.
+// The look of each style: colours for terminals with 256 and with 8 or 16
+// colours, attributes for terminals without colours. Every foreground colour is
+// readable on a dark and on a light background, or has a background of its own.
+// terminal.c passes it to curses. Any thread.
 #ifndef OCULAR_TUI_SCREEN_PALETTE_H
 #define OCULAR_TUI_SCREEN_PALETTE_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The line that the user types at the bottom of the screen, or a question that
-// takes y or n. It does not know what the text is for. One thread.
+// is answered by y or n. The prompt does not know the purpose of the text. One
+// thread.
 #ifndef OCULAR_TUI_SCREEN_PROMPT_H
 #define OCULAR_TUI_SCREEN_PROMPT_H
 
@@ -11,13 +12,13 @@
 #define PROMPT_MAX 512
 
 enum PromptKind {
-    PROMPT_NONE, // there is no prompt
+    PROMPT_NONE, // no prompt is open
     PROMPT_SEARCH,
     PROMPT_FILTER,
     PROMPT_EXPORT,
     PROMPT_SAVE,
     PROMPT_BUDGET,
-    PROMPT_OVERWRITE_EXPORT, // y or n, from here on
+    PROMPT_OVERWRITE_EXPORT, // this and the next kind are questions: y or n
     PROMPT_OVERWRITE_SAVE
 };
 
@@ -25,7 +26,7 @@ enum PromptResult { PROMPT_EDITING, PROMPT_DONE, PROMPT_CANCELLED };
 
 struct Prompt {
     enum PromptKind kind;
-    char text[PROMPT_MAX]; // typed so far, or what the question is about
+    char text[PROMPT_MAX]; // the typed text, or the subject of the question
     size_t length;
 };
 

@@ -83,7 +83,8 @@ static int natural_width(const struct Strip *strip, const struct Canvas *canvas,
     return width;
 }
 
-// Returns the cells that the items take which have not dropped, with the gaps.
+// Returns the number of cells of the items that are not dropped, and of the
+// gaps.
 static int total_width(const struct Strip *strip, int gap)
 {
     int width = -gap;
@@ -107,7 +108,7 @@ static bool drop_one(struct Strip *strip)
     return least != NULL;
 }
 
-// Gives free cells back to the flexible items.
+// Gives free cells to flexible items that are cut.
 static void widen(struct Strip *strip, const int *natural, int width, int gap)
 {
     for (int i = 0; i < strip->item_count; i++) {
@@ -135,9 +136,9 @@ static struct StripItem *fitting(struct Strip *strip, const int *natural,
     return best;
 }
 
-// Shrinks flexible items first, then drops items. Free cells go to the flexible
-// ones, and then to items that dropped to make room for a wide one which
-// dropped, too.
+// Cuts flexible items first, then drops items. Free cells go to the flexible
+// items. The rest goes to items that were dropped in favour of a wide item that
+// was then dropped as well.
 static void fit(struct Strip *strip, const struct Canvas *canvas, int width,
                 int gap)
 {
@@ -159,7 +160,7 @@ static void fit(struct Strip *strip, const struct Canvas *canvas, int width,
     }
 }
 
-// Draws inside the box; a cut item ends in an ellipsis.
+// Draws an item inside the box. If the item is cut, it ends in an ellipsis.
 static void draw_item(const struct Strip *strip, struct Canvas *canvas,
                       const struct StripItem *item, struct Box box)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One line of items. The least important ones drop until the rest fits. The
-// header's lines, the selected function's line and the bottom line are strips.
-// Views build them for each frame. One thread.
+// One line of items. If they do not fit, the least important ones are dropped.
+// The header's lines, the selected function's line and the bottom line are
+// strips. Views build them for each frame. One thread.
 #ifndef OCULAR_TUI_SCREEN_STRIP_H
 #define OCULAR_TUI_SCREEN_STRIP_H
 
@@ -15,17 +15,17 @@
 
 struct StripSpan {
     uint8_t style;
-    uint16_t at; // first byte, in `text`
+    uint16_t at; // offset of the first byte in `text`
 };
 
 struct StripItem {
-    int importance; // the largest drops first; 0: never drops
+    int importance; // the largest is dropped first; 0: never dropped
     int first_span;
     int span_count;
-    int flex;   // cells that it keeps when it is cut; 0: never cut
-    bool right; // it stands at the right edge
+    int flex;   // least cells when the item is cut; 0: never cut
+    bool right; // the item is at the right edge
     bool dropped;
-    int width; // cells, once fitted
+    int width; // cells, after fit()
 };
 
 struct Strip {
@@ -38,19 +38,19 @@ struct Strip {
 };
 
 void Strip_init(struct Strip *strip);
-// Begins an item. There are at most STRIP_ITEMS.
+// Begins an item. Does nothing beyond STRIP_ITEMS.
 void Strip_item(struct Strip *strip, int importance);
-// Lets the newest item be cut down to `least` cells.
+// Allows the newest item to be cut down to `least` cells.
 void Strip_flex(struct Strip *strip, int least);
-// Moves the newest item, and those after it, to the right.
+// Moves the newest item, and those after it, to the right edge.
 void Strip_right(struct Strip *strip);
 // Adds text to the newest item.
 void Strip_add(struct Strip *strip, enum Style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// Begins an item: a faint label and its value.
+// Adds a whole item: a faint label and its value.
 void Strip_label(struct Strip *strip, int importance, const char *label,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
-// Fits the items into the box, with `gap` blanks between them, and draws them.
+// Fits the items into the box with `gap` blanks between them, and draws them.
 void Strip_draw(struct Strip *strip, struct Canvas *canvas, struct Box box,
                 int gap);
 

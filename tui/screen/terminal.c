@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See terminal.h. Signals are read from a descriptor, so nothing runs at odd
-// moments; only a crash has a handler (crash.h).
+// See terminal.h. Signals are read from a signalfd, so no handler interrupts
+// other code. Only crashes have a handler (crash.h).
 #define _GNU_SOURCE 1
 #define NCURSES_WIDECHAR 1
 #include "tui/screen/terminal.h"
@@ -23,13 +23,13 @@
 #include <term.h>
 #include <unistd.h>
 
-#define ESCAPE_MS 25   // curses waits so long for what may follow an Esc
-#define MOUSE_EVENTS 8 // that curses keeps, at most
+#define ESCAPE_MS 25   // time that curses waits for bytes after an Esc
+#define MOUSE_EVENTS 8 // largest number of events that curses queues
 
 struct Terminal {
     SCREEN *screen;
     FILE *in;
-    bool own_in; // we opened `in`
+    bool own_in; // `in` was opened here
     int colours; // 0, 8 or 256
     int signals; // signalfd
     sigset_t old_mask;
@@ -49,14 +49,14 @@ static void save_string(const char *capability)
         tputs(tigetstr(capability), 1, Crash_add);
 }
 
-// Saves the strings that give the terminal back if we crash from now on.
+// Stores the strings that restore the terminal after a crash.
 static void save_for_crash(int fd)
 {
     Crash_begin(fd);
     save_string("sgr0");
     save_string("rmkx");
-    // No capability turns the mouse off; terminals with a mouse understand
-    // xterm's string.
+    // No capability switches the mouse off, but all terminals with a mouse
+    // understand xterm's string.
     if (has_string("kmous"))
         for (const char *byte = "\033[?1006;1000l"; *byte; byte++)
             Crash_add(*byte);
@@ -66,8 +66,8 @@ static void save_for_crash(int fd)
 
 // --- Which terminal
 
-// The folders in which distributions keep descriptions of terminals. A curses
-// library that a wheel has brought from another system may not know them all.
+// The folders with terminal descriptions in common distributions. The curses
+// library of a wheel comes from another system and may not search all of them.
 #define FOLDERS                                                                \
     "/etc/terminfo:/lib/terminfo:/usr/share/terminfo:/usr/lib/terminfo:"       \
     "/usr/local/share/terminfo"
@@ -85,7 +85,7 @@ static void search_everywhere(void)
         setenv("TERMINFO_DIRS", all, 1);
 }
 
-// Is there a description of this terminal?
+// Returns true if there is a description of this terminal.
 static bool is_known(const char *name, int fd)
 {
     int status;
@@ -102,9 +102,9 @@ static bool can_move(void)
     return has_string("cup");
 }
 
-// Returns the name to use, or NULL with `why`. An unknown TERM is nearly always
-// newer than the database, and the terminal nearly always understands xterm's
-// strings.
+// Returns the terminal name to use, or NULL with the reason in `why`. An
+// unknown TERM is usually newer than the database, and such a terminal usually
+// understands xterm's strings.
 static const char *choose_name(int fd, char *why, size_t why_size)
 {
     static const char *const likely[] = {"xterm-256color", "xterm", "linux",
@@ -167,8 +167,8 @@ static void start_colours(struct Terminal *terminal, bool mono)
     }
 }
 
-// ncurses reads on, and waits, after an event that nobody asked for: the
-// release after a click is asked for, too, and so are the other buttons.
+// After an event that is not in its mask, ncurses reads on and blocks. So the
+// mask also has the release after a click, and the other buttons.
 static const mmask_t asked_for =
     BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRESSED | BUTTON2_RELEASED |
     BUTTON3_PRESSED | BUTTON3_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED;
@@ -176,7 +176,7 @@ static const mmask_t asked_for =
 static void prepare(struct Terminal *terminal, struct TerminalWish wish)
 {
     set_term(terminal->screen);
-    // We block and read SIGTSTP; curses' own handler must not run.
+    // SIGTSTP is blocked and read, so curses' own handler must not run.
     signal(SIGTSTP, SIG_DFL);
     cbreak();
     noecho();
@@ -188,7 +188,7 @@ static void prepare(struct Terminal *terminal, struct TerminalWish wish)
     set_escdelay(ESCAPE_MS);
     if (!wish.no_mouse) {
         mousemask(asked_for, NULL);
-        mouseinterval(0); // no wait for a double click
+        mouseinterval(0); // do not wait for a double click
     }
     start_colours(terminal, wish.mono);
 }
@@ -308,7 +308,7 @@ static void fit_window(void)
         resizeterm(size.ws_row, size.ws_col);
 }
 
-// On Ctrl-Z: the shell has the terminal while we are stopped.
+// Stops this process after Ctrl-Z. The shell has the terminal meanwhile.
 static void stop(struct Terminal *terminal)
 {
     sigset_t mask;
@@ -319,12 +319,12 @@ static void stop(struct Terminal *terminal)
     sigaddset(&mask, SIGTSTP);
     sigaddset(&mask, SIGCONT);
     raise(SIGTSTP);
-    sigprocmask(SIG_UNBLOCK, &mask, NULL); // stops here
+    sigprocmask(SIG_UNBLOCK, &mask, NULL); // the process stops here
     sigprocmask(SIG_BLOCK, &mask, NULL);
     set_term(terminal->screen);
 }
 
-// Takes the terminal over again after a stop, whoever caused it.
+// Sets the terminal up again after any stop.
 static void resume(void)
 {
     save_for_crash(STDOUT_FILENO);
@@ -352,8 +352,8 @@ static int take_signals(struct Terminal *terminal)
             break;
         case SIGWINCH:
             fit_window();
-            // Draws everything even if the size is the same again: while it
-            // was smaller the terminal forgot what had no room.
+            // Everything is drawn again even if the size is the old one: while
+            // the terminal was smaller it lost the cells outside.
             clearok(curscr, TRUE);
             events |= TERMINAL_RESIZED;
             break;
@@ -374,7 +374,7 @@ int Terminal_wait(struct Terminal *terminal, int other_fd, int timeout_ms)
     int events = 0;
     if (poll(waiting, 3, timeout_ms) <= 0)
         return 0;
-    // A terminal that is gone is readable for ever, too.
+    // A terminal that is gone also stays readable, with POLLHUP.
     if (waiting[0].revents & ~POLLIN)
         events |= TERMINAL_QUIT;
     else if (waiting[0].revents)
@@ -398,7 +398,7 @@ static uint32_t mouse_key(const MEVENT *event)
                                            : PRESS_NONE;
 }
 
-// Of the events that came together, from the newest on, the first that counts.
+// Returns the newest queued mouse event that has a meaning, or PRESS_NONE.
 static uint32_t mouse(void)
 {
     uint32_t key = PRESS_NONE;
