@@ -11,9 +11,9 @@ static const char *null(char out[NUMBER_MAX])
     return strcpy(out, "-");
 }
 
-// Writes two significant digits at least: 1.2k, 12k, 310k. A size that would
-// round to four digits moves up a unit. `fine`: small values have a decimal,
-// too.
+// Writes at least two significant digits: 1.2k, 12k, 310k. A value that would
+// round to four digits gets the next unit. If `fine`, values without a unit
+// prefix also get a decimal.
 static const char *scaled(char out[NUMBER_MAX], double value,
                           const char *const *units, int fine)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writes numbers for people: a few significant digits and a unit, in a narrow
-// column. Each function writes into the caller's buffer and returns it; null
-// (NaN) becomes "-". Called by views and by the model's windows. Pure
-// functions, any thread.
+// Formats numbers for people: a few significant digits and a unit, for a narrow
+// column. Each function writes into the caller's buffer and returns it. NaN is
+// written as "-". Called by views and by the model's windows. Pure functions,
+// any thread.
 #ifndef OCULAR_TUI_TEXT_NUMBER_H
 #define OCULAR_TUI_TEXT_NUMBER_H
 

@@ -92,7 +92,7 @@ bool Text_is_harmful(uint32_t code)
         {0x1D173, 0x1D17A}, // musical formatting
         {0xE0000, 0xE0FFF}, // tags, selectors
     };
-    // They are in order, so that of most text two are compared.
+    // The ranges are sorted, so for most text only two comparisons are made.
     for (size_t i = 0;
          i < sizeof ranges / sizeof ranges[0] && code >= ranges[i].first; i++)
         if (code <= ranges[i].last)
@@ -107,7 +107,7 @@ static int code_width(uint32_t code)
     return Text_is_harmful(code) ? -1 : wcwidth((wchar_t)code);
 }
 
-// Takes the combining marks that follow, and drops those beyond TEXT_MARKS:
+// Reads the combining marks that follow. Marks beyond TEXT_MARKS are dropped:
 // hundreds of them would cover the lines above.
 static void take_marks(const char **at, struct Glyph *glyph)
 {
@@ -128,7 +128,8 @@ bool Text_next(const char **at, struct Glyph *glyph)
     if (code == 0)
         return false;
     int width = code_width(code);
-    // A mark without a letter before it may disturb the terminal, too.
+    // A combining mark without a character before it may also disturb the
+    // terminal.
     *glyph = (struct Glyph){.code = width < 1 ? TEXT_BAD : code,
                             .width = width < 1 ? 1 : width};
     take_marks(at, glyph);
