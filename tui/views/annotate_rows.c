@@ -12,11 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_BYTES 2048 // bytes of a source line that are drawn at most
-#define BAR_CELLS 8     // of the bar before the cycles
-#define BAR_FROM 96     // cells; a narrower screen has no bars
+// largest number of bytes of a source line that are drawn
+#define LINE_BYTES 2048
+#define BAR_CELLS 8     // cells of the bar before the cycles
+#define BAR_FROM 96     // a screen of fewer cells has no bars
 #define LABEL_CELLS 6   // cells of "L123: "
-#define OPCODE_CELLS 14 // cells of an opcode's name,
+#define OPCODE_CELLS 14 // cells of an opcode's name; below, on a wide screen
 #define OPCODE_WIDE 19
 
 static const struct ListingRow *listing_row(const struct AnnotateRows *source,
@@ -33,7 +34,7 @@ static struct Box place_of(const struct AnnotateRows *source, struct Box line,
     return (struct Box){line.y, line.x + place->x, place->width};
 }
 
-// Returns the cells of the bar in the column of the cycles.
+// Returns the number of cells of the bar in the column of cycles.
 static int bar_of(struct Box cycles)
 {
     return cycles.width > BAR_CELLS ? BAR_CELLS : 0;
@@ -62,9 +63,10 @@ static void put_bar(struct Canvas *canvas, struct Box box, int cells,
     Gauge_bar(canvas, box, part, style);
 }
 
-// Draws an instruction's bar. The cycles of one execution do not say where the
-// time goes, and are often a block's mean. So the bar shows them only if
-// nothing is sampled and not all are equal, and then without heat.
+// Draws an instruction's bar. The bar normally shows the share of samples. The
+// cycles of one execution do not show where the time goes, and are often the
+// mean of a block. So the bar shows cycles only if there are no samples and the
+// cycles differ, and then without colour.
 static void put_part(struct Canvas *canvas, struct Box box, int cells,
                      const struct Annotation *all, const struct ListingRow *row)
 {
@@ -97,7 +99,7 @@ static void draw_cycles(struct Canvas *canvas, struct Box box,
     Canvas_fit_right(canvas, box, STYLE_PLAIN, text);
 }
 
-// Draws the mark of an armed or dark site, and its hits.
+// Draws the number of hits, after a mark for an armed or dark site.
 static void draw_hits(struct Canvas *canvas, struct Box box,
                       const struct ListRows *rows, long index)
 {
@@ -120,8 +122,9 @@ static void draw_hits(struct Canvas *canvas, struct Box box,
 
 // --- Instructions
 
-// Draws the operand, and after it what the instruction has become. Each gets
-// half if both have no room. A word of the help is never cut.
+// Draws the operand, and behind it the text about specialisation. If there is
+// too little room, each gets half of it. A fixed word of the help
+// (INSTRUCTION_SHORT) is never cut.
 static void put_argument(struct Canvas *canvas, struct Box box,
                          const char *argument, const char *tail,
                          enum Style style)
@@ -222,8 +225,8 @@ static void write(struct ListCell *cell, const struct ListRows *rows,
 
 // --- Source lines
 
-// Returns how many blanks the line begins with that the function's first line
-// has, too.
+// Returns the number of leading blanks that the line shares with the function's
+// first line.
 static size_t shared_indent(const struct AnnotateState *state, const char *line)
 {
     char first[LINE_BYTES] = "";
@@ -248,7 +251,7 @@ static void draw_source(struct Canvas *canvas, struct Box line,
     char text[LINE_BYTES];
     write_line(text, entry->line);
     Canvas_fit_right(canvas, number, STYLE_FAINT, text);
-    if (code) { // it has no hits, so it may reach to the bars
+    if (code) { // a source line has no hits, so it may extend to the bars
         Source_expand(text, sizeof text, code);
         box.width = cycles.x - 1 - box.x;
         Canvas_fit(canvas, box, STYLE_STRONG, CUT_END,
@@ -261,7 +264,7 @@ static void draw_source(struct Canvas *canvas, struct Box line,
     Canvas_fit_right(canvas, cycles, cell.style, cell.text);
 }
 
-// Draws what stands in place of lines or instructions that are left out.
+// Draws a text in place of omitted lines or instructions.
 static void draw_gap(struct Canvas *canvas, struct Box line,
                      const struct AnnotateRows *source,
                      const struct Entry *entry)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The lines of the annotate view as rows of a list: source lines, instructions,
-// gaps and notes. Changes nothing of what it draws. One thread.
+// gaps and notes. Does not change the data that it draws. One thread.
 #ifndef OCULAR_TUI_VIEWS_ANNOTATE_ROWS_H
 #define OCULAR_TUI_VIEWS_ANNOTATE_ROWS_H
 
@@ -20,15 +20,16 @@ enum CodeColumn {
 };
 
 struct AnnotateRows {
-    const struct AnnotateState *state; // borrowed, as the next two
-    const struct List *list;           // that shows the rows
-    const struct Display *display;     // NULL: only keys are pressed
+    const struct AnnotateState *state; // borrowed, like `list` and `display`
+    const struct List *list;           // the list that shows the rows
+    // NULL: a key is handled and nothing is drawn
+    const struct Display *display;
     struct ListColumn columns[CODE_COLUMNS];
     struct ListRows rows;
 };
 
-// Fills the rows and places their columns on a screen of that width. They must
-// stay where they are.
+// Fills `rows` and places the columns on a screen of `width` cells. `source`
+// must not be moved afterwards, because `rows` points to it.
 void AnnotateRows_fill(struct AnnotateRows *source,
                        const struct AnnotateState *state, struct List *list,
                        const struct Display *display, int width);

@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-#define PATH_LEAST 24 // cells that a path in a message gets at least
+#define PATH_LEAST 24 // least number of cells for a path in a message
 
-// `front`: the view that the keys are for.
+// Adds a key to the line. `front` is the view that the keys are for.
 static void add_keys(struct Strip *strip, const struct Binding *binding,
                      enum ViewId front)
 {
@@ -21,7 +21,7 @@ static void add_keys(struct Strip *strip, const struct Binding *binding,
     Strip_add(strip, STYLE_LABEL, " %s", back ? "Back" : binding->label);
 }
 
-// Does the view use that key itself?
+// Returns true if the view itself uses this key.
 static bool is_taken(const struct View *view, const struct Binding *binding)
 {
     for (const struct Binding *own = view->own; own && own->keys[0]; own++)
@@ -30,8 +30,8 @@ static bool is_taken(const struct View *view, const struct Binding *binding)
     return false;
 }
 
-// Draws the keys that do something now: the view's own, then those that open
-// other views, then those of all views.
+// Draws the usable keys: the view's own, then those that open other views, then
+// those of all views.
 static void draw_keys(struct Canvas *canvas, int y, struct BottomKeys keys)
 {
     const struct View *const *views = keys.views, *view = views[keys.front];
@@ -50,7 +50,8 @@ static void draw_keys(struct Canvas *canvas, int y, struct BottomKeys keys)
     Strip_draw(&strip, canvas, (struct Box){y, 1, canvas->width - 2}, 2);
 }
 
-// The end of what the user types stays on the screen, with a cursor after it.
+// Draws the question and the typed text. The end of the text stays visible,
+// with a cursor behind it.
 static void draw_prompt(struct Canvas *canvas, int y,
                         const struct Status *status)
 {
@@ -66,7 +67,7 @@ static void draw_prompt(struct Canvas *canvas, int y,
     Canvas_put(canvas, y, x, x + 1, STYLE_PROMPT, "_");
 }
 
-// If there is too little room, the path is cut, and not the words about it.
+// Draws the message. If there is too little room, the path in it is cut first.
 static void draw_message(struct Canvas *canvas, struct Box box,
                          const struct Status *status)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bottom line of every view: a question with what is typed, a message, or
-// the keys that do something here. Draws only; one thread.
+// The bottom line of every view: a question with the typed text, a message, or
+// the usable keys. Only draws. One thread.
 #ifndef OCULAR_TUI_VIEWS_BOTTOM_H
 #define OCULAR_TUI_VIEWS_BOTTOM_H
 
@@ -8,9 +8,10 @@
 #include "tui/views/view.h"
 
 struct BottomKeys {
-    const struct View *const *views; // VIEW_COUNT of them
+    const struct View *const *views; // VIEW_COUNT views
     enum ViewId front;
-    unsigned can; // enum Ability: a key that needs another one is not offered
+    // bits of enum Ability; keys that need other abilities are left out
+    unsigned can;
 };
 
 void Bottom_draw(struct Canvas *canvas, int y, struct BottomKeys keys,

@@ -131,7 +131,7 @@ static void draw_numbers(struct Canvas *canvas, const struct Row *row,
                canvas->width < 110 ? 2 : 3);
 }
 
-// Draws the names at full length on a line of their own.
+// Draws the full name and path on a line of their own.
 static void draw_names(struct Canvas *canvas, const struct Row *row, int y)
 {
     const char *name = Column_text_key(COLUMN_FUNCTION, row);

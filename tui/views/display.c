@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Ocular subtracts what a call's hooks cost, and knows that cost to so many ns:
-// a shorter call may measure as anything from 0 to this.
+// Ocular subtracts the cost of a call's hooks, which is known to this many ns.
+// The measured time of a shorter call may be anything from 0 to this.
 #define LEAST_NS 20.0
 
 const struct StateMark STATE_MARKS[] = {[STATE_ARMED] = {"●", STYLE_ARMED},
@@ -45,7 +45,7 @@ const char *Display_mean(char out[NUMBER_MAX], double cycles,
 
 // --- Cells
 
-// Null is a blank cell: rows full of dashes would be noise.
+// NaN becomes a blank cell, because rows full of dashes would be distracting.
 void ListCell_number(struct ListCell *out, double value,
                      const char *(*format)(char *, double))
 {
@@ -69,7 +69,7 @@ void ListCell_cost(struct ListCell *out, double cycles,
                  isfinite(cycles) ? Display_cost(text, cycles, display) : "");
 }
 
-// A share that rests on few samples is dimmed; one that rests on none is blank.
+// A share of few samples is dimmed. A share of no samples is blank.
 void ListCell_share(struct ListCell *out, const struct Window *window,
                     double share)
 {

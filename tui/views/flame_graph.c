@@ -6,18 +6,18 @@
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 
-#define LEAST_CUT 4 // cells; a narrower name has no room for an ellipsis
+#define LEAST_CUT 4 // cells; a narrower name is cut without an ellipsis
 
 // --- Where the boxes are
 
-// The children of a branch side by side, by their totals. Those that would not
-// have a column of their own stand together at the end.
+// The children of a branch side by side. Their widths are proportional to their
+// totals. Children narrower than one column are combined at the end.
 struct Shelf {
     const struct FlameTree *tree;
-    struct Span span; // of the caller
-    double scale;     // columns a share
-    double used;      // columns taken
-    double hidden;    // shares without a column
+    struct Span span; // columns of the caller
+    double scale;     // columns for a share of 1
+    double used;      // columns used so far
+    double hidden;    // sum of the shares that are narrower than one column
 };
 
 static struct Shelf shelf_below(const struct FlameTree *tree, uint32_t branch,
@@ -31,7 +31,8 @@ static struct Shelf shelf_below(const struct FlameTree *tree, uint32_t branch,
     };
 }
 
-// Returns the next child's columns; called for all children in their order.
+// Returns the columns of the next child. It must be called for all children in
+// their order.
 static struct Span place_on(struct Shelf *shelf, uint32_t child)
 {
     double width = shelf->tree->branches[child].total * shelf->scale;
@@ -46,7 +47,7 @@ static struct Span place_on(struct Shelf *shelf, uint32_t child)
     return span;
 }
 
-// Returns the columns of a box; the zoom is as wide as the body.
+// Returns the columns of a box. The zoom is as wide as the body.
 static struct Span span_of(const struct FlameTree *tree, uint32_t zoom,
                            uint32_t branch, struct Span body)
 {
@@ -65,7 +66,7 @@ static struct Span span_of(const struct FlameTree *tree, uint32_t zoom,
     return found;
 }
 
-// Returns the line of the boxes of that depth; -1: it is not on the screen.
+// Returns the line of the boxes of that depth; -1: not visible.
 static int line_of(const struct FlameGraph *graph, int depth)
 {
     int line = depth - graph->top;
@@ -89,7 +90,7 @@ uint32_t FlameGraph_beside(const struct FlameGraph *graph, int step)
             FlameTree_is_below(tree, at, graph->zoom) &&
             FlameGraph_shows(graph, at))
             return at;
-    } while (at); // until the walk has come round
+    } while (at); // until the walk is back at the root
     return graph->selected;
 }
 
@@ -170,7 +171,7 @@ static void draw_children(const struct FlameGraph *graph, struct Canvas *canvas,
     int narrow = span.x + (int)(shelf.used + shelf.hidden * shelf.scale + 0.5);
     if (y < 0)
         return;
-    for (int x = end; x < narrow; x++) // children too narrow for a box
+    for (int x = end; x < narrow; x++) // children that are too narrow for a box
         Canvas_put(canvas, y, x, x + 1, STYLE_FAINT, "·");
     if (shelf.used > 0 || narrow > end)
         Canvas_put(canvas, y, narrow, span.end, STYLE_FAINT, "│");
@@ -193,7 +194,7 @@ void FlameGraph_draw(const struct FlameGraph *graph, struct Canvas *canvas)
         path[count++] = i;
     if (graph->zoom)
         draw_box(graph, canvas, 0, graph->body);
-    while (count > 1) // callers of the zoom, as wide as the zoom
+    while (count > 1) // the callers of the zoom are as wide as the zoom
         draw_box(graph, canvas, path[--count], graph->body);
     draw_below(graph, canvas, graph->zoom, graph->body);
 }

@@ -48,7 +48,8 @@ void Header_add_specialisation(struct Strip *strip, const struct Model *model,
     bool some = tally->deopts_per_s >= 0.05;
     Strip_item(strip, some || sum ? 3 : 5);
     Strip_add(strip, some ? STYLE_ALERT : STYLE_FAINT, "deopts ");
-    // Ocular reads the bytecode a few times a second, so there may be more.
+    // Ocular reads the bytecode a few times a second, so it may miss some
+    // deopts.
     Strip_add(strip, some ? STYLE_ALERT : STYLE_PLAIN, "%s%s/s",
               some ? ">=" : "", Number_rate(number, tally->deopts_per_s));
     if (sum)

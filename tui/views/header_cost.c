@@ -11,16 +11,18 @@
 #include <stdio.h>
 #include <string.h>
 
-// The numbers that the header shows.
+// The overhead in the unit that the header shows.
 struct Overhead {
-    double measured, allowed; // NaN: not known; no budget is held
-    double scale;             // of the snapshot's parts, to that of these
+    double measured, allowed; // NaN: not known; for `allowed` also: no budget
+    double scale;             // factor from the snapshot's parts to this unit
     const char *of;
-    int decimals; // the least in which what is allowed is not 0
+    // the least number of decimals that show `allowed` as more than 0
+    int decimals;
 };
 
-// Of a core: of the CPU time of a program that uses next to nothing it may be
-// more than all. An older process says only that.
+// Returns the overhead as a share of a core. As a share of the program's CPU
+// time it may exceed 100 % if the program uses hardly any CPU time. An older
+// process reports only the latter.
 static struct Overhead overhead_of(const struct Snapshot *snapshot)
 {
     struct Overhead overhead = {
@@ -41,8 +43,8 @@ static struct Overhead overhead_of(const struct Snapshot *snapshot)
     return overhead;
 }
 
-// The overhead is an alert only if it is over the limit in the digits shown,
-// too.
+// Adds the overhead. It is shown as an alert only if it exceeds the limit in
+// the rounded numbers, too.
 static void add_overhead(struct Strip *strip, const struct Overhead *overhead,
                          int cells)
 {
@@ -74,7 +76,7 @@ static void add_overhead(struct Strip *strip, const struct Overhead *overhead,
         Strip_add(strip, STYLE_FAINT, ", %s allowed", limit);
 }
 
-// Adds the parts of the overhead, in per cent of the same.
+// Adds the parts of the overhead, in the same unit.
 static void add_parts(struct Strip *strip, const struct Snapshot *snapshot,
                       const struct Overhead *overhead)
 {

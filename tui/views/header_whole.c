@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#define MUCH .01 // a share that is missing from the rows is shown from here on
+#define MUCH .01 // a larger share that the rows lack is shown
 
 static void add_share(struct Strip *strip, const struct Model *model, int cells)
 {
@@ -44,7 +44,7 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
     Strip_add(strip, STYLE_FAINT, " cpu");
 }
 
-// Says what the shares rest on, and where the samples come from.
+// Adds the window of the shares and the source of its samples.
 static void add_window(struct Strip *strip, const struct Model *model)
 {
     const struct Snapshot *snapshot = model->snapshot;
@@ -54,7 +54,7 @@ static void add_window(struct Strip *strip, const struct Model *model)
     Strip_label(strip, 3, "over", "%s", text);
     unsigned long long signal = snapshot->sampler_signal;
     unsigned long long untimed = snapshot->sampler_untimed;
-    if (untimed == NULL_U64) // an older process
+    if (untimed == NULL_U64) // an older process does not report it
         untimed = 0;
     Strip_item(strip, signal == NULL_U64 || untimed ? 3 : 6);
     if (signal == NULL_U64)
@@ -78,8 +78,8 @@ static void add_if_much(struct Strip *strip, int importance, enum Style style,
               Number_percent(number, share));
 }
 
-// Adds what the rows below lack: samples without a whole stack, and time in
-// functions without a row. The help explains these words.
+// Adds shares that the rows below lack: samples without a complete stack, and
+// time in functions without a row. The help explains these words.
 static void add_unseen(struct Strip *strip, const struct Snapshot *snapshot)
 {
     double samples = Row_u64(snapshot->sampler_samples), gone = 0;
@@ -121,7 +121,8 @@ static void add_choices(struct Strip *strip, const struct Model *model,
     Strip_flex(strip, 8);
 }
 
-// An older process lists living threads only, without `ended` (null).
+// Returns the number of living threads. An older process lists only living
+// threads, and `ended` is null.
 static size_t count_living(const struct Snapshot *snapshot)
 {
     size_t count = 0;
@@ -130,12 +131,12 @@ static size_t count_living(const struct Snapshot *snapshot)
     return count;
 }
 
-// Adds the thread's share in functions that have no row.
+// Adds the chosen thread's share in functions without a row.
 static void add_unlisted(struct Strip *strip, const struct Model *model)
 {
     double share = Model_unlisted(model);
     char number[NUMBER_MAX];
-    if (!(share >= 0.0005)) // the text would be zero
+    if (!(share >= 0.0005)) // a smaller share would be shown as zero
         return;
     Strip_label(strip, 2, "others", "%s", Number_percent(number, share));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The annotate view's texts about an instruction: its operand, and what it has
-// become. Pure functions, any thread.
+// The annotate view's texts about an instruction: its operand and its
+// specialisation. Pure functions, any thread.
 #ifndef OCULAR_TUI_VIEWS_INSTRUCTION_TEXT_H
 #define OCULAR_TUI_VIEWS_INSTRUCTION_TEXT_H
 
@@ -12,19 +12,21 @@
 struct AnnotateState;
 
 #define INSTRUCTION_LEAST_SHARE                                                \
-    0.005 // of the function's time; smaller shares have no text
-#define INSTRUCTION_SHORT 9 // InstructionText_short's own are not longer
+    0.005 // of the function's time; smaller shares are not shown
+#define INSTRUCTION_SHORT 9 // longest fixed text of InstructionText_short
 
-// Writes the operand: in words, as a label, or as a number; and what a call
-// calls.
+// Writes the operand as words, as a label or as a number, and for a call the
+// callee.
 void InstructionText_operand(char *out, size_t size,
                              const struct AnnotateState *state,
                              const struct ListingRow *row);
-// Writes how often it has run without ever being specialised, if that is known.
+// Writes that the instruction was never specialised, and how often it ran, if
+// this is known.
 void InstructionText_never(char *out, size_t size,
                            const struct ListingRow *row);
-// For little room: writes what it has become, without its base's name, or a
-// word of the help. Returns the style.
+// Writes a short form for narrow screens: the specialised name without the
+// base's name, or a fixed word that the help explains. Returns the text's
+// style.
 enum Style InstructionText_short(char *out, size_t size,
                                  const struct ListingRow *row);
 

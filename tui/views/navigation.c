@@ -45,7 +45,7 @@ unsigned Navigation_can(const struct Ui *ui)
     return Navigation_function(ui) ? can : can & ~(unsigned)CAN_FUNCTION;
 }
 
-// Says why a recording, or a process that has ended, does not do that.
+// Reports why a recording, or a process that has ended, cannot do this.
 static void say_beyond(struct Ui *ui, unsigned beyond)
 {
     const struct Feed *feed = ui->feed;
@@ -80,7 +80,7 @@ bool Navigation_refuses(struct Ui *ui, const struct Binding *binding)
     return true;
 }
 
-// A view is on the way back at most once: opening it again goes back to it.
+// A view is in `way` at most once, so opening it again goes back to it.
 void Navigation_open(struct Ui *ui, enum ViewId id)
 {
     const struct View *view = ui->views[id];

@@ -9,12 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_MOST 64 // cells; a wider name would push the place far away
+// cells; the file's column would be too far away from a wider name
+#define NAME_MOST 64
 
 // --- The change since the baseline
 
-// A change of less than a sample is written as zero. A function that was never
-// sampled has a blank cell.
+// Writes the change of a share. A change of less than one sample is zero. A
+// function without samples gets a blank cell. Returns the basis of the change.
 static enum Basis put_share_change(struct ListCell *out, enum ColumnId id,
                                    const struct Row *row, double size)
 {
@@ -30,7 +31,7 @@ static enum Basis put_share_change(struct ListCell *out, enum ColumnId id,
     return basis;
 }
 
-// "+3.2%", "-1.2k"; a zero has no sign.
+// Writes a change with its sign, such as "+3.2%" or "-1.2k". Zero has no sign.
 static void write_change(struct ListCell *out, enum ColumnId id,
                          const struct Row *row, const struct Display *display)
 {
@@ -56,8 +57,9 @@ static void write_change(struct ListCell *out, enum ColumnId id,
     const char *sign = change > 0 ? "+" : "-";
     snprintf(text, sizeof text, "%s%.*s", none ? "" : sign, NUMBER_MAX - 1,
              out->text);
-    // More time is hot, and so are fewer specialised sites. More calls are
-    // neither good nor bad, and sums only grow.
+    // An increase of time is drawn in a hot colour, and so is a decrease of
+    // specialised sites. More calls are neither good nor bad, and sums can only
+    // grow.
     bool neutral =
         kind == CHANGE_RATE || kind == CHANGE_COUNT || kind == CHANGE_SUM;
     bool hot = kind == CHANGE_PART ? change < 0 : change > 0;

@@ -12,17 +12,18 @@
 #include <stdio.h>
 #include <string.h>
 
-// Standard deviations of a rate, of itself:
-#define ROUGH_RATE 0.25  // one digit of it is known
-#define UNKNOWN_RATE 0.5 // not even that
+// Limits for the standard error of a rate, divided by the rate:
+#define ROUGH_RATE 0.25  // above this, one digit is shown
+#define UNKNOWN_RATE 0.5 // above this, no digit is shown
 
-// Rounds an estimate that rests on few samples; NaN: their number is not known.
+// Rounds an estimate that is based on few samples. `samples` is NaN if their
+// number is not known.
 static double by_samples(double value, double samples)
 {
     return samples < WINDOW_FEW ? Window_one_digit(value) : value;
 }
 
-// Dims what was measured long ago.
+// Dims old numbers.
 static void fade(struct ListCell *out, const struct Row *row)
 {
     if (Row_is_old(row))
@@ -36,7 +37,7 @@ static void put_share(struct ListCell *out, const struct TableCell *cell)
     ListCell_share(out, &cell->row->window, cell->value);
 }
 
-// It rests on all samples of the run, not on the window's.
+// RUN% is based on all samples of the run, not only on those of the window.
 static void put_run_share(struct ListCell *out, const struct TableCell *cell)
 {
     const struct Function *now = cell->row->now;
@@ -48,7 +49,7 @@ static void put_run_share(struct ListCell *out, const struct TableCell *cell)
 static void put_trend(struct ListCell *out, const struct TableCell *cell)
 {
     const float *last = cell->row->trend + TREND_LENGTH - TREND_CELLS;
-    double most = 0.01; // a curve of next to nothing stays flat
+    double most = 0.01; // smaller shares are drawn as a flat curve
     bool known = false, sampled = false;
     for (int i = 0; i < TREND_CELLS; i++) {
         most = fmax(most, 1.15 * last[i]);
@@ -69,23 +70,26 @@ static void put_wait_share(struct ListCell *out, const struct TableCell *cell)
                  Window_plain_share(text, cell->value));
 }
 
-// An older version does not report this; then the state tells.
+// Returns true if the rate is an estimate. For an older process, which does not
+// report this, the state decides.
 static bool is_rate_estimated(const struct Row *row)
 {
     return row->now->rate_estimated == NULL_U64 ? row->now->state != STATE_ARMED
                                                 : row->now->rate_estimated != 0;
 }
 
-// From slices, in which its calls were counted over a known time.
+// Returns true if the rate comes from slices, in which the calls were counted
+// over a known time.
 static bool is_sliced(const struct Row *row)
 {
     return isfinite(row->now->calls_per_s_error);
 }
 
-// The standard error of the estimated rate, over the rate.
+// Returns the standard error of the estimated rate, divided by the rate.
 static double rate_error(const struct Row *row, double rate)
 {
-    // That of all its calls: the rate is made of the same mean.
+    // Without slices the rate is derived from the same mean as the number of
+    // calls, so their relative errors are equal.
     return is_sliced(row) ? row->now->calls_per_s_error / rate
                           : row->now->calls_error;
 }
@@ -110,7 +114,8 @@ static void put_rate(struct ListCell *out, const struct TableCell *cell)
     ListCell_put(out, rough ? STYLE_FAINT : STYLE_PLAIN, unknown ? "" : text);
 }
 
-// Not more than that: no sample tells of the times in the dark.
+// Returns true if the number of calls is only a lower bound: there is no
+// estimate of the calls while the function was dark.
 static bool is_floor(const struct Row *row)
 {
     return isnan(Row_estimated(row)) ||
@@ -125,7 +130,7 @@ static void put_calls(struct ListCell *out, const struct TableCell *cell)
     double calls = cell->value, seen = Row_calls(row);
     double samples = Row_u64(row->now->run_samples);
     const char *mark = "~";
-    // Most of the number is an estimate.
+    // The larger part of the number is an estimate.
     bool rough = is_sliced(row) ? row->now->calls_error > ROUGH_RATE
                                 : samples < WINDOW_FEW && calls > 2 * seen;
     if (Row_calls_exact(row))
@@ -139,7 +144,8 @@ static void put_calls(struct ListCell *out, const struct TableCell *cell)
                  isfinite(calls) ? text : "");
 }
 
-// The calls are the estimate, and as rough here as there.
+// Writes self time. If it is an estimate, its error comes from the estimated
+// number of calls.
 static void put_spent(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];
@@ -186,7 +192,8 @@ static void put_cost(struct ListCell *out, const struct TableCell *cell)
     fade(out, cell->row);
 }
 
-// Of timed calls: a floor if some calls were in the dark.
+// Writes the cycles of timed calls. They are a lower bound if some calls were
+// not timed.
 static void put_cycles(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];
@@ -194,7 +201,7 @@ static void put_cycles(struct ListCell *out, const struct TableCell *cell)
 
     snprintf(text, sizeof text, "%s%s", exact ? "" : ">=",
              Display_cycles(number, cell->value, cell->display));
-    // A floor of nothing says nothing.
+    // A lower bound of 0 is not informative, so the cell stays blank.
     ListCell_put(out, STYLE_PLAIN,
                  cell->value > 0 || (exact && cell->value == 0) ? text : "");
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MESSAGE_S 6.0 // seconds that a message stays
+#define MESSAGE_S 6.0 // seconds
 
 void Ui_init(struct Ui *ui, const struct View *const *views, struct Feed *feed,
              bool ascii)

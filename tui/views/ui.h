@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The data that all views share about one watched process: the feed, the model,
-// the user's choices, the canvas, the message, and the state of each view. It
-// knows no terminal, so --keys works without one. One thread.
+// The data that all views of one watched process share: the feed, the model,
+// the user's choices, the canvas, the message and the state of each view. It
+// does not use a terminal, so --keys works without one. One thread.
 #ifndef OCULAR_TUI_VIEWS_UI_H
 #define OCULAR_TUI_VIEWS_UI_H
 
@@ -22,64 +22,69 @@
 #include <stdint.h>
 
 struct Ui {
-    const struct View *const *views; // VIEW_COUNT, borrowed
+    const struct View *const *views; // VIEW_COUNT views, borrowed
     struct Feed *feed;               // borrowed
     struct Model model;
     struct Canvas canvas;
     struct Layout layout; // of the newest frame
     struct Prompt prompt;
-    bool bare;        // batch: no selection, no keys
-    bool ns;          // cycles show as time
-    bool quit;        // the user wants to leave
-    bool leave;       // ... for the list of processes
-    bool changed;     // something to draw came since the last frame
-    bool redraw;      // the terminal must be drawn again, whatever it shows
-    enum ViewId view; // in front
-    enum ViewId way[VIEW_COUNT];   // the views behind it, the main screen first
-    int depth;                     // views in `way`
-    int help_top;                  // first line of the help on the screen
-    struct List lists[VIEW_COUNT]; // the views' own
-    struct List search_from;       // the list in front, as a search began
-    bool sort_menu;                // the main screen shows it
-    struct List sort_list;         // its lines
+    bool bare;        // --batch: no selection and no keys
+    bool ns;          // cycles are shown as time
+    bool quit;        // the user wants to quit,
+    bool leave;       // ... in order to return to the list of processes
+    bool changed;     // new data has arrived since the last frame
+    bool redraw;      // every cell of the terminal must be drawn again
+    enum ViewId view; // the view in front
+    // the views behind it; the main screen is the first
+    enum ViewId way[VIEW_COUNT];
+    int depth;    // views in `way`; 0: the main screen is in front
+    int help_top; // first visible line of the help; 0: the top
+    struct List lists[VIEW_COUNT]; // the list of each view
+    struct List search_from;       // the front list when the search began
+    bool sort_menu;        // the main screen shows the menu of sort columns
+    struct List sort_list; // lines of this menu
     struct AnnotateState annotate;
     struct CallersState callers;
-    bool on_pairs;         // the opcodes view moves among the counts,
-    struct List pair_list; // ... which are these
+    bool on_pairs;         // in the opcodes view, keys move in the counts,
+    struct List pair_list; // ... which are this list
     struct ThreadsState threads;
     struct FlameState flame;
     struct Children children;
-    char export_path[PROMPT_MAX]; // of the newest export; "": none yet
-    char existing[PROMPT_MAX];    // a file that the export may overwrite or
-                                  // not: the next frame asks; "": none
-    char message[MESSAGE_MAX];    // on the bottom line; "": none
-    int path_at, path_length;     // bytes of a path in the message; 0: none
-    bool alert;                   // the message is about a failure
-    double message_until;         // Feed_now() when it goes
+    char export_path[PROMPT_MAX]; // path of the newest export; "": none yet
+    // existing file for an export; the next frame asks whether to overwrite it;
+    // "": none
+    char existing[PROMPT_MAX];
+    char message[MESSAGE_MAX]; // on the bottom line; "": no message
+    // position and bytes of a path in the message; 0: no path
+    int path_at, path_length;
+    bool alert;           // the message reports a failure
+    double message_until; // Feed_now() at which the message is removed
 };
 
-// Keeps `views` and the feed, which must live as long.
+// Keeps pointers to `views` and `feed`, which must outlive `ui`.
 void Ui_init(struct Ui *ui, const struct View *const *views, struct Feed *feed,
              bool ascii);
 void Ui_release(struct Ui *ui);
-// Lets the main screen select a function, if it shows it.
+// Makes the main screen select a function, if the main screen shows it.
 void Ui_choose(struct Ui *ui, uint64_t function);
-// 0 or -ENOMEM.
+// Returns 0 or -ENOMEM.
 int Ui_resize(struct Ui *ui, int width, int height);
-// Puts a message on the bottom line for a while.
+// Shows a message on the bottom line for MESSAGE_S seconds.
 void Ui_say(struct Ui *ui, bool alert, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// The same if `path`, a file's, is one of the arguments: where there is too
-// little room the path loses directories, and the file keeps its name.
+// Shows a message of which `path` is one of the arguments. If there is too
+// little room, the path loses directories, but not the file's name.
 void Ui_say_path(struct Ui *ui, const char *path, bool alert,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
-// Reports a request to the process: `asked`, or why it cannot be made (-errno).
+// Reports a request to the process: shows `asked`, or the reason why the
+// request failed (-errno).
 void Ui_say_asked(struct Ui *ui, int error, const char *asked);
-// Appends what is on the screen (sorted, filtered). 0, -ENODATA: there is
-// nothing yet, or -ENOMEM.
+// Appends the data of the front view, sorted and filtered as on the screen.
+// Returns 0, -ENODATA if there is nothing yet, or -ENOMEM.
 int Ui_write_json(const struct Ui *ui, struct Bytes *out);
-// A sentence about its counts and shares for the message that it is saved,
-// if they are not those of the whole run and of all threads; else "".
+// Returns a sentence for the message after saving. It says which counts and
+// shares the file has if these are not those of the whole run and of all
+// threads. Else returns "".
 const char *Ui_json_note(const struct Ui *ui);
 
 #endif

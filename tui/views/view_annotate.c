@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define FEW_SAMPLES                                                            \
-    1000.0 // the title says how many samples there are, if fewer
+    1000.0 // the title shows the number of samples if there are fewer
 
 enum { ANNOTATE_FOLLOW = REQUEST_OWN, ANNOTATE_HOTTEST, ANNOTATE_PERIOD };
 
@@ -56,7 +56,7 @@ static void select_function(struct Ui *ui, const struct Row *row)
 static void open_view(struct Ui *ui, uint64_t function)
 {
     select_function(ui, Model_row_of(&ui->model, function));
-    // The main screen selects it, too, if it is there at all.
+    // The main screen selects the function, too, if its row is shown.
     Ui_choose(ui, function);
 }
 
@@ -65,7 +65,7 @@ static uint64_t selected_function(const struct Ui *ui)
     return ui->annotate.id;
 }
 
-// Lets the next frame show what has changed, or reports that memory is out.
+// Makes the next frame show the change, or reports a lack of memory.
 static void finish_change(struct Ui *ui, int error)
 {
     if (error)
@@ -176,7 +176,8 @@ static void add_place(struct Strip *strip, const char *file, uint64_t line)
         Strip_add(strip, STYLE_FAINT, ":%llu", (unsigned long long)line);
 }
 
-// Says what the shares rest on, if that is little or not the whole run.
+// Adds the number of samples and the period, unless the period is the whole run
+// with many samples.
 static void add_period(struct Strip *strip, const struct AnnotateState *state)
 {
     const char *about = History_about(&state->history, state->period);
@@ -222,7 +223,7 @@ static void draw_title(struct Ui *ui, const struct Display *display)
     }
     add_period(&strip, state);
     if (now) {
-        struct Row whole = *row; // counts since the start, as HITS are
+        struct Row whole = *row; // counts since the start, like HITS
         whole.base = (struct RowBase){0};
         add_calls(&strip, &whole);
         char number[NUMBER_MAX];
@@ -242,7 +243,7 @@ static void draw_title(struct Ui *ui, const struct Display *display)
 
 // --- The screen
 
-// Says why there is no code.
+// Draws the reason why there is no code.
 static void draw_nothing(struct Ui *ui)
 {
     const struct FeedListing *answer = &ui->feed->listing;
@@ -331,8 +332,7 @@ static void follow(struct Ui *ui)
         Ui_say(ui, true, "This line does not jump.");
 }
 
-// Returns an entry's part of the function's time: its samples, or else cycles
-// times hits.
+// Returns a measure of an entry's time: its samples, or else cycles times hits.
 static double weight_of(const struct AnnotateState *state,
                         const struct Entry *entry)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The annotate view: one function's source and bytecode, what each instruction
-// has become, how often it ran and what it took. It asks the process for the
-// code of this function only. One thread.
+// The annotate view: a function's source and bytecode, and for each instruction
+// its specialisation, its hits and its time. It requests only the code of this
+// function. One thread.
 #ifndef OCULAR_TUI_VIEWS_VIEW_ANNOTATE_H
 #define OCULAR_TUI_VIEWS_VIEW_ANNOTATE_H
 

@@ -44,8 +44,8 @@ static const struct Binding KEYS[] = {
 };
 
 // The snapshot has the call edges of the sampler's own window. For another
-// window this view counts the stacks of the flame view, which keeps a minute of
-// them.
+// period, this view counts the stacks of the flame view, which stores them for
+// a minute.
 static void want(struct Ui *ui)
 {
     if (ui->callers.period != PERIOD_LATELY)
@@ -56,7 +56,7 @@ static void go_to(struct Ui *ui, uint64_t id)
 {
     Tree_root(&ui->callers.tree, id);
     ui->lists[VIEW_CALLERS].key = TREE_MIDDLE;
-    // The main screen selects it, too, if it is there at all.
+    // The main screen selects the function, too, if its row is shown.
     Ui_choose(ui, id);
 }
 
@@ -93,7 +93,8 @@ static const struct Branch *branch_at(const struct ListRows *rows, long row)
     return &ui->callers.tree.branches[row];
 }
 
-// Returns the function of a branch; NULL: it has none, or it is not listed.
+// Returns the row of a branch's function, or NULL if the branch has none or the
+// function is not listed.
 static const struct Row *function_of(const struct ListRows *rows,
                                      const struct Branch *branch)
 {
@@ -113,7 +114,7 @@ static bool has_text(const struct ListRows *rows, long row, const char *text)
            Text_has(Column_text_key(COLUMN_FUNCTION, function), text);
 }
 
-// Draws "│ ├─ ▸ " and returns the x after it.
+// Draws lines such as "│ ├─ ▸ " and returns the x behind them.
 static int put_limbs(struct Canvas *canvas, int y, int x, int end,
                      const struct Branch *branch)
 {
@@ -179,7 +180,8 @@ static void write_branch(struct ListCell *cell, const struct ListRows *rows,
 static struct ListRows rows_of(const struct Ui *ui)
 {
     static const struct ListColumn columns[TREE_COLUMNS] = {
-        // Not SHARE: this column includes waiting, which SHARE does not.
+        // The title is not SHARE, because this column includes waiting and
+        // SHARE does not.
         [TREE_TIME] = {.title = "TIME", .width = 6, .gap = 2},
         [TREE_PART] = {.title = "PART", .width = 6, .gap = 1},
         [TREE_FUNCTION] = {.title = "FUNCTION",
@@ -292,7 +294,8 @@ static bool find(struct Ui *ui, int step, bool here)
                      here);
 }
 
-// False: Enter on the function in the middle opens it, as in other views.
+// Puts the selected function in the middle. Returns false if it is there
+// already: Enter then opens another view.
 static bool go(struct Ui *ui)
 {
     const struct Branch *branch = selected(ui);
@@ -334,8 +337,8 @@ static void unfold(struct Ui *ui)
         Ui_say(ui, true, "There is nothing to unfold on this line.");
 }
 
-// Folds the branch, or selects its parent, or goes back, also to the view
-// before. False: there is nothing to go back to.
+// Folds the branch, or selects its parent, or goes back to the previous
+// function or view. Returns false if there is nothing to go back to.
 static bool fold(struct Ui *ui)
 {
     struct Tree *tree = &ui->callers.tree;

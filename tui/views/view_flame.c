@@ -56,7 +56,7 @@ static void reset(struct Ui *ui)
 
 // --- Drawing
 
-// The window that shares on the screen rest on.
+// Returns the window of the shares on the screen.
 static const struct Window *window_of(const struct Ui *ui)
 {
     return ui->flame.own ? &ui->flame.window : &ui->model.window;
@@ -96,7 +96,7 @@ static void draw_title(struct Ui *ui)
                (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
 }
 
-// Draws the bar: which way the graph goes, and the zoom.
+// Draws the bar with the direction of the graph, or the zoomed function.
 static void draw_bar(struct Ui *ui, uint32_t zoom)
 {
     const struct FlameTree *tree = &ui->flame.tree;
@@ -180,8 +180,8 @@ static void draw(struct Ui *ui, const struct Status *status)
 
 // --- Keys
 
-// The function of the selected box. All threads together, and stacks cut off
-// below, have none.
+// Returns the function of the selected box. The box of all threads and a stack
+// that was cut off have none.
 static uint64_t selected_function(const struct Ui *ui)
 {
     const struct FlameState *state = &ui->flame;
@@ -198,7 +198,8 @@ static int json(const struct Ui *ui, struct Bytes *out)
     return tree->count ? Json_stacks(out, tree->table) : -ENODATA;
 }
 
-// A click on the selected box, or on a caller of the zoom, makes it the zoom.
+// Handles a click. A click on the selected box, or on a caller of the zoom,
+// makes this box the zoom. A click on another box selects it.
 static void click(struct FlameGraph *graph, struct FlameState *state,
                   uint32_t key)
 {
@@ -221,7 +222,7 @@ static bool press(struct Ui *ui, int request, uint32_t key)
         FlameState_next_period(state);
         return true;
     }
-    if (!state->tree.count) // there is no box
+    if (!state->tree.count) // there are no boxes
         return request >= REQUEST_OWN;
     struct FlameGraph graph = prepare(ui);
     int page = graph.height > 1 ? graph.height - 1 : 1;
@@ -262,8 +263,8 @@ static bool press(struct Ui *ui, int request, uint32_t key)
     }
 }
 
-// Selects a branch and moves the zoom so that it has a box: out, if it lies
-// outside of the zoom, or to itself, if it is too narrow.
+// Selects a branch and makes sure that it has a box: zooms out if the branch is
+// outside of the zoom, and zooms in on it if it is too narrow.
 static void reveal(struct FlameGraph *graph, struct FlameState *state,
                    uint32_t branch)
 {

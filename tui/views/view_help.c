@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define KEYS_WIDTH 20
-#define LEGEND_WIDTH 11 // cells of a column's title, or of a mark
+#define LEGEND_WIDTH 11 // cells of a column's title or of a mark
 #define SIDE_BY_SIDE 140
 
 // --- A text of terms and their meaning, broken into lines
@@ -20,19 +20,19 @@
 
 struct HelpLine {
     char term[64];
-    uint8_t style;    // of the term
+    uint8_t style;    // style of the term
     const char *text; // NULL: the term is a heading
-    int length;       // of text, in bytes
+    int length;       // bytes of `text`
 };
 
 struct HelpText {
     int term; // cells of the terms
-    int room; // cells of the texts; a longer one goes on in the next line
+    int room; // cells of the texts; a longer text continues on the next line
     struct HelpLine lines[HELP_LINES];
     int count;
 };
 
-// Beyond HELP_LINES it adds nothing.
+// Adds a term and its text. Ignores lines beyond HELP_LINES.
 static void add_text(struct HelpText *help, enum Style style, const char *term,
                      const char *text)
 {
@@ -52,7 +52,7 @@ static void add_text(struct HelpText *help, enum Style style, const char *term,
     } while (*text);
 }
 
-// Begins a part, with a blank line before it.
+// Adds a heading, with a blank line before it.
 static void add_heading(struct HelpText *help, const char *heading)
 {
     if (help->count)
@@ -60,8 +60,8 @@ static void add_heading(struct HelpText *help, const char *heading)
     add_text(help, STYLE_ACCENT, heading, NULL);
 }
 
-// Draws from line `top` on, from the box's line to the last but one of the
-// canvas.
+// Draws the lines from `top` on, from the box's line down to the line above the
+// canvas's bottom line.
 static void draw_text(const struct HelpText *help, struct Canvas *canvas,
                       int top, struct Box box)
 {
@@ -97,7 +97,7 @@ static void add_binding(struct HelpText *help, const struct Binding *binding)
     add_text(help, STYLE_STRONG, term, binding->about);
 }
 
-// Adds the keys that open views, and those that one view alone has.
+// Adds the keys that open views, and the keys that only one view has.
 static void add_views(struct HelpText *help, const struct View *const *views)
 {
     add_heading(help, "Views");
@@ -114,7 +114,7 @@ static void add_views(struct HelpText *help, const struct View *const *views)
     }
 }
 
-// Does the help explain it under that heading?
+// Returns true if the help lists the binding under the heading `group`.
 static bool is_listed(unsigned reach, const struct Binding *binding,
                       const char *group)
 {
@@ -122,7 +122,7 @@ static bool is_listed(unsigned reach, const struct Binding *binding,
            !(binding->ability & CAN_REACH & ~reach);
 }
 
-// Adds each group where its first key is, with all of its keys.
+// Adds each group with all of its keys, in the order of their first keys.
 static void add_keys(struct HelpText *help, unsigned reach)
 {
     for (size_t i = 0; i < KEYMAP_COUNT; i++) {
@@ -255,11 +255,12 @@ static bool press(struct Ui *ui, int request, uint32_t key)
         Navigation_back(ui);
         return true;
     }
-    if (request == HELP_PAGE) // as in every pager
+    if (request == HELP_PAGE) // Space acts as in other pagers
         request = REQUEST_PAGE_DOWN;
     if (List_scroll(&ui->help_top, ui->canvas.height - 5, request))
         return true;
-    // Other keys do nothing: they would change what is not on the screen.
+    // Other keys do nothing, because they would change views that are not
+    // visible.
     return request != REQUEST_NONE && request != REQUEST_BACK &&
            request != REQUEST_REDRAW && request != REQUEST_QUIT;
 }

@@ -38,7 +38,7 @@ static void draw_header(struct Canvas *canvas, const struct Model *model,
     HeaderWhole_draw(canvas, model, status);
 }
 
-// Says why there is no row.
+// Draws the reason why there are no rows.
 static void draw_empty(struct Canvas *canvas, const struct Model *model,
                        const struct Layout *layout, const struct Status *status)
 {
@@ -147,8 +147,9 @@ static void draw_menu(struct Ui *ui)
                "SORT BY: Enter chooses, Esc leaves it as it is");
 }
 
-// A key that does not move in the menu closes it. False: the key does then what
-// it does without the menu.
+// Handles a key while the menu is open. Every key that does not move the
+// selection closes the menu. Returns false if the key then acts as without a
+// menu.
 static bool press_menu(struct Ui *ui, int request, uint32_t key)
 {
     struct List *list = &ui->sort_list;

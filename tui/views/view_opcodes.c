@@ -14,11 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SIDE_BY_SIDE 120 // cells, from which the counts stand at the right
+#define SIDE_BY_SIDE 120 // least cells of a screen with the counts at the right
 #define PAIRS_WIDTH 52
-#define WORD_DEOPT 44   // cells that a change needs for " (deopt)"
-#define FILTER_WIDTH 40 // cells of a filter that other words make room for,
-#define FILTER_LEAST 18 // ... and beside a storm's name
+#define WORD_DEOPT 44   // least cells of a change that has the mark " (deopt)"
+#define FILTER_WIDTH 40 // cells of a filter for which other texts make room,
+#define FILTER_LEAST 18 // ... and cells if the name of a storm is shown as well
 #define NOTHING_YET "No instruction has changed its kind yet."
 
 enum { OPCODES_TURN = REQUEST_OWN };
@@ -46,8 +46,8 @@ static int pairs_width(const struct Ui *ui)
 
 // --- A change, in the log and in the counts
 
-// Returns the least cells for `name` beside the other: an ellipsis and the
-// words that they do not share ("LOAD_ATTR_METHOD_NO_DICT -> ...LAZY_DICT").
+// Returns the least number of cells for `name` next to `other`: an ellipsis and
+// the words that differ ("LOAD_ATTR_METHOD_NO_DICT -> ...LAZY_DICT").
 static int least(const struct Canvas *canvas, const char *name,
                  const char *other)
 {
@@ -100,7 +100,7 @@ static bool passes(const struct Transition *one, const char *text)
            Text_has(one->from, text) || Text_has(one->to, text);
 }
 
-// Returns the transition of that row among those that pass the filter.
+// Returns the transition in that row, counting only those that pass the filter.
 static const struct Transition *transition_at(const struct Model *model,
                                               long row)
 {
@@ -194,9 +194,9 @@ static bool pair_passes(const struct TransitionPair *pair, const char *text)
     return Text_has(pair->from, text) || Text_has(pair->to, text);
 }
 
-// Returns the filter of the counts. A filter that is in no opcode's name is
-// about functions. The counts are of all functions together, so it hides none:
-// "".
+// Returns the filter for the counts. A filter that occurs in no opcode's name
+// refers to functions. Counts are sums over all functions, so "" is returned in
+// this case.
 static const char *pair_filter(const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;
@@ -244,7 +244,7 @@ static void draw_pair(struct Canvas *canvas, struct Box box,
     draw_change(canvas, box, &one);
 }
 
-// The pairs must stay where they are.
+// `pairs` must not be moved afterwards, because `rows` points to it.
 static void fill_pairs(struct Pairs *pairs, const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;
@@ -375,7 +375,7 @@ static bool find(struct Ui *ui, int step, bool here)
                      here);
 }
 
-// The function of the selected line of the log.
+// Returns the function of the selected line of the log, or 0.
 static uint64_t selected_function(const struct Ui *ui)
 {
     struct ListRows rows = log_rows(&ui->model);

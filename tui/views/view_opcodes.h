@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The opcodes view: the live log of specialisation, that is which instruction
-// became what and when, how often each change was seen, and which functions
+// The opcodes view: the live log of specialisation (which instruction changed
+// to what, and when), the count of each kind of change, and the functions that
 // specialise and deoptimise again and again. One thread.
 #ifndef OCULAR_TUI_VIEWS_VIEW_OPCODES_H
 #define OCULAR_TUI_VIEWS_VIEW_OPCODES_H

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define SIDE_BY_SIDE                                                           \
-    110 // cells; on a wider screen the functions stand at the right
+    110 // cells; a wider screen has the functions at the right-hand side
 #define LIST_WIDTH 61
 #define FUNCTIONS_MOST 128
 
@@ -63,7 +63,7 @@ static const struct ListColumn COLUMNS_OF_THREADS[THREADS_COLUMNS] = {
                          .a_to_z = true},
 };
 
-// Writes a share, or how it has changed since the baseline.
+// Writes a share, or its change since the baseline.
 static void write_share(struct ListCell *cell, double share, double before)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 1];
@@ -158,7 +158,7 @@ static const struct Thread *selected(const struct Ui *ui)
 struct Functions { // the source of the rows
     const struct Model *model;
     struct {
-        const struct Row *row; // NULL: others
+        const struct Row *row; // NULL: all other functions
         double share;
     } items[FUNCTIONS_MOST];
     long count;
@@ -181,7 +181,7 @@ static void write_function(struct ListCell *cell, const struct ListRows *rows,
         ListCell_file(cell, row->now);
 }
 
-// Takes the hottest functions of all threads.
+// Collects the hottest functions of all threads.
 static void collect_of_all(struct Functions *functions)
 {
     const struct Model *model = functions->model;
@@ -321,7 +321,8 @@ static void draw(struct Ui *ui, const struct Status *status)
     if (canvas->width >= SIDE_BY_SIDE) {
         side.x = box.width + 1;
     } else {
-        // The list takes the lines that it needs, and half at most.
+        // The list uses only the lines that it needs, and at most half of the
+        // body.
         height = (height - 1) / 2;
         if (height > rows.count)
             height = (int)rows.count;
@@ -353,7 +354,7 @@ void ViewThreads_choose(struct Ui *ui, const struct Thread *thread)
         return;
     }
     Model_watch(&ui->model, thread);
-    while (Navigation_back(ui)) // to the main screen
+    while (Navigation_back(ui)) // back to the main screen
         ;
     if (compared && !ui->model.baseline)
         Ui_say(ui, false,
