@@ -80,6 +80,6 @@ int Attaching_end(struct Attaching *attaching, const char *package, char *why,
         free(attaching->pids);
         attaching->pids = NULL;
     }
-    // It has ended, or somebody else has ended it.
+    // The process has ended, or another program has detached.
     return error == -ESRCH || error == -ENOENT ? 0 : error;
 }

@@ -17,10 +17,10 @@
 
 #define WIDTH 150
 #define HEIGHT 40
-#define ANSWER_MS 2000 // that --keys waits for answers
+#define ANSWER_MS 2000 // time that --keys waits for answers
 #define WAIT_MS 1000
-#define FRAME_S 2   // seconds that <Frame> waits beyond the rate, at most
-#define ARMED_S 0.9 // seconds of tracing that are worth a frame
+#define FRAME_S 2   // seconds that <Frame> waits in addition to twice the rate
+#define ARMED_S 0.9 // seconds of tracing before the first frame is printed
 
 static int flush(struct Bytes *bytes)
 {
@@ -41,7 +41,8 @@ static int default_width(void)
     return WIDTH;
 }
 
-// Without a size a frame has a line for each function.
+// Sets the canvas's size. Without --size or --keys, a frame has a line for each
+// function.
 static int fit(struct Ui *ui, const struct Options *options)
 {
     int width = options->width, height = options->height;
@@ -77,9 +78,9 @@ static void take_answers(struct Ui *ui)
     }
 }
 
-// Presses the keys on the first snapshot. A key, or the answer to what it asks,
-// may change what the next key means: so each key gets a frame and waits for
-// answers.
+// Presses the keys after the first snapshot. A key, or the answer to its
+// request, may change the meaning of the next key, so each key gets a frame and
+// waits for answers.
 static void press(struct Ui *ui, const char *keys)
 {
     uint32_t key;
@@ -116,14 +117,15 @@ static int print(struct Ui *ui, const struct Options *options, long number)
     return error;
 }
 
-// Has tracing begun just now, for us? Then there is nothing to print yet.
+// Returns true if tracing has only just begun because of us, so that there is
+// nothing to print yet.
 static bool is_empty(const struct Ui *ui)
 {
     return *ui->feed->notice && !ui->feed->ended &&
            ui->model.snapshot->uptime_s < ARMED_S;
 }
 
-// Is the next snapshot so late that none will come?
+// Returns true if no snapshot has come within the timeout. `why` then says so.
 static bool is_late(const struct Ui *ui, const struct Options *options,
                     double since, char *why, size_t why_size)
 {

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEPTH_MOST 16 // deeper children stand beside their parents
+#define DEPTH_MOST 16 // deeper children are indented like their parents
 
 // --- The list
 
@@ -31,9 +31,9 @@ static bool is_below(const struct ChooserRow *row, pid_t parent,
     return true;
 }
 
-// Appends the children of `parent` to `rows`, each with its own children. /proc
-// changes while we read it and may show a ring of parents, so a row is taken
-// once.
+// Appends the children of `parent` to `rows`, each followed by its own
+// children. /proc changes while it is read and may show a cycle of parents, so
+// each row is taken only once.
 static long add_children(struct ChooserRow *rows, long used, pid_t parent,
                          struct ChooserRow *all, long count)
 {
@@ -45,7 +45,7 @@ static long add_children(struct ChooserRow *rows, long used, pid_t parent,
             continue;
         rows[used] = all[i];
         rows[used++].depth = depth;
-        all[i].depth = -1; // taken
+        all[i].depth = -1; // mark it as taken
         used = add_children(rows, used, all[i].served.pid, all, count);
     }
     return used;
@@ -60,7 +60,7 @@ static void name_user(struct ChooserRow *row)
         snprintf(row->user, sizeof row->user, "%u", (unsigned)row->served.uid);
 }
 
-// Moves `all` to `rows`, each below its parent.
+// Copies `all` to `rows`, each row below its parent.
 static void arrange(struct ChooserRow *rows, struct ChooserRow *all, long count)
 {
     long used = add_children(rows, 0, 0, all, count);
@@ -69,7 +69,8 @@ static void arrange(struct ChooserRow *rows, struct ChooserRow *all, long count)
             rows[used++] = all[i];
 }
 
-// A fork has its parent's command; other children run something else.
+// Sets the roles. A child with its parent's command line is a fork; other
+// children run another program.
 static void find_workers(struct ChooserRow *rows, long count)
 {
     for (long i = 0; i < count; i++)
@@ -110,7 +111,7 @@ void Chooser_select(struct Chooser *chooser, pid_t pid)
             List_select(&chooser->list, &rows, i);
 }
 
-// Those of the others that do not serve. Returns how many.
+// Adds those of `others` that are not in `served`. Returns their number.
 static long list_others(struct ChooserRow *rows, const struct Others *others,
                         const struct Served *served, long serving)
 {
@@ -135,7 +136,8 @@ static long list_others(struct ChooserRow *rows, const struct Others *others,
     return row - rows;
 }
 
-// Those that serve, then the others. 0 or -ENOMEM.
+// Fills the list with the processes that serve, then the others. Returns 0 or
+// -ENOMEM.
 static int fill(struct Chooser *chooser, const struct Served *served,
                 long count)
 {
@@ -162,7 +164,7 @@ static int fill(struct Chooser *chooser, const struct Served *served,
     return 0;
 }
 
-// A question about a process that is gone needs no answer.
+// Drops the question if its process has ended.
 static void drop_question(struct Chooser *chooser)
 {
     pid_t asked = chooser->asked;
@@ -180,7 +182,8 @@ long Chooser_refresh(struct Chooser *chooser)
     const struct ChooserRow *selected = Chooser_selected(chooser);
     bool other = selected && selected->other;
     struct Served *list;
-    // First, so that what begins to serve meanwhile is not missing.
+    // This comes first, so that a process that begins to serve meanwhile is not
+    // missing.
     if (chooser->all)
         Others_refresh(&chooser->others, chooser->package);
     long count = Address_list(&list);
@@ -195,7 +198,7 @@ long Chooser_refresh(struct Chooser *chooser)
         chooser->users |= chooser->rows[i].served.uid != geteuid();
     for (long i = 0; chooser->users && i < chooser->count; i++)
         name_user(&chooser->rows[i]);
-    // If it is gone, another of its kind is selected.
+    // If the selected process has ended, another one that serves is selected.
     if (!other && count > 0 && chooser->list.selected >= count)
         chooser->list.selected = count - 1;
     struct ListRows rows = Chooser_rows(chooser);
@@ -213,7 +216,8 @@ void Chooser_release(struct Chooser *chooser)
 
 // --- Keys
 
-// One that does not serve is asked about first, or it is said why not.
+// Chooses the selected row. For a process that does not serve this asks a
+// question first, or shows the reason why attaching is impossible.
 static enum ChooserAnswer choose(struct Chooser *chooser)
 {
     const struct ChooserRow *row = Chooser_selected(chooser);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The list of processes that serve, for the user to choose one. Children stand
-// below the process that started them, and the user's other Python processes,
-// which can be attached to, at the end. Called by main and pick.c, on the main
+// The list of processes that serve, from which the user chooses one. A child is
+// below the process that started it. The user's other Python processes, which
+// can be attached to, are at the end. Called by main and pick.c, on the main
 // thread.
 #ifndef OCULAR_TUI_APP_CHOOSER_H
 #define OCULAR_TUI_APP_CHOOSER_H
@@ -18,53 +18,56 @@
 
 struct ChooserRow {
     struct Served served;
-    char user[24]; // name of its user
+    char user[24]; // name of the process's user
     pid_t parent;
-    int depth;        // processes of the list that it descends from
+    int depth;        // number of its ancestors in the list
     const char *role; // "master", "worker" or NULL
-    bool other;       // does not serve; then the rest counts
+    bool other; // the process does not serve; then the fields below are used
     double age_s;
-    char takes[sizeof((struct Other *)0)->takes]; // as there, as the next
+    // as in struct Other, like `why`
+    char takes[sizeof((struct Other *)0)->takes];
     char why[sizeof((struct Other *)0)->why];
 };
 
 struct Chooser {
     struct ChooserRow *rows; // owned
     long count;
-    long serving;        // the first of the rows; the others do not serve
-    bool all;            // list those, too
-    const char *package; // for attaching to one, or NULL
+    long serving;        // these rows come first; the others do not serve
+    bool all;            // also list processes that do not serve
+    const char *package; // folder of a package for attaching; or NULL
     struct Others others;
     struct List list;
-    pid_t asked;       // "attach to it?" waits for an answer; 0: no question
-    bool may_kill;     // as Attach_may_kill says of it
-    char message[512]; // why the chosen one cannot be watched, or ""
-    bool back;         // Esc leads back to a process
-    bool users;        // some are other users'
+    // attaching to this process awaits the user's answer; 0: no question
+    pid_t asked;
+    bool may_kill;     // result of Attach_may_kill for this process
+    char message[512]; // why the chosen process cannot be watched; or ""
+    bool back;         // Esc returns to the watched process
+    bool users;        // some processes belong to other users
     bool too_small;    // the terminal has no room for the list
-    bool help;         // the help is in front
+    bool help;         // the help is shown
     int help_top;
 };
 
 enum ChooserAnswer {
-    CHOOSER_NONE,   // no answer yet
-    CHOOSER_CHOSEN, // watch the selected one, attach to it if it is an other
-    CHOOSER_BACK,   // go back to the one that was watched
+    CHOOSER_NONE, // no choice yet
+    // watch the selected process, or attach to it if row->other is set
+    CHOOSER_CHOSEN,
+    CHOOSER_BACK, // return to the watched process
     CHOOSER_QUIT
 };
 
-// The rows of its list, without columns.
+// Returns the rows of the list, without columns.
 struct ListRows Chooser_rows(const struct Chooser *chooser);
-// Reads the list again; the same process stays selected. Returns how many
-// serve, or -errno.
+// Reads the list again. The same process stays selected. Returns the number of
+// processes that serve, or -errno.
 long Chooser_refresh(struct Chooser *chooser);
 void Chooser_release(struct Chooser *chooser);
-// Selects that process, if it is in the list.
+// Selects process `pid` if it is in the list.
 void Chooser_select(struct Chooser *chooser, pid_t pid);
-// Returns the selected one; NULL: there is none.
+// Returns the selected row, or NULL if there is none.
 const struct ChooserRow *Chooser_selected(const struct Chooser *chooser);
 enum ChooserAnswer Chooser_key(struct Chooser *chooser, uint32_t key);
-// Appends those that serve as lines of text: "  PID  COMMAND".
+// Appends the processes that serve as lines of text: "  PID  COMMAND".
 void Chooser_write(const struct Chooser *chooser, struct Bytes *out);
 
 #endif

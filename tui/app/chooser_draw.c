@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COMMAND_LEAST 20 // cells that an indented command keeps
+#define COMMAND_LEAST 20 // least number of cells for an indented command
 #define MESSAGE_SIZE sizeof((struct Chooser *)0)->message
-#define MESSAGE_MOST 6 // lines
+#define MESSAGE_MOST 6 // number of lines
 
 // --- Rows
 
@@ -23,7 +23,8 @@ static const char *next_word(const char *at)
     return at + strspn(at, " ");
 }
 
-// Leaves out the first word's folder, which says the least.
+// Returns the command without the folder of its first word, which is the least
+// informative part.
 static const char *short_command(const char *command)
 {
     const char *name = command;
@@ -33,7 +34,8 @@ static const char *short_command(const char *command)
     return name;
 }
 
-// The script, module or code that a python runs, and its arguments; "": none.
+// Returns the script, module or code that the Python interpreter runs, with its
+// arguments; "" if there is none.
 static const char *script_of(const char *command)
 {
     const char *at = next_word(command);
@@ -44,14 +46,16 @@ static const char *script_of(const char *command)
             return at;
         if (*flag == 'm')
             return flag + 1 + strspn(flag + 1, " ");
-        if (flag[0] && flag[0] != ' ' && flag[1] == ' ') // the next is its own
+        // the next word is the option's value
+        if (flag[0] && flag[0] != ' ' && flag[1] == ' ')
             at = next_word(at);
         at = next_word(at);
     }
     return at;
 }
 
-// Begins with the program that runs, and ends with its interpreter.
+// Writes the command line with the script or module first and the interpreter
+// at the end.
 static void tell(char *text, size_t size, const struct ChooserRow *row)
 {
     const char *command = row->served.command;
@@ -75,7 +79,7 @@ static void draw_command(struct Canvas *canvas, struct Box box,
     const struct ChooserRow *row = &chooser->rows[index];
     char text[2 * sizeof row->served.command + 32];
     tell(text, sizeof text, row);
-    if (row->depth) { // indents while a command has room
+    if (row->depth) { // indent as long as the command has room
         int depth = (box.width - COMMAND_LEAST) / 2;
         depth = depth < 1 ? 1 : depth;
         int indent = 2 * (row->depth < depth ? row->depth : depth);
@@ -183,7 +187,7 @@ static void draw_nothing(struct Canvas *canvas)
                    STYLE_FAINT, lines[i]);
 }
 
-// On as many lines as it takes, up to MESSAGE_MOST. Returns them.
+// Draws a message on up to MESSAGE_MOST lines. Returns the number of lines.
 static int draw_message(struct Canvas *canvas, const char *text)
 {
     char lines[MESSAGE_MOST][MESSAGE_SIZE];
@@ -191,7 +195,7 @@ static int draw_message(struct Canvas *canvas, const char *text)
     while (*text && count < MESSAGE_MOST) {
         size_t size = Text_line(text, width);
         if (count == MESSAGE_MOST - 1)
-            size = strlen(text); // an ellipsis, if it is too long
+            size = strlen(text); // Canvas_fit cuts it if it is too long
         snprintf(lines[count++], MESSAGE_SIZE, "%.*s", (int)size, text);
         text += size;
         text += *text == ' ';
@@ -213,7 +217,7 @@ static int draw_key(struct Canvas *canvas, int x, const char *key,
     return Canvas_put(canvas, y, x + 1, width, STYLE_LABEL, label) + 2;
 }
 
-// Returns the lines that it takes.
+// Draws the bottom lines. Returns their number.
 static int draw_bottom(const struct Chooser *chooser, struct Canvas *canvas)
 {
     const struct ChooserRow *row = Chooser_selected(chooser);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the list of processes looks. Called by pick.c, on the main thread.
+// Draws the list of processes. Called by pick.c, on the main thread.
 #ifndef OCULAR_TUI_APP_CHOOSER_DRAW_H
 #define OCULAR_TUI_APP_CHOOSER_DRAW_H
 

@@ -6,10 +6,10 @@
 #include "tui/app/keyboard.h"
 #include "tui/app/updates.h"
 
-#define TICK_MS 1000 // a frame shows for how long the process has been silent
+#define TICK_MS 1000 // a frame shows how long the process has been silent
 
-// Drops the keys that the user typed before a question came up: they do not
-// answer it.
+// Draws a frame. Drops keys that were typed before a question became visible,
+// because they do not answer it.
 static void draw(struct Ui *ui, struct Terminal *terminal)
 {
     bool asked = Prompt_is_question(&ui->prompt);
@@ -23,15 +23,15 @@ static void draw(struct Ui *ui, struct Terminal *terminal)
         ;
 }
 
-// Presses the keys that wait, and draws. A frame is composed after each key,
-// since it may change what the next one means.
+// Presses the waiting keys and draws. A frame is composed after each key,
+// because the key may change the meaning of the next one.
 static void press_keys(struct Ui *ui, struct Terminal *terminal)
 {
     bool any = false;
     uint32_t key;
     while (!ui->quit && (key = Terminal_key(terminal)) != 0) {
         Keyboard_press(ui, key);
-        if (*ui->existing) // a question may come up
+        if (*ui->existing) // a question may open
             draw(ui, terminal);
         else
             Frame_draw(ui);
@@ -42,13 +42,12 @@ static void press_keys(struct Ui *ui, struct Terminal *terminal)
 }
 
 // Decoding a large snapshot takes milliseconds, and so does taking it into the
-// model. A key waits for one of the two at most, and is on the screen before
-// the other.
+// model. Keys are handled between the two, so a key waits for only one of them.
 int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
 {
     int events = TERMINAL_RESIZED, error = 0;
     long shown = 0;
-    bool drawn = false; // keys wait for the first frame
+    bool drawn = false; // keys wait until the first frame is drawn
     while (!error && !ui->quit && !(events & TERMINAL_QUIT)) {
         int width, height, taken;
         if (events & TERMINAL_RESIZED) {
@@ -67,8 +66,8 @@ int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
         shown += taken > 0;
         if (error || (frames && shown > frames))
             break;
-        // A large snapshot comes in many pieces, and only the last is worth a
-        // frame. press_keys() has drawn what keys did.
+        // A large snapshot arrives in many pieces, and only the last piece is
+        // worth a frame. press_keys() has already drawn the effect of keys.
         if (!events || events & ~(TERMINAL_KEYS | TERMINAL_OTHER) ||
             ui->changed)
             draw(ui, terminal);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ocular-top: reads the command line, finds the process, and watches it, on the
-// terminal or as the batch. The only file of the viewer that reports errors and
-// exits.
+// ocular-top: reads the command line, finds the process, and watches it on the
+// terminal or in batch mode. This is the only file of the viewer that reports
+// errors and exits.
 #include "ipc/version.h"
 #include "tui/app/attaching.h"
 #include "tui/app/batch.h"
@@ -63,9 +63,9 @@ static void too_many(const struct Chooser *chooser)
 
 // --- Watching
 
-// Watches one process, or plays one recording, from its first snapshot to the
-// end: on the terminal, NULL: as the batch. 0, or -errno with `why` in words;
-// *leave: the user wants the list of processes.
+// Watches one process, or plays one recording, until the end. `terminal` is
+// NULL in batch mode. Returns 0, or -errno with the reason in `why`. Sets
+// *leave if the user wants the list of processes.
 static int watch(const struct Options *options, const struct Served *served,
                  struct Terminal *terminal, bool *leave, char why[WHY])
 {
@@ -108,19 +108,19 @@ static int watch(const struct Options *options, const struct Served *served,
     return error ? error : failed;
 }
 
-struct Round { // from the list to a process and back
+struct Round { // the state of go_round()
     const struct Options *options;
     struct Terminal *terminal;
     struct Attaching attaching;
 };
 
-// The one that was chosen; attaches to it if it does not serve. 0, or -errno
-// with `why`: *now is as it was.
+// Takes the chosen process, and attaches to it if it does not serve. Returns 0,
+// or -errno with the reason in `why` and *now unchanged.
 static int take_chosen(struct Round *round, const struct ChooserRow *row,
                        struct Served *now, char *why)
 {
     struct Served chosen = row->served;
-    // The list has asked.
+    // The list has asked the user about a seccomp filter.
     struct AttachWish wish = {chosen.pid, round->options->package, true};
     int error = 0;
     if (row->other)
@@ -130,8 +130,8 @@ static int take_chosen(struct Round *round, const struct ChooserRow *row,
     return error;
 }
 
-// Goes from the list to a process and back, until the user quits. Begins with
-// `served`, NULL: with the list.
+// Alternates between the list and the chosen process until the user quits.
+// Begins with process `served`; NULL: with the list.
 static int go_round(struct Round *round, const struct Served *served, char *why)
 {
     const struct Options *options = round->options;
@@ -162,7 +162,7 @@ static int go_round(struct Round *round, const struct Served *served, char *why)
             error = watch(options, &now, round->terminal, &leave, why);
             chooser.back = !error;
         }
-        if (error && picked) { // the process is gone meanwhile, or refuses us
+        if (error && picked) { // the process has ended meanwhile, or refuses us
             Text_clean(chooser.message, sizeof chooser.message, why);
             leave = true;
         }
@@ -171,7 +171,7 @@ static int go_round(struct Round *round, const struct Served *served, char *why)
     return error < 0 ? error : 0;
 }
 
-// --list: every process that serves, a line each.
+// Carries out --list: prints one line for each process that serves.
 static int list(void)
 {
     struct Chooser chooser = {0};
@@ -186,7 +186,7 @@ static int list(void)
     return fflush(stdout) ? EXIT_RUNTIME : EXIT_FINE;
 }
 
-// The process of --pid. If it does not serve, it may be attached to.
+// Finds the process of --pid. If it does not serve, it may be attached to.
 static int find_one(const struct Options *options, struct Served *served,
                     struct Attaching *attaching, char *why)
 {
@@ -200,8 +200,9 @@ static int find_one(const struct Options *options, struct Served *served,
     return error;
 }
 
-// Finds the process to begin with, or *several to choose from. 0, -errno with
-// `why`, or -ESRCH without: no process serves.
+// Finds the first process to watch, or sets *several if the user has to choose.
+// Returns 0, -errno with the reason in `why`, or -ESRCH with `why` empty if no
+// process serves.
 static int find(const struct Options *options, struct Served *served,
                 struct Attaching *attaching, bool *several, char *why)
 {
@@ -232,7 +233,7 @@ static int run(const struct Options *options)
     if (error == -ESRCH && !*why)
         return no_process();
     if (!error && several && options->batch)
-        return EXIT_RUNTIME; // too_many has said why
+        return EXIT_RUNTIME; // too_many() has printed the reason
     if (!error && options->batch) {
         error = watch(options, &served, NULL, &leave, why);
     } else if (!error) {
@@ -255,7 +256,7 @@ static int run(const struct Options *options)
     return left ? EXIT_RUNTIME : EXIT_FINE;
 }
 
-// --attach-only and --detach.
+// Carries out --attach-only or --detach.
 static int command(const struct Options *options)
 {
     char why[WHY] = "";
@@ -269,7 +270,8 @@ static int command(const struct Options *options)
 static void read_environment(struct Options *options)
 {
     const char *no_color = getenv("NO_COLOR");
-    // Only characters: a decimal comma would break JSON.
+    // Only the character set is taken from the locale: a decimal comma would
+    // make JSON invalid.
     setlocale(LC_CTYPE, "");
     if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
         options->ascii = true;

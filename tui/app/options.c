@@ -124,7 +124,7 @@ static int complain(const struct Complaint *complaint, const char *wanted,
     return -EINVAL;
 }
 
-// Complains in these words, with the given text behind them, which may be "".
+// Reports an error: `words`, followed by the text `given`, which may be "".
 static int object(const struct Complaint *complaint, const char *words,
                   const char *given)
 {
@@ -135,7 +135,7 @@ static int object(const struct Complaint *complaint, const char *words,
     return -EINVAL;
 }
 
-// A whole number from 1 to `most`; false if the text is anything else.
+// Reads a whole number from 1 to `most`. Returns false for any other text.
 static bool read_number(const char *text, long most, long *number)
 {
     char *end;
@@ -212,7 +212,7 @@ static int take_keys(struct Options *options, const char *text,
     return 0;
 }
 
-// What attaching needs; false: the option is another.
+// Handles the options about attaching. Returns false for other options.
 static bool take_attaching(struct Options *options, int option,
                            const char *value)
 {
@@ -298,7 +298,8 @@ static int take(struct Options *options, int option, const char *value,
     }
 }
 
-// A letter, of which the word may have several, or that word.
+// Reports an unknown option: one letter of a word of short options, or a whole
+// word.
 static int no_option(const struct Complaint *complaint, const char *word)
 {
     const char letter[] = {'-', (char)optopt, '\0'};
@@ -315,7 +316,7 @@ int Options_parse(struct Options *options, int argc, char **argv, char *why,
     *options = (struct Options){
         .delay_s = 1, .timeout_s = TIMEOUT_S, .sort = COLUMN_SHARE};
     opterr = 0;
-    optind = 0; // from the beginning, and not in a word that was left
+    optind = 0; // makes getopt_long() start at the beginning again
     while (!error &&
            (option = getopt_long(argc, argv, LETTERS, longs, NULL)) != -1) {
         if (option == ':')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command line of ocular-top. Called by main, once.
+// Parses the command line of ocular-top. Called once, by main.
 #ifndef OCULAR_TUI_APP_OPTIONS_H
 #define OCULAR_TUI_APP_OPTIONS_H
 
@@ -10,33 +10,34 @@
 #include <sys/types.h>
 
 struct Options {
-    pid_t pid; // 0: the user chooses
+    pid_t pid; // 0: not given
     double delay_s;
-    double timeout_s; // of the batch: for the first snapshot; for each further
-                      // one beside delay_s
+    // seconds that the batch waits for a snapshot, in addition to delay_s after
+    // the first one
+    double timeout_s;
     enum ColumnId sort;
     const char *filter; // or NULL
-    long frames;        // snapshots; 0: without end
+    long frames;        // number of snapshots; 0: no limit
     bool batch;
     bool json;
-    const char *keys;   // or NULL
-    const char *record; // file, or NULL
-    const char *replay; // file, or NULL
+    const char *keys;   // keys to press; or NULL
+    const char *record; // file to write; or NULL
+    const char *replay; // file to play; or NULL
     int width;          // cells; 0: the terminal's
     int height;
     bool mono;
     bool ascii;
     bool no_mouse;
-    bool attach;         // a process that does not serve: have it serve
-    bool attach_only;    // and no more than that
-    bool detach;         // end that
-    bool list;           // print which processes serve
-    const char *package; // folder with an ocular/ for --attach, or NULL
+    bool attach;         // attach to a process that does not serve
+    bool attach_only;    // attach to it and exit
+    bool detach;         // undo --attach-only
+    bool list;           // print the processes that serve
+    const char *package; // folder with an ocular/ for --attach; or NULL
     bool help;
     bool version;
 };
 
-// 0, or -EINVAL with `why` in words.
+// Returns 0, or -EINVAL with the reason in `why`.
 int Options_parse(struct Options *options, int argc, char **argv, char *why,
                   size_t why_size);
 extern const char OPTIONS_USAGE[];

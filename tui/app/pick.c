@@ -5,7 +5,7 @@
 #include "ipc/base/now.h"
 #include "tui/app/chooser_draw.h"
 
-#define REFRESH_MS 1000 // the list is read again so often
+#define REFRESH_MS 1000 // period at which the list is read again
 
 static void draw(struct Chooser *chooser, struct Terminal *terminal,
                  struct Canvas *canvas)
@@ -14,7 +14,8 @@ static void draw(struct Chooser *chooser, struct Terminal *terminal,
     Terminal_draw(terminal, canvas);
 }
 
-// A key that was typed before a question came up does not answer it.
+// Handles the waiting keys. Keys that were typed before a question became
+// visible are dropped, because they do not answer it.
 static enum ChooserAnswer press_keys(struct Chooser *chooser,
                                      struct Terminal *terminal,
                                      struct Canvas *canvas)
@@ -55,7 +56,7 @@ int Pick_run(struct Chooser *chooser, struct Terminal *terminal, bool ascii)
             read_ns = Now_ns(CLOCK_MONOTONIC);
         }
     }
-    if (answer && *chooser->message) // what is done next takes a moment
+    if (answer && *chooser->message) // the next step takes a moment
         draw(chooser, terminal, &canvas);
     Canvas_release(&canvas);
     if (error)

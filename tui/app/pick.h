@@ -6,7 +6,7 @@
 #include "tui/app/chooser.h"
 #include "tui/screen/terminal.h"
 
-// Lets the user choose from the list: enum ChooserAnswer, or -errno.
+// Lets the user choose from the list. Returns an enum ChooserAnswer, or -errno.
 int Pick_run(struct Chooser *chooser, struct Terminal *terminal, bool ascii);
 
 #endif

@@ -20,7 +20,7 @@
 
 // --- What the answers do
 
-// Reads "2" or "0.5 %" as a share; NAN: it is none.
+// Reads a text such as "2" or "0.5 %" as a share. Returns NAN if it is invalid.
 static double read_percent(const char *text)
 {
     char *end;
@@ -73,14 +73,13 @@ static void start_export(struct Ui *ui, bool overwrite)
                     path, strerror(-error));
 }
 
-// Writes a file that the user named. 0 or -errno. -EEXIST: the file exists and
-// `overwrite` is not set; -EINVAL: it is no regular file.
+// Writes a file that the user has named. Returns 0 or -errno: -EEXIST if the
+// file exists and `overwrite` is not set, -EINVAL if it is no regular file.
 static int write_file(const char *path, const void *data, size_t size,
                       bool overwrite)
 {
     struct stat status;
-    // Non-blocking, so that we refuse a pipe without a reader and do not wait
-    // for one.
+    // O_NONBLOCK: a pipe without a reader is refused without waiting for one.
     int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK;
     int fd = open(path, flags | (overwrite ? 0 : O_EXCL), 0666);
     if (fd < 0)
@@ -163,8 +162,8 @@ void Question_open(struct Ui *ui, enum PromptKind kind)
     Prompt_open(&ui->prompt, kind, text);
 }
 
-// Search and filter act while the user types. A search without a match is back
-// where it began.
+// Search and filter act on every typed character. If nothing matches, the
+// selection returns to the place where the search began.
 static void follow_typing(struct Ui *ui)
 {
     struct Model *model = &ui->model;

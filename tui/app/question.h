@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The questions on the bottom line, and what the answers do: search, filter,
-// names of files, the budget. Called by the keyboard, on the viewer's thread.
+// The questions on the bottom line and the effects of their answers: search,
+// filter, file names, the budget. Called by the keyboard, on the viewer's
+// thread.
 #ifndef OCULAR_TUI_APP_QUESTION_H
 #define OCULAR_TUI_APP_QUESTION_H
 
@@ -8,7 +9,7 @@
 
 void Question_open(struct Ui *ui, enum PromptKind kind);
 void Question_press(struct Ui *ui, uint32_t key);
-// Goes to the next (step 1) or previous (-1) match of the last search.
+// Goes to the next (step 1) or previous (step -1) match of the last search.
 void Question_find(struct Ui *ui, int step);
 
 #endif
