@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Where the kernel lets nobody debug, as in some containers, attaching is refused: what
-these tests look at cannot be had there."""
+"""Skips these tests if the kernel forbids ptrace, as in some containers: attaching is
+impossible there."""
 
 import ctypes
 import functools

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Runs a command, and kills it and its children before or after the Nth system call that
-they make, of all or of one kind: kill -9 at every step, however busy the machine is."""
+they make (of all calls or of one kind). So kill -9 is tested at every step, no matter how
+busy the machine is."""
 
 import ctypes
 import os
 import signal
 
 TRACEME, PEEKUSER, CONT_TO_SYSCALL, SETOPTIONS = 0, 3, 24, 0x4200
-ORIG_RAX = 15 * 8  # in struct user
-OPTIONS = 0x1 | 0x2 | 0x4 | 0x8 | 0x100000  # syscalls, forks, and they die with us
+ORIG_RAX = 15 * 8  # offset in struct user
+# trace system calls and forks; kill the children if we end
+OPTIONS = 0x1 | 0x2 | 0x4 | 0x8 | 0x100000
 EVENT_SYSCALL = signal.SIGTRAP | 0x80
 ALL = 0x40000000  # __WALL
 PTRACE = 101  # the system call, on x86-64
@@ -34,21 +36,23 @@ def begin(command):
             os.execv(command[0], list(map(str, command)))
         finally:
             os._exit(127)
-    os.waitpid(pid, 0)  # it stops at its exec
+    os.waitpid(pid, 0)  # the child stops at its exec
     ptrace(SETOPTIONS, pid, OPTIONS)
     return pid
 
 
 def number_of(pid):
-    """Of the system call that it stops at."""
+    """Returns the number of the system call at which the process has stopped."""
     word = ctypes.c_long()
-    asked = PEEKUSER, pid, ORIG_RAX, ctypes.addressof(word)  # as the kernel has it
+    # the raw system call: the C library's wrapper differs
+    asked = PEEKUSER, pid, ORIG_RAX, ctypes.addressof(word)
     return word.value if libc.syscall(PTRACE, *asked) == 0 else None
 
 
 def run_until(command, most, only=None):
-    """The number of stops before and after system calls, or that one alone, until they
-    were killed or had ended."""
+    """Runs the command and kills its processes after `most` stops. There is a stop before
+    and after each system call, or only those of the call `only`. Returns the number of
+    stops until all processes were killed or had ended."""
     main = begin(command)
     ptrace(CONT_TO_SYSCALL, main)
     running, calls = {main}, 0
@@ -68,5 +72,5 @@ def run_until(command, most, only=None):
         try:
             ptrace(CONT_TO_SYSCALL, pid, passed)
         except OSError:
-            pass  # it has been killed
+            pass  # the process has been killed
     return calls

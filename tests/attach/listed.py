@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program's row in the list of ocular-top."""
+"""Finds a program's row in the list of ocular-top."""
 
 from e2e.program import wait_until
 from tui.emulated import selected
@@ -11,15 +11,16 @@ def row(text, program):
 
 
 def find(top, program, words=""):
-    """The screen on which its row has these words. The list is the machine's: rows come
-    and go meanwhile, and there may be more than fit."""
+    """Returns the screen once the program's row has these words. The list shows all
+    processes of the machine: rows appear and vanish, and there may be more rows than
+    lines."""
     direction = ["Down", "Up"]
 
     def there():
         text = top.settle(0.02)
         if not row(text, program):
             top.press(direction[0])
-            if selected(text) == selected(top.settle(0.02)):  # an end of it
+            if selected(text) == selected(top.settle(0.02)):  # the end of the list
                 direction.reverse()
             return None
         return text if words in row(text, program) else None
@@ -28,7 +29,7 @@ def find(top, program, words=""):
 
 
 def choose(top, program):
-    """Enter on it."""
+    """Selects the program's row and presses Enter."""
     while f" {program.pid} " not in selected(text := find(top, program)):
         lines = text.splitlines()
         here, there = lines.index(selected(text)), lines.index(row(text, program))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs that know nothing of Ocular, and what can be seen of them from outside."""
+"""Programs that do not use Ocular, and functions that observe them from outside."""
 
 import contextlib
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from e2e.program import PYTHON, SLOW, TOP, Running, run, wait_until
 
-# Works in short calls, as most programs do, until its stdin ends.
+# Works in short calls, like most programs, until stdin has input.
 WORKS = """
 import select, sys, time
 
@@ -25,7 +25,7 @@ while not select.select([0], [], [], 0)[0]:
 print("names", *sorted(name for name in globals() if not name.startswith("__")))
 """
 
-# Its main thread waits for the others, for ever.
+# The main thread waits for the other threads for ever.
 WAITS = """
 import threading, time
 
@@ -41,8 +41,8 @@ print("ready", flush=True)
 threads[0].join()
 """
 
-# It is in a call of C's that does not end until its stdin has something, and that keeps
-# the interpreter's lock.
+# The main thread is in a call of a C function that ends when stdin has input, and holds the
+# GIL meanwhile.
 BLOCKED = """
 import ctypes
 held, room = ctypes.PyDLL(None), ctypes.create_string_buffer(1)
@@ -63,9 +63,9 @@ spin()
 
 
 class Program(Running):
-    """It runs without Ocular in its environment."""
+    """A program without Ocular in its environment."""
 
-    pids = set()  # of all that there were
+    pids = set()  # the numbers of all processes that were started
 
     def __init__(self, directory, source, interpreter=PYTHON, arguments=(), **env):
         env = {"PYTHONPATH": "", "OCULAR_SERVE": "", **env}
@@ -74,13 +74,13 @@ class Program(Running):
         Program.pids.add(self.pid)
 
     def end(self):
-        """It ends by itself: what it says on stdout and stderr."""
+        """Lets the program end by itself. Returns its stdout and stderr."""
         out, err = self.process.communicate("x", timeout=SLOW)
         assert self.process.returncode == 0, err
         return out, err
 
     def names(self):
-        """Of its threads."""
+        """Returns the names of the program's threads."""
         found = []
         for task in Path(f"/proc/{self.pid}/task").iterdir():
             with contextlib.suppress(OSError):
@@ -101,11 +101,12 @@ class Program(Running):
         return self.names(), self.descriptors(), self.timers()
 
     def is_again(self, state):
-        """The thread that was asked has a moment to end."""
+        """Waits until the state is the same as before, since the thread that ran the script
+        needs a moment to end."""
         wait_until(lambda: self.state() == state, what=f"{self.state()} is {state}")
 
     def await_read(self):
-        """Until its main thread waits for its stdin: read(0, ...)."""
+        """Waits until the main thread waits for stdin in read(0, ...)."""
         path = Path(f"/proc/{self.pid}/syscall")
         wait_until(lambda: path.read_text().startswith("0 0x0 "), what="read()")
 
@@ -120,7 +121,8 @@ class Program(Running):
 
 
 def files():
-    """The files in /tmp that attaching to these tests' programs has left."""
+    """Returns the names of the folders in /tmp that attaching to these tests' programs has
+    left."""
     return {
         path.name
         for path in Path("/tmp").glob("ocular-attach-*")

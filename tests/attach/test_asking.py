@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""ocular-top --pid of a program that does not serve, on a terminal: it asks."""
+"""On a terminal, ocular-top --pid asks before it attaches to a program that does not
+serve."""
 
 import os
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program that nobody prepared is attached to, watched, and let go: it is as before,
-and has printed nothing."""
+"""A program that was started without Ocular is attached to, watched and detached from. Its
+state is then the same as before, and it has printed nothing."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def test_it_is_watched_and_as_before(tmp_path):
         assert (done.status, done.err) == (0, "")
         assert f"process {program.pid} serves now" in done.out
         assert f"{program.pid}" in top("--list").out
-        # The module runs and is not called again: samples alone may show it.
+        # The module is called only once, before attaching, so only samples can show it.
         assert set(functions(program.snapshot())) - {"<module>"} == {"busy", "work"}
         done = program.detach()
         assert (done.status, done.err) == (0, "")
@@ -69,7 +69,7 @@ def test_another_package_of_that_name(tmp_path):
         assert program.detach().status == 0
 
 
-# As many as one wants to wait for: by hand a hundred were tried.
+# ATTACH_ROUNDS sets the number of rounds. A hundred were tried by hand.
 ROUNDS = int(os.environ.get("ATTACH_ROUNDS", 5))
 
 
@@ -88,7 +88,7 @@ def test_again_and_again(tmp_path):
 
 
 def resident(pid):
-    """KiB of anonymous memory that it has."""
+    """Returns the KiB of the process's anonymous memory."""
     with open(f"/proc/{pid}/status") as file:
         return int(file.read().split("\nRssAnon:")[1].split()[0])
 
@@ -114,7 +114,8 @@ def test_fifty_threads(tmp_path):
 
 
 def test_a_forked_child(tmp_path):
-    """It has its parent's memory, and with that the request to its parent."""
+    """A forked child has a copy of its parent's memory, and with it the request to its
+    parent."""
     source = """
         import ctypes, os
         print("ready", flush=True)
@@ -172,7 +173,7 @@ def test_signals_are_the_programs(tmp_path):
         assert "KeyboardInterrupt" in program.process.communicate()[1]
 
 
-# Both signals, at 30 moments after the start of the attaching side.
+# Both signals are sent at 30 different times after the start of the attaching program.
 @pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
 def test_the_attaching_side_dies(tmp_path, kind):
     with Program(tmp_path, WORKS) as program:
@@ -186,17 +187,18 @@ def test_the_attaching_side_dies(tmp_path, kind):
         assert done.status == 0 or "does not serve" in done.err
         program.is_again(before)
         time.sleep(3)
-        assert program.attach().status == 0  # cleans up
+        assert program.attach().status == 0  # also removes what is left
         assert "busy" in functions(program.snapshot())
         assert program.detach().status == 0
         assert program.end()[1] == ""
 
 
 def test_the_attaching_side_is_killed_at_every_step(tmp_path):
-    """A step is a system call, of it or of its child; KILL_STRIDE=1 takes each."""
+    """A step is a system call of the attaching program or of its child. KILL_STRIDE=1 tests
+    every step."""
     command = [TOP, "--attach-only", "--pid"]
     with Program(tmp_path, WORKS) as program:
-        assert program.attach().status == 0  # what it imports stays
+        assert program.attach().status == 0  # the imported modules stay
         assert program.detach().status == 0
         before = program.state()
         steps = killed.run_until([*command, program.pid], float("inf"))
@@ -209,7 +211,7 @@ def test_the_attaching_side_is_killed_at_every_step(tmp_path):
             assert done.status == 0 or "does not serve" in done.err, (step, done.err)
             program.is_again(before)
         time.sleep(3)
-        assert program.attach().status == 0  # cleans up
+        assert program.attach().status == 0  # also removes what is left
         assert program.detach().status == 0
         assert program.end()[1] == ""
 
@@ -229,8 +231,8 @@ def test_the_attaching_side_dies_while_it_waits(tmp_path):
 
 
 def test_several_at_once(tmp_path):
-    """Each holds the program for a moment, as a debugger does; the first loads Ocular
-    while the others ask."""
+    """Each attaching program stops the process for a moment, like a debugger. The first one
+    loads Ocular while the others send their requests."""
     source = """
 import sys, time
 class Slow:
@@ -250,7 +252,8 @@ sys.meta_path.insert(0, Slow)
 
 
 def test_a_program_that_may_import_nothing_more(tmp_path):
-    """As one that has given up root: it has an answer."""
+    """The script still answers if a module cannot be imported, as in a program that has
+    given up root."""
     with Program(tmp_path, "import sys\nsys.modules['fcntl'] = None\n" + WORKS) as program:
         assert program.attach().status == 0
         assert "busy" in functions(program.snapshot())
@@ -259,7 +262,8 @@ def test_a_program_that_may_import_nothing_more(tmp_path):
 
 
 def test_a_program_that_ends_of_it(tmp_path):
-    """Also if its parent does not ask for its end."""
+    """Attaching reports that the program has ended, even if its parent has not waited for
+    it."""
     source = """
 import os, sys
 class Finder:

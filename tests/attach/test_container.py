@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Root attaches to a process in other namespaces, which has another /tmp, other process
-ids, and cannot see the package: it gets a copy."""
+"""Root attaches to a process in other namespaces. The process has another /tmp and other
+process ids, and cannot read the package, so it gets a copy."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from e2e.program import PYTHON, TOP, run, start, wait_until
 
 PACKAGE = Path(os.path.abspath(ocular.__file__)).parents[1]
 UNSHARE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-# The interpreter is at /mnt, where every user may read it.
+# The interpreter is bound to /mnt, where every user may read it.
 SCRIPT = """
 set -e
 code=$(cat "$4")
@@ -48,15 +48,17 @@ class Inside(Program):
         prefix = run([PYTHON, "-c", "import sys; print(sys.base_prefix)"]).out.strip()
         command = [*UNSHARE, "sh", "-c", SCRIPT, "sh", prefix, PACKAGE, options]
         env = {"USER_ID": str(user), "OCULAR_DIR": "", "XDG_RUNTIME_DIR": ""}
-        env["VERSION"] = "{}.{}".format(*sys.version_info)  # a system has no other name
-        env["PYTHONPYCACHEPREFIX"] = ""  # may be in our /tmp, and would be made there
+        # a system may have no name without the version
+        env["VERSION"] = "{}.{}".format(*sys.version_info)
+        # could be in our /tmp, and would then be created in the program's
+        env["PYTHONPYCACHEPREFIX"] = ""
         super().__init__(directory, WORKS, command[0], command[1:], **env)
         children = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
         self.pid = int(Path(children).read_text())
         Program.pids.add(self.pid)
 
     def left(self):
-        """Files of ours that are left in its folders for temporary files."""
+        """Returns the files of Ocular in the program's folders for temporary files."""
         root = Path(f"/proc/{self.pid}/root")
         return [path for place in ("tmp", "dev/shm") for path in (root / place).iterdir()]
 
@@ -99,7 +101,7 @@ def test_where_no_library_may_be_loaded(tmp_path):
 
 
 def test_a_link_in_the_place_of_the_copy(tmp_path):
-    """Root inside the container must not make root outside write there."""
+    """Root inside a container must not make root outside write to a file outside."""
     target = tmp_path / "outside"
     target.mkdir()
     (target / "kept").write_text("kept")
@@ -121,7 +123,7 @@ def test_places_too_small(tmp_path):
 
 
 def test_a_full_place(tmp_path):
-    """The copy finds another one, and the script does not."""
+    """The copy goes to another folder, but the script cannot be written."""
     with Inside(tmp_path, 0, "exec,size=32m") as program:
         full = Path(f"/proc/{program.pid}/root/tmp/full")
         with open(full, "wb", buffering=0) as file, contextlib.suppress(OSError):
@@ -133,8 +135,8 @@ def test_a_full_place(tmp_path):
         assert program.end()[1] == ""
 
 
-# Has a folder that is made there and a link change places, as fast as it can, until its
-# stdin ends.
+# Exchanges a folder that is made in `place` with a link as fast as possible, until stdin
+# has input.
 SWAPS = """
 import ctypes, os, select, sys
 place, prefix, inner, outside = sys.argv[1:]
@@ -153,7 +155,7 @@ print(swaps)
 """
 
 
-# The script has no answer then, and we end the attaching side.
+# The script cannot answer meanwhile, so the attaching program is killed after 2 s.
 @pytest.mark.parametrize("user", [0, 65534], ids=["root", "nobody"])
 @pytest.mark.parametrize(
     "prefix, inner, rounds",
@@ -165,7 +167,8 @@ print(swaps)
     ids=["copy", "copy/ocular", "script"],
 )
 def test_names_change_while_we_work(tmp_path, user, prefix, inner, rounds):
-    """Attaching may fail then, but what is outside stays as it is; the program lives."""
+    """Attaching may fail in this case, but the files outside do not change, and the program
+    keeps running."""
     target = tmp_path / "outside"
     (target / "ocular").mkdir(parents=True)
     names = "answer", "wanted", "__init__.py", "ocular/__init__.py", "ocular/_attach.py"
@@ -192,7 +195,7 @@ def test_names_change_while_we_work(tmp_path, user, prefix, inner, rounds):
 
 
 def test_another_users_folder_of_that_name(tmp_path):
-    """A user who may make folders there must not make root empty them."""
+    """A user who can make folders there must not make root delete the files in them."""
     gone = run(["sh", "-c", "echo $$"]).out.strip()
     with Inside(tmp_path) as program:
         trap = Path(f"/proc/{program.pid}/root/tmp/ocular-package-{gone}")
@@ -205,12 +208,14 @@ def test_another_users_folder_of_that_name(tmp_path):
 
 
 def test_links_in_its_root(tmp_path):
-    """A link is followed in the container, as the program would: not out of it."""
+    """A link is resolved inside the container, as the program would resolve it, and does
+    not lead outside."""
     shutil.copytree(PACKAGE / "ocular", tmp_path / "ocular")
     with Inside(tmp_path) as program:
         root = f"/proc/{program.pid}/root"
         hidden = Path(root + str(PACKAGE))
-        for path in hidden, Path(root + os.path.dirname(TOP)):  # which we come from
+        # the folder relative to which the package is searched for
+        for path in hidden, Path(root + os.path.dirname(TOP)):
             path.mkdir(parents=True, exist_ok=True)
         (hidden / "ocular").symlink_to(tmp_path / "ocular")
         done = program.attach()

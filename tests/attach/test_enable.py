@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`ocular enable`, `disable` and `status`: every program of an environment serves."""
+"""Tests `ocular enable`, `disable` and `status`: every program of an enabled environment
+serves."""
 
 import os
 import venv
@@ -12,7 +13,7 @@ from e2e.program import run, top
 
 @pytest.fixture
 def environment(tmp_path):
-    """An interpreter with site-packages of its own."""
+    """Makes an interpreter with site-packages of its own."""
     folder = tmp_path / "environment"
     venv.create(folder, with_pip=False, symlinks=True)
     return str(folder / "bin" / "python")
@@ -30,7 +31,7 @@ def test_an_environment_is_enabled(tmp_path, environment):
         done = run([environment, "-m", "ocular", "status"])
         assert str(path) in done.out and f"{program.pid}" in done.out
         assert program.snapshot().status == 0
-        assert program.detach().status == 1  # its environment has it serve
+        assert program.detach().status == 1  # the program serves because of its environment
         out, err = program.end()
         assert err == "" and "ocular" not in out
     with Program(tmp_path, WORKS, environment, OCULAR_SERVE="0") as program:

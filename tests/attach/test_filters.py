@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs whose system calls a seccomp filter restricts: what attaching needs and they
-may not do is said in words, and they go on as they were."""
+"""Tests programs whose system calls a seccomp filter restricts. A message names the
+forbidden call, and the programs keep running as before."""
 
 import platform
 import shutil
@@ -19,7 +19,7 @@ NUMBERS = {"socket": 41, "bind": 49, "listen": 50, "clone": 56, "clone3": 435}
 NUMBERS |= {"timer_create": 222, "process_vm_readv": 310, "flock": 73}
 KILL_PROCESS, KILL_THREAD, TRAP = 0x80000000, 0, 0x00030000
 
-# Refuses these calls from now on, with EPERM or with `refuse`.
+# Installs a filter that refuses these calls with EPERM, or with the action `refuse`.
 FILTER = """
 import ctypes, struct
 def forbid(*numbers, refuse=0x00050001):
@@ -72,7 +72,8 @@ def test_a_filter_that_forbids_nothing_we_need(tmp_path):
 
 
 def test_the_strict_mode(tmp_path):
-    """Only read, write and exit are left: any other call of ours would kill it."""
+    """Only read, write and exit are allowed. Any other call of Ocular would kill the
+    program."""
     source = """
 import ctypes
 libc = ctypes.CDLL(None)
@@ -96,7 +97,7 @@ def killing(name, action=KILL_PROCESS):
 
 
 def may_read():
-    """Whether we may read another process's filters."""
+    """Returns true if we may read the filters of another process."""
     status = Path("/proc/self/status").read_text()
     rights = int(status.split("\nCapEff:")[1].split()[0], 16)
     return rights >> 21 & 1 and "\nSeccomp:\t0\n" in status
@@ -127,7 +128,7 @@ def test_one_that_kills_in_another_way(tmp_path, action):
 
 @BY_ROOT
 def test_one_of_several_and_one_of_a_thread(tmp_path):
-    """Filters add up, and each thread has its own."""
+    """A thread may have several filters, and each thread has its own."""
     more = "\nfor number in 165, 166, 167:\n    forbid(number)\n"
     thread = f"""
 import threading, time
@@ -146,7 +147,8 @@ done.wait()
 
 
 def without_rights():
-    """The words before a viewer's command, so that it may not read filters."""
+    """Returns the beginning of a command that runs a viewer without the right to read
+    filters."""
     if not may_read():
         return []
     if not shutil.which("setpriv"):
@@ -155,7 +157,7 @@ def without_rights():
 
 
 def test_one_that_cannot_be_read(tmp_path):
-    """Ocular cannot know whether the filter kills, and asks the user on a terminal."""
+    """Ocular cannot know whether the filter kills, so it asks the user on a terminal."""
     with Program(tmp_path, FILTER + "forbid(165)\n" + WORKS) as program:
         before = program.state()
         command = [*without_rights(), TOP, "--pid", program.pid]
@@ -177,7 +179,7 @@ def test_the_question_says_so(tmp_path, sockets, in_list):
             if in_list:
                 choose(top, program)
             text = top.wait(r"until\s+you\s+leave\?")
-            said = "".join(text.split())  # the terminal breaks words
+            said = "".join(text.split())  # the terminal may break a line within a word
             assert "seccompfilter,whichonlyrootmayread," in said
             assert "maykillitforasystemcallofOcular's" in said
             top.press("y", *([] if in_list else ["\n"]))
@@ -191,13 +193,14 @@ def test_the_question_says_so(tmp_path, sockets, in_list):
 
 
 def filtered(source, *arguments):
-    """The viewer with that filter."""
+    """Runs the viewer with the filter of `source`."""
     inside = source + f"import os\nos.execv({str(TOP)!r}, __import__('sys').argv)\n"
     return run([PYTHON, "-c", inside, *arguments])
 
 
 def test_the_same_one_as_ours(tmp_path):
-    """As in one container: we try what it would do."""
+    """The viewer and the program have the same filter, as in one container, so the viewer
+    can try the system calls."""
     source = FILTER + "forbid(165)\n"
     with Program(tmp_path, source + WORKS) as program:
         for what in "--attach-only", "--detach":
@@ -209,7 +212,7 @@ def test_the_same_one_as_ours(tmp_path):
 @pytest.mark.parametrize("action", [KILL_PROCESS, KILL_THREAD, TRAP])
 @pytest.mark.parametrize("name", ["timer_create", "listen"])
 def test_the_same_one_as_ours_kills(tmp_path, name, action):
-    """A filter for calls that the viewer itself does not make."""
+    """The filter kills for a call that the viewer itself does not make."""
     source = killing(name, action)
     with Program(tmp_path, source + WORKS) as program:
         before = program.state()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Interpreters that were built or changed in another way: what can be found is used, and
-the others are refused in words."""
+"""Tests interpreters that were built or changed in unusual ways. Those with exported
+symbols can be attached to, and the others are refused with a message."""
 
 import os
 import shutil
@@ -19,14 +19,14 @@ def variable(name):
 
 
 def python_file():
-    """The program itself, and not a link to it."""
+    """Returns the path of the executable itself, not of a link to it."""
     asked = "import os, sys; print(os.path.realpath(sys.executable), sys.base_prefix)"
     path, prefix = run([PYTHON, "-c", asked]).out.split()
     return Path(path), prefix
 
 
 def test_a_stripped_interpreter(tmp_path):
-    """The symbols that it exports stay."""
+    """A stripped interpreter keeps its exported symbols."""
     if not shutil.which("strip"):
         pytest.skip("no strip")
     path, prefix = python_file()
@@ -56,7 +56,7 @@ int main(int argc, char **argv) { return Py_BytesMain(argc, argv); }
 
 
 def test_a_static_interpreter_without_symbols(tmp_path):
-    """As programs that embed CPython may be: it exports nothing."""
+    """A program that embeds CPython may export no symbols."""
     archive = Path(variable("LIBPL")) / variable("LIBRARY")
     if not archive.is_file() or not shutil.which("cc"):
         pytest.skip("no static library of this CPython, or no cc")
@@ -79,7 +79,8 @@ def test_a_static_interpreter_without_symbols(tmp_path):
 
 
 def test_an_interpreter_whose_file_is_gone(tmp_path):
-    """An update has replaced it: what counts is in the memory."""
+    """An update has deleted the interpreter's file, but the symbols are read from
+    memory."""
     path, prefix = python_file()
     copy = tmp_path / path.name
     shutil.copy(path, copy)

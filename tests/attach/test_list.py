@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The list of ocular-top: the Python processes that do not serve stand below those that
-do, with the need of attaching to each; Enter attaches."""
+"""Tests the list of ocular-top: Python processes that do not serve are below those that do,
+with a note about attaching, and Enter attaches."""
 
 import os
 import shutil
@@ -129,7 +129,7 @@ def test_nothing_is_done_without_a_yes(tmp_path, sockets):
         top.wait("until you leave")
         top.press("n")
         top.wait("Nothing was changed")
-        # Keys from before the question do not answer it.
+        # Keys that were pressed before the question is visible do not answer it.
         os.kill(top.pid, signal.SIGSTOP)
         top.press("Enter", "y", "y")
         os.kill(top.pid, signal.SIGCONT)
@@ -155,7 +155,8 @@ def test_one_that_ends_while_it_is_asked_about(tmp_path, sockets):
 
 
 def test_refusals_are_said_in_the_list(tmp_path, sockets):
-    """By the view from outside, and by the result of attaching."""
+    """The list shows the refusal, whether it is known from outside or from the attempt to
+    attach."""
     with Program(tmp_path, BLOCKED) as program, viewer(sockets, size=(80, 24)) as top:
         program.await_read()
         before = program.state()
@@ -190,7 +191,7 @@ def test_old_versions(tmp_path, sockets):
 
 
 def test_one_without_an_ocular(tmp_path, sockets):
-    """A viewer that stands alone."""
+    """The viewer has no package near it."""
     alone = shutil.copy(TOP, tmp_path / "ocular-top")
     with Program(tmp_path, WORKS) as program, viewer(sockets, program=alone) as top:
         before = program.state()
@@ -218,5 +219,5 @@ def test_a_user_sees_his_own_and_root_all(tmp_path, sockets):
         with viewer(sockets, "-c", command, program="/bin/sh", OCULAR_DIR=None) as top:
             text = top.wait(LIST)
             assert not row(text, ours)
-            # A process that has changed its user is closed even to that user.
+            # The kernel hides a process that has changed its user even from this user.
             assert "needs root" in row(text, theirs)

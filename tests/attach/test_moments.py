@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Attaching to a program that has just begun or is about to end: it is attached to, or
-refused in words, and runs to its end as if nobody had come."""
+"""Attaches to a program that has just begun or is about to end. It is attached to or
+refused with a message, and it ends as if nothing had happened."""
 
 import os
 import random
@@ -13,10 +13,10 @@ import pytest
 from attach.programs import WORKS, Program, files
 from e2e.program import PYTHON, SLOW, TOP, run, start, write
 
-# By hand a thousand of each kind were tried.
+# A thousand rounds of each kind were tried by hand.
 ROUNDS = int(os.environ.get("ATTACH_ROUNDS", 8))
 
-# Programs of half a second that say "done" at last, whatever they do before.
+# Programs that run for about half a second in different ways and then print "done".
 KINDS = {
     "plain": """
         end = time.time() + 0.5
@@ -57,9 +57,9 @@ KINDS = {
         print("done")
         """,
 }
-KINDS["children"] = KINDS["fork"]  # of which a child is attached to
+KINDS["children"] = KINDS["fork"]  # attaches to a child of the program
 
-# ocular-top says one of these about a program that begins or ends.
+# ocular-top reports one of these reasons for a program that begins or ends.
 SAID = (
     "has ended",
     "there is no process",
@@ -67,10 +67,10 @@ SAID = (
     "has not initialised",
     "has just begun",
     "is about to begin or to end",
-    "does not stop for a moment",  # on a busy machine
+    "does not stop for a moment",  # happens on a busy machine
     "has begun another program",
     "still has the memory of its parent",
-    "runs no CPython",  # a child that runs /bin/true
+    "runs no CPython",  # happens for a child that runs /bin/true
     "serves already",
     "has run no Python code",
 )
@@ -98,7 +98,8 @@ def attach_at(moment, process, child):
 
 def try_once(path, kind, moment):
     env = {"PYTHONPATH": "", "OCULAR_SERVE": "", "PYTHONWARNINGS": "ignore"}
-    process = start([PYTHON, path], env=env)  # a fork beside threads warns
+    # Python warns about a fork in a process with threads
+    process = start([PYTHON, path], env=env)
     Program.pids.add(process.pid)
     try:
         attach_at(moment, process, kind == "children")
@@ -123,7 +124,7 @@ def attaching(process):
 
 
 def refuse(process, *words):
-    """After five seconds, in which nothing was changed."""
+    """Checks that attaching is refused, after five seconds, and that nothing is left."""
     side = attaching(process)
     err = side.communicate(timeout=SLOW)[1]
     assert side.returncode == 1 and all(word in err for word in words), err
@@ -131,20 +132,21 @@ def refuse(process, *words):
 
 
 def test_nothing_is_initialised(tmp_path):
-    """CPython looks for pyvenv.cfg first, in getpath, and waits for what we write."""
+    """At its start CPython reads pyvenv.cfg. This is a FIFO here, so CPython waits until we
+    write to it."""
     real = Path(os.path.realpath(PYTHON))
     python, fifo = tmp_path / "python3", tmp_path / "pyvenv.cfg"
     python.symlink_to(real)
     os.mkfifo(fifo)
     process = start([python, "-c", "print('done')"], env={"PYTHONPATH": ""})
-    with open(fifo, "w") as config:  # opens when it is opened there
+    with open(fifo, "w") as config:  # returns when CPython opens the FIFO
         refuse(process, "has not initialised its Python", "Nothing was changed")
         config.write(f"home = {real.parent}\n")
     assert process.communicate(timeout=SLOW) == ("done\n", "")
 
 
 def test_its_site_is_imported(tmp_path):
-    """Which may be long, and wait for others."""
+    """The import of `site` may take long and wait for other programs."""
     source = """
         import os
         print("ready", flush=True)
@@ -164,7 +166,7 @@ def test_its_site_is_imported(tmp_path):
 
 
 def test_it_begins_another_program(tmp_path):
-    """While it is asked, or loads Ocular."""
+    """The program runs exec while it is asked or while it loads Ocular."""
     source = """
         import os, sys
         class Slow:
@@ -187,7 +189,8 @@ def test_it_begins_another_program(tmp_path):
 
 
 def test_a_child_that_has_its_parents_memory(tmp_path):
-    """A request to the child would be one to the parent, which runs on."""
+    """The child shares its parent's memory, so a request to the child would reach the
+    parent, which keeps running."""
     source = """
         import ctypes, os
         libc = ctypes.CDLL(None)
@@ -211,7 +214,7 @@ def test_a_child_that_has_its_parents_memory(tmp_path):
 
 
 def test_it_ends(tmp_path):
-    """Its modules are gone already."""
+    """The program's modules are gone already."""
     source = """
         import os, sys
         class Last:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What cannot be attached to is refused in words, and goes on as it was."""
+"""A process that cannot be attached to is refused with a message, and keeps running as
+before."""
 
 import os
 import shutil
@@ -99,7 +100,7 @@ def test_another_debugger(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes root, to become another user")
 def test_another_user(tmp_path):
-    # Another user may not see the build folder, and gets a copy.
+    # The other user may not read the build folder, so that user gets a copy of the viewer.
     with (
         Program(tmp_path, WORKS) as program,
         tempfile.TemporaryDirectory(prefix="ocular-") as place,
@@ -118,7 +119,7 @@ def test_another_user(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may do it")
 def test_the_kernel_forbids_it(tmp_path):
-    """As ptrace_scope does, or capabilities that the program has."""
+    """The kernel forbids it because of ptrace_scope or the program's capabilities."""
     forbid = "import ctypes\nctypes.CDLL(None).prctl(4, 0)  # PR_SET_DUMPABLE\n"
     with Program(tmp_path, forbid + WORKS) as program:
         done = program.attach()
@@ -137,7 +138,7 @@ def test_it_serves_by_its_own_wish(tmp_path):
 
 
 def test_no_ocular_for_it(tmp_path):
-    """A viewer that stands alone."""
+    """The viewer has no package near it."""
     alone = shutil.copy(TOP, tmp_path / "ocular-top")
     with Program(tmp_path, WORKS) as program:
         before = program.state()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs that sleep are attached to and let go, and cannot tell: their calls end when
-they would have, with what they would have."""
+"""Programs that sleep are attached to and detached from without noticing it: their calls
+end at the usual time with the usual result."""
 
 import os
 import signal
@@ -31,8 +31,8 @@ except KeyboardInterrupt:
     print("interrupted")
 """
 
-# The call, the number of its system call, the lines before it, and the program's output
-# at its end: its stdin has "x" then, or it is interrupted.
+# Each entry has the call, its system call's number, the lines before it, and the program's
+# output. The call ends when stdin gets "x", or it is interrupted.
 SLEEPS = [
     ("os.read(0, 1)", 0, "", "b'x'"),
     ("input()", 0, "", "x"),
@@ -50,7 +50,7 @@ SLEEPS = [
     ("it.accept()", 288, "it = socket.create_server(('', 0))", "interrupted"),
     ("a.recv(1)", 45, "a, b = socket.socketpair()", "interrupted"),
     ("libc.read(0, room, 1)", 0, "", "1"),
-    (  # it cannot be asked, but another thread can
+    (  # this thread cannot be asked, but another one can
         "libc.pthread_mutex_lock(room)",
         202,
         "libc.pthread_mutex_lock(room)\n"
@@ -58,9 +58,10 @@ SLEEPS = [
         None,
     ),
 ]
-# After the process was stopped, if the call has a timeout; poll() from 3.15 on.
+# Other numbers: of restart_syscall, after a stop during a call with a timeout, and of
+# poll() from 3.15 on.
 OTHERWISE = [219, 271]
-# In a lock of C's, as malloc() has one.
+# This call waits for a lock of the C library, like malloc().
 REFUSED = [
     ("libc.pthread_mutex_lock(room)", 202, "libc.pthread_mutex_lock(room)", None),
 ]
@@ -126,11 +127,11 @@ def test_it_cannot_tell(tmp_path):
 
 
 def test_the_attaching_side_is_killed(tmp_path):
-    """Before system calls of it or of its child, from that on which has the thread make
-    the calls; KILL_STRIDE=1 takes each."""
+    """Kills the attaching program before its or its child's system calls, from about the
+    one on that makes the thread call our functions. KILL_STRIDE=1 tests every call."""
     command = [TOP, "--attach-only", "--pid"]
     with Sleeper(tmp_path / "program", *SLEEPS[0]) as program:
-        assert program.attach().status == 0  # what it imports stays
+        assert program.attach().status == 0  # the imported modules stay
         assert program.detach().status == 0
         before = program.state()
         steps = killed.run_until([*command, program.pid], float("inf"))
@@ -143,7 +144,7 @@ def test_the_attaching_side_is_killed(tmp_path):
             program.is_again(before)
             wait_until(program.is_asleep)
         time.sleep(3)
-        assert program.attach().status == 0  # cleans up
+        assert program.attach().status == 0  # also removes what is left
         assert program.detach().status == 0
         program.is_ended()
 
@@ -152,11 +153,11 @@ PROCESS_VM_WRITEV = 311
 
 
 def test_it_is_killed_as_it_writes(tmp_path):
-    """Into the program's memory: before and after each time, so that whatever it leaves
-    there half done stands in no later one's way."""
+    """Kills the attaching program before and after each time that it writes into the
+    program's memory. An incomplete write must not prevent a later attempt."""
     command = [TOP, "--attach-only", "--pid"]
     with Sleeper(tmp_path / "program", *SLEEPS[0]) as program:
-        assert program.attach().status == 0  # what it imports stays
+        assert program.attach().status == 0  # the imported modules stay
         assert program.detach().status == 0
         before = program.state()
         line = [*command, program.pid]
@@ -170,6 +171,6 @@ def test_it_is_killed_as_it_writes(tmp_path):
             program.is_again(before)
             wait_until(program.is_asleep)
         time.sleep(3)
-        assert program.attach().status == 0  # cleans up
+        assert program.attach().status == 0  # also removes what is left
         assert program.detach().status == 0
         program.is_ended()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ocular-top on a pseudo-terminal of its own, read back through a terminal
+"""Runs ocular-top on a pseudo-terminal of its own and interprets its output with a terminal
 emulator (pyte)."""
 
 import fcntl
@@ -18,8 +18,8 @@ import pyte
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("OCULAR_BUILD", ROOT / "build"))
 TOP = os.environ.get("OCULAR_TOP", str(BUILD / "bin" / "ocular-top"))
-SLOW = 60.0  # seconds, far more than anything here takes
-ESCAPE = 0.03  # seconds, somewhat more than tui/screen/terminal.c's ESCAPE_MS
+SLOW = 60.0  # seconds, far more than any step here needs
+ESCAPE = 0.03  # seconds, slightly more than ESCAPE_MS of tui/screen/terminal.c
 
 KEYS = {
     "Up": "\x1bOA",
@@ -41,7 +41,7 @@ KEYS = {
     "F5": "\x1b[15~",
     "F6": "\x1b[17~",
     "F10": "\x1b[21~",
-    # The mouse, somewhere in the body.
+    # Mouse events in the body of the screen.
     "Wheel-up": "\x1b[<64;20;9M",
     "Wheel-down": "\x1b[<65;20;9M",
     "Click": "\x1b[<0;20;9M\x1b[<0;20;9m",
@@ -49,7 +49,7 @@ KEYS = {
 
 
 def environment(directory, **more):
-    # curses believes COLUMNS and LINES, which pytest's readline sets for others.
+    # curses uses COLUMNS and LINES, which pytest's readline sets for child processes.
     not_ours = "NO_COLOR", "COLUMNS", "LINES"
     wanted = {k: v for k, v in os.environ.items() if k not in not_ours}
     wanted.update(OCULAR_DIR=str(directory), TERM="xterm-256color", LC_ALL="C.UTF-8")
@@ -58,14 +58,15 @@ def environment(directory, **more):
 
 
 class Screen(pyte.Screen):
-    """With what xterm has and pyte has not: REP, the last character again; SU and
-    SD, the lines between the margins up or down."""
+    """A screen that also has the sequences of xterm that pyte lacks: REP repeats the last
+    character; SU and SD scroll the lines between the margins up or down."""
 
     last = " "
     rendered = ()
 
     def text(self):
-        """The lines as one text. A large screen takes long: only what has changed."""
+        """Returns the lines as one text. Only changed lines are rendered again, because
+        rendering a large screen takes long."""
         if len(self.rendered) != self.lines:
             self.rendered = [""] * self.lines
             self.dirty.update(range(self.lines))
@@ -91,7 +92,8 @@ class Screen(pyte.Screen):
         self.cursor.y = here
 
     def delete_characters(self, count=None):
-        """The characters that move in have the current background, as in xterm."""
+        """Deletes characters. The blanks that move in get the current background, as in
+        xterm."""
         super().delete_characters(count)
         line = self.buffer[self.cursor.y]
         for x in range(max(self.columns - (count or 1), self.cursor.x), self.columns):
@@ -163,12 +165,13 @@ class Top:
         return self.screen.text()
 
     def shown(self):
-        """The text for a message: without what is blank."""
+        """Returns the text without blank lines, for a message."""
         lines = (line.rstrip() for line in self.text().splitlines())
         return "\n".join(line for line in lines if line)
 
     def wait(self, wanted, seconds=SLOW):
-        """Until the screen matches a pattern, or a function of its text."""
+        """Waits until the screen matches a pattern or satisfies a function of its text.
+        Returns the text."""
         matches = wanted if callable(wanted) else re.compile(wanted).search
         end, before = time.monotonic() + seconds, None
         while time.monotonic() < end:
@@ -180,7 +183,8 @@ class Top:
         raise AssertionError(f"never came: {wanted}\n{self.shown()}")
 
     def rest_of_the_frame(self, text, matches):
-        """It comes in pieces. The text with it, unless that is another one."""
+        """Reads the rest of the current frame, which arrives in pieces. Returns the new
+        text if it still matches, else `text`."""
         for _ in range(5):
             if self.waits() and not self.read(0):
                 break
@@ -188,9 +192,9 @@ class Top:
         return self.text() if matches(self.text()) else text
 
     def waits(self):
-        """Has the viewer taken all keys, and does it sleep? It does not if it has lost
-        its CPU. (FIONREAD would not see keys that a thread of the kernel has yet to
-        hand on; select() waits for that.)"""
+        """Returns true if the viewer has read all keys and sleeps. A viewer that has lost
+        its CPU does not sleep. (FIONREAD would not count keys that a kernel thread has not
+        delivered yet; select() waits for that.)"""
         unread, _, _ = select.select([self.slave], [], [], 0)
         try:
             state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(") ")[2][0]
@@ -199,9 +203,9 @@ class Top:
         return state in "ZX" or (not unread and state not in "RD")
 
     def settle(self, seconds=0.1):
-        """The screen when no more output comes for a moment. It checks twice: before
-        the first time the viewer may have written, or read an Esc that is to be one
-        alone."""
+        """Returns the screen once no more output has come for a moment. This is checked
+        twice: before the first check the viewer may just have written something, or it may
+        still wait for the rest of an escape sequence."""
         end, quiet = time.monotonic() + SLOW, 0
         while quiet < 2 and time.monotonic() < end:
             came = self.read(ESCAPE if quiet else seconds)
@@ -209,7 +213,8 @@ class Top:
         return self.text()
 
     def press(self, *keys):
-        """Names of KEYS, single characters, or what a terminal itself sends."""
+        """Presses keys: names of KEYS, single characters, or sequences that a terminal
+        sends."""
         for key in keys:
             assert key in KEYS or len(key) == 1 or key[0] == "\x1b", f"no such key: {key}"
             os.write(self.master, KEYS.get(key, key).encode())
@@ -251,5 +256,5 @@ class Top:
 
 
 def selected(text):
-    # None while a frame is half drawn.
+    # Returns "" while a frame is half drawn.
     return next((line for line in text.splitlines() if line.startswith(("▸", ">"))), "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A made-up traced process, for tests of the screen."""
+"""A simulated traced process, for tests of the screen."""
 
 import os
 import signal
@@ -14,10 +14,11 @@ FAKE = str(BUILD / "obj" / "tests" / "tui" / "fake_server")
 
 
 class Server:
-    """A fake traced process."""
+    """A simulated traced process."""
 
     def __init__(self, directory, *arguments, program=FAKE):
-        # To append: it writes where this one's reading has left the place they share.
+        # Opened for appending: the process shares the file position, which our reading
+        # moves.
         self.log = open(Path(directory) / f"log-{time.monotonic_ns()}", "a+")
         self.folder = Path(directory).parent / f"works-in-{time.monotonic_ns()}"
         self.folder.mkdir()
@@ -41,7 +42,8 @@ class Server:
         wait_until(lambda: request in self.requests(), SLOW, request)
 
     def send_snapshots(self, count=2):
-        """Waits for as many; all but the last have surely been sent."""
+        """Waits until the process has made `count` more snapshots. All but the last have
+        certainly been sent."""
         enough = self.requests().count("snapshot ") + count
         wait_until(lambda: self.requests().count("snapshot ") >= enough, SLOW, "snapshots")
 

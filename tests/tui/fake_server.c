@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A process that serves made-up snapshots over the real server, for the tests
-// of the screen: fake_server [--functions N] [--no-sampler] [--mute]
-// [--notice]. It prints its socket's path and stays until SIGTERM (a proper
-// end) or until stdin closes. SIGUSR1 ends an export. It writes a line to
-// stderr for every request and every snapshot.
+// A process that serves made-up snapshots over the real server, for tests of
+// the screen: fake_server [--functions N] [--no-sampler] [--mute] [--notice].
+// It prints its socket's path and runs until SIGTERM (a proper end) or until
+// stdin is closed. SIGUSR1 completes an export. It writes a line to stderr for
+// every request and every snapshot.
 #include "ipc/server.h"
 #include "ipc/version.h"
 #include "tests/tui/sample.h"
@@ -24,12 +24,12 @@
 struct Fake {
     struct Server *server;
     struct SampleWish wish;
-    int mute;                // it never has a snapshot
-    struct Snapshot *newest; // the server's thread only
+    int mute;                // never makes a snapshot
+    struct Snapshot *newest; // used only by the server's thread
     uint64_t exporting; // id of the viewer that waits for its export; 0: none
     uint32_t export_request;
-    uint64_t exported;  // bytes
-    atomic_bool finish; // set by the main thread: the export may end
+    uint64_t exported;  // bytes written so far
+    atomic_bool finish; // set by the main thread to complete the export
     int export_file;
 };
 
@@ -139,7 +139,7 @@ static void viewers(void *context, unsigned count)
     fprintf(stderr, "viewers %u\n", count);
 }
 
-// Returns 0 when stdin has closed.
+// Returns the next signal's number, or 0 when stdin is closed.
 static int next_signal(int signals)
 {
     struct pollfd waiting[] = {{.fd = signals, .events = POLLIN},
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
     sigaddset(&mask, SIGTERM);
     sigaddset(&mask, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &mask, NULL);
-    // Bounded, so that a forgotten server ends by itself.
+    // A forgotten server ends by itself after this time.
     alarm(600);
     int signals = signalfd(-1, &mask, 0);
     if (Server_open(&fake.server, &source, OCULAR_VERSION, why, sizeof why)) {

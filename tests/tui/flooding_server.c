@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A process that sends without pause, for the tests of the screen: HELLO, a
-// snapshot (without --notices) and then notices for ever, whatever a viewer
-// requests. It prints its socket's path and stays until it is killed.
+// A process that sends without a pause, for tests of the screen: HELLO, a
+// snapshot (unless --notices is given), and then an endless series of notices,
+// whatever a viewer requests. It prints its socket's path and runs until it is
+// killed.
 #include "ipc/address.h"
 #include "ipc/socket.h"
 #include "ipc/wire.h"
@@ -17,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define NOTICES 20000 // at once
+#define NOTICES 20000 // number of notices in one piece
 
 static struct Bytes beginning, flood;
 
@@ -34,8 +35,8 @@ static int send_all(int fd, const struct Bytes *bytes)
         long got = Socket_send(fd, bytes->data + sent, bytes->size - sent);
         if (got > 0)
             sent += (size_t)got;
-        else if (got != -EAGAIN) // else at once: no sleep, so that the reader
-                                 // gets no rest
+        // tries again at once, so that the reader is kept busy
+        else if (got != -EAGAIN)
             return -1;
     }
     return 0;
@@ -44,7 +45,8 @@ static int send_all(int fd, const struct Bytes *bytes)
 static void *drown(void *argument)
 {
     int fd = (int)(intptr_t)argument, much = 64 << 20;
-    // As much as the system allows, so that a reader finds no end.
+    // The send buffer is as large as the system allows, so that the reader
+    // always finds more data.
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
     int error = send_all(fd, &beginning);
     while (!error)

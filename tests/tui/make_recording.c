@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Writes a recording of hand-made snapshots, for the tests of views:
+// Writes a recording of made-up snapshots, for tests of views:
 //   make_recording FILE [SNAPSHOTS [EXTRA FUNCTIONS]]
-// One second passes between two of them. The recording ends properly.
+// One second passes between two snapshots. The recording has a proper end.
 #include "tests/tui/sample.h"
 #include "tui/model/recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LISTED 6 // functions whose code it records, too
+#define LISTED 6 // number of functions whose code is recorded as well
 
 static void add(struct Recording *recording, struct Message message, double at)
 {
@@ -16,7 +16,7 @@ static void add(struct Recording *recording, struct Message message, double at)
     Message_release(&message);
 }
 
-// All functions have the same code; one comes from no file.
+// All functions have the same code. Every second function comes from no file.
 static void add_listing(struct Recording *recording,
                         const struct Function *function, double at)
 {

@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct Brief { // from which a function's other numbers are made
+struct Brief { // the values from which a function's numbers are computed
     const char *name;
     const char *file;
     unsigned line;
-    double share; // mean
-    double c;     // part of it in C
+    double share; // mean share
+    double c;     // part of the share that is in C
     double wait;
     double avg;
     double rate;
     enum FunctionState state;
     double age;
-    double spec; // percent of 18 sites
+    double spec; // per cent of 18 sites; -1: not known
 };
 
 static const struct Brief briefs[] = {
@@ -84,7 +84,8 @@ static void fill(struct Function *function, const struct Brief *brief,
     function->calls_per_s = brief->rate * swing;
     function->rate_estimated = brief->state != STATE_ARMED;
     function->avg_cycles = brief->avg;
-    // Measured cycles of short calls, after the hooks' cost is subtracted.
+    // The hooks' cost has been subtracted from the measured cycles, so short
+    // calls have 0.
     function->min_cycles = brief->avg < 80 ? 0 : brief->avg * .6;
     function->p50_cycles = brief->avg < 80 ? 0 : brief->avg * .93;
     function->p99_cycles = brief->avg * 3.1;
@@ -129,7 +130,8 @@ static void add_extra(struct Snapshot *snapshot, struct Function *function,
     fill(function, &brief, wish);
 }
 
-// One caller has half of its time, others have a tenth each.
+// Gives the function two callers: one with half of its total share, and all
+// others with a tenth.
 static void add_callers(struct Snapshot *snapshot, struct Function *function,
                         uint64_t caller)
 {
@@ -202,7 +204,7 @@ static void add_story(struct Snapshot *snapshot, const struct SampleWish *wish)
         {"BINARY_SUBSCR_LIST_INT", "BINARY_SUBSCR", 30, 1},
         {"BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT", 12, 1},
         {"LOAD_ATTR", "LOAD_ATTR_SLOT", 400, 0}};
-    static const struct { // newest first
+    static const struct { // the newest comes first
         double ago;
         const char *function, *file;
         uint64_t line, offset, storm;
@@ -270,8 +272,8 @@ static void add_threads(struct Snapshot *snapshot,
 }
 
 enum { HOSTILE = 12 };
-// Names may be wide, combining, right to left, controls, escapes, invisible,
-// broken, empty and endless.
+// Returns a hostile name: wide, combining, right-to-left, control, escape,
+// invisible, invalid, empty or extremely long text.
 static const char *hostile(struct Arena *arena, unsigned which)
 {
     static const char *const names[] = {
@@ -419,8 +421,8 @@ struct Listing *Sample_listing(uint64_t id, const char *file)
 // --- Stacks
 
 static const struct {
-    unsigned parent; // row
-    unsigned brief;  // BRIEFS: the cut-off one
+    unsigned parent; // index of the row
+    unsigned brief;  // index in `briefs`; BRIEFS: the stack is cut off
     double share;
     double c;
 } stacks[] = {
@@ -476,7 +478,7 @@ struct FlameTable *Sample_stacks(struct SampleWish wish)
 
 const char *Sample_hostile(unsigned which)
 {
-    static struct Arena arena; // never freed: a test's names outlive it
+    static struct Arena arena; // never freed, because the names outlive a test
     static const char *names[HOSTILE];
     const char **name = &names[which % HOSTILE];
     if (!*name)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Hand-made snapshots for the viewer's tests: a small program with functions in
-// every state, a hostile one, and as many more as a test wants.
+// Made-up snapshots for the viewer's tests: a small program with functions in
+// every state, a function with a hostile name, and as many more functions as a
+// test needs.
 #ifndef OCULAR_TESTS_TUI_SAMPLE_H
 #define OCULAR_TESTS_TUI_SAMPLE_H
 
@@ -9,27 +10,29 @@
 #include "ipc/snapshot.h"
 
 struct SampleWish {
-    unsigned tick;   // number of the snapshot: counters grow with it
-    unsigned extra;  // functions beside the dozen
+    unsigned tick;   // number of the snapshot; counters grow with it
+    unsigned extra;  // number of functions in addition to the dozen
     int no_sampler;  // all shares are null
-    int trouble;     // ... and the snapshot says why
+    int trouble;     // ... and the snapshot has the reason
     int no_overhead; // the tracer does not measure itself
-    int hostile;     // names of all kinds, up to 10 kB long, in all places
+    int hostile;     // names of all kinds, up to 10 kB long, everywhere
 };
 
-// Never NULL: a test without memory may abort.
+// Makes a snapshot. Aborts without memory, so the result is never NULL.
 struct Snapshot *Sample_new(struct SampleWish wish);
-// Its rows, for a test to change.
+// Returns the snapshot's functions, which a test may change.
 struct Function *Sample_functions(struct Snapshot *sample);
-// A listing of lines 4 to 8 of tests/tui/sample_source.txt, or of the file
-// `file`.
+// Makes a listing of lines 4 to 8 of `file`, usually
+// tests/tui/sample_source.txt.
 struct Listing *Sample_listing(uint64_t id, const char *file);
 
-// Stacks of the sample's functions, a hostile one among them.
+// Makes stacks of the sample's functions, including the one with a hostile
+// name.
 struct FlameTable *Sample_stacks(struct SampleWish wish);
 
-// Hostile texts of all kinds, up to 10 kB long, which are never freed, and
-// listings and stacks with such texts everywhere.
+// Sample_hostile returns hostile texts of all kinds, up to 10 kB long, which
+// are never freed. The other two functions put such texts everywhere into a
+// listing or a table of stacks.
 const char *Sample_hostile(unsigned which);
 void Sample_make_hostile(struct Listing *listing);
 void Sample_make_hostile_stacks(struct FlameTable *table);

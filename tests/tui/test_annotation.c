@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Source lines and instructions interleaved: every instruction once, below its
-// line, and every line once, in order, whatever the listing contains.
+// Source lines and instructions are interleaved: for every possible listing,
+// each instruction appears once, below its line, and each line appears once, in
+// order.
 #include "tests/random.h"
 #include "tui/model/annotation.h"
 
@@ -42,7 +43,8 @@ static struct Source fine(void)
         .state = SOURCE_FINE, .lines = lines, .line_count = 200};
 }
 
-// "S10 0 1 S11 2": source lines and rows.
+// Compares the entries with a text such as "S10 0 1 S11 2", where S10 is a
+// source line and 0 a row.
 static void expect(const struct Annotation *annotation, const char *expected)
 {
     char text[1000] = "";
@@ -79,12 +81,12 @@ static void test_interleaved(void **state)
 {
     (void)state;
     check((uint64_t[]){10, 11, 11, 12}, 4, "S10 0! S11 1! 2 S12 3!");
-    // A loop's line also has code at the loop's end.
+    // The line of a loop also has code at the loop's end.
     check((uint64_t[]){10, 11, 12, 11, 13}, 5, "S10 0! S11 1! 3 S12 2! S13 4!");
     // Up to eight lines without code are shown.
     check((uint64_t[]){10, 13}, 2, "S10 0! S11 S12 S13 1!");
     check((uint64_t[]){10, 40}, 2, "S10 0! S11 S12 G13+25 S38 S39 S40 1!");
-    // Decorators above, code without a line, code without any.
+    // These are decorators above the code, code without a line, and no code.
     check((uint64_t[]){12, NULL_U64, 13}, 3, "S10 S11 S12 0! 1 S13 2!");
     check((uint64_t[]){NULL_U64, 10}, 2, "S10 0! 1");
     check(NULL, 0, "");
@@ -99,7 +101,7 @@ static void test_sums(void **state)
     assert_int_equal(Annotation_make(&annotation, &listing, &source), 0);
     assert_true(annotation.samples == 4);
     assert_true(annotation.most_cycles == 3);
-    assert_true(annotation.entries[0].samples == 2); // of line 10
+    assert_true(annotation.entries[0].samples == 2); // samples of line 10
     assert_true(annotation.entries[0].c_samples == 1);
     Annotation_release(&annotation);
     for (size_t i = 0; i < 4; i++) {
@@ -107,13 +109,14 @@ static void test_sums(void **state)
         rows[i].cycles = NAN;
     }
     assert_int_equal(Annotation_make(&annotation, &listing, &source), 0);
-    assert_true(isnan(annotation.samples)); // not known, which is not zero
+    // not known, which differs from zero
+    assert_true(isnan(annotation.samples));
     assert_true(isnan(annotation.most_cycles));
     assert_true(isnan(annotation.entries[0].samples));
     Annotation_release(&annotation);
 }
 
-// The file on disk may not be what runs.
+// The source may differ from the running code; a note says so.
 static void test_doubtful_source(void **state)
 {
     struct Listing listing = made((uint64_t[]){10, 11}, 2);
@@ -146,8 +149,8 @@ static void test_labels(void **state)
     rows[0].target = 8;
     rows[1].target = 4;
     rows[2].target = 4;
-    rows[3].target = 3;    // into an instruction
-    rows[4].target = 1000; // nowhere
+    rows[3].target = 3;    // the middle of an instruction
+    rows[4].target = 1000; // outside of the code
     assert_int_equal(Annotation_make(&annotation, &listing, &source), 0);
     assert_int_equal(annotation.labels[0], 0);
     assert_int_equal(annotation.labels[2], 1);
@@ -159,7 +162,7 @@ static void test_labels(void **state)
     Annotation_release(&annotation);
 }
 
-// With any numbers each instruction is there once, and nothing overflows.
+// Random numbers: each instruction appears exactly once, and nothing overflows.
 static void test_a_strangers_numbers(void **state)
 {
     static const uint64_t odd[] = {0, 1, NULL_U64, NULL_U64 - 1, 1u << 31, 12};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A member of a zip archive comes out whole or not at all, whatever the bytes
-// are.
+// Each member of a zip archive is read completely or not at all, whatever the
+// bytes are.
 #include "tests/random.h"
 #include "tui/model/archive.h"
 
@@ -14,9 +14,12 @@
 
 #include <cmocka.h>
 
+// Made by:
 // python3 -c 'import zipfile as z
-// f = z.ZipFile("a.zip", "w"); f.writestr("a.py", "x = 1\n")
-// f.writestr("p/b.py", "y = 2\n" * 50, z.ZIP_DEFLATED)'
+// f = z.ZipFile("a.zip", "w"); f.writestr("a.py", "x = 1
+// ")
+// f.writestr("p/b.py", "y = 2
+// " * 50, z.ZIP_DEFLATED)'
 static const uint8_t archive[] = {
     0x50, 0x4b, 0x03, 0x04, 0x14, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
     0x21, 0x00, 0x3b, 0x89, 0xf6, 0x8b, 0x06, 0x00, 0x00, 0x00, 0x06, 0x00,
@@ -78,7 +81,8 @@ static void test_stored_and_deflated(void **state)
     assert_null(get(archive, 0, "a.py", &why));
 }
 
-// As "zipapp" writes it: offsets count from the beginning of the archive.
+// "zipapp" writes a script before the archive; offsets count from the beginning
+// of the archive.
 static void test_a_script_before_it(void **state)
 {
     static const char script[] = "#!/usr/bin/env python3\n";

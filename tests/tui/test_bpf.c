@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Seccomp filters, run here and by the kernel: made-up programs, whose answer
-// to a system call is the error that it ends with.
+// Random seccomp filters are run by Bpf_run and by the kernel. A filter's
+// answer is the errno of a system call.
 #define _GNU_SOURCE 1 // syscall()
 #include "tui/attach/bpf.h"
 
@@ -26,7 +26,7 @@
 #endif
 #define PROGRAMS 400
 #define LENGTH 24
-#define CALLED SYS_getpgid // by nobody else here
+#define CALLED SYS_getpgid // a call that nothing else here makes
 
 static const uint64_t arguments[6] = {0x123456789abcdef0, 7, 0, ~0ull, 1, 2};
 
@@ -97,15 +97,15 @@ static void make_step(struct sock_filter *step, uint32_t left)
     uint16_t class = BPF_CLASS(step->code), operation = BPF_OP(step->code);
     if (class == BPF_ST || class == BPF_STX ||
         (class <= BPF_LDX && BPF_MODE(step->code) == BPF_MEM))
-        step->k = small % 3; // often what was stored
+        step->k = small % 3; // often a word that was stored before
     else if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS)
-        step->k = small % 12 * 4; // not the address of the instruction
+        step->k = small % 12 * 4; // but not the address of the instruction
     if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS && step->k == 8)
         step->k = 0;
     if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS && step->k == 12)
         step->k = 4;
     if (class == BPF_ALU && operation == BPF_DIV && !step->k)
-        step->k = 3; // the kernel takes no such program
+        step->k = 3; // the kernel rejects such a program
     if (class == BPF_ALU && (operation == BPF_LSH || operation == BPF_RSH))
         step->k = small % 32;
     if (class == BPF_JMP && operation == BPF_JA)
@@ -116,9 +116,9 @@ static void make_step(struct sock_filter *step, uint32_t left)
     }
 }
 
-// Ends with an error that has the low bits of A, xor the higher ones; all other
-// system calls pass. All of the memory is written first: the kernel takes no
-// program that reads a word before it was written.
+// Makes a program that ends with an errno: the low bits of A xor its higher
+// bits. All other system calls pass. The program first writes all of its
+// memory, because the kernel rejects a program that reads an unwritten word.
 static size_t make_program(struct sock_filter *code)
 {
     static const struct sock_filter begin[] = {
@@ -148,7 +148,8 @@ static size_t make_program(struct sock_filter *code)
 
 // --- What the kernel says
 
-// The errno of the call, or what killed a child that made it, negative.
+// Returns the errno of the call, or the negative number of the signal that
+// killed the child.
 static int ask_kernel(struct sock_filter *code, size_t count)
 {
     struct sock_fprog program = {(unsigned short)count, code};
@@ -158,7 +159,7 @@ static int ask_kernel(struct sock_filter *code, size_t count)
     if (child == 0) {
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
             prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-            _exit(77); // there are no filters here
+            _exit(77); // filters are not available here
         errno = 0;
         syscall(CALLED, arguments[0], arguments[1], arguments[2], arguments[3],
                 arguments[4], arguments[5]);
@@ -188,7 +189,7 @@ static void test_as_the_kernel(void **state)
         size_t count = make_program(code);
         uint32_t ours = Bpf_run(code, count, &data);
         int theirs = ask_kernel(code, count);
-        if (theirs == -SIGSYS) // it has divided by 0
+        if (theirs == -SIGSYS) // the program has divided by 0
             assert_true(Bpf_kills(ours));
         else
             assert_int_equal(ours, SECCOMP_RET_ERRNO | (uint32_t)theirs);
@@ -227,7 +228,8 @@ static void test_which_kill(void **state)
     assert_true(Bpf_kills(SECCOMP_RET_KILL_PROCESS));
     assert_true(Bpf_kills(SECCOMP_RET_KILL_THREAD));
     assert_true(Bpf_kills(SECCOMP_RET_TRAP | 5));
-    assert_true(Bpf_kills(0x12340000)); // as the kernel does
+    // an unknown action kills, as in the kernel
+    assert_true(Bpf_kills(0x12340000));
     assert_false(Bpf_kills(SECCOMP_RET_ALLOW));
     assert_false(Bpf_kills(SECCOMP_RET_ERRNO | EPERM));
     assert_false(Bpf_kills(SECCOMP_RET_LOG));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls counted from stacks: sums, recursion, stacks that are cut off, and the
-// tree that the callers view makes of them.
+// Tests the counting of calls from stacks (sums, recursion, cut-off stacks) and
+// the tree that the callers view builds from these calls.
 #include "tui/model/calls.h"
 #include "tui/model/tree.h"
 
@@ -86,7 +86,7 @@ static void test_sums(void **state)
     assert_int_equal(calls.function_count, 4);
 }
 
-// A recursive function's time counts once, for its outermost caller.
+// The time of a recursive function counts once, for its outermost caller.
 static void test_recursion(void **state)
 {
     (void)state;
@@ -100,8 +100,8 @@ static void test_recursion(void **state)
     expect_call(F, G, .4);
 }
 
-// Stacks that are cut off below have no known caller. Functions that did not
-// run have no calls.
+// A stack that is cut off has no known caller. A function that did not run has
+// no calls.
 static void test_cut_off(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void test_cut_off(void **state)
     assert_int_equal(calls.count + calls.function_count, 0);
 }
 
-// Counting a stack of thousands of frames takes no time.
+// A stack of thousands of frames is counted quickly.
 static void test_deep(void **state)
 {
     struct Stack *stacks = calloc(FLAME_MOST, sizeof *stacks);
@@ -128,7 +128,7 @@ static void test_deep(void **state)
     free(stacks);
 }
 
-// The parts of F in the tree add up to F.
+// In the tree, the parts of F add up to F.
 static void test_the_tree(void **state)
 {
     struct Snapshot *snapshot = Snapshot_new();
@@ -138,7 +138,8 @@ static void test_the_tree(void **state)
     struct Model model;
     double parts = 0;
     (void)state;
-    for (uint64_t id = MAIN; id <= H; id++) // whose shares are others
+    // the snapshot has other shares than the stacks
+    for (uint64_t id = MAIN; id <= H; id++)
         functions[id - 1] = (struct Function){.id = id, .total_share = .9};
     snapshot->functions = functions;
     snapshot->function_count = 4;
@@ -148,7 +149,8 @@ static void test_the_tree(void **state)
           {2, G, .1}, {0, F, .1});
     Tree_root(&tree, F);
     assert_int_equal(Tree_build(&tree, &model, &calls), 0);
-    assert_int_equal(tree.count, 8); // 3 headings, MAIN, bottom; itself, H, G
+    // 3 headings, MAIN, the bottom, F itself, H and G
+    assert_int_equal(tree.count, 8);
     assert_int_equal(tree.branches[1].id, MAIN);
     assert_true(fabs(tree.branches[1].share - .6) < 1e-9);
     assert_int_equal(tree.branches[2].kind, BRANCH_BOTTOM);
@@ -159,7 +161,7 @@ static void test_the_tree(void **state)
         parts += tree.branches[i].part;
     assert_true(fabs(parts - 1) < 1e-9);
     assert_int_equal(tree.branches[5].kind, BRANCH_SELF);
-    assert_int_equal(tree.branches[6].id, H); // the larger first
+    assert_int_equal(tree.branches[6].id, H); // the larger share comes first
     assert_int_equal(tree.branches[7].id, G);
     Tree_release(&tree);
     Model_release(&model);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The canvas keeps everything inside its grid and its wide glyphs whole.
+// The canvas clips at its edges, and wide glyphs stay whole.
 #include "tui/screen/canvas.h"
 
 #include <locale.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#define WIDE "\xe6\x95\xb0" // two cells
+#define WIDE "\xe6\x95\xb0" // a glyph of two cells
 
 static struct Canvas canvas;
 
@@ -54,12 +54,13 @@ static void test_wide_glyphs_stay_whole(void **state)
 {
     (void)state;
     assert_int_equal(Canvas_put(&canvas, 0, 0, 3, STYLE_PLAIN, WIDE WIDE), 2);
-    Canvas_put(&canvas, 0, 9, 99, STYLE_PLAIN, WIDE); // half outside
+    // the right half would be outside
+    Canvas_put(&canvas, 0, 9, 99, STYLE_PLAIN, WIDE);
     shows(WIDE "\n\n");
-    Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, "x"); // on the right half
+    Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, "x"); // replaces the right half
     shows(" x\n\n");
     Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, WIDE);
-    Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, "y"); // on the left half
+    Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, "y"); // replaces the left half
     shows(" y\n\n");
 }
 
@@ -75,7 +76,7 @@ static void test_fit(void **state)
     Canvas_fit_right(&canvas, second, STYLE_PLAIN, "abcdef");
     shows("    ab\nabcd…\n");
     Canvas_clear(&canvas);
-    // A wide glyph that loses one half leaves a blank.
+    // A wide glyph that would lose one half is replaced by a blank.
     Canvas_fit(&canvas, box, STYLE_PLAIN, CUT_END, "abc" WIDE WIDE);
     Canvas_fit(&canvas, second, STYLE_PLAIN, CUT_START, WIDE WIDE "abc");
     shows(" abc…\n…abc\n");
@@ -109,8 +110,8 @@ static void test_styles(void **state)
     assert_null(Canvas_cell(&canvas, 2, 0));
 }
 
-// After random drawing anywhere, every left half has its right half, and no
-// line is wider than the canvas.
+// After random drawing, every left half has its right half, and no line is
+// wider than the canvas.
 static void test_random_drawing(void **state)
 {
     static const char *const texts[] = {

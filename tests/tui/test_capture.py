@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`make screenshots`: it writes a picture of the screen."""
+"""Tests `make screenshots`, which writes pictures of the screen."""
 
 import io
 import os
@@ -35,7 +35,7 @@ except png.NoFont:
 
 @pytest.fixture
 def recorded(tmp_path):
-    """ocular-top on a recording, which plays for minutes."""
+    """Starts ocular-top with a recording that lasts for minutes."""
     file = str(tmp_path / "recording")
     subprocess.run([MAKE, file, "600"], check=True)
     top = Top(tmp_path, "--replay", file, size=capture.SIZE)
@@ -51,7 +51,7 @@ def test_pictures_are_what_is_on_the_screen(recorded, tmp_path):
     assert plain.count("\n") == 36 and "\x1b" not in plain
     assert max(map(len, plain.splitlines())) > 140
     assert re.search(r"LOAD_ATTR -> LOAD_ATTR_SLOT", plain)
-    assert re.search(r"->.* \d+ .*->", plain)  # the log, and beside it the counts
+    assert re.search(r"->.* \d+ .*->", plain)  # the log, with the counts at its right
     assert "\x1b[0;38;2;" in text
     drawn = xml.dom.minidom.parse(str(tmp_path / "opcodes.svg"))
     words = [node.firstChild.data for node in drawn.getElementsByTagName("text")]
@@ -60,7 +60,7 @@ def test_pictures_are_what_is_on_the_screen(recorded, tmp_path):
 
 
 def test_pictures_of_the_real_program(tmp_path):
-    """As `make screenshots` takes them, without its pauses."""
+    """Takes pictures like `make screenshots`, but without its pauses."""
     options = ["main", "--wait", "0", "--patience", "0", "--into", tmp_path]
     done = subprocess.run(
         [sys.executable, ROOT / "screenshots" / "capture.py", *options],
@@ -74,7 +74,7 @@ def test_pictures_of_the_real_program(tmp_path):
             assert picture.size == (150 * 9 + 24, 36 * 18 + 24)
             assert len(picture.convert("RGB").getcolors(1 << 16)) > 30
     else:
-        assert "fonts-dejavu-core" in done.stderr  # what to install
+        assert "fonts-dejavu-core" in done.stderr  # the package to install
     drawn = xml.dom.minidom.parse(str(tmp_path / "main.svg"))
     words = [node.firstChild.data for node in drawn.getElementsByTagName("text")]
     text = " ".join(words)
@@ -94,7 +94,7 @@ def picture_of(*lines):
 
 
 def cell(picture, column, line):
-    """The colours of a cell's pixels: {colour: how many}."""
+    """Returns the number of pixels of each colour in a cell: {colour: count}."""
     wide, high = png.CELL
     x, y = png.MARGIN + column * wide, png.MARGIN + line * high
     part = picture.crop((x, y, x + wide, y + high))
@@ -112,12 +112,13 @@ def test_a_png_is_what_the_terminal_shows():
     red, green = capture.COLOURS["red"], capture.COLOURS["green"]
     assert cell(picture, 0, 0) == {red: size}
     assert cell(picture, 1, 0) == {red: size // 2, capture.BACKGROUND: size // 2}
-    assert cell(picture, 2, 0)[red] == 4 * png.CELL[1]  # of nine columns
+    assert cell(picture, 2, 0)[red] == 4 * png.CELL[1]  # 4 of 9 columns
     assert 0 < cell(picture, 3, 0)[red] < size / 3
     assert cell(picture, 4, 0) == {capture.BACKGROUND: size}
     blue = cell(picture, 5, 0)
-    assert blue[capture.COLOURS["blue"]] > size / 2 and len(blue) > 2  # and a letter on it
-    assert cell(picture, 0, 1)[green] > 10  # a rare colour stays itself
+    # blue, with a letter on it
+    assert blue[capture.COLOURS["blue"]] > size / 2 and len(blue) > 2
+    assert cell(picture, 0, 1)[green] > 10  # a rare colour is not replaced
     assert cell(picture, 0, 2) == {capture.FOREGROUND: size}
 
 

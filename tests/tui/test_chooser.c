@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The list of processes: hostile commands, deep families, and what
-// its keys do.
+// Tests the list of processes: hostile command lines, deep families of
+// processes, and its keys.
 #include "tui/app/chooser_draw.h"
 #include "tui/screen/keymap.h"
 
@@ -44,7 +44,7 @@ static void set_up(struct Chooser *chooser, long count)
     }
 }
 
-// The last ones do not serve.
+// Makes the last `count` rows processes that do not serve.
 static void add_others(struct Chooser *chooser, long count)
 {
     chooser->serving = chooser->count - count;
@@ -123,7 +123,7 @@ static void test_keys(void **state)
     assert_int_equal(Chooser_key(&chooser, Key_click(20, 1)), CHOOSER_NONE);
     Chooser_select(&chooser, 48009);
     assert_int_equal(Chooser_selected(&chooser)->served.pid, 48009);
-    Chooser_select(&chooser, 1); // is not there
+    Chooser_select(&chooser, 1); // not in the list
     assert_int_equal(Chooser_selected(&chooser)->served.pid, 48009);
     Canvas_release(&canvas);
     Chooser_release(&chooser);
@@ -156,7 +156,7 @@ static void test_attaching(void **state)
         assert_true(shows(&canvas, "Nothing was changed."));
     }
     Chooser_key(&chooser, PRESS_ENTER);
-    Chooser_select(&chooser, 48001); // the list has moved meanwhile
+    Chooser_select(&chooser, 48001); // the selection has moved meanwhile
     assert_int_equal(Chooser_key(&chooser, 'y'), CHOOSER_CHOSEN);
     assert_int_equal(Chooser_selected(&chooser)->served.pid, 48004);
     Chooser_draw(&chooser, &canvas);
@@ -165,7 +165,7 @@ static void test_attaching(void **state)
     Chooser_release(&chooser);
 }
 
-// Of 80 columns 30 are the command's: what runs comes first.
+// The command column has 30 of 80 cells, so the program's name comes first.
 static void test_what_runs(void **state)
 {
     static const char *const expected[][3] = {
@@ -208,7 +208,8 @@ static void test_what_runs(void **state)
     }
 }
 
-// All of it can be read, on the smallest terminal, too, and the list goes on.
+// The whole message can be read, even on the smallest terminal, and the list
+// still works.
 static void test_a_refusal(void **state)
 {
     struct Chooser chooser;
@@ -242,7 +243,7 @@ static void test_a_refusal(void **state)
     Chooser_key(&chooser, PRESS_ENTER);
     Chooser_draw(&chooser, &canvas);
     assert_false(canvas.overdrawn);
-    memset(why, 'x', sizeof chooser.rows[5].why - 1); // has no blank
+    memset(why, 'x', sizeof chooser.rows[5].why - 1); // a text without blanks
     Chooser_key(&chooser, PRESS_ENTER);
     assert_int_equal(Canvas_resize(&canvas, 60, 12), 0);
     Chooser_draw(&chooser, &canvas);

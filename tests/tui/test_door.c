@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The interpreter's door, with our own process as the one that has it: the
-// tables of both versions, threads, what another debugger asked, and garbage.
+// Tests requests by PEP 768, with this process as the asked one: the tables of
+// both versions, threads, the request of another debugger, and random data.
 #include "tui/attach/door.h"
 
 #include "tests/random.h"
@@ -16,7 +16,7 @@
 
 #define SCRIPT "/tmp/ocular-attach-abcdef/attach.py"
 
-// Made up: as CPython has it, but shorter.
+// Made-up structs, which are shorter than CPython's.
 struct Thread {
     struct Thread *prev, *next;
     void *interp;
@@ -146,8 +146,8 @@ static void test_a_closed_door(void **state)
     assert_int_equal(threads[2].flag, 0);
 }
 
-// One number of the table is another one: it is read, and nothing is written,
-// since the door is closed.
+// One number of the table is random. It is read, and nothing is written because
+// `enabled` is 0.
 static void test_garbage_is_refused(void **state)
 {
     char why[512];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/model/export_file: where the file goes, what prevents it, and whose
-// rights it has if root watches another user's process.
+// Tests tui/model/export_file: where the file is made, which errors there are,
+// and whose rights apply if root watches another user's process.
 #include "tui/model/export_file.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#define OTHER 12345 // a user who is not us
+#define OTHER 12345 // id of another user
 
 static char directory[64];
 
@@ -76,16 +76,17 @@ static void test_it_goes_without_a_trace(void **state)
 {
     struct ExportFile file = {0};
     (void)state;
-    ExportFile_drop(&file); // there is none
+    ExportFile_drop(&file); // does nothing, because no export exists
     assert_int_equal(open_file(&file, "new", false), 0);
     ExportFile_drop(&file);
     assert_int_equal(files(), 0);
     assert_int_equal(open_file(&file, "new", false), 0);
-    assert_int_equal(ExportFile_commit(&file, 5), -EIO); // nothing was written
+    // the file is empty, so its size is wrong
+    assert_int_equal(ExportFile_commit(&file, 5), -EIO);
     assert_int_equal(files(), 0);
 }
 
-// The path is relative to the process's directory, which is not ours.
+// The path is relative to the process's directory, which differs from ours.
 static void test_a_relative_path(void **state)
 {
     struct ExportFile file;
@@ -101,7 +102,7 @@ static void test_a_relative_path(void **state)
     assert_string_equal(file.path, in_directory("new"));
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    // The process ends meanwhile.
+    // The process has ended before the commit.
     assert_int_equal(ExportFile_commit(&file, 0), 0);
     assert_int_equal(size_of("new"), 0);
 }
@@ -117,7 +118,7 @@ static void test_nothing_is_overwritten_unasked(void **state)
     assert_int_equal(write(file.fd, "1", 1), 1);
     assert_int_equal(ExportFile_commit(&file, 1), 0);
     assert_int_equal(size_of("old"), 1);
-    // The file appears while the process writes.
+    // The file is created while the process writes.
     assert_int_equal(open_file(&file, "late", false), 0);
     create("late");
     assert_int_equal(ExportFile_commit(&file, 0), -EEXIST);
@@ -145,7 +146,8 @@ static void test_what_is_no_file(void **state)
     rmdir(in_directory("folder"));
 }
 
-// The process may have made the link: the export never writes to its target.
+// The process may have made the link, so the export never writes to the link's
+// target.
 static void test_a_link_is_replaced(void **state)
 {
     struct ExportFile file;
@@ -164,7 +166,7 @@ static void test_a_link_is_replaced(void **state)
     assert_true(S_ISREG(status.st_mode));
 }
 
-// Root watches another user's process, which has chosen the place.
+// Root watches the process of another user, which has chosen the directory.
 static void test_roots_rights_are_not_the_process(void **state)
 {
     struct ExportFile file;
@@ -182,7 +184,7 @@ static void test_roots_rights_are_not_the_process(void **state)
     char failed = 1;
     assert_int_equal(read(theirs[0], &failed, 1), 1);
     assert_false(failed);
-    // First only we may write there, then only they.
+    // First only root may write there, then only the other user.
     assert_int_equal(ExportFile_open(&file, pid, in_directory("new"), false),
                      -EACCES);
     assert_int_equal(chown(directory, OTHER, OTHER), 0);
@@ -195,7 +197,7 @@ static void test_roots_rights_are_not_the_process(void **state)
     assert_int_equal(ExportFile_open(&file, pid, in_directory("no"), false), 0);
     ExportFile_drop(&file);
     assert_int_equal(files(), 1);
-    // We are ourselves again.
+    // The process has its own rights again.
     create("ours");
     assert_int_equal(stat(in_directory("ours"), &status), 0);
     assert_int_equal(status.st_uid, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/model/feed against a process that the same thread plays: one that sends
-// without pause, and one that answers late.
+// Tests tui/model/feed with a simulated process in the same thread: one that
+// sends without a pause, and one that answers late.
 #include "ipc/socket.h"
 #include "tests/tui/sample.h"
 #include "tui/model/feed.h"
@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "tests/between.h"
-#define MANY 1000 // fit into a socket
+#define MANY 1000 // this many fit into a socket
 
 // --- The process
 
@@ -28,7 +28,8 @@ struct Traced {
     struct Bytes heard;
 };
 
-// `times` in one piece: a socket holds more of one than of many.
+// Sends the message `times` times in one piece, because a socket can hold more
+// bytes in one piece.
 static void send_often(struct Traced *process, struct Message message,
                        int times)
 {
@@ -60,7 +61,8 @@ static void *welcome(void *argument)
     Bytes_init(&bytes);
     poll(&polled, 1, 5000);
     process->fd = Socket_accept(process->listener, &peer);
-    // No assertion: it would jump into another thread's stack.
+    // No assertion is made here: it would jump into the stack of another
+    // thread.
     if (Message_encode(&bytes, &hello) == 0)
         Socket_send(process->fd, bytes.data, bytes.size);
     Bytes_release(&bytes);
@@ -106,11 +108,11 @@ static void test_a_flood_is_taken_in_parts(void **state)
     begin(&process, &feed);
     struct Message notice = {.type = MESSAGE_NOTICE, .text = words};
     send_often(&process, notice, MANY);
-    assert_int_equal(Feed_next(&feed, &answer), 0); // makes room
+    assert_int_equal(Feed_next(&feed, &answer), 0); // makes room in the socket
     assert_true(Feed_has_more(&feed));
     send_message(&process, (struct Message){.type = MESSAGE_END});
-    // Nothing more comes, and the feed still takes what waits in the client's
-    // buffer.
+    // Nothing more arrives, but the feed still processes the messages in the
+    // client's buffer.
     while (!feed.ended) {
         assert_int_equal(Feed_next(&feed, &answer), 0);
         assert_true(feed.ended || Feed_has_more(&feed));
@@ -172,7 +174,7 @@ static int remove_directory(void **state)
     char *path = *state;
     unlink(path);
     *strrchr(path, '/') = 0;
-    return rmdir(path); // nothing else is left in it
+    return rmdir(path); // fails if another file is left in it
 }
 
 #define EXPORTS(test)                                                          \
@@ -180,8 +182,8 @@ static int remove_directory(void **state)
 
 // --- One who answers late, and only what he was asked last
 
-// Returns the function whose code the feed has asked for since, and the
-// request's number.
+// Returns the function whose code the feed has requested since the last call,
+// and sets *number to the request's number. Returns 0 if there was no request.
 static uint64_t asked(struct Traced *process, uint32_t *number)
 {
     struct Message message;
@@ -225,8 +227,8 @@ static void send_snapshot(struct Traced *process, unsigned tick)
     Snapshot_free(message.snapshot);
 }
 
-// Asks as the annotate view does while it shows a function. True: its code has
-// come.
+// Requests code in the way the annotate view does while it shows a function.
+// Returns true if the function's code has arrived.
 static bool show(struct Feed *feed, uint64_t id)
 {
     struct Answer answer;
@@ -250,7 +252,7 @@ static bool is_recorded(const char *path, uint64_t id)
     bool found = false;
     if (Playback_open(&replay, path, false, why, sizeof why))
         fail_msg("%s", why);
-    for (int i = 0; i < 20; i++) { // to its end
+    for (int i = 0; i < 20; i++) { // plays the recording to its end
         Playback_step(replay);
         while (Playback_next(replay, &message) > 0)
             Message_release(&message);
@@ -264,8 +266,8 @@ static bool is_recorded(const char *path, uint64_t id)
     return found;
 }
 
-// No view wants that function's code any more: the recording's requests follow
-// one another. Returns the first one's function.
+// No view wants code any more, so the recording's requests follow one another.
+// Returns the function of the first request.
 static uint64_t go_back(struct Traced *process, struct Feed *feed,
                         unsigned tick)
 {
@@ -297,25 +299,26 @@ static void test_the_user_and_the_recording_take_turns(void **state)
     unlink(path);
     assert_int_equal(Recording_open(&recording, path, why, sizeof why), 0);
     Feed_record(&feed, &recording);
-    // No view shows code: the hottest function's is asked for.
+    // No view shows code, so the code of the hottest function is requested.
     send_snapshot(&process, tick++);
     Feed_next(&feed, &(struct Answer){0});
     Snapshot_free(Feed_take(&feed));
     uint64_t first = asked(&process, &number);
     assert_int_equal(first, 1);
-    // The recording does not wait for a view that has asked for nothing.
+    // The recording does not wait for a view that has requested nothing.
     Feed_want_listing(&feed, SHOWN);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(asked(&process, &number), SHOWN);
         for (int late = 0; late < 3; late++) {
             send_snapshot(&process, tick++);
             assert_false(show(&feed, SHOWN));
-            assert_int_equal(asked(&process, &number), 0); // nothing else
+            // nothing else is requested
+            assert_int_equal(asked(&process, &number), 0);
         }
         assert_true(feed.listing.number);
         send_code(&process, SHOWN, number);
         assert_true(show(&feed, SHOWN));
-        // The view's turn, however long it takes.
+        // Now it is the recording's turn, however late the answer comes.
         uint64_t other = asked(&process, &number);
         assert_true(other && (other != first || i == 0));
         first = other;

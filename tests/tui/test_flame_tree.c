@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/model/flame_tree: totals, order and places, and anything that a process
-// may send.
+// Tests tui/model/flame_tree: totals, order, paths, and invalid data from a
+// process.
 #include "tests/tui/sample.h"
 #include "tui/model/flame_tree.h"
 
@@ -49,7 +49,8 @@ static void check(const struct FlameTree *tree)
         }
         assert_true(fabs(below - branch->total) < 1e-9);
     }
-    do { // the walk finds each once, and backwards it is the same walk
+    // the walk visits each branch once, and backwards it visits the same ones
+    do {
         uint32_t next = FlameTree_next(tree, at, 1);
 
         assert_int_equal(FlameTree_next(tree, next, -1), at);
@@ -80,13 +81,13 @@ static void test_sample(void **state)
     }
     assert_string_equal(tree.branches[FlameTree_hottest(&tree, 0)].name,
                         "<module>");
-    // A path that is gone leads as far as it still exists.
+    // If a path does not exist any more, its longest existing part is found.
     path = (struct FlamePath){{12, 2, 4711, 3}, 4};
     assert_string_equal(
         tree.branches[FlameTree_find(&tree, &path, &whole)].name,
         "Plan.execute");
     assert_false(whole);
-    // The next table takes the place of this one.
+    // A new table replaces the old one.
     assert_int_equal(
         FlameTree_take(&tree, Sample_stacks((struct SampleWish){.tick = 4})),
         0);
@@ -99,7 +100,8 @@ static void test_odd_shares(void **state)
 {
     static const struct FlameRow rows[] = {{NULL_U64, NULL_U64, NAN, NAN, 0, 0},
                                            {0, 1, -5, 1, 0, 0},
-                                           {0, 1, INFINITY, 0, 0, 0}, // twice
+                                           // the same function twice
+                                           {0, 1, INFINITY, 0, 0, 0},
                                            {1, 0, 0.5, NAN, 0, 0}};
     struct FlameTree tree = {0};
 
@@ -113,14 +115,14 @@ static void test_odd_shares(void **state)
 static void test_no_trees(void **state)
 {
     static const struct FlameRow rows[][3] = {
-        {{0, 1, 0, 0, 0, 0}}, // no root
+        {{0, 1, 0, 0, 0, 0}}, // has no root
         {{NULL_U64, NULL_U64, 0, 0, 0, 0},
-         {1, 1, 0, 0, 0, 0}}, // its own caller
+         {1, 1, 0, 0, 0, 0}}, // is its own caller
         {{NULL_U64, NULL_U64, 0, 0, 0, 0},
          {2, 1, 0, 0, 0, 0},
-         {0, 1, 0, 0, 0, 0}}, // a later one
+         {0, 1, 0, 0, 0, 0}}, // its caller comes later
         {{NULL_U64, NULL_U64, 0, 0, 0, 0},
-         {NULL_U64, 1, 0, 0, 0, 0}}, // a second root
+         {NULL_U64, 1, 0, 0, 0, 0}}, // is a second root
     };
     static const size_t counts[] = {1, 2, 3, 2};
     struct FlameTree tree = {0};
@@ -133,7 +135,7 @@ static void test_no_trees(void **state)
     assert_int_equal(tree.count, 0);
 }
 
-// Deeper and larger than any process would send.
+// The table is deeper and larger than any process would send.
 static void test_too_much(void **state)
 {
     size_t count = FLAME_MOST + 1000;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tui/views/header: what the lines at the top say about a process, and in which
-// style.
+// Tests tui/views/header: the text and style of the lines at the top.
 #include "tui/views/header.h"
 #include "tui/views/header_cost.h"
 #include "tui/views/header_whole.h"
@@ -23,7 +22,7 @@ struct Fixture {
     char text[8192];
 };
 
-// Draws the header of a process with these numbers.
+// Draws the header for a snapshot.
 static void draw(struct Fixture *f, struct Snapshot *snapshot, int width)
 {
     struct Status status = {.version = "0.1.0", .rate_s = 1};
@@ -77,9 +76,9 @@ static int count_cells(const struct Fixture *f, uint32_t code, enum Style style)
 
 // --- The overhead
 
-#define FULL 0x2588 // a full block
+#define FULL 0x2588 // code point of a full block
 
-// Of a core.
+// Returns a snapshot with this overhead as a share of a core.
 static struct Snapshot *costing(double measured, double allowed)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
@@ -90,7 +89,8 @@ static struct Snapshot *costing(double measured, double allowed)
     return snapshot;
 }
 
-// An older process reports the share of its CPU time, and perhaps no allowance.
+// An older process reports the overhead as a share of its CPU time, and perhaps
+// no allowance.
 static struct Snapshot *costing_an_older(double measured, double allowed)
 {
     struct Snapshot *snapshot = costing(NULL_F64, NULL_F64);
@@ -108,7 +108,7 @@ static void test_overhead_within_the_budget(void **state)
     assert_int_equal(style_of(f, 1, "0.8%"), STYLE_ARMED);
     assert_true(says(f, "0.8% of a core, 1.0 allowed  "));
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 8);
-    draw(f, costing(.008, .01), 150); // of 6
+    draw(f, costing(.008, .01), 150); // a bar of 6 cells
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 5);
     draw(f, costing_an_older(.008, .02), 150);
     assert_true(says(f, "0.8% of its CPU time, 2.0 allowed  "));
@@ -126,12 +126,12 @@ static void test_overhead_beyond_the_budget(void **state)
     assert_int_equal(count_cells(f, FULL, STYLE_ALERT), 10);
     draw(f, costing_an_older(.02, NULL_F64), 80);
     assert_int_equal(style_of(f, 1, "2.0%"), STYLE_ALERT);
-    // "1.0%, 1.0 allowed" is no alert.
+    // "1.0%, 1.0 allowed" is not an alert.
     draw(f, costing(.0102, .01), 150);
     assert_int_equal(style_of(f, 1, "1.0%"), STYLE_ARMED);
 }
 
-// It may be more than all that the program uses.
+// The overhead may exceed the CPU time of the program.
 static void test_overhead_of_one_that_does_little(void **state)
 {
     struct Fixture *f = *state;
@@ -146,7 +146,7 @@ static void test_overhead_of_one_that_does_little(void **state)
     assert_int_equal(style_of(f, 1, "0.3%"), STYLE_ALERT);
     assert_true(says(f, "0.3% of a core, 0.2 allowed  "));
     assert_true(says(f, "hooks 0.1 re-arm 0.0 threads 0.1"));
-    // One that uses nothing has nothing to measure against.
+    // A program that uses no CPU time has no relative overhead.
     snapshot = costing(.001, .002);
     snapshot->overhead_measured = snapshot->overhead_hooks =
         snapshot->overhead_rearm = snapshot->overhead_threads = NULL_F64;
@@ -181,7 +181,8 @@ static void test_what_the_overhead_is_made_of(void **state)
     snapshot->overhead_threads = .0108;
     draw(f, snapshot, 150);
     assert_true(says(f, "hooks 0.1 re-arm 0.3 threads 0.5"));
-    // With everything else that may stand there, in terminals of common sizes.
+    // All other items of the line are present, at the usual widths of
+    // terminals.
     for (int width = 80; width < 200; width++) {
         draw(f, Sample_new((struct SampleWish){0}), width);
         assert_true(says(f, "0.6% of a core, 0.7 allowed"));
@@ -189,7 +190,7 @@ static void test_what_the_overhead_is_made_of(void **state)
                          width >= 87);
         assert_true(says(f, width < 140 ? "● 5  ◐ 3  ○ 4"
                                         : "● 5 armed  ◐ 3 partial  ○ 4 dark"));
-        // The age has the room that the parts do not get.
+        // If the parts are dropped, there is room for the age.
         if (width < 87 || width >= 150)
             assert_true(says(f, "oldest data"));
     }
@@ -298,7 +299,8 @@ static int tear_down(void **state)
 
 // --- What the rows lack
 
-// The header shows it if it is much, and not if nobody measures it.
+// The header shows these shares if they are large, and not if they are not
+// measured.
 static void test_what_the_rows_lack(void **state)
 {
     struct Fixture *f = *state;
@@ -349,6 +351,6 @@ int main(void)
         TEST(test_what_the_rows_lack),
     };
 
-    setlocale(LC_CTYPE, "C.UTF-8"); // wide characters have their width
+    setlocale(LC_CTYPE, "C.UTF-8"); // gives wide characters their width
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tui/model/history: the growth of counters between any two answers.
+// Tests tui/model/history: the growth of counters between any two answers.
 #include "tui/model/history.h"
 
 #include <math.h>
@@ -18,7 +18,8 @@ static int end(void **state)
     return 0;
 }
 
-// Three keys out of order; the last one only if its value is not 0.
+// Returns a moment with unsorted keys. The third key is left out if its value
+// is 0.
 static struct Moment moment_at(double at_s, double one, double two,
                                double other)
 {
@@ -80,12 +81,14 @@ static void test_what_there_is(void **state)
     struct Moment now = moment_at(10, 4, 1, 0);
 
     (void)state;
-    expect(&now, PERIOD_5_S, 10, (double[]){4, 1}); // the start
+    // the history is empty, so this is the start
+    expect(&now, PERIOD_5_S, 10, (double[]){4, 1});
     note(10, 4, 1, 0);
     expect(&now, PERIOD_60_S, 0, (double[]){0, 0});
-    note(10.5, 4, 1, 0); // too soon to be kept
+    note(10.5, 4, 1, 0); // too soon after the previous one
     assert_int_equal(history.count, 1);
-    now = moment_at(12, 4, 0.5, 3); // a part of two's is another's now
+    // the process now counts a part of `two` with another key
+    now = moment_at(12, 4, 0.5, 3);
     expect(&now, PERIOD_60_S, 2, (double[]){0, 0, 3});
     now.at_s = NAN;
     History_note(&history, &now);
@@ -117,7 +120,7 @@ static void test_another_trace(void **state)
     note(1, 0.5, 0, 0);
     assert_int_equal(history.count, 1);
     assert_null(history.mark.totals);
-    now = (struct Moment){.at_s = 3}; // without totals
+    now = (struct Moment){.at_s = 3}; // has no totals
     History_note(&history, &now);
     assert_int_equal(history.count, 2);
 }

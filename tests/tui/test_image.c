@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Exported symbols are found in the memory of a process, here our own, and
-// whatever lies there instead of a library, the search ends.
+// Finds exported symbols in the memory of a process (this one). The search ends
+// even if random bytes are there instead of a library.
 #define _GNU_SOURCE 1 // dladdr
 #include "tui/attach/image.h"
 
@@ -19,9 +19,9 @@
 #include <cmocka.h>
 
 #define ROUNDS 20000
-#define BEGINNING 2048 // bytes: the header and the segments
+#define BEGINNING 2048 // bytes of the header and the segments
 
-// The address of the C library in memory.
+// Returns the address of the C library in memory.
 static uint64_t library(void)
 {
     Dl_info info;
@@ -56,8 +56,8 @@ static void test_what_is_no_image_is_refused(void **state)
     assert_int_equal(Image_load(&image, getpid(), (uintptr_t)text), -ENOEXEC);
 }
 
-// Bytes of the beginning are changed at random, and then the numbers that lead
-// to the table of symbols.
+// Changes random bytes of the library's beginning, and then the addresses of
+// the symbol table.
 static void test_garbage_ends(void **state)
 {
     struct Image good;

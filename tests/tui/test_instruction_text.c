@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The texts about an instruction, and when there is none.
+// Tests the texts about an instruction.
 #include "tui/model/annotate_state.h"
 #include "tui/model/row.h"
 #include "tui/views/instruction_text.h"
@@ -29,7 +29,7 @@ static const char *in_short(struct ListingRow row)
     return said;
 }
 
-// "never ran" needs that every hit was counted.
+// "never ran" is shown only if every hit was counted.
 static void test_never(void **state)
 {
     struct ListingRow row = {.hits_exact = 1};
@@ -55,7 +55,7 @@ static void test_in_short(void **state)
     (void)state;
     assert_string_equal(in_short(row), "-> never");
     assert_int_equal(style, STYLE_FAINT);
-    row.hits = 0; // it has had no occasion, or nobody has seen one
+    row.hits = 0; // it did not run, or no hit was seen
     assert_string_equal(in_short(row), "");
     row.hits = NULL_U64;
     assert_string_equal(in_short(row), "");
@@ -69,7 +69,7 @@ static void test_in_short(void **state)
     assert_string_equal(in_short(row), "-> BINARY_OPERATION");
 }
 
-// A call's text has its share in C, if that is much.
+// The text of a call has its share in C, if this is large.
 static void test_what_is_called(void **state)
 {
     struct ListingRow row = {.target = NULL_U64,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A snapshot's JSON reads back, with null for null and nothing harmful in it.
+// A snapshot's JSON can be parsed: null stays null, and the text contains no
+// harmful character.
 #include "tests/tui/sample.h"
 #include "tui/model/json.h"
 #include "tui/text/text.h"
@@ -83,7 +84,7 @@ static void test_reads_back(void **state)
     Snapshot_free(snapshot);
 }
 
-// Every member of every table is there, null or not.
+// Every member of every table is present, even if it is null.
 static void test_null(void **state)
 {
     struct Snapshot *snapshot = Snapshot_new();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of keys: complete, without contradictions, and readable as text.
+// Tests the table of keys: it is complete and consistent, and its keys can be
+// written as text.
 #include "tui/screen/keymap.h"
 
 #include <setjmp.h>
@@ -20,7 +21,7 @@ static void test_table(void **state)
         assert_true(binding->group && *binding->group);
         for (int k = 0; k < BINDING_KEYS && binding->keys[k]; k++)
             assert_int_equal(Keymap_request(binding->keys[k]),
-                             binding->request); // no key twice
+                             binding->request); // no key is bound twice
         for (size_t other = 0; other < i; other++)
             assert_int_not_equal(binding->request, KEYMAP[other].request);
     }
@@ -36,7 +37,7 @@ static void test_table(void **state)
     assert_int_equal(Keymap_request(0xFFFFFFFF), REQUEST_NONE);
 }
 
-// --keys takes the names that the help has for keys.
+// --keys accepts the key names of the help.
 static void test_names_read_back(void **state)
 {
     char name[KEY_NAME_MAX], text[KEY_NAME_MAX + 2];

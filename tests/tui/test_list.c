@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A list's selection is always one of its rows, stays with that row wherever it
-// moves, and is always on the screen.
+// Tests the list's selection: it is always one of the rows, it follows its row,
+// and it is always visible.
 #include "tui/screen/key.h"
 #include "tui/screen/keymap.h"
 #include "tui/screen/list.h"
@@ -16,7 +16,7 @@
 
 static const char *const names[] = {"ash",   "birch", "cedar", "elm",
                                     "hazel", "larch", "maple", "oak"};
-static int order[] = {0, 1, 2, 3, 4, 5, 6, 7}; // of the names
+static int order[] = {0, 1, 2, 3, 4, 5, 6, 7}; // the row order of `names`
 
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
@@ -104,7 +104,7 @@ static void check(const struct List *list, long count, long height)
     assert_true(list->top >= 0);
     assert_true(list->top <= list->selected);
     assert_true(list->selected < list->top + rows);
-    // No empty lines while rows are hidden above.
+    // There are no empty lines as long as rows above are hidden.
     assert_true(list->top == 0 || list->top + rows <= count);
 }
 
@@ -137,21 +137,23 @@ static void test_the_selection_stays_with_its_row(void **state)
     struct ListRows rows = trees();
     (void)state;
     turn();
-    assert_string_equal(selected(&list, &rows), "oak"); // at the top
+    // the selection is at the top
+    assert_string_equal(selected(&list, &rows), "oak");
     rows = trees();
     assert_string_equal(selected(&list, &rows), "ash");
     List_press(&list, &rows, REQUEST_DOWN, 0);
     assert_string_equal(selected(&list, &rows), "birch");
     turn();
     assert_string_equal(selected(&list, &rows), "birch");
-    rows.count = 3; // filtered out: another, in range
+    rows.count = 3; // the row is filtered out, so another row is selected
     assert_string_equal(selected(&list, &rows), "larch");
     rows.count = 8;
-    assert_string_equal(selected(&list, &rows), "birch"); // and back
+    assert_string_equal(selected(&list, &rows), "birch"); // the row is back
     List_press(&list, &rows, REQUEST_HOME, 0);
     assert_string_equal(selected(&list, &rows), "oak");
     rows = trees();
-    assert_string_equal(selected(&list, &rows), "ash"); // whoever is there
+    // the selection stays at the top
+    assert_string_equal(selected(&list, &rows), "ash");
     rows.count = 0;
     assert_int_equal(List_selected(&list, &rows), -1);
     List_press(&list, &rows, REQUEST_END, 0);
@@ -186,12 +188,14 @@ static void test_search(void **state)
     assert_true(List_find(&list, &rows, "a", 1, false));
     assert_string_equal(selected(&list, &rows), "cedar");
     assert_true(List_find(&list, &rows, "a", -1, false));
-    assert_true(List_find(&list, &rows, "a", -1, false)); // round at the top
+    // wraps around at the top
+    assert_true(List_find(&list, &rows, "a", -1, false));
     assert_string_equal(selected(&list, &rows), "oak");
-    assert_true(List_find(&list, &rows, "a", 1, false)); // at the bottom
+    // wraps around at the bottom
+    assert_true(List_find(&list, &rows, "a", 1, false));
     assert_string_equal(selected(&list, &rows), "ash");
     assert_true(List_find(&list, &rows, "elm", 1, false));
-    assert_true(List_find(&list, &rows, "elm", 1, false)); // the only one
+    assert_true(List_find(&list, &rows, "elm", 1, false)); // the only match
     assert_string_equal(selected(&list, &rows), "elm");
     assert_false(List_find(&list, &rows, "rose", 1, true));
     assert_false(List_find(&list, &rows, "", 1, true));
@@ -262,11 +266,15 @@ static void test_clicks(void **state)
         enum ListAnswer answer;
         int selected;
     } clicks[] = {
-        {12, 4, LIST_DONE, 2}, {12, 4, LIST_OPENS, 2},
-        {12, 2, LIST_DONE, 0}, {9, 3, LIST_DONE, 0},  // beside it
-        {34, 3, LIST_DONE, 0}, {12, 0, LIST_DONE, 0}, // above it
-        {12, 5, LIST_DONE, 0},                        // below it
-        {12, 1, LIST_DONE, 0}, // a title, which does not sort
+        {12, 4, LIST_DONE, 2},
+        {12, 4, LIST_OPENS, 2},
+        {12, 2, LIST_DONE, 0},
+        {9, 3, LIST_DONE, 0}, // left of the list
+        // right of the list, above it
+        {34, 3, LIST_DONE, 0},
+        {12, 0, LIST_DONE, 0},
+        {12, 5, LIST_DONE, 0}, // below the list
+        {12, 1, LIST_DONE, 0}, // a title of a list that does not sort
     };
     for (size_t i = 0; i < sizeof clicks / sizeof *clicks; i++) {
         uint32_t key = Key_click(clicks[i].x, clicks[i].y);
@@ -296,11 +304,11 @@ static void test_sorting(void **state)
     assert_true(list.invert);
     List_press(&list, &rows, REQUEST_INVERT, 0);
     assert_false(list.invert);
-    List_press(&list, &rows, REQUEST_SORT_NEXT, 0); // round at the end
+    List_press(&list, &rows, REQUEST_SORT_NEXT, 0); // wraps around at the end
     assert_int_equal(list.sort, 0);
     List_press(&list, &rows, REQUEST_SORT_PREVIOUS, 0);
     assert_int_equal(list.sort, 1);
-    List_press(&list, &rows, REQUEST_CLICK, gap); // the name's cells
+    List_press(&list, &rows, REQUEST_CLICK, gap); // belongs to the column NAME
     assert_int_equal(list.sort, 0);
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Every key of the help table, pressed in its own view of a real program that is
-traced while it runs. The keys are read off the help itself: each must have an entry
-here with its effect, and must have that."""
+"""Presses every key of the help in its own view of a real program that is traced while it
+runs. The keys are read from the help itself. Each key needs an entry here with its effect,
+and must have this effect."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from e2e.program import wait_until
 from tui.emulated import SLOW, TOP, Top, selected
 
 PYTHON = os.environ.get("PYTHON", sys.executable)
-MAIN = r"(?m)^ overhead "  # only the main screen has that line
+MAIN = r"(?m)^ overhead "  # only the main screen has this line
 
 pytestmark = [
     pytest.mark.skipif(not os.path.exists(TOP), reason="not built"),
@@ -23,14 +23,14 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """The bundled workload, traced and serving, for all tests here."""
+    """Runs the bundled workload, traced and serving, for all tests here."""
     place = tmp_path_factory.mktemp("live")
     directory = place / "s"
     directory.mkdir(mode=0o700)
     process = subprocess.Popen(
         [
             PYTHON,
-            *("-m", "ocular.demo", "--pause", "0.2"),  # a core is for the viewer
+            *("-m", "ocular.demo", "--pause", "0.2"),  # leaves CPU time for the viewer
             *("--serve", "--output", str(place / "own.json")),
         ],
         cwd=place,
@@ -60,14 +60,14 @@ def top(program, tmp_path):
         cwd=str(tmp_path),
     )
     viewer.wait(r"[●◐○] .*Service\.")
-    viewer.wait("escape_time")  # which the tests look for
+    viewer.wait("escape_time")  # the tests search for it
     viewer.wait(lambda text: len(re.findall(r"\.py:\d+", text)) > 20)
     yield viewer
     viewer.close()
 
 
 def read_help(top):
-    """{heading: [(keys, about)]} of the help, which is left again."""
+    """Opens the help and closes it again. Returns {heading: [(keys, about)]}."""
     top.press("?")
     top.wait("keys, columns and marks")
     top.wait(r"F10 +quit")
@@ -87,7 +87,7 @@ def read_help(top):
 
 
 def still(top):
-    """Paused, so that only keys change the screen."""
+    """Pauses the viewer, so that only keys change the screen."""
     if "‖ paused" not in top.settle(0.04):
         top.press("Space")
         top.wait("‖ paused")
@@ -108,8 +108,8 @@ def main_screen(top):
     raise AssertionError("not the main screen:\n" + top.shown())
 
 
-# For each key: keys that are pressed before it, and the change on the screen: a
-# pattern that was not there before, or a function of the texts before and after.
+# For each key: the keys to press before it, and its effect. The effect is a pattern that
+# was not on the screen before, or a function of the texts before and after.
 def moved(before, after):
     return selected(after) and selected(before)[2:] != selected(after)[2:]
 
@@ -131,7 +131,8 @@ def turns_round(before, after):
 
 
 def box(text):
-    """The name of the flame's selected box: the line below the graph."""
+    """Returns the name of the selected box of the flame graph, from the line below the
+    graph."""
     return text.splitlines()[-2].split("  ")[0].strip()
 
 
@@ -140,19 +141,21 @@ def other_box(before, after):
 
 
 def jumped(before, after):
-    """From a backward jump to the instruction that it names, with its label."""
+    """Returns true if the selection went from a backward jump to the instruction with its
+    label."""
     label = re.search(r" to (L\d+)", selected(before))
     return label and f" {label[1]}: " in selected(after)
 
 
 def counts_move(before, after):
-    """The mark has gone from the log to the counts beside it."""
+    """Returns true if the mark moved from the log to the counts at its right."""
     was, now = (re.search("(?m)^.*▸.*$", text) for text in (before, after))
     return was and now and was[0].index("▸") < 3 < now[0].index("▸")
 
 
-FIND = ["/", *"escape_time", "Enter"]  # it has a loop and a caller
-BOX = ["/", *"Service.run", "Enter", "j", *["Left"] * 9]  # a thread's: not alone
+FIND = ["/", *"escape_time", "Enter"]  # a function with a loop and a caller
+# a box of a thread, which has others beside it
+BOX = ["/", *"Service.run", "Enter", "j", *["Left"] * 9]
 HELP = "keys, columns and marks"
 
 EFFECTS = {
@@ -227,7 +230,7 @@ EFFECTS = {
         "I": ([], turns_round),
         "i": ([], r"\d+ idle hidden"),
         "u": ([], lambda before, after: "AVG cyc" in before and "AVG cyc" not in after),
-        "Space": ([], "● live"),  # it is paused already
+        "Space": ([], "● live"),  # it was paused before
         "Z": ([], "● live"),
         "+": (["-"], "A snapshot every 0.5s"),
         "=": (["-"], "A snapshot every 0.5s"),
@@ -243,7 +246,7 @@ EFFECTS = {
         "F5": ([], "A snapshot is made now"),
         "e": ([], "Export the timeline to: ocular_trace.json_"),
     },
-    # Ctrl-L, q, Q and F10 have tests of their own.
+    # Ctrl-L, q, Q and F10 are tested separately.
     "Ocular": {
         "p": ([], "which process"),
         "Ctrl-L": None,
@@ -253,19 +256,19 @@ EFFECTS = {
     },
 }
 
-# The keys from the main screen to a view whose keys are pressed there, live, and
-# what is on it once its samples are there.
+# The keys that lead from the main screen to each view, and a pattern that shows that the
+# view has its samples.
 VIEWS = {
     "Annotate": ([*FIND, "Enter"], r"SOURCE / BYTECODE(.|\n)*def escape_time(.|\n)*\d%"),
     "Callers": ([*FIND, "c"], r"CALLERS, whom(.|\n)* mandelbrot "),
     "Opcodes": (["o"], "FROM -> TO"),
     "Threads": (["t"], "FUNCTIONS OF"),
-    "Flame": (["f"], r"Service\.run +\d.*\n.*│S[^│\n]*│S"),  # with two below it
+    "Flame": (["f"], r"Service\.run +\d.*\n.*│S[^│\n]*│S"),  # with two boxes below it
 }
 
 
 def check(top, heading, name):
-    """Presses one key on a frozen screen and looks for its effect."""
+    """Presses one key on a paused screen and checks its effect."""
     prepare, wanted = EFFECTS[heading][name]
     main_screen(top)
     still(top)
@@ -290,7 +293,7 @@ def check(top, heading, name):
 @pytest.mark.timeout(600)
 def test_every_key_of_the_help(program, top):
     table = read_help(top)
-    top.resize(150, 70)  # it took a high one; each frame of that takes long to read
+    top.resize(150, 70)  # only the help needed the height; large frames take long to read
     top.wait(lambda text: "q Quit" in text.splitlines()[69])
     assert set(table) == set(EFFECTS)
     for heading, rows in table.items():
@@ -351,7 +354,7 @@ def test_specialisation_and_threads_of_the_real_program(top):
     top.wait(lambda text: all(name in text for name in names))
     top.press("/", *"analyst", "Enter", "Enter")
     top.wait("thread analyst of 6")
-    top.wait(r"\d%.*(numeric|streams)\.py")  # however little it gets
+    top.wait(r"\d%.*(numeric|streams)\.py")  # even if the thread gets little CPU time
 
 
 FORKING = """
@@ -439,7 +442,7 @@ for line in sys.stdin:
     ],
 )
 def test_it_changes_while_it_is_looked_at(tmp_path, key, there, then):
-    """Code's rows, and the log of transitions, without a key being pressed."""
+    """The code's rows and the log of transitions change without a key."""
     directory = tmp_path / "s"
     directory.mkdir(mode=0o700)
     with subprocess.Popen(
@@ -473,7 +476,7 @@ def test_it_changes_while_it_is_looked_at(tmp_path, key, there, then):
 @pytest.mark.once
 @pytest.mark.parametrize("end", ["exit", "crash", "kill"])
 def test_the_end_of_the_program(tmp_path, end):
-    """Its last state stays, marked, and keys still work on it."""
+    """The last state stays on the screen with a mark, and keys still work."""
     directory = tmp_path / "s"
     directory.mkdir(mode=0o700)
     source = FORKING.replace(

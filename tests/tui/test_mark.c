@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A thread is found again if several have had its id.
+// Tests how a thread is found again if several threads have had its id.
 #include "tui/model/baseline.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-// Returns the index of the thread that is found; -1: none.
+// Returns the index of the thread that was found; -1: none.
 static long find(const struct Thread *wanted, const struct Thread *threads,
                  size_t count)
 {
@@ -31,12 +31,12 @@ static void test_find(void **state)
     (void)state;
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(find(&now[i], now, 4), i);
-    // It has ended since, and another thread has its id.
+    // The thread has ended, and another thread has its id.
     assert_int_equal(find(&(struct Thread){.tid = 7, .name = "old"}, now, 4),
                      2);
-    // It has another name now.
+    // The thread has changed its name.
     assert_int_equal(find(&(struct Thread){.tid = 7, .name = "x"}, now, 4), 1);
-    assert_int_equal(find(&now[2], alone, 1), -1); // another has it
+    assert_int_equal(find(&now[2], alone, 1), -1); // another thread has this id
     assert_int_equal(find(&now[0], alone, 1), -1);
     assert_int_equal(find(&now[0], NULL, 0), -1);
 }
@@ -46,14 +46,14 @@ static void test_equal(void **state)
     char name[200];
     struct Thread one = {.tid = 7, .name = name}, other = one;
     (void)state;
-    memset(name, 'x', sizeof name - 1); // longer than what is kept
+    memset(name, 'x', sizeof name - 1); // longer than the stored name
     name[sizeof name - 1] = 0;
     struct ThreadKey key = ThreadKey_of(&one), same = ThreadKey_of(&other);
     assert_true(ThreadKey_equal(&key, &same));
     other.ended = 1;
     same = ThreadKey_of(&other);
     assert_false(ThreadKey_equal(&key, &same));
-    other.ended = NULL_U64; // not reported: it lives
+    other.ended = NULL_U64; // not reported: the thread lives
     same = ThreadKey_of(&other);
     assert_true(ThreadKey_equal(&key, &same));
     other.name = NULL;

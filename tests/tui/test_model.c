@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The model: rows keep their history through snapshots, the order is total,
-// the selection follows its function, and null sorts last.
+// Tests the model: rows keep their history between snapshots, the order is
+// total, the selection follows its function, and null is sorted last.
 #include "tests/tui/sample.h"
 #include "tui/model/deopt.h"
 #include "tui/model/model.h"
@@ -39,7 +39,7 @@ static const char *name_at(size_t index)
     return Model_row(&model, index)->now->name;
 }
 
-// A share of less than WINDOW_LEAST samples counts as 0.
+// A share of fewer than WINDOW_LEAST samples counts as 0.
 static double share_of(const struct Row *row)
 {
     double share = Row_share(row);
@@ -52,7 +52,7 @@ static double key_of(const struct Row *row)
     return id == COLUMN_SHARE ? share_of(row) : COLUMNS[id].key(row);
 }
 
-// Are two rows with the same key in the right order?
+// Returns true if two rows with the same key are in the right order.
 static bool in_order(const struct Row *x, const struct Row *y)
 {
     const double a[] = {Row_is_idle(y), share_of(x), Row_recent_cost(x),
@@ -73,10 +73,10 @@ static void check_order(void)
         const struct Row *y = Model_row(&model, i);
         double a = key_of(x), b = key_of(y);
         if (column->recent && Row_is_idle(x) != Row_is_idle(y)) {
-            assert_true(Row_is_idle(y)); // either way
+            assert_true(Row_is_idle(y)); // in both directions
             continue;
         }
-        assert_true(!isnan(a) || isnan(b)); // null last
+        assert_true(!isnan(a) || isnan(b)); // null comes last
         if (!isnan(b))
             assert_true(model.invert ? a <= b : a >= b);
         if (a == b)
@@ -122,7 +122,7 @@ static void test_every_column_sorts(void **state)
     assert_true(strcmp(name_at(0), name_at(1)) > 0);
 }
 
-// A function without samples, with this name and these numbers.
+// Makes a function without samples, with this name and these numbers.
 static void make(struct Function *function, const char *name, double rate,
                  double avg, uint64_t self)
 {
@@ -153,7 +153,8 @@ static void push_idle_program(unsigned tick)
     assert_int_equal(Model_push(&model, snapshot), 0);
 }
 
-// Most have no samples: their recent cost decides, and then their total.
+// Most functions have no samples: they are sorted by their recent cost, and
+// then by their total.
 static void test_an_idle_program(void **state)
 {
     static const char *const order[] = {"sampled", "costly",       "frequent",
@@ -163,11 +164,11 @@ static void test_an_idle_program(void **state)
     assert_int_equal(model.shown, 6);
     for (size_t i = 0; i < 6; i++)
         assert_string_equal(name_at(i), order[i]);
-    Model_invert(&model); // what is idle stays below
+    Model_invert(&model); // idle functions stay at the bottom
     assert_string_equal(name_at(3), "sampled");
     assert_string_equal(name_at(5), "import");
     Model_invert(&model);
-    Model_sort_by(&model, COLUMN_SELF); // of the whole run
+    Model_sort_by(&model, COLUMN_SELF); // SELF is of the whole run
     assert_string_equal(name_at(0), "import twice");
     Model_sort_by(&model, COLUMN_SHARE);
     Model_toggle_idle(&model);
@@ -208,7 +209,7 @@ static void test_without_a_sampler(void **state)
     assert_int_equal(Model_sort_column(&model), COLUMN_SELF);
     check_order();
     assert_true(isnan(model.tally.share));
-    push(1); // the sampler starts: the user's choice of SHARE counts again
+    push(1); // the sampler starts, so the rows are sorted by SHARE again
     assert_true(model.sampled);
     assert_int_equal(Model_sort_column(&model), COLUMN_SHARE);
     check_order();
@@ -222,14 +223,16 @@ static void test_one_thread(void **state)
     const struct Thread *thread = &model.snapshot->threads[1];
     double all = Model_share(&model);
     Model_watch(&model, thread);
-    assert_int_equal(model.shown, 3); // and a row of all the others
+    // the thread's fourth entry stands for other functions
+    assert_int_equal(model.shown, 3);
     assert_true(Model_share(&model) == thread->cpu_share);
     double listed = 0;
     for (size_t i = 0; i < model.shown; i++)
         listed += Row_share(Model_row(&model, i));
     assert_true(fabs(listed + Model_unlisted(&model) - thread->cpu_share) <
                 1e-9);
-    Model_filter(&model, "no such thing"); // hides rows, which are listed
+    // the filter hides rows, but the process lists them
+    Model_filter(&model, "no such thing");
     assert_true(fabs(listed + Model_unlisted(&model) - thread->cpu_share) <
                 1e-9);
     Model_filter(&model, "");
@@ -237,18 +240,19 @@ static void test_one_thread(void **state)
         const struct Row *row = Model_row(&model, i);
         assert_true(row->part && Row_share(row) > 0);
         assert_true(Row_share(row) < row->now->share);
-        assert_true(isnan(row->trend[TREND_LENGTH - 2])); // another thread's
+        // the trend was another thread's
+        assert_true(isnan(row->trend[TREND_LENGTH - 2]));
     }
     check_order();
-    push(2); // the choice stays
+    push(2); // the choice persists
     assert_int_equal(model.shown, 3);
     Model_watch(&model, NULL);
     assert_true(isnan(Model_unlisted(&model)));
     assert_int_equal(model.shown, 12);
     assert_true(fabs(Model_share(&model) - all) < all / 2);
     assert_false(Model_row(&model, 0)->part);
-    // A thread that has ended has no functions, and one that is gone has no
-    // share.
+    // A thread that has ended has no functions, and a thread that is not listed
+    // any more has no share.
     Model_watch(&model, &model.snapshot->threads[4]);
     assert_int_equal(model.shown, 0);
     model.thread.tid = 1;
@@ -258,7 +262,7 @@ static void test_one_thread(void **state)
     assert_int_equal(model.shown, 0);
 }
 
-// A thread may report functions before the process has listed any.
+// A thread may report functions before the process has listed any function.
 static void test_one_thread_without_functions(void **state)
 {
     struct Caller part = {7, .5};
@@ -284,14 +288,14 @@ static void test_filter(void **state)
 {
     (void)state;
     push(0);
-    Model_filter(&model, "PLAN"); // of a name, whatever the case
+    Model_filter(&model, "PLAN"); // matches a name, ignoring case
     assert_int_equal(model.shown, 2);
-    Model_filter(&model, "json/dec"); // of a path
+    Model_filter(&model, "json/dec"); // matches a path
     assert_int_equal(model.shown, 1);
     assert_string_equal(name_at(0), "JSONDecoder.raw_decode");
     Model_filter(&model, "no such thing");
     assert_int_equal(model.shown, 0);
-    push(1); // stays filtered
+    push(1); // the filter persists
     assert_int_equal(model.shown, 0);
     Model_filter(&model, "");
     assert_int_equal(model.shown, 12);
@@ -309,7 +313,7 @@ static void test_history(void **state)
     assert_int_equal(known, 5);
     assert_true(row->trend[TREND_LENGTH - 1] == (float)row->now->share);
     assert_int_equal(row->unseen, 0);
-    // Two functions that come and go keep their history, for a time.
+    // Functions that disappear keep their history for a time.
     uint64_t id = row->id;
     for (unsigned tick = 5; tick < 9; tick++) {
         struct Snapshot *snapshot =
@@ -346,7 +350,7 @@ static void test_reset(void **state)
     assert_int_equal(model.base_events, 12000000);
     for (size_t i = 0; i < model.shown; i++)
         assert_true(Row_self(Model_row(&model, i)) <= 2.1e9);
-    // A new trace begins: nothing of the old counts is left.
+    // A new trace begins, and the old counts are forgotten.
     struct Snapshot *young = Sample_new((struct SampleWish){.tick = 0});
     young->uptime_s = 1;
     Model_push(&model, young);
@@ -357,7 +361,7 @@ static void test_reset(void **state)
 static void test_baseline(void **state)
 {
     (void)state;
-    Model_baseline(&model); // of nothing
+    Model_baseline(&model); // without a snapshot this does nothing
     assert_false(model.baseline);
     push(0);
     const struct TransitionPair *pair = &model.snapshot->transition_pairs[0];
@@ -368,11 +372,12 @@ static void test_baseline(void **state)
     push(3);
     pair = &model.snapshot->transition_pairs[0];
     assert_true(Model_pair_count(&model, pair) == 9);
-    // The largest growth comes first, not the largest share.
+    // The rows are sorted by the growth of the share, not by the share.
     for (size_t i = 1; i < model.shown; i++) {
         double a = Column_key(COLUMN_SHARE, Model_row(&model, i - 1), true);
         double b = Column_key(COLUMN_SHARE, Model_row(&model, i), true);
-        double sample = 1 / model.window.per_share; // less is no change
+        // a smaller change counts as none
+        double sample = 1 / model.window.per_share;
         assert_true((fabs(a) < sample ? 0 : a) >= (fabs(b) < sample ? 0 : b) ||
                     Row_is_idle(Model_row(&model, i)));
     }
@@ -382,7 +387,7 @@ static void test_baseline(void **state)
     assert_true(Model_pair_count(&model, pair) == all + 9);
     check_order();
     Model_baseline(&model);
-    Model_reset(&model); // the baseline's function is gone
+    Model_reset(&model); // a reset also drops the baseline
     assert_false(model.baseline);
     assert_true(Model_pair_count(&model, pair) == 0);
     const struct Thread *threads = model.snapshot->threads;
@@ -392,8 +397,8 @@ static void test_baseline(void **state)
     assert_null(Mark_thread(&model.baseline_mark, &threads[1]));
 }
 
-// Shares of one thread are not compared with shares of all threads, nor the
-// other way round.
+// Shares of one thread are not compared with shares of all threads, nor vice
+// versa.
 static void test_a_baseline_of_others(void **state)
 {
     (void)state;
@@ -405,12 +410,12 @@ static void test_a_baseline_of_others(void **state)
         Model_watch(&model, choices[i]);
         Model_baseline(&model);
         assert_true(model.baseline);
-        Model_watch(&model, choices[i]); // no other choice
+        Model_watch(&model, choices[i]); // the same choice as before
         assert_true(model.baseline);
         Model_watch(&model, choices[i + 1]);
         assert_false(model.baseline);
         assert_null(Mark_thread(&model.baseline_mark, &threads[0]));
-        check_order(); // by what is on the screen
+        check_order(); // the key is what the screen shows
     }
 }
 
@@ -426,7 +431,7 @@ static void test_deopts(void **state)
     assert_true(is_deopt("LOAD_ATTR_SLOT", "LOAD_ATTR", 1));
     assert_true(is_deopt("LOAD_ATTR_SLOT", "LOAD_ATTR_MODULE", 1));
     assert_false(is_deopt("LOAD_ATTR", "LOAD_ATTR_SLOT", 0));
-    // An older process reports names only.
+    // An older process reports only the names.
     assert_true(is_deopt("LOAD_ATTR_SLOT", "LOAD_ATTR", NULL_U64));
     assert_false(is_deopt("LOAD_ATTR", "LOAD_ATTR_SLOT", NULL_U64));
     assert_false(is_deopt("LOAD_ATTR", "LOAD_ATTR", NULL_U64));
@@ -440,8 +445,8 @@ static void test_deopts(void **state)
                          strcmp(name_at(i), "parse_row") == 0);
 }
 
-// A site that changes between specialised forms again and again never returns
-// to the base opcode, and is marked all the same.
+// An instruction that changes repeatedly between specialised forms never
+// returns to its base, but is marked as well.
 static void test_storms(void **state)
 {
     struct Transition swing = {.seen_at_s = 95,
@@ -463,14 +468,14 @@ static void test_storms(void **state)
         assert_false(Deopt_has(&deopt, &other));
         Deopt_release(&deopt);
     }
-    swing.storm = NULL_U64; // of an older Ocular
+    swing.storm = NULL_U64; // reported by an older Ocular
     assert_int_equal(Deopt_init(&deopt, snapshot), 0);
     assert_false(Deopt_has(&deopt, &function));
     Deopt_release(&deopt);
     Snapshot_free(snapshot);
 }
 
-// Ids that a hostile process may send, and that are worst for a hash.
+// A hostile process may send such ids, which are the worst case for a hash.
 static void test_odd_ids(void **state)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.extra = 2000});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Numbers for people: the right unit at every boundary, never too wide.
+// Tests the formatting of numbers: the right unit at every boundary, and never
+// too wide.
 #include "tui/text/number.h"
 
 #include <math.h>
@@ -99,7 +100,7 @@ static void test_bytes_and_groups(void **state)
     SAYS(Number_grouped(out, UINT64_MAX), "-");
 }
 
-// A column is six or seven cells: nothing in range is wider.
+// A column has six or seven cells, and no number in range is wider.
 static void test_width(void **state)
 {
     char out[NUMBER_MAX];
@@ -107,7 +108,8 @@ static void test_width(void **state)
     for (double value = 1e-3; value < 1e20; value *= 1.013) {
         assert_true(strlen(Number_count(out, value)) <= 4);
         assert_true(strlen(Number_rate(out, value)) <= 4);
-        assert_true(strlen(Number_ns(out, value)) <= 6); // two bytes a micro
+        // the micro sign has two bytes
+        assert_true(strlen(Number_ns(out, value)) <= 6);
         assert_true(strlen(Number_percent(out, value)) <= 6);
         assert_true(strlen(Number_age(out, value)) <= 5);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/app/options: the options of a command line, and the messages about one
-// that is wrong.
+// Tests tui/app/options: the options of a command line, and the messages about
+// a wrong one.
 #include "tui/app/options.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 static char why[512];
 
-// Parses the words of a line.
+// Parses the words of `line` as a command line.
 static int parse(struct Options *options, const char *line)
 {
     static char copy[512];

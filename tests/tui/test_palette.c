@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every colour is readable on the terminal's background, white or black, and on
-// our own bars. Without colours a selected row still differs.
+// Every colour is readable on a white and on a black terminal, and on the
+// viewer's own bars. Without colours a selected row still differs.
 #include "tui/screen/canvas.h"
 #include "tui/screen/palette.h"
 
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-// Of the 256 colours of xterm: the first eight as it has them by default; from
-// 16 on a cube, then greys.
+// Returns the luminance of one of xterm's 256 colours. The first eight are
+// xterm's defaults; from 16 on there is a cube of colours, then greys.
 static double luminance(int colour)
 {
     static const double first[8][3] = {
@@ -40,8 +40,8 @@ static double contrast(double a, double b)
     return (fmax(a, b) + .05) / (fmin(a, b) + .05);
 }
 
-// Checks a paint on its own background, or else on a black and on a white
-// terminal. Colours below `own` are the terminal's choice.
+// Checks the contrast on the paint's own background, or else on a black and on
+// a white terminal. Colours below `own` are chosen by the terminal.
 static void check_contrast(struct Paint paint, int own, double on_white)
 {
     if (paint.foreground < own)
@@ -62,7 +62,8 @@ static void test_contrast(void **state)
         uint8_t style = (uint8_t)i, selected = style | STYLE_SELECTED;
         check_contrast(Palette_paint(style, 256), 16, 2.3);
         check_contrast(Palette_paint(selected, 256), 16, 2.3);
-        check_contrast(Palette_paint(style, 16), 0, 2.1); // of green
+        // the contrast of green
+        check_contrast(Palette_paint(style, 16), 0, 2.1);
         check_contrast(Palette_paint(selected, 16), 0, 2.1);
     }
 }

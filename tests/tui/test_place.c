@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tui/model/place: files are found while others rename theirs.
+// Tests tui/model/place: files are found while other files are renamed.
 #include "tui/model/place.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static void rename_for_ever(const char *folder)
     }
 }
 
-// The kernel asks for another try then.
+// In this case openat2() asks for another try.
 static void test_beside_renames(void **state)
 {
     char folder[] = "/tmp/place.XXXXXX", name[64], path[80];

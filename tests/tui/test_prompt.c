@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Typing a line: what the prompt takes, erases and refuses.
+// Tests which keys the prompt accepts, erases and refuses.
 #include "tui/screen/keymap.h"
 #include "tui/screen/prompt.h"
 
@@ -20,9 +20,9 @@ static void test_typing(void **state)
     assert_string_equal(prompt.text, "abc\xe6\x95\xb0");
     Prompt_key(&prompt, PRESS_BACKSPACE);
     assert_string_equal(prompt.text, "abc");
-    Prompt_key(&prompt, PRESS_UP); // no text
-    Prompt_key(&prompt, 0x9b);     // a control
-    Prompt_key(&prompt, 0x202e);   // a deceiver
+    Prompt_key(&prompt, PRESS_UP); // not a character
+    Prompt_key(&prompt, 0x9b);     // a control character
+    Prompt_key(&prompt, 0x202e);   // a bidirectional override
     Prompt_key(&prompt, 1);
     assert_string_equal(prompt.text, "abc");
     Prompt_key(&prompt, 21);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A replay plays everything in its order, whole, one snapshot a step or at its
-// time. It answers requests from the file. It refuses a damaged file, or ends
-// early with a message.
+// Tests the replay of a recording: it plays all messages in order, one snapshot
+// for each step or at the recorded times, and answers requests from the file.
+// It refuses a damaged file, or ends early with a message.
 #include "ipc/base/heap.h"
 #include "tests/tui/sample.h"
 #include "tui/model/feed.h"
@@ -52,7 +52,8 @@ static void add(struct Recording *recording, struct Message message, double at)
     Message_release(&message);
 }
 
-// Three snapshots half a second apart, the code of function 1 twice.
+// Records three snapshots `apart` seconds apart, and the code of function 1
+// twice.
 static void record(double apart)
 {
     struct Recording recording;
@@ -96,7 +97,7 @@ static void test_steps(void **state)
     record(.5);
     open_replay(&feed, false);
     assert_int_equal(Feed_next(&feed, &answer), 0);
-    assert_null(Feed_take(&feed)); // not before it is asked for
+    assert_null(Feed_take(&feed)); // not before the first step
     for (unsigned tick = 0; tick < 3; tick++) {
         struct Snapshot *snapshot = step(&feed);
         struct Snapshot *wanted = Sample_new((struct SampleWish){.tick = tick});
@@ -106,7 +107,7 @@ static void test_steps(void **state)
         assert_string_equal(snapshot->functions[8].name,
                             wanted->functions[8].name);
         assert_int_equal(snapshot->transition_count, wanted->transition_count);
-        assert_null(Feed_take(&feed)); // one a step
+        assert_null(Feed_take(&feed)); // one snapshot for each step
         Snapshot_free(snapshot);
         Snapshot_free(wanted);
     }
@@ -131,7 +132,7 @@ static void test_at_its_time(void **state)
         Feed_next(&feed, &answer);
         struct Snapshot *snapshot = Feed_take(&feed);
         seen += snapshot != NULL;
-        // Never early; how late it is depends on the machine.
+        // A snapshot never comes early. How late it is depends on the machine.
         assert_true(!snapshot || Feed_now() - began >= .05 * (seen - 1));
         Snapshot_free(snapshot);
     }
@@ -148,7 +149,8 @@ static void test_pause_stops_the_clock(void **state)
     record(.02);
     open_replay(&feed, true);
     Feed_pause(&feed, true);
-    assert_false(Feed_wait(&feed, 100)); // all would be due
+    // without the pause, all snapshots would be due
+    assert_false(Feed_wait(&feed, 100));
     Feed_next(&feed, &answer);
     assert_false(feed.ended);
     Feed_pause(&feed, false);
@@ -183,7 +185,8 @@ static void test_answers(void **state)
     (void)state;
     record(.5);
     assert_int_equal(Playback_open(&replay, path, false, why, sizeof why), 0);
-    assert_int_equal(ask(replay, 1, &error), 10); // the first to come
+    // the first listing of the recording
+    assert_int_equal(ask(replay, 1, &error), 10);
     assert_int_equal(ask(replay, 2, &error), 0);
     assert_int_equal(error, ENODATA);
     for (int i = 0; i < 3; i++) {
@@ -192,12 +195,13 @@ static void test_answers(void **state)
         Message_release(&message);
     }
     Playback_step(replay);
-    assert_int_equal(Playback_next(replay, &message), 1); // END
+    assert_int_equal(Playback_next(replay, &message), 1); // this is END
     Message_release(&message);
-    assert_int_equal(ask(replay, 1, &error), 12); // the newest
+    assert_int_equal(ask(replay, 1, &error), 12); // the newest listing so far
     Playback_step(replay);
     assert_int_equal(Playback_next(replay, &message), -EPIPE);
-    assert_int_equal(ask(replay, 1, &error), 12); // after the end, too
+    // requests are answered after the end, too
+    assert_int_equal(ask(replay, 1, &error), 12);
     struct Message rearm = {.type = MESSAGE_REARM};
     assert_int_equal(Playback_request(replay, &rearm), -ENOTSUP);
     Playback_close(replay);
@@ -211,8 +215,8 @@ static void write_whole(const char *data, size_t size)
     fclose(file);
 }
 
-// A file that is cut anywhere is refused, or plays up to the cut. A garbled
-// file never crashes the viewer.
+// A truncated file is refused, or plays up to the cut. A file with random bytes
+// never crashes the viewer.
 static void test_damaged(void **state)
 {
     struct stat status;
@@ -255,7 +259,7 @@ static void garble(long at, const void *bytes, size_t size)
     fclose(file);
 }
 
-// Returns where the frame of the n-th entry of this type begins.
+// Returns the offset of the frame in the n-th entry of this type.
 static long place_of(enum MessageType type, int number)
 {
     uint8_t start[RECORDING_TIME_SIZE + 12];
@@ -275,12 +279,12 @@ static long place_of(enum MessageType type, int number)
     return at - 12;
 }
 
-// The replay plays the part before the damage, and does not say that the
-// recording ends.
+// The replay plays the part before the damage. It reports the damage and not
+// the end of the recording.
 static void test_damaged_in_the_middle(void **state)
 {
     static const struct {
-        int offset; // in the frame
+        int offset; // offset in the frame
         const char *bytes;
     } damages[] = {
         {12, "\xff\xff\xff\xff"}, {0, "Xc"}, {4, "\xff\xff\xff\xff"}};
@@ -304,7 +308,8 @@ static void test_damaged_in_the_middle(void **state)
     }
 }
 
-// Only a view that asks for it notices, and gets an error.
+// The damage is noticed only by a view that requests this answer, and the view
+// gets an error.
 static void test_a_damaged_answer(void **state)
 {
     struct Playback *replay;
@@ -360,7 +365,8 @@ static void test_another_protocol(void **state)
         strstr(why, "use the ocular-top that it was recorded with"));
 }
 
-// The hottest function comes first, each comes once, and again after a while.
+// The hottest function comes first. Each function comes once, and again after a
+// while.
 static void test_whose_code_is_asked_for(void **state)
 {
     struct Recording recording = {.fd = -1};

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""ocular-top on a real pseudo-terminal, read back through a terminal emulator.
+"""Tests ocular-top on a real pseudo-terminal, read with a terminal emulator.
 
-OCULAR_TOP names the program; the process it watches is fake_server.
+OCULAR_TOP names the program. The process that it watches is fake_server.
 """
 
 import json
@@ -36,7 +36,7 @@ def directory(tmp_path):
 
 @pytest.fixture
 def start(directory):
-    """Starts servers and viewers, and ends them all."""
+    """Starts servers and viewers, and ends all of them."""
     running = []
 
     def serve(*arguments, **options):
@@ -56,7 +56,7 @@ def start(directory):
 
 @pytest.fixture
 def main_screen(start):
-    """Starts viewers of a fake process, each on its main screen."""
+    """Starts viewers of a simulated process, each on its main screen."""
 
     def watch(*arguments):
         server = start.server("--functions", "40")
@@ -75,7 +75,7 @@ def top(main_screen):
 
 @pytest.fixture
 def quick(main_screen):
-    """With a snapshot twice a second."""
+    """A viewer with a snapshot twice a second."""
     return main_screen("-d", "0.5")
 
 
@@ -98,7 +98,8 @@ def test_first_frame(top):
 
 
 def stopped(top):
-    """Its lines, once it is stopped where nothing is new yet."""
+    """Stops the viewer at a moment at which it has no new data. Returns the lines of its
+    screen."""
     while True:
         seen = top.settle()
         os.kill(top.pid, signal.SIGSTOP)
@@ -111,7 +112,7 @@ def stopped(top):
 
 
 def test_a_key_is_on_the_screen_before_the_snapshot_that_came_with_it(quick):
-    """It acts on the screen that was there when it was pressed."""
+    """A key acts on the screen that was visible when it was pressed."""
     top = quick
     seen = stopped(top)
     top.server.send_snapshots()
@@ -119,7 +120,7 @@ def test_a_key_is_on_the_screen_before_the_snapshot_that_came_with_it(quick):
     top.press("?")
     os.kill(top.pid, signal.SIGCONT)
     top.wait("keys, columns and marks")
-    # The output before the help, which begins at the top, draws the list as it was.
+    # The output before the help, which begins at the top, draws the old list.
     drawn = Screen(top.width, top.height)
     Stream(drawn).feed(top.raw.partition(b"keys, columns and marks")[0])
     assert drawn.display[2:] == seen[2:]
@@ -146,12 +147,12 @@ def test_a_snapshot_now(start):
     def sent():
         return server.requests().count("snapshot ")
 
-    # One came at once, and one or more until the process knew of the minute.
+    # One snapshot was sent at once, and more until the process knew the rate of a minute.
     wait_until(lambda: sent() >= 2, SLOW)
     for _ in range(3):
         before = sent()
         viewer.press("F5")
-        # Without F5 it is a minute.
+        # Without F5 the next snapshot would come after a minute.
         wait_until(lambda before=before: sent() > before, 30, "a snapshot")
 
 
@@ -164,7 +165,7 @@ def test_flame(quick):
     top.wait("zoomed in on Plan.execute")
     top.press("Esc", "Esc")
     top.wait("callers, and below them")
-    top.press("Space")  # frozen: numbers stand, keys work
+    top.press("Space")  # paused: numbers do not change, but keys work
     top.wait("paused")
     before = top.settle()
     top.server.send_snapshots()
@@ -197,13 +198,14 @@ def test_sorting(top):
     top.wait("TREND▼")
     top.press("F6", "G", "k", "Enter")
     top.wait("FUNCTION▲")
-    top.press("F6", "g", *["j"] * 13, "Enter")  # is not there on 80 columns
+    top.press("F6", "g", *["j"] * 13, "Enter")  # this column is not shown on 80 columns
     top.wait("TOTAL▼")
     top.press("F6")
     top.wait("SORT BY")
     top.press("q")
     top.wait("TOTAL▼")
-    top.press("F6", "g", "Enter", ">", "F6", ">")  # other keys close it and act
+    # other keys close the menu and then act as usual
+    top.press("F6", "g", "Enter", ">", "F6", ">")
     top.wait("CALLS/s▼")
     top.press("<", "<", "<")
     top.wait("FUNCTION▲|FILE:LINE▲")
@@ -283,11 +285,13 @@ def test_rearm(top):
 
 
 def test_rearm_is_of_the_function_that_is_selected(top):
-    """In each view, whatever is selected on the main screen behind it."""
+    """In each view, `a` re-arms the function that is selected there, not the one on the
+    main screen."""
     views = (
-        (("\\", *"LOAD_ATTR", "Enter", "o"), "UPTIME", "", 2),  # Plan.execute
-        (("c",), "CALLEES", "jjj", 2),  # what the first one calls
-        (("f",), "all threads", "j", 12),  # <module>
+        # the function is Plan.execute
+        (("\\", *"LOAD_ATTR", "Enter", "o"), "UPTIME", "", 2),
+        (("c",), "CALLEES", "jjj", 2),  # a callee of the first function
+        (("f",), "all threads", "j", 12),  # the function is <module>
     )
     for opened_by, ready, moves, wanted in views:
         top.press(*opened_by)
@@ -358,11 +362,12 @@ def test_budget(top):
 
 
 def test_waiting_in_words(start):
-    """While the process has tracing armed for the viewer."""
+    """The process arms functions for the viewer, and the viewer shows a notice
+    meanwhile."""
     server = start.server("--mute", "--notice")
     top = start("-p", str(server.pid))
     text = top.wait("Arming")
-    assert "[31m" in text  # the escape itself is gone
+    assert "[31m" in text  # the escape character itself was removed
     assert b"\x1b[31m\xe2" not in top.raw
     top.press("B")
     top.wait("There are no numbers yet")
@@ -405,7 +410,8 @@ def test_save(start, tmp_path):
 
 
 def test_save_says_what_it_saves(start, tmp_path):
-    """The view in front, with the counts that are on the screen."""
+    """The message after saving says what was saved: the front view, with the counts on the
+    screen."""
     server = start.server()
     top = start("-p", str(server.pid), cwd=str(tmp_path))
     top.wait("Plan.execute")
@@ -414,8 +420,9 @@ def test_save_says_what_it_saves(start, tmp_path):
     top.press("E", "\x15", *"tree.json", "Enter")
     top.wait("Saved as JSON: tree.json.* counts are since the reset")
     saved = json.loads((tmp_path / "tree.json").read_text())
-    assert len(saved["functions"]) == 12  # the tree knows no filter
-    assert saved["functions"][0]["calls"] == 0  # 612 since the start, seen no more
+    assert len(saved["functions"]) == 12  # the filter does not apply to the tree
+    # 612 since the start, and no more calls since the reset
+    assert saved["functions"][0]["calls"] == 0
     assert saved["uptime_s"] >= saved["counts_since_s"] > 8000
     top.press("Esc", "f")
     top.wait("all threads")
@@ -439,7 +446,7 @@ def test_baseline(top):
     top.wait(r"change in 0:00:0\d")
     top.wait(r"[-+]\d+\.\d%")
     shares = re.findall(r"^[▸ ] *(\S+)% +[·▁▂▃▄▅▆▇█]", top.settle(), re.M)
-    assert shares  # where there were samples to compare
+    assert shares  # only rows with samples have a change
     assert all(share == "0.0" or share[0] in "+-" for share in shares), shares
     top.press("b")
     top.wait("The baseline is dropped")
@@ -447,7 +454,7 @@ def test_baseline(top):
 
 
 def click(top, x, y, button=0):
-    """As xterm reports it (1006); lines and columns from 0."""
+    """Sends a click as xterm reports it (mode 1006). Lines and columns count from 0."""
     top.press(f"\x1b[<{button};{x + 1};{y + 1}M", f"\x1b[<{button};{x + 1};{y + 1}m")
 
 
@@ -468,7 +475,7 @@ def test_mouse(top):
     top.wait(lambda text: text.splitlines()[table + 4].startswith("▸"))
     click(top, 10, table + 2, 64)
     top.wait(lambda text: text.splitlines()[table + 1].startswith("▸"))
-    for button in (0, 1, 2):  # nothing that the mouse says stops the screen
+    for button in (0, 1, 2):  # the screen still works after any mouse event
         for final in "Mm":
             top.press(f"\x1b[<{button};5;{table + 3}{final}")
             before = top.settle()
@@ -504,7 +511,7 @@ def test_opcodes(top):
         text,
     )
     assert re.search(r"Plan.execute:506 +8  LOAD_ATTR -> LOAD_ATTR_SLOT", text)
-    # From one special form to another it has been deoptimised, too.
+    # A change from one specialised form to another is a deopt, too.
     assert re.search(
         r"execute:348 +20  BINARY_OP_ADD_INT -> \S+_ADD_FLOAT( \(deopt\)| !)", text
     )
@@ -523,7 +530,7 @@ def test_opcodes(top):
     assert "Plan.execute" not in selected(top.settle())
     top.press("o", "G", "a")
     top.wait("Done: the function|The process refused")
-    assert "request 18 2 " in top.server.requests()  # Plan.execute, of the log
+    assert "request 18 2 " in top.server.requests()  # Plan.execute, selected in the log
 
 
 def test_threads(top, tmp_path):
@@ -567,7 +574,7 @@ def test_record_and_replay(start, directory, tmp_path):
     file = tmp_path / "recording"
     top = start("-p", str(server.pid), "-d", "0.2", "--record", str(file))
     top.wait("Plan.execute")
-    assert file.read_bytes()[24:28] == b"Oc\x01\0"  # HELLO, with its version
+    assert file.read_bytes()[24:28] == b"Oc\x01\0"  # HELLO, with the protocol's version
     snapshot = b"Oc\x02\0"
 
     def recorded():
@@ -575,7 +582,7 @@ def test_record_and_replay(start, directory, tmp_path):
         return file.read_bytes().count(snapshot) >= 8
 
     wait_until(recorded, SLOW)
-    server.wait_for_request("request 17 1 ")  # its code was asked for
+    server.wait_for_request("request 17 1 ")  # the recorder requested this function's code
     top.press("q")
     assert top.wait_gone() == 0
     server.stop()
@@ -619,7 +626,7 @@ def test_a_recording_has_a_speed_and_a_pause(start, tmp_path):
     top.press("Space")
     top.wait("‖ paused")
     before = top.settle()
-    top.settle(1.2)  # two snapshots of the recording, which has one a second
+    top.settle(1.2)  # the recording has one snapshot a second, so two are due
     assert top.text() == before
 
 
@@ -722,7 +729,7 @@ def test_hostile_names_do_nothing(top):
 
 def test_unknown_and_impossible_terminals(start):
     server = start.server()
-    for term in "no-such-terminal", None:  # nearly always one like xterm
+    for term in "no-such-terminal", None:  # treated like xterm
         top = start("-p", str(server.pid), TERM=term)
         top.wait("Plan.execute")
     bad = start("-p", str(server.pid), TERM="dumb")
@@ -788,8 +795,8 @@ def test_a_crash_restores_the_terminal(top, number):
 
 
 def test_stop_and_continue(top):
-    # Its process group is orphaned here, so that SIGTSTP is ignored by the
-    # kernel: SIGSTOP stops it, and SIGCONT is what is tested.
+    # The process group is orphaned here, so the kernel ignores SIGTSTP. SIGSTOP stops the
+    # viewer, and SIGCONT is tested.
     os.kill(top.pid, signal.SIGSTOP)
     os.waitpid(top.pid, os.WUNTRACED)
     top.resize(120, 25)
@@ -853,7 +860,8 @@ def test_one_process_needs_no_choice(start):
 
 
 def choose(top, server):
-    """Goes to it in the list, from the top: below those that serve are others."""
+    """Selects the server's process in the list, from the top: processes that do not serve
+    are below those that serve."""
     top.press("Home")
     for _ in range(100):
         if f" {server.pid} " in selected(top.settle()):
@@ -898,7 +906,7 @@ def test_processes_come_and_go(start, directory):
         one.process.kill()
         one.process.wait()
     top.wait(lambda text: not any(f" {one.pid} " in text for one in (first, second)))
-    assert str(third.pid) in selected(top.text())  # it stays with the process
+    assert str(third.pid) in selected(top.text())  # the selection stays with the process
     third.process.kill()
     third.process.wait()
     top.wait("No process serves just now")
@@ -917,14 +925,14 @@ def test_processes_come_and_go(start, directory):
 
 
 def test_a_chosen_process_that_refuses(start, directory):
-    """It is said on the list, which stays."""
+    """The refusal is shown on the list, which stays open."""
     start.server()
     broken = start.server()
     top = start()
     top.wait("which process")
     while str(broken.pid) not in selected(top.settle()):
         top.press("Down")
-    os.kill(broken.pid, signal.SIGSTOP)  # it never says hello
+    os.kill(broken.pid, signal.SIGSTOP)  # the process cannot send HELLO
     stat = Path(f"/proc/{broken.pid}/stat")
     wait_until(lambda: stat.read_text().rpartition(") ")[2][0] == "T", SLOW)
     top.press("Enter")
@@ -936,7 +944,7 @@ def test_a_chosen_process_that_refuses(start, directory):
 
 
 def test_back_from_the_list(start, directory):
-    """Esc leads back to the process that was watched, q does not."""
+    """Esc returns to the watched process; q quits."""
     first, second = start.server(), start.server("--no-sampler")
     top = start("-p", str(second.pid))
     top.wait("not sampled")
@@ -1087,7 +1095,8 @@ def test_json(start, directory):
 
 
 def test_json_after_keys(start, directory, tmp_path):
-    """Of the view that the keys lead to, sorted and filtered as they say."""
+    """The JSON is that of the view that the keys opened, sorted and filtered by the
+    keys."""
     server = start.server()
     done = run(directory, "--once", "--json", "--keys", "\\bench<Enter>><lt>I")
     data = json.loads(done.stdout)
@@ -1096,7 +1105,7 @@ def test_json_after_keys(start, directory, tmp_path):
     done = run(directory, "--once", "--json", "--keys", "f")
     assert json.loads(done.stdout)["rows"][0]["parent"] is None
     done = run(directory, "--once", "--json", "--keys", "<Enter>")
-    assert done.returncode == 1 and done.stdout == ""  # a fake process has no code
+    assert done.returncode == 1 and done.stdout == ""  # the simulated process has no code
     assert "Annotate: there is nothing to print yet" in done.stderr
     file = str(tmp_path / "sample")
     subprocess.run(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The snapshot that E saves: the functions on the screen, with the counts on
-// the screen.
+// Tests the snapshot that the key E saves: the functions and counts on the
+// screen.
 #include "tests/tui/sample.h"
 #include "tui/model/since.h"
 
@@ -18,13 +18,13 @@ static void push(struct Model *model, unsigned tick)
         Model_push(model, Sample_new((struct SampleWish){.tick = tick})), 0);
 }
 
-// Some of the sample's counters shrink: then the difference is 0.
+// Some counters of the sample decrease; their difference is shown as 0.
 static uint64_t as_shown(double count)
 {
     return isnan(count) ? NULL_U64 : (uint64_t)fmax(count, 0);
 }
 
-// Each row's numbers are those of its columns.
+// Checks that each row's numbers are those of its columns.
 static void expect_shown(const struct Model *model, const struct Since *since)
 {
     for (size_t i = 0; i < model->shown; i++) {
@@ -88,7 +88,7 @@ static void test_since_a_reset(void **state)
         if (function->calls != NULL_U64)
             grown += (double)function->calls;
     }
-    assert_true(grown > 0); // and not all of it is zero
+    assert_true(grown > 0); // some of the counts have grown
     assert_true(since.snapshot.events == model.snapshot->events - events);
     assert_true(since.snapshot.lost == 0);
     for (size_t i = 0; i < since.snapshot.transition_pair_count; i++)
@@ -105,7 +105,7 @@ static void test_since_a_reset(void **state)
     Model_release(&model);
 }
 
-// The count now is below the estimate at the reset: calls never become
+// The newest count is below the estimate at the reset, but calls never become
 // negative.
 static void test_an_estimate_that_was_too_high(void **state)
 {
@@ -137,7 +137,7 @@ static void test_an_estimate_that_was_too_high(void **state)
     Model_release(&model);
 }
 
-// Shares of one thread, as on the screen, and only of functions that it is in.
+// The shares are those of one thread, and only its functions are saved.
 static void test_one_thread(void **state)
 {
     struct Model model;
@@ -159,7 +159,8 @@ static void test_one_thread(void **state)
                     isnan(function->wait_share));
     }
     Since_release(&since);
-    assert_int_equal(Since_make(&since, &model, false), 0); // another view's
+    // saved from another view
+    assert_int_equal(Since_make(&since, &model, false), 0);
     assert_true(since.tid == NULL_U64);
     for (size_t i = 0; i < since.snapshot.function_count; i++)
         assert_true(since.snapshot.functions[i].cpu_share ==
@@ -190,7 +191,7 @@ static void test_a_tid_that_comes_again(void **state)
     assert_int_equal(Since_make(&since, &model, false), 0);
     assert_true(since.snapshot.threads[1].cpu_s == .1);
     assert_true(since.snapshot.threads[1].samples == threads[1].samples);
-    assert_true(since.snapshot.threads[2].cpu_s == 10); // the same one
+    assert_true(since.snapshot.threads[2].cpu_s == 10); // the same thread
     assert_true(since.snapshot.threads[3].cpu_s == threads[3].cpu_s);
     assert_true(since.snapshot.threads[4].cpu_s == threads[4].cpu_s);
     Since_release(&since);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// At every size, in every view, with any names: nothing harmful reaches the
-// screen, no text covers another, a table has rows, and a notice says what
-// cannot fit. This holds with a prompt open and in the list of processes, too.
-// SIZES=all takes every size, not only some.
+// For every view, at every size and with any names: nothing harmful reaches the
+// screen, no text covers another one, a table has rows, and a notice says what
+// cannot fit. This also holds while a prompt is open, and for the list of
+// processes. With SIZES=all every size is tested, not only some.
 #include "tests/tui/stage.h"
 #include "tui/app/chooser_draw.h"
 #include "tui/app/frame.h"
@@ -24,7 +24,7 @@
 #include "tests/between.h"
 #include "tests/sanitizers.h"
 
-// A source whose lines may be anything, too.
+// A source file with hostile lines.
 static char source_path[] = "/tmp/ocular-sizes-XXXXXX";
 
 static void set_up(struct Stage *stage, bool ascii, struct SampleWish wish)
@@ -36,7 +36,7 @@ static void set_up(struct Stage *stage, bool ascii, struct SampleWish wish)
     Frame_draw(&stage->ui);
 }
 
-// A view without content would prove nothing.
+// Checks that a view has content, since an empty view would prove nothing.
 static void check_is_fed(const struct Stage *stage, bool sampled)
 {
     const struct Ui *ui = &stage->ui;
@@ -53,7 +53,7 @@ static void check_cells(const struct Canvas *canvas)
     for (int y = 0; y < canvas->height; y++)
         for (int x = 0; x < canvas->width; x++) {
             const struct Cell *cell = Canvas_cell(canvas, y, x);
-            // The right half of a wide glyph follows its left half.
+            // The right half of a wide glyph is behind its left half.
             assert_true(cell->width == 1 ||
                         (cell->width == 2 && x + 1 < canvas->width &&
                          cell[1].width == 0) ||
@@ -98,14 +98,15 @@ static void check_screen(struct Stage *stage, int width, int height)
         return;
     if (is_blank(&ui->canvas, 0) || is_blank(&ui->canvas, height - 1))
         complain(ui, "the first or last line is blank");
-    // A text in place of rows stands a line lower.
+    // A text in place of rows is one line lower.
     if (ui->view != VIEW_HELP && is_blank(&ui->canvas, layout->body_y) &&
         is_blank(&ui->canvas, layout->body_y + 1))
         complain(ui, "the table is empty");
 }
 
-// All sizes in the full run, else a grid that is fine where columns drop, and
-// coarse under sanitizers, where each size takes ten times as long.
+// Returns the next size. With `every` this is the next number; else the steps
+// are small where columns are dropped, and large under sanitizers, which are
+// ten times slower.
 static int next(int size, int step, bool every)
 {
     if (UNDER_ASAN)
@@ -136,8 +137,8 @@ static void check_every_size(const char *keys, bool ascii,
     Stage_release(&stage);
 }
 
-// Every view, with nothing and with everything switched on; the first ones
-// without a sampler.
+// Keys that open every view, with options off and on. The first UNSAMPLED of
+// them are also used without a sampler.
 static const char *const walks[] = {
     "",
     "o",
@@ -170,7 +171,7 @@ static const char *const walks[] = {
     "<Enter>/\xe2\x80\x8b\xcc\x81\xe6\x95\xb0",
     "\\\xe6\x95\xb0\xe6\x8d\xae",
 };
-#define UNSAMPLED 13 // walks
+#define UNSAMPLED 13 // number of `walks` without a sampler
 
 static void test_every_view(void **state)
 {
@@ -203,7 +204,7 @@ static void test_little_to_show(void **state)
             (struct SampleWish){.no_sampler = 1, .no_overhead = 1});
 }
 
-// The list of processes, whose commands may be anything.
+// Tests the list of processes with hostile command lines.
 static void test_the_list_of_processes(void **state)
 {
     enum { COUNT = 40 };
@@ -243,7 +244,7 @@ static void test_the_list_of_processes(void **state)
     Chooser_release(&chooser);
 }
 
-// A view keeps its selection on the screen through any resize.
+// A view keeps its selection visible after any resize.
 static void test_resizing(void **state)
 {
     struct Stage stage;

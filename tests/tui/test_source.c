@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A stranger names the source: anything but a regular file is left alone, a
-// file that is too new or too large is refused with a message, and hostile
-// lines become harmless.
+// The traced process names the source file, so the name is not trusted: only
+// regular files are read, a file that is too new or too large is refused with a
+// message, and hostile lines become harmless.
 #include "tui/model/source.h"
 
 #include "tui/text/text.h"
@@ -97,20 +97,20 @@ static void test_what_is_not_there(void **state)
     expect("<stdin\x1b[31m>", NAN, SOURCE_NONE, "\xef\xbf\xbd[31m>");
 }
 
-// Reading must not wake a pipe's writer, nor touch a device.
+// Reading must not wake the writer of a pipe, and must not touch a device.
 static void test_what_is_no_regular_file(void **state)
 {
     (void)state;
     assert_int_equal(mkfifo(path_of("pipe.py"), 0600), 0);
     assert_int_equal(symlink("pipe.py", path_of("link.py")), 0);
     assert_int_equal(symlink("loop.py", path_of("loop.py")), 0);
-    alarm(20); // it must not wait, either
+    alarm(20); // fails if reading waits
     expect(path_of("pipe.py"), NAN, SOURCE_REFUSED, "is no regular file");
     expect(path_of("link.py"), NAN, SOURCE_REFUSED, "is no regular file");
     expect(path_of("loop.py"), NAN, SOURCE_REFUSED, "leads nowhere");
     expect("/dev/zero", NAN, SOURCE_REFUSED, "is no regular file");
     expect(folder, NAN, SOURCE_REFUSED, "is no regular file");
-    // No reader has opened the pipe: a writer still finds none.
+    // The pipe has no reader, so a writer cannot open it.
     assert_int_equal(open(path_of("pipe.py"), O_WRONLY | O_NONBLOCK), -1);
     alarm(0);
 }
@@ -121,7 +121,7 @@ static void test_what_is_too_large(void **state)
     write_file("large.py", "", 0);
     assert_int_equal(truncate(path_of("large.py"), SOURCE_BYTES + 1), 0);
     expect(path_of("large.py"), NAN, SOURCE_REFUSED, "larger than 8 MiB");
-    // Files of /proc have no size and would have content.
+    // Files in /proc have size 0, but have content.
     struct Source source = load("/proc/self/status", NAN);
     assert_true(source.line_count <= 1);
     Source_release(&source);
@@ -137,9 +137,9 @@ static void test_what_has_changed(void **state)
     expect(path_of("new.py"), (double)now.tv_sec - 100, SOURCE_CHANGED,
            "new.py has changed since the process started");
     expect(path_of("new.py"), (double)now.tv_sec + 100, SOURCE_FINE, "");
-    expect(path_of("new.py"), NAN, SOURCE_FINE, ""); // not known
+    expect(path_of("new.py"), NAN, SOURCE_FINE, ""); // the start is not known
     utimensat(AT_FDCWD, path_of("new.py"), times, 0);
-    // Its date is old again, but its inode has changed since.
+    // The file's date is old again, but its inode has changed since then.
     expect(path_of("new.py"), 1000000.5, SOURCE_FINE,
            "new.py was replaced or touched after the process started");
     expect(path_of("new.py"), (double)now.tv_sec + 100, SOURCE_FINE, "");
@@ -184,7 +184,7 @@ static void test_a_relative_path(void **state)
     expect("here.py", NAN, SOURCE_MISSING, "is not there");
 }
 
-// A process with another root: the path begins there.
+// The process has another root directory, from which its paths begin.
 static void test_a_relative_path_below_another_root(void **state)
 {
     struct Source source;
@@ -213,7 +213,7 @@ static void test_a_relative_path_below_another_root(void **state)
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     if (byte != 'y')
-        skip(); // only root may
+        skip(); // only root may call chroot()
     assert_int_equal(source.state, SOURCE_FINE);
     Source_release(&source);
 }
@@ -232,7 +232,8 @@ static void test_tabs(void **state)
     check_expanded("\tx", "        x");
     check_expanded("ab\tc\td", "ab      c       d");
     check_expanded("", "");
-    check_expanded("\xe4\xb8\xad\tx", "\xe4\xb8\xad      x"); // two cells wide
+    // the glyph has two cells
+    check_expanded("\xe4\xb8\xad\tx", "\xe4\xb8\xad      x");
     memset(line, '\t', 20000);
     line[20000] = 0;
     Source_expand(out, sizeof out, line);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The cost of a key and of a snapshot with 10 000 functions and 50 threads, in
-// every view. The test compares CPU time with that of decoding such a snapshot
-// on the same machine at the same time, which is linear and which a viewer must
-// pay anyway. Work that grows with the square of the functions, or that each
-// key does for each function, costs many times that. (`make bench
-// ARGS=--viewer` has milliseconds of a terminal.)
+// Measures the CPU time of a key and of a snapshot in every view, with 10 000
+// functions and 50 threads. It is compared with the time for decoding the same
+// snapshot at the same time, which is linear and which every viewer needs. Work
+// that is quadratic in the number of functions, or that is done for each
+// function at each key, takes many times as long. (`make bench ARGS=--viewer`
+// measures milliseconds on a terminal.)
 #include "tests/sanitizers.h"
 #include "tests/tui/stage.h"
 #include "tui/app/frame.h"
@@ -20,8 +20,8 @@
 
 #include <cmocka.h>
 
-// Sanitizers slow some code down more than other: there the test only runs, and
-// briefly.
+// Sanitizers slow down some code more than other code, so with them the test
+// runs only briefly and has no limits.
 #if UNDER_ASAN || UNDER_TSAN
 #define JUDGED 0
 #define FUNCTIONS 500u
@@ -34,13 +34,14 @@
 #define THREADS 50u
 #define CALLERS 3u
 
-// In snapshots decoded: one took 4 ms on the machine of these figures, and a
-// key may take 16. There moving took 0.1, sorting all 0.9, a new snapshot 0.9.
+// Limits in units of one decoded snapshot. Decoding took 4 ms on the machine of
+// these figures, and a key may take 16 ms. There, moving took 0.1, sorting all
+// rows 0.9, and a new snapshot 0.9.
 #define MOVE_MOST 0.4
 #define KEY_MOST 2.5
 #define SNAPSHOT_MOST 2.5
 
-static struct Bytes frame; // a snapshot, encoded
+static struct Bytes frame; // an encoded snapshot
 
 static double cpu_now(void)
 {
@@ -49,7 +50,8 @@ static double cpu_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-// Every function has three callers, and there are as many threads as requested.
+// Makes a snapshot in which every function has CALLERS callers and there are
+// THREADS threads.
 static struct Snapshot *make(void)
 {
     struct Snapshot *snapshot =
@@ -89,7 +91,8 @@ static struct Snapshot *decode(void)
     return snapshot;
 }
 
-// Returns the least of some runs: other load on the machine does not count.
+// Returns the CPU time for decoding: the minimum of several runs, because other
+// load on the machine must not count.
 static double yardstick(void)
 {
     double least = 1e9;
@@ -143,7 +146,7 @@ static double cost_of_snapshot(struct Stage *stage)
 
 static const struct {
     const char *name;
-    const char *way; // keys from the main screen
+    const char *way; // keys that open the view from the main screen
 } views[] = {
     {"main", ""},
     {"main, filtered", "\\module<Enter>"},
@@ -185,7 +188,7 @@ static void test_every_view(void **state)
         for (const char *at = others; *at; at++)
             judge(views[i].name, (char[]){*at, 0},
                   cost_of_key(&stage, (uint32_t)*at) / unit, KEY_MOST);
-        press(&stage, PRESS_ESCAPE); // the prompt of /
+        press(&stage, PRESS_ESCAPE); // closes the prompt of /
         judge(views[i].name, "a snapshot", cost_of_snapshot(&stage) / unit,
               SNAPSHOT_MOST);
         Stage_release(&stage);

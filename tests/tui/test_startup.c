@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The viewer waits for a process that has just begun, and for no other.
+// Tests how the viewer waits for a process that has just begun, and only for
+// such a process.
 #include "tui/app/startup.h"
 
 #include "ipc/process.h"
@@ -18,7 +19,7 @@
 
 #include <cmocka.h>
 
-#define LONG_S 60 // more than any machine needs
+#define LONG_S 60 // seconds; no machine needs as long
 
 static char folder[] = "/tmp/oc-startup-XXXXXX";
 
@@ -47,7 +48,8 @@ static void test_ages(void **state)
     assert_true(isnan(Process_age_s(1 << 30)));
 }
 
-// A child that listens once it reads a byte from `go`, and ends at its end.
+// Starts a child that listens after a byte in `go`, and ends when `go` is
+// closed.
 static pid_t spawn(int go[2])
 {
     pid_t child;
@@ -68,7 +70,7 @@ static pid_t spawn(int go[2])
     return child;
 }
 
-// A process that ends meanwhile ends the waiting.
+// The viewer stops waiting if the process ends.
 static void test_it_ends_meanwhile(void **state)
 {
     int go[2];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All threads of a process are stopped, also while some begin and others end.
+// All threads of a process are stopped, even while some threads start and
+// others end.
 #define _GNU_SOURCE 1
 #include "tui/attach/stop.h"
 
@@ -16,7 +17,7 @@
 #include <cmocka.h>
 
 #define MAKERS 4
-#define TIMES 1000 // without has_ended(), a failure in about 3000
+#define TIMES 1000 // without has_ended(), one in about 3000 fails
 
 static void *end_at_once(void *none)
 {
@@ -45,7 +46,7 @@ static pid_t start(void *(*work)(void *))
         close(ends[0]);
         return child;
     }
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // an assertion may end us
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // a failed assertion may end the parent
     for (int i = 0; i < MAKERS; i++) {
         pthread_t thread;
         pthread_create(&thread, NULL, work, NULL);
@@ -71,7 +72,7 @@ static void test_while_threads_end(void **state)
     int error = Stop_all(&stop, child, why, sizeof why);
     if (error == -EPERM) {
         end(child);
-        skip(); // the kernel lets nobody debug here
+        skip(); // the kernel forbids ptrace here
     }
     for (int i = 0; i < TIMES && !error; i++) {
         assert_true(stop.count > MAKERS);

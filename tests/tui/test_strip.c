@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A line of items drops the least important ones and never leaves its box.
+// Tests a line of items: it drops the least important ones, and never exceeds
+// its box.
 #include "tui/screen/strip.h"
 
 #include <locale.h>
@@ -49,7 +50,8 @@ static void fill(struct Strip *strip)
     Strip_add(strip, STYLE_PLAIN, "end");
 }
 
-// Fills the strip for each width (0 ends them) and checks its text.
+// Fills the strip, draws it at each width (0 ends the list) and checks the
+// text.
 struct Shown {
     int width;
     const char *line;
@@ -98,7 +100,8 @@ static void fill_with_a_wide_one(struct Strip *strip)
     }
 }
 
-// An item that dropped for a wide one comes back if the wide one drops.
+// An item that was dropped in favour of a wide item is shown again if the wide
+// item is dropped, too.
 static void test_coming_back(void **state)
 {
     static const struct Shown shown[] = {
@@ -114,7 +117,7 @@ static void test_coming_back(void **state)
     assert_shown(fill_with_a_wide_one, shown);
 }
 
-// Not if the wide one can be cut.
+// A dropped item does not come back if the wide item can be cut.
 static void test_room_for_the_flexible(void **state)
 {
     struct Strip strip;
@@ -130,7 +133,7 @@ static void test_room_for_the_flexible(void **state)
     assert_string_equal(draw(&strip, 18, 2), "a long command");
 }
 
-// Too much of everything is cut, not written past the end.
+// Items beyond every limit are cut, and nothing is written past the end.
 static void test_overflow(void **state)
 {
     struct Strip strip;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the main table writes a function's numbers, with null and marks.
+// Tests how the main table formats a function's numbers, null and the marks.
 #include "tests/tui/sample.h"
 #include "tui/screen/gauge.h"
 #include "tui/text/text.h"
@@ -86,7 +86,7 @@ static void test_calls(void **state)
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2M");
     function.state = STATE_ARMED;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "1.2M");
-    function.rate_estimated = 1; // armed again, not for long enough to count
+    function.rate_estimated = 1; // armed again, but not long enough for a count
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2M");
     function.state = STATE_PARTIAL;
     function.rate_estimated = 0;
@@ -107,7 +107,8 @@ static void test_units(void **state)
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "~390");
 }
 
-// Hooks time no call in the dark: the screen must not rank by what they saw.
+// Calls in the dark are not timed by hooks, so the timed cycles alone must not
+// decide the order.
 static void test_time_in_the_dark(void **state)
 {
     struct Function function = nothing();
@@ -123,7 +124,7 @@ static void test_time_in_the_dark(void **state)
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "900k");
     assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), "1.5M");
     assert_string_equal(says(COLUMN_WAITED, &row, &cycles), "4.0k");
-    function.self_cycles = 400000; // a callee was dark, most of the time
+    function.self_cycles = 400000; // a callee was dark for most of the time
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~1.0M");
     assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), "1.5M");
     function.self_cycles = NULL_U64;
@@ -138,24 +139,25 @@ static void test_time_in_the_dark(void **state)
     assert_string_equal(says(COLUMN_SELF, &row, &times), "~1.2s");
     assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), ">=2.4G");
     assert_true(Column_key(COLUMN_SELF, &row, false) == 2.4e9);
-    function.calls_error = 0.3; // the sampled time is as sure as before
+    // the error of the calls does not affect the time
+    function.calls_error = 0.3;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.4G");
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), ">=500");
     function.calls_error = 0.1;
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "~1.2M");
-    function.calls_error = NAN; // an older version
+    function.calls_error = NAN; // an older version does not report it
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "~1.2M");
     function.run_samples = 3;
     function.calls_estimated = 1.234e6;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.0G");
     assert_int_equal(cell.style, STYLE_FAINT);
-    Row_reset(&row); // 1000 calls more
+    Row_reset(&row); // there are 1000 more calls afterwards
     function.calls_estimated = 1.235e6;
     function.run_samples = 100;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.0M");
 }
 
-// The cost of hooks is known to 20 ns, which are 40 cycles at 2 GHz.
+// The hooks' cost is known to 20 ns, which is 40 cycles at 2 GHz.
 static void test_too_short_to_be_told(void **state)
 {
     static const struct Display unknown = {true, false, NAN};
@@ -176,9 +178,9 @@ static void test_too_short_to_be_told(void **state)
         assert_string_equal(says(id, &row, &cycles), "40");
         assert_string_equal(says(id, &row, &times), "20ns");
     }
-    function.avg_cycles = 12; // of many calls
+    function.avg_cycles = 12; // the mean of many calls
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "12");
-    function.avg_cycles = 0; // all of which came out as nothing
+    function.avg_cycles = 0; // the mean is too short to be measured
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "<40");
     assert_string_equal(says(COLUMN_AVG, &row, &times), "<20ns");
 }
@@ -189,7 +191,7 @@ static void test_state_and_stale(void **state)
     struct Row row = row_of(&function);
     (void)state;
     function.state = STATE_ARMED;
-    function.age_s = 4000; // armed: simply not called
+    function.age_s = 4000; // an armed function that is not called
     assert_string_equal(says(COLUMN_STATE, &row, &cycles), "● 67m");
     assert_int_equal(cell.style, STYLE_ARMED);
     function.state = STATE_PARTIAL;
@@ -203,14 +205,14 @@ static void test_state_and_stale(void **state)
     assert_int_equal(cell.style, STYLE_ALERT);
     says(COLUMN_AVG, &row, &cycles);
     assert_int_equal(cell.style, STYLE_FAINT);
-    function.share = .001; // it is not called any more
+    function.share = .001; // the function is not called any more
     assert_string_equal(says(COLUMN_STATE, &row, &cycles), "○ 61s");
     assert_int_equal(cell.style, STYLE_DARK);
     says(COLUMN_AVG, &row, &cycles);
     assert_int_equal(cell.style, STYLE_FAINT);
     function.share = .01;
     assert_string_equal(says(COLUMN_STATE, &row, &cycles), "○ 61s!");
-    function.state = 77; // of a later version
+    function.state = 77; // a state of a later version
     assert_string_equal(says(COLUMN_STATE, &row, &cycles), "");
 }
 
@@ -236,7 +238,7 @@ static void test_shares_and_specialisation(void **state)
     assert_int_equal(cell.style, STYLE_ALERT);
 }
 
-// A window of 100 samples, all of a core: one is 1 %.
+// The window has 100 samples of a whole core, so one sample is 1 %.
 static void test_few_samples(void **state)
 {
     struct Function function = nothing();
@@ -246,12 +248,13 @@ static void test_few_samples(void **state)
     function.share = function.cpu_share = .314;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "31.4%");
     assert_int_equal(cell.style, STYLE_HEAT_5);
-    function.share = function.cpu_share = .034; // three
+    function.share = function.cpu_share = .034; // three samples
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "3%");
     assert_int_equal(cell.style, STYLE_FAINT);
     function.share = function.cpu_share = .004;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "<1%");
-    function.share = function.cpu_share = .001; // of one that is forgotten
+    // the rest of a forgotten sample
+    function.share = function.cpu_share = .001;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "");
     function.share = function.cpu_share = 0;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "");
@@ -261,14 +264,15 @@ static void test_few_samples(void **state)
     assert_string_equal(says(COLUMN_TOTAL_SHARE, &row, &cycles), "");
 }
 
-// It is of the whole run: the window has nothing to do with it.
+// RUN% covers the whole run, so the window does not matter.
 static void test_share_of_the_run(void **state)
 {
     struct Function function = nothing();
     struct Row row = row_of(&function);
     (void)state;
     row.window = (struct Window){30, 100, 100};
-    function.share = function.cpu_share = 0; // not any more
+    // the function does not run any more
+    function.share = function.cpu_share = 0;
     function.run_share = .314;
     function.run_samples = 4000;
     assert_string_equal(says(COLUMN_RUN_SHARE, &row, &cycles), "31.4%");
@@ -283,7 +287,7 @@ static void test_share_of_the_run(void **state)
     function.run_samples = 0;
     assert_string_equal(says(COLUMN_RUN_SHARE, &row, &cycles), "");
     function.run_share = .314;
-    row.part = true; // one thread is chosen, and this is of all of them
+    row.part = true; // one thread is chosen, but RUN% is of all threads
     assert_string_equal(says(COLUMN_RUN_SHARE, &row, &cycles), "");
 }
 
@@ -301,7 +305,7 @@ static void test_estimates_from_few_samples(void **state)
     function.share = function.cpu_share = .05;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.0k");
     assert_int_equal(cell.style, STYLE_FAINT);
-    function.wait_share = .5; // sixty samples found it waiting
+    function.wait_share = .5; // 60 samples found the function waiting
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
     function.calls_error = 0.2;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
@@ -310,7 +314,7 @@ static void test_estimates_from_few_samples(void **state)
     assert_int_equal(cell.style, STYLE_FAINT);
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
-    function.calls_per_s_error = 100; // from slices: no sample is asked
+    function.calls_per_s_error = 100; // from slices: samples do not matter
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
     assert_int_equal(cell.style, STYLE_PLAIN);
     function.calls_per_s_error = 700;
@@ -320,11 +324,11 @@ static void test_estimates_from_few_samples(void **state)
     function.share = function.cpu_share = function.wait_share = 0;
     function.calls_error = NAN;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
-    function.rate_estimated = 0; // counted
+    function.rate_estimated = 0; // the rate was counted
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "1.2k");
     function.calls_error = NAN;
-    // A count since the start rests on all samples of the run.
+    // A count since the start is based on all samples of the run.
     function.calls = 10;
     function.calls_exact = 0;
     function.calls_estimated = 4567;
@@ -364,7 +368,7 @@ static void test_idle_is_dimmed(void **state)
     function.total_share = 0;
     function.share = .05;
     assert_false(Row_is_idle(&row));
-    // Without a sampler only hooks know it.
+    // Without a sampler only hooks see the function.
     function.share = function.cpu_share = function.total_share = NAN;
     assert_true(Row_is_idle(&row));
     function.state = STATE_DARK;
@@ -381,7 +385,8 @@ static void test_trend(void **state)
     assert_string_equal(says(COLUMN_TREND, &row, &cycles), "·▁▂▃▄▅▆▇");
     for (int i = 0; i < 8; i++)
         Row_push_trend(&row, 0);
-    assert_string_equal(says(COLUMN_TREND, &row, &cycles), ""); // in no sample
+    // no sample in the window
+    assert_string_equal(says(COLUMN_TREND, &row, &cycles), "");
     Row_push_trend(&row, .001);
     assert_string_equal(says(COLUMN_TREND, &row, &cycles), "▁▁▁▁▁▁▁▂");
     char out[4 * 3 + 1];
@@ -390,7 +395,7 @@ static void test_trend(void **state)
     assert_string_equal(out, "·▁█");
 }
 
-// The longest text fits its column, so no number is ever cut.
+// The longest text fits its column, so no number is cut.
 static void test_cells_fit_their_columns(void **state)
 {
     struct Function function = nothing();
@@ -453,8 +458,8 @@ static void test_changes_since_a_baseline(void **state)
     function.avg_cycles = 400;
     function.calls = 1500;
     function.calls_exact = 1;
-    // The function was not listed then: its share was 0, and its mean has no
-    // change.
+    // The function was not listed at the baseline: its share then was 0, and
+    // its mean has no change.
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "+31.4%");
     assert_int_equal(cell.style, STYLE_HEAT_4);
     assert_string_equal(changes(COLUMN_AVG, &row, &display), "");
@@ -470,11 +475,11 @@ static void test_changes_since_a_baseline(void **state)
     assert_string_equal(changes(COLUMN_CALLS, &row, &display), "0");
     assert_true(Column_key(COLUMN_AVG, &row, true) == 100);
     assert_true(Column_key(COLUMN_AVG, &row, false) == 400);
-    function.self_cycles = 600900; // sums only grow: that is no news
+    function.self_cycles = 600900; // sums can only grow, so this has no colour
     row.mark[COLUMN_SELF] = 600200;
     assert_string_equal(changes(COLUMN_SELF, &row, &display), "+700");
     assert_int_equal(cell.style, STYLE_PLAIN);
-    function.specializable_sites = 10; // the more the better
+    function.specializable_sites = 10; // an increase is good
     function.specialized_sites = 8;
     row.mark[COLUMN_SPEC] = .5;
     assert_string_equal(changes(COLUMN_SPEC, &row, &display), "+30.0%");
@@ -484,7 +489,7 @@ static void test_changes_since_a_baseline(void **state)
     assert_int_equal(cell.style, STYLE_HEAT_4);
     row.mark[COLUMN_SHARE] = .31401;
     assert_string_equal(changes(COLUMN_SHARE, &row, &display),
-                        "0.0%"); // no sign
+                        "0.0%"); // zero has no sign
     function.share = NAN;
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "");
     row.window = (struct Window){30, 100, 100};
@@ -492,7 +497,7 @@ static void test_changes_since_a_baseline(void **state)
     function.share = .334;
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "+3%");
     assert_int_equal(cell.style, STYLE_FAINT);
-    function.share = .306; // less than a sample
+    function.share = .306; // less than one sample
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "0.0%");
     row.mark[COLUMN_SHARE] = function.share = 0;
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "");

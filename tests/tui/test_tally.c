@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tui/model/tally: a number that is not measured is not known, and not zero.
+// Tests tui/model/tally: a number that is not measured is NaN, not zero.
 #include "tui/model/tally.h"
 
 #include <math.h>
@@ -46,15 +46,15 @@ static void test_deopts(void **state)
                                           900, 0};
 
     (void)state;
-    assert_true(isnan(deopts_between(NULL, NULL))); // nobody records them
+    assert_true(isnan(deopts_between(NULL, NULL))); // deopts are not recorded
     assert_true(deopts_between(&few, &few) == 0);
     assert_true(deopts_between(&few, &more) == 3);
-    // In a storm the base opcode is hardly ever seen.
+    // The base opcode is hardly ever seen in a storm.
     assert_true(deopts_between(NULL, &swung) == 3.5);
     assert_true(deopts_between(NULL, &gained) == 0);
 }
 
-// Start-up code that is not called any more is not old data.
+// The data of start-up code that is not called any more does not count as old.
 static void test_oldest_data(void **state)
 {
     struct Function functions[] = {
@@ -72,13 +72,14 @@ static void test_oldest_data(void **state)
     Tally_init(&tally);
     Tally_update(&tally, now, NULL);
     assert_true(tally.oldest_s == 12);
-    functions[3].share = 1e-4; // it has ended: a share only fades
+    // the function does not run any more; its share decreases slowly
+    functions[3].share = 1e-4;
     Tally_update(&tally, now, NULL);
     assert_true(tally.oldest_s == 4);
     functions[2].share = 0;
     Tally_update(&tally, now, NULL);
-    assert_true(isnan(tally.oldest_s)); // nothing that could be old
-    functions[0].share = NAN;           // nobody knows whether it runs
+    assert_true(isnan(tally.oldest_s)); // no function has old data
+    functions[0].share = NAN;           // unknown whether it runs
     Tally_update(&tally, now, NULL);
     assert_true(tally.oldest_s == 7200);
     Snapshot_free(now);

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""ocular-top on terminals of all kinds and in their bad moments: storms of
-resizes, stops by a shell, few colours, tmux, no keyboard. The terminal is
-always given back as it was."""
+"""Tests ocular-top on terminals of all kinds and in difficult situations: many resizes,
+stops by a shell, few colours, tmux, no keyboard. The terminal is always restored."""
 
 import os
 import pty
@@ -47,7 +46,7 @@ def watch(recording, tmp_path):
 
 
 def colours(top, first=0):
-    """(foreground, background) of all cells with something in them."""
+    """Returns (foreground, background) of all cells that are not blank."""
     return {
         (cell.fg, cell.bg)
         for y, row in top.screen.buffer.items()
@@ -83,7 +82,8 @@ def test_a_storm_of_resizes(watch):
 
 
 def test_a_resize_that_is_taken_back(watch):
-    """A terminal forgets what it has no room for. The viewer may see no other size."""
+    """A terminal loses the cells that have no room, even if the viewer notices no other
+    size."""
     top = watch()
     top.wait("Plan.execute")
     for _ in range(20):
@@ -126,7 +126,7 @@ def test_restored_from_everywhere(watch, where, number):
 
 # --- Colours
 
-# A terminal of sixteen colours; not every system describes one.
+# A terminal with sixteen colours, which some systems have no description of.
 SIXTEEN = r"""sixteen|sixteen colours, colors#16, pairs#256,
 \tsetaf=\E[%?%p1%{8}%<%t3%p1%d%e9%p1%{8}%-%d%;m,
 \tsetab=\E[%?%p1%{8}%<%t4%p1%d%e10%p1%{8}%-%d%;m,
@@ -147,17 +147,17 @@ def test_colours(watch, tmp_path, term, most):
     top.wait("Plan.execute")
     top.settle()
     used = {name for pair in colours(top) for name in pair}
-    assert len(used) > 3  # it does say something in colours
+    assert len(used) > 3  # some text has colours
     rich = {name for name in used if re.fullmatch("[0-9a-f]{6}", name)}
     assert bool(rich) == (most == 256), rich
     assert b"38;5;" not in top.raw or most == 256
 
 
 def test_a_curses_library_of_another_system(watch, tmp_path):
-    """A wheel brings its own, which may search other folders for terminfo than this
-    system has. Here: a copy of the library in which those folders are renamed."""
+    """A wheel has a curses library that may search for terminfo in other folders than this
+    system uses. The test uses a copy of the library in which these folders are renamed."""
     linked = subprocess.run(["ldd", TOP], capture_output=True, text=True).stdout
-    # Some systems have one library, others two.
+    # Some systems have one library, others have two.
     found = re.findall(r"(\S+) => (\S*lib(?:ncursesw|tinfo)\S*)", linked)
     for name, path in found:
         with open(path, "rb") as file:
@@ -181,7 +181,8 @@ def test_without_colours_everything_is_readable(watch, term, more):
 
 
 def test_the_background_is_the_terminals(watch):
-    """On a light terminal as on a dark one: only bars have one of their own."""
+    """Only bars have a background of their own, so the viewer fits light and dark
+    terminals."""
     top = watch()
     top.wait("Plan.execute")
     lines = top.settle().splitlines()
@@ -195,7 +196,7 @@ def test_the_background_is_the_terminals(watch):
 
 
 def test_a_keyboard_that_is_no_stdin(recording, tmp_path):
-    """find ... | ocular-top: the keyboard is the terminal all the same."""
+    """With `find ... | ocular-top`, keys are read from the terminal."""
     top = Top(tmp_path, "-c", f"{TOP} --replay {recording} </dev/null", program="/bin/sh")
     try:
         top.wait("Plan.execute")
@@ -221,7 +222,8 @@ def test_no_terminal_at_all(recording, tmp_path):
 
 
 def test_a_terminal_that_goes_without_a_signal(recording, tmp_path):
-    """Not the controlling one: only the file says that it has gone."""
+    """This is not the controlling terminal, so only the descriptor shows that it is
+    gone."""
     master, slave = pty.openpty()
     top = subprocess.Popen(
         [TOP, "--replay", recording],
@@ -307,10 +309,10 @@ def test_in_tmux_stopped_and_continued_by_a_shell(recording, tmp_path):
         pane.press("j")
         pane.wait("▸.*Plan.execute")
         pane.press("C-z")
-        pane.wait("(?m)^before(.|\n)*Stopped")  # what the shell showed is back
+        pane.wait("(?m)^before(.|\n)*Stopped")  # the shell's screen is restored
         assert "▸" not in pane.text()
         pane.press("stty -a | grep -c -- -icanon", "Enter")
-        pane.wait("(?m)^0$")  # the shell's own modes
+        pane.wait("(?m)^0$")  # the shell's own mode is restored
         pane.run("resize-window", "-x", "120", "-y", "40")
         pane.press("fg", "Enter")
         pane.wait("▸.*Plan.execute")

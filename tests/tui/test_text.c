@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text from a stranger comes out harmless and is measured right.
+// Text that is not trusted becomes harmless, and its width is right.
 #define _GNU_SOURCE 1 // wcwidth
 #include "tui/text/text.h"
 
@@ -60,7 +60,8 @@ static void test_controls_and_deceivers_are_replaced(void **state)
     for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++) {
         assert_string_equal(clean(harmful[i]), BAD);
         assert_int_equal(Text_width(harmful[i]), 1);
-        // Nor does it hide behind a letter, as a combining mark would.
+        // The character is also removed behind a letter, where a combining mark
+        // would stay.
         snprintf(behind, sizeof behind, "a%s", harmful[i]);
         assert_string_equal(clean(behind), "a" BAD);
     }
@@ -72,10 +73,11 @@ static void test_invalid_bytes_lose_nothing_valid(void **state)
     assert_string_equal(clean("a\xff"
                               "b"),
                         "a" BAD "b");
-    assert_string_equal(clean("a\xe2\x82"), "a" BAD BAD); // cut short
-    assert_string_equal(clean("\xc0\xaf"), BAD BAD);      // overlong "/"
+    // an incomplete sequence
+    assert_string_equal(clean("a\xe2\x82"), "a" BAD BAD);
+    assert_string_equal(clean("\xc0\xaf"), BAD BAD); // an overlong "/"
     assert_string_equal(clean("\xe0\x80\xaf"), BAD BAD BAD);
-    assert_string_equal(clean("\xed\xa0\x80"), BAD BAD BAD); // surrogate
+    assert_string_equal(clean("\xed\xa0\x80"), BAD BAD BAD); // a surrogate
     assert_string_equal(clean("\xf4\x90\x80\x80"), BAD BAD BAD BAD);
     assert_string_equal(clean("\xe2\x1b["), BAD BAD "[");
 }
@@ -95,11 +97,12 @@ static void test_marks_are_kept_but_few(void **state)
     assert_true(Text_next(&at, &glyph));
     assert_int_equal(glyph.code, 'b');
     assert_int_equal(Text_width(smear), 2);
-    assert_string_equal(clean("\xcc\x81x"), BAD "x"); // nothing to stand on
+    // no character precedes the mark
+    assert_string_equal(clean("\xcc\x81x"), BAD "x");
 }
 
-// Whatever the bytes: no harmful code comes out, and the width is what the C
-// library says of the cleaned text.
+// Random bytes: no harmful character remains, and the width is what the C
+// library computes for the cleaned text.
 static void test_random_bytes(void **state)
 {
     char dirty[64], out[256];
@@ -151,10 +154,10 @@ static void test_lines(void **state)
     (void)state;
     assert_int_equal(Text_line("", 5), 0);
     assert_int_equal(Text_line("one two", 7), 7);
-    assert_int_equal(Text_line("one two", 6), 3); // whole words
+    assert_int_equal(Text_line("one two", 6), 3); // a line has whole words
     assert_int_equal(Text_line("one two", 3), 3);
     assert_int_equal(Text_line("one two", 2), 2); // no word fits
-    assert_int_equal(Text_line("one", 0), 3);     // nor does a glyph
+    assert_int_equal(Text_line("one", 0), 3);     // no glyph fits
     assert_int_equal(Text_line("\xe6\x95\xb0\xe6\x8d\xae x", 4), 6);
     assert_int_equal(Text_line("\xe6\x95\xb0\xe6\x8d\xae x", 3), 3);
 }
@@ -172,6 +175,6 @@ int main(void)
         cmocka_unit_test(test_lines),
     };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        return 77; // no locale to measure in
+        return 77; // no suitable locale
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Callers and callees around a function: shares that add up, recursion that
-// ends, branches that stay unfolded from one snapshot to the next.
+// Tests the tree of callers and callees around a function: shares add up,
+// recursion ends, and branches stay unfolded between snapshots.
 #include "tui/model/tree.h"
 
 #include <math.h>
@@ -14,10 +14,11 @@
 
 #define MOST 8
 
-// Function i + 1 has the callers in edges[i], by id, with shares in per cent.
+// The callers of one function (number i + 1 for edges[i]) with their shares in
+// per cent.
 struct CallEdges {
     struct {
-        uint64_t id; // 0 ends
+        uint64_t id; // id of the caller; 0 ends the list
         int share;
     } callers[4];
     int total, self;
@@ -48,7 +49,8 @@ static struct Model model_of(const struct CallEdges *edges, size_t count)
     return model;
 }
 
-// "C 2:30 <1:50> D (s):20 4:30" : callers, the middle, callees.
+// Compares the tree with a text such as "C .2:30 1:50 D .self:20 .4:30", which
+// has the callers, the middle and the callees.
 static void expect(struct Tree *tree, const struct Model *model,
                    const char *expected)
 {
@@ -85,7 +87,7 @@ static const struct Branch *branch_of(const struct Tree *tree, uint64_t id)
     return NULL;
 }
 
-// 1 calls 2 and 3, both call 4.
+// Function 1 calls 2 and 3, and both of them call 4.
 static const struct CallEdges diamond[] = {
     {{{0}}, 100, 10},
     {{{1, 40}}, 40, 5},
@@ -104,7 +106,7 @@ static void test_both_sides(void **state)
     expect(&tree, &model, "C .bottom:100 1:100 D .self:10 .3:50 .2:40");
     Tree_root(&tree, 3);
     expect(&tree, &model, "C .1:50 3:50 D .self:20 .4:30");
-    Tree_root(&tree, 9); // not there any more
+    Tree_root(&tree, 9); // not listed any more
     expect(&tree, &model, "");
     Tree_release(&tree);
     Model_release(&model);
@@ -124,13 +126,13 @@ static void test_parts_are_of_what_they_hang_on(void **state)
     assert_true(fabs(sum - 1) < 1e-9);
     assert_true(Tree_toggle(&tree, branch_of(&tree, 3)));
     Tree_build(&tree, &model, NULL);
-    // 30 of the 50 that 3 has in all.
+    // This is 30 of the 50 per cent that function 3 has.
     assert_true(fabs(branch_of(&tree, 4)->part - 0.6) < 1e-9);
     Tree_release(&tree);
     Model_release(&model);
 }
 
-// Total and parts are separate estimates: no part is more than the total.
+// Total and parts are separate estimates, but no part exceeds the total.
 static void test_no_part_is_more_than_the_whole(void **state)
 {
     static const struct CallEdges noisy[] = {
@@ -167,7 +169,7 @@ static void test_unfolding(void **state)
     expect(&tree, &later, open);
     assert_true(Tree_toggle(&tree, branch_of(&tree, 2)));
     expect(&tree, &model, "C .2:35 .3:30 .others:5 .bottom:5 4:75 D .self:75");
-    // Only functions unfold.
+    // Only branches of functions can be unfolded.
     assert_false(Tree_toggle(&tree, &tree.branches[0]));
     Tree_release(&tree);
     Model_release(&later);
@@ -206,7 +208,7 @@ static void test_no_more_than_there_is_room_for(void **state)
     branch.key = 5000;
     assert_false(Tree_toggle(&tree, &branch));
     branch.key = 100;
-    assert_true(Tree_toggle(&tree, &branch)); // folds
+    assert_true(Tree_toggle(&tree, &branch)); // folds the branch
     branch.key = 5000;
     assert_true(Tree_toggle(&tree, &branch));
     Tree_release(&tree);

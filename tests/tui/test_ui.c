@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The message about numbers that were saved as JSON.
+// Tests the message about numbers that were saved as JSON.
 #include "tui/views/ui.h"
 #include "tui/views/view_table.h"
 
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-// One in a program is enough; nothing came into it.
+// The viewer's data; there is no snapshot in it.
 static struct Ui ui;
 
 static const char *note(enum ViewId view, bool one_thread, bool baseline,
@@ -53,7 +53,7 @@ static void test_since_a_moment(void **state)
                         ". Its counts are since the reset.");
     assert_string_equal(note(VIEW_MAIN, false, true, false),
                         ". Its numbers are no changes since the baseline.");
-    // Hits of a listing are never since the reset.
+    // The hits of a listing always count since the start.
     assert_string_equal(note(VIEW_ANNOTATE, true, true, true),
                         ". Its hits are since the start.");
     assert_string_equal(note(VIEW_ANNOTATE, true, true, false), "");

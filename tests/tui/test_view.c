@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of views: no key means two things in one view, every view opens
-// from every other one, and Esc leads back the same way.
+// Tests the table of views: no key has two meanings in one view, every view
+// opens from every other view, and Esc leads back.
 #include "tests/sanitizers.h"
 #include "tests/tui/stage.h"
 #include "tui/app/frame.h"
@@ -26,7 +26,7 @@ static void set_up(struct Stage *stage, int width, int height)
     Frame_draw(&stage->ui);
 }
 
-// The bottom line.
+// Checks whether the bottom line has a key with this label.
 static void expect_offered(struct Stage *stage, const char *label, bool offered)
 {
     const struct Canvas *canvas = &stage->ui.canvas;
@@ -39,7 +39,7 @@ static void expect_offered(struct Stage *stage, const char *label, bool offered)
                  offered ? " not" : "", line);
 }
 
-// The message if no function is selected.
+// Checks that keys which need a function are refused with this message.
 static void expect_refused(struct Stage *stage, const char *words)
 {
     static const uint32_t keys[] = {'a', 'c', PRESS_ENTER};
@@ -63,7 +63,7 @@ static void expect_refused(struct Stage *stage, const char *words)
     }
 }
 
-// Down to the hottest, so many times.
+// Selects the hottest box at this depth.
 static void select_box(struct Stage *stage, int depth)
 {
     FlameState_take(&stage->ui.flame,
@@ -99,8 +99,8 @@ static void test_table(void **state)
         for (int k = 0; k < BINDING_KEYS && view->opens.keys[k]; k++) {
             uint32_t key = view->opens.keys[k];
             assert_int_equal(View_opened_by(VIEWS, key),
-                             id);          // of no other view
-            assert_null(Keymap_find(key)); // of nothing else
+                             id);          // opens no other view
+            assert_null(Keymap_find(key)); // has no other meaning
         }
         for (const struct Binding *own = view->own; own && own->keys[0];
              own++) {
@@ -115,8 +115,8 @@ static void test_table(void **state)
     assert_int_equal(View_opened_by(VIEWS, 'X'), VIEW_COUNT);
 }
 
-// Returns a key that opens the view from the one in front; 0: that one uses all
-// of them itself, or cannot have a selected function for it.
+// Returns a key that opens view `id` from the front view. Returns 0 if the
+// front view uses all of these keys itself, or cannot have a selected function.
 static uint32_t opener(const struct View *front, enum ViewId id)
 {
     if (VIEWS[id]->opens.ability & ~front->can)
@@ -154,8 +154,8 @@ static void test_every_view_from_every_view(void **state)
         }
 }
 
-// The file of an export exists already. A key that is pressed before the
-// question is on the screen does not answer it.
+// The file of an export exists already. A key that was pressed before the
+// question is visible does not answer it.
 static void test_a_question_that_comes_late(void **state)
 {
     static const struct Answer exists = {
@@ -166,7 +166,7 @@ static void test_a_question_that_comes_late(void **state)
     (void)state;
     set_up(&stage, 150, 40);
     Stage_press(&stage, 'e');
-    Stage_press(&stage, 21); // Ctrl-U
+    Stage_press(&stage, 21); // Ctrl-U clears the name
     Stage_type(&stage, "old.json");
     Stage_press(&stage, PRESS_ENTER);
     Stage_press(&stage, '/');
@@ -174,26 +174,28 @@ static void test_a_question_that_comes_late(void **state)
     Stage_type(&stage, "y");
     assert_int_equal(prompt->kind, PROMPT_SEARCH);
     assert_string_equal(prompt->text, "y");
-    assert_string_equal(ui->message, ""); // nothing was asked for
+    assert_string_equal(ui->message, ""); // no request was made
     Stage_press(&stage, PRESS_ESCAPE);
     assert_int_equal(prompt->kind, PROMPT_OVERWRITE_EXPORT);
     assert_string_equal(prompt->text, "old.json");
     Stage_expect(&stage, "Overwrite? y/n", true);
     Stage_press(&stage, 'n');
-    Frame_draw(ui); // it is asked once
+    Frame_draw(ui); // the question is asked only once
     assert_int_equal(prompt->kind, PROMPT_NONE);
 
     Updates_answer(ui, &exists);
-    Keyboard_press(ui, 'y'); // nobody has seen it yet
+    Keyboard_press(ui, 'y'); // the question is not visible yet
     assert_string_equal(ui->message, "");
     Stage_expect(&stage, "Overwrite? y/n", true);
     Stage_press(&stage, 'y');
-    assert_non_null(strstr(ui->message, "cannot be asked")); // no process
+    // there is no process
+    assert_non_null(strstr(ui->message, "cannot be asked"));
     assert_int_equal(prompt->kind, PROMPT_NONE);
     Stage_release(&stage);
 }
 
-// A function that is gone does not become its neighbour.
+// If the selected function is not listed any more, its neighbour is not used
+// instead.
 static void test_a_function_that_has_gone(void **state)
 {
     struct Stage stage;
@@ -225,7 +227,7 @@ static void test_no_function_at_all(void **state)
     Stage_release(&stage);
 }
 
-// A view that opens too early says what it waits for.
+// A view that is opened too early shows what it waits for.
 static void test_before_the_first_snapshot(void **state)
 {
     (void)state;
@@ -248,7 +250,7 @@ static void test_before_the_first_snapshot(void **state)
     }
 }
 
-// Without a sampler no view has shares; those that need them say why.
+// Without a sampler there are no shares; views that need them show the reason.
 static void test_without_a_sampler(void **state)
 {
     static const enum ViewId views[] = {VIEW_MAIN, VIEW_CALLERS, VIEW_THREADS};
@@ -260,7 +262,7 @@ static void test_without_a_sampler(void **state)
             Sample_new((struct SampleWish){.no_sampler = 1, .trouble = 1});
         assert_int_equal(Updates_poll(&stage.ui), 1);
         assert_non_null(strstr(stage.ui.message, "may not read"));
-        stage.ui.message[0] = 0; // once
+        stage.ui.message[0] = 0; // the message comes only once
         Navigation_open(&stage.ui, views[i]);
         Stage_expect(&stage, "this process may not read its own", true);
         Stage_release(&stage);
@@ -282,7 +284,7 @@ static void test_clicks_among_threads(void **state)
     assert_true(ui->model.one_thread);
     assert_int_equal(ui->model.thread.tid, 48214);
     Stage_press(&stage, 't');
-    Stage_press(&stage, Key_click(20, ui->layout.table_y)); // CPU TIME
+    Stage_press(&stage, Key_click(20, ui->layout.table_y)); // sorts by CPU TIME
     Stage_press(&stage, Key_click(20, ui->layout.table_y));
     assert_true(ui->threads.invert);
     Stage_release(&stage);
@@ -293,7 +295,8 @@ static struct Thread *threads_of(struct Snapshot *snapshot)
     return (struct Thread *)(uintptr_t)snapshot->threads;
 }
 
-// Two threads with one id: one runs, and one had it before and has ended.
+// Two threads have the same id: one runs, and the other had the id before and
+// has ended.
 static struct Snapshot *with_a_tid_twice(unsigned tick)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = tick});
@@ -328,7 +331,7 @@ static void test_a_tid_that_comes_again(void **state)
     Stage_press(&stage, 't');
     Stage_expect(&stage, "● Thread-1 (serve)", true);
     Stage_expect(&stage, "● has ended", false);
-    // The second ends, too, and a third one gets its id.
+    // The second thread ends, too, and a third thread gets its id.
     snapshot = with_a_tid_twice(5);
     threads_of(snapshot)[2].tid = snapshot->threads[1].tid;
     threads_of(snapshot)[1].ended = 1;
@@ -339,8 +342,8 @@ static void test_a_tid_that_comes_again(void **state)
     Stage_release(&stage);
 }
 
-// Shares of one thread are not compared with those of all, and a message says
-// that the baseline is dropped.
+// Shares of one thread are not compared with those of all threads, and a
+// message says that the baseline is dropped.
 static void test_a_thread_and_a_baseline(void **state)
 {
     struct Stage stage;
@@ -369,7 +372,7 @@ static void test_a_thread_and_a_baseline(void **state)
 
 // --- What is offered is done
 
-// All that a key may change, except its message.
+// Collects everything that a key may change, except the message.
 static void picture(struct Stage *stage, struct Bytes *out)
 {
     const struct Ui *ui = &stage->ui;
@@ -388,8 +391,8 @@ static void picture(struct Stage *stage, struct Bytes *out)
     assert_int_equal(out->error, 0);
 }
 
-// A view with all that it can show, and something selected that each of its
-// keys works on.
+// Opens a view with all of its data, and selects a row on which each of its
+// keys works.
 static void open_whole(struct Stage *stage, enum ViewId id)
 {
     static const char *const moves[VIEW_COUNT] = {
@@ -407,8 +410,8 @@ static void open_whole(struct Stage *stage, enum ViewId id)
         Stage_press(stage, (uint32_t)*key);
 }
 
-// Draws with the next numbers, without a key or after one: a change since now
-// needs newer numbers.
+// Draws the view after `binding` (NULL: no key) and a further snapshot, because
+// a change since the baseline needs a newer snapshot.
 static void check_after(enum ViewId id, const struct Binding *binding,
                         struct Bytes *out)
 {
@@ -431,7 +434,8 @@ static void check_key(enum ViewId id, const struct Binding *binding)
 {
     struct Bytes without, with;
     char name[KEY_NAME_MAX];
-    // Requests to the process change no picture: test_screen.py tests them.
+    // Requests to the process do not change the picture; test_screen.py tests
+    // them.
     if (!binding->label || binding->request == REQUEST_REARM)
         return;
     check_after(id, NULL, &without);
@@ -461,7 +465,7 @@ static void test_every_key_that_is_offered(void **state)
     }
 }
 
-// No key damages a view, at any size.
+// No key crashes a view, at any size.
 static void test_every_key_in_every_view(void **state)
 {
     static const int sizes[][2] = {{60, 12}, {150, 40}, {30, 5}};
@@ -482,8 +486,8 @@ static void test_every_key_in_every_view(void **state)
             }
 }
 
-// A process that has ended cannot be paused. One that ended while paused still
-// holds its last numbers back.
+// A process that has ended cannot be paused. If it ended during a pause, its
+// last snapshot is still waiting.
 static void test_pausing_what_has_ended(void **state)
 {
     struct Stage stage;
@@ -502,8 +506,8 @@ static void test_pausing_what_has_ended(void **state)
     Stage_release(&stage);
 }
 
-// Each letter searches from where the search began: one that no row has leads
-// back there.
+// Each letter searches from the place where the search began. A letter without
+// a match leads back to this place.
 static void test_a_search_without_a_match(void **state)
 {
     static const enum ViewId views[] = {VIEW_MAIN, VIEW_ANNOTATE, VIEW_CALLERS,
@@ -517,7 +521,7 @@ static void test_a_search_without_a_match(void **state)
         for (char letter = 'a'; list->selected == before; letter++) {
             assert_true(letter <= 'z');
             if (letter > 'a')
-                Stage_press(&stage, PRESS_ESCAPE); // the prompt
+                Stage_press(&stage, PRESS_ESCAPE); // closes the prompt
             Stage_press(&stage, '/');
             Stage_press(&stage, (uint8_t)letter);
         }

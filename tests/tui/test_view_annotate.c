@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The annotate view on a listing made by hand: what each line says, at every
-// size, with hostile names and sources, and what it says while there is no
+// Tests the annotate view with a made-up listing: the text of each line at
+// every size, with hostile names and sources, and the text while there is no
 // code.
 #include "tests/tui/stage.h"
 #include "tui/app/frame.h"
@@ -38,7 +38,7 @@ static void set_up(struct Stage *stage, int width, int height)
     Frame_draw(&stage->ui);
 }
 
-// Answers the view's request.
+// Delivers the answer to the view's request.
 static void answer(struct Stage *stage, struct Listing *listing)
 {
     Listing_free(stage->feed.listing.newest);
@@ -57,7 +57,7 @@ static void open_view(struct Stage *stage, int width, int height,
     answer(stage, Sample_listing(stage->ui.annotate.id, file));
 }
 
-// Is there a line with all these parts, in this order?
+// Fails unless a line contains all of these parts in this order.
 static void expect_line(struct Stage *stage, const char *const *parts)
 {
     char *text = strdup(Stage_text(stage)), *saved, *line;
@@ -117,8 +117,8 @@ static void test_nothing_harmful(void **state)
     Stage_release(&stage);
 }
 
-// A narrow screen has the word after "->", too, for which the wide one has a
-// column; nothing else takes its room.
+// A narrow screen shows the word behind "->" as well, although only a wide
+// screen has a column for it. Nothing else uses its room.
 static void test_what_a_narrow_screen_says(void **state)
 {
     struct Stage stage;
@@ -139,8 +139,8 @@ static void test_what_a_narrow_screen_says(void **state)
     Stage_release(&stage);
 }
 
-// Returns the cells of a line's bar, and their style; the line contains that
-// text.
+// Returns the number of cells of the bar on the line that contains `text`, and
+// sets *style to their style.
 static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
 {
     const struct Canvas *canvas = &stage->ui.canvas;
@@ -160,8 +160,8 @@ static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
     return cells;
 }
 
-// If time is sampled, a bar is a share of it. If not, a faint bar shows cycles,
-// of which a block's instructions have equal parts.
+// With samples, a bar shows the share of time. Without samples, a faint bar
+// shows cycles, which are equal for all instructions of a block.
 static void test_bars(void **state)
 {
     struct Stage stage;
@@ -191,7 +191,7 @@ static void test_bars(void **state)
     assert_int_equal(style, STYLE_FAINT);
     listing = Sample_listing(stage.ui.annotate.id, source_path);
     for (size_t i = 0; i < listing->row_count; i++)
-        copy[i].cycles = 20; // a block alone: there is nothing to compare
+        copy[i].cycles = 20; // a single block: all cycles are equal
     listing->rows = copy;
     answer(&stage, listing);
     EXPECT("LOAD_FAST", "20");
@@ -215,7 +215,7 @@ static void test_while_there_is_nothing(void **state)
     set_up(&stage, 120, 30);
     Stage_press(&stage, PRESS_ENTER);
     EXPECT("Asking the process for the code");
-    stage.feed.listing.number = 7; // asked long ago
+    stage.feed.listing.number = 7; // the request was sent long ago
     stage.feed.listing.asked_at = Feed_now() - 9;
     Frame_draw(&stage.ui);
     EXPECT("has not answered for 9 s");
@@ -230,7 +230,8 @@ static void test_while_there_is_nothing(void **state)
     Stage_release(&stage);
 }
 
-// A function that the program makes again has another id: the view follows it.
+// If the program makes a function again, the new function has another id, and
+// the view follows it.
 static void test_a_function_that_is_replaced(void **state)
 {
     struct Stage stage;
@@ -258,7 +259,7 @@ static void test_a_function_that_is_replaced(void **state)
     Stage_release(&stage);
 }
 
-// A late answer about another function is not shown.
+// A late answer about another function is ignored.
 static void test_a_late_answer(void **state)
 {
     struct Stage stage;

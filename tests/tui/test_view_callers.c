@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tree of callers and callees: keys that unfold, fold, go to a function and
-// come back, at every size.
+// Tests the tree of callers and callees: the keys that unfold, fold, go to a
+// function and go back.
 #include "tests/tui/stage.h"
 #include "tui/app/frame.h"
 #include "tui/views/view_main.h"
@@ -47,21 +47,22 @@ static void test_keys(void **state)
     Stage_press(&stage, 'j');
     expect(&stage, "CALLEES");
     Stage_press(&stage, PRESS_RIGHT);
-    expect(&stage, "CALLEES"); // nothing to unfold there
+    expect(&stage, "CALLEES"); // this line cannot be unfolded
     Stage_press(&stage, 'j');
     expect(&stage, "(itself)");
     Stage_press(&stage, 'j');
     Stage_press(&stage, PRESS_RIGHT);
     assert_true(view->tree.count > folded);
-    Stage_press(&stage, PRESS_RIGHT); // into what is unfolded
-    Stage_press(&stage, PRESS_LEFT);  // up again
-    Stage_press(&stage, PRESS_LEFT);  // folds
+    Stage_press(&stage, PRESS_RIGHT); // moves into the unfolded branch
+    Stage_press(&stage, PRESS_LEFT);  // moves to its parent
+    Stage_press(&stage, PRESS_LEFT);  // folds the parent
     assert_int_equal(view->tree.count, folded);
     uint64_t id = view->tree.branches[list->selected].id;
     Stage_press(&stage, PRESS_ENTER);
     assert_true(view->tree.root == id);
     assert_true(MAIN_VIEW.function(&stage.ui) == id);
-    Stage_press(&stage, PRESS_ENTER); // in the middle: opens annotate
+    // opens annotate for the function in the middle
+    Stage_press(&stage, PRESS_ENTER);
     assert_int_equal(stage.ui.view, VIEW_ANNOTATE);
     assert_true(stage.ui.annotate.id == id);
     Stage_press(&stage, PRESS_ESCAPE);
@@ -75,8 +76,8 @@ static void test_keys(void **state)
     Stage_release(&stage);
 }
 
-// Other views open the function in the middle, whether the main screen shows it
-// or not.
+// Other views open the function in the middle, even if the main screen does not
+// show it.
 static void test_a_filter_that_hides_it(void **state)
 {
     struct Stage stage;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/views/view_flame: boxes lie inside their callers' boxes at every size,
-// and keys lead where the help says.
+// Tests tui/views/view_flame: boxes are inside their callers' boxes at every
+// size, and keys do what the help says.
 #include "tests/tui/stage.h"
 #include "tui/app/frame.h"
 #include "tui/views/navigation.h"
@@ -47,7 +47,7 @@ static void test_moving(void **state)
     (void)state;
     set_up(&stage, 100, 30);
     assert_string_equal(selected(&stage), "all threads");
-    Stage_press(&stage, PRESS_DOWN); // the hottest
+    Stage_press(&stage, PRESS_DOWN); // to the hottest callee
     assert_string_equal(selected(&stage), "<module>");
     Stage_press(&stage, 'j');
     assert_string_equal(selected(&stage), "Plan.execute");
@@ -57,7 +57,7 @@ static void test_moving(void **state)
     assert_string_equal(selected(&stage), "Plan.execute");
     for (int i = 0; i < 20; i++)
         Stage_press(&stage, PRESS_LEFT);
-    assert_true(strlen(selected(&stage)) > 0); // no further than the end
+    assert_true(strlen(selected(&stage)) > 0); // stops at the last box
     Stage_press(&stage, 'k');
     Stage_press(&stage, PRESS_UP);
     Stage_press(&stage, PRESS_UP);
@@ -79,18 +79,20 @@ static void test_clicks(void **state)
     set_up(&stage, 100, 30);
     Stage_press(&stage, Key_click(50, layout->body_y + 1));
     assert_string_equal(selected(&stage), "<module>");
-    Stage_press(&stage, Key_click(50, layout->body_y + 1)); // once more: zoom
+    // the second click zooms in
+    Stage_press(&stage, Key_click(50, layout->body_y + 1));
     assert_string_equal(zoomed(&stage), "<module>");
-    Stage_press(&stage, Key_click(50, layout->body_y)); // its caller: out again
+    // the caller: zooms out again
+    Stage_press(&stage, Key_click(50, layout->body_y));
     assert_string_equal(zoomed(&stage), "all threads");
-    Stage_press(&stage, Key_click(50, layout->body_y + 15)); // nothing is there
+    Stage_press(&stage, Key_click(50, layout->body_y + 15)); // no box is there
     Stage_press(&stage, Key_click(99, 29));
     Stage_press(&stage, Key_click(99, 0));
     assert_string_equal(selected(&stage), "all threads");
     Stage_release(&stage);
 }
 
-// A match outside of the zoom moves the zoom out, no further than needed.
+// A match outside of the zoom zooms out, but no further than necessary.
 static void test_search_outside(void **state)
 {
     struct Stage stage;
@@ -106,15 +108,15 @@ static void test_search_outside(void **state)
     assert_string_equal(zoomed(&stage), "<module>");
     Stage_expect(&stage, "parse_row", true);
     Stage_press(&stage, PRESS_ENTER);
-    Stage_type(&stage, "/<module>"); // its caller
+    Stage_type(&stage, "/<module>"); // the caller of the zoom
     Stage_press(&stage, PRESS_ENTER);
     assert_string_equal(selected(&stage), "<module>");
     assert_string_equal(zoomed(&stage), "<module>");
     Stage_release(&stage);
 }
 
-// Each letter searches from where the search began, and leaves the zoom of
-// earlier letters.
+// Each letter searches from the place where the search began, and undoes the
+// zoom of earlier letters.
 static void test_search_letter_by_letter(void **state)
 {
     struct Stage stage;
@@ -123,7 +125,7 @@ static void test_search_letter_by_letter(void **state)
     set_up(&stage, 60, 12);
     Stage_type(&stage, "j/and_then");
     assert_non_null(strstr(zoomed(&stage), "and_then"));
-    Stage_press(&stage, '#'); // nobody's
+    Stage_press(&stage, '#'); // matches no name
     assert_string_equal(selected(&stage), "<module>");
     assert_string_equal(zoomed(&stage), "all threads");
     Stage_press(&stage, PRESS_BACKSPACE);
@@ -131,8 +133,8 @@ static void test_search_letter_by_letter(void **state)
     Stage_release(&stage);
 }
 
-// The function of the zoom does not run any more: its caller stands for it
-// until it runs again.
+// If the zoomed function does not run at the moment, its caller is shown
+// instead until it runs again.
 static void test_what_is_gone_for_the_moment(void **state)
 {
     struct Stage stage;
@@ -143,7 +145,7 @@ static void test_what_is_gone_for_the_moment(void **state)
     Stage_press(&stage, 'j');
     Stage_press(&stage, 'j');
     Stage_press(&stage, PRESS_ENTER);
-    less->row_count = 2; // root and <module>
+    less->row_count = 2; // the root and <module>
     FlameState_take(&stage.ui.flame, less);
     Frame_draw(&stage.ui);
     assert_string_equal(zoomed(&stage), "<module>");
@@ -154,7 +156,8 @@ static void test_what_is_gone_for_the_moment(void **state)
     Stage_release(&stage);
 }
 
-// The view says why there is nothing; stacks that came stay for a while.
+// The view says why it is empty. Stacks that were received are shown for a
+// while.
 static void test_opened_too_late(void **state)
 {
     struct Snapshot *later = Sample_new((struct SampleWish){.tick = 60});
@@ -164,14 +167,14 @@ static void test_opened_too_late(void **state)
     set_up(&stage, 100, 30);
     stage.feed.ended = true;
     Navigation_back(&stage.ui);
-    Navigation_open(&stage.ui, VIEW_FLAME); // the stacks of the end
+    Navigation_open(&stage.ui, VIEW_FLAME); // shows the last stacks
     Frame_draw(&stage.ui);
     Stage_expect(&stage, "has ended", false);
     Stage_expect(&stage, "EqualityConstraint", true);
     Navigation_back(&stage.ui);
     assert_int_equal(Model_push(&stage.ui.model, later), 0);
     Navigation_open(&stage.ui,
-                    VIEW_FLAME); // stacks of a minute ago are dropped
+                    VIEW_FLAME); // drops stacks of a minute ago
     Frame_draw(&stage.ui);
     Stage_expect(&stage, "The program has ended, and its stacks were not asked",
                  true);
@@ -185,7 +188,7 @@ static void test_opened_too_late(void **state)
     Stage_release(&stage);
 }
 
-// CPU time of all rows since the start.
+// Returns the CPU time of all rows since the start, divided by this time.
 static double total_of(unsigned tick)
 {
     struct FlameTable *table = Sample_stacks((struct SampleWish){.tick = tick});
@@ -205,7 +208,7 @@ static void take(struct Stage *stage, unsigned tick)
     Frame_draw(&stage->ui);
 }
 
-// w shows another window, and the title names it.
+// The key w selects another period, and the title names it.
 static void test_windows(void **state)
 {
     const struct FlameState *view;
@@ -220,19 +223,19 @@ static void test_windows(void **state)
     Stage_expect(&stage, "over 3 s, 300 samples", true);
     take(&stage, 30);
     take(&stage, 33);
-    Stage_expect(&stage, "over 25 s, 2", true); // what there is
+    Stage_expect(&stage, "over 25 s, 2", true); // the longest period with data
     Stage_press(&stage, 'w');
     Stage_expect(&stage, "over 28 s, 2", true);
     Stage_press(&stage, 'w');
     Stage_expect(&stage, "500 samples, since the start", true);
     assert_true(fabs(view->tree.branches[0].total - total_of(33)) < 1e-6);
     Stage_press(&stage, 'w');
-    Stage_press(&stage, 'r'); // in this view, it shows the window that begins
+    Stage_press(&stage, 'r'); // in this view, r shows the new period
     Stage_expect(&stage, "no other yet", true);
     take(&stage, 38);
     Stage_expect(&stage, "over 5 s, 500 samples, since r", true);
     Navigation_back(
-        &stage.ui); // elsewhere, the window begins with the next answer
+        &stage.ui); // in other views, the period starts with the next answer
     Stage_press(&stage, 'r');
     take(&stage, 39);
     Navigation_open(&stage.ui, VIEW_FLAME);
@@ -242,7 +245,7 @@ static void test_windows(void **state)
     Stage_expect(&stage, "since", false);
     Stage_press(&stage, 'w');
     Stage_expect(&stage, "over 5 s, 500 samples", true);
-    take(&stage, 2); // another trace: nothing of the old one is left
+    take(&stage, 2); // a new trace: the old history is dropped
     Stage_expect(&stage, "no other yet", true);
     take(&stage, 3);
     Stage_expect(&stage, "over 1 s, 100 samples", true);

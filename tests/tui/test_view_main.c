@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Compares the main screen with screens stored in golden/, drawn from hand-made
-// snapshots. GOLDEN=write stores what is drawn now; read the difference before
-// you commit it.
+// Compares the main screen with the screens in golden/, which were drawn from
+// made-up snapshots. GOLDEN=write stores the current screens; read the
+// difference before you commit it.
 #include "tests/tui/sample.h"
 #include "tui/screen/layout.h"
 #include "tui/views/bottom.h"
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#define FOLDER "tests/tui/golden/" // tests run in the project's root
+#define FOLDER "tests/tui/golden/" // relative to the project's root
 
 struct Scene {
     const char *golden;
@@ -140,8 +140,8 @@ static void filter_and_reset(struct Model *model)
     Model_invert(model);
 }
 
-// A path loses directories, the file keeps its name, and the words about it
-// stay. A name that is longer than the line keeps its end.
+// A path loses directories, but neither its file name nor the words around it
+// are cut. A name that is longer than the line keeps its end.
 static void test_a_long_path_in_a_message(void **state)
 {
     static const struct {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/model/window: how a share is written, by the samples that it rests on.
+// Tests tui/model/window: the text of a share depends on the number of samples
+// behind it.
 #include "tui/model/window.h"
 
 #include "tests/tui/sample.h"
@@ -33,7 +34,7 @@ static void test_basis(void **state)
     assert_int_equal(Window_basis(&window, .0101), BASIS_FEW);
     assert_int_equal(Window_basis(&window, .0999), BASIS_FEW);
     assert_int_equal(Window_basis(&window, .1001), BASIS_FINE);
-    // A process that does not report its window.
+    // An older process does not report its window.
     assert_int_equal(Window_basis(&old, 0), BASIS_NONE);
     assert_int_equal(Window_basis(&old, 1e-6), BASIS_FINE);
 }
@@ -50,7 +51,7 @@ static void test_words(void **state)
     assert_string_equal(says(2000, .0034), "0.3%");
     assert_string_equal(says(20000, .00034), "0.03%");
     assert_string_equal(says(4e5, .00001), "<0.01%");
-    assert_string_equal(says(400, .001), "<0.3%"); // a quarter, rounded up
+    assert_string_equal(says(400, .001), "<0.3%"); // 0.25 %, rounded up
     assert_string_equal(says(500, .001), "<0.2%");
     assert_string_equal(says(1e4, .00009), "<0.01%");
     assert_string_equal(says(1, .5), "<100%");
@@ -61,7 +62,7 @@ static void test_words(void **state)
     assert_string_equal(says(NAN, NAN), "");
 }
 
-// The narrowest column of shares has six cells.
+// The narrowest column for shares has six cells.
 static void test_width(void **state)
 {
     (void)state;
@@ -97,7 +98,7 @@ static void test_text(void **state)
     assert_string_equal(Window_text(out, &window), "");
 }
 
-// A thread's time in code that is not traced counts as sampled, too.
+// A thread's time in code that is not traced is sampled as well.
 static void test_of_a_snapshot(void **state)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
