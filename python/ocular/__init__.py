@@ -6,15 +6,16 @@
     ...
     ocular.stop_tracing()
 
-    ocular.serve()      # or OCULAR_SERVE=1: listens, and traces while you look
+    ocular.serve()      # or OCULAR_SERVE=1: traces only while ocular-top is attached
 
-All functions may be called from any thread. Nothing is ever printed on stdout.
+Any thread may call these functions. Nothing is ever printed on stdout.
 """
 
 import sys
 
-# Up to the last of these checks, and for a compiler, this file is Python 3.8. An error with
-# the package's name is one line of `python -m ocular`, without a traceback.
+# Python 3.8 must be able to compile this whole file and to run it up to the last of these
+# checks. `python -m ocular` prints an ImportError with name=__name__ as one line, without a
+# traceback.
 if not sys.platform.startswith("linux"):
     raise ImportError(
         "Ocular works on Linux only, and this is %s" % sys.platform, name=__name__
@@ -46,7 +47,7 @@ import warnings
 
 
 def _explain(error):
-    """Raises why the extension cannot be loaded, if more can be said than `error`."""
+    """Raises an ImportError with a clearer reason than `error`, if one is known."""
     from importlib.machinery import EXTENSION_SUFFIXES
 
     folder = os.path.dirname(os.path.abspath(__file__))
@@ -64,8 +65,9 @@ def _explain(error):
 
 
 try:
-    # The last is for the extension: imported at the start, it could find a lock of
-    # the import system that a thread of the parent held when this process was forked.
+    # The extension imports _probes when a trace starts. It is imported here already,
+    # because in a forked child the import might wait for a lock that another thread held at
+    # the fork.
     from . import _ocular, _probes, _progress, _settings  # noqa: F401
     from ._marks import mark, span
     from ._ocular import __version__
@@ -75,8 +77,8 @@ except ImportError as error:
 
 
 def _check_frames():
-    """ImportError if CPython's frames are not as this was compiled for: a function's,
-    a generator's, and those below."""
+    """Raises ImportError if CPython's frames have another layout than the extension was
+    compiled for. Checks the frames of a generator, of a function and of their callers."""
 
     def generator():
         yield _ocular.check_frames()
@@ -101,12 +103,12 @@ __all__ = [
     "tracing",
 ]
 
-_GRACE_S = 5  # for a viewer to come back and find the numbers as they were
-# A program may drop this package from sys.modules and import it again while it is
-# traced: what has to outlive that is kept by the extension.
+_GRACE_S = 5  # time for a viewer to reconnect to the same trace
+# A program may remove this package from sys.modules and import it again while it is traced.
+# The extension keeps the values that must outlive that.
 _kept = _ocular.kept()
-_kept.setdefault("running", _settings.Settings())  # the newest trace's settings
-_kept.setdefault("serving", None)  # those of a viewer's trace, after serve()
+_kept.setdefault("running", _settings.Settings())  # settings of the newest trace
+_kept.setdefault("serving", None)  # settings for viewers' traces, after serve()
 _kept.setdefault("warned of the JIT", False)
 
 
@@ -127,68 +129,72 @@ def start_tracing(
     timeline_instructions=False,
     report=None,
 ):
-    """Start tracing this process: all threads, until stop_tracing().
+    """Start tracing all threads of this process, until stop_tracing().
 
-    mode                    "adaptive": functions and blocks. "precise": every
-                            instruction too; what it takes is that of its
-                            generic form, since CPython does not specialise an
-                            instruction that has a hook. Many times slower
-                            while the hooks are in.
-    perfetto                keep a timeline, and write it on stop.
-    deinstrument_threshold  hits after which a site's hook is taken out;
-                            0 = never.
+    mode                    "adaptive": count and time functions and blocks.
+                            "precise": every instruction, too. CPython does not
+                            specialise an instruction that has a hook, so its
+                            time is that of the generic form. The program is
+                            many times slower while the hooks are in.
+    perfetto                keep a timeline and write it at stop.
+    deinstrument_threshold  number of hits after which a site's hook is taken
+                            out; 0: never.
     exclude, include_only   lists of substrings of a file's path (also with "."
-                            for "/") or of a qualified name; exclude wins.
-    serve                   answer ocular-top on a Unix socket. Always so
-                            where serve() was called before.
-    overhead_budget         share of the CPU time that the program uses, counted
-                            as at least a fifth of one core, that tracing may
-                            cost: 0.01 if it is served, else none. Under a
-                            budget the threshold counts hits within a second,
-                            and floats. None can be held with a threshold of 0,
-                            or in precise mode.
-    output                  the timeline's file: JSON or, if the name ends in
-                            ".pftrace", Perfetto's own format, which is smaller
-                            and faster; ".gz" compresses either. If the name
-                            has an ending of a profile, as in export(), the
-                            sampled stacks are written and no timeline is kept.
-                            ".ocular" keeps the recording, for `ocular convert`.
-                            Until the output is written the recording is beside
-                            it, with the process id in its name, so that a
-                            killed program leaves it.
-                            A file that exists is never overwritten: the process
-                            id is put into the name instead.
-    timeline_limit          bytes of timeline kept in memory; the oldest part
-                            is forgotten, or spilled. JSON has 8 to 15 times as many,
-                            depending on the length of names and paths: less
-                            than 100 MB with the default of 6 MiB, which holds
-                            the newest 390 000 calls, returns and iterations;
-                            ".pftrace" has about as many.
-    timeline_spill          a directory: the recording is there, and takes the
-                            events that the limit has no room for, 6 to 9 bytes
-                            each, until its file system has only a twentieth (or
-                            1 GiB) left. With a threshold of 0, where no event
-                            is lost, None is the directory of the output.
-                            False: forget them instead.
-    output_seconds          the time that writing the timeline may take when the
-                            interpreter exits; None: as long as it takes.
-                            If all would take longer, or the disk is full, the
-                            recording stays. stop_tracing() has no such limit.
-    quiet                   no report and no progress on stderr at stop.
-    report                  the whole report at stop; False: five lines of it at
-                            most; None: five if it is served.
-    children                the number of forked children that may write
-                            timelines of their own when they end, with their
-                            process ids in the names; True: 8. Children are
-                            traced if this process is served. From others, and
-                            with False, only a viewer can have one written.
-    timeline_instructions   in precise mode: the timeline has a slice for each
-                            instruction that runs, within its call's: 16 bytes
-                            of memory each, and some 200 of JSON.
+                            for "/") or of a qualified name. Code that matches
+                            exclude, or does not match include_only, is not
+                            traced; exclude wins.
+    serve                   answer ocular-top on a Unix socket. Always true
+                            after serve() was called.
+    overhead_budget         share of CPU time that tracing may cost, of the time
+                            that the program uses, which counts as at least a
+                            fifth of one core. None: 0.01 if the trace is
+                            served, otherwise no limit. Within a budget the
+                            threshold counts hits per second, and adapts. A
+                            budget cannot be combined with a threshold of 0 or
+                            with precise mode.
+    output                  the timeline's file. The format is JSON or, if the
+                            name ends in ".pftrace", Perfetto's own, which is
+                            smaller and faster. A further ".gz" compresses
+                            either. If the name has the suffix of a profile, as
+                            in export(), the sampled stacks are written and no
+                            timeline is kept. ".ocular" keeps the recording for
+                            `ocular convert`. While the program runs, the
+                            recording is in the same directory, with the process
+                            id in its name, and stays there if the program is
+                            killed. A file that exists is never overwritten: the
+                            process id is put into the name instead.
+    timeline_limit          bytes of memory for the timeline. The oldest part is
+                            forgotten, or spilled. JSON takes 8 to 15 times as
+                            many bytes, depending on the length of names and
+                            paths, and ".pftrace" about as many. The default of
+                            6 MiB holds the newest 390 000 calls, returns and
+                            iterations, in less than 100 MB of JSON.
+    timeline_spill          a directory for the recording, which then also takes
+                            the events beyond the limit, 6 to 9 bytes each,
+                            until a twentieth of the file system, or 1 GiB, is
+                            left. False: forget these events. None is the same
+                            as False, but with a threshold of 0, at which no
+                            event is lost, it is the directory of the output.
+    output_seconds          seconds that writing the output may take when the
+                            interpreter exits; None: no limit. If writing would
+                            take longer, or the disk is full, the recording
+                            stays. stop_tracing() has no such limit.
+    quiet                   print no report and no progress on stderr at stop.
+    report                  True: print the whole report at stop. False: at most
+                            five lines of it. None: five lines if the trace is
+                            served, otherwise the whole report.
+    children                number of forked children that may write timelines
+                            of their own when they end, with their process ids
+                            in the names; True: 8. Children are traced if this
+                            process is served. Only a viewer can have the
+                            timeline of another child written.
+    timeline_instructions   in precise mode: write a slice for each instruction
+                            that runs, within its call's slice. An instruction
+                            takes 16 bytes of memory and some 200 of JSON.
 
-    Raises TypeError, ValueError or OSError for a bad argument, RuntimeError
-    if tracing cannot start (already tracing, no free tool id, no place for
-    the socket); nothing is traced then.
+    Raises TypeError, ValueError or OSError for a bad argument, and RuntimeError
+    if tracing cannot start: it is running already, no tool id is free, or the
+    socket cannot be made. Nothing is traced after an error.
     """
     if serve is False and _kept["serving"] is not None:
         serve = True
@@ -210,7 +216,7 @@ def start_tracing(
         report,
     )
     if _kept["serving"] is not None and not _ocular.is_serving():
-        # A child that has not come to it yet.
+        # A forked child whose parent serves may not have opened its socket yet.
         with contextlib.suppress(Exception):
             _ocular.serve(_arm, _GRACE_S)
     _start(settings)
@@ -242,7 +248,8 @@ def _start(settings, by=_ocular.BY_PROGRAM):
 
 
 def _warn_of_jit():
-    """Once a process; turned into an error it prevents the start."""
+    """Warns of CPython's JIT, once per process. If the program turns the warning into an
+    error, the trace does not start."""
     jit = getattr(sys, "_jit", None)
     if _kept["warned of the JIT"] or jit is None or not jit.is_enabled():
         return
@@ -257,11 +264,10 @@ def _warn_of_jit():
 
 
 def _command():
-    """The program and its arguments, as a viewer shows them: `script.py a`, or
-    `-m module a`."""
+    """Returns the program and its arguments for viewers: `script.py a` or `-m module a`."""
     words = list(getattr(sys, "argv", ()))
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
-    # A directory and a zip archive are run as a module of that name.
+    # Python runs a directory or a zip archive as a module named __main__.
     if spec is not None and words and spec.name not in ("__main__", "ocular.__main__"):
         words[:1] = ["-m", spec.name.removesuffix(".__main__")]
     text = " ".join(map(str, words)) or "python"
@@ -269,22 +275,22 @@ def _command():
 
 
 def _say(text):
-    """One message on stderr, which may be gone by now."""
+    """Writes a message to stderr. Ignores errors, since stderr may be closed."""
     with contextlib.suppress(Exception):
         sys.stderr.write(text)
         sys.stderr.flush()
 
 
 def stop_tracing():
-    """Stop tracing, write the timeline, print the report on stderr.
+    """Stop tracing, write the timeline and print the report on stderr.
 
     Returns the final snapshot (a dict, see snapshot()), or None if nothing was
-    traced. Also runs by itself when the interpreter exits. If serve() was
-    called, the process goes on serving, idly.
+    traced. Is also called when the interpreter exits. After serve() the process
+    goes on to serve idly.
 
-    If writing takes more than a second, stderr has a line about its progress.
-    An exception of a signal handler (Ctrl-C) ends the writing: no timeline is
-    left, the trace is over all the same, and the exception is raised.
+    If writing takes more than a second, its progress is shown on stderr. If a
+    signal handler raises an exception (Ctrl-C), writing ends and no timeline is
+    left. The trace is stopped all the same, and the exception is raised.
     """
     return _stop(0)
 
@@ -299,7 +305,7 @@ def _stop(seconds):
     final, report, _, trouble, interruption = result
     if progress is not None:
         progress.end()
-    if not _kept["running"].quiet:  # what a thread was starting is through by now
+    if not _kept["running"].quiet:  # read only now: a start on another thread has ended
         _say(report)
         _say_of_children(_kept["running"].children)
     for line in (trouble or "").splitlines():
@@ -310,8 +316,8 @@ def _stop(seconds):
 
 
 def _page_maker(output):
-    """The function that makes a flame graph of the stacks that were written; None: these
-    are wanted themselves."""
+    """Returns the function that makes a flame graph of the folded stacks, or None if
+    `output` is not a flame graph."""
     ending = _settings.page_ending(output)
     if not ending:
         return None
@@ -334,9 +340,9 @@ def _say_of_children(most):
 
 
 def snapshot():
-    """All figures as they are now: a dict of the same shape as
-    `ocular-top --once --json` (shares are fractions 0..1, times in seconds,
-    cycles in ticks of the time stamp counter; None = not measured).
+    """Return all figures as they are now, as a dict with the structure of
+    `ocular-top --once --json`. Shares are fractions from 0 to 1, times are in
+    seconds, cycles in ticks of the time stamp counter. None: not measured.
 
     Raises RuntimeError if nothing is traced.
     """
@@ -344,16 +350,17 @@ def snapshot():
 
 
 def export(path):
-    """Write the timeline to `path` now and go on tracing: JSON, or Perfetto's own
-    format if the path ends in ".pftrace"; or the sampled stacks of the run
-    if it ends in ".folded", ".speedscope.json", ".pstats" or ".pb" (pprof), or
-    a flame graph of these: ".html", a page in one file, or ".svg".
-    ".gz" behind any of them compresses. A file there is replaced, once the new
-    one is whole.
+    """Write the timeline to `path` now and go on tracing.
 
-    Returns the file's size in bytes. Raises RuntimeError if nothing is
-    traced, no timeline is kept (perfetto=False) or nothing is sampled, OSError
-    if the file cannot be written.
+    The format is JSON, or Perfetto's own if the path ends in ".pftrace". If it
+    ends in ".folded", ".speedscope.json", ".pstats" or ".pb" (pprof), the
+    sampled stacks are written instead; ".html" (a page in one file) and ".svg"
+    are flame graphs of the stacks. A further ".gz" compresses any of these. A
+    file that exists is replaced once the new one is complete.
+
+    Returns the file's size in bytes. Raises RuntimeError if nothing is traced,
+    if no timeline is kept (perfetto=False) or if nothing is sampled, and
+    OSError if the file cannot be written.
     """
     name = os.fsencode(path)
     if b"\0" in name:
@@ -366,8 +373,8 @@ def export(path):
 
 
 def is_tracing():
-    """Whether this process is being traced (after serve(): whether hooks are
-    in at this moment)."""
+    """Return True if this process is being traced. After serve() this is True only
+    while hooks are in."""
     return _ocular.is_tracing()
 
 
@@ -381,22 +388,21 @@ def serve(
     timeline_limit=_settings.DEFAULT_TIMELINE_LIMIT,
     timeline_spill=None,
 ):
-    """Listen for ocular-top and do nothing else: no hook, no sampler.
+    """Listen for ocular-top without any hook or sampler.
 
-    Tracing starts when the first viewer attaches and stops 5 seconds after the
-    last has left, without a report or a file; the arguments are those of
-    start_tracing(), for these traces. With perfetto the viewer can export a
-    timeline, which spills if a directory is given. Called again it changes
-    the settings of the next trace.
+    Tracing starts when the first viewer attaches. It stops 5 seconds after the
+    last viewer has left, without a report or a file. The arguments are those of
+    start_tracing() for these traces. With perfetto the viewer can export a
+    timeline, which spills if timeline_spill names a directory. Another call
+    changes the settings of the next trace.
 
-    start_tracing() takes the socket over, viewers included; after
-    stop_tracing() the process serves idly again. stop_serving(), or the
-    interpreter's exit, ends it. A forked child serves idly on a socket of its
-    own. The environment variable OCULAR_SERVE=1 does the same at
-    `import ocular`.
+    start_tracing() takes over the socket and its viewers. After stop_tracing()
+    the process serves idly again, until stop_serving() or the interpreter's
+    exit. A forked child serves idly on a socket of its own. The environment
+    variable OCULAR_SERVE=1 has the same effect at `import ocular`.
 
-    Raises as start_tracing() does; RuntimeError if a trace runs already, or
-    if there is no place for the socket.
+    Raises the errors of start_tracing(). Raises RuntimeError if the program
+    runs a trace already, or if the socket cannot be made.
     """
     settings = _settings.check_serve(
         mode,
@@ -418,27 +424,27 @@ def serve(
 
 
 def stop_serving():
-    """End what serve() began; a trace that a viewer has started ends with it.
-    Nothing happens where serve() was not called.
+    """End what serve() has begun, and the trace that a viewer has started. Does
+    nothing if serve() was not called.
 
-    Raises RuntimeError while a trace of the program's own runs:
-    stop_tracing() first.
+    Raises RuntimeError while the program's own trace runs: call stop_tracing()
+    first.
     """
     _ocular.stop_serving()
     _kept["serving"] = None
 
 
 def _arm():
-    """A viewer is there: on a thread of ours."""
+    """Starts a trace for a viewer. The activation thread calls this."""
     _start(_kept["serving"], _ocular.BY_ACTIVATION)
 
 
 def _end():
-    """At exit."""
+    """Stops tracing and serving when the interpreter exits."""
     try:
         _stop(_kept["running"].output_seconds or 0)
     except KeyboardInterrupt:
-        pass  # it has ended the writing, which stop_tracing() has said
+        pass  # it ended the writing, and _stop() has reported that
     except MemoryError:
         _say("ocular: memory is out: no report\n")
     finally:
@@ -446,7 +452,7 @@ def _end():
 
 
 def _serve_if_asked():
-    """OCULAR_SERVE=1. An import does not fail for this."""
+    """Serves if OCULAR_SERVE=1. Prints a warning instead of making the import fail."""
     wish = os.environ.get("OCULAR_SERVE", "")
     try:
         if wish not in ("", "0", "1"):
@@ -458,18 +464,19 @@ def _serve_if_asked():
 
 
 class _Shared:
-    """A trace that `with tracing()` blocks, of any threads, share: the first block
-    starts it, the last one stops it."""
+    """A trace that the `with tracing()` blocks of all threads share. The first block starts
+    the trace, and the last one stops it."""
 
-    lock = _thread.RLock()  # held over starting and stopping
-    running = None  # the present trace, if blocks have started it
+    lock = _thread.RLock()  # held while a trace is started or stopped
+    running = None  # the current trace if a block has started it, else None
 
     def __init__(self):
         self.blocks = 0
 
     @classmethod
     def enter(cls, settings):
-        """The trace that this block is a part of; None if the trace is not ours."""
+        """Adds a block. Returns the trace that it shares, or None if the program runs a
+        trace of its own."""
         with cls.lock:
             if not _ocular.is_tracing() or _ocular.is_armed():
                 start_tracing(**settings)
@@ -486,14 +493,14 @@ class _Shared:
 
 
 class _Block(contextlib.ContextDecorator):
-    """What tracing() returns. It is no generator's: contextlib's code would run in the
-    trace, and be listed beside the program's."""
+    """The context manager that tracing() returns. It is a class and not a generator with
+    contextlib, whose code would run inside the trace and be listed there."""
 
     def __init__(self, settings):
         self.settings = settings
         self.entered = []
 
-    def _recreate_cm(self):  # for each call of what it decorates
+    def _recreate_cm(self):  # called at each call of a decorated function
         return _Block(self.settings)
 
     def __enter__(self):
@@ -506,23 +513,25 @@ class _Block(contextlib.ContextDecorator):
 
 
 def tracing(**settings):
-    """Trace a `with` block; the arguments are start_tracing's. Inside a trace
-    that is running already it does nothing; where several threads are in such
-    blocks, the trace ends with the last of them."""
+    """Trace a `with` block. The arguments are those of start_tracing().
+
+    The block has no effect if the program runs a trace already. If several
+    threads are in such blocks, the trace ends with the last block.
+    """
     return _Block(settings)
 
 
 def traced(function=None, /, **settings):
-    """Trace every call of a function: a decorator, with or without
-    start_tracing's arguments. A coroutine's or generator's trace lasts from
-    its first step to its last."""
+    """Trace every call of a function. This is a decorator, with or without the
+    arguments of start_tracing(). The trace of a coroutine or a generator lasts
+    from its first step to its last one."""
     if function is None:
         return functools.partial(traced, **settings)
     if not callable(function):
         raise TypeError(
             f"traced decorates a function, not {function!r}; give settings by name"
         )
-    import inspect  # takes as long as to import all else here
+    import inspect  # its import takes as long as all others together
 
     if inspect.iscoroutinefunction(function):
 
@@ -554,16 +563,16 @@ def traced(function=None, /, **settings):
     return wrapper
 
 
-# The path is that of its code objects: with the ".." of the import path.
+# The path must be spelled as in our code objects, with any ".." of the import path.
 _ocular.set_package(os.path.dirname(_start.__code__.co_filename))
 atexit.register(_end)
 
 
 def _inherit(traces):
-    """In a forked child of a process that serves, a moment after the fork: the
-    child does so on a socket of its own, idly if the parent does, and is
-    traced if the parent is and not for a viewer's sake."""
-    # A child of multiprocessing ends without atexit.
+    """Starts serving in a forked child of a served process, 100 ms after the fork. The
+    child serves idly if the parent does. `traces` says that the parent's own trace is
+    served; the child is then traced, too."""
+    # A child process of multiprocessing ends without running atexit functions.
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
         util.Finalize(None, _end, exitpriority=-1000)
@@ -576,7 +585,8 @@ def _inherit(traces):
 
 
 def _after_fork():
-    """In a forked child: no lock is held."""
+    """Makes a new lock in a forked child, since another thread may have held the old
+    one."""
     _Shared.lock = _thread.RLock()
     _Shared.running = None
 

@@ -24,7 +24,7 @@ __all__ = [
 
 type _Mode = Literal["adaptive", "precise"]
 type _Path = str | bytes | PathLike[str] | PathLike[bytes]
-type _Snapshot = dict[str, Any]  # the shape of ocular-top --once --json
+type _Snapshot = dict[str, Any]  # the same structure as ocular-top --once --json
 
 class _Settings(TypedDict, total=False):
     mode: _Mode

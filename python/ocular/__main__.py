@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""`python -m ocular [options] script.py args...`: runs a program, traced.
+"""`python -m ocular [options] script.py args...` runs a program and traces it.
 
-The program keeps its arguments, stdin, stdout, exit status and tracebacks: no
-frame of ours is below it (python/module/program.h). If tracing cannot start, a
-warning says why and the program runs untraced. A program that does not compile
-is not traced.
+The program has its usual arguments, stdin, stdout, exit status and tracebacks, because no
+frame of ours is below its frames (python/module/program.h). If tracing cannot start, a
+warning gives the reason and the program runs untraced. A program that does not compile is
+not traced.
 """
 
 import ocular  # first: see _path.py
@@ -35,7 +35,7 @@ environment: ocular enable, disable, status. Files: ocular convert, merge."""
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
-    """Wider for options than usual, so that all of them fit a screen."""
+    """Makes the column of options wider than usual, so that the help fits a screen."""
 
     def __init__(self, prog, **more):
         super().__init__(prog, max_help_position=26, **more)
@@ -196,8 +196,8 @@ def _add_children(group):
 
 
 def _split(parser, arguments):
-    """(our options, the program and its arguments): what follows the script,
-    the module of -m or the code of -c is the program's, whatever it looks like."""
+    """Returns (our options, the program and its arguments). All words after the script, the
+    module of -m or the code of -c are the program's, even if they look like our options."""
     takes_value = {
         option
         for action in parser._actions
@@ -227,8 +227,8 @@ NOT_IDLE = (
     "children",
     "timeline_instructions",
     "follow",
-)  # what --idle has no use for
-# A script of such a name: ./merge
+)  # options that --idle refuses
+# A script with one of these names can be run as ./merge.
 COMMANDS = ("attach", "convert", "detach", "enable", "disable", "merge", "status")
 NOT_SETTINGS = ("idle", "module", "command", "follow", "install_follow", "remove_follow")
 
@@ -237,7 +237,8 @@ NOT_SETTINGS = ("idle", "module", "command", "follow", "install_follow", "remove
 
 
 def _settings_of(options):
-    """(the function that starts tracing, its arguments), or exit status 2."""
+    """Returns (the function that starts tracing, its arguments). Exits with status 2 if an
+    argument is bad."""
     settings = vars(options).copy()
     for name in NOT_SETTINGS:
         del settings[name]
@@ -258,17 +259,18 @@ def _settings_of(options):
         print(f"ocular: {error}", file=sys.stderr)
         sys.exit(2)
     except OSError:
-        pass  # the start will say so
+        pass  # starting the trace reports it
     return start, settings
 
 
 def _beginner(options):
-    """A function that starts tracing when the program's first code is about to run."""
+    """Returns the function that starts tracing just before the program's first code
+    runs."""
     start, settings = _settings_of(options)
 
     def begin(code):
         _show_source(code, options.command)
-        shown = sys.argv[0]  # as the command of the trace, see ocular._command
+        shown = sys.argv[0]  # ocular._command() reads sys.argv
         if options.module is not None:
             sys.argv[0] = "-m " + options.module
         try:
@@ -282,9 +284,9 @@ def _beginner(options):
 
 
 def _show_source(code, source):
-    """From CPython 3.13 on tracebacks show the code of -c."""
+    """Gives linecache the code of -c, which tracebacks show from CPython 3.13 on."""
     if source is not None and hasattr(linecache, "_register_code"):
-        by_code = hasattr(linecache, "_interactive_cache")  # 3.13.0 has it by name
+        by_code = hasattr(linecache, "_interactive_cache")  # 3.13.0 registers it by name
         linecache._register_code(code if by_code else "<string>", source, "<string>")
 
 
@@ -292,7 +294,7 @@ def _show_source(code, source):
 
 
 def _fresh_main():
-    """A __main__ of the program's own, as the interpreter makes it."""
+    """Makes a new __main__ module for the program, as the interpreter does."""
     module = types.ModuleType("__main__")
     module.__builtins__ = builtins
     module.__loader__ = BuiltinImporter
@@ -302,13 +304,14 @@ def _fresh_main():
 
 
 def _absolute(path):
-    """The script's path as the interpreter has it: dots and links are kept."""
+    """Returns the absolute path of the script. Like the interpreter, keeps dots and
+    links."""
     return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
 
 
 def _put_first_on_path(folder):
-    """In place of the directory that `-m ocular` would import from: the
-    interpreter has put it first, if there is one."""
+    """Replaces the current directory, which `python -m ocular` has put first on sys.path,
+    by `folder`. The interpreter has not put it there if it was removed."""
     if sys.flags.safe_path:
         return
     with contextlib.suppress(OSError):
@@ -318,7 +321,7 @@ def _put_first_on_path(folder):
     _forget_modules(folder)
 
 
-# The modules that are imported before the program's folder is put on the path.
+# The modules that CPython imports before it puts the program's folder on sys.path.
 AT_START = {
     "_collections_abc",
     "_sitebuiltins",
@@ -345,9 +348,10 @@ def _can_be_the_programs(name):
 
 
 def _forget_modules(folder):
-    """Forgets modules of the standard library that we have imported if the program's
-    folder has one of the same name: the program's own import is to find that."""
-    for hook in sys.path_hooks:  # the cache of these would not see a file made just now
+    """Removes modules of the standard library from sys.modules if the program's folder has
+    a module of the same name, so that the program imports its own."""
+    # Not sys.path_importer_cache: its finders may not know a new file
+    for hook in sys.path_hooks:
         try:
             finder = hook(folder or os.getcwd())
             break
@@ -357,14 +361,14 @@ def _forget_modules(folder):
         return
     for name in {module.partition(".")[0] for module in sys.modules}:
         spec = _can_be_the_programs(name) and finder.find_spec(name)
-        if spec and spec.loader is not None:  # else a folder without __init__.py
+        if spec and spec.loader is not None:  # None for a folder without __init__.py
             for module in list(sys.modules):
                 if module == name or module.startswith(name + "."):
                     del sys.modules[module]
 
 
 def _run_module(begin, name, is_option):
-    """Runs a module as the interpreter does for -m, or for a directory."""
+    """Runs a module as the interpreter does for -m or for a directory."""
     if sys.path:
         _forget_modules(sys.path[0])
     return _ocular.run_call(begin, runpy._run_module_as_main, (name, is_option))
@@ -376,7 +380,7 @@ def _run_command(begin, source):
         source = textwrap.dedent(source)
     try:
         source.encode()
-    except UnicodeEncodeError as error:  # bytes that are not UTF-8
+    except UnicodeEncodeError as error:  # the command line was not UTF-8
         print("Unable to decode the command from the command line:", file=sys.stderr)
         print(f"UnicodeEncodeError: {error}", file=sys.stderr)
         return 1
@@ -384,8 +388,9 @@ def _run_command(begin, source):
 
 
 def _folder_of(path):
-    """The folder that the interpreter puts on the path for a script: that of the file
-    itself, or, if it has no real name, as /dev/stdin of a pipe, that of the name."""
+    """Returns the folder that the interpreter puts on sys.path for a script: the folder of
+    the real file, or the folder of the name if there is no real file, as for /dev/stdin of
+    a pipe."""
     with contextlib.suppress(OSError):
         link = os.readlink(path)
         if "/" in link:
@@ -396,7 +401,7 @@ def _folder_of(path):
 
 
 def _run_script(begin, path):
-    """Runs a file, a directory or an archive, as `python path` does."""
+    """Runs a file, a directory or an archive as `python path` does."""
     full = _absolute(path)
     if pkgutil.get_importer(full) is not None:
         _put_first_on_path(full)
@@ -408,7 +413,7 @@ def _run_script(begin, path):
 
 
 def _run(parser, begin, options, rest):
-    """Runs the program: its exit status, if it has not ended the process."""
+    """Runs the program and returns its exit status, unless the program ends the process."""
     if options.module is not None:
         sys.argv[:] = ["-m", *rest]
         return _run_module(begin, options.module, True)
@@ -421,19 +426,19 @@ def _run(parser, begin, options, rest):
         return _ocular.run_file(begin, None)
     try:
         return _run_script(begin, rest[0])
-    except OSError as error:  # no exception of the program comes here
+    except OSError as error:  # not from the program, whose exceptions end there
         parser.error(f"can't open file {rest[0]!r}: {error.strerror}")
 
 
 def _follow():
-    """The module, with all that it imports, for code that asks for it."""
+    """Imports _follow only if it is needed, since it imports other modules."""
     from ocular import _follow
 
     return _follow
 
 
 def _change_follow(options):
-    """--install-follow and --remove-follow: the exit status."""
+    """Does --install-follow and --remove-follow. Returns the exit status."""
     try:
         if options.install_follow:
             print(f"ocular: written: {_follow().install()}")
@@ -447,7 +452,7 @@ def _change_follow(options):
 
 
 def main(arguments=None):
-    """Parses our options, and runs the program, which starts tracing."""
+    """Parses our options, runs the program and traces it."""
     if arguments is None:
         arguments = sys.argv[1:]
     if arguments and arguments[0] in COMMANDS:
@@ -477,8 +482,8 @@ def main(arguments=None):
     _path.give_back()
     _fresh_main()
     status = _run(parser, begin, options, rest)
-    # With -i the interpreter asks for more afterwards, and has a status of its own: where
-    # there is somebody to ask.
+    # With -i on a terminal the interpreter prompts afterwards and has an exit status of its
+    # own.
     asks = sys.flags.interactive or (sys.flags.inspect and os.isatty(0))
     if status and not asks:
         _ocular.end_inspection()
@@ -486,11 +491,11 @@ def main(arguments=None):
 
 
 def command():
-    """The installed command `ocular`. Python puts the command's own folder first on
-    sys.path; `python -m ocular` has the current directory there."""
+    """The installed command `ocular`. Python puts the command's folder first on sys.path,
+    so this replaces it by the current directory, as `python -m ocular` has it."""
     if not sys.flags.safe_path:
         del sys.path[0]
-        with contextlib.suppress(OSError):  # the directory was removed
+        with contextlib.suppress(OSError):  # the current directory was removed
             _path.take(os.getcwd())
     main()
 

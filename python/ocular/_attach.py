@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The part of `ocular attach` and `ocular detach` that runs in the program
-(tui/attach/script.c), on a thread of its own. The attaching side gets the errors;
-nothing is printed here."""
+"""The part of `ocular attach` and `ocular detach` that runs in the attached program
+(tui/attach/script.c), on a thread of its own. The attaching side reports the errors; this
+side prints nothing."""
 
 import ocular
 from ocular import _ocular
 
 
 def begin():
-    """The program serves, idly, until end()."""
+    """Makes the program serve idly until end()."""
     with ocular._Shared.lock:
         if ocular.is_tracing() or _ocular.is_serving():
             raise RuntimeError("Ocular traces or serves this program already")
@@ -17,8 +17,8 @@ def begin():
 
 
 def end():
-    """Nothing is left of what begin() began: no thread, hook, socket or timer. Nothing
-    happens if that is over already."""
+    """Undoes begin(): no thread, hook, socket or timer of ours is left. Does nothing if the
+    program no longer serves."""
     with ocular._Shared.lock:
         if ocular.is_tracing() and not _ocular.is_armed():
             raise RuntimeError(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`ocular attach PID`, `detach PID`, `enable`, `disable`, `status`, `convert` and `merge`.
-All that has to do with other processes is ocular-top's: it takes this one's place."""
+"""The commands `ocular attach PID`, `detach PID`, `enable`, `disable`, `status`, `convert`
+and `merge`. If a command acts on other processes, this process executes ocular-top."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ import sysconfig
 from ocular import _pth
 
 NAME = "ocular-serve.pth"
-# Nobody asked this program: where it cannot serve, it runs without a word.
+# The user has not named this program, so it runs without a message if it cannot serve.
 SOURCE = "try: import ocular; ocular.serve()\nexcept Exception: pass"
 LINE = f"import os; os.environ.get('OCULAR_SERVE') != '0' and exec({SOURCE!r})"
 TAKES_PID = ("attach", "detach")
@@ -21,7 +21,8 @@ USAGE = (
 
 
 def _viewer():
-    """The path of ocular-top: beside this command, in this environment, on PATH."""
+    """Returns the path of ocular-top: beside this command, in this environment or on PATH.
+    Returns None if it is not found."""
     folders = [
         os.path.dirname(os.path.abspath(sys.argv[0])),
         sysconfig.get_path("scripts"),
@@ -35,8 +36,8 @@ def _viewer():
 
 
 def _become_viewer(*arguments):
-    """Runs ocular-top in this process's place. Returns, with an exit status, only
-    if there is none."""
+    """Executes ocular-top in place of this process. Returns an exit status only if
+    ocular-top is not found."""
     path = _viewer()
     if path is not None:
         sys.stdout.flush()
@@ -76,7 +77,7 @@ def _status():
 
 
 def run(arguments):
-    """The exit status."""
+    """Runs a command and returns the exit status."""
     verb, *rest = arguments
     if verb == "merge":
         from ocular import _merge

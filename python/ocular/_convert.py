@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`ocular convert`: any file out of a recording, which a killed program has left, and a
-flame graph out of folded stacks, which Ocular has written or any tool that has a line for
-each stack. No process is traced."""
+"""`ocular convert` makes any of Ocular's files from a recording, which a killed program
+leaves. It also makes a flame graph from folded stacks, whether Ocular or another tool wrote
+them. It traces no process."""
 
 import argparse
 import contextlib
@@ -23,12 +23,12 @@ each stack, with a number at its end."""
 
 
 class _Refused(Exception):
-    """Its text is for the user."""
+    """Holds an error message for the user."""
 
 
 @contextlib.contextmanager
 def _lines(path):
-    """The lines of a file, unpacked."""
+    """Opens a file, or stdin for "-", and unpacks it if it is compressed by gzip."""
     with contextlib.ExitStack() as opened:
         file = sys.stdin.buffer
         if path != "-":
@@ -48,13 +48,14 @@ def _read(path):
 
 
 def _unit(path, flame):
-    """Ocular's files have microseconds, and others the number of samples."""
+    """Returns the unit of the numbers: microseconds in Ocular's files, samples in
+    others."""
     ours = path.removesuffix(".gz").endswith(_settings.STACKS)
     return "us" if ours and any(map(PLACE.search, flame.names)) else "samples"
 
 
 def _of_recording(path, output):
-    """Makes the file, and says so in words."""
+    """Makes the file from a recording and returns a message about it."""
     if not _settings.page_ending(output):
         return _recording_file.convert(path, output)
     stacks = f"{output}.{os.getpid()}{_settings.STACKS}"
@@ -67,7 +68,8 @@ def _of_recording(path, output):
 
 
 def _of_stacks(path, output, unit, source):
-    """The same. `source` is what they were made of."""
+    """Makes a flame graph from folded stacks and returns a message about it. `source` is
+    the file from which the stacks come."""
     flame = _read(path)
     if not flame.total:
         raise _Refused("it has no stacks")
@@ -109,7 +111,7 @@ def _name_beside(options, records):
     if records:
         return options.file.removesuffix(_recording_file.ENDING) + ".json"
     name = options.file.removesuffix(".gz").removesuffix(_settings.STACKS)
-    # unless it is x.html.folded
+    # x.html.folded becomes x.html
     return name if _settings.page_ending(name) else name + ".html"
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Flame graphs as files: of a run that ends, by export(), and of `ocular convert`. The
-extension writes folded stacks, and of these the file is made. Imported only if such a
-file is asked for."""
+"""Writes flame graphs at the end of a trace, for export() and for `ocular convert`. The
+extension writes folded stacks, and this module makes the file from them. It is imported
+only if a flame graph is wanted."""
 
 import _thread
 import contextlib
@@ -9,18 +9,19 @@ import os
 
 from ocular import _flame_page, _ocular, _settings, _stacks
 
-TRIES = 10000  # names
+TRIES = 10000  # names to try
 
 
 def text_of(flame, facts, path):
-    """The content of the file of that name."""
+    """Returns the content of the file at `path`: a page or a picture, by its suffix."""
     ending = _settings.page_ending(path)
     write = _flame_page.picture if ending.startswith(".svg") else _flame_page.page
     return write(flame, facts)
 
 
 def write(path, text, replaces=False):
-    """Writes the file whole, or not at all: its size. FileExistsError if there is one."""
+    """Writes the complete file or nothing, and returns its size. Raises FileExistsError if
+    the file exists and `replaces` is false."""
     content = text.encode("utf-8", "replace")
     if path.endswith(".gz"):
         import gzip
@@ -29,7 +30,7 @@ def write(path, text, replaces=False):
     temporary = f"{path}.{os.getpid()}.{_thread.get_ident()}.part"
     try:
         _write(temporary, path, content, replaces)
-    except OSError as error:  # of that path, as its user knows it
+    except OSError as error:  # name the path that the user has given
         raise OSError(error.errno, error.strerror, path) from None
     finally:
         with contextlib.suppress(FileNotFoundError):
@@ -48,11 +49,11 @@ def _write(temporary, path, content, replaces):
     except OSError:
         if os.path.lexists(path):
             raise
-        os.rename(temporary, path)  # this file system has no second names
+        os.rename(temporary, path)  # this file system has no hard links
 
 
 def _facts(snapshot):
-    """Sentences about a run, by a snapshot of it."""
+    """Returns the facts about a trace, from its snapshot."""
     samples = (snapshot["sampler"] or {}).get("samples") or 0
     budget = snapshot["overhead"]["budget"]
     sentences = [
@@ -72,10 +73,11 @@ def _read(path):
 
 
 def make_page(ending, say, path, snapshot):
-    """Makes the file out of the stacks that the end of a run has written to `path`: its
-    path, or that of the stacks, which stay if it cannot be made."""
+    """Makes a flame graph from the folded stacks at `path`, which the end of a trace has
+    written, and returns its path. If this fails, keeps the stacks and returns their
+    path."""
     stem, _, number = path.removesuffix(_settings.STACKS).rpartition(ending)
-    stem += number  # the process's, in a child
+    stem += number  # a forked child's process id
     page = stem + ending
     try:
         text = text_of(_read(path), _facts(snapshot), page)
@@ -98,7 +100,7 @@ def make_page(ending, say, path, snapshot):
 
 
 def export(path):
-    """ocular.export() of such a name."""
+    """Does ocular.export() for a flame graph."""
     stacks = f"{path}.{os.getpid()}.{_thread.get_ident()}{_settings.STACKS}"
     try:
         _ocular.export(os.fsencode(stacks))

@@ -1,12 +1,12 @@
-// Draws the flame graph of the page that it is in. The data are frames, each caller
-// before what it calls: its depth, the number of its label, what it took itself.
+// Draws the flame graph of its page. The data are frames, each caller before its callees. A
+// frame has a depth, the number of its label and its own time.
 
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
 const { names, labels, depths, selfs } = data;
 const COUNT = depths.length;
 const ROW = 20; // pixels
-const LISTED = 500; // rows of the table
+const LISTED = 500; // most rows of the table
 const graph = $("graph");
 const canvas = document.querySelector("canvas");
 const pen = canvas.getContext("2d");
@@ -14,12 +14,12 @@ const pen = canvas.getContext("2d");
 // --- The frames ------------------------------------------------------------------
 
 const parents = new Int32Array(COUNT);
-const ends = new Int32Array(COUNT); // the first frame that is not below this one
+const ends = new Int32Array(COUNT); // index after the frame's last descendant
 const totals = Float64Array.from(selfs);
-const lefts = new Float64Array(COUNT); // in the unit of the totals
+const lefts = new Float64Array(COUNT); // left edges, in the unit of the totals
 
 function measure() {
-    const above = []; // the newest frame of each depth
+    const above = []; // newest frame of each depth
     for (let i = 0; i < COUNT; i++) {
         above[depths[i]] = i;
         parents[i] = i ? above[depths[i] - 1] : 0;
@@ -29,7 +29,7 @@ function measure() {
         totals[parents[i]] += totals[i];
         ends[parents[i]] = Math.max(ends[parents[i]], ends[i]);
     }
-    const next = new Float64Array(COUNT); // where the next callee begins
+    const next = new Float64Array(COUNT); // left edge of the next callee
     for (let i = 1; i < COUNT; i++) {
         lefts[i] = next[i] = next[parents[i]];
         next[parents[i]] += totals[i];
@@ -52,14 +52,14 @@ const fullName = (label) => names[label][0] + (place(label) && ` (${place(label)
 let zoom = 0;
 let selected = 0;
 let hovered = -1;
-let wrong = false; // what is searched for is no regular expression
-let flipped = false; // callers are below
-let lowest = 0; // the depth of the lowest row
-let colours, styles; // of the theme
-const hits = new Uint8Array(names.length); // labels that the search has found
+let wrong = false; // the search text is not a regular expression
+let flipped = false; // callers are drawn below callees
+let lowest = 0; // depth of the lowest row
+let colours, styles; // of the current theme
+const hits = new Uint8Array(names.length); // 1: the search has found the label
 const holds = (frame, other) => frame <= other && other < ends[frame];
 
-// The address has them, so that the browser's Back goes back.
+// The address holds zoom and search, so that the browser's Back button undoes a change.
 function writeAddress(zoom, query, replace) {
     const pairs = [["zoom", zoom], ["search", query]];
     const words = new URLSearchParams(pairs.filter((pair) => pair[1]));
@@ -81,7 +81,7 @@ function readAddress() {
 
 function zoomTo(frame) {
     writeAddress(frame, $("search").value);
-    readAddress(); // at once, and not with the event
+    readAddress(); // now, since the hashchange event comes later
 }
 
 // --- Search ----------------------------------------------------------------------
@@ -102,7 +102,8 @@ function search() {
     $("matched").textContent = said;
 }
 
-// The part of a frame that is on a stack with a match, be that a caller of the frame.
+// Returns the part of a frame's total whose stacks have a match. The match may be a caller
+// of the frame.
 function matchedIn(frame) {
     let sum = 0;
     for (let i = frame; i; i = parents[i]) if (hits[labels[i]]) return totals[frame];
@@ -128,7 +129,7 @@ function toMatch(step) {
 
 // --- Drawing ---------------------------------------------------------------------
 
-const widths = new Map(); // of letters, in pixels
+const widths = new Map(); // widths of letters, in pixels
 
 function widthOf(letter) {
     if (!widths.has(letter)) widths.set(letter, pen.measureText(letter).width);
@@ -137,7 +138,7 @@ function widthOf(letter) {
 
 function fit(text, room) {
     let used = 0;
-    let end = 0; // of what fits with an ellipsis
+    let end = 0; // length that fits with an ellipsis
     for (const letter of text) {
         used += widthOf(letter);
         if (used > room) return end ? `${text.slice(0, end)}…` : "";
@@ -149,8 +150,8 @@ function fit(text, room) {
 const pixels = (part) => (part * graph.clientWidth) / (totals[zoom] || 1);
 const top = (frame) => (flipped ? lowest - depths[frame] : depths[frame]) * ROW;
 
-// The frames that are drawn: the zoomed one, its callers, and what is below it and a pixel
-// wide, as far down as that depth.
+// Returns the frames to draw: the zoomed frame, its callers, and all descendants at least a
+// pixel wide, down to the given depth.
 function* visible(deepest) {
     for (let i = zoom; i; i = parents[i]) yield parents[i];
     for (let i = zoom, shown; i < ends[zoom]; i = shown ? i + 1 : ends[i]) {
@@ -205,14 +206,14 @@ function drawSoon() {
     });
 }
 
-// How high the graph is, and where the zoomed frame stands.
+// Sets the height of the graph and the position of the zoomed frame.
 function layOut(scrolls) {
     if (graph.hidden) return;
     lowest = 0;
     for (const frame of visible(Infinity)) lowest = Math.max(lowest, depths[frame]);
     const room = Math.floor(graph.clientHeight / ROW);
     $("height").style.height = `${Math.max((lowest + 1) * ROW - graph.clientHeight, 0)}px`;
-    if (flipped) lowest = Math.max(lowest, room - 1); // it stands on the ground
+    if (flipped) lowest = Math.max(lowest, room - 1); // outermost frame at the bottom
     if (scrolls) graph.scrollTop = top(zoom) - (flipped ? room - 3 : 2) * ROW;
     drawSoon();
 }
@@ -235,7 +236,7 @@ function element(tag, ...inside) {
     return made;
 }
 
-// The name, and one figure after the other.
+// Shows the name and the figures.
 function describe(frame) {
     const about = Math.round((data.samples * totals[frame]) / (totals[0] || 1));
     const figures = [["total", share(totals[frame], totals[0]), amount(totals[frame])]];
@@ -326,7 +327,7 @@ function show(table) {
 
 // --- What a user does ------------------------------------------------------------
 
-// Selects a frame and shows it, if need be by another zoom.
+// Selects a frame and scrolls to it, with another zoom if that is needed.
 function reveal(frame) {
     let to = zoom;
     while (!holds(to, frame) && !holds(frame, to)) to = parents[to];
@@ -348,7 +349,7 @@ function walk(key) {
     reveal(to);
 }
 
-// A new search takes the place of the one before in the browser's history.
+// A new search replaces the previous one in the browser's history.
 function typed() {
     writeAddress(zoom, $("search").value, true);
     search();
@@ -402,7 +403,7 @@ function press(event) {
     else if (!graph.hidden && key.startsWith("Arrow")) walk(key);
     else if (!graph.hidden && Object.hasOwn(inGraph, key)) inGraph[key]();
     else return;
-    leave(); // what a key has done is to be seen
+    leave(); // hide the tooltip, so that the key's effect is visible
     event.preventDefault();
 }
 

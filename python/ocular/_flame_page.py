@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""A flame graph out of a Flame (_stacks.py): one .html file that needs no network, or
-a picture, .svg. The page is made of _flame_page.html, .css and .js. Nothing is
-imported that a program may have a module of the same name as."""
+"""Draws a flame graph from a Flame (_stacks.py), as an .html page that needs no network or
+as an .svg picture. The page consists of _flame_page.html, .css and .js. This module imports
+only os and ours, because a program may have a module of any other name."""
 
 import os
 
 from ocular import _stacks
 
-LISTED = 100  # functions in the table that is there without JavaScript
-# The picture.
+LISTED = 100  # functions in the table of the page without JavaScript
+# Sizes of the picture, in pixels.
 WIDTH, MARGIN, HEAD, ROW = 1200, 10, 64, 18
-LETTER = 6.7  # pixels, of a wide one
-LEAST = 1  # pixels of a frame that is drawn
+LETTER = 6.7  # width of a wide letter
+LEAST = 1  # width of the narrowest frame that is drawn
 
 
-# Characters that would end a text in HTML, in XML and in JSON.
+# Replacements of characters that would end a text in HTML, XML or JSON.
 IN_HTML = {ord(each): f"&#{ord(each)};" for each in "&<>\"'"}
 IN_JSON = {code: f"\\u{code:04x}" for code in (*range(32), *b'"\\<')}
 
 
 class Facts:
-    """The head of a page: a title and short sentences, the unit of the stacks'
-    numbers ("us" of CPU time, or "samples"), and, of time, how many samples."""
+    """The head of a page: a title, short sentences, the unit of the stacks' numbers ("us"
+    of CPU time, or "samples"), and the number of samples if the unit is "us"."""
 
     def __init__(self, title, sentences=(), unit="samples", samples=0):
         self.title, self.sentences = title, list(sentences)
@@ -34,12 +34,12 @@ def _escaped(text):
 
 # --- Figures ------------------------------------------------------------------
 
-# (the least total, its unit, what the numbers are multiplied by, digits).
+# Rows (least total in us, unit, factor for the numbers, digits).
 UNITS = (1e6, "s", 1e-6, 3), (1e3, "ms", 1e-3, 1), (0, "µs", 1, 0)
 
 
 class Figures:
-    """All of a page in one unit, so that they stand below each other."""
+    """Formats all numbers of a page in the same unit."""
 
     def __init__(self, total, unit):
         self.total = total
@@ -59,14 +59,14 @@ class Figures:
 # --- Colours ------------------------------------------------------------------
 
 HUES, TONES = 20, 2
-LIGHT = (0.885, 0.05), (0.835, 0.065)  # lightness and chroma of each tone
+LIGHT = (0.885, 0.05), (0.835, 0.065)  # (lightness, chroma) of each tone
 DARK = (0.45, 0.055), (0.39, 0.065)
-GREY = HUES * TONES  # the number of a colour for frames without a file
+GREY = HUES * TONES  # number of the colour for frames without a file
 
 
 def _hex(lightness, chroma, hue):
-    """OKLCH, in which hues look equally light, as #rrggbb."""
-    point = chroma * 1j ** (4 * hue)  # a whole turn is 1
+    """Returns an OKLCH colour as #rrggbb. In OKLCH all hues look equally light."""
+    point = chroma * 1j ** (4 * hue)  # a hue of 1 is a full turn
     a, b = point.real, point.imag
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
     medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
@@ -81,20 +81,20 @@ def _hex(lightness, chroma, hue):
 
 
 def palette(tones):
-    """The colours, by number."""
+    """Returns the list of colours."""
     colours = [_hex(*tone, hue / HUES) for hue in range(HUES) for tone in tones]
     return [*colours, _hex(tones[0][0], 0, 0)]
 
 
 def colour(name):
-    """The number of a label's colour: that of its file, or of its module. Files of one
-    name have one colour in all graphs."""
+    """Returns the number of a label's colour, which depends on the name of its file or its
+    module. So files of the same name have the same colour in all graphs."""
     function, file, _ = _stacks.split(name)
     if function.startswith("<") and not file:
         return GREY
     whose = file.rpartition("/")[2] or function.rpartition("::")[0] or function
     number = 0
-    for byte in whose.encode():  # FNV
+    for byte in whose.encode():  # FNV hash
         number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
     return number % GREY
 
@@ -118,7 +118,7 @@ def _row(flame, figures, number):
 
 
 def _json(value):
-    """No "<" is in it, which could end the element."""
+    """Returns the value as JSON without "<", which could end the HTML element."""
     if isinstance(value, str):
         return f'"{value.translate(IN_JSON)}"'
     return (
@@ -129,7 +129,7 @@ def _json(value):
 
 
 def _data(flame, facts, figures):
-    """The script's input."""
+    """Returns the script's input as JSON."""
     fields = {
         "unit": (figures.name, figures.scale, figures.digits),
         "samples": facts.samples,
@@ -154,7 +154,7 @@ def _sentences(facts, figures):
 
 
 def page(flame, facts):
-    """The text of the .html file."""
+    """Returns the text of the .html file."""
     figures = Figures(flame.total, facts.unit)
     listed = flame.by_self()
     count = len(listed)
@@ -165,7 +165,7 @@ def page(flame, facts):
         "rows": "\n".join(_row(flame, figures, number) for number in listed[:LISTED]),
         "style": _part(".css"),
         "script": _part(".js"),
-        "nonce": os.urandom(16).hex(),  # only scripts run that have it
+        "nonce": os.urandom(16).hex(),  # the browser runs only scripts with this nonce
         "data": _data(flame, facts, figures),
     }
     text = _part(".html").split("{{")
@@ -194,14 +194,14 @@ def _style():
 
 
 def _fit(text, width):
-    """The text, cut to the room that there is."""
+    """Returns the text, cut to fit the width in pixels."""
     room = int((width - 6) / LETTER)
     return text if len(text) <= room else text[: room - 1] + "…" if room > 2 else ""
 
 
 def places(flame):
-    """(frame, left edge) of each frame, in the stacks' unit."""
-    next_left = [0] * (max(flame.depths) + 2)  # of each depth
+    """Yields (frame, left edge) for each frame, in the unit of the stacks."""
+    next_left = [0] * (max(flame.depths) + 2)  # left edge of the next frame of each depth
     for frame, (depth, total) in enumerate(zip(flame.depths, flame.totals)):
         left = next_left[depth]
         next_left[depth] = left + total
@@ -216,7 +216,7 @@ def _box(flame, figures, frame, left, width):
     text = _escaped(_fit(_stacks.split(flame.names[number])[0], width))
     kind = colour(flame.names[number]) if frame else GREY
     top = HEAD + ROW * flame.depths[frame]
-    # A picture in the picture cuts off what a wide font would have stand out.
+    # The inner <svg> clips text of a wide font.
     return (
         f'<svg x="{left:.1f}" y="{top}" width="{width:.1f}" height="{ROW - 1}">'
         f"<title>{name}\n{figure}</title>"
@@ -226,7 +226,7 @@ def _box(flame, figures, frame, left, width):
 
 
 def picture(flame, facts):
-    """The text of the .svg file."""
+    """Returns the text of the .svg file."""
     figures = Figures(flame.total, facts.unit)
     scale = (WIDTH - 2 * MARGIN) / (flame.total or 1)
     boxes, depth = [], 0

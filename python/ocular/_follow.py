@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`python -m ocular --follow`: the Python programs that the traced one starts are
-traced as well, each for itself. In a fresh interpreter a line in ocular-follow.pth, in
-the environment's site-packages, begins that. The line does nothing without
+"""`python -m ocular --follow` also traces the Python programs that the traced program
+starts, each in a trace of its own. A line in ocular-follow.pth, in the environment's
+site-packages, starts the trace in a new interpreter. The line does nothing without
 $OCULAR_FOLLOW, which holds the settings."""
 
 import json
@@ -18,28 +18,29 @@ LINE = f"import os; os.environ.get({VARIABLE!r}) and exec({SOURCE!r})"
 
 
 def is_installed():
-    """Whether the line is there, for this interpreter."""
+    """Returns True if this interpreter finds the file."""
     return bool(_pth.find(NAME))
 
 
 def install():
-    """Writes the file: its path. OSError if that is not allowed."""
+    """Writes the file and returns its path. Raises OSError if it cannot be written."""
     return _pth.install(NAME, LINE)
 
 
 def remove():
-    """Removes what install() has written, wherever it is: the paths."""
+    """Removes the file from all folders of this interpreter. Returns the removed paths."""
     return _pth.remove(NAME)
 
 
 def announce(settings):
-    """Puts the settings where programs that are started from now on find them."""
+    """Puts the settings into the environment of programs that are started from now on."""
     os.environ[VARIABLE] = json.dumps(settings._asdict())
 
 
 def _begin():
-    """Runs in a program that a followed one has started. The user has not asked for
-    this one: if it cannot be traced, it runs untraced, without a message."""
+    """Starts tracing in a program that a followed program has started. The user has not
+    named this program, so it runs untraced and without a message if tracing cannot
+    start."""
     import ocular
     from ocular import _ocular, _settings
 

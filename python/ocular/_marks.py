@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Marks and spans: what the program says in its own timeline."""
+"""Marks and spans: events that the program itself writes into the timeline."""
 
 from . import _ocular
 
-MOST = 1000  # bytes of a mark's arguments; tracer/timeline/mark.h has the same
-CUT = 200  # characters that are kept of each value if they are more
+MOST = 1000  # bytes of a mark's arguments, as in tracer/timeline/mark.h
+CUT = 200  # characters kept of each value if the arguments are too long
 
 
 def _text(value):
@@ -15,14 +15,14 @@ def _text(value):
 
 
 def _encode(args):
-    """The arguments as a JSON object of at most MOST bytes; "" for none."""
+    """Returns the arguments as a JSON object of at most MOST bytes, or "" for none."""
     if not args:
         return ""
-    import json  # who makes no such mark need not wait for it
+    import json  # imported only if a mark has arguments
 
     try:
         text = json.dumps(args, default=_text, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):  # keys, NaN, circles
+    except (TypeError, ValueError, RecursionError):  # bad keys, NaN, circular values
         text = json.dumps({key: _text(value) for key, value in args.items()})
     if len(text) > MOST:
         text = json.dumps({key: _text(value)[:CUT] for key, value in args.items()})
@@ -30,18 +30,19 @@ def _encode(args):
 
 
 def _clean(name):
-    """Text that is UTF-8, whatever it was."""
+    """Returns the name with lone surrogates and null characters replaced."""
     if not isinstance(name, str):
         raise TypeError(f"name must be a str, not {type(name).__name__}")
     return name.encode(errors="replace").decode().replace("\0", "?")
 
 
 def mark(name, /, **args):
-    """Put an instant into the timeline, on the calling thread: `name`, of which 200
-    bytes are kept, with the arguments as JSON, of which 1000 are kept (a value that
-    JSON has no form for is written as its repr). If no timeline is kept this costs
-    some 0.1 us and does nothing. Any thread. Raises TypeError for a name that is no
-    str.
+    """Put an instant into the timeline of the calling thread.
+
+    The instant has the first 200 bytes of `name`, and 1000 bytes of the
+    arguments as JSON. A value without a form in JSON is written as its repr().
+    If no timeline is kept, a call takes some 0.1 us and does nothing. Any
+    thread may call this. Raises TypeError if `name` is not a str.
     """
     name = _clean(name)
     if _ocular.has_timeline():
@@ -49,12 +50,14 @@ def mark(name, /, **args):
 
 
 def span(name, /, **args):
-    """`with ocular.span("name", key=value):` is a slice of the timeline from here to
-    the block's end, on a track of its own below the thread's. Spans may overlap, as
-    those of tasks do. One that ends on another thread than it began stays open.
-    Name and arguments are as mark() has them; what is returned may be used again,
-    but not by two tasks or threads at a time. Any thread. Raises TypeError for a name
-    that is no str.
+    """`with ocular.span("name", key=value):` makes a slice of the timeline for the
+    block, on a track of its own below the thread's.
+
+    Spans may overlap, as those of tasks do. A span that ends on another thread
+    than the one on which it began stays open. `name` and the arguments are
+    treated as by mark(). The returned object may be used again, but not by two
+    tasks or threads at a time. Any thread may call this. Raises TypeError if
+    `name` is not a str.
     """
     return _Span(_clean(name), args)
 
@@ -65,7 +68,7 @@ class _Span:
     def __init__(self, name, args):
         self._name = name
         self._args = args
-        self._open = []  # numbers; 0: no timeline was kept
+        self._open = []  # numbers of open spans; 0: no timeline was kept
 
     def __enter__(self):
         number = 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`python -m ocular merge`: timelines of several processes in one file, each at its
-time. Reads Ocular's files, an event at a time; no process is traced."""
+"""`ocular merge` puts timelines of several processes into one file and shifts each to its
+start time. It reads Ocular's files event by event and traces no process."""
 
 import argparse
 import contextlib
@@ -14,9 +14,9 @@ import zlib
 TAIL = b"\n]}\n"
 TIME = re.compile(rb'"ts":(\d+)\.(\d\d\d)')
 PID = re.compile(rb'"pid":(\d+)')
-LINK = re.compile(rb'"bind_id":"0x[0-9a-f]+([0-9a-f]{8})"')  # pid, a task's number
+LINK = re.compile(rb'"bind_id":"0x[0-9a-f]+([0-9a-f]{8})"')  # the pid and a task's number
 PROFILE = b'{"ph":"P",'
-START = re.compile(rb'"startTime":0')  # of a profile, in whole microseconds
+START = re.compile(rb'"startTime":0')  # a profile's, in whole microseconds
 # Field numbers of Perfetto's protobuf (formats/pftrace_fields.h).
 PACKET, SEQUENCE, TRACK, PROCESS, PID_FIELD = 1, 10, 60, 3, 1
 
@@ -43,7 +43,8 @@ def _open(path, mode):
 
 
 def _head(file, path):
-    """The file's data about its run; its events are next after that."""
+    """Reads and returns the file's data about its trace. The file is then at its first
+    event."""
     line = file.readline()
     try:
         if not line.endswith(b'"traceEvents":[\n'):
@@ -56,7 +57,8 @@ def _head(file, path):
 
 
 def _copy_json(file, path, out, first, shift_ns, pid):
-    """Its events, so much later, as of that process; None: as they are."""
+    """Copies the file's events, `shift_ns` later and with the process id `pid`, unless that
+    is None. Returns `first` for the next file."""
 
     def later(match):
         ns = int(match[1]) * 1000 + int(match[2]) + shift_ns
@@ -105,7 +107,8 @@ def _merge_json(paths, out):
     first = True
     for path, head in zip(paths, heads):
         pid = None
-        if path not in (owners := pids[_pid_of(path)])[:1]:  # another had its number
+        # An earlier file has this process id
+        if path not in (owners := pids[_pid_of(path)])[:1]:
             pid = max(taken) + 1
             taken.add(pid)
             owners.remove(path)
@@ -139,7 +142,8 @@ def _put_varint(value):
 
 
 def _fields(data):
-    """(number, where it begins, where its value does, its end) of each field."""
+    """Yields (number, offset of the tag, offset of the value, offset of the end) for each
+    field."""
     at = 0
     while at < len(data):
         begin = at
@@ -176,7 +180,7 @@ def _packets(file, path):
 
 
 def _process_of(packet):
-    """The pid that a track's packet is of; None: it says none."""
+    """Returns the pid that a track's packet holds, or None."""
     for number, _, value, end in _fields(packet):
         if number != TRACK:
             continue
@@ -190,7 +194,8 @@ def _process_of(packet):
 
 
 def _renumber(packet, offset):
-    """The packet in a sequence of its file's own, and that sequence's number."""
+    """Adds `offset` to the packet's sequence number, so that each file has sequences of its
+    own. Returns the packet and the new number."""
     for number, begin, value, end in _fields(packet):
         if number == SEQUENCE:
             sequence = _varint(packet, value)[0] + offset
@@ -227,7 +232,7 @@ def _merge_pftrace(paths, out):
 
 
 def merge(paths, output):
-    """Writes one timeline out of several; whole, or not at all."""
+    """Merges several timelines into one file. Writes the complete file or nothing."""
     formats = {_format(path) for path in [*paths, output]}
     if len(formats) > 1:
         raise Refused("the files must all be JSON, or all .pftrace, and the new one, too")
@@ -239,7 +244,7 @@ def merge(paths, output):
             (_merge_json if formats == {"json"} else _merge_pftrace)(paths, out)
         try:
             os.link(temporary, output)
-        except PermissionError:  # this file system has no second names
+        except PermissionError:  # this file system has no hard links
             os.rename(temporary, output)
     finally:
         with contextlib.suppress(FileNotFoundError):

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""The running interpreter's opcodes, out of its own tables.
+"""Reads the opcodes of the running interpreter from its own tables.
 
-Called once, by the extension, when it is imported. No opcode number is written
-down anywhere in Ocular: they differ between versions.
+The extension calls this once, when it is imported. Ocular's sources hold no opcode numbers,
+because these differ between versions.
 """
 
 import dis
 import opcode
 import sys
 
-# Opcodes whose variants are not specialisations to a type: CPython replaces
-# them by itself, whatever the values are.
+# Opcodes whose variants do not depend on types: CPython replaces them for any values.
 NO_TYPES = {"RESUME", "JUMP_BACKWARD", "LOAD_CONST", "LOAD_FAST", "STORE_FAST"}
 
 
 def _numbers():
-    """Name -> number of every opcode: base, specialised, instrumented."""
+    """Returns {name: number} of every base, specialised and instrumented opcode."""
     if sys.version_info >= (3, 13):
         import _opcode_metadata as metadata
 
@@ -29,7 +28,7 @@ def _numbers():
 
 
 def _specializations():
-    """Base name -> names it specialises to."""
+    """Returns {base name: names of its specialised forms}."""
     if sys.version_info >= (3, 13):
         import _opcode_metadata as metadata
 
@@ -38,7 +37,7 @@ def _specializations():
 
 
 def _cache_units(name, number):
-    """Inline cache entries (2 bytes each) that follow a base opcode."""
+    """Returns the number of cache entries (2 bytes each) after a base opcode."""
     entries = opcode._inline_cache_entries
     if isinstance(entries, list):
         return entries[number]
@@ -46,8 +45,7 @@ def _cache_units(name, number):
 
 
 def _site(name, numbers):
-    """The kinds of site a base opcode is; only instructions that CPython can
-    instrument."""
+    """Returns the kinds of site of a base opcode; none if CPython cannot instrument it."""
     if "INSTRUMENTED_" + name not in numbers:
         return ()
     if name == "RESUME":
@@ -68,17 +66,17 @@ def _site(name, numbers):
 
 
 CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX"}
-# Specialisations of calls to Python functions. VERSIONED have the function's version
-# (PyFunctionObject.func_version) in their second and third cache unit (_PyCallCache in
-# pycore_code.h).
+# Prefixes of specialised calls of Python functions. The opcodes in VERSIONED hold the
+# function's version (PyFunctionObject.func_version) in their second and third cache unit
+# (_PyCallCache in pycore_code.h).
 VERSIONED = ("CALL_PY_", "CALL_BOUND_METHOD_", "CALL_KW_PY", "CALL_KW_BOUND_METHOD")
 PUSHES = (*VERSIONED, "CALL_ALLOC_AND_ENTER_INIT", "CALL_EX_PY")
 
 
 def table(bits):
-    """Rows (number, name, base number, cache units, flags), one an opcode.
+    """Returns a row (number, name, base number, cache units, flags) for each opcode.
 
-    `bits` maps the flags' names to their bits (tracer/base/opcode.h).
+    `bits` maps the names of flags to their bits (tracer/base/opcode.h).
     """
     numbers = {name: number for name, number in _numbers().items() if number < 256}
     base_of, typed = {}, set()
@@ -125,10 +123,10 @@ def table(bits):
     return rows
 
 
-# The lowest bits of a few opcodes' arguments are flags. COMPARE_OP's are: 4 on
-# 3.12, 5 later; that is found out.
+# The number of low bits of an opcode's argument that are flags. COMPARE_OP has 4 flag bits
+# on 3.12 and 5 later; _comparison_shift() finds out.
 SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": 1, "LOAD_SUPER_ATTR": 2}
-# Those that push an object that is about to be called, if their lowest bit is set.
+# Opcodes that push an object to be called if the lowest bit of their argument is set.
 CALLABLES = {"LOAD_GLOBAL", "LOAD_ATTR", "LOAD_SUPER_ATTR"}
 
 
@@ -139,7 +137,8 @@ def _comparison_shift():
 
 
 def _texts():
-    """Opcode -> what its arguments 0, 1, 2... mean, the same in all code."""
+    """Returns {opcode: texts of its arguments 0, 1, 2...} for arguments that mean the same
+    in all code."""
 
     def names(attribute):
         found = getattr(opcode, attribute, None) or getattr(dis, attribute, None)
@@ -164,7 +163,7 @@ def _texts():
 
 
 def operands():
-    """(rows, texts, null_first) for struct Operand: a row is (number, kind, shift,
+    """Returns (rows, texts, null_first) for struct Operand. A row is (number, kind, shift,
     first text, number of texts, callable)."""
     kinds = [
         ("CONST", opcode.hasconst),
@@ -203,11 +202,11 @@ def operands():
 
 
 def fusion():
-    """(rows, pairs) for tracer/code/fusion.h: a row is (number, length in units, part,
-    plain), a pair (first part, second part, number of the superinstruction).
+    """Returns (rows, pairs) for tracer/code/fusion.h. A row is (number, length in units,
+    part, plain). A pair is (first part, second part, number of the superinstruction).
 
-    Both empty if instrumentation takes no superinstructions back; and in a
-    debug build, whose assertions know nothing of ours.
+    Both lists are empty if instrumentation removes no superinstructions. They are also
+    empty in a debug build, whose assertions would fail at restored ones.
     """
     if sys.version_info >= (3, 13) or hasattr(sys, "gettotalrefcount"):
         return [], []
@@ -228,7 +227,7 @@ def fusion():
     for name, number in numbers.items():
         plain = name.removeprefix("INSTRUMENTED_")
         plain = base_of.get(plain, plain)
-        # An INSTRUMENTED_LINE or _INSTRUCTION hides an unknown opcode.
+        # INSTRUMENTED_LINE and INSTRUMENTED_INSTRUCTION hide the original opcode.
         if plain in numbers and number < 256 and plain != "CACHE":
             rows.append(
                 (
@@ -246,9 +245,10 @@ def fusion():
 
 
 def birth_counter():
-    """The first cache entry of a specialisable instruction in code that has never run,
-    and again after instrumentation has put the base opcode back. The specialiser tries
-    once it has counted down from there."""
+    """Returns the counter (the first cache entry) of a specialisable instruction in code
+    that has never run. Instrumentation sets the counter to this value again when it
+    restores the base opcode. CPython tries to specialise the instruction once the counter
+    has run down."""
     code = compile("a + b", "<ocular>", "eval")
     number = opcode.opmap["BINARY_OP"]
     at = 2 * code.co_code[::2].index(number)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`python -m ocular` has the current directory first on the path. The modules there are
-the program's: what we import ourselves is not to be found among them, so this is
-imported before all else, and __main__.py gives the directory back."""
+"""Takes the current directory off sys.path, where `python -m ocular` has it first. The
+modules there are the program's, and our own imports must not find them. So this module is
+imported before all others. __main__.py puts the directory back."""
 
 import sys
 
@@ -9,7 +9,8 @@ _taken = []
 
 
 def _is_run():
-    """By -m; the interpreter says so until it has imported the package."""
+    """Returns True if `python -m ocular` runs us. sys.argv shows this until CPython has
+    imported the package."""
     return (
         sys.argv[:1] == ["-m"]
         and not sys.flags.safe_path
@@ -28,7 +29,7 @@ if _is_run():
 
 
 def take(folder):
-    """The same for a folder that is not there yet."""
+    """Has give_back() put a folder on sys.path that is not there yet."""
     _taken.append(folder)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs on which the cost of each kind of hook is measured at start
+"""The programs with which the cost of each kind of hook is measured at start
 (python/hooks/calibrate.c)."""
 
 from types import CodeType, FunctionType
@@ -12,8 +12,9 @@ def nothing(x):
 
 
 def instructions(x):
-    # None has a specialised form, since the event makes CPython run the generic one.
-    # Some are slow: part of the hook's work overlaps with theirs.
+    # No instruction here has a specialised form, because CPython runs the generic form if
+    # INSTRUCTION events are on. Some instructions are slow, because part of a hook's work
+    # runs in parallel with slow instructions.
     x
     [x]
     -x
@@ -62,9 +63,9 @@ def make():
 
 
 def copy(function):
-    """A copy of the function with code of its own, which is specialised alone and has
-    its own events. Made as `def` makes a function: 3.13 does not specialise calls of
-    other functions."""
+    """Returns a copy of the function with a code object of its own, which has its own
+    events and is specialised separately. The copy is made like a function of `def`, because
+    3.13 does not specialise calls of other functions."""
     consts = tuple(
         function.__code__.replace() if isinstance(each, CodeType) else each
         for each in make.__code__.co_consts
@@ -73,8 +74,8 @@ def copy(function):
 
 
 def table():
-    """[(base, run, callee, run with hooks, callee with hooks, argument)], in the order
-    of calibrate.c: what a callee takes is run(callee, argument) less
+    """Returns rows (base, run, callee, run with hooks, callee with hooks, argument) in the
+    order of calibrate.c. The time of a callee is that of run(callee, argument) less that of
     base(callee, argument)."""
     return [
         (*map(copy, (idle, run, callee, run, callee)), NUMBERS)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""The line on stderr while the timeline is written at stop."""
+"""Shows progress on stderr while the timeline is written at stop."""
 
 import sys
 import time
 
-PATIENCE_S = 1  # of writing before anything is said
+PATIENCE_S = 1  # of writing before the first message
 REFRESH_S = 0.2
 
 
 class Progress:
-    """Called with the part (0..1) that is written and the bytes of the file so
-    far. On a terminal the line is written over in place, elsewhere it comes
-    once. `say` writes text on stderr, and fails in silence."""
+    """Is called with the written part of the timeline (0..1) and the file's size in bytes
+    so far. On a terminal it overwrites one line; elsewhere it prints the line once. `say`
+    writes text to stderr and ignores errors."""
 
     def __init__(self, say):
         self.say = say
@@ -35,5 +35,5 @@ class Progress:
 def _is_terminal(stream):
     try:
         return stream.isatty()
-    except Exception:  # None, closed, or something of the program's
+    except Exception:  # stderr is None, closed, or an object of the program
         return False

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Lines in an environment's site-packages that every interpreter of it runs at its
-start: .pth files. Those of --follow (_follow.py) and of `ocular enable`
-(_commands.py)."""
+"""Writes .pth files into an environment's site-packages. Every interpreter of the
+environment runs their lines at its start. --follow (_follow.py) and `ocular enable`
+(_commands.py) each have such a file."""
 
 import os
 import site
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def _folders():
-    """The folders in which CPython looks for .pth files."""
+    """Returns the folders in which CPython looks for .pth files."""
     folders = [sysconfig.get_path("platlib"), *site.getsitepackages()]
     if site.ENABLE_USER_SITE:
         folders.append(site.getusersitepackages())
@@ -18,12 +18,12 @@ def _folders():
 
 
 def find(name):
-    """The files of that name that are there, for this interpreter."""
+    """Returns the paths of the files of that name that this interpreter reads."""
     return [folder / name for folder in _folders() if (folder / name).is_file()]
 
 
 def install(name, line):
-    """Writes the file: its path. OSError if that is not allowed."""
+    """Writes the file and returns its path. Raises OSError if it cannot be written."""
     folder = _folders()[0]
     package = Path(__file__).resolve().parent.parent
     lines = [line] if package == folder else [str(_import_path()), line]
@@ -33,12 +33,12 @@ def install(name, line):
 
 
 def _import_path():
-    """The folder that the package is imported from, links kept."""
+    """Returns the folder from which the package is imported, without resolving links."""
     return Path(os.path.abspath(__file__)).parent.parent
 
 
 def remove(name):
-    """Removes what install() has written, wherever it is: the paths."""
+    """Removes all files of that name that this interpreter reads. Returns their paths."""
     found = find(name)
     for path in found:
         path.unlink()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Recordings of programs that were killed, or that --output x.ocular has kept: which
-there are, and what `ocular convert` makes of one."""
+"""Finds and converts recordings, which killed programs leave and --output x.ocular
+keeps."""
 
 import contextlib
 import fcntl
@@ -17,18 +17,19 @@ MAGIC = b"ocular\r\n"
 
 
 def _was_killed(path):
-    """Whether that is the recording of a program that has ended and did not stop it."""
+    """Returns True if `path` is the recording of a program that ended without stopping the
+    trace."""
     try:
         with open(path, "rb") as file:
             magic, _, ended = HEAD.unpack(file.read(HEAD.size))
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except (OSError, struct.error):  # BlockingIOError: its program runs
+    except (OSError, struct.error):  # BlockingIOError: the program still runs
         return False
     return magic == MAGIC and not ended
 
 
 def announce(settings):
-    """Says on stderr which recordings of killed runs there are."""
+    """Names the newest recording of a killed run on stderr, if there is one."""
     name = os.path.basename(settings.output).removesuffix(".gz")
     for ending in ".speedscope.json", os.path.splitext(name)[1]:
         name = name.removesuffix(ending)
@@ -51,7 +52,7 @@ def announce(settings):
 
 
 def is_one(path):
-    """By what it holds, or else by its name."""
+    """Returns True if the file is a recording, by its content or its name."""
     try:
         with open(path, "rb") as file:
             return file.read(len(MAGIC)) == MAGIC or path.endswith(ENDING)
@@ -60,7 +61,8 @@ def is_one(path):
 
 
 def convert(path, output):
-    """Makes the file, and says so in words. ValueError: the recording cannot be read."""
+    """Makes the file `output` and returns a message about it. Raises ValueError if the
+    recording cannot be read."""
     size, events, wrong = _ocular.convert(os.fsencode(path), os.fsencode(output))
     if wrong:
         print(f"ocular convert: {path}: {wrong}", file=sys.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The arguments of start_tracing(): checked once, here, with clear words."""
+"""Checks the arguments of start_tracing() and serve(), with clear error messages."""
 
 import contextlib
 import math
@@ -10,14 +10,14 @@ from collections import namedtuple
 MODES = ("adaptive", "precise")
 DEFAULT_THRESHOLD = 500
 DEFAULT_OUTPUT = "ocular_trace.json"
-# An event is 16 bytes here and 127 to 226 bytes of JSON, the most if names and
-# paths are long: so the file stays below 100 MB.
+# An event takes 16 bytes of memory, and 127 to 226 bytes of JSON, depending on the length
+# of names and paths. So the JSON file stays below 100 MB.
 DEFAULT_TIMELINE_LIMIT = 6 << 20
 DEFAULT_CHILDREN = 8
 DEFAULT_OUTPUT_SECONDS = 10.0
-DEFAULT_BUDGET = 0.01  # of CPU time, when serving
+DEFAULT_BUDGET = 0.01  # share of CPU time, if the trace is served
 LEAST_TIMELINE = 1 << 20
-MOST = (1 << 62) - 1  # of any number: the engine's are 64 bits
+MOST = (1 << 62) - 1  # largest number, since the engine's numbers have 64 bits
 
 
 _DEFAULTS = dict(
@@ -33,17 +33,17 @@ _DEFAULTS = dict(
     timeline_instructions=False,
     timeline_spill=None,
     output_seconds=DEFAULT_OUTPUT_SECONDS,
-    spill_asked=False,  # timeline_spill was given: an error if it does not do
+    spill_asked=False,  # timeline_spill was given, so failing to spill is an error
     quiet=False,
     report=True,
     children=False,
-    signal=0,  # that samples come by; 0: any that is free, -1: none
+    signal=0,  # number of the sampler's signal; 0: any free one, -1: none
 )
 
 
-# No dataclass: to import that took as long as all else of this package.
+# Not a dataclass, because importing dataclasses takes as long as the rest of this package.
 class Settings(namedtuple("Settings", _DEFAULTS, defaults=_DEFAULTS.values())):
-    """The settings of a trace; see ocular.start_tracing for the meanings."""
+    """The settings of a trace; ocular.start_tracing() describes them."""
 
     __slots__ = ()
 
@@ -55,7 +55,7 @@ def _flag(name, value):
 
 
 def _children(value):
-    """The number of children that may write."""
+    """Returns the number of forked children that may write a timeline."""
     if isinstance(value, bool):
         return DEFAULT_CHILDREN if value else 0
     return _whole("children", value, 0)
@@ -88,7 +88,8 @@ def _patterns(name, value):
                 f"{name} must not hold {pattern!r}: it is a "
                 f"substring of a path or of a function's name"
             )
-    # The engine spells names that are no UTF-8 in this way (python/hooks/adopt.c).
+    # The engine spells names that are not valid UTF-8 in the same way
+    # (python/hooks/adopt.c).
     return [pattern.encode("utf-8", "backslashreplace").decode() for pattern in patterns]
 
 
@@ -119,21 +120,23 @@ def _budget(value, serve):
 
 
 def _is_device(path):
-    """As /dev/null: it is written to, and nothing is put beside it."""
+    """Returns True for a character device such as /dev/null. It is written in place,
+    without other files in its folder."""
     with contextlib.suppress(OSError):
         return stat.S_ISCHR(os.stat(path).st_mode)
     return False
 
 
 def _signal():
-    """$OCULAR_SIGNAL: the number of the signal that samples come by, or a name such as
-    RTMIN+5 or SIGURG; "none" for no signal at all."""
+    """Returns the number of the sampler's signal from $OCULAR_SIGNAL, which holds a number,
+    a name such as RTMIN+5 or SIGURG, or "none". Returns 0 if the variable is not set and -1
+    for "none"."""
     text = os.environ.get("OCULAR_SIGNAL", "")
     if not text:
         return 0
     if text.lower() == "none":
         return -1
-    import signal  # its enumerations take as long as all else of this package
+    import signal  # importing its enumerations takes as long as all the rest
 
     name, _, more = text.upper().removeprefix("SIG").partition("+")
     number = getattr(signal, "SIG" + name, None) or (int(name) if name.isdecimal() else 0)
@@ -147,7 +150,7 @@ def _signal():
 
 
 def _spill(folder):
-    """The directory's absolute path, None, or False."""
+    """Checks the directory. Returns its absolute path, None or False."""
     if folder is None or folder is False:
         return folder
     try:
@@ -166,12 +169,13 @@ def _spill(folder):
 
 
 STACKS = ".folded"
-PAGES = ".html", ".svg"  # flame graphs, which Python makes of folded stacks
+PAGES = ".html", ".svg"  # flame graphs, which Python makes from folded stacks
 
 
 def page_ending(path):
-    """The ending of such a name, ".gz" and all; "": it is another one."""
-    name = path.rpartition("/")[2]  # no call of os.path's, which would be traced
+    """Returns the suffix of a flame graph's name, such as ".svg.gz", or "" for another
+    name."""
+    name = path.rpartition("/")[2]  # without os.path, whose calls would be traced
     for ending in (*PAGES, *(f"{each}.gz" for each in PAGES)):
         if name.endswith(ending) and name != ending:
             return ending
@@ -179,7 +183,8 @@ def page_ending(path):
 
 
 def first_file(path):
-    """The path that the extension writes to, if this one is wanted in the end."""
+    """Returns the path that the extension writes for the output `path`: that of the folded
+    stacks for a flame graph."""
     return path + STACKS if page_ending(path) else path
 
 
@@ -187,7 +192,7 @@ STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 def check_output(path):
-    """The absolute path the timeline goes to, if it can be written there."""
+    """Returns the absolute path of the output. Raises an error if it cannot be written."""
     try:
         path = os.fsdecode(path)
     except TypeError:
@@ -217,7 +222,7 @@ def check_output(path):
         os.lstat(path)
     except FileNotFoundError:
         pass
-    except OSError as error:  # the name is too long, most likely
+    except OSError as error:  # most likely the name is too long
         raise OSError(error.errno, f"output: {error.strerror}", path) from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(
@@ -243,8 +248,8 @@ def check(
     timeline_instructions=False,
     report=None,
 ):
-    """Settings out of start_tracing's arguments, or TypeError, ValueError or
-    OSError that names the argument and what is accepted."""
+    """Returns the Settings for the arguments of start_tracing(). Raises TypeError,
+    ValueError or OSError with a message that names the argument and the accepted values."""
     if not isinstance(mode, str):
         raise TypeError(f"mode must be a string, not {mode!r}")
     if mode not in MODES:
@@ -306,7 +311,8 @@ def check_serve(
     timeline_limit,
     timeline_spill,
 ):
-    """The same for serve's: nothing is written by itself, and nothing said."""
+    """Returns the Settings for the arguments of serve(): no file is written at the end, and
+    nothing is printed."""
     settings = check(
         mode,
         False,

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Folded stacks as a flame graph: what is read, and what it adds up to. Nothing here
-knows how that is drawn, and nothing is imported: a program may have a module of any
-name, and this runs in it."""
+"""Reads folded stacks and adds them up to the frames of a flame graph, which _flame_page.py
+draws. This module imports nothing, because it runs in the traced program, which may have a
+module of any name."""
 
 CONTROL = dict.fromkeys((*range(32), 127), "\ufffd")
-MOST = 1 << 53  # of all numbers: the largest that a browser adds up exactly
+MOST = 1 << 53  # largest sum, which a browser still represents exactly
 ALL, NAMELESS = "all", "<no name>"
-SHOWN = 60  # characters of a bad line
+SHOWN = 60  # characters shown of a bad line
 
 
 class BadStacks(ValueError):
-    """Its text is for the user."""
+    """Holds an error message for the user."""
 
 
 class Flame:
@@ -32,14 +32,14 @@ class Flame:
         return self.totals[0]
 
     def by_self(self):
-        """The numbers of the labels, those that took most themselves first."""
+        """Returns the labels' numbers, sorted by their own time, the largest first."""
         own, whole, names = self.own, self.whole, self.names
         return sorted(range(1, len(names)), key=lambda n: (-own[n], -whole[n], names[n]))
 
 
 def split(name):
-    """(function, file, line) of a label, as Ocular and py-spy have it: name (file:line);
-    "" is what it does not say."""
+    """Splits a label of Ocular or py-spy, `name (file:line)`, into (function, file, line).
+    A missing part is ""."""
     function, found, rest = name.rpartition(" (")
     if not found or not rest.endswith(")"):
         return name, "", ""
@@ -53,7 +53,7 @@ def split(name):
 
 
 def _number(text):
-    """The number at the end of a line; None: there is none."""
+    """Returns the text as a number, or None if it is not one."""
     if not text.isascii():
         return None
     if text.isdecimal() and len(text) < 20:
@@ -70,7 +70,7 @@ def _shown(line):
 
 
 def _parsed(lines):
-    """(stack, number) of each line, which is bytes."""
+    """Yields (stack, number) for each line; a line is bytes."""
     for at, line in enumerate(lines, 1):
         line = line.decode("utf-8", "replace").rstrip("\r\n \t")
         if at == 1:
@@ -89,7 +89,7 @@ def _parsed(lines):
 
 
 class _Tree:
-    """Stacks that begin alike are one up to where they differ."""
+    """A tree of calls. Stacks share the nodes of their common beginning."""
 
     def __init__(self):
         self.parents, self.names, self.selfs, self.callees = [0], [None], [0], [{}]
@@ -112,7 +112,7 @@ class _Tree:
 
     def totals(self):
         totals = self.selfs.copy()
-        for node in range(len(totals) - 1, 0, -1):  # a callee came after its caller
+        for node in range(len(totals) - 1, 0, -1):  # a callee's index is above its caller's
             totals[self.parents[node]] += totals[node]
         return totals
 
@@ -122,10 +122,11 @@ def _clean(name):
 
 
 def _lay_out(tree):
-    """The tree as a Flame. No recursion: stacks are as deep as they like."""
+    """Returns the tree as a Flame. Uses no recursion, since stacks may be very deep."""
     flame, totals = Flame(), tree.totals()
-    numbers = {}  # of labels
-    path, on_path = [], []  # the labels above the frame, and how often each is there
+    numbers = {}  # label -> its number
+    # Labels of the frame's callers; how often each label is in `path`
+    path, on_path = [], []
     waiting = [(0, 0)]
     while waiting:
         node, depth = waiting.pop()
@@ -155,7 +156,8 @@ def _lay_out(tree):
 
 
 def read(lines):
-    """The Flame of a file's lines, in bytes. BadStacks names the fault in them."""
+    """Returns the Flame of a file's lines, which are bytes. Raises BadStacks with the
+    fault."""
     tree = _Tree()
     for stack, number in _parsed(lines):
         tree.add(stack, number)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program worth watching: what `make demo` and the tests trace.
+"""The program that `make demo` and the tests trace.
 
 It plays a small service. A feeder invents jobs, two parsers work them out, an
 archivist packs the results with the C library's help, and an analyst computes

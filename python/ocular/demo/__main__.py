@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""python -m ocular.demo: the bundled workload, endless unless it has an option that
-ends it; ends cleanly on SIGTERM and SIGINT. Nothing is printed on stdout."""
+"""`python -m ocular.demo` runs the demo workload. It runs until SIGTERM, SIGINT or the
+limit of an option ends it. It prints nothing on stdout."""
 
 import argparse
 import contextlib
@@ -17,7 +17,7 @@ def positive(kind):
             raise ValueError
         return value
 
-    convert.__name__ = f"positive {kind.__name__}"  # argparse's words
+    convert.__name__ = f"positive {kind.__name__}"  # argparse shows this name
     return convert
 
 
@@ -66,7 +66,8 @@ def run(given):
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
-    # Handlers first: who sees the socket may end us at once.
+    # The handlers are set first, because another process may end us once it sees the
+    # socket.
     with tracing(given):
         service.start()
         if given.seconds is not None:

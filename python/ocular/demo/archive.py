@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Work whose time goes to C: json, regular expressions, sorting, zlib."""
+"""Work that runs mostly in C: json, regular expressions, sorting, zlib."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def unpack(packed):
 
 
 def words(texts):
-    """The number of times that each word occurs."""
+    """Counts how often each word occurs."""
     counts = {}
     for word in WORD.findall(" ".join(texts)):
         counts[word] = counts.get(word, 0) + 1
@@ -32,7 +32,7 @@ def words(texts):
 
 
 def shuffle_and_sort(noise, count):
-    """Sorts twice: bare numbers, which is all C, and by a Python key."""
+    """Sorts numbers twice: once entirely in C, and once with a key function in Python."""
     numbers = [noise.number(1 << 20) for _ in range(count)]
     numbers.sort()
     return sorted(numbers, key=lambda number: number & 0xFF)[0]

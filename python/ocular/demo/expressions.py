@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Arithmetic in text: a tokenizer (generator), a recursive parser, a tree of
-small classes that evaluates itself, and errors that travel up through it."""
+"""Evaluates arithmetic expressions: a tokenizer (a generator), a recursive parser, a tree
+of small classes with evaluate(), and exceptions that pass through many frames."""
 
 import re
 
@@ -8,7 +8,7 @@ TOKEN = re.compile(r"\s*(?:(\d+)|([a-z]+)|(.))")
 
 
 class ExpressionError(ValueError):
-    """The text is no expression, or it has no value."""
+    """The text is not an expression, or its value is undefined."""
 
 
 class Number:
@@ -76,7 +76,7 @@ PRODUCTS = {"*": Product, "/": Quotient}
 
 
 def tokens(text):
-    """Yields (kind, text) pairs, a last one of kind "end"."""
+    """Yields (kind, text) pairs; the last pair has the kind "end"."""
     for match in TOKEN.finditer(text):
         number, name, sign = match.groups()
         if number is not None:
@@ -138,5 +138,5 @@ class Parser:
 
 
 def evaluate(text, variables):
-    """The value of an expression over whole numbers."""
+    """Returns the value of an expression over whole numbers."""
     return Parser(text).parse().evaluate(variables)

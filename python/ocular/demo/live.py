@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`make demo`: starts the workload in the background and opens ocular-top on it. When
-that ends it stops the workload, shows its report and names its timeline. If stdout is
-no terminal it prints three frames. The workload never outlives this program."""
+"""`make demo` starts the workload in the background and opens ocular-top on it. When
+ocular-top ends, this program stops the workload, shows its report and names its timeline.
+If stdout is not a terminal, it prints three screens. The workload never outlives this
+program."""
 
 import argparse
 import ctypes
@@ -14,16 +15,17 @@ import time
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
-START = 20  # seconds the workload has to begin to serve
-STOP = 30  # seconds it has to write its timeline
+START = 20  # seconds in which the workload must begin to serve
+STOP = 30  # seconds in which the workload must write its timeline
 
 
 class DemoError(Exception):
-    """Says what went wrong and what to do."""
+    """Holds an error message for the user."""
 
 
 def sockets(pid):
-    """The sockets at which a process of ours may serve (docs/protocol.md)."""
+    """Returns the paths of the sockets at which a process of this user may serve
+    (docs/protocol.md)."""
     places = [f"/tmp/ocular-{os.getuid()}"]
     if runtime := os.environ.get("XDG_RUNTIME_DIR"):
         places.insert(0, f"{runtime}/ocular")
@@ -33,7 +35,7 @@ def sockets(pid):
 
 
 class Workload:
-    """The traced process. A context: gone when left, however."""
+    """A context manager for the traced process, which ends with the block."""
 
     def __init__(self, directory):
         directory.mkdir(parents=True, exist_ok=True)
@@ -52,7 +54,8 @@ class Workload:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                # Away from the terminal's ^C; ends even if we are killed.
+                # The terminal's ^C does not reach the workload. It ends even if we are
+                # killed.
                 start_new_session=True,
                 preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGTERM),
             )
@@ -74,7 +77,7 @@ class Workload:
             time.sleep(0.02)
 
     def stop(self):
-        """Asks it to end and waits until its report is written."""
+        """Sends SIGTERM and waits until the report is written."""
         self.process.terminate()
         try:
             status = self.process.wait(STOP)
@@ -89,7 +92,8 @@ class Workload:
         return self.log.read_text(errors="replace").rstrip()
 
     def timeline(self):
-        """The file that it wrote; one with its pid if the name was taken."""
+        """Returns the written file, whose name holds the pid if the usual name was
+        taken."""
         with_pid = self.output.with_suffix(f".{self.process.pid}.json")
         for path in (with_pid, self.output):
             if path.exists():
@@ -98,7 +102,7 @@ class Workload:
 
 
 def end(process, patience=5):
-    """Ends a process that may have ended, kindly at first."""
+    """Ends a process by SIGTERM, and by SIGKILL if that takes too long."""
     if process.poll() is None:
         process.terminate()
     try:
@@ -109,7 +113,8 @@ def end(process, patience=5):
 
 
 def viewer():
-    beside = os.path.dirname(sys.executable)  # an environment that is not activated
+    # In a virtual environment that is not activated
+    beside = os.path.dirname(sys.executable)
     program = (
         os.environ.get("OCULAR_TOP")
         or shutil.which("ocular-top")
@@ -121,9 +126,9 @@ def viewer():
 
 
 def watch(command):
-    """Runs the viewer, which handles ^C itself. Even if we are asked to leave, it gives
-    the terminal back."""
-    # A handler, unlike SIG_IGN, is not inherited.
+    """Runs the viewer, which handles ^C itself. If we are ended, the viewer still restores
+    the terminal."""
+    # A child inherits SIG_IGN, but not a handler.
     before = signal.signal(signal.SIGINT, lambda number, frame: None)
     process = subprocess.Popen(command)
     try:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Loops over numbers, and one function that cannot settle on a type."""
+"""Loops over numbers, and a function whose argument types keep changing."""
 
 
 def sieve(limit):
-    """The number of primes below limit."""
+    """Counts the primes below limit."""
     composite = bytearray(limit)
     count = 0
     for number in range(2, limit):
@@ -16,7 +16,7 @@ def sieve(limit):
 
 
 def collatz(number):
-    """Steps until the sequence reaches 1."""
+    """Counts the steps until the sequence reaches 1."""
     steps = 0
     while number != 1:
         if number % 2:
@@ -37,7 +37,7 @@ def longest_collatz(limit):
 
 
 def escape_time(real, imaginary, limit=60):
-    """Iterations until z*z + c leaves the circle of radius 2."""
+    """Counts the iterations until z*z + c leaves the circle of radius 2."""
     x = y = 0.0
     for step in range(limit):
         xx, yy = x * x, y * y
@@ -48,7 +48,7 @@ def escape_time(real, imaginary, limit=60):
 
 
 def mandelbrot(width, height):
-    """Iterations spent on the whole picture."""
+    """Counts the iterations of all points."""
     total = 0
     for row in range(height):
         imaginary = 2.0 * row / height - 1.0
@@ -58,7 +58,7 @@ def mandelbrot(width, height):
 
 
 def simpson(function, low, high, intervals=64):
-    """Integral by Simpson's rule; calls back intervals + 1 times."""
+    """Integrates by Simpson's rule. Calls the function intervals + 1 times."""
     width = (high - low) / intervals
     total = function(low) + function(high)
     for index in range(1, intervals):
@@ -77,8 +77,8 @@ def fibonacci(number):
 
 
 def blend(values):
-    """Adds up and counts the first value's equals: the bytecode specialises
-    on the type that it meets, and deoptimises when another one comes."""
+    """Adds up the values and counts those equal to the first. The bytecode specialises on
+    the type of the values and deoptimises when another type comes."""
     total = first = values[0]
     equals = 0
     for value in values[1:]:
@@ -88,7 +88,7 @@ def blend(values):
     return total, equals
 
 
-# The inputs of blend(), one after the other, for PHASE rounds each.
+# The inputs of blend(). Each is used for PHASE rounds, in turn.
 PHASE = 16
 DIETS = (
     tuple(range(40)),
@@ -98,7 +98,7 @@ DIETS = (
 
 
 def feed_blend(number, times):
-    """One round: the same diet every time."""
+    """Does one round with one of the inputs."""
     diet = DIETS[number // PHASE % len(DIETS)]
     for _ in range(times):
         blend(diet)

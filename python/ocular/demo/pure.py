@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Single-threaded cases whose calls are the same on every run: what the tests
-count with Ocular and with cProfile and compare. CASES maps a name to a callable
-without arguments that returns something comparable."""
+"""Single-threaded cases with the same calls on every run. The tests compare the counts of
+Ocular with those of cProfile. CASES maps a name to a callable without arguments that
+returns a comparable value."""
 
 from contextlib import contextmanager
 from functools import reduce
@@ -60,7 +60,7 @@ def countdown(number):
 
 
 def stubborn():
-    """Answers throw() and goes on."""
+    """A generator that catches the exceptions of throw() and continues."""
     answer = "ready"
     while True:
         try:
@@ -80,7 +80,7 @@ def thrown_into():
 
 
 def abandoned():
-    """Generators that are left, closed, or never started."""
+    """Uses generators that are abandoned, closed or never started."""
     for number in countdown(10):
         if number == 5:
             break
@@ -103,7 +103,7 @@ async def doubles(count):
 
 
 def drive(coroutine):
-    """Runs a coroutine that waits for nothing."""
+    """Runs a coroutine that never waits."""
     try:
         while True:
             coroutine.send(None)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The threads of the demo. Every round is the same on every run: one batch of
-jobs from the feeder, one helping of numbers for the analyst; only who gets to
-parse a job is left to chance."""
+"""The threads of the demo. Every run has the same rounds: in each the feeder makes one
+batch of jobs and the analyst one computation. Only the parser that gets a job is random."""
 
 import threading
 from queue import Full, Queue
@@ -11,17 +10,17 @@ from .expressions import ExpressionError, evaluate
 
 JOBS_PER_ROUND = 24
 PARSERS = 2
-BATCH = 48  # results packed at once
+BATCH = 48  # results packed together
 PAUSE = 0.003  # seconds between the rounds of an endless run
-END = None  # the last thing in a queue
+END = None  # the last item of a queue
 
 NAMES = ("width", "height", "depth", "mass")
-VARIABLES = {"width": 12, "height": 7, "depth": 3}  # mass: unknown on purpose
+VARIABLES = {"width": 12, "height": 7, "depth": 3}  # "mass" is undefined on purpose
 SIGNS = "+-*/"
 
 
 def invent(noise, depth):
-    """The text of an expression; a few cannot be worked out."""
+    """Makes the text of an expression. A few expressions have no value."""
     if depth == 0 or noise.number(5) == 0:
         if noise.number(3):
             return str(noise.number(100))
@@ -33,7 +32,7 @@ def invent(noise, depth):
 
 
 def work_out(text):
-    """A job's result, for the archive."""
+    """Returns a job's result for the archive."""
     try:
         return {"text": text, "value": evaluate(text, VARIABLES), "error": None}
     except ExpressionError as error:
@@ -41,8 +40,8 @@ def work_out(text):
 
 
 class Service:
-    """Runs until stop(), or for a number of rounds. `pause` is the wait of
-    feeder and analyst between two rounds, in seconds."""
+    """Runs until stop() or for a number of rounds. `pause` is the time in seconds that
+    feeder and analyst wait between two rounds."""
 
     def __init__(self, rounds=None, pause=PAUSE):
         self.rounds = rounds
@@ -51,7 +50,7 @@ class Service:
         self.failure = None
         self.jobs = Queue(maxsize=64)
         self.results = Queue()
-        # What was done; each is written by one thread only.
+        # The numbers of finished items. Only one thread writes each of them.
         self.fed = 0
         self.archived = 0
         self.errors = 0
@@ -70,14 +69,14 @@ class Service:
             thread.start()
 
     def stop(self):
-        """Tells the threads to end after the round under way; join() waits."""
+        """Makes the threads end after the current round. join() waits for them."""
         self.ended.set()
 
     def join(self):
-        """Waits for the threads; raises the exception of one that failed."""
+        """Waits for the threads. Raises the exception of a thread that failed."""
         for thread in self.threads:
-            # A signal that comes just before Python waits is not seen until it
-            # wakes up.
+            # CPython handles a signal that comes just before the wait only after the wait,
+            # so the wait is short.
             while thread.is_alive():
                 thread.join(0.5)
         if self.failure is not None:
@@ -91,7 +90,7 @@ class Service:
             self.ended.set()
 
     def each_round(self):
-        """Counts rounds and waits between them."""
+        """Yields the number of each round and waits between rounds."""
         number = 0
         while self.rounds is None or number < self.rounds:
             yield number
@@ -111,7 +110,8 @@ class Service:
                 self.hand_over(END)
 
     def hand_over(self, job):
-        """Waits while the parsers are behind, but not for dead ones."""
+        """Puts a job into the queue. Waits while the queue is full, unless a thread has
+        failed."""
         while True:
             try:
                 return self.jobs.put(job, timeout=1)
@@ -127,7 +127,7 @@ class Service:
             self.results.put(END)
 
     def arriving(self):
-        """Results until every parser has ended."""
+        """Yields results until every parser has ended."""
         parsers = PARSERS
         while parsers:
             result = self.results.get()

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Generators that feed each other: invented readings, smoothed and cut into
-chunks."""
+"""A chain of generators: random readings are smoothed and cut into chunks."""
 
 
 class Noise:
-    """A small generator of numbers that are the same on every machine."""
+    """A small generator of random numbers, which are the same on every machine."""
 
     def __init__(self, seed):
         self.state = seed & 0x7FFFFFFF
@@ -45,7 +44,7 @@ def chunks(values, size):
 
 
 def running_mean():
-    """A coroutine of the old kind: send() a number, get the mean so far."""
+    """A generator-based coroutine: send() takes a number and returns the mean so far."""
     total, count, mean = 0, 0, None
     while True:
         total += yield mean
@@ -54,7 +53,7 @@ def running_mean():
 
 
 def leaves(tree):
-    """The leaves of nested lists, from left to right."""
+    """Yields the leaves of nested lists from left to right."""
     for branch in tree:
         if isinstance(branch, list):
             yield from leaves(branch)
@@ -63,7 +62,7 @@ def leaves(tree):
 
 
 def summarise(seed, count):
-    """Mean of the chunks' maxima in a smoothed stream of readings."""
+    """Returns the mean of the chunks' maxima in a smoothed stream of readings."""
     mean = running_mean()
     next(mean)
     result = 0.0
