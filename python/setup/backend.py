@@ -6,7 +6,7 @@ Python can read this file, and so says that Ocular needs a newer one."""
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # not into the source tree
+sys.dont_write_bytecode = True  # write no files into the source tree
 
 if not sys.platform.startswith("linux"):
     sys.exit(f"Ocular works on Linux only: this is {sys.platform}.")

@@ -40,7 +40,7 @@ STEM = f"{NAME}-{VERSION}"
 INFO = f"{STEM}.dist-info"
 SCRIPTS = f"{STEM}.data/scripts"
 DATA = f"{STEM}.data/data"
-# Other files that are installed, below the prefix: {folder of the sources: its place}.
+# Other files to install: {folder of the sources: folder below the prefix}.
 SHARED = {
     "docs/man": "share/man/man1",
     "docs/completion/bash": "share/bash-completion/completions",
@@ -158,7 +158,8 @@ def modules():
 
 
 def libraries(extension):
-    """It, and the library that writes files, which it opens."""
+    """Returns the paths of the extension and of the library for file formats, which the
+    extension loads."""
     return extension, extension.with_name("libocular_formats.so")
 
 

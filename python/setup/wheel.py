@@ -41,7 +41,8 @@ on an older system: it runs on newer ones, too."""
 
 
 def run(*command):
-    """Returns the output of a command. Exits with it if the command fails."""
+    """Returns the output of a command. If the command fails, prints its output and
+    exits."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(
@@ -52,7 +53,7 @@ def run(*command):
 
 
 def ask(*command):
-    """Returns the output of a command, or "" where it fails or does not exist."""
+    """Returns the output of a command, or "" if the command fails or does not exist."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
@@ -85,7 +86,7 @@ def place_viewer(tree):
 
 
 def origins(programs):
-    """{file name: path} of all libraries that these programs are linked with."""
+    """Returns {file name: path} of all libraries with which these programs are linked."""
     found = {}
     for program in programs:
         for path in re.findall(r"=> (/.*) \(0x", run("ldd", program)):
@@ -95,8 +96,9 @@ def origins(programs):
 
 
 def of_debian(path):
-    """(source package and version, licence files) of a library, or None, by dpkg. dpkg
-    may know the path with /usr if ldd prints it without, or the other way round."""
+    """Asks dpkg for (source package and version, licence files) of a library. Returns None
+    if dpkg does not know the library. dpkg may know the path with /usr if ldd prints it
+    without /usr, or the other way round."""
     real = os.path.realpath(path)
     for name in real, real.removeprefix("/usr"), path:
         owner = ask("dpkg-query", "-S", name).partition(": ")[0]
@@ -116,7 +118,7 @@ def of_debian(path):
 
 
 def of_fedora(path):
-    """The same, by rpm."""
+    """Asks rpm for the same as of_debian()."""
     form = "%{NAME} %{VERSION}-%{RELEASE}"
     owner = ask("rpm", "-qf", "--qf", form, os.path.realpath(path))
     texts = ask("rpm", "-qL", owner.split()[0]).splitlines() if owner else []
