@@ -40,7 +40,7 @@ static int start_held(struct State *state, const struct Request *request,
     make_room(state);
     if (state->phase == PHASE_IDLE)
         Strict_start();
-    MaskWatch_start(); // before there are timers; Control stops it
+    MaskWatch_start(); // before there are timers; take_down ends it
     error = Tracing_start(state, request);
     if (!error && request->config.serve && !activation->persistent.server)
         Termination_serves(Server_path(state->engine.session->server));

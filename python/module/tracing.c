@@ -241,8 +241,7 @@ PyObject *Tracing_export(struct State *state, const char *path)
     return NULL;
 }
 
-// --- ListingDetail
-// ----------------------------------------------------------------
+// --- The listing of a function -----------------------------------------------
 
 PyObject *Tracing_detail(struct State *state, PyObject *object)
 {

@@ -20,12 +20,12 @@
 #include "tracer/code/registry_node.h"
 
 struct Code {
-    struct CodeHot hot;       // the counting thread, at each hit
+    struct CodeHot hot;       // whoever counts, at each hit
     struct CodeLayout layout; // immutable; read at each hit
     struct Share share;       // the sampler
-    struct CodeCold cold;     // the counting thread and the governor, seldom
-    struct CodeLinks links;   // calls: the counting thread, seldom
-    struct CodeSpans spans;   // the governor and the counting thread, seldom
+    struct CodeCold cold;     // whoever counts, and the governor, seldom
+    struct CodeLinks links;   // calls: whoever counts, seldom
+    struct CodeSpans spans;   // the governor and whoever counts, seldom
     struct CodePlan plan;     // the governor
     struct CodePoll poll;     // the governor, in the bytecode it polls
     struct CodeRow row;       // the collector

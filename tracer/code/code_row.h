@@ -13,7 +13,7 @@ struct CodeRow {
     double rate;              // calls a second; NaN: not known
     uint64_t rate_calls;      // calls at rate_at
     double rate_at;           // s of CLOCK_MONOTONIC; 0: never
-    bool rate_estimated;      // `rate` is by shares
+    bool rate_estimated;      // `rate` is by slices or by shares
     bool rate_dark;           // it was dark at rate_at
     uint32_t rate_dark_times; // dark_times at rate_at
     uint32_t place;           // in struct Roll, if that has it there

@@ -2,7 +2,7 @@
 // Lays out a code object's instructions: which have an event, and which can run
 // after which. That is known beforehand, so that no hook need ask where a jump
 // went: a span is an instruction's own if the next event is of one that can
-// run after it, and none that can is dark (hook/thread_trace_step.h).
+// run after it, and none that can is dark (hook/thread_trace_block.h).
 #include "tracer/code/precise.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"

@@ -59,7 +59,7 @@ static bool fill_callers(struct Arena *arena, struct Function *f,
 // before it is in there, so they are read once more before they are believed.
 static void fill_quantiles(struct Function *f, struct Code *code)
 {
-    // Pairs with the release in ThreadTrace_record_first.
+    // Pairs with the release in record_first (thread_trace_call.c).
     const struct Histogram *histogram =
         atomic_load_explicit(&code->hot.histogram, memory_order_acquire);
     uint64_t calls = Counter_get(&code->hot.self_calls);

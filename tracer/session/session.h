@@ -41,7 +41,6 @@ struct Config {
     int signal;   // that samples come by; 0: any that is free, -1: none
     struct PersistentServer *persistent; // serve here, if not NULL; it stays
     double budget; // share of CPU time at the start; NaN = none
-    bool quiet;
     // On the collector's thread, each time that it wakes up; or NULL.
     void (*each_turn)(struct Session *session);
 };
