@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = ("docs/architecture.md", "docs/hacking.md", "docs/protocol.md")
 # CPython's, the kernel's, other tools', and an example's.
 FOREIGN = re.compile(
-    r"(Python|Include|kernel)/|pycore_|codeobject\.c|coverage\.py|app\.py|attach\.py"
+    r"(Python|Include|kernel|json)/|pycore_|codeobject\.c|coverage\.py|app\.py|attach\.py"
 )
 FILE = re.compile(r"(?<![\w/.*<>-])(?:\w+/)*[a-z_]\w*\.(?:c|h|py)\b(?!\()")
 FUNCTION = re.compile(r"\b(?!Py|Noun)[A-Z][a-z]+(?:[A-Z][a-z]+)*_[a-z]\w+\b")
