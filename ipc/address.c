@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds sockets: the one to serve at, the one of a process, and all there are.
-// A socket that answers is asked who listens (the kernel knows), so that a
-// number that means another process in another namespace misleads nobody.
+// Finds sockets: the one to serve at, the one of a process, and all that exist.
+// The kernel reports which process listens at a socket. So a pid that means
+// another process in another pid namespace misleads nobody.
 #define _GNU_SOURCE 1 // O_NOFOLLOW, getdents64
 #include "ipc/address.h"
 
@@ -26,7 +26,8 @@
 
 // --- Where to serve
 
-// The bytes it takes; it is whole only if they are less than ADDRESS_MAX.
+// Returns the length of the socket's path. The path is complete only if the
+// length is less than ADDRESS_MAX.
 static int name_socket(char path[ADDRESS_MAX], const char *directory, pid_t pid)
 {
     return snprintf(path, ADDRESS_MAX, "%s/%d" SUFFIX, directory, (int)pid);
@@ -74,7 +75,7 @@ int Address_restore(char path[ADDRESS_MAX], pid_t pid)
         if (Directory_make(directory, why, sizeof(why)) == 0)
             return 0;
     }
-    // logind has removed /run/user/UID, whose parent is not ours.
+    // The parent of /run/user/UID, which logind has removed, is not ours.
     snprintf(directory, sizeof(directory), "/tmp/ocular-%u",
              (unsigned)geteuid());
     if (name_socket(path, directory, pid) >= ADDRESS_MAX)
@@ -86,8 +87,8 @@ int Address_restore(char path[ADDRESS_MAX], pid_t pid)
 
 enum Answer { ANSWER_NONE, ANSWER_STALE, ANSWER_DENIED, ANSWER_LIVE };
 
-// A socket that nobody listens at any more. The inode is compared so that one
-// that was bound there a moment ago is left alone.
+// Removes a socket at which nobody listens any more. The inode is compared so
+// that a socket that was bound there a moment ago is left alone.
 static void remove_stale(const char *path, const struct stat *seen)
 {
     struct stat now;
@@ -113,7 +114,7 @@ static enum Answer ask(const char *path, bool clean, struct Peer *peer)
         close(fd);
         return ANSWER_LIVE;
     }
-    if (fd == -EAGAIN) { // too many wait in line: it lives
+    if (fd == -EAGAIN) { // its queue of connections is full: the process lives
         peer->uid = seen.st_uid;
         return ANSWER_LIVE;
     }
@@ -187,7 +188,8 @@ static bool search_everywhere(struct Search *search)
     snprintf(root, sizeof(root), "/proc/%d/root", (int)process->pid);
     Places_add_its(&places, root, process->pid);
     Places_add_usual(&places, root, process->inner_uid);
-    return try_places(search, &places, false); // its files, not ours to clean
+    // The files belong to the process, not to us: remove none.
+    return try_places(search, &places, false);
 }
 
 static int explain(const struct Search *search, char *why, size_t why_size)
@@ -253,7 +255,7 @@ static void add_served(struct Listing *list, pid_t pid, uid_t uid,
 
     for (size_t i = 0; i < list->count; i++) {
         if (items[i].pid == pid)
-            return; // the same one by another way
+            return; // found already, by another path
     }
     if (geteuid() != 0 && uid != geteuid())
         return;
@@ -271,7 +273,7 @@ static void add_served(struct Listing *list, pid_t pid, uid_t uid,
     Process_command(pid, items->command, sizeof(items->command));
 }
 
-// The number in "123.sock", or 0.
+// Returns the number in a name like "123.sock", or 0.
 static pid_t number_of(const char *name)
 {
     char *end;
@@ -299,8 +301,9 @@ static void list_entry(struct Listing *list, const char *directory,
         add_served(list, peer.pid ? peer.pid : number, peer.uid, path);
 }
 
-// Never where others could have put things: a listing as root walks through
-// every user's directory.
+// Returns whether only the owner can write to the directory. The owner must be
+// us, unless we are root: a listing as root walks through the directories of
+// all users.
 static bool is_safe(int fd)
 {
     struct stat status;
@@ -309,7 +312,7 @@ static bool is_safe(int fd)
            (geteuid() == 0 || status.st_uid == geteuid());
 }
 
-// Never through a symlink.
+// Opens a directory for reading, but never follows a symlink to it.
 static DIR *open_directory(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -339,7 +342,7 @@ static void list_directory(struct Listing *list, const char *path)
     closedir(stream);
 }
 
-// For root: every user's usual places.
+// Lists the usual places of all users, for root.
 static void list_users(struct Listing *list, const char *parent,
                        const char *prefix, const char *suffix)
 {
@@ -399,8 +402,9 @@ long Address_list(struct Served **served)
 
 // --- What others have left
 
-// Those that live are left in peace: only who has no process here is asked, as
-// it may be one of another namespace.
+// Removes the socket if its process is gone. A socket whose process runs is not
+// connected to. If no process here has the number, the socket is tried, since
+// its process may run in another pid namespace.
 static void sweep_entry(const char *directory, const char *name)
 {
     char path[ADDRESS_MAX], process[32];
@@ -414,7 +418,8 @@ static void sweep_entry(const char *directory, const char *name)
         ask(path, true, &peer);
 }
 
-// Not by readdir(): closedir() would close a number that the program has taken.
+// Reads the directory by getdents64() and not by readdir(): closedir() might
+// close a descriptor number that the program has taken.
 void Address_sweep(const char *path)
 {
     char directory[ADDRESS_MAX];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The address of a traced process: the directory rules of docs/protocol.md, the
-// checks that keep other users out, and the list of processes that serve. Any
-// thread; no state.
+// checks that keep other users out, and the list of the processes that serve.
+// Any thread may call these functions; they keep no state.
 #ifndef OCULAR_IPC_ADDRESS_H
 #define OCULAR_IPC_ADDRESS_H
 
@@ -10,40 +10,45 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-// The directory this process serves from: $OCULAR_DIR, else
-// $XDG_RUNTIME_DIR/ocular, else /tmp/ocular-UID. Made 0700 if it is missing.
-// Refused (-EPERM, -ENOTDIR, -ELOOP, -ENAMETOOLONG...) unless it is a real
-// directory, owned by us, with no rights for others; `why` says so in words
-// and what to do.
+// Sets path to the socket's path in the directory that this process serves
+// from: $OCULAR_DIR, else $XDG_RUNTIME_DIR/ocular, else /tmp/ocular-UID. Makes
+// the directory with mode 0700 if it is missing. Returns 0, or -errno (-EPERM,
+// -ENOTDIR, -ELOOP, -ENAMETOOLONG...) unless this is a real directory that is
+// owned by us and gives others no rights. On an error, `why` says what is wrong
+// and what the user can do.
 int Address_prepare(char path[ADDRESS_MAX], pid_t pid, char *why,
                     size_t why_size);
 
-// The directory of a path that has vanished, made again by the same rules (the
-// environment is not read again, so any thread may call). If that is not
-// allowed any more, path becomes one in /tmp/ocular-UID. 0 or -errno.
+// Makes the directory of path again by the same rules after that directory has
+// vanished. The function does not read the environment, so any thread may call
+// it. If the rules forbid the old directory by now, path is changed to one in
+// /tmp/ocular-UID. Returns 0 or -errno.
 int Address_restore(char path[ADDRESS_MAX], pid_t pid);
 
-// One process that serves, as found in a directory.
+// One process that serves, as it was found in a directory.
 struct Served {
     pid_t pid;
     uid_t uid;
     char path[ADDRESS_MAX];
-    char command[256]; // /proc/PID/cmdline, spaces between, made printable
+    // /proc/PID/cmdline, printable, with spaces between arguments.
+    char command[256];
 };
 
-// The socket of one process: tries every place for the target's uid, then what
-// /proc/PID/environ says, then /proc/PID/root/... -ESRCH: no such process;
-// -ENOENT: it does not serve; -EACCES: another user's.
+// Finds the socket of one process. The function tries the directories that our
+// environment names, the usual ones of the process's user, those that
+// /proc/PID/environ names, and then the last two kinds below /proc/PID/root.
+// Returns 0, -ESRCH if there is no such process, -ENOENT if the process does
+// not serve, or -EACCES if it belongs to another user.
 int Address_find(struct Served *found, pid_t pid, char *why, size_t why_size);
 
-// Every process that serves and that we may talk to, by pid (in $OCULAR_DIR
-// only, if that is set); stale sockets
-// (no such process, or nobody listens) are removed if they are ours.
-// *list is malloc'ed, count returned, or -errno.
+// Lists every process that serves and that we may talk to, sorted by pid. If
+// $OCULAR_DIR is set, only that directory is searched. Removes our own stale
+// sockets (the process is gone, or nobody listens). Returns the count or
+// -errno; *list is allocated by malloc().
 long Address_list(struct Served **list);
 
-// Removes the sockets beside this one that processes have left which ended
-// without a word (SIGKILL, os._exit). Makes no other process wake up.
+// Removes the sockets in the directory of path that belong to processes which
+// were killed (SIGKILL, os._exit). The function wakes no other process.
 void Address_sweep(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Encoding is done by the thread that answers, outside the lock.
+// The thread that answers encodes its message before it takes the lock.
 #include "ipc/answers.h"
 #include "ipc/base/heap.h"
 

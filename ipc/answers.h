@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Answers on their way from any thread to the server's: a list under a lock
-// that is held for a few instructions.
+// A list of answers, by which any thread hands answers to the server's thread.
+// The lock of the list is held for a few instructions only.
 #ifndef OCULAR_IPC_ANSWERS_H
 #define OCULAR_IPC_ANSWERS_H
 
@@ -22,13 +22,16 @@ struct Answers {
 
 void Answers_init(struct Answers *answers);
 void Answers_release(struct Answers *answers);
-// Any thread. One that is too large to send becomes an ERROR that says so.
+// Encodes an answer and appends it; any thread may call this. A message that is
+// too large to send is replaced by an ERROR that says so. Returns 0 or -errno.
 int Answers_push(struct Answers *answers, uint64_t viewer,
                  const struct Message *message);
-// All of them, oldest first, for the caller to free; or NULL.
+// Takes all answers off the list and returns the oldest, to be freed by the
+// caller, or NULL.
 struct Answer *Answers_take(struct Answers *answers);
-void Answer_free(struct Answer *first); // and all that follow
-// In a forked child, where another thread may hold the lock for ever.
+void Answer_free(struct Answer *first); // frees all that follow, too
+// Frees the list in a forked child, unless another thread held the lock at the
+// fork.
 void Answers_abandon(struct Answers *answers);
 
 #endif

@@ -40,8 +40,9 @@ void Changes_free(struct Changes *changes)
     Heap_free(changes);
 }
 
-// Its hooks are out, and calls go on. The missed ones are known by a rate,
-// so that their error grows as they do.
+// Adds the calls that a dark function has made since its row was filled. Missed
+// calls are known only by a rate, so that their error grows in proportion to
+// their number.
 static void miss_calls(struct Function *f, double elapsed_s)
 {
     double before = f->calls_estimated - (double)f->calls;
@@ -73,7 +74,7 @@ bool Fading_apply(const struct Fading *fading, struct Function *function,
     function->c_share *= fading->window_kept;
     function->total_share *= fading->window_kept;
     function->run_share *= fading->run_kept;
-    // With an error it is counted in slices.
+    // A rate with an error was counted in slices, and does not fade.
     if (function->rate_estimated == 1 && isnan(function->calls_per_s_error))
         function->calls_per_s *= fading->window_kept;
     miss_calls(function, fading->elapsed_s);
@@ -82,7 +83,7 @@ bool Fading_apply(const struct Fading *fading, struct Function *function,
     return true;
 }
 
-// --- Which of them are not taken over: a hash table of ids
+// --- A hash table of the ids that are not taken over from the base
 
 struct IdSet {
     uint64_t *ids; // NULL_U64: free

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The difference of two snapshots, beside the functions that have changed: how
-// the numbers of all others fade, and which functions have gone. The server
-// makes it, the wire carries it, a viewer's client applies it.
+// The difference of two snapshots apart from the functions that have changed:
+// how the numbers of all other functions fade, and which functions are gone.
+// The server makes the difference, the wire carries it, and a viewer's client
+// applies it.
 #ifndef OCULAR_IPC_CHANGES_H
 #define OCULAR_IPC_CHANGES_H
 
 #include "ipc/snapshot.h"
 
-// Numbers of a function that change while nothing happens.
+// How the numbers of a function change while the function does not run.
 struct Fading {
-    double window_kept; // factor of shares of the window, and of rates by them
-    double run_kept;    // factor of run_share
-    double elapsed_s;   // added to age_s
+    // Factor for window shares and for rates estimated from them.
+    double window_kept;
+    double run_kept;  // factor for run_share
+    double elapsed_s; // s to add to age_s
 };
 
 struct GoneFunction {
@@ -19,7 +21,7 @@ struct GoneFunction {
 };
 
 struct Changes {
-    double base_s; // uptime_s of the snapshot before
+    double base_s; // uptime_s of the previous snapshot
     struct Fading fading;
     const struct GoneFunction *gone;
     size_t gone_count;
@@ -28,14 +30,16 @@ struct Changes {
 
 extern const struct Record CHANGES_RECORD;
 
-struct Changes *Changes_new(void); // NULL when memory is out
+struct Changes *Changes_new(void); // NULL if memory is out
 void Changes_free(struct Changes *changes);
 
-// Of one function; its callers are copied into the arena. false: memory is out.
+// Applies `fading` to one function, whose list of callers is copied into
+// `arena`. Returns false if memory is out.
 bool Fading_apply(const struct Fading *fading, struct Function *function,
                   struct Arena *arena);
-// `next` has the functions that have changed since `base`: gives it the others,
-// copied, and the order. 0 or -ENOMEM.
+// Completes `next`, which has only the functions that have changed since
+// `base`: adds copies of all other functions and sorts the list. Returns 0 or
+// -ENOMEM.
 int Changes_apply(const struct Changes *changes, const struct Snapshot *base,
                   struct Snapshot *next);
 

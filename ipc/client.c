@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A connection to a traced process. Bytes that have arrived wait in `in` until
-// they make a message; what the socket has no room for waits in `out` and goes
-// with the next call. Used by the viewer's feed, on one thread.
+// A connection to a traced process. The buffer `in` holds received bytes until
+// they make up a message. The buffer `out` holds bytes for which the socket had
+// no room; the next call sends them. The viewer's feed calls these functions on
+// one thread.
 #include "ipc/client.h"
 #include "ipc/base/now.h"
 #include "ipc/changes.h"
@@ -19,25 +20,31 @@
 #include <unistd.h>
 
 #define OPEN_MS 2000
-#define RETRY_MS 10 // while too many wait in line
+// Milliseconds between two attempts while the queue of connections is full.
+#define RETRY_MS 10
 #define READ_SIZE ((size_t)64 << 10)
-#define READS_MAX 256 // for a message: a slow peer holds up nobody
-// Of a FOLLOW: senders of other requests choose their own numbers.
+// Reads per Client_next, so that no sender can block the viewer.
+#define READS_MAX 256
+// Request number of a FOLLOW. The number is reserved: other requests count from
+// 1.
 #define FOLLOW_REQUEST UINT32_MAX
-#define SNAPSHOT_MAX ((size_t)8 * WIRE_MAX_FRAME) // as decoded
-#define OUT_MAX ((size_t)1 << 20) // requests that the process does not take
+// Bytes of memory when decoded.
+#define SNAPSHOT_MAX ((size_t)8 * WIRE_MAX_FRAME)
+// Bytes of requests that the process has not read yet.
+#define OUT_MAX ((size_t)1 << 20)
 
 struct Client {
     int fd;
     uint32_t next_request;
-    bool ended; // the other end has closed; what is in `in` still counts
+    bool ended; // the other end has closed; the bytes in `in` are still read
     struct Message hello;
-    struct Snapshot *base; // the newest, that changes are since; NULL: none
+    // Newest snapshot, to which CHANGES apply; NULL: none.
+    struct Snapshot *base;
     struct Bytes in;
-    size_t taken; // of in
+    size_t taken; // bytes of `in` that are decoded
     struct Bytes out;
-    size_t sent; // of out
-    int passed;  // goes with the byte of `out` at passed_at; 0 = none waits
+    size_t sent; // bytes of `out` that are sent
+    int passed;  // sent with the byte of `out` at passed_at; 0: none
     size_t passed_at;
 };
 
@@ -55,7 +62,8 @@ static void drop_passed(struct Client *client)
     client->passed = 0;
 }
 
-// As Socket_send; a descriptor goes with the first bytes of its request.
+// Sends bytes of `out` and returns the same as Socket_send. A descriptor is
+// sent along with the first bytes of its request.
 static long send_some(struct Client *client)
 {
     const uint8_t *from = client->out.data + client->sent;
@@ -90,7 +98,7 @@ static int flush(struct Client *client)
     return 0;
 }
 
-// Drops the bytes that have been decoded, so that `in` holds little more than a
+// Removes the decoded bytes from `in`, so that `in` holds little more than one
 // frame.
 static void compact(struct Client *client)
 {
@@ -103,7 +111,7 @@ static void compact(struct Client *client)
     client->taken = 0;
 }
 
-// 1 some bytes more, 0 none now, or -errno.
+// Returns 1 if bytes have been received, 0 if there are none now, or -errno.
 static int receive(struct Client *client)
 {
     struct Bytes *in = &client->in;
@@ -142,8 +150,8 @@ static int decode(struct Client *client, struct Message *message)
     return used > 0 ? 1 : (int)used;
 }
 
-// Asks for a whole snapshot, and for changes since then. An older process does
-// not know that: it goes on with whole ones.
+// Asks for a whole snapshot now and for changes later. An older process does
+// not know this request and goes on sending whole snapshots.
 static int follow(struct Client *client)
 {
     const struct Message ask = {.type = MESSAGE_FOLLOW,
@@ -152,15 +160,15 @@ static int follow(struct Client *client)
     return Message_encode(&client->out, &ask);
 }
 
-// Makes a SNAPSHOT of CHANGES. 1, 0: the caller is to see nothing of it, or
-// -errno.
+// Makes a SNAPSHOT of CHANGES. Returns 1, or 0 if the message is not for the
+// caller, or -errno.
 static int assemble(struct Client *client, struct Message *message)
 {
     struct Snapshot *base = client->base, *next = message->snapshot;
     int error = 0;
 
     if (message->request == FOLLOW_REQUEST)
-        return 0; // whether it knows that: both will do
+        return 0; // a REPLY or an ERROR: the client can handle both cases
     if (!next)
         return 1;
     if (message->type == MESSAGE_CHANGES) {
@@ -199,7 +207,7 @@ int Client_next(struct Client *client, struct Message *message)
 {
     int got = 1, decoded;
 
-    // A process that is gone may have left something to read.
+    // A process that has ended may have left bytes to read.
     if (!client->ended)
         (void)flush(client);
     for (unsigned reads = 0;; reads++) {
@@ -209,7 +217,7 @@ int Client_next(struct Client *client, struct Message *message)
         if (client->ended)
             return -EPIPE;
         if (reads == READS_MAX)
-            return 0; // the socket stays readable, if there is more
+            return 0; // if more bytes are there, the socket stays readable
         got = receive(client);
         if (got <= 0 && got != -EPIPE)
             return got;
@@ -286,7 +294,7 @@ static int connect_to(const struct Served *served, long deadline)
     if (fd < 0)
         return fd == -EAGAIN ? -ETIMEDOUT : fd;
     if (served->pid && peer.pid && peer.pid != served->pid) {
-        close(fd); // its number, or its path, went to another one
+        close(fd); // the pid or the path belongs to another process now
         return -ECONNREFUSED;
     }
     return fd;
@@ -320,7 +328,8 @@ static int say_hello(struct Client *client)
     int error = Message_encode(&client->out, &hello);
 
     if (!error)
-        (void)flush(client); // one who turns us away has said why: read it
+        // If the process has refused us, the reason can still be read.
+        (void)flush(client);
     return error;
 }
 
@@ -390,7 +399,7 @@ int Client_open(struct Client **out, const struct Served *served, char *why,
     error = client->fd < 0 ? explain_connect(served, client->fd, why, why_size)
                            : meet(client, served->pid, deadline, why, why_size);
     if (!error)
-        error = follow(client); // goes with the first request
+        error = follow(client); // is sent with the first request
     if (error) {
         Client_close(client);
         return error;

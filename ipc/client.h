@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The viewer's end of a connection: connects, says hello, turns bytes into
-// messages. One thread; nothing blocks but Client_open and Client_wait.
+// The viewer's end of a connection: connects, sends the hello, and decodes
+// bytes into messages. One thread uses it. Only Client_open and Client_wait
+// block.
 #ifndef OCULAR_IPC_CLIENT_H
 #define OCULAR_IPC_CLIENT_H
 
@@ -9,20 +10,25 @@
 
 struct Client;
 
-// Connects and exchanges hello, within 2 s. 0, or -errno with `why` in words:
-// who refuses and what to do (-EPROTONOSUPPORT: a newer protocol).
+// Connects and exchanges the hellos, within 2 s. Returns 0 or -errno; then
+// `why` says who refuses and what the user can do. -EPROTONOSUPPORT means that
+// the process speaks another version of the protocol.
 int Client_open(struct Client **client, const struct Served *served, char *why,
                 size_t why_size);
 void Client_close(struct Client *client);
-int Client_fd(const struct Client *client); // to poll for reading
+// The descriptor to poll for reading.
+int Client_fd(const struct Client *client);
 const struct Message *Client_hello(const struct Client *client);
-// Sends a request; its number is filled in. A descriptor is copied. 0 or
-// -errno; -EAGAIN: the process does not take the bytes that were sent before.
+// Sends a request and sets its number. A descriptor of the request is
+// duplicated. Returns 0 or -errno; -EAGAIN means that the process has not read
+// the bytes that were sent before.
 int Client_request(struct Client *client, struct Message *request);
-// The next message that has arrived: 1 and *message (release it), 0 none yet,
-// -EPIPE the process is gone, -EPROTO it speaks nonsense.
+// Gets the next message that has arrived. Returns 1 and fills *message, which
+// the caller releases; 0 if no message has arrived yet; -EPIPE if the process
+// is gone; -EPROTO if the bytes are not our protocol.
 int Client_next(struct Client *client, struct Message *message);
-// As Client_next, but waits up to timeout_ms. 0 = timed out.
+// Waits up to timeout_ms for a message, and else does the same as Client_next.
+// Returns 0 after the timeout.
 int Client_wait(struct Client *client, struct Message *message, int timeout_ms);
 
 #endif

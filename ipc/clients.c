@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The rules of docs/protocol.md on the server's side: hello first, one rate a
-// viewer, one encoding a snapshot. Called by server.c on its thread.
+// The server's side of the rules in docs/protocol.md: a connection begins with
+// a hello, each viewer has one rate, each snapshot is encoded once. server.c
+// calls these functions on its thread.
 #include "ipc/clients.h"
 #include "ipc/dispatch.h"
 
@@ -10,10 +11,12 @@
 #include <unistd.h>
 
 #define RATE_DEFAULT_MS 1000
-#define HELLO_MS 5000     // to say hello
-#define READS_PER_TURN 16 // of one viewer, so that it holds up nobody
-// So many requests of a viewer are taken at once, and then one after the other:
-// one that asks without end is to cost the traced process next to nothing.
+#define HELLO_MS 5000 // time that a new connection has to say hello
+// Of one viewer, so that the others need not wait long.
+#define READS_PER_TURN 16
+// Requests that a viewer may make at once. Later requests are taken one every
+// REQUEST_MS: a viewer that asks without end must cost the traced process next
+// to nothing.
 #define REQUEST_BURST 256
 #define REQUEST_MS 20
 
@@ -42,8 +45,8 @@ void Clients_init(struct Clients *clients, const struct ServerSource *source,
 
 void Clients_count(struct Clients *clients)
 {
-    // The thread that closes the server waits, and may hold a lock of the
-    // callback.
+    // The thread that closes the server may hold a lock that the callback
+    // takes.
     if (!clients->leaving)
         clients->source->viewers(clients->source->context, clients->greeted);
 }
@@ -125,7 +128,8 @@ static void greet(struct Clients *clients, struct Viewer *viewer,
         count_viewers(clients, 1);
 }
 
-// It has made a request. Those beyond its burst wait, here and in its socket.
+// Counts a request. Requests beyond the burst wait in our buffer and in the
+// socket.
 static void hold(struct Viewer *viewer, uint64_t now)
 {
     const uint64_t burst = REQUEST_BURST * REQUEST_MS;
@@ -150,7 +154,7 @@ static void take_requests(struct Clients *clients, struct Viewer *viewer,
         if (!viewer->greeted)
             greet(clients, viewer, &message, now);
         else if (Dispatch_serve(&context, viewer, &message, now) < 0)
-            Viewer_dismiss(viewer, now); // it does not read its answers
+            Viewer_dismiss(viewer, now); // the viewer does not read its answers
         Message_release(&message);
     }
     if (got < 0)
@@ -201,7 +205,7 @@ void Clients_answer(struct Clients *clients, uint64_t id,
     }
 }
 
-// --- What to wait for
+// --- The events and times to wait for
 
 unsigned Clients_poll(struct Clients *clients, struct pollfd *polled)
 {
@@ -246,7 +250,8 @@ void Clients_forget(struct Clients *clients)
         clients->viewers[i].base.uptime_s = NAN;
 }
 
-// The newest snapshot, whole, for all. NULL: there is none.
+// Encodes the newest snapshot as a whole, for all viewers. Returns NULL if
+// there is none.
 static struct Frame *encode_last(struct Clients *clients)
 {
     const struct ServerSource *source = clients->source;
@@ -260,10 +265,10 @@ static struct Frame *encode_last(struct Clients *clients)
     return frame;
 }
 
-// A viewer that is due, or will be soon, waits for the next snapshot: viewers
-// of one rate fall into step, and one snapshot does for all of them. Next times
-// are counted from the last ones, so that being early does not shorten a
-// period.
+// Marks the viewers that are due, or will be soon, as waiting for the next
+// snapshot. So viewers of one rate fall into step, and one snapshot serves them
+// all. Each due time is counted from the one before, so that a snapshot that
+// came early does not shorten a period.
 void Clients_turn(struct Clients *clients, uint64_t now)
 {
     bool due = false, wanted = false, first = false;
@@ -282,7 +287,8 @@ void Clients_turn(struct Clients *clients, uint64_t now)
         if (viewer->due_ms <= now)
             viewer->due_ms = now + viewer->period_ms;
         if (viewer->frame)
-            continue; // too slow for its rate: it skips this one
+            // This viewer is too slow for its rate: it skips a snapshot.
+            continue;
         viewer->waiting = wanted = true;
         first |= !viewer->shown;
     }
@@ -300,7 +306,8 @@ static void fail(struct Viewer *viewer, int error)
         Viewer_refuse(viewer, 0, -error, "no memory for a snapshot");
 }
 
-// One that it has been shown already came for another viewer: it waits on.
+// Queues the snapshot for a viewer. If the viewer has been shown this snapshot
+// before, which then was made for another viewer, it goes on waiting.
 static void show(struct Clients *clients, struct Viewer *viewer,
                  const struct Snapshot *snapshot)
 {
@@ -367,7 +374,7 @@ void Clients_end(struct Clients *clients)
         if (is_served(viewer))
             Viewer_end(viewer, frame);
         viewer->closing = true;
-        viewer->deadline_ms = 0; // the server's own is what counts now
+        viewer->deadline_ms = 0; // the deadline of Server_close holds instead
     }
     Frame_drop(frame);
 }
@@ -388,7 +395,8 @@ void Clients_part(struct Clients *clients, int error, const char *why,
         else
             Viewer_end(viewer, frame);
         Viewer_dismiss(viewer, now);
-        viewer->greeted = false; // it does not look any more
+        // The source does not count this viewer any more.
+        viewer->greeted = false;
         count_viewers(clients, -1);
     }
     Frame_drop(frame);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// All viewers of a server: admission, the messages to each and their times, and
-// requests. Knows nothing of threads or of waiting: the server's loop asks it
-// for the events to poll for, and hands it those that have come. The server's
-// thread only.
+// All viewers of a server: admission, the messages to each viewer and their
+// times, and the requests. This unit knows nothing of threads or of waiting.
+// The server's loop asks it which events to poll for, and hands it the events
+// that have come. Only the server's thread calls it.
 #ifndef OCULAR_IPC_CLIENTS_H
 #define OCULAR_IPC_CLIENTS_H
 
@@ -18,8 +18,8 @@ struct Clients {
     const struct ServerSource *source;
     char version[64]; // of Ocular, for the hello
     pid_t pid;
-    bool leaving; // the end has begun: no more callbacks about viewers
-    unsigned greeted;
+    bool leaving;     // the server closes: `viewers` is not called any more
+    unsigned greeted; // number of viewers that have said hello
     uint64_t next_id;
     struct Frames frames;
     struct Viewer viewers[CLIENTS_MAX];
@@ -27,40 +27,45 @@ struct Clients {
 
 void Clients_init(struct Clients *clients, const struct ServerSource *source,
                   const char *version);
-// A new connection; the descriptor is theirs from now on.
+// Admits a new connection. The descriptor belongs to the clients from now on.
 void Clients_admit(struct Clients *clients, int fd, const struct Peer *peer,
                    uint64_t now);
-// Fills at most CLIENTS_MAX entries, only for viewers there are (poll refuses
-// more entries than the process may have descriptors). Their number.
+// Fills one entry for each open viewer, at most CLIENTS_MAX. (poll() refuses
+// more entries than the process may have descriptors.) Returns the number of
+// entries.
 unsigned Clients_poll(struct Clients *clients, struct pollfd *polled);
-// Reads and serves those of whom poll has said something.
+// Reads and serves the viewers for which poll() has reported an event.
 void Clients_read(struct Clients *clients, const struct pollfd *polled,
                   uint64_t now);
-// An answer to one of them, who may be gone.
+// Sends an answer to the viewer with this id, unless the viewer is gone.
 void Clients_answer(struct Clients *clients, uint64_t viewer,
                     const struct Bytes *bytes, uint64_t now);
-// The source is another one, or its snapshots are: nothing of the old ones is
-// a base any more.
+// Drops the encoded frames and the base of each viewer, because the source or
+// its snapshots have changed.
 void Clients_forget(struct Clients *clients);
-// Tells the source how many have said hello.
+// Reports the number of viewers that have said hello to the source.
 void Clients_count(struct Clients *clients);
-// Is anybody there, or about to be let in?
+// Returns whether a connection is open, with or without a hello.
 bool Clients_is_there(const struct Clients *clients);
-// Everybody is sent away: with the newest snapshot and END, or with an ERROR.
+// Disconnects all viewers: after the newest snapshot and END, or after an
+// ERROR.
 void Clients_part(struct Clients *clients, int error, const char *why,
                   uint64_t now);
-// Asks for a snapshot if somebody is due.
+// Asks the source for a snapshot if a viewer is due.
 void Clients_turn(struct Clients *clients, uint64_t now);
-// The newest snapshot, encoded once, to all who wait for one; by changes once
-// for all who have had the same one before.
+// Sends the newest snapshot to all viewers that wait for one. The snapshot is
+// encoded once; changes are encoded once for all viewers that have the same
+// base.
 void Clients_publish(struct Clients *clients);
 void Clients_flush(struct Clients *clients, uint64_t now);
-// When something is to be done for one of them, or `otherwise` if earlier.
+// Returns the time at which a viewer next needs something, but at most
+// `otherwise`.
 uint64_t Clients_next_ms(const struct Clients *clients, uint64_t otherwise);
-// Queues the newest snapshot and END for everyone.
+// Queues the newest snapshot and END for every viewer.
 void Clients_end(struct Clients *clients);
-void Clients_release(struct Clients *clients); // drops everyone
-// In a forked child: descriptors, and memory unless it may be in a mess.
+void Clients_release(struct Clients *clients); // closes all connections
+// Closes the descriptors in a forked child. The memory is freed, too, unless
+// `messy` says that the fork may have caught it half changed.
 void Clients_abandon(struct Clients *clients, bool messy);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The rules that keep strangers away from the sockets (docs/protocol.md).
-// Called by address.c on the thread that starts tracing, and by the server's
-// thread when its place has vanished.
+// The rules that keep other users away from the sockets (docs/protocol.md).
+// address.c calls these functions on the thread that starts tracing, and on the
+// server's thread if the directory has vanished.
 #define _GNU_SOURCE 1 // O_PATH
 #include "ipc/directory.h"
 #include "ipc/base/opened.h"
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Fills `why` and passes the error on, so that callers can return it.
+// Fills `why` and returns `error`, so that a caller can return this call.
 __attribute__((format(printf, 4, 5))) static int
 refuse(int error, char *why, size_t why_size, const char *format, ...)
 {
@@ -27,8 +27,9 @@ refuse(int error, char *why, size_t why_size, const char *format, ...)
     return error;
 }
 
-// A runtime directory of another user (su, sudo -E) or one that logind has
-// removed is passed over in silence: nobody chose it for us.
+// Returns whether we own the runtime directory. A directory of another user
+// (su, sudo -E), or one that logind has removed, is skipped without an error,
+// because nobody chose it for us.
 static int is_ours(const char *path)
 {
     struct stat status;
@@ -58,7 +59,8 @@ int Directory_choose(char *path, size_t size, char *why, size_t why_size)
                       "the directory for sockets, %.60s..., is too long for a "
                       "socket's path; set OCULAR_DIR to a shorter one",
                       path);
-    // "link/" would be followed if "link" is refused.
+    // Strips slashes at the end: open() with O_NOFOLLOW refuses a symlink
+    // "link", but follows "link/".
     for (length = strlen(path); length > 1 && path[length - 1] == '/';)
         path[--length] = '\0';
     return 0;
@@ -92,8 +94,9 @@ static int check(int fd, const char *path, char *why, size_t why_size)
     return 0;
 }
 
-// A tight umask may have taken our own rights to the directory that we made. By
-// descriptor, since the name might have been swapped since.
+// Gives us all rights to the directory that we made, since a strict umask may
+// have removed them. The mode is changed by descriptor, because the name might
+// stand for another file by now.
 static void restore_mode(int fd)
 {
     char path[64];

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The directory that holds the sockets: chosen, made, and refused unless it is
-// ours alone. Used by address.c only; any thread, no state.
+// owned by us and closed to others. Only address.c calls these functions, on
+// any thread; they keep no state.
 #ifndef OCULAR_IPC_DIRECTORY_H
 #define OCULAR_IPC_DIRECTORY_H
 
 #include <stddef.h>
 
-// The directory that this process serves from: $OCULAR_DIR, else
-// $XDG_RUNTIME_DIR/ocular if that is ours, else /tmp/ocular-UID. `why` has
-// words for the error that it returns.
+// Sets path to the directory that this process serves from: $OCULAR_DIR, else
+// $XDG_RUNTIME_DIR/ocular if we own $XDG_RUNTIME_DIR, else /tmp/ocular-UID.
+// Returns 0 or -errno; then `why` explains the error.
 int Directory_choose(char *path, size_t size, char *why, size_t why_size);
-// Makes it 0700 if it is missing, then checks it: 0, or -ELOOP (a symlink),
-// -ENOTDIR, -EPERM (another's, or open to others), or mkdir's error.
+// Makes the directory with mode 0700 if it is missing, then checks it. Returns
+// 0, -ELOOP for a symlink, -ENOTDIR, -EPERM if another user owns the directory
+// or can enter it, or the error of mkdir().
 int Directory_make(const char *path, char *why, size_t why_size);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See dispatch.h. A message that is not understood gets an error in words; a
-// viewer that breaks the protocol is disconnected.
+// See dispatch.h. The answer to a message that is not understood is an error in
+// words. A viewer that breaks the protocol is disconnected.
 #include "ipc/dispatch.h"
 #include "ipc/process.h"
 
@@ -10,7 +10,7 @@
 
 #define RATE_MIN_S 0.1
 #define RATE_MAX_S 60.0
-#define STACKS_PER_TURN 2 // of one viewer: one for its view, one to record
+#define STACKS_PER_TURN 2 // per viewer: one request for its view, one to record
 
 void Dispatch_reject(int fd, int error, const char *words)
 {
@@ -35,7 +35,7 @@ const char *Dispatch_objection(uid_t uid)
     return NULL;
 }
 
-// Why the first snapshot is some time off, if it is.
+// Sends the reason why the first snapshot comes later, if there is one.
 static void tell(const struct DispatchContext *context, struct Viewer *viewer)
 {
     struct Message notice = {.type = MESSAGE_NOTICE};
@@ -73,8 +73,8 @@ bool Dispatch_greet(const struct DispatchContext *context,
     return false;
 }
 
-// From now on, or again: it has lost the snapshot that the last changes are
-// since.
+// Makes the viewer get changes from now on, after one whole snapshot. A viewer
+// asks again if it has lost the snapshot that the last changes apply to.
 static int follow(struct Viewer *viewer, const struct Message *message)
 {
     struct Message reply = {.type = MESSAGE_REPLY, .request = message->request};
@@ -101,9 +101,8 @@ static int set_rate(struct Viewer *viewer, const struct Message *message,
     return Viewer_say(viewer, &reply);
 }
 
-// Its next snapshot is due at once. If the last one was due just now, it is due
-// when the highest rate would have the next one. RATE's period starts again
-// then.
+// Makes the viewer's next snapshot due at once, but no sooner after the last
+// one than the highest rate allows. The period of RATE starts again then.
 static int hurry(struct Viewer *viewer, const struct Message *message,
                  uint64_t now)
 {
@@ -120,7 +119,8 @@ static int hurry(struct Viewer *viewer, const struct Message *message,
     return Viewer_say(viewer, &reply);
 }
 
-// It is opened by the viewer, with the viewer's rights.
+// Refuses an EXPORT without a file: the viewer must open the file, with its own
+// rights.
 static int refuse_export(const struct DispatchContext *context,
                          struct Viewer *viewer, const struct Message *message)
 {
@@ -158,7 +158,7 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
             return refuse_export(context, viewer, message);
         source->request(source->context, viewer->id, message);
         return 0;
-    case MESSAGE_FLAME: // its answer is large, and made before it is sent
+    case MESSAGE_FLAME: // the answer is large, and is made before it is sent
         if (viewer->stacks++ >= STACKS_PER_TURN)
             return Viewer_refuse(viewer, message->request, EBUSY,
                                  "ask for the stacks again once they are here");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Answers a viewer's messages: decides which user may connect, greets, and
-// serves or refuses requests. Owns nothing. clients.c calls it on the server's
-// thread.
+// Answers a viewer's messages: decides which user may connect, takes the hello,
+// and serves or refuses requests. It owns nothing. clients.c calls these
+// functions on the server's thread.
 #ifndef OCULAR_IPC_DISPATCH_H
 #define OCULAR_IPC_DISPATCH_H
 
@@ -10,26 +10,28 @@
 
 #include <sys/types.h>
 
-// The sources of an answer; borrowed.
+// The source and the version that answers are made from; both are borrowed.
 struct DispatchContext {
     const struct ServerSource *source;
     const char *version; // of Ocular
 };
 
-// The reason why this user may not look, or NULL. The user id of "nobody" may
-// stand for anybody: not even a process that has it can be sure that it is its
-// own user's.
+// Returns the reason why this user may not connect, or NULL. The user id of
+// "nobody" may stand for any user. So even a process that runs as nobody
+// refuses it.
 const char *Dispatch_objection(uid_t uid);
-// A viewer that gets no slot: sends the error as far as it goes, and hangs up.
+// Sends an error to a viewer that gets no slot, as far as the socket has room,
+// and hangs up.
 void Dispatch_reject(int fd, int error, const char *words);
-// Its first message. true: it is let in.
+// Takes the viewer's first message. Returns whether the viewer is let in.
 bool Dispatch_greet(const struct DispatchContext *context,
                     struct Viewer *viewer, const struct Message *message,
                     uint64_t now);
-// A request. 0 or -ENOBUFS: it does not read its answers.
+// Serves a request. Returns 0, or -ENOBUFS if the viewer does not read its
+// answers.
 int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
                    const struct Message *message, uint64_t now);
-// Bytes that are no message: the viewer is disconnected.
+// Disconnects a viewer whose bytes are not a message.
 void Dispatch_refuse(struct Viewer *viewer, int error, uint64_t now);
 
 #endif

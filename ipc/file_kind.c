@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// Whether a name of `length` bytes has that ending, and something before it.
+// Returns whether a name of `length` bytes ends in `ending` and is longer.
 static bool ends_in(const char *name, size_t length, const char *ending)
 {
     size_t size = strlen(ending);
@@ -18,7 +18,8 @@ struct FileKind FileKind_of(const char *path)
         const char *ending;
         enum FileContent content;
     } all[] = {
-        {".speedscope.json", FILE_SPEEDSCOPE}, // before what it ends in
+        // Before ".json", in which it ends.
+        {".speedscope.json", FILE_SPEEDSCOPE},
         {".json", FILE_JSON},
         {".pftrace", FILE_PFTRACE},
         {".folded", FILE_FOLDED},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The content of a file of ours, by the ending of its name. The tracer writes
-// it, the viewer says what was written. Any thread.
+// The content of a file that Ocular writes, by the suffix of its name. The
+// tracer writes the file, and the viewer says what was written. Any thread may
+// call these functions.
 #ifndef OCULAR_IPC_FILE_KIND_H
 #define OCULAR_IPC_FILE_KIND_H
 
@@ -8,24 +9,24 @@
 #include <stddef.h>
 
 enum FileContent {
-    FILE_JSON,       // a timeline, if no ending says otherwise
-    FILE_PFTRACE,    // .pftrace: the same in Perfetto's protobuf
-    FILE_FOLDED,     // .folded: a line for each stack, for flame graphs
+    FILE_JSON,       // a timeline; also the default for other suffixes
+    FILE_PFTRACE,    // .pftrace: a timeline in Perfetto's protobuf format
+    FILE_FOLDED,     // .folded: one line per stack, for flame graphs
     FILE_SPEEDSCOPE, // .speedscope.json
-    FILE_PSTATS,     // .pstats: Python's pstats module
-    FILE_PPROF,      // .pb: pprof's protobuf
-    FILE_PAGE,       // .html, .svg: Python makes it of folded stacks
-    FILE_RECORDING,  // .ocular: what any of these can be made of
+    FILE_PSTATS,     // .pstats: for Python's pstats module
+    FILE_PPROF,      // .pb: pprof's protobuf format
+    FILE_PAGE,       // .html, .svg: Python makes it from folded stacks
+    FILE_RECORDING,  // .ocular: can be converted into each of the others
 };
 
 struct FileKind {
     enum FileContent content;
-    bool gzipped; // ".gz" behind it
-    size_t stem;  // bytes of the path before the endings
+    bool gzipped; // ".gz" follows the suffix
+    size_t stem;  // bytes of the path before the suffixes
 };
 
 struct FileKind FileKind_of(const char *path);
-// Sampled stacks, not a timeline.
+// Returns whether the file holds sampled stacks and not a timeline.
 bool FileKind_is_profile(const char *path);
 
 #endif

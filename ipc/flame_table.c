@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The flame table's schema. Append rows only: their order is the wire's.
+// The flame table's schema. Only append rows, since their order is the order on
+// the wire.
 #include "ipc/flame_table.h"
 
 #include "ipc/base/heap.h"

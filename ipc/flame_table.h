@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The stacks of the sampler's window, as a process sends them to a
-// viewer that looks at them: a tree, each row one function called by way of the
-// rows above it. tracer/sample/flame.c builds it, the wire carries it, the
-// flame view draws it. Never changed once it is built.
+// The stacks of the sampler's window, as a process sends them to a viewer that
+// shows them. The table is a tree: each row is a function that was called by
+// way of the rows above it. tracer/sample/flame.c builds the table, the wire
+// carries it, and the flame view draws it. A table does not change once it is
+// built.
 #ifndef OCULAR_IPC_FLAME_TABLE_H
 #define OCULAR_IPC_FLAME_TABLE_H
 
@@ -10,35 +11,41 @@
 #include "ipc/record.h"
 
 struct FlameRow {
-    uint64_t parent; // an earlier row's number; null: the root
-    uint64_t id;     // the function's; null: the root, or stacks cut off below
-    double share;    // of one core's wall time: running, itself on top
-    double c_share;  // of that: in a C function that it had called
-    uint64_t cpu_ns; // the same two since the sampler began, in ns; those of
-    uint64_t c_ns;   // a path that was forgotten are its caller's
+    uint64_t parent; // number of an earlier row; null: this is the root
+    uint64_t id;     // of the function; null: the root, or stacks cut off below
+    // Part of one core's wall time, running on top of the stack.
+    double share;
+    // Part of `share` in C functions that this one had called.
+    double c_share;
+    // CPU ns since the sampler began: running on top, and of that in C
+    // functions. The CPU time of a path that was dropped counts for the path's
+    // caller.
+    uint64_t cpu_ns;
+    uint64_t c_ns;
 };
 
 struct FlameFunction {
     uint64_t id;
-    const char *name; // null, as the two below: it is gone
+    const char *name; // null, as file and line, if the function is gone
     const char *file;
     uint64_t line;
 };
 
 struct FlameTable {
-    double kept_s;    // s since the sampler began, and so since stacks are
-                      // kept; they fade as shares do
-    uint64_t samples; // that went into it
-    const struct FlameRow *rows; // the root first: what ran in none of them
+    // Seconds since the sampler began to keep stacks. Their shares fade as the
+    // shares of functions do.
+    double kept_s;
+    uint64_t samples;            // number of samples in the table
+    const struct FlameRow *rows; // root first: time spent in no listed function
     size_t row_count;
-    const struct FlameFunction *functions; // of the rows, by id
+    const struct FlameFunction *functions; // sorted by id
     size_t function_count;
     struct Arena arena;
 };
 
 extern const struct Record FLAME_TABLE_RECORD;
 
-// Empty, every member null. NULL when memory is out.
+// Returns an empty table, every member null, or NULL if memory is out.
 struct FlameTable *FlameTable_new(void);
 void FlameTable_free(struct FlameTable *table); // NULL is fine
 

@@ -18,7 +18,8 @@ static struct RowMoment moment_of(const struct Snapshot *snapshot)
                             : (struct RowMoment){.uptime_s = NAN};
 }
 
-// Into a frame. -ESTALE: not all changes since `base` are known.
+// Encodes the snapshot, or its changes since `base`, into a frame. Returns 0 or
+// -errno; -ESTALE means that not all changes since `base` are known.
 static int put(struct Frames *frames, struct Frame *frame,
                const struct Snapshot *snapshot, const struct RowMoment *base)
 {
@@ -39,8 +40,9 @@ static int put(struct Frames *frames, struct Frame *frame,
     return error;
 }
 
-// The frame of a snapshot, encoded if it is not the one of last time, which is
-// *kept. NULL and *error.
+// Returns the frame of a snapshot. *kept is the frame that was made last; if it
+// does not hold this snapshot, another is encoded and kept. Returns NULL and
+// sets *error if that fails.
 static struct Frame *encode(struct Frames *frames, struct Frame **kept,
                             const struct Snapshot *snapshot,
                             const struct RowMoment *base, int *error)
@@ -52,7 +54,7 @@ static struct Frame *encode(struct Frames *frames, struct Frame **kept,
     if (frame && frame->uptime_s == snapshot->uptime_s &&
         (!base || frame->base_s == base_s))
         return Frame_hold(frame);
-    // In the memory of the last one, if nobody is being sent that any more.
+    // The memory of the last frame is used again if no viewer is being sent it.
     if (frame && frame->references == 1) {
         *kept = NULL;
         Bytes_clear(&frame->bytes);
@@ -78,7 +80,8 @@ struct Frame *Frames_encode_whole(struct Frames *frames,
     return encode(frames, &frames->whole, snapshot, NULL, error);
 }
 
-// A whole one is large, and may have been the last.
+// Drops the frame of an older whole snapshot: the frame is large, and perhaps
+// nobody asks for a whole snapshot again.
 static void drop_old(struct Frames *frames, const struct Snapshot *snapshot)
 {
     if (!frames->whole || frames->whole->uptime_s == snapshot->uptime_s)

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
-// The newest snapshot as viewers are sent it, encoded once for all who get the
-// same: whole, or as changes since the one that they had. The server's
-// thread only.
+// The newest snapshot as it is sent to viewers, encoded once for all viewers
+// that get the same bytes: as a whole, or as changes since the snapshot that a
+// viewer had before. Only the server's thread calls these functions.
 #ifndef OCULAR_IPC_FRAMES_H
 #define OCULAR_IPC_FRAMES_H
 
 #include "ipc/viewer.h"
 
 struct Frames {
-    struct Frame *whole;   // encoded last, or NULL
-    struct Frame *changes; // the same
+    struct Frame *whole;   // newest frame of a whole snapshot, or NULL
+    struct Frame *changes; // newest frame of changes, or NULL
     struct Arena scratch;
 };
 
-void Frames_release(struct Frames *frames); // empty again
-// The snapshot for a viewer; the caller drops it. NULL and *error: memory is
-// out, or it is too large.
+void Frames_release(struct Frames *frames); // leaves *frames empty
+// Returns the frame of the snapshot for a viewer, to be dropped by the caller.
+// Returns NULL and sets *error if memory is out or the frame is too large.
 struct Frame *Frames_encode(struct Frames *frames,
                             const struct Snapshot *snapshot,
                             const struct Viewer *viewer, int *error);
-// The same for any viewer.
+// Returns the frame of the whole snapshot, for any viewer; otherwise as above.
 struct Frame *Frames_encode_whole(struct Frames *frames,
                                   const struct Snapshot *snapshot, int *error);
 

@@ -5,12 +5,14 @@
 
 #include <stdlib.h>
 
-// As in tui/model/row_order.c; idle, as Row_is_idle.
-#define IDLE_S 60.0        // not called for so long, and without a share: idle
-#define IDLE_SHARE 0.0005  // of time on a stack
-#define LEAST_SAMPLES 0.25 // what a sample as old as the window still counts
+// The order and the meaning of idle are the same as in tui/model/row_order.c
+// (Row_is_idle).
+#define IDLE_S 60.0       // s without a call until a function counts as idle
+#define IDLE_SHARE 0.0005 // of time on a stack
+// Part of a sample that counts until the window forgets it.
+#define LEAST_SAMPLES 0.25
 
-// The larger number first, null as nothing.
+// Puts the larger number first; null counts as 0.
 static int larger_first(uint64_t a, uint64_t b)
 {
     a = a == NULL_U64 ? 0 : a;
@@ -25,18 +27,19 @@ static int more_first(double a, double b)
     return (a < b) - (a > b);
 }
 
-// Not called in the last minute and in no sample, neither running nor waiting,
-// nor anything that it called.
+// Returns whether the function is idle: it was not called in the last minute,
+// and it was on the stack of no sample, neither running nor waiting.
 static bool is_idle(const struct Function *f, double least)
 {
     if (f->age_s <= IDLE_S)
         return false;
-    if (isnan(f->share)) // hooks alone know it, if there are some
+    if (isnan(f->share)) // only its hooks can know the function, if it has some
         return f->state == STATE_ARMED;
     return f->share < least && !(f->total_share >= IDLE_SHARE);
 }
 
-// Shares below *context are remains of samples that the window has forgotten.
+// Compares two functions. A share below *context is the rest of samples that
+// the window has forgotten.
 static int hotter_first(const void *left, const void *right, void *context)
 {
     const struct Function *a = left, *b = right;
@@ -54,7 +57,7 @@ static int hotter_first(const void *left, const void *right, void *context)
     return order ? order : (a->id > b->id) - (a->id < b->id);
 }
 
-// The share of so little of a sample that the window has forgotten it.
+// Returns the share below which a share is only the rest of old samples.
 static double least_share(const struct Function *functions, size_t count,
                           double window_samples)
 {
@@ -72,6 +75,6 @@ void FunctionOrder_sort(struct Function *functions, size_t count,
 {
     double least = least_share(functions, count, window_samples);
 
-    if (count) // glibc says that it must not be NULL
+    if (count) // in glibc the array must not be NULL
         qsort_r(functions, count, sizeof *functions, hotter_first, &least);
 }

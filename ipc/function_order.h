@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The order of a snapshot's functions: who needs all of them puts them into it.
-// Pure.
+// The order of a snapshot's functions. Each reader that needs all functions
+// sorts them. Pure.
 #ifndef OCULAR_IPC_FUNCTION_ORDER_H
 #define OCULAR_IPC_FUNCTION_ORDER_H
 
 #include "ipc/snapshot.h"
 
-// By share, then the time of recent calls, then self cycles; what is idle is
-// last. `window_samples` is the snapshot's sampler_window_samples.
+// Sorts by share, then by the time of recent calls, then by self cycles; idle
+// functions are last. `window_samples` is the snapshot's
+// sampler_window_samples.
 void FunctionOrder_sort(struct Function *functions, size_t count,
                         double window_samples);
 

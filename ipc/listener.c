@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Binds, checks and leaves the server's path. A path in whose place another
-// live socket stands is never fought over.
+// Binds, checks and removes the server's socket. If another live socket has
+// taken the path, the server leaves that socket alone.
 #include "ipc/listener.h"
 
 #include "ipc/base/heap.h"
@@ -14,9 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// So it is if one may not look: the program has bound it with capabilities
-// that our threads have not (ipc/base/worker.c). One that has become another
-// user since is found in that user's place.
+// Returns whether the socket at `path` is ours. If lstat() is not permitted,
+// the socket counts as ours: the program may have bound it with capabilities
+// that our threads do not have (ipc/base/worker.c). If the program runs as
+// another user by now, the answer is false, and the socket moves to that user's
+// directory in /tmp.
 static bool is_in_place(const struct Listener *listener, const char *path)
 {
     struct stat status;
@@ -27,7 +29,7 @@ static bool is_in_place(const struct Listener *listener, const char *path)
            status.st_ino == listener->inode;
 }
 
-// 0 when the path is free or holds a socket that nobody listens at.
+// Returns 0 if the path is free, or holds a socket at which nobody listens.
 static int look_before(const char *path, char *why, size_t why_size)
 {
     struct stat status;
@@ -53,8 +55,9 @@ static int look_before(const char *path, char *why, size_t why_size)
     return -EADDRINUSE;
 }
 
-// Watches both the socket, which somebody may unlink, and its directory, which
-// may be moved away. If the user has no inotify left, the thread has to check.
+// Watches the socket, which somebody may unlink, and its directory, which may
+// be moved away. If the user can have no more inotify instances, the thread
+// checks the path by the clock.
 static void watch_path(struct Listener *listener, const char *path)
 {
     char folder[ADDRESS_MAX];
@@ -88,7 +91,8 @@ static void drain_watch(struct Listener *listener)
         if (Opened_holds(&listener->watching, watch))
             got = read(watch, events, sizeof(events));
     } while (got > 0);
-    // Not ours any more; or the program's epoll, which has the same inode.
+    // The descriptor was closed, or is an epoll of the program by now, which
+    // has the same inode as an inotify.
     if (got < 0 && errno != EAGAIN)
         atomic_store(&listener->watch, -1);
 }
@@ -105,7 +109,7 @@ static int bind_path(struct Listener *listener, const char *text, char *why,
     path = Heap_zeroed(1, sizeof(*path));
     fd = path ? Socket_listen(text) : -ENOMEM;
     if (fd < 0 || lstat(text, &status) < 0) {
-        error = fd < 0 ? fd : -errno; // somebody has removed it already
+        error = fd < 0 ? fd : -errno; // somebody has removed the socket already
         if (fd >= 0)
             close(fd);
         snprintf(why, why_size,

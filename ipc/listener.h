@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The server's place in the file system: a listening socket at a path that is
-// ours, looked at now and then, and taken again when somebody has cleaned up.
-// The server's thread only, except where it says otherwise.
+// The server's place in the file system: a listening socket at our path. The
+// server checks now and then that the socket is still there, and binds it again
+// if somebody has removed it. Only the server's thread calls these functions,
+// unless a comment says otherwise.
 #ifndef OCULAR_IPC_LISTENER_H
 #define OCULAR_IPC_LISTENER_H
 
@@ -12,48 +13,52 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Paths are kept until the end: Listener_path() hands them out.
+// A path is kept until the end, because Listener_path() has returned it.
 struct ListenerPath {
     struct ListenerPath *older;
     char text[ADDRESS_MAX];
 };
 
 struct Listener {
-    atomic_int fd;    // -1: none; atomic for a fork at any moment
-    pid_t pid;        // whose socket it is
-    atomic_int watch; // inotify, readable when the path may have vanished; -1
-    bool watched;     // both the socket and its directory are
-    struct Opened opened, watching; // fd and watch
-    dev_t device; // of the socket's inode, to see that it is still ours
+    atomic_int fd; // -1: none; atomic, since a fork may happen at any moment
+    pid_t pid;     // the process that the socket belongs to
+    // Inotify, readable if the path may have vanished; -1: none.
+    atomic_int watch;
+    bool watched; // the socket and its directory are both watched
+    struct Opened opened, watching; // the files of fd and watch
+    dev_t device; // with inode: the socket's file, to see if it is still ours
     ino_t inode;
-    uid_t user; // effective, when it was bound
+    uid_t user; // effective user when the socket was bound
     _Atomic(struct ListenerPath *) path;
 };
 
-// Binds to this process's address. A live socket of another process, and any
-// other file, is left alone. 0 or -errno with `why` in words. Before the
-// thread.
+// Binds a socket to this process's address. A live socket of another process,
+// or any other file there, is left alone. Returns 0 or -errno with `why` in
+// words. Call this before the server's thread starts.
 int Listener_open(struct Listener *listener, char *why, size_t why_size);
 const char *Listener_path(const struct Listener *listener); // any thread
-// Binds again, if it can, when somebody has cleaned up (logind, a tmp cleaner).
-// True: the socket is in its place, and `watch` will report it if it vanishes.
+// Binds the socket again, if possible, after somebody has removed it (logind, a
+// cleaner of /tmp). Returns whether the socket is in its place and `watch` will
+// report if it vanishes.
 bool Listener_check(struct Listener *listener);
-// The process is at its end: a socket that vanishes is not made again. Any
-// thread; a signal's handler may call it.
+// Says that the process ends: a socket that vanishes from now on is not bound
+// again. Any thread and any signal handler may call this.
 void Listener_stay_away(void);
-// Forgets descriptors that are not ours any more: true, there was one. The next
-// check makes others. `others`: the program has closed some of ours. Then the
-// watch counts as lost, too, since it looks like an eventfd of the program. If
-// it was not lost, its descriptor is left behind.
+// Forgets the descriptors that are not ours any more, and returns whether there
+// was one. The next Listener_check opens others. `others` says that the program
+// has closed other descriptors of ours. Then the watch counts as lost, too,
+// because an eventfd of the program looks the same. If the watch was not lost,
+// its descriptor is leaked.
 bool Listener_forget_lost(struct Listener *listener, bool others);
-// Touches the watched socket: a thread that polls `watch` wakes up, even if its
-// number has been closed meanwhile (poll keeps the file). Any thread.
+// Touches the watched socket, so that a thread that polls `watch` wakes up.
+// This works even if the descriptor was closed meanwhile, since poll() keeps
+// the file open. Any thread may call this.
 void Listener_touch(const struct Listener *listener);
-// Stops listening and removes the socket if it is still ours, and those of
-// processes that are not there any more: opening does that, too.
+// Stops listening and removes the socket if it is still ours. As Listener_open
+// does, this also removes sockets whose process is gone.
 void Listener_leave(struct Listener *listener);
-// In a forked child: forgets the descriptor, removes nothing.
+// Closes the descriptors in a forked child, but removes no file.
 void Listener_abandon(struct Listener *listener);
-void Listener_release(struct Listener *listener); // the memory, at the end
+void Listener_release(struct Listener *listener); // frees the paths, at the end
 
 #endif

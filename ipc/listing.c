@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The listing's schema. Append rows only: their order is the wire's.
+// The listing's schema. Only append rows, since their order is the order on the
+// wire.
 #include "ipc/listing.h"
 
 #include "ipc/base/heap.h"

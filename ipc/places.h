@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The directories in which a process may serve: those that its environment and
-// ours name, and the usual ones. The caller holds them; any thread.
+// ours name, and the usual ones. The caller owns the struct. Any thread may
+// call these functions.
 #ifndef OCULAR_IPC_PLACES_H
 #define OCULAR_IPC_PLACES_H
 
@@ -13,19 +14,23 @@ struct Places {
     unsigned count;
 };
 
-// A variable's value that says something.
+// Returns whether the environment variable is set and not empty.
 static inline bool Places_is_set(const char *variable)
 {
     return variable && *variable;
 }
 
-// Once each, while there is room; what is too long or relative is left out.
+// Adds a directory, unless it is in the list or the list is full. A path that
+// is too long or relative is not added.
 __attribute__((format(printf, 2, 3))) void Places_add(struct Places *places,
                                                       const char *format, ...);
-void Places_add_own(struct Places *places); // as our environment says
-// Below that root, "" for ours.
+// The directories that our environment names.
+void Places_add_own(struct Places *places);
+// Adds the usual directories of a user. `root` is put before their paths; ""
+// stands for our own root.
 void Places_add_usual(struct Places *places, const char *root, uid_t uid);
-// The directories of the environment that the target was started with.
+// Adds the directories that the environment of process `pid` named when it was
+// started. `root` is put before their paths.
 void Places_add_its(struct Places *places, const char *root, pid_t pid);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads /proc/PID/{status,uid_map,stat,cmdline,comm,environ}. Any
-// thread.
+// Reads /proc/PID/{status,uid_map,stat,cmdline,comm,environ}. Any thread may
+// call these functions.
 #include "ipc/process.h"
 #include "ipc/base/now.h"
 #include "ipc/base/opened.h"
@@ -26,7 +26,7 @@ static long read_file(pid_t pid, const char *name, char *out, size_t size)
     return Opened_read(path, out, size);
 }
 
-// The text after "\nName:" in /proc/PID/status.
+// Returns the text after the name (as "\nName:") in /proc/PID/status.
 static const char *status_row(const char *status, const char *name)
 {
     const char *at = strstr(status, name);
@@ -34,7 +34,8 @@ static const char *status_row(const char *status, const char *name)
     return at ? at + strlen(name) : "";
 }
 
-// NSpid lists the process's number in each namespace, the innermost last.
+// Returns the last number of the row. NSpid has the pid of the process in each
+// pid namespace, the innermost last.
 static pid_t last_number(const char *row, pid_t otherwise)
 {
     const char *end = strchr(row, '\n');
@@ -73,7 +74,7 @@ bool Process_is_nobody(uid_t uid)
         nobody = (unsigned)strtoul(text, NULL, 10);
     if (uid != nobody)
         return false;
-    // If every user has a number, this is but the number of one.
+    // If every user has a number here, "nobody" is only one of them.
     return Opened_read("/proc/self/uid_map", text, sizeof(text)) < 0 ||
            sscanf(text, "%u %u %u", &inside, &outside, &count) != 3 ||
            count != UINT32_MAX;
@@ -91,7 +92,8 @@ int Process_look(struct Process *process, pid_t pid)
         return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
     state = status_row(status, "\nState:");
     state += strspn(state, " \t");
-    // A main thread may have ended while others run, or one of them runs exec.
+    // The main thread may have ended while others run; or another thread runs
+    // exec.
     if ((*state == 'Z' && atoi(status_row(status, "\nThreads:")) <= 1) ||
         *state == 'X')
         return -ESRCH;
@@ -111,7 +113,8 @@ int Process_user(struct ProcessUser *user, pid_t pid)
 
     if (read_file(pid, "status", status, sizeof(status)) < 0)
         return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
-    // Real, effective, saved, and the one for files.
+    // The four numbers are the real, effective and saved id, and the id for
+    // files.
     if (sscanf(status_row(status, "\nUid:"), "%*u %*u %*u %u", &uid) != 1 ||
         sscanf(status_row(status, "\nGid:"), "%*u %*u %*u %u", &gid) != 1)
         return -EACCES;
@@ -128,7 +131,8 @@ int Process_user(struct ProcessUser *user, pid_t pid)
     return 0;
 }
 
-// The length of the UTF-8 character at text, 0 when it is none, and its number.
+// Returns the length of the UTF-8 character at `text` and sets *point. Returns
+// 0 if the bytes are not UTF-8.
 static size_t utf8(const unsigned char *text, size_t left, uint32_t *point)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -153,7 +157,8 @@ static size_t utf8(const unsigned char *text, size_t left, uint32_t *point)
     return size;
 }
 
-// Neither a control nor invisible nor one that turns the line around.
+// Returns whether a character is neither a control character, nor invisible,
+// nor one that changes the direction of the line.
 static bool is_harmless(uint32_t point)
 {
     return point >= 0x20 && !(point >= 0x7f && point < 0xa0) && point != 0xad &&
@@ -164,7 +169,7 @@ static bool is_harmless(uint32_t point)
            !(point >= 0xe0000 && point <= 0xe0fff);
 }
 
-// In place: a character that is not harmless becomes one '?'.
+// Replaces each character that is not harmless by one '?', in place.
 static void make_printable(char *text, size_t size)
 {
     size_t used = 0, step;
@@ -191,7 +196,7 @@ pid_t Process_parent(pid_t pid)
 
     if (read_file(pid, "stat", stat, sizeof(stat)) < 0)
         return 0;
-    // Its name is in brackets, and may hold brackets and blanks.
+    // The name is in brackets, and may contain brackets and blanks.
     const char *end = strrchr(stat, ')');
     return end && sscanf(end + 1, " %c %d", &state, &parent) == 2 ? parent : 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Another process as /proc describes it, for finding its socket: its user, its
-// environment, and its ids inside its container. Any thread, no state.
-// Everything read here was written by others, and is not to be trusted.
+// environment, and its ids inside its container. Any thread may call these
+// functions; they keep no state. All that they read was written by other users,
+// and is not to be trusted.
 #ifndef OCULAR_IPC_PROCESS_H
 #define OCULAR_IPC_PROCESS_H
 
@@ -13,40 +14,42 @@
 struct Process {
     pid_t pid;
     uid_t uid;       // effective
-    pid_t inner_pid; // in its own pid namespace
-    uid_t inner_uid; // in its own user namespace
+    pid_t inner_pid; // in the process's own pid namespace
+    uid_t inner_uid; // in the process's own user namespace
 };
 
 #define PROCESS_GROUPS 64
 
-// The owner of the process's files, in the numbers of our user namespace.
-struct ProcessUser {
-    uid_t uid; // for files, as the next
+// The user of a process for file access, in the numbers of our user namespace.
+struct ProcessUser { // the user id for files (fsuid); gid likewise
+    uid_t uid;       // for files, as the next
     gid_t gid;
     gid_t groups[PROCESS_GROUPS];
-    unsigned group_count; // the first of them; more are left out
+    // Number of entries in groups; further groups are left out.
+    unsigned group_count;
 };
 
-// 0 or -ESRCH, -EACCES as Process_look.
+// Fills *user. Returns 0, or -ESRCH or -EACCES as Process_look does.
 int Process_user(struct ProcessUser *user, pid_t pid);
-// 0, -ESRCH: there is none (or it has ended and waits to be reaped), or
-// -EACCES: there is one, but /proc hides it from us.
+// Fills *process. Returns 0, -ESRCH if there is no such process or it is a
+// zombie, or -EACCES if /proc hides the process from us.
 int Process_look(struct Process *process, pid_t pid);
-// Its command line, spaces between the arguments; its name in brackets when
-// there is none; whatever could upset a terminal is a '?'. Always terminated.
+// Writes the command line of a process with spaces between the arguments, or,
+// if it has none, its name in brackets. A character that could upset a terminal
+// becomes '?'. The text is always terminated.
 void Process_command(pid_t pid, char *out, size_t size);
-// The process that started it, or that took it over; 0 if /proc does not say.
+// Returns the parent of a process, or 0 if /proc does not say.
 pid_t Process_parent(pid_t pid);
-// When it was forked, in clock ticks since the machine's start; 0 if /proc does
-// not say. With the id it names a process for good.
+// Returns when a process was forked, in clock ticks since boot, or 0 if /proc
+// does not say. A pid and this time identify a process for good.
 uint64_t Process_start(pid_t pid);
-// Seconds since it was forked; NAN if /proc does not say.
+// Returns the seconds since a process was forked; NAN if /proc does not say.
 double Process_age_s(pid_t pid);
-// A variable of the environment it was started with. 1 and out, 0 no such
-// variable (or too long for out), or -errno.
+// Copies a variable of the environment that a process was started with. Returns
+// 1, 0 if there is no such variable or it is too long for `out`, or -errno.
 int Process_variable(pid_t pid, const char *name, char *out, size_t size);
-// Is this the number, in our user namespace, of all the users who have none
-// there?
+// Returns whether `uid` is the number by which our user namespace shows all
+// users that have no number in it.
 bool Process_is_nobody(uid_t uid);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operations on any record. Pure.
+// Operations on any record; pure functions.
 #include "ipc/record.h"
 
 static void clear_field(const struct Field *field, char *value)

@@ -20,7 +20,7 @@ struct Fading Fading_between(const struct RowMoment *from,
 
 static bool has(const struct RowSet *set, const struct SharedRow *row)
 {
-    // Pairs with the writer's, which is for a snapshot to come.
+    // Pairs with the store of the writer, which runs for a later snapshot.
     return atomic_load_explicit(&row->until, memory_order_relaxed) >
            set->moment.uptime_s;
 }
@@ -34,7 +34,8 @@ static bool add(const struct RowSet *set, struct Snapshot *out,
     return Fading_apply(&fading, to, &out->arena);
 }
 
-// Those of a moment after `since_s`, as they are at the set's.
+// Copies the rows of moments after `since_s`, with their numbers brought up to
+// the moment of the set.
 static int add_rows(const struct RowSet *set, struct Snapshot *out,
                     double since_s)
 {

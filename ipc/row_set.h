@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The functions of a snapshot that shares them with the snapshots around it:
-// rows in blocks, filled once and not changed any more. Numbers that change by
-// themselves are as of when their row was filled, and follow from that for any
-// later moment. tracer/session/row_log.c makes and frees blocks; any thread
-// reads while the snapshot is there.
+// The functions of a snapshot, in rows that several snapshots share. A row lies
+// in a block, is filled once and never changes after that. Some numbers change
+// while nothing happens; a row has them for the moment when it was filled, and
+// their value at a later moment is computed from that. tracer/session/row_log.c
+// makes and frees the blocks. Any thread may read the rows while it holds the
+// snapshot.
 #ifndef OCULAR_IPC_ROW_SET_H
 #define OCULAR_IPC_ROW_SET_H
 
@@ -11,26 +12,27 @@
 
 #include <stdatomic.h>
 
-#define ROW_BLOCKS 16 // that a snapshot has, at most
-#define ROWS_GONE 256 // newest ids that are known to have gone
+#define ROW_BLOCKS 16 // the most blocks of a snapshot
+#define ROWS_GONE 256 // number of newest removed ids that are kept
 
 // A moment for which the numbers of a row hold.
 struct RowMoment {
-    double uptime_s; // of the snapshot, and its name
-    double ticks_s;  // by the counter; ages are by it
-    double
-        window_age;   // the sampler's: mean ages of the window since its start,
-    double window_ns; // what a core has in the window,
-    double run_ns;    // ... and since the sampler's start; 0: none
+    double uptime_s; // of the snapshot; identifies it
+    double ticks_s;  // s by the CPU's counter, for ages
+    // Time since the sampler's start, in mean ages of its window.
+    double window_age;
+    double window_ns; // time that one core has in the window
+    double run_ns;    // time since the sampler's start; 0: no sampler
 };
 
 struct SharedRow {
     struct Function function;
-    const struct RowMoment *moment; // in its block's memory
-    // uptime_s of the newest snapshot without it, INFINITY: none. Set for the
-    // next snapshot while this one is read.
+    const struct RowMoment *moment; // lies in the memory of the block
+    // uptime_s of the first snapshot that lacks the row; INFINITY: none does.
+    // The writer sets this for its next snapshot while other threads read older
+    // ones.
     _Atomic double until;
-    // The writer's:
+    // The writer alone uses the members below:
     struct RowBlock *block;
     uint32_t slot;
     uint64_t events;
@@ -40,44 +42,47 @@ struct SharedRow {
 struct RowBlock {
     struct SharedRow *rows;
     size_t count;
-    double newest_s; // uptime_s of the newest moment
-    // The writer's:
-    struct Arena arena; // of rows and what they point to
-    size_t live;        // rows that the newest snapshot has
+    double newest_s; // uptime_s of the newest moment of a row
+    // The writer alone uses the members below:
+    struct Arena arena; // holds the rows and what they point to
+    size_t live;        // rows that are in the newest snapshot
     struct RowBlock *next;
 };
 
 struct RowGone {
-    double uptime_s; // of the first snapshot without it
+    double uptime_s; // of the first snapshot without this id
     uint64_t id;
 };
 
 struct RowSet {
-    struct RowMoment moment; // the snapshot's
-    size_t count;            // rows
+    struct RowMoment moment; // of the snapshot
+    size_t count;            // number of rows
     size_t block_count;
     const struct RowBlock *blocks[ROW_BLOCKS];
-    double known_s; // uptime_s of the oldest snapshot since which all that has
-                    // gone is in the list
+    // uptime_s of a snapshot. The list `gone` has all ids that were removed
+    // since then.
+    double known_s;
     size_t gone_count;
     struct RowGone gone[ROWS_GONE];
 };
 
-// How the numbers of a row change by themselves from one moment to another.
+// Returns how the numbers of a row change between two moments while the
+// function does not run.
 struct Fading Fading_between(const struct RowMoment *from,
                              const struct RowMoment *to);
 
-// A copy of `shared` with all its functions, the hottest first. It points
-// into out->arena, which is the caller's before and after, and into `shared`.
-// 0 or -ENOMEM.
+// Makes *out a copy of `shared` with all functions, the hottest first. The copy
+// points into out->arena, which the caller owns, and into `shared`. Returns 0
+// or -ENOMEM.
 int RowSet_whole(const struct Snapshot *shared, struct Snapshot *out);
-// The same with those functions alone that have changed since `base`, and what
-// to do with the others. -ESTALE: not all of that is known. Release
-// changes->arena.
+// Makes *out such a copy with only the functions that have changed since
+// `base`. *changes says how all others have changed; the caller releases
+// changes->arena. Returns 0 or -errno; -ESTALE means that not all changes since
+// `base` are known.
 int RowSet_changes(const struct Snapshot *shared, const struct RowMoment *base,
                    struct Snapshot *out, struct Changes *changes);
-// Gives a snapshot that nobody else reads all its functions: it shares nothing
-// from then on. 0 or -ENOMEM.
+// Gives a snapshot that nobody else reads a copy of all its functions, so that
+// it shares no rows any more. Returns 0 or -ENOMEM.
 int RowSet_settle(struct Snapshot *snapshot);
 
 #endif

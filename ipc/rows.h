@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the rows of a record's table are written. Only for the files that hold
-// such tables: the names are short.
+// Macros for the rows of a record's table. Their names are short, so only the
+// files that hold such tables include this header.
 #ifndef OCULAR_IPC_ROWS_H
 #define OCULAR_IPC_ROWS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The server's thread: a poll loop over the listening socket, the socket that
-// other threads wake it by, and the clients. Other threads reach it through
-// `fresh`, `stopping`, the list of answers and an `order`, for which they wait.
+// The server's thread: a poll loop over the listening socket, the wake-up
+// socket and the clients. Other threads reach it through `fresh`, `stopping`,
+// the list of answers, and an `order`, whose end they wait for.
 #include "ipc/server.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -22,25 +22,25 @@
 #define STACK_SIZE ((size_t)256 << 10)
 // Milliseconds between two checks of our own path.
 #define CHECK_MS 2000
-// Milliseconds without an accept after descriptors were out.
+// Milliseconds without an accept() after descriptors ran out.
 #define ACCEPT_PAUSE_MS 1000
-// Milliseconds of sleep after poll itself was refused.
+// Milliseconds of sleep after poll() has failed.
 #define POLL_PAUSE_MS 100
-// Milliseconds between wake-ups while no other thread can wake this one.
+// Milliseconds between two turns while no other thread can wake this one.
 #define DEAF_MS 100
-// Viewers that are let in at once. Later ones come one after the other: many
-// that come and go must cost the traced process next to nothing.
+// Viewers that may connect at once. Later ones are accepted one every ENTRY_MS:
+// viewers that come and go must cost the traced process next to nothing.
 #define ENTRY_BURST 256
 #define ENTRY_MS 20
-#define OWN_POLLED 3 // the wake-up socket, the listener and its watch
+#define OWN_POLLED 3 // wake-up socket, listener, its watch
 #define POLLED_MAX (OWN_POLLED + CLIENTS_MAX)
 #define NEVER UINT64_MAX
 
-// Work on the clients that another thread hands over and waits for.
+// Work on the clients that another thread orders and waits for.
 struct Order {
-    const struct ServerSource *source; // NULL: the one there is
+    const struct ServerSource *source; // the next source; NULL: no change
     bool farewell;
-    int error; // != 0: the reason why all viewers are sent away
+    int error; // not 0: all viewers are disconnected with it
     const char *why;
     bool done;
 };
@@ -51,18 +51,18 @@ struct Server {
     struct WakeSocket wake_socket;
     atomic_bool fresh;    // set by Server_notify, taken by turn()
     atomic_bool stopping; // set by stop_thread, read by run()
-    atomic_bool busy;     // clients may be half changed; for Server_abandon
+    atomic_bool busy;     // clients may be half changed; read by Server_abandon
     struct Answers answers;
-    pthread_mutex_t ordering; // guards order and its done
-    pthread_cond_t ordered;   // one is done
+    pthread_mutex_t ordering; // guards `order` and its `done`
+    pthread_cond_t ordered;   // signalled when an order is done
     struct Order *order;
-    // The thread's own:
+    // The server's thread alone uses the members below:
     struct Listener listener;
     struct Clients clients;
-    uint64_t accept_at_ms; // no accept before
-    uint64_t entered_ms;   // each who entered moves it on by ENTRY_MS
+    uint64_t accept_at_ms; // time before which nobody is accepted
+    uint64_t entered_ms;   // each viewer that enters moves it on by ENTRY_MS
     uint64_t check_at_ms;
-    bool in_place; // and it will be heard of when that is no more
+    bool in_place; // the socket is in place, and its removal will be noticed
 };
 
 static uint64_t now_ms(void)
@@ -70,9 +70,10 @@ static uint64_t now_ms(void)
     return Now_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
-// If the program has closed an end of the wake-up socket, that has woken the
-// thread, unless a forked child has the end, too. Then the thread watches its
-// path as well, or soon checks by the clock.
+// Wakes the server's thread. If the program has closed an end of the wake-up
+// socket, the closing has woken the thread, unless a forked child still has
+// that end open. In that case the watch of the path wakes the thread, or its
+// clock soon does.
 static void ring(struct Server *server)
 {
     if (!WakeSocket_wake(&server->wake_socket))
@@ -80,8 +81,9 @@ static void ring(struct Server *server)
 }
 
 // Forgets the descriptors that the program has closed, even if their numbers
-// are in use again: true, there was one. A program that closes all there is
-// opens its own next, and counts on their numbers: ours are made again later.
+// are in use again, and returns whether there was one. A program that closes
+// all descriptors opens its own ones next and relies on their numbers. So ours
+// are opened again later.
 static bool forget_lost(struct Server *server, uint64_t now)
 {
     bool lost = WakeSocket_forget_lost(&server->wake_socket);
@@ -121,8 +123,8 @@ static void accept_viewers(struct Server *server, uint64_t now)
         server->entered_ms += ENTRY_MS;
         Clients_admit(&server->clients, fd, &peer, now);
     }
-    // Out of descriptors or memory: the one who waits keeps the socket
-    // readable, so look away for a while.
+    // Descriptors or memory ran out. The viewer that waits keeps the socket
+    // readable, so the socket is not polled for a while.
     if (fd < 0 && fd != -EAGAIN)
         server->accept_at_ms = now + ACCEPT_PAUSE_MS;
 }
@@ -136,8 +138,8 @@ static void deliver_answers(struct Server *server, uint64_t now)
     Answer_free(first);
 }
 
-// Does something happen without a viewer? While nothing is traced nothing does:
-// a process that waits to be looked at is not to wake up for it.
+// Returns whether nothing happens without a viewer: nothing is traced and no
+// connection is open. Then the thread must not wake up by the clock.
 static bool is_idle(const struct Server *server)
 {
     return server->source.notice && !Clients_is_there(&server->clients);
@@ -167,7 +169,7 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
     int got;
 
     if (server->in_place && is_idle(server))
-        forget_lost(server, now); // nothing else would end such a wait
+        forget_lost(server, now); // nothing else would end this wait
     polled[0] =
         (struct pollfd){.fd = server->wake_socket.read_end, .events = POLLIN};
     polled[1] = (struct pollfd){.fd = accepting ? server->listener.fd : -1,
@@ -176,7 +178,7 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
     count += Clients_poll(&server->clients, polled + OWN_POLLED);
     atomic_store(&server->busy, false);
     got = poll(polled, count, timeout_ms(server, now));
-    // Refused when the process has lowered its limit of descriptors.
+    // poll() fails if the process has lowered its limit of descriptors.
     if (got < 0 && errno != EINTR)
         poll(NULL, 0, POLL_PAUSE_MS);
     atomic_store(&server->busy, true);
@@ -184,7 +186,8 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
         polled[i].revents = 0;
 }
 
-// The thread itself, or another one while there is none.
+// Carries out an order. The server's thread calls this, or another thread while
+// there is no server's thread.
 static void carry_out(struct Server *server, struct Order *order)
 {
     struct Clients *clients = &server->clients;
@@ -229,7 +232,8 @@ static void turn(struct Server *server, const struct pollfd *polled)
         accept_viewers(server, now);
     deliver_answers(server, now);
     Clients_turn(clients, now);
-    // Taken even when nobody waits: what is fresh now is stale later.
+    // The flag is cleared even if nobody waits: a snapshot that is fresh now is
+    // stale later.
     if (atomic_exchange(&server->fresh, false))
         Clients_publish(clients);
     Clients_flush(clients, now);
@@ -239,7 +243,7 @@ static void turn(struct Server *server, const struct pollfd *polled)
     }
 }
 
-// Sends the rest to viewers that read it, for at most wait_ms.
+// Sends the queued bytes to viewers that read them, for at most wait_ms.
 static void finish(struct Server *server, unsigned wait_ms)
 {
     struct pollfd polled[CLIENTS_MAX];
@@ -258,7 +262,7 @@ static void finish(struct Server *server, unsigned wait_ms)
             break;
         if (poll(polled, count, (int)(deadline - now)) < 0)
             poll(NULL, 0, 1);
-        Clients_read(&server->clients, polled, now); // some hang up
+        Clients_read(&server->clients, polled, now); // some viewers hang up
     }
     Clients_release(&server->clients);
 }
@@ -269,7 +273,8 @@ static void run(void *argument)
     struct pollfd polled[POLLED_MAX];
 
     server->check_at_ms = now_ms() + CHECK_MS;
-    // Looked at on both sides: a turn silences the ring that came with it.
+    // `stopping` is read on both sides of the wait, because turn() clears the
+    // wake-up that stop_thread has sent.
     while (!atomic_load(&server->stopping)) {
         wait_for_work(server, polled);
         if (!atomic_load(&server->stopping))
@@ -286,14 +291,14 @@ static int start_thread(struct Server *server)
                         STACK_SIZE);
 }
 
-// Stops and joins the thread. After that it touches none of its sources.
+// Stops and joins the thread. The source is not called after that.
 static void stop_thread(struct Server *server)
 {
     atomic_store(&server->stopping, true);
     ring(server);
     Worker_join(&server->worker);
     atomic_store(&server->busy, false);
-    forget_lost(server, now_ms()); // before any of them is closed
+    forget_lost(server, now_ms()); // before any descriptor is closed
 }
 
 // --- What other threads call
@@ -334,7 +339,7 @@ int Server_open(struct Server **out, const struct ServerSource *source,
         snprintf(why, why_size, "no pair of sockets: %s", strerror(-error));
     else
         error = Listener_open(&server->listener, why, why_size);
-    *out = server; // before there is a thread whose callbacks want it
+    *out = server; // callbacks of the thread may use it
     if (!error) {
         error = start_thread(server);
         if (error) {
@@ -365,7 +370,7 @@ void Server_notify(struct Server *server)
 void Server_answer(struct Server *server, uint64_t viewer,
                    const struct Message *message)
 {
-    // Without memory there is no answer, nor a way to say so.
+    // If memory is out there is no answer, nor a way to say so.
     if (Answers_push(&server->answers, viewer, message) == 0)
         ring(server);
 }
@@ -373,7 +378,7 @@ void Server_answer(struct Server *server, uint64_t viewer,
 static void give_order(struct Server *server, struct Order *order)
 {
     pthread_mutex_lock(&server->ordering);
-    while (server->order) // another thread's
+    while (server->order) // an order of another thread
         pthread_cond_wait(&server->ordered, &server->ordering);
     if (!server->worker.started) {
         carry_out(server, order);
@@ -428,8 +433,8 @@ void Server_abandon(struct Server *server)
 {
     forget_lost(server, now_ms());
     Listener_abandon(&server->listener);
-    // The thread, which is not here any more, may have been in the middle of
-    // changing its buffers: then they are left behind.
+    // The thread does not exist in this process, but the fork may have caught
+    // it while it changed its buffers. Then these are leaked.
     Clients_abandon(&server->clients, atomic_load(&server->busy));
     Answers_abandon(&server->answers);
     free_server(server);

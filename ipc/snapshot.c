@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The snapshot's schema: the tables that the wire, the viewer's JSON and
-// ocular.snapshot() all walk; and its memory. Built by the collector or by
-// wire.c; read by anybody afterwards.
+// The tables of the snapshot's schema, which the wire, the viewer's JSON and
+// ocular.snapshot() walk; and the snapshot's memory. The collector or wire.c
+// builds a snapshot; then any thread may read it.
 #include "ipc/snapshot.h"
 
 #include "ipc/base/heap.h"
 #include "ipc/rows.h"
 
-// --- The schema. Append rows only: their order is the wire's.
+// --- The schema: only append rows, since their order is the order on the wire.
 
 static const struct Field CALLER_FIELDS[] = {
     U64(Caller, id),

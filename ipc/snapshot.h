@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The state of a traced process at one moment: the value that the tracer
-// builds, the wire carries, ocular-top shows and ocular.snapshot() returns. A
-// snapshot is built by one thread and never changed afterwards; any thread may
+// The state of a traced process at one moment. The tracer builds a snapshot,
+// the wire carries it, ocular-top shows it, and ocular.snapshot() returns it.
+// One thread builds a snapshot, which never changes after that; any thread may
 // read it.
 #ifndef OCULAR_IPC_SNAPSHOT_H
 #define OCULAR_IPC_SNAPSHOT_H
@@ -15,22 +15,25 @@
 
 enum FunctionState { STATE_ARMED, STATE_PARTIAL, STATE_DARK };
 
-// A function's part of something that is shared out: of another's total share,
-// as its caller; of a thread's CPU time.
+// A function's part of another function's total share, as its caller, or of a
+// thread's CPU time.
 struct Caller {
-    uint64_t id; // null: all the others
+    uint64_t id; // null: all other functions together
     double share;
 };
 
 struct Thread {
     uint64_t tid;
     const char *name;
-    double cpu_share; // fraction of one core's wall time, in the window
+    double cpu_share; // part of one core's wall time, in the window
     double wait_share;
     uint64_t samples;
-    double cpu_s; // CPU time since tracing began, or since it was first seen
+    // CPU time since tracing began, or since the thread was first seen.
+    double cpu_s;
     uint64_t ended;
-    const struct Caller *functions; // of its cpu_share; not of one that ended
+    // The functions that ran in it; their shares add up to cpu_share. Empty for
+    // a thread that has ended.
+    const struct Caller *functions;
     size_t function_count;
 };
 
@@ -39,23 +42,29 @@ struct Function {
     const char *name; // qualified name
     const char *file;
     uint64_t line;
-    uint64_t calls; // begun, as counted; a floor unless calls_exact
+    // Calls that have begun and were counted. There may be more, unless
+    // calls_exact.
+    uint64_t calls;
     uint64_t calls_exact;
     double calls_estimated;
-    double calls_error; // of it, one standard deviation
+    double calls_error; // standard deviation, as a part of calls_estimated
     double calls_per_s;
-    uint64_t rate_estimated; // calls_per_s is estimated, not counted
-    double share;            // fractions of one core's wall time, in the window
+    uint64_t rate_estimated; // bool: calls_per_s is estimated, not counted
+    // The shares are parts of one core's wall time, in the sampler's window.
+    double share;
     double cpu_share;
     double wait_share;
     double c_share;
     double total_share;
     double run_share; // cpu_share since the start of the trace
     uint64_t samples;
-    uint64_t self_cycles; // cycles are TSC ticks, net of the hooks' own cost
+    // Cycles are TSC ticks, without the cost of the hooks.
+    uint64_t self_cycles;
     uint64_t total_cycles;
-    double avg_cycles;      // self cycles per call; timed, or else
-    uint64_t avg_estimated; // from the samples' share of total_cycles
+    // Self cycles per call, as timed. If avg_estimated, they come from the
+    // samples: the function's own part of total_cycles.
+    double avg_cycles;
+    uint64_t avg_estimated;
     double min_cycles;
     double p50_cycles;
     double p99_cycles;
@@ -68,11 +77,12 @@ struct Function {
     uint64_t specializable_sites;
     const struct Caller *callers;
     size_t caller_count;
-    uint64_t run_samples;     // of samples: it had CPU time then
-    double calls_per_s_error; // calls a second, one standard deviation; null:
-                              // it is counted, or not known
+    uint64_t run_samples; // part of `samples` in which it had CPU time
+    // Calls a second, one standard deviation. Null: counted or unknown.
+    double calls_per_s_error;
     uint64_t resumptions; // times that a call went on after a yield or an await
-    double missed_per_s;  // calls_estimated grows by that; 0: all are counted
+    // Rate at which calls_estimated grows; 0: all are counted.
+    double missed_per_s;
 };
 
 struct Transition {
@@ -83,30 +93,32 @@ struct Transition {
     uint64_t offset; // bytes
     const char *from;
     const char *to;
-    uint64_t storm; // bool: the site has changed again and again
+    uint64_t storm; // bool: the instruction has changed again and again
     uint64_t id;    // of the function
-    uint64_t deopt; // bool: it was specialised, and is no more
+    uint64_t deopt; // bool: it was specialised, and is not any more
 };
 
 struct TransitionPair {
     const char *from;
     const char *to;
     uint64_t count;
-    uint64_t deopt; // bool, as above
+    uint64_t deopt; // bool: as in struct Transition
 };
 
-// A function of which code objects are gone; all of them have one row.
+// One row for all functions of one name, file and line whose code objects are
+// gone.
 struct RetiredRow {
-    const char *name; // "(others)", without a place: those that had no row left
+    // "(others)", without file and line: the sum of further rows.
+    const char *name;
     const char *file;
     uint64_t line;
-    uint64_t objects; // code objects
+    uint64_t objects; // number of code objects
     uint64_t calls;
     uint64_t calls_exact;
     uint64_t self_cycles;
     uint64_t total_cycles;
     uint64_t waited_cycles;
-    double run_share; // of their CPU time, since the start of the trace
+    double run_share; // of their CPU time, since tracing began
     uint64_t samples;
     uint64_t run_samples;
     uint64_t resumptions;
@@ -127,32 +139,37 @@ struct Snapshot {
     uint64_t events;
     uint64_t lost;
     uint64_t memory_bytes;
-    double overhead_measured; // shares of the process's CPU time
+    // Shares of the CPU time that the process used, over the last ten seconds.
+    double overhead_measured;
     double overhead_budget;
     double overhead_hooks;
     double overhead_rearm;
     double overhead_threads;
-    double overhead_allowed; // the budget, or what it is of a fifth of a core
-    double overhead_mean;    // measured since tracing began
-    double overhead_cores;   // measured and allowed as parts of one core
-    double overhead_cores_allowed;
+    // The budget; more if the process uses less than 1/5 of a core.
+    double overhead_allowed;
+    double overhead_mean;          // `measured`, since tracing began
+    double overhead_cores;         // `measured`, as a part of one core
+    double overhead_cores_allowed; // `allowed`, as a part of one core
     uint64_t sites_armed;
     uint64_t sites_dark;
-    double sampler_hz;             // samples a second, in the window
-    uint64_t sampler_samples;      // of running threads, since the start
-    uint64_t sampler_unknown;      // of these: stacks that could not be read
-    double sampler_elsewhere;      // share of time in no accepted function
-    uint64_t sampler_truncated;    // samples of stacks too deep for it
-    const char *sampler_trouble;   // why it sees nothing, though it should
-    double sampler_window_s;       // that all shares are over, and the samples
-    double sampler_window_samples; // of running threads in it
-    uint64_t sampler_signal;       // that samples come by; null: there are
-                                   // only looks at all threads, at 20 Hz
-    uint64_t sampler_lost;         // samples without room
-    uint64_t sampler_in_hooks;     // samples that found a hook running
-    uint64_t sampler_untimed;      // threads that could have no timer
+    double sampler_hz; // samples of running threads a second, in the window
+    uint64_t sampler_samples; // samples of running threads, since the start
+    // Samples whose stack could not be read to its end.
+    uint64_t sampler_unknown;
+    // Part of a core's time in functions that are not traced.
+    double sampler_elsewhere;
+    uint64_t sampler_truncated;  // samples whose stack was too deep
+    const char *sampler_trouble; // why nothing is sampled although it should be
+    double sampler_window_s;     // length of the window of all shares, in s
+    double sampler_window_samples; // samples of running threads in the window
+    // Number of the signal by which samples are taken. Null: no thread has a
+    // timer, and all threads are observed 20 times a second instead.
+    uint64_t sampler_signal;
+    uint64_t sampler_lost;     // samples for which there was no room
+    uint64_t sampler_in_hooks; // samples that found a hook running
+    uint64_t sampler_untimed;  // threads that could get no timer
     uint64_t functions_total;
-    uint64_t states_armed; // functions of each state
+    uint64_t states_armed; // functions in each state
     uint64_t states_partial;
     uint64_t states_dark;
     const struct Thread *threads;
@@ -165,35 +182,36 @@ struct Snapshot {
     size_t transition_pair_count;
     const struct RetiredRow *retired;
     size_t retired_count;
-    uint64_t threads_dropped; // that have ended and are not listed any more
-    // Beside the table: in a traced process functions are here and not above,
-    // in rows that several snapshots have (row_set.h). NULL: they are above.
+    uint64_t threads_dropped; // threads that have ended and are not listed
+    // Not in the table. In a traced process the functions are here and not in
+    // `functions`, as rows that several snapshots share (row_set.h).
     const struct RowSet *shared;
-    unsigned held;      // times that Snapshot_free does nothing
-    struct Arena arena; // everything above points into it
+    unsigned held;      // calls of Snapshot_free that only count down
+    struct Arena arena; // all pointers above point into it
 };
 
-// --- The schema (record.h). Rows of the tables in snapshot.c are only ever
-// appended: their order is the wire's.
+// --- The schema (record.h). Rows are only appended to the tables in
+// snapshot.c, since their order is the order on the wire.
 
-extern const struct Record SNAPSHOT_RECORD; // the root
+extern const struct Record SNAPSHOT_RECORD; // the schema of a whole snapshot
 
 const char *State_name(uint64_t state); // "armed", "partial", "dark"; or NULL
 
-// A new, empty snapshot: every U64/F64/TEXT member null, every list empty.
-// NULL when memory is out. The caller owns it.
+// Returns a new snapshot, to be freed by the caller: every number and text is
+// null, every list is empty. Returns NULL if memory is out.
 struct Snapshot *Snapshot_new(void);
 void Snapshot_free(struct Snapshot *snapshot); // NULL is fine
-// Another owner, on the same thread, who frees it too.
+// Adds an owner on the same thread; that owner calls Snapshot_free, too.
 struct Snapshot *Snapshot_hold(struct Snapshot *snapshot);
-// Makes it as a new one is, in memory that it has already.
+// Makes the snapshot as empty as a new one, but keeps its memory.
 void Snapshot_renew(struct Snapshot *snapshot);
 
-// Memory that lives as long as the snapshot; zeroed; NULL when memory is out.
+// Returns zeroed memory that lives as long as the snapshot, or NULL if memory
+// is out.
 void *Snapshot_alloc(struct Snapshot *snapshot, size_t size);
-// A copy of text (NULL stays NULL); NULL when memory is out.
+// Returns a copy of text, which is NULL if text is NULL or memory is out.
 const char *Snapshot_text(struct Snapshot *snapshot, const char *text);
-// Bytes held, for memory accounts.
+// Returns the bytes that the snapshot holds.
 size_t Snapshot_bytes(const struct Snapshot *snapshot);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The socket API's home. Called by the server's thread, by viewers and by
-// address.c's probes.
+// The one file that uses the socket API. The server's thread, viewers, and
+// address.c call it.
 #define _GNU_SOURCE 1 // accept4, struct ucred
 #include "ipc/socket.h"
 #include "ipc/base/opened.h"
@@ -50,8 +50,8 @@ static int bind_and_listen(int fd, const struct sockaddr_un *address,
         return -errno;
     if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
         return -errno;
-    // The umask belongs to the traced program; the mode is set by name while
-    // nobody else knows the name (the directory is ours alone).
+    // The traced program may change its umask, so the mode is set by path while
+    // nobody else can open the path (the directory belongs to us alone).
     if (chmod(temporary, 0600) == 0 && listen(fd, BACKLOG) == 0 &&
         rename(temporary, path) == 0)
         return 0;
@@ -67,8 +67,8 @@ int Socket_listen(const char *path)
 
     if (fd < 0)
         return fd;
-    // PID.sock begins as PID.soc~: no longer, so that it fits, and no listing
-    // takes it for a socket to talk to.
+    // PID.sock is first bound as PID.soc~: the name is no longer, so that it
+    // fits, and address.c does not list it.
     address.sun_path[length - 1] = '~';
     error = bind_and_listen(fd, &address, path);
     if (error) {
@@ -157,7 +157,7 @@ long Socket_receive(int fd, void *data, size_t size)
 
 // --- Descriptors
 
-// Room for one; the kernel closes descriptors that there is no room for.
+// Room for one descriptor; the kernel closes those that have no room.
 union Passed {
     struct cmsghdr head; // for its alignment
     char bytes[CMSG_SPACE(sizeof(int))];
@@ -184,8 +184,8 @@ long Socket_send_file(int fd, const void *data, size_t size, int passed)
     return sent < 0 ? -errno : sent;
 }
 
-// The one that came, or 0. There may be two in one header: its alignment has
-// room for them.
+// Returns the descriptor that was received, or 0. The control message may hold
+// two descriptors, since its alignment leaves room for a second one.
 static int take_passed(struct msghdr *message)
 {
     struct cmsghdr *head = CMSG_FIRSTHDR(message);

@@ -1,39 +1,43 @@
 // SPDX-License-Identifier: MIT
-// Unix stream sockets, and nothing else: the one file that knows the socket
-// API. Every descriptor is non-blocking and close-on-exec; nothing raises
-// SIGPIPE. Any thread, no state.
+// Unix stream sockets; socket.c is the only file that uses the socket API.
+// Every descriptor is non-blocking and close-on-exec. No call raises SIGPIPE.
+// Any thread may call these functions; they keep no state.
 #ifndef OCULAR_IPC_SOCKET_H
 #define OCULAR_IPC_SOCKET_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-#define ADDRESS_MAX 108 // bytes of a path: sun_path, with its NUL
+#define ADDRESS_MAX 108 // bytes of a path with its NUL, as in sun_path
 
-// The process at the other end, as the kernel knows it.
+// The process at the other end of a connection, as the kernel reports it.
 struct Peer {
     pid_t pid; // 0: not visible from our pid namespace
     uid_t uid;
 };
 
-// A listening socket at path, mode 0600 whatever the umask. It replaces any
-// file there at once (the caller has checked), and no client can ever connect
-// to a socket that does not listen yet. A descriptor or -errno.
+// Makes a listening socket at `path` with mode 0600, whatever the umask is. The
+// socket replaces any file there in one step; the caller has checked that this
+// is allowed. No client can ever connect before the socket listens. Returns a
+// descriptor or -errno.
 int Socket_listen(const char *path);
-// The next client that waits: a descriptor, -EAGAIN if there is none, or
-// -errno.
+// Accepts the next client. Returns a descriptor, -EAGAIN if no client waits, or
+// another -errno.
 int Socket_accept(int listener, struct Peer *peer);
-// A descriptor or -errno: -ECONNREFUSED nobody listens, -EAGAIN too many wait.
+// Connects to a socket. Returns a descriptor or -errno: -ECONNREFUSED if nobody
+// listens, -EAGAIN if the queue of connections is full.
 int Socket_connect(const char *path, struct Peer *peer);
-// Two that are connected with each other: 0 or -errno.
+// Makes two sockets that are connected with each other. Returns 0 or -errno.
 int Socket_pair(int ends[2]);
-// Bytes sent or received (0 received: the other end has closed), -EAGAIN, or
-// -errno (-EPIPE, -ECONNRESET: gone).
+// Send or receive bytes. Both return the number of bytes, -EAGAIN, or another
+// -errno (-EPIPE and -ECONNRESET: the other end is gone). 0 received bytes mean
+// that the other end has closed.
 long Socket_send(int fd, const void *data, size_t size);
 long Socket_receive(int fd, void *data, size_t size);
-// The same with a descriptor (SCM_RIGHTS), which the other end gets a copy of
-// with the first of the bytes. Received: its own from now on, closed on exec, 3
-// or more; 0: none came, or more than one, which are closed.
+// The same with a descriptor that is passed along (SCM_RIGHTS). The other end
+// gets a copy of the descriptor together with the first of the bytes. The
+// receiver owns *passed, which is closed on exec and 3 or more. *passed is 0 if
+// no descriptor came, or several; then they are closed.
 long Socket_send_file(int fd, const void *data, size_t size, int passed);
 long Socket_receive_file(int fd, void *data, size_t size, int *passed);
 

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: MIT
 // The callbacks by which a server asks for snapshots and hands requests over.
-// Filled by tracer/session, called as each of them says.
+// tracer/session fills the struct; each comment says when a callback is called.
 #ifndef OCULAR_IPC_SOURCE_H
 #define OCULAR_IPC_SOURCE_H
 
 #include "ipc/snapshot.h"
 #include "ipc/wire.h"
 
-// The part of the tracer that the server needs; called on the server's thread,
-// get and put also on the closing one.
+// The part of the tracer that the server needs. The server's thread calls the
+// callbacks; the thread that closes the server calls get and put, too.
 struct ServerSource {
     void *context;
-    // A viewer is due: have a fresh snapshot published, then call
-    // Server_notify(). Must not block. `first`: one of the viewers has seen
-    // none yet. It may do nothing: it is called again when the viewer is due
-    // next.
+    // A viewer is due: publish a new snapshot, then call Server_notify(). This
+    // must not block. `first` says that one of the viewers has not had a
+    // snapshot yet. The callback may also do nothing: it is called again when a
+    // viewer is due next.
     void (*want)(void *context, bool first);
-    // The newest snapshot or NULL; held until put, which follows in either
-    // case. Short: encoding only.
+    // Returns the newest snapshot or NULL. The snapshot must stay valid until
+    // put, which is called in either case, after the snapshot is encoded.
     const struct Snapshot *(*get)(void *context);
     void (*put)(void *context, const struct Snapshot *snapshot);
-    // A request (RATE is answered by the server itself). Must not block:
-    // answer now or later, from any thread, with Server_answer(). The file of
-    // an EXPORT is closed afterwards: copy it to write to it later.
+    // Takes a request; the server itself answers RATE, NOW and FOLLOW. This
+    // must not block: any thread may answer with Server_answer(), now or later.
+    // The file of an EXPORT is closed after the call, so duplicate its
+    // descriptor to use it later.
     void (*request)(void *context, uint64_t viewer,
                     const struct Message *message);
-    // The number of viewers that have said hello has changed. Not called any
-    // more once Server_close has begun.
+    // The number of viewers that have said hello has changed. This is not
+    // called any more once Server_close has begun.
     void (*viewers)(void *context, unsigned count);
-    // NULL, or a text that a viewer gets at once, because no snapshot is to be
-    // had yet (get gives NULL).
+    // A text that each viewer gets at once, because there is no snapshot yet
+    // (get returns NULL); or NULL.
     const char *notice;
 };
 

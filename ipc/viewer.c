@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A viewer's queues. A frame that has begun is finished before anything else
-// is sent, answers go before a snapshot that has not begun. Called by
-// clients.c and dispatch.c on the server's thread.
+// The queues of a viewer. A frame of which a part is sent is finished first;
+// answers are sent before a snapshot that has not begun. clients.c and
+// dispatch.c call these functions on the server's thread.
 #include "ipc/viewer.h"
 
 #include "ipc/base/heap.h"
@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #define READ_SIZE 4096u
-// Answers that may wait before another comes, which may be of any size.
+// Bytes of answers that may wait while another is queued, which may have any
+// size.
 #define CONTROL_MAX ((size_t)256 << 10)
-#define LAST_WORDS_MS 1000 // to take the error that ends a connection
+// Time that a viewer has to read the error that ends its connection.
+#define LAST_WORDS_MS 1000
 
 struct Frame *Frame_new(void)
 {
@@ -76,8 +78,8 @@ void Viewer_abandon(struct Viewer *viewer)
 
 void Viewer_close(struct Viewer *viewer)
 {
-    // Forgotten first: a forked child must never close a number that has been
-    // given to another file since.
+    // The descriptor is forgotten before it is closed: a forked child must
+    // never close a number that belongs to another file by now.
     int fd = atomic_exchange(&viewer->fd, -1);
 
     Opened_close(&viewer->opened, fd);
@@ -89,7 +91,7 @@ void Viewer_close(struct Viewer *viewer)
     Viewer_init(viewer);
 }
 
-// One waits, at most, and it is a file that can be written.
+// Keeps a received descriptor, at most one, if it is a file open for writing.
 static void take_passed(struct Viewer *viewer, int fd)
 {
     if (viewer->passed || !Opened_is_writable_file(fd)) {
@@ -108,12 +110,12 @@ int Viewer_receive(struct Viewer *viewer)
     long got;
 
     if (!Opened_holds(&viewer->opened, viewer->fd))
-        return -EPIPE; // the program has closed it
+        return -EPIPE; // the program has closed the descriptor
     if (in->size >= WIRE_MAX_REQUEST)
-        return 1; // Viewer_next() makes room, or refuses
+        return 1; // Viewer_next() makes room, or fails
     room = Bytes_extend(in, READ_SIZE);
     if (!room)
-        return -EPIPE; // no memory for it: let it go
+        return -EPIPE; // without memory the viewer is dropped
     got = Socket_receive_file(viewer->fd, room, READ_SIZE, &passed);
     if (passed)
         take_passed(viewer, passed);
@@ -128,7 +130,7 @@ int Viewer_next(struct Viewer *viewer, struct Message *message)
     struct Bytes *in = &viewer->in;
     long used;
 
-    // A descriptor belongs to the messages that ended with its bytes.
+    // A descriptor belongs to the messages whose bytes came along with it.
     if (viewer->given || !in->size)
         drop_passed(viewer);
     used = Message_decode(message, in->data, in->size, WIRE_MAX_REQUEST);
@@ -149,8 +151,8 @@ int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes)
 
     if (control->size - viewer->control_sent > CONTROL_MAX)
         return -ENOBUFS;
-    // A viewer that always leaves some of it unread makes it no longer than
-    // that.
+    // The bytes that are sent are removed. Otherwise a viewer that never reads
+    // all of the queue would make the buffer grow without end.
     if (viewer->control_sent > CONTROL_MAX) {
         control->size -= viewer->control_sent;
         memmove(control->data, control->data + viewer->control_sent,
@@ -207,7 +209,7 @@ void Viewer_show(struct Viewer *viewer, struct Frame *frame)
 void Viewer_end(struct Viewer *viewer, struct Frame *frame)
 {
     if (viewer->frame && !viewer->frame_sent) {
-        Frame_drop(viewer->frame); // the last one says more
+        Frame_drop(viewer->frame); // the last snapshot says more
         viewer->frame = NULL;
     }
     viewer->last = Frame_hold(frame);
@@ -220,11 +222,12 @@ bool Viewer_has_output(const struct Viewer *viewer)
            viewer->ending;
 }
 
-// Sends from data[*sent]. 1 all sent, 0 no room for now, -EPIPE.
+// Sends bytes->data from *sent on. Returns 1 if all bytes are sent, 0 if the
+// socket has no room now, or -EPIPE.
 static int push(struct Viewer *viewer, const struct Bytes *bytes, size_t *sent)
 {
     if (!Opened_holds(&viewer->opened, viewer->fd))
-        return -EPIPE; // the program has closed it
+        return -EPIPE; // the program has closed the descriptor
     while (*sent < bytes->size) {
         long pushed =
             Socket_send(viewer->fd, bytes->data + *sent, bytes->size - *sent);
@@ -259,7 +262,8 @@ static int push_frame(struct Viewer *viewer)
     return done;
 }
 
-// Fills an empty queue with the next frame or with END. 1 something, 0 nothing.
+// Puts the next frame or END into an empty queue. Returns 1, or 0 if there is
+// nothing to send.
 static int refill(struct Viewer *viewer)
 {
     struct Message end = {.type = MESSAGE_END};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One viewer as the server sees it: what it has sent so far, and what is on
-// its way to it: at most one snapshot, and answers, of which listings and
-// stacks may be long. Nothing here blocks. The server's thread only.
+// One viewer as the server sees it: the bytes that it has sent, and the queue
+// of what is sent to it. The queue has at most one snapshot, and answers, of
+// which listings and stacks may be long. No function here blocks. Only the
+// server's thread calls them.
 #ifndef OCULAR_IPC_VIEWER_H
 #define OCULAR_IPC_VIEWER_H
 
@@ -11,78 +12,85 @@
 
 #include <stdatomic.h>
 
-// An encoded snapshot, shared by the viewers that it goes to.
+// An encoded snapshot, shared by all viewers that it is sent to.
 struct Frame {
     unsigned references;
     double uptime_s; // of the snapshot; NaN: unknown
-    double base_s;   // changes since the snapshot of this uptime_s; NaN: the
-                     // frame is a whole snapshot
-    struct RowMoment moment; // of the snapshot; uptime_s NaN: it has none
+    // uptime_s of the snapshot to which these changes apply. NaN: the frame is
+    // a whole snapshot.
+    double base_s;
+    struct RowMoment moment; // of the snapshot; uptime_s is NaN if unknown
     struct Bytes bytes;
 };
 
-struct Frame *Frame_new(void); // with one reference; NULL when memory is out
-struct Frame *Frame_hold(struct Frame *frame); // one reference more
+struct Frame *Frame_new(void); // has one reference; NULL if memory is out
+struct Frame *Frame_hold(struct Frame *frame); // adds a reference
 void Frame_drop(struct Frame *frame);          // NULL is fine
 
 struct Viewer {
-    atomic_int fd; // -1: a free slot; atomic for a fork at any moment
+    // -1: the slot is free; atomic, since a fork may happen at any moment.
+    atomic_int fd;
     struct Opened opened;
-    uint64_t id;           // never used again
-    bool greeted;          // its hello was fine
-    bool waiting;          // for the next snapshot
-    bool shown;            // it has been sent one before
-    double seen_s;         // and which: its uptime_s
-    bool follows;          // it wants changes,
-    struct RowMoment base; // ... since this one; uptime_s NaN: a whole one
-    bool ending;           // END follows what is queued
-    bool closing;          // dropped once what is queued is sent
-    unsigned stacks;       // how often it has asked for them in this turn
+    uint64_t id;   // never used again
+    bool greeted;  // the viewer has said a valid hello
+    bool waiting;  // for the next snapshot
+    bool shown;    // the viewer has been sent a snapshot
+    double seen_s; // uptime_s of the newest snapshot it was sent
+    bool follows;  // the viewer wants changes, not whole snapshots
+    // Moment of the snapshot that the next changes apply to. uptime_s NaN: a
+    // whole snapshot is sent next.
+    struct RowMoment base;
+    bool ending;     // END is sent after the queue
+    bool closing;    // disconnected once the queue is sent
+    unsigned stacks; // requests for stacks in this turn of the loop
     uint64_t period_ms;
-    uint64_t due_ms;      // its next snapshot
-    uint64_t deadline_ms; // to say hello, or to take its last words; 0 = none
+    uint64_t due_ms;      // when the next snapshot is due
+    uint64_t deadline_ms; // to say hello, or to read an error; 0: none
     uint64_t asked_ms;    // each request moves it on (hold, clients.c)
-    uint64_t held_ms;     // no request is taken before; 0 = at once
-    unsigned polled;      // its entry in the poll set
+    uint64_t held_ms;     // no request is taken before; 0: at once
+    unsigned polled;      // index of the viewer's entry for poll()
     struct Bytes in;
-    atomic_int passed; // a file that came along, for an EXPORT; 0 = none
+    atomic_int passed; // a file that was received, for an EXPORT; 0: none
     struct Opened passed_file;
-    bool given;           // with the message that came last
+    bool given;           // the newest message has that file
     struct Bytes control; // answers
     size_t control_sent;
     struct Frame *frame;
     size_t frame_sent;
-    struct Frame *last; // after frame, when tracing ends
+    struct Frame *last; // sent after `frame` when tracing ends
 };
 
-void Viewer_init(struct Viewer *viewer); // a free slot
+void Viewer_init(struct Viewer *viewer); // makes a free slot
 void Viewer_open(struct Viewer *viewer, int fd, uint64_t id);
-void Viewer_close(struct Viewer *viewer); // a free slot again
-// Reads the bytes that have arrived, at most a request's worth. 0 nothing more
-// for now, 1 there may be more, -EPIPE it is gone.
+void Viewer_close(struct Viewer *viewer); // makes the slot free again
+// Reads the bytes that have arrived, at most as many as one request may have.
+// Returns 0 if no more are there now, 1 if there may be more, or -EPIPE if the
+// viewer is gone.
 int Viewer_receive(struct Viewer *viewer);
-// The next request: 1 and *message (release it), 0 none yet, -EPROTO, ... An
-// EXPORT has the file that came with it, which stays ours, until the next call.
-// Any other descriptor that comes is closed.
+// Gets the next request. Returns 1 and fills *message, to be released by the
+// caller; 0 if no whole request is there; or -errno (-EPROTO, -EMSGSIZE,
+// -ENOMEM). An EXPORT has the file that came with it; the file is closed in the
+// next call. Any other descriptor that arrives is closed.
 int Viewer_next(struct Viewer *viewer, struct Message *message);
-// Queues an answer. -ENOBUFS: it does not read them; -ENOMEM.
+// Queues an answer. Returns 0, -ENOMEM, or -ENOBUFS if the viewer does not read
+// its answers.
 int Viewer_say(struct Viewer *viewer, const struct Message *message);
 int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes);
-// Queues an ERROR in words. As Viewer_say.
+// Queues an ERROR in words. Returns the same as Viewer_say.
 __attribute__((format(printf, 4, 5))) int
 Viewer_refuse(struct Viewer *viewer, uint32_t request, int error,
               const char *format, ...);
-// The end of the connection, once it has taken its last words.
+// Disconnects the viewer once its queue is sent, or after a second.
 void Viewer_dismiss(struct Viewer *viewer, uint64_t now_ms);
-// Queues a snapshot unless one is still on its way. It may have changes since
-// this one.
+// Queues a snapshot, unless another one is still in the queue. The next frame
+// may then be changes since this snapshot.
 void Viewer_show(struct Viewer *viewer, struct Frame *frame);
-// Queues the last snapshot (or NULL) and END.
+// Queues the last snapshot (unless `frame` is NULL) and END.
 void Viewer_end(struct Viewer *viewer, struct Frame *frame);
-// In a forked child, where nothing else is touched.
+// Closes the descriptors in a forked child, and touches nothing else.
 void Viewer_abandon(struct Viewer *viewer);
 bool Viewer_has_output(const struct Viewer *viewer);
-// Sends what fits: 0 or -EPIPE.
+// Sends as much of the queue as the socket takes. Returns 0 or -EPIPE.
 int Viewer_flush(struct Viewer *viewer);
 
 #endif

@@ -28,7 +28,8 @@ int WakeSocket_open(struct WakeSocket *socket)
     error = Socket_pair(ends);
     if (error)
         return error;
-    // The files before the numbers: who sees a number may compare.
+    // The files are noted before the numbers are stored: a thread that reads a
+    // number may compare its file.
     Opened_note(&socket->write_file, ends[0]);
     Opened_note(&socket->read_file, ends[1]);
     atomic_store(&socket->write_end, ends[0]);
@@ -43,12 +44,13 @@ bool WakeSocket_wake(const struct WakeSocket *socket)
 
     if (Opened_holds(&socket->write_file, write_end))
         sent = Socket_send(write_end, "", 1);
-    return sent > 0 || sent == -EAGAIN; // there are many already
+    // The buffer is full of wake-ups already.
+    return sent > 0 || sent == -EAGAIN;
 }
 
 void WakeSocket_clear(struct WakeSocket *socket)
 {
-    char bytes[256]; // with more of them it is still readable
+    char bytes[256]; // if there are more, the socket stays readable
 
     if (Opened_holds(&socket->read_file, atomic_load(&socket->read_end)))
         Socket_receive(atomic_load(&socket->read_end), bytes, sizeof(bytes));

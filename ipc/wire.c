@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Messages to bytes and back (docs/protocol.md). Records are walked by their
-// tables; every record carries its length, so that an older reader skips a
-// tail it does not know and a newer one reads null for missing members.
-// Senders, receivers and recorders call it, on any thread; no state.
+// Encodes and decodes messages (docs/protocol.md). Records are encoded by
+// walking their tables. Every record begins with its length. So an older reader
+// skips members at the end that it does not know, and a newer one reads null
+// for missing members. Senders, receivers and recorders call these functions on
+// any thread; they keep no state.
 #include "ipc/wire.h"
 #include "ipc/base/heap.h"
 
@@ -16,12 +17,12 @@
 // Null in the one byte of a bool or a state.
 #define NULL_U8 UINT8_MAX
 
-// Decoded memory a frame may claim: a record is at most some times larger in
-// memory than on the wire, unless somebody leaves out all its fields.
+// Bytes of memory that a decoded frame may use, per byte on the wire. A record
+// is only a few times larger in memory, unless a sender leaves out its fields.
 #define GROWTH_MAX 8u
 #define GROWTH_SLACK ((size_t)64 << 10)
 
-// Which members a message type carries, in this order on the wire.
+// The members that a message of a type has, in their order on the wire.
 enum {
     HAS_VERSION = 1,
     HAS_NUMBER = 2,
@@ -30,7 +31,7 @@ enum {
     HAS_SNAPSHOT = 16,
     HAS_LISTING = 32,
     HAS_STACKS = 64,
-    HAS_CHANGES = 128 // before the snapshot
+    HAS_CHANGES = 128 // encoded before the snapshot
 };
 
 static unsigned members_of(enum MessageType type)
@@ -60,7 +61,7 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_REARM:
         return HAS_NUMBER;
     case MESSAGE_END:
-    case MESSAGE_EXPORT_PATH: // what it holds is not looked at any more
+    case MESSAGE_EXPORT_PATH: // its members are ignored
     case MESSAGE_CANCEL:
     case MESSAGE_FLAME:
     case MESSAGE_NOW:
@@ -89,7 +90,8 @@ static void put_list(struct Bytes *out, const struct Field *field,
     size_t limit = out->size + WIRE_MAX_FRAME;
 
     if (count > WIRE_MAX_FRAME)
-        count = WIRE_MAX_FRAME; // ends over the limit, and is refused there
+        // Such a frame exceeds the limit, and is refused below.
+        count = WIRE_MAX_FRAME;
     Bytes_put_u32(out, (uint32_t)count);
     for (size_t i = 0; i < count && !out->error && out->size <= limit; i++)
         put_record(out, field->record, item + i * field->record->size);
@@ -127,7 +129,7 @@ static void put_record(struct Bytes *out, const struct Record *record,
 {
     size_t start = out->size;
 
-    Bytes_put_u32(out, 0); // the length, set below
+    Bytes_put_u32(out, 0); // the length is set below
     for (size_t i = 0; i < record->field_count; i++)
         put_field(out, &record->fields[i], value);
     set_u32(out, start, out->size - start - 4);
@@ -177,7 +179,7 @@ int Message_encode(struct Bytes *out, const struct Message *message)
     error = out->error;
     if (!error && out->size - start > limit)
         error = -EMSGSIZE;
-    if (error)
+    if (error)             // never leave a part of a frame
         out->size = start; // never half a frame
     else
         set_u32(out, start + 4, out->size - start - HEADER_SIZE);
@@ -187,12 +189,13 @@ int Message_encode(struct Bytes *out, const struct Message *message)
 // --- Decoding
 
 struct Decoder {
-    struct Arena *arena; // owns what is decoded
-    size_t budget;       // bytes it may still claim
+    struct Arena *arena; // holds the decoded records
+    size_t budget;       // bytes that may still be allocated
     int error;
 };
 
-// The list's elements, or NULL and an error.
+// Allocates the elements of a list. Returns NULL and sets decoder->error on
+// failure.
 static char *claim(struct Decoder *decoder, size_t count, size_t size)
 {
     char *items;
@@ -220,7 +223,7 @@ static void get_list(struct Decoder *decoder, const struct Field *field,
 
     if (!count || cursor->error)
         return;
-    if (count > Cursor_left(cursor) / 4) { // each has at least a length
+    if (count > Cursor_left(cursor) / 4) { // each element has at least a length
         decoder->error = -EPROTO;
         return;
     }
@@ -274,7 +277,8 @@ static void get_field(struct Decoder *decoder, const struct Field *field,
     }
 }
 
-// Recursion is as deep as the tables are nested, whatever the bytes say.
+// The recursion is only as deep as the tables are nested, whatever the bytes
+// are.
 static void get_record(struct Decoder *decoder, const struct Record *record,
                        struct Cursor *cursor, char *value)
 {
@@ -289,6 +293,7 @@ static void get_record(struct Decoder *decoder, const struct Record *record,
     body = Cursor_of(cursor->at, size);
     cursor->at += size;
     for (size_t i = 0; i < record->field_count && !decoder->error; i++) {
+        // From an older sender: the other fields stay null.
         if (!Cursor_left(&body))
             break; // an older sender: the rest stays null
         get_field(decoder, &record->fields[i], &body, value);
@@ -297,7 +302,7 @@ static void get_record(struct Decoder *decoder, const struct Record *record,
     }
 }
 
-// The record that a whole payload is, into a struct that owns an arena.
+// Decodes a payload that is one record into a struct that owns an arena.
 static int get_root(const struct Record *record, void *value,
                     struct Arena *arena, struct Cursor *cursor)
 {
@@ -360,8 +365,8 @@ static int get_message_text(struct Message *message, struct Cursor *cursor)
     return 0;
 }
 
-// As in records, a member that an older sender leaves out at the end stays
-// zero.
+// Decodes the members of a message. As in a record, a member that an older
+// sender leaves out at the end stays zero.
 static int get_payload(struct Message *message, struct Cursor *cursor)
 {
     unsigned members = members_of(message->type);
@@ -386,7 +391,7 @@ static int get_payload(struct Message *message, struct Cursor *cursor)
     return error ? error : cursor->error;
 }
 
-// 1 when a header is there and sane, 0 when bytes are missing.
+// Returns 1 if there is a whole header, 0 if bytes are missing, or -EPROTO.
 static int check_start(const uint8_t *bytes, size_t size)
 {
     if (size > 0 && bytes[0] != MAGIC_0)

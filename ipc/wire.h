@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The messages between a traced process and its viewers, and their encoding:
-// little-endian, length-prefixed, versioned frames (docs/protocol.md). Pure
-// functions over bytes: no socket, no thread.
+// little-endian, length-prefixed, versioned frames (docs/protocol.md). The
+// functions are pure: they know bytes, and neither sockets nor threads.
 #ifndef OCULAR_IPC_WIRE_H
 #define OCULAR_IPC_WIRE_H
 
@@ -19,59 +19,67 @@
 
 enum MessageType {
     // process -> viewer
-    MESSAGE_HELLO = 1, // first on every connection, both ways
+    MESSAGE_HELLO = 1, // the first message, in both directions
     MESSAGE_SNAPSHOT = 2,
-    MESSAGE_REPLY = 3,   // a request is done (or, with progress, under way)
-    MESSAGE_ERROR = 4,   // a request failed, in words
-    MESSAGE_END = 5,     // tracing ends; the last snapshot came before
-    MESSAGE_NOTICE = 6,  // why there is no snapshot yet, in words
-    MESSAGE_LISTING = 7, // one function's code: the answer to DETAIL
-    MESSAGE_STACKS = 8,  // where CPU time goes: the answer to FLAME
-    MESSAGE_CHANGES = 9, // a snapshot, by what has changed since the one before
+    MESSAGE_REPLY = 3,   // a request is done, or under way
+    MESSAGE_ERROR = 4,   // a request failed; has a text for people
+    MESSAGE_END = 5,     // tracing ends; sent after the last snapshot
+    MESSAGE_NOTICE = 6,  // the reason why there is no snapshot yet
+    MESSAGE_LISTING = 7, // code of one function: the answer to DETAIL
+    MESSAGE_STACKS = 8,  // sampled stacks: the answer to FLAME
+    MESSAGE_CHANGES = 9, // a snapshot's differences from the one before
     // viewer -> process
-    MESSAGE_RATE = 16,        // seconds between snapshots (0.1 .. 60)
-    MESSAGE_DETAIL = 17,      // one function's code: function id
-    MESSAGE_REARM = 18,       // function id, 0 = all
-    MESSAGE_BUDGET = 19,      // share of CPU time
-    MESSAGE_EXPORT_PATH = 20, // older viewers': had us open the file; refused
-    MESSAGE_CANCEL = 21,      // stop the export that is under way
-    MESSAGE_FLAME = 22,       // the stacks of the window
-    MESSAGE_EXPORT = 23,      // write the timeline to a file: its name; the
-                              // descriptor goes along
-    MESSAGE_NOW = 24,         // a snapshot at once, not when one is due
-    MESSAGE_FOLLOW = 25       // one more SNAPSHOT, and CHANGES from then on
+    MESSAGE_RATE = 16,   // seconds between snapshots (0.1 .. 60)
+    MESSAGE_DETAIL = 17, // asks for the code of the function with this id
+    MESSAGE_REARM = 18,  // id of a function to arm again; 0: all functions
+    MESSAGE_BUDGET = 19, // share of CPU time that may be used
+    // From older viewers, which had the process open the file. It is refused.
+    MESSAGE_EXPORT_PATH = 20,
+    MESSAGE_CANCEL = 21, // stops the export that is under way
+    MESSAGE_FLAME = 22,  // asks for the stacks of the window
+    // Asks for a timeline in a file. The message has the name of the file; its
+    // descriptor goes along.
+    MESSAGE_EXPORT = 23,
+    MESSAGE_NOW = 24,   // asks for a snapshot at once
+    MESSAGE_FOLLOW = 25 // asks for a SNAPSHOT, and then for CHANGES
 };
 
-// One decoded message. Text is NUL-terminated and owned by the message;
-// members that a type does not use are zero.
+// One decoded message. The text is NUL-terminated and owned by the message.
+// Members that the type does not use are zero.
 struct Message {
     enum MessageType type;
-    uint32_t request; // the viewer's number; a reply or error repeats it
-    uint32_t version; // HELLO: protocol version of the sender
-    uint64_t number;  // HELLO: pid; DETAIL, REARM: function id;
-                      // REPLY: bytes written; ERROR: errno
-    int descriptor;   // EXPORT: the file that goes along, not part of the
-                      // bytes; borrowed; 0 = none
-    double value;     // RATE: s; BUDGET: share; REPLY: progress 0..1; to NOW:
-                      // s until the snapshot is made
-    char *text; // for Heap_free(). HELLO: version; EXPORT, REPLY: its name;
-                // ERROR: what went wrong and what to do;
-                // NOTICE: what it waits for
+    uint32_t request; // the viewer's number, which the answer repeats
+    uint32_t version; // HELLO: the sender's version of the protocol
+    // HELLO: pid. DETAIL, REARM: function id. REPLY: bytes written. ERROR:
+    // errno.
+    uint64_t number;
+    // EXPORT: the file that goes along, not as a part of the bytes. It is
+    // borrowed; 0: none.
+    int descriptor;
+    // RATE: seconds. BUDGET: share of CPU time. REPLY: progress from 0 to 1; to
+    // a NOW: seconds until the snapshot is made.
+    double value;
+    // Freed by Heap_free(). HELLO: version of Ocular. EXPORT, REPLY: name of
+    // the file. ERROR: what went wrong and what to do. NOTICE: why there is no
+    // snapshot yet.
+    char *text;
     struct Snapshot *snapshot; // SNAPSHOT, CHANGES; owned
-    struct Changes *changes;   // CHANGES: its snapshot has only the functions
-                               // that have changed; owned
+    // CHANGES, whose snapshot has only the functions that have changed. Owned.
+    struct Changes *changes;
     struct Listing *listing;   // LISTING; owned
     struct FlameTable *stacks; // STACKS; owned
 };
 
-// Appends one whole frame, or nothing: 0, -ENOMEM, -EMSGSIZE (over the limit),
-// -EINVAL (a SNAPSHOT, CHANGES, LISTING or STACKS without one).
+// Appends one whole frame, or nothing. Returns 0, -ENOMEM, -EMSGSIZE if the
+// frame exceeds the limit, or -EINVAL if a SNAPSHOT, CHANGES, LISTING or STACKS
+// lacks its record.
 int Message_encode(struct Bytes *out, const struct Message *message);
-// Decodes the first frame of data. >0: bytes used, *message is filled and must
-// be released. 0: not yet a whole frame. -EPROTO: not our protocol or damaged;
-// -EMSGSIZE: longer than limit; -ENOMEM. A message type that is not known
-// decodes with its type and request numbers, nothing else. On 0 and errors
-// *message owns nothing.
+// Decodes the first frame of `data`. Returns the number of bytes used; then
+// *message is filled and the caller releases it. Returns 0 if the frame is not
+// complete, -EPROTO if the bytes are damaged or not our protocol, -EMSGSIZE if
+// the frame exceeds `limit`, or -ENOMEM. Of a message of unknown type only the
+// type and the request number are set. If the result is 0 or an error, *message
+// owns nothing.
 long Message_decode(struct Message *message, const void *data, size_t size,
                     size_t limit);
 void Message_release(struct Message *message);
