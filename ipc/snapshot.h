@@ -160,7 +160,8 @@ struct Snapshot {
     double sampler_elsewhere;
     uint64_t sampler_truncated;  // samples whose stack was too deep
     const char *sampler_trouble; // why nothing is sampled although it should be
-    double sampler_window_s;     // length of the window of all shares, in s
+    // Length in s of the window that all shares are over.
+    double sampler_window_s;
     double sampler_window_samples; // samples of running threads in the window
     // Number of the signal by which samples are taken. Null: no thread has a
     // timer, and all threads are observed 20 times a second instead.

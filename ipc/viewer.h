@@ -31,12 +31,13 @@ struct Viewer {
     // -1: the slot is free; atomic, since a fork may happen at any moment.
     atomic_int fd;
     struct Opened opened;
-    uint64_t id;   // never used again
-    bool greeted;  // the viewer has said a valid hello
-    bool waiting;  // for the next snapshot
-    bool shown;    // the viewer has been sent a snapshot
-    double seen_s; // uptime_s of the newest snapshot it was sent
-    bool follows;  // the viewer wants changes, not whole snapshots
+    uint64_t id;  // never used again
+    bool greeted; // the viewer has said a valid hello
+    bool waiting; // for the next snapshot
+    bool shown;   // the viewer has been sent a snapshot
+    // uptime_s of the newest snapshot that the viewer was sent.
+    double seen_s;
+    bool follows; // the viewer wants changes, not whole snapshots
     // Moment of the snapshot that the next changes apply to. uptime_s NaN: a
     // whole snapshot is sent next.
     struct RowMoment base;

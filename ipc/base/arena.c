@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A list of chunks, each twice as large as the one before. See arena.h.
+// A list of chunks, of which each is twice as large as the one before. See
+// arena.h.
 #include "ipc/base/arena.h"
 #include "ipc/base/heap.h"
 
@@ -9,18 +10,19 @@
 
 #define CHUNK_MIN ((size_t)4 << 10)
 #define CHUNK_MAX ((size_t)1 << 20)
-#define PAGES_MIN ((size_t)64 << 10) // from here on the kernel's
-#define SPARE_PART 4 // of a chunk: spare for an arena that grows
-#define LEAST_USED 8 // of a chunk: less, and it is too large
+#define PAGES_MIN ((size_t)64 << 10) // chunks of this size or more are mapped
+#define SPARE_PART 4                 // 1/4 of what was used is added for growth
+#define LEAST_USED 8 // a chunk of which less than 1/8 was used is too large
 
 struct ArenaChunk {
-    struct ArenaChunk *next; // older
-    size_t size;             // of data
+    struct ArenaChunk *next; // the chunk before this one
+    size_t size;             // bytes of data
     size_t used;
     _Alignas(max_align_t) char data[];
 };
 
-// Zeroed. A large one is the kernel's and goes back to it at once.
+// Returns a zeroed chunk. A large chunk is mapped, so that the kernel gets its
+// memory back at once.
 static struct ArenaChunk *new_chunk(size_t room)
 {
     size_t bytes = sizeof(struct ArenaChunk) + room;
@@ -66,8 +68,8 @@ static struct ArenaChunk *push_chunk(struct Arena *arena, size_t room)
     return chunk;
 }
 
-// A chunk twice as large as the one before, so that a large snapshot takes few
-// of them and a small one little memory.
+// Adds a chunk twice as large as the one before, but at most CHUNK_MAX. So a
+// large snapshot takes few chunks, and a small one takes little memory.
 static struct ArenaChunk *add_chunk(struct Arena *arena, size_t size)
 {
     size_t room = arena->newest ? arena->newest->size * 2 : CHUNK_MIN;
@@ -90,7 +92,7 @@ void Arena_clear(struct Arena *arena)
         return;
     }
     Arena_release(arena);
-    if (used) // without memory it is as good as a new one
+    if (used) // if this fails, the arena is just empty
         push_chunk(arena, used + used / SPARE_PART);
 }
 
@@ -124,7 +126,7 @@ const char *Arena_copy(struct Arena *arena, const char *text, size_t size)
         return NULL;
     copy = take(arena, size + 1, 1);
     if (copy)
-        memcpy(copy, text, size); // the chunk is zeroed: the NUL is there
+        memcpy(copy, text, size); // the chunk is zeroed, so the NUL is there
     return copy;
 }
 

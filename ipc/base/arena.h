@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory that is freed in one go: what a snapshot or another large message
-// points to lives in its arena. One thread at a time.
+// Memory that is freed in one go. A snapshot or another large message has all
+// that it points to in its arena. Only one thread at a time may use an arena.
 #ifndef OCULAR_IPC_BASE_ARENA_H
 #define OCULAR_IPC_BASE_ARENA_H
 
@@ -12,17 +12,17 @@ struct Arena { // zeroed: empty
     struct ArenaChunk *newest;
 };
 
-void Arena_release(struct Arena *arena); // empty again
-// Empty again, with memory for as much as there was: fresh pages cost more than
-// writing to them.
+void Arena_release(struct Arena *arena); // frees all memory
+// Empties the arena, but keeps memory for as much as it held: a fresh page
+// costs more than writing to it.
 void Arena_clear(struct Arena *arena);
-// Zeroed memory; NULL when memory is out.
+// Returns zeroed memory, or NULL if memory is out.
 void *Arena_alloc(struct Arena *arena, size_t size);
-// A copy of text (NULL stays NULL); NULL when memory is out.
+// Returns a copy of text, which is NULL if text is NULL or memory is out.
 const char *Arena_text(struct Arena *arena, const char *text);
-// The same for `size` bytes that need not end in a NUL.
+// Returns a copy of `size` bytes, which need not end in a NUL, and adds a NUL.
 const char *Arena_copy(struct Arena *arena, const char *text, size_t size);
-// Bytes held, for memory accounts.
+// Returns the bytes that the arena holds.
 size_t Arena_bytes(const struct Arena *arena);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A growing byte buffer to write to, and a cursor to read bytes with. All
-// numbers are little-endian. An error sticks, so that callers check once, at
-// the end.
+// numbers are little-endian. After an error all further calls do nothing, so
+// that a caller checks for errors once, at the end.
 #ifndef OCULAR_IPC_BASE_BYTES_H
 #define OCULAR_IPC_BASE_BYTES_H
 
@@ -12,13 +12,13 @@ struct Bytes {
     uint8_t *data;
     size_t size;
     size_t capacity;
-    int error; // 0 or -ENOMEM, sticks
+    int error; // 0 or -ENOMEM; stays until Bytes_clear
 };
 
 void Bytes_init(struct Bytes *bytes);
 void Bytes_release(struct Bytes *bytes);
 void Bytes_clear(struct Bytes *bytes); // keeps the memory, clears the error
-// Room for `size` more bytes at the end, or NULL. They count as written.
+// Adds `size` bytes to the end and returns a pointer to them, or NULL.
 uint8_t *Bytes_extend(struct Bytes *bytes, size_t size);
 void Bytes_put(struct Bytes *bytes, const void *data, size_t size);
 void Bytes_put_u8(struct Bytes *bytes, uint8_t value);
@@ -26,23 +26,26 @@ void Bytes_put_u16(struct Bytes *bytes, uint16_t value);
 void Bytes_put_u32(struct Bytes *bytes, uint32_t value);
 void Bytes_put_u64(struct Bytes *bytes, uint64_t value);
 void Bytes_put_f64(struct Bytes *bytes, double value);
-// u32 length and bytes; NULL text is length UINT32_MAX.
+// Writes the length as u32 and then the bytes. A NULL text has the length
+// UINT32_MAX.
 void Bytes_put_text(struct Bytes *bytes, const char *text);
 
 struct Cursor {
     const uint8_t *at;
     const uint8_t *end;
-    int error; // 0 or -EPROTO (read past the end), sticks
+    int error; // 0, or -EPROTO after a read past the end
 };
 
 struct Cursor Cursor_of(const void *data, size_t size);
 size_t Cursor_left(const struct Cursor *cursor);
-uint8_t Cursor_u8(struct Cursor *cursor); // 0 after an error, as all below
+// All of these return 0 after an error.
+uint8_t Cursor_u8(struct Cursor *cursor);
 uint16_t Cursor_u16(struct Cursor *cursor);
 uint32_t Cursor_u32(struct Cursor *cursor);
 uint64_t Cursor_u64(struct Cursor *cursor);
 double Cursor_f64(struct Cursor *cursor);
-// Borrowed bytes of a text and their number; NULL for a null text.
+// Returns the bytes of a text, which are borrowed, and their number. Returns
+// NULL for a null text.
 const char *Cursor_text(struct Cursor *cursor, size_t *size);
 
 #endif

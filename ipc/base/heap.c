@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Slabs of 64 KiB, each of blocks of one size, and a mapping of its own for
-// each larger block. See heap.h. A block finds its slab by its address: slabs
-// and mappings begin and end at multiples of 64 KiB, so that the kernel makes
-// one of neighbours (a process may have 65 530); what is not touched costs
-// nothing. Under a sanitizer it is malloc, which the sanitizer watches.
+// Slabs of 64 KiB with blocks of one size each, and a mapping of its own for
+// each larger block. See heap.h. Slabs and mappings begin and end at multiples
+// of 64 KiB, so that a block's address gives its slab. The kernel also merges
+// neighbouring mappings, of which a process may have 65 530. Pages that are not
+// touched take no memory. Under a sanitizer the heap is malloc, which the
+// sanitizer watches.
 #include "ipc/base/heap.h"
 
 #include <pthread.h>
@@ -25,29 +26,33 @@
 
 #define ALIGNED 64
 #define SLAB ((size_t)64 << 10)
-#define STEP ((size_t)16)         // of the small sizes
-#define SMALL ((size_t)256)       // up to here
-#define LARGEST ((size_t)8 << 10) // of a slab's; an eighth of a doubling a step
+#define STEP ((size_t)16)   // distance of the small sizes
+#define SMALL ((size_t)256) // the largest of the small sizes
+// The largest block of a slab. Between SMALL and LARGEST each doubling has
+// eight sizes.
+#define LARGEST ((size_t)8 << 10)
 #define SMALL_SIZES (SMALL / STEP)
 #define SIZES (SMALL_SIZES + 5 * 8)
-#define SPARES 4             // empty slabs that are not given back
-#define KEPT_MOST (2 * SLAB) // of mappings that are not
+#define SPARES 4             // the most empty slabs that are kept
+#define KEPT_MOST (2 * SLAB) // larger mappings are unmapped at once
 
 struct Slab {
-    struct Slab *next, *previous; // of its size, with room; or unused
-    void *freed;                  // a list through the blocks' first words
-    size_t block;                 // bytes of each; of a mapping: of its one
-    uint32_t used;                // blocks
-    uint32_t fresh;               // where those begin that never were
+    // Of slabs of this size with room, or of spares.
+    struct Slab *next, *previous;
+    void *freed;    // a list of free blocks, linked by their first words
+    size_t block;   // bytes of each block; in a mapping: of its only block
+    uint32_t used;  // number of blocks in use
+    uint32_t fresh; // offset of the first block that was never used
     _Alignas(ALIGNED) char blocks[];
 };
 
-// There is one malloc in a process, and one of this.
+// Global, because there is one heap in a process, as there is one malloc.
 static struct {
-    pthread_mutex_t mutex; // of all that follows; taken last
+    // Guards all members below; taken after all other locks.
+    pthread_mutex_t mutex;
     struct Slab *roomy[SIZES];
     struct Slab *spares;
-    struct Slab *kept[HEAP_KEPT]; // the oldest first
+    struct Slab *kept[HEAP_KEPT]; // oldest first
     size_t spare_count, kept_count;
     size_t used, mapped; // bytes
 } heap = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -74,7 +79,7 @@ static size_t size_of(size_t number)
     return (8 + number % 8 + 1) * step;
 }
 
-// Bytes of the mapping for a block that is larger than LARGEST.
+// Returns the bytes of the mapping for a block larger than LARGEST.
 static size_t mapping_of(size_t size)
 {
     return (sizeof(struct Slab) + size + SLAB - 1) & ~(SLAB - 1);
@@ -93,8 +98,9 @@ static void *map_anywhere(size_t bytes)
     return all == MAP_FAILED ? NULL : all;
 }
 
-// Zeroed, at a multiple of SLAB. NULL when memory is out. Mostly the kernel
-// puts one right below the last, if it is in its place.
+// Maps zeroed memory at a multiple of SLAB. Returns NULL if memory is out. The
+// kernel usually puts a mapping right below the last one, so that the first
+// attempt fits if the last one did.
 static struct Slab *map(size_t bytes)
 {
     char *all = map_anywhere(bytes), *slab;
@@ -112,7 +118,7 @@ static struct Slab *map(size_t bytes)
     return (struct Slab *)slab;
 }
 
-// --- With the mutex held ---------------------------------------------------
+// --- These functions need the mutex ---------------------------------------
 
 static void link_slab(struct Slab *slab, struct Slab **list)
 {
@@ -144,7 +150,8 @@ static void add_spare(struct Slab *slab)
     heap.spare_count++;
 }
 
-// Takes a spare slab for blocks of that number. NULL: there is none.
+// Takes a spare slab for blocks of size class `number`. Returns NULL if there
+// is none.
 static struct Slab *open_slab(size_t number)
 {
     struct Slab *slab = heap.spares;
@@ -161,7 +168,7 @@ static struct Slab *open_slab(size_t number)
     return slab;
 }
 
-// NULL: a slab is wanted.
+// Returns NULL if another slab is needed.
 static void *take_block(size_t number)
 {
     struct Slab *slab = heap.roomy[number];
@@ -183,7 +190,7 @@ static void *take_block(size_t number)
     return block;
 }
 
-// Returns a slab that is to be unmapped, or NULL.
+// Frees a block. Returns its slab if that is to be unmapped, or NULL.
 static struct Slab *give_back(struct Slab *slab, void *block)
 {
     struct Slab **roomy = &heap.roomy[number_of(slab->block)];
@@ -204,7 +211,7 @@ static struct Slab *give_back(struct Slab *slab, void *block)
     return slab;
 }
 
-// Removes the kept mapping with index `place`.
+// Removes the kept mapping with index `place` and returns it.
 static struct Slab *remove_kept(size_t place)
 {
     struct Slab *slab = heap.kept[place];
@@ -215,7 +222,8 @@ static struct Slab *remove_kept(size_t place)
     return slab;
 }
 
-// The newest kept mapping for a block of that size, or NULL.
+// Takes the newest kept mapping for a block of this size. Returns NULL if there
+// is none.
 static struct Slab *take_mapping(size_t size)
 {
     for (size_t i = heap.kept_count; i > 0; i--) {
@@ -229,10 +237,10 @@ static struct Slab *take_mapping(size_t size)
     return NULL;
 }
 
-// Returns a mapping that is to be unmapped, or NULL: the oldest one, if too
-// many are kept. A full timeline allocates and frees a chunk for each 4092
-// events, and a thread that starts and ends does so with its record and its
-// stack.
+// Frees the block of a mapping, which is kept if it is small. Returns a mapping
+// that is to be unmapped, or NULL; if too many are kept, this is the oldest
+// one. Mappings are kept because a full timeline allocates and frees a chunk
+// for each 4092 events, and a thread its record and its stack.
 static struct Slab *give_back_mapping(struct Slab *slab)
 {
     heap.used -= slab->block;
@@ -247,9 +255,10 @@ static struct Slab *give_back_mapping(struct Slab *slab)
     return slab;
 }
 
-// --- Anybody ---------------------------------------------------------------
+// --- These functions take the mutex ----------------------------------------
 
-// The kernel is not asked with the mutex held: a traced thread may want it.
+// Allocates a block in a slab. The mutex is released during system calls,
+// because a traced thread may wait for it.
 static void *small(size_t size)
 {
     struct Slab *slab;
@@ -269,7 +278,8 @@ static void *small(size_t size)
     return block;
 }
 
-// *zero: it is.
+// Allocates a block in a mapping of its own. Sets *zero to whether the memory
+// is zeroed.
 static void *large(size_t size, bool *zero)
 {
     struct Slab *slab;
@@ -319,7 +329,8 @@ void *Heap_zeroed(size_t count, size_t size)
     return __builtin_mul_overflow(count, size, &all) ? NULL : alloc(all, true);
 }
 
-// Whether a block of `room` bytes is as large as a new block of that size.
+// Returns whether a block of `room` bytes is as large as a new block of that
+// size.
 static bool fits(size_t size, size_t room)
 {
     if (size > LARGEST && room > LARGEST)
@@ -370,8 +381,8 @@ void Heap_free(void *memory)
     slab = slab->block <= LARGEST ? give_back(slab, memory)
                                   : give_back_mapping(slab);
     pthread_mutex_unlock(&heap.mutex);
-    // The kernel refuses if that would split one mapping too many in two: it
-    // is lost then, and not touched any more.
+    // The kernel refuses if unmapping would split a mapping and there are too
+    // many mappings. Then the memory is leaked.
     if (slab)
         munmap(slab, slab->block <= LARGEST ? SLAB : mapping_of(slab->block));
 }

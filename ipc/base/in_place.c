@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SELF "/proc/thread-self/fd" // by which a file without a name gets one
+// A path that link() takes for an unnamed file.
+#define SELF "/proc/thread-self/fd"
 #define ATTEMPTS 100
 
 int InPlace_open_unnamed(int directory, const char *folder)
@@ -29,7 +30,8 @@ static int link_unnamed(int directory, int fd, const char *name)
                                                                       : 0;
 }
 
-// A link replaces nothing: the file has another name until it is renamed.
+// Gives an unnamed file a name that is in use. link() never replaces a file, so
+// the file first gets another name and is then renamed.
 static int replace(int directory, int fd, const char *name)
 {
     const char *slash = strrchr(name, '/');
@@ -65,14 +67,15 @@ int InPlace_put(int directory, const char *temporary, int fd, const char *name,
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -errno;
-    // A file system that has no such renaming.
+    // The file system does not support RENAME_NOREPLACE.
     if (linkat(directory, temporary, directory, name, 0) == 0) {
         unlinkat(directory, temporary, 0);
         return 0;
     }
     if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP)
         return -errno;
-    // Nor second names: what comes between the next two is overwritten.
+    // The file system has no hard links either. A file that appears between the
+    // next two calls is overwritten.
     if (faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return -EEXIST;
     return renameat(directory, temporary, directory, name) ? -errno : 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The time of one of the kernel's clocks. Any thread; async-signal-safe.
+// Reads the time of one of the kernel's clocks. Any thread may call these
+// functions; they are async-signal-safe.
 #ifndef OCULAR_IPC_BASE_NOW_H
 #define OCULAR_IPC_BASE_NOW_H
 
@@ -7,9 +8,10 @@
 #include <sys/types.h>
 #include <time.h>
 
-// ns; 0 if there is no such clock (any more). The clock of a thread that has
-// run for a moment only may stand at 0 while it sleeps, if a host had the CPU
-// meanwhile (one in 12 000 on a virtual machine): it reads 1.
+// Returns the time in ns, or 0 if the clock does not exist (any more). The CPU
+// clock of a thread that has just started may read 0 while the thread sleeps,
+// if a hypervisor took the CPU away (1 in 12 000 on a virtual machine). Then
+// the result is 1.
 static inline uint64_t Now_ns(clockid_t clock)
 {
     struct timespec now;
@@ -26,9 +28,10 @@ static inline double Now_s(clockid_t clock)
     return (double)Now_ns(clock) / 1e9;
 }
 
-// The kernel's clock of a thread's CPU time, by its id (linux/posix-timers.h:
+// Returns the kernel's CPU clock of a thread by its id (linux/posix-timers.h:
 // CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED). pthread_getcpuclockid would need a
-// pthread_t, which dangles once the thread has ended; this clock just fails.
+// pthread_t, which is invalid once the thread has ended. This clock just fails
+// then.
 static inline clockid_t Now_clock_of(pid_t tid)
 {
     return (clockid_t)(~(unsigned)tid << 3 | 6);

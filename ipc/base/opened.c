@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See opened.h. The number may change hands between the check and the call that
-// follows it, which is one system call. The kernel gives the lowest free
-// number: a program that has closed ours gets it only once all lower ones are
-// taken.
+// See opened.h. The program may take a number over between the check and the
+// system call that follows it. This is unlikely: the kernel gives the lowest
+// free number, so a program that has closed a descriptor of ours gets its
+// number only once all lower ones are in use.
 #define _GNU_SOURCE 1 // O_TMPFILE
 #include "ipc/base/opened.h"
 
@@ -16,7 +16,7 @@ void Opened_note(struct Opened *opened, int fd)
     struct stat status;
 
     if (fstat(fd, &status) < 0)
-        status.st_dev = status.st_ino = 0; // which is no file's
+        status.st_dev = status.st_ino = 0; // no file has device and inode 0
     opened->device = status.st_dev;
     opened->inode = status.st_ino;
 }
@@ -35,15 +35,16 @@ void Opened_close(const struct Opened *opened, int fd)
         close(fd);
 }
 
-// The program may close `fd` meanwhile, and open another file, whose number is
-// the same then: that is not ours to copy, nor to close.
+// Copies `fd` to OPENED_ABOVE or a higher number. The program may close `fd`
+// meanwhile and get its number for another file. Then that file is neither kept
+// nor closed.
 static int move_above(int fd, const struct Opened *opened)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE), error;
     bool limited = copy < 0 && (errno == EMFILE || errno == EINVAL);
 
     if (limited && fd > 2)
-        return fd; // the limit is lower, or reached
+        return fd; // the limit of descriptors is lower, or reached
     if (limited)
         copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     error = errno;
@@ -81,7 +82,7 @@ int Opened_open(const char *path, int flags, mode_t mode)
     Opened_note(&opened, fd);
     if (stat(path, &named) == 0 &&
         (named.st_dev != opened.device || named.st_ino != opened.inode))
-        return -EBADF; // the number is the program's by now
+        return -EBADF; // the program has this number by now
     return move_above(fd, &opened);
 }
 
@@ -94,7 +95,7 @@ int Opened_open_unnamed(int directory, const char *folder)
     if (fd < 0)
         return -errno;
     if (fstat(fd, &status) || status.st_nlink)
-        return -EBADF; // the number is the program's by now
+        return -EBADF; // the program has this number by now
     opened.device = status.st_dev;
     opened.inode = status.st_ino;
     return fd >= OPENED_ABOVE ? fd : move_above(fd, &opened);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Starts, joins and times our threads; see the header.
+// Starts and joins our threads, and measures their CPU time; see worker.h.
 #define _GNU_SOURCE 1 // tgkill, gettid
 #include "ipc/base/worker.h"
 #include "ipc/base/now.h"
@@ -15,24 +15,24 @@
 #include <unistd.h>
 
 #define STACK_MAX (16u << 20)
-#define YIELDS 1000  // until the kernel has forgotten a thread; or so many
-#define PAUSES 10000 // of 100 us, if it has no CPU to end on
+#define YIELDS 1000  // first attempts to see that an ended thread is gone
+#define PAUSES 10000 // further attempts of 100 us, if the thread gets no CPU
 
-// If system calls are filtered, an unexpected one may end the process
+// If system calls are filtered, an unexpected one may kill the process
 // (systemd's SystemCallFilter=~@resources).
 static bool is_filtered(void)
 {
     return prctl(PR_GET_SECCOMP) != 0;
 }
 
-// glibc repeats setuid(), setgroups() and their like on every thread, and ends
-// the process if one thread is refused what another was granted. So these two
-// capabilities go when the program gives up root, and not before.
+// glibc repeats setuid(), setgroups() and the like on every thread, and aborts
+// if a call fails on one thread that has worked on another. So our threads keep
+// these two capabilities until the program gives up root.
 #define KEPT (1u << CAP_SETUID | 1u << CAP_SETGID)
 
-// Capabilities belong to threads: this one would keep those that the program
-// gives up later. It needs none: it reads its own process, and its files are
-// its user's, or a viewer has opened them.
+// Capabilities belong to threads, so our thread would keep those that the
+// program gives up later. It needs none: it reads its own process, and its
+// files belong to its user or were opened by a viewer.
 static void drop_capabilities(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -50,7 +50,8 @@ static void drop_capabilities(void)
     syscall(SYS_capset, &header, held);
 }
 
-static atomic_int count; // global: of all sessions' and services' threads
+// Global: counts the threads of all sessions and services.
+static atomic_int count;
 
 int Worker_count(void)
 {
@@ -65,7 +66,8 @@ static void *begin(void *argument)
 
     prctl(PR_SET_NAME, worker->name);
     drop_capabilities();
-    // Both pair with Worker_cpu_ns: it is counted once, whenever that comes.
+    // Both stores pair with Worker_cpu_ns, which must count each thread's time
+    // exactly once.
     atomic_store_explicit(&worker->before_ns, before, memory_order_relaxed);
     atomic_store_explicit(&worker->tid, gettid(), memory_order_release);
     atomic_fetch_add(&count, 1);
@@ -74,7 +76,8 @@ static void *begin(void *argument)
         sem_post(&worker->prepared);
     }
     worker->run(worker->context);
-    // Its time stays, be it joined late, and its id may be another's then.
+    // ended_ns is kept, because the thread may be joined late, and its id may
+    // belong to another thread by then.
     worker->ended = gettid();
     atomic_store_explicit(&worker->ended_ns,
                           before + Now_ns(CLOCK_THREAD_CPUTIME_ID),
@@ -100,8 +103,8 @@ int Worker_start(struct Worker *worker, const char *name,
         sem_init(&worker->prepared, 0, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    // The program's thread-local memory comes out of the stack: where there is
-    // much of it, a small one is refused.
+    // The program's thread-local memory is taken from the stack. If there is
+    // much of it, a small stack is refused.
     do {
         pthread_attr_setstacksize(&attributes, stack_bytes);
         error = pthread_create(&worker->thread, &attributes, begin, worker);
@@ -112,13 +115,14 @@ int Worker_start(struct Worker *worker, const char *name,
     worker->started = error == 0;
     while (worker->started && worker->prepare &&
            sem_wait(&worker->prepared) != 0)
-        continue; // a signal's handler has run
+        continue; // a signal handler has run
     return -error;
 }
 
 void Worker_leave_descriptors(void)
 {
-    // All of them: a copy of ours would keep the program's pipes open.
+    // The table must be empty: a copy of it would keep the program's pipes
+    // open.
     if (prctl(PR_GET_SECCOMP) == 0)
         syscall(SYS_close_range, 0, ~0u, CLOSE_RANGE_UNSHARE);
 }
