@@ -8,7 +8,6 @@ TESTS = Path(__file__).parent
 LONG = [
     "python/test_serve.py",
     "python/test_churn.py",
-    "e2e/test_rigs.py",
     "e2e/test_beside.py",
     "python/test_coexist.py",
     "python/test_specialisation.py",

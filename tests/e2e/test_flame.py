@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The stacks that a process sends to a viewer that asks, and whose time they have.
-tests/figures/test_flame.py measures the error of the shares."""
+"""The stacks that a process sends to a viewer that asks, and whose time they have."""
 
 import errno
 import struct

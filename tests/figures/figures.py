@@ -43,10 +43,6 @@ def ordinary():
     return rig("accuracy/ordinary.py")
 
 
-def beside():
-    return rig("accuracy/beside.py")
-
-
 def bench():
     rows = "hooks instructions ratios code imports forks timeline".split()
     return rig("bench/bench.py", "--only", *rows)
@@ -91,10 +87,9 @@ def stress():
 
 # Name -> (seconds that it takes, about; how to run it).
 INSTRUMENTS = {
-    "tests": (780, measured_tests),
+    "tests": (600, measured_tests),
     "accuracy": (60, accuracy),
     "ordinary": (250, ordinary),
-    "beside": (420, beside),
     "bench": (240, bench),
     "idle": (60, idle),
     "viewer": (180, viewer),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Cycles per call, net of the hooks, against the clock around the same calls
-untraced. A ratio of 1 is the truth."""
+"""Cycles per call while other threads and programs run, against the clock around the same
+calls untraced. A ratio of 1 is the truth. What single functions take is compared by
+tests/accuracy/accuracy.py."""
 
 import gc
 import os
@@ -54,96 +55,6 @@ def repeat(function, times, *arguments):
 
 def medians(measure):
     return [statistics.median(each) for each in zip(*(measure() for _ in range(TIMES)))]
-
-
-def test_cycles_in_c(figure):
-    def ratios():
-        least, median = timed(in_c)
-        _, final = traced(repeat, in_c, 300)
-        mine, ns = row(final, "in_c"), 1e9 / final["tsc_hz"]
-        return mine["min_cycles"] * ns / least, mine["p50_cycles"] * ns / median
-
-    least, median = medians(ratios)
-    figure("min", least, "nearer", goal=1)
-    figure("p50", median, "nearer", goal=1)
-
-
-def test_cycles_of_a_loop(figure):
-    """Its hooks alone take longer than the loop."""
-
-    def ratio():
-        least, _ = timed(arithmetic, 2000)
-        _, final = traced(repeat, arithmetic, 200, 2000)
-        return (row(final, "arithmetic")["min_cycles"] / final["tsc_hz"] * 1e9 / least,)
-
-    figure("min", medians(ratio)[0], "nearer", goal=1)
-
-
-def test_cycles_of_an_empty_call(figure):
-    """An empty function shows the time of an untraced empty call, not 0 and not half of
-    the hooks' time."""
-
-    def none(n):
-        while n:
-            n -= 1
-
-    def calls(n):
-        while n:
-            n -= 1
-            empty()
-
-    def ratio():
-        call = (timed(calls, 1000)[0] - timed(none, 1000)[0]) / 1000
-        _, final = traced(repeat, calls, 20, 1000)
-        return (row(final, "empty")["p50_cycles"] / final["tsc_hz"] * 1e9 / call,)
-
-    figure("p50", medians(ratio)[0], "nearer", goal=1)
-
-
-def test_cycles_of_a_resumption(figure):
-    """A generator that does nothing shows the time that it adds to an untraced loop,
-    which is less than half of an empty call's."""
-    names = {}
-    exec("def idle(n):\n" + "    yield n\n" * 30, names)
-    idle, few = names["idle"], (1,) * 30
-
-    def none(n):
-        for _ in range(n):
-            for _ in few:
-                pass
-
-    def resumes(n):
-        for _ in range(n):
-            for _ in idle(1):
-                pass
-
-    def both():
-        untraced = (timed(resumes, 100)[0] - timed(none, 100)[0]) / 3100
-        _, final = traced(repeat, resumes, 10, 200)
-        shown = row(final, "idle")["p50_cycles"] / final["tsc_hz"] * 1e9
-        return (shown - untraced,)
-
-    figure("p50, too much", medians(both)[0], "nearer", unit="ns", goal=0)
-
-
-def test_cycles_at_far_offsets(figure):
-    """From offset 256 on CPython makes an integer for each event: a loop there
-    shows what it takes nearer by."""
-    names = {}
-    filler = " if n is None: n" + ".a" * 70 + "\n"
-    loop = " while n: n -= 1\n"
-    exec("def near(n):\n" + loop + "def far(n):\n" + filler + loop, names)
-    near, far = names["near"], names["far"]
-
-    def ratio():
-        _, final = traced(lambda: [(near(500), far(500)) for _ in range(100)])
-        cycles = [row(final, name)["min_cycles"] for name in ("near", "far")]
-        return (cycles[1] / cycles[0],)
-
-    figure("far/near", medians(ratio)[0], "nearer", goal=1)
-
-
-# --- Who else runs ------------------------------------------------------------------
 
 
 def test_cycles_beside_another_thread(figure):
@@ -245,9 +156,6 @@ def test_time_that_another_program_had_the_cpu_is_nobodys(figure):
         pytest.skip("nothing else ran on this CPU")
     self_s = row(results, "long_in_c")["self_cycles"] / results["tsc_hz"]
     figure("self/CPU time", self_s / cpu, "nearer", goal=1)
-
-
-# --- Afterwards ---------------------------------------------------------------------
 
 
 def test_untraced_speed_afterwards(figure):

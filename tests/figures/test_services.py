@@ -5,15 +5,18 @@ they have counted: whether their handlers have rates, and what that costs."""
 import contextlib
 import json
 import os
+import socket
 import statistics
 import subprocess
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 from e2e.program import TOP, wait_until
-from figures.test_servers import BENCHMARKS, HERE, answers, children, free_port
 
+BENCHMARKS = Path(os.environ.get("OCULAR_BENCHMARKS", "")) / "bin"
+HERE = Path(__file__).resolve().parent
 HANDLERS = "get_item", "list_items", "page", "slow", "render", "to_item"
 BEFORE, SECONDS = 30, 30  # s until it is looked at, and for how long
 ITSELF = "services.py"
@@ -33,6 +36,25 @@ pytestmark = [
         not (BENCHMARKS / "celery").exists(), reason="`make figures` alone installs it"
     ),
 ]
+
+
+def free_port():
+    with socket.socket() as place:
+        place.bind(("127.0.0.1", 0))
+        return place.getsockname()[1]
+
+
+def children(pid):
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in path.read_text().split()]
+
+
+def answers(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
 
 
 def truth(port):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the sampler sees beyond shares: callers, hot offsets, whose threads; and what
-it tells the hooks. How right its shares are: tests/figures/test_sampler.py."""
+it tells the hooks. How right its shares are: tests/accuracy/ordinary.py."""
 
 import json
 import platform

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the sampler says of functions and threads, though everything is dark. How
-right its shares are: tests/figures/test_shares.py."""
+right its shares are: tests/accuracy/ordinary.py."""
 
 import threading
 import time

@@ -17,7 +17,7 @@ class Entry:
     kind: str
     shows: str  # must be found in the words of the difference
     reason: str
-    control: str  # a program that does it without Ocular: test_expected.py
+    control: str  # a program that does it without Ocular
     versions: list = field(default_factory=list)  # "3.12", "3.13.12"; empty: all
     modes: list = field(default_factory=list)  # empty: all
     met: bool = False  # it did happen in this run
