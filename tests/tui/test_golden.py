@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Every view at two sizes, from a recording and by key scripts, against the
-screens in golden/. GOLDEN=write stores what is drawn now: look at the
-difference before you commit it."""
+"""Every view at two sizes, and what keys make of it at the smaller one, from a recording
+and by key scripts, against the screens in golden/. GOLDEN=write stores what is drawn
+now: look at the difference before you commit it. tests/tui/test_sizes.c draws all views
+at all sizes."""
 
 import os
 import subprocess
@@ -23,7 +24,8 @@ pytestmark = [
     ),
 ]
 
-SIZES = ("80x24", "150x40")
+SMALL, LARGE = "80x24", "150x40"
+AT_BOTH = ("functions", "help", "opcodes", "threads", "flame", "callers", "annotate")
 
 # The name of a screen, and the keys that lead to it. A new view adds its own.
 SCREENS = {
@@ -92,8 +94,10 @@ def width(line):
     )
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("name", SCREENS)
+@pytest.mark.parametrize(
+    "name, size",
+    [*((name, SMALL) for name in SCREENS), *((name, LARGE) for name in AT_BOTH)],
+)
 def test_screen(recording, name, size):
     drawn = run(recording, SCREENS[name], size)
     columns, lines = map(int, size.split("x"))

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// tui/views/bottom: what a message keeps on a narrow screen.
+#include "tui/views/bottom.h"
+#include "tui/views/view_table.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct Status live(void)
+{
+    return (struct Status){
+        .version = "0.1.0", .rate_s = 1, .display = {.tsc_hz = 2.1e9}};
+}
+
+// A path loses directories, the file keeps its name, and the words about it
+// stay. A name that is longer than the line keeps its end.
+static void test_a_long_path_in_a_message(void **state)
+{
+    static const struct {
+        const char *path, *line;
+        int width;
+    } cases[] = {
+        {"/srv/app/t.json", " Written: /srv/app/t.json, 12 MiB. It opens it.",
+         80},
+        {"/home/somebody/projects/service/run/ocular_trace.json",
+         " Written: run/ocular_trace.json, 12 MiB. It opens it.", 60},
+        {"/srv/a_name_that_is_longer_than_all_that_there_is_trace.json",
+         " Written: …hat_there_is_trace.json, 12 MiB. It…", 48},
+        {"/srv/app/some/where/ocular_trace.json",
+         " Written: where/ocular_trace.json, 12 …", 40},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char message[256];
+        struct Canvas canvas;
+        struct Bytes text;
+        struct Status status = live();
+        snprintf(message, sizeof message, "Written: %s, 12 MiB. It opens it.",
+                 cases[i].path);
+        status.message = message;
+        status.path_at = 9;
+        status.path_length = (int)strlen(cases[i].path);
+        Canvas_init(&canvas, false);
+        Canvas_resize(&canvas, cases[i].width, 1);
+        Bottom_draw(&canvas, 0, (struct BottomKeys){VIEWS, VIEW_MAIN, 0},
+                    &status);
+        Bytes_init(&text);
+        Canvas_write(&canvas, &text);
+        Bytes_put(&text, "", 1);
+        char *end = strchr((char *)text.data, '\n');
+        while (end && (*end = 0, end > (char *)text.data) && end[-1] == ' ')
+            end--;
+        assert_string_equal((char *)text.data, cases[i].line);
+        Bytes_release(&text);
+        Canvas_release(&canvas);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_long_path_in_a_message),
+    };
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
