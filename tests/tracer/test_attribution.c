@@ -158,21 +158,6 @@ static void test_unknown_code_on_top_credits_its_caller(void **state)
     assert_ns(c, 0, 0, 57);
 }
 
-static void test_unknown_code_all_the_way_credits_nobody(void **state)
-{
-    struct BreakdownRow rows[BREAKDOWN_ROWS];
-
-    (void)state;
-    STACK(0x9000, 0x1001);
-    assert_true(add(50, 0) == 50);
-    stack.depth = 0;
-    assert_true(add(50, 0) == 50);
-    assert_true(add(0, 50) == 0);
-    assert_ns(a, 0, 0, 0);
-    assert_int_equal(Breakdown_read(&functions, &NOW, rows), 1);
-    assert_int_equal(rows[0].id, 0); // the thread has run all the same
-}
-
 // Until the collector takes it, what it ran before it went is its own.
 static void test_retired_code_is_credited_until_it_went(void **state)
 {
@@ -191,30 +176,6 @@ static void test_retired_code_is_credited_until_it_went(void **state)
     assert_true(add(10, 0) == 10);
     assert_ns(a, 10, 0, 10);
     Code_free(a);
-}
-
-// Its code object went after it was seen, and another one has its address.
-static void test_who_came_later_is_not_credited(void **state)
-{
-    struct Code *later = make_code(5, 0x2000);
-
-    (void)state;
-    STACK(0x2000, 0x1000);
-    Registry_retire(registry, b, 1);
-    stack.ticks = 2;
-    Registry_add(registry, later);
-    assert_true(add(100, 0) == 100);
-    assert_ns(later, 0, 0, 0);
-    assert_ns(b, 0, 0, 0);
-    assert_ns(a, 100, 0, 100);
-    stack.newest_id = 5; // of a sample that was taken after
-    add(100, 0);
-    assert_ns(later, 100, 0, 100);
-    later->hot.id = UINT32_MAX; // ids may wrap around
-    stack.newest_id = 2;
-    add(100, 0);
-    assert_ns(later, 200, 0, 200);
-    later->hot.id = 5; // as the registry knows it
 }
 
 static void test_a_threads_functions(void **state)
@@ -236,29 +197,6 @@ static void test_a_threads_functions(void **state)
     assert_float_equal(rows[0].share, 300e-9, 1e-12);
     assert_float_equal(rows[1].share, 100e-9, 1e-12);
     assert_float_equal(rows[2].share, 20e-9, 1e-12);
-}
-
-static void test_its_path_is_kept(void **state)
-{
-    struct FlameTable *table;
-    struct ShareTime long_run = NOW;
-
-    (void)state;
-    long_run.full_ns = 1000;
-    STACK(0x1000, 0x9000, 0x2000);
-    stack.in_c = stack.cut = true;
-    add(100, 0);
-    add(0, 50); // waits
-    table = Flame_read(&flame, &long_run, FLAME_NODES);
-    assert_int_equal(table->samples, 1);
-    assert_int_equal(table->row_count, 4);
-    assert_true(table->rows[1].id == NULL_U64 && table->rows[1].parent == 0);
-    assert_int_equal(table->rows[2].id, b->hot.id);
-    assert_int_equal(table->rows[3].id, a->hot.id);
-    assert_float_equal(table->rows[3].share, 0.1, 1e-9);
-    assert_float_equal(table->rows[3].c_share, 0.1, 1e-9);
-    assert_true(table->rows[2].share == 0);
-    FlameTable_free(table);
 }
 
 // --- Callers ---
@@ -297,33 +235,6 @@ static void test_callers(void **state)
     STACK(0x1000, 0x1000);
     add(500, 0);
     assert_float_equal(caller_ns(a, 0), 500, 1e-3);
-}
-
-static void test_more_callers_than_there_is_room_for(void **state)
-{
-    enum { MANY = 5 * BREAKDOWN_PARTS };
-    struct BreakdownRow rows[BREAKDOWN_ROWS];
-    double sum = 0, all = 0;
-    size_t count;
-
-    (void)state;
-    for (uint32_t i = 0; i < MANY; i++)
-        Registry_add(registry, make_code(10 + i, 0x100000 + 0x1000 * i));
-    stack.newest_id = 10 + MANY;
-    for (uint32_t round = 0; round < 20; round++)
-        for (uint32_t i = 0; i < MANY; i++) {
-            STACK(0x1000, 0x100000 + 0x1000 * i);
-            add(i == 7 ? 50000 : 1000, 0);
-            all += i == 7 ? 50000 : 1000;
-        }
-    count = Breakdown_read(a->share.callers, &NOW, rows);
-    assert_int_equal(count, BREAKDOWN_ROWS);
-    assert_int_equal(rows[0].id, 17);
-    assert_float_equal(rows[0].share * 1e9, 1e6, 1);
-    assert_int_equal(rows[count - 1].id, 0);
-    for (size_t i = 0; i < count; i++)
-        sum += rows[i].share * 1e9;
-    assert_float_equal(sum, all, 1);
 }
 
 static void test_callers_of_dark_code_are_reported_once(void **state)
@@ -365,32 +276,6 @@ static void test_time_in_c_is_a_part_of_running(void **state)
     STACK(0x9000, 0x2000); // b has called a function that is not known
     add(100, 0);
     assert_int_equal(Counter_get(&b->share.in_c.total_ns), 0);
-}
-
-static void test_time_as_it_begins_is_a_part_of_running(void **state)
-{
-    (void)state;
-    stack.at_resume = true;
-    STACK(0x1000, 0x2000);
-    add(100, 50);
-    assert_int_equal(Counter_get(&a->share.resume_ns), 100);
-    assert_int_equal(Counter_get(&b->share.resume_ns), 0);
-    assert_ns(a, 100, 50, 150);
-    STACK(0x9000, 0x2000);
-    add(100, 0);
-    assert_int_equal(Counter_get(&b->share.resume_ns), 0);
-}
-
-static void test_waiting_for_its_turn(void **state)
-{
-    (void)state;
-    STACK(0x1000);
-    add(1000, 100);
-    assert_int_equal(Counter_get(&a->share.wait_to_run.total_ns), 0);
-    stack.waits_to_run = true;
-    add(1000, 400);
-    assert_int_equal(Counter_get(&a->share.wait_to_run.total_ns), 400);
-    assert_ns(a, 2000, 500, 2500);
 }
 
 static void test_samples_per_instruction(void **state)
@@ -514,64 +399,6 @@ static void test_a_call_of_a_function_is_its_callees(void **state)
     expect_calls(a);
 }
 
-static void test_the_deepest_stack(void **state)
-{
-    (void)state;
-    specialize(CALL_PY, 71);
-    STACK(caller->who.address);
-    stack.frames[0].instruction = (uintptr_t)live + 2 * AT_CALL;
-    for (unsigned i = 1; i < WALK_DEPTH; i++)
-        stack.frames[i] = (struct WalkFrame){0x3000 + i, 0};
-    stack.depth = WALK_DEPTH;
-    Attribution_judge(&attribution, &stack, true);
-    assert_int_equal(stack.depth, WALK_DEPTH);
-    assert_true(stack.cut);
-    assert_int_equal(stack.frames[0].code, b->who.address);
-    assert_int_equal(stack.frames[WALK_DEPTH - 1].code,
-                     0x3000 + WALK_DEPTH - 2);
-}
-
-// Off the CPU it would wait for that if it has the interpreter, and for the
-// interpreter if CPython takes it away.
-static void test_what_it_would_wait_for(void **state)
-{
-    (void)state;
-    for (unsigned unit = 0; unit < UNITS; unit++) {
-        judge_at(unit, false);
-        assert_true(stack.waits_to_run ==
-                    (unit == AT_RESUME || unit == AT_JUMP));
-        assert_true(stack.at_resume == (unit == AT_RESUME));
-        judge_at(unit, true);
-        assert_true(stack.waits_to_run);
-    }
-    STACK(0x9000, caller->who.address); // the instruction is not known
-    Attribution_judge(&attribution, &stack, false);
-    assert_false(stack.waits_to_run || stack.in_c || stack.at_resume);
-    stack.depth = 0;
-    Attribution_judge(&attribution, &stack, true);
-    assert_true(stack.waits_to_run);
-    assert_false(stack.in_c);
-}
-
-// The code object went meanwhile, and its memory.
-static void test_bytecode_that_is_gone(void **state)
-{
-    struct Code *gone = make_code(6, (uintptr_t)0xdead << 48);
-
-    (void)state;
-    gone->layout.unit_count = UNITS;
-    gone->layout.units = Heap_zeroed(UNITS + 1, sizeof *gone->layout.units);
-    gone->who.bytecode = Heap_zeroed(2, UNITS);
-    gone->who.bytecode[0] = CALL;
-    Registry_add(registry, gone);
-    STACK(gone->who.address);
-    stack.newest_id = 6;
-    stack.frames[0].instruction = gone->who.address + BYTECODE;
-    Attribution_judge(&attribution, &stack, true);
-    assert_true(stack.in_c);
-    assert_int_equal(stack.depth, 1);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -580,24 +407,15 @@ int main(void)
         TEST(test_the_top_is_credited_and_all_below),
         TEST(test_recursion_counts_once),
         TEST(test_unknown_code_on_top_credits_its_caller),
-        TEST(test_unknown_code_all_the_way_credits_nobody),
         TEST(test_retired_code_is_credited_until_it_went),
-        TEST(test_who_came_later_is_not_credited),
         TEST(test_a_threads_functions),
-        TEST(test_its_path_is_kept),
         TEST(test_callers),
-        TEST(test_more_callers_than_there_is_room_for),
         TEST(test_callers_of_dark_code_are_reported_once),
         TEST(test_time_in_c_is_a_part_of_running),
-        TEST(test_time_as_it_begins_is_a_part_of_running),
-        TEST(test_waiting_for_its_turn),
         TEST(test_samples_per_instruction),
         TEST(test_memory_is_out),
         TEST(test_a_call_without_a_frame_is_in_c),
         TEST(test_a_call_of_a_function_is_its_callees),
-        TEST(test_the_deepest_stack),
-        TEST(test_what_it_would_wait_for),
-        TEST(test_bytecode_that_is_gone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

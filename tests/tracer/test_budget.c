@@ -35,12 +35,6 @@ static double one_core(double t)
     return 1;
 }
 
-static double four_cores(double t)
-{
-    (void)t;
-    return 4;
-}
-
 static double spells(double t) // of idleness
 {
     return fmod(t, 20) < 16 ? 1 : 0.05;
@@ -111,11 +105,6 @@ static void run(struct World *w, double seconds)
         turn(w);
 }
 
-static double measured(const struct World *w)
-{
-    return Budget_window(&w->budget).measured;
-}
-
 // Snapshots that take most of it wait while the program pauses, and only then.
 static void test_snapshots_wait_in_idle_spells(void **state)
 {
@@ -142,28 +131,6 @@ static void test_snapshots_wait_in_idle_spells(void **state)
     assert_true(over < 40);
     assert_int_equal(throttled_at_work, 0);
     assert_true(throttled_idle > 40);
-}
-
-static double fewer_cores(double t)
-{
-    return t < 60 ? 8 : 0.6;
-}
-
-// A program that works, with fewer cores than before, too; one that never
-// works; one without a budget.
-static void test_snapshots_do_not_wait_otherwise(void **state)
-{
-    struct World worlds[] = {world(fewer_cores, 0.01), world(one_core, 0.005),
-                             world(idle, 0.01), world(spells, NAN)};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
-        worlds[i].shown = 0.0035;
-        for (int n = 0; n < 400; n++) {
-            run(&worlds[i], 0.2);
-            assert_false(Budget_is_throttled(&worlds[i].budget));
-        }
-    }
 }
 
 // A storm of hooks at the start is paid back.
@@ -206,27 +173,6 @@ static void test_steps(void **state)
     assert_true(fabs(down.budget.rate - 0.2 * 0.01) < 1e-6);
 }
 
-// Nothing to measure against; what a fifth of a core allows may still be spent.
-static void test_idle(void **state)
-{
-    struct World w = world(idle, 0.01);
-
-    (void)state;
-    w.fixed = 0.0001;
-    run(&w, 60);
-    assert_true(isnan(measured(&w)));
-    assert_true(fabs(Budget_window(&w.budget).cores - .0001) < 1e-6);
-    assert_true(fabs(Budget_window(&w.budget).cores_allowed -
-                     0.01 * BUDGET_CORES) < 1e-9);
-    assert_true(Budget_cores(&w.budget) == 0);
-    assert_true(fabs(w.budget.rate - 0.01 * BUDGET_CORES) < 1e-9);
-    assert_true(w.budget.level > 0);
-    assert_true(w.budget.level < 3 * w.budget.rate); // no years of savings
-    w.cores = one_core;
-    run(&w, 60);
-    assert_true(fabs(Budget_cores(&w.budget) - 1) < 0.001);
-}
-
 // A viewer too many: fixed costs alone are above the budget. The sampler gives
 // half of its part away, and the hooks all but a fifth of the allowance.
 static void test_fixed_costs_above_it(void **state)
@@ -244,29 +190,6 @@ static void test_fixed_costs_above_it(void **state)
     w.fixed = 0.0015;
     run(&w, 60);
     assert_float_equal(Budget_hooks(&w.budget), (0.5 - 0.15) * 0.005, 1e-4);
-}
-
-// Of each second of CPU time, however many of them there are in one of time.
-static void test_the_samplers_rate(void **state)
-{
-    struct World cheap = world(one_core, 0.01), dear = cheap;
-    struct World wide = world(four_cores, 0.01);
-
-    (void)state;
-    dear.sample = 45e-6;
-    cheap.hooks = dear.hooks = wide.hooks = 0;
-    run(&cheap, 20);
-    run(&wide, 20);
-    assert_true(fabs(wide.hz - 0.65 * 0.01 / 30e-6) < 3);
-    run(&dear, 20);
-    assert_true(fabs(cheap.hz - 0.65 * 0.01 / 30e-6) < 3);
-    assert_true(fabs(dear.hz - 0.65 * 0.01 / 45e-6) < 3);
-    cheap.sample = 1e-9; // no clock is that good
-    run(&cheap, 20);
-    assert_true(cheap.hz == 250);
-    dear.sample = 1;
-    run(&dear, 60);
-    assert_true(dear.hz == 10); // at least, in debt as it is
 }
 
 // The sampler has four tenths if hooks take all that they may, or if the
@@ -338,13 +261,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_snapshots_wait_in_idle_spells),
-        cmocka_unit_test(test_snapshots_do_not_wait_otherwise),
         cmocka_unit_test(test_a_storm_is_paid_back),
         cmocka_unit_test(test_a_debt_ends),
         cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_idle),
         cmocka_unit_test(test_fixed_costs_above_it),
-        cmocka_unit_test(test_the_samplers_rate),
         cmocka_unit_test(test_the_samplers_part),
         cmocka_unit_test(test_the_window),
         cmocka_unit_test(test_odd_readings),

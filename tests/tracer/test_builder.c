@@ -94,19 +94,6 @@ static struct Code *called(struct Fixture *f, const char *name, uint64_t calls)
 
 // --- The head ----------------------------------------------------------------
 
-static void test_uptime(void **state)
-{
-    struct Fixture *f = *state;
-    double from = seconds(CLOCK_MONOTONIC), first, span;
-
-    first = build(f)->uptime_s;
-    rest(0.05);
-    f->session.start_ticks += 1000000000000; // the counter began at 0 again
-    span = build(f)->uptime_s - first;
-    assert_true(span >= 0.049);
-    assert_true(span <= (seconds(CLOCK_MONOTONIC) - from) * 1.01 + 0.001);
-}
-
 static void test_what_nothing_measures_is_null(void **state)
 {
     struct Fixture *f = *state;
@@ -172,29 +159,6 @@ static void test_counters(void **state)
     assert_int_equal(function->state, STATE_ARMED);
 }
 
-// They are read again only after a call, which may have been counted a moment
-// before it was written down.
-static void test_quantiles_are_of_the_newest_call(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = called(f, "f", 10);
-
-    code->hot.histogram = Heap_zeroed(1, sizeof(struct Histogram));
-    for (unsigned i = 0; i < 3; i++)
-        Histogram_add(code->hot.histogram, 3);
-    Counter_set(&code->hot.self_calls, 12);
-    assert_true(find(build(f), code)->p50_cycles < 4);
-    for (unsigned i = 0; i < 9; i++)
-        Histogram_add(code->hot.histogram, 12);
-    assert_true(find(build(f), code)->p50_cycles >= 12);
-    for (unsigned i = 0; i < 90; i++)
-        Histogram_add(code->hot.histogram, 25);
-    assert_true(find(build(f), code)->p50_cycles < 13);
-    Counter_set(&code->hot.self_calls, 102);
-    assert_true(find(build(f), code)->p50_cycles >= 25);
-    assert_true(find(build(f), code)->p99_cycles >= 25);
-}
-
 // Called and not back yet, or never without a dark callee: that is no zero.
 static void test_what_was_not_timed_is_null(void **state)
 {
@@ -227,93 +191,6 @@ static void test_what_was_not_timed_is_null(void **state)
     assert_true(s->retired[0].self_cycles == NULL_U64);
     assert_true(s->retired[0].total_cycles == NULL_U64);
     assert_true(s->retired[0].waited_cycles == NULL_U64);
-}
-
-// Adopted because it was on a stack: nothing is known of it yet.
-static void test_the_unseen_have_no_row(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *unseen = add_code(&f->engine, "unseen", 500);
-    struct Code *called_ = called(f, "called", 1);
-    struct Code *seen = add_code(&f->engine, "seen", 500);
-    struct Code *sampled = add_code(&f->engine, "sampled", 500);
-    struct Code *caller = add_code(&f->engine, "caller", 500);
-    const struct Snapshot *s;
-
-    Counter_set(&seen->hot.last_seen, 1);
-    Counter_set(&sampled->share.samples, 1);
-    // It began before us and only waits for its callee.
-    Counter_set(&caller->share.cumulative.total_ns, 1);
-    s = build(f);
-    assert_int_equal(s->function_count, 4);
-    assert_int_equal(s->functions_total, 4);
-    assert_non_null(find(s, caller));
-    assert_null(find(s, unseen));
-    assert_non_null(find(s, called_));
-    assert_non_null(find(s, seen));
-    assert_non_null(find(s, sampled));
-}
-
-static void test_states_and_sites(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *armed = called(f, "armed", 1);
-    struct Code *partial = called(f, "partial", 1);
-    struct Code *dark = called(f, "dark", 1);
-    struct Code *entered = called(f, "entered", 1); // dark, its sites not yet
-    const struct Snapshot *s;
-
-    Code_darken_site(partial, &partial->layout.sites[1]);
-    dark->hot.dark = true;
-    for (int i = 0; i < 3; i++)
-        dark->layout.sites[i].dark = 1;
-    entered->hot.dark = true;
-    s = build(f);
-    assert_int_equal(find(s, armed)->state, STATE_ARMED);
-    assert_int_equal(find(s, partial)->state, STATE_PARTIAL);
-    assert_int_equal(find(s, partial)->dark_sites, 1);
-    assert_int_equal(find(s, dark)->state, STATE_DARK);
-    assert_int_equal(find(s, dark)->dark_sites, 3);
-    assert_int_equal(find(s, entered)->state, STATE_PARTIAL);
-    assert_int_equal(s->sites_dark, 0 + 1 + 3 + 0);
-    assert_int_equal(s->sites_armed, 3 + 2 + 0 + 3);
-    assert_int_equal(s->states_armed, 1);
-    assert_int_equal(s->states_partial, 2);
-    assert_int_equal(s->states_dark, 1);
-    // The next snapshot counts the changes since, and keeps the rest.
-    Code_darken_site(armed, &armed->layout.sites[0]);
-    Code_rearm(dark, 1, true, 0);
-    s = build(f);
-    assert_int_equal(find(s, armed)->state, STATE_PARTIAL);
-    assert_int_equal(find(s, partial)->dark_sites, 1);
-    assert_int_equal(find(s, dark)->state, STATE_ARMED);
-    assert_int_equal(s->sites_dark, 1 + 1 + 0 + 0);
-}
-
-static void test_age(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *old = called(f, "old", 1), *new = called(f, "new", 1);
-    struct Code *never = called(f, "never", 1);
-    uint64_t now = Clock_read(&f->engine.clock);
-    double hz = Clock_hz(&f->engine.clock);
-    const struct Snapshot *s;
-
-    Counter_set(&old->hot.last_seen, now - (uint64_t)(3 * hz));
-    Counter_set(&new->hot.last_seen,
-                now + (uint64_t)(60 * hz)); // after we looked
-    s = build(f);
-    assert_true(find(s, old)->age_s >= 2.99);
-    assert_true(find(s, old)->age_s < 30);
-    assert_true(find(s, new)->age_s == 0);
-    assert_true(isnan(find(s, never)->age_s));
-    // Its calls are seen, but none has been timed since.
-    Counter_set(&old->hot.last_seen, now);
-    Counter_set(&old->plan.timed_ticks, now - (uint64_t)(7 * hz));
-    assert_true(find(build(f), old)->age_s < 6);
-    Counter_set(&old->hot.self_calls, 1);
-    old->hot.dark_callees = 1;
-    assert_true(find(build(f), old)->age_s >= 6.99);
 }
 
 // The cost of a hook is known to within a few ticks only.
@@ -350,28 +227,6 @@ static struct Code *ranked(struct Fixture *f, uint64_t cycles, double rate)
     code->row.rate_at = seconds(CLOCK_MONOTONIC);
     code->row.rate = rate;
     return code;
-}
-
-// By what recent calls take, then by all cycles, then by id; what was armed for
-// a minute without a call is last, whatever it took before.
-static void test_hottest_first(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *often = ranked(f, 20, 100), *seldom = ranked(f, 300, 1);
-    struct Code *once = ranked(f, 900, 0), *too = ranked(f, 900, 0);
-    struct Code *old = ranked(f, 1000000, 0), *never = called(f, "f", 1);
-
-    build(f); // the clock has begun
-    Counter_set(&old->hot.last_seen,
-                Clock_read(&f->engine.clock) -
-                    (uint64_t)(61 * Clock_hz(&f->engine.clock)));
-    expect_order(build(f),
-                 (struct Code *[]){often, seldom, once, too, old, never}, 6);
-    // Nothing is seen of it: it may run as ever.
-    old->hot.dark = true;
-    Code_leave_unarmed(old);
-    expect_order(build(f),
-                 (struct Code *[]){often, seldom, old, once, too, never}, 6);
 }
 
 // Until the window has samples, of this very thread.
@@ -415,33 +270,6 @@ static void test_shares_first(void **state)
     Counter_set(&old->hot.last_seen, minute);
     Code_leave_unarmed(old);
     expect_order(build(f), (struct Code *[]){hot, often, above, old}, 4);
-}
-
-static void test_events(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = called(f, "f", 100);
-
-    Counter_set(&code->layout.sites[1].hits, 50);
-    f->session.retired.events = 7;
-    assert_int_equal(build(f)->events, 157);
-}
-
-// Gone, and not reclaimed yet: among the living once more.
-static void test_what_has_just_gone_has_a_row(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = called(f, "f", 3);
-
-    Engine_retire(&f->engine, code);
-    assert_int_equal(build(f)->function_count, 1);
-    assert_int_equal(build(f)->functions[0].calls, 3);
-    assert_int_equal(build(f)->retired_count, 0);
-    Collect_drain(&f->session);
-    assert_int_equal(build(f)->function_count, 0);
-    assert_int_equal(build(f)->retired_count, 1);
-    assert_int_equal(build(f)->retired[0].calls, 3);
-    assert_int_equal(build(f)->events, 3);
 }
 
 // --- Calls a second, and estimates -------------------------------------------
@@ -701,43 +529,6 @@ static void test_the_retired_by_their_share_of_the_run(void **state)
     assert_string_equal(s->retired[2].name, "also timed");
 }
 
-// --- Threads -----------------------------------------------------------------
-
-static void test_threads_without_a_sampler(void **state)
-{
-    struct Fixture *f = *state;
-    struct ThreadTrace *first = add_trace(&f->engine, false);
-    const struct Snapshot *s;
-
-    add_trace(&f->engine, false);
-    snprintf(first->name, sizeof first->name, "a worker");
-    first->tid = 4711;
-    s = build(f);
-    assert_int_equal(s->thread_count, 2);
-    for (size_t i = 0; i < 2; i++) {
-        const struct Thread *thread = &s->threads[i];
-
-        assert_true(isnan(thread->cpu_share));
-        assert_true(isnan(thread->wait_share));
-        assert_true(thread->samples == NULL_U64);
-        if (thread->tid == 4711)
-            assert_string_equal(thread->name, "a worker");
-        else
-            assert_int_equal(thread->tid, gettid());
-        assert_true(thread->cpu_s >= 0);
-        assert_int_equal(thread->ended, 0);
-    }
-    ThreadTrace_end(first);
-    Collect_drain(&f->session); // its thread record is freed
-    s = build(f);
-    assert_int_equal(s->thread_count, 2);
-    assert_int_equal(s->threads[0].ended, 0); // those that live come first
-    assert_int_equal(s->threads[1].ended, 1);
-    assert_int_equal(s->threads[1].tid, 4711);
-    assert_string_equal(s->threads[1].name, "a worker");
-    assert_int_equal(s->threads_dropped, 0);
-}
-
 // --- Overhead ----------------------------------------------------------------
 
 // In the last two seconds the process used one of CPU time; hooks took 0.1 of
@@ -873,19 +664,11 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_uptime),
         TEST(test_what_nothing_measures_is_null),
         TEST(test_counters),
-        TEST(test_quantiles_are_of_the_newest_call),
         TEST(test_what_was_not_timed_is_null),
-        TEST(test_the_unseen_have_no_row),
-        TEST(test_states_and_sites),
-        TEST(test_age),
         TEST(test_no_cycles_below_zero),
-        TEST(test_hottest_first),
         TEST(test_shares_first),
-        TEST(test_events),
-        TEST(test_what_has_just_gone_has_a_row),
         TEST(test_rate),
         TEST(test_rate_after_the_dark),
         TEST(test_rate_by_shares),
@@ -894,7 +677,6 @@ int main(void)
         TEST(test_dark_calls_are_estimated),
         TEST(test_shares),
         TEST(test_the_retired_by_their_share_of_the_run),
-        TEST(test_threads_without_a_sampler),
         TEST(test_overhead),
         TEST(test_while_hooks_run),
     };

@@ -105,25 +105,6 @@ static void test_parts_are_of_the_whole_run(void **state)
     tear_down(&made);
 }
 
-static void test_code_objects_of_one_name(void **state)
-{
-    struct Fixture made = set_up();
-    struct Code *other = add_code(made.registry, "other");
-    struct Code *first = add_code(made.registry, "twice");
-    struct Code *second = add_code(made.registry, "twice");
-    struct CalledFrom from;
-
-    (void)state;
-    called(&made, other->hot.id, 1, 40);
-    called(&made, first->hot.id, 1, 30);
-    called(&made, second->hot.id, 1, 30);
-    from = read(&made);
-    assert_int_equal(from.count, 2);
-    expect_caller(&from, 0, "twice", 0.6);
-    expect_caller(&from, 1, "other", 0.4);
-    tear_down(&made);
-}
-
 static void test_callers_that_are_gone(void **state)
 {
     struct Fixture made = set_up();
@@ -147,21 +128,6 @@ static void test_callers_that_are_gone(void **state)
     tear_down(&made);
 }
 
-static void test_without_a_sample(void **state)
-{
-    struct Fixture made = set_up();
-    struct CalledFrom from = read(&made);
-
-    (void)state;
-    assert_int_equal(from.count, 0);
-    assert_float_equal(from.unknown + from.untraced, 0, 1e-9);
-    made.callee->share.callers = NULL;
-    Heap_free(made.breakdown);
-    from = read(&made);
-    assert_int_equal(from.count, 0);
-    tear_down(&made);
-}
-
 // --- Writing ---------------------------------------------------------------
 
 static void expect(const struct CalledFrom *from, const char *expected)
@@ -182,24 +148,6 @@ static void expect(const struct CalledFrom *from, const char *expected)
     Bytes_release(&out);
 }
 
-static void test_the_line(void **state)
-{
-    struct CalledFrom from = {
-        .callers = {{"handle", 0.5}, {"load", 0.3}}, .count = 2, .unknown = 0};
-
-    (void)state;
-    expect(&from, "    time by caller: handle 50%, load 30%\n");
-    from.unknown = 0.08;
-    from.untraced = 0.12;
-    expect(&from,
-           "    time by caller: handle 50%, load 30%, unknown callers 8%, "
-           "untraced code 12%\n");
-    // A caller with less than a hundredth is not shown.
-    from.callers[1].part = from.unknown = 0.004;
-    from.untraced = 0;
-    expect(&from, "    time by caller: handle 50%\n");
-}
-
 static void test_few_callers_are_named(void **state)
 {
     struct CalledFrom from = {.callers = {{"a", 0.4},
@@ -211,18 +159,6 @@ static void test_few_callers_are_named(void **state)
 
     (void)state;
     expect(&from, "    time by caller: a 40%, b 30%, c 15%, others 15%\n");
-}
-
-static void test_nothing_where_no_caller_was_found(void **state)
-{
-    struct CalledFrom from = {.untraced = 1};
-
-    (void)state;
-    expect(&from, "");
-    from = (struct CalledFrom){0};
-    expect(&from, "");
-    from = (struct CalledFrom){.unknown = 1};
-    expect(&from, "    time by caller: unknown callers 100%\n");
 }
 
 static void test_names_are_cut_and_harmless(void **state)
@@ -245,12 +181,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts_are_of_the_whole_run),
-        cmocka_unit_test(test_code_objects_of_one_name),
         cmocka_unit_test(test_callers_that_are_gone),
-        cmocka_unit_test(test_without_a_sample),
-        cmocka_unit_test(test_the_line),
         cmocka_unit_test(test_few_callers_are_named),
-        cmocka_unit_test(test_nothing_where_no_caller_was_found),
         cmocka_unit_test(test_names_are_cut_and_harmless),
     };
 

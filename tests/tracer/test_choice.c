@@ -94,26 +94,6 @@ static void test_the_programs_own_first(void **state)
         expect(library[i], i < 6);
 }
 
-// Handlers may use three quarters of the hooks' time, and its libraries keep a
-// tenth beside them.
-static void test_much_of_the_programs_own(void **state)
-{
-    struct Code *library[4], *handler[4];
-
-    (void)state;
-    for (int i = 0; i < 4; i++) {
-        library[i] = called(100, false);
-        handler[i] = called(400, true);
-    }
-    choose(2e-3, true);
-    for (int i = 0; i < 4; i++) {
-        expect(handler[i], i < 3);
-        expect(library[i], i < 2);
-    }
-    assert_true(choice.left_out);
-    assert_float_equal(choice.stays_s, 1.4e-3, 1e-9);
-}
-
 // A span of a few milliseconds, which a call began, is no rate.
 static void test_a_short_span(void **state)
 {
@@ -194,22 +174,6 @@ static void test_between_slices(void **state)
     expect(always, false);
 }
 
-// A viewer's age of a function may be that of its newest timed call.
-static void test_timed_calls_are_noted(void **state)
-{
-    struct Code *code = called(10, false);
-
-    (void)state;
-    Counter_add(&code->hot.self_calls, 1);
-    Code_gain_dark_callee(code);
-    Code_take_touch(code);
-    choose(1, true);
-    assert_true(Counter_get(&code->plan.timed_ticks) == now);
-    assert_true(Code_take_touch(code));
-    choose(1, true);
-    assert_false(Code_take_touch(code));
-}
-
 static void test_each_is_popped_once(void **state)
 {
     unsigned count = 0;
@@ -246,15 +210,10 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_the_cheapest),
-        TEST(test_the_programs_own_first),
-        TEST(test_much_of_the_programs_own),
-        TEST(test_a_short_span),
-        TEST(test_resumptions_cost),
-        TEST(test_no_candidates),
-        TEST(test_between_slices),
+        TEST(test_the_cheapest),        TEST(test_the_programs_own_first),
+        TEST(test_a_short_span),        TEST(test_resumptions_cost),
+        TEST(test_no_candidates),       TEST(test_between_slices),
         TEST(test_each_is_popped_once),
-        TEST(test_timed_calls_are_noted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,26 +96,6 @@ static void test_counter_needs_an_invariant_tsc(void **state)
 #endif
 }
 
-static void test_refining_narrows_the_error(void **state)
-{
-    struct Clock clock;
-    double first, hz;
-
-    (void)state;
-    Clock_start(&clock);
-    if (!clock.counter)
-        skip();
-    first = Clock_error(&clock);
-    hz = Clock_hz(&clock);
-    for (int i = 0; i < 5; i++) {
-        rest(20);
-        Clock_refine(&clock);
-    }
-    assert_true(Clock_error(&clock) > 0);
-    assert_true(Clock_error(&clock) < first);
-    assert_true(fabs(Clock_hz(&clock) / hz - 1) <= 2 * first);
-}
-
 // As if the machine had slept for a second and the raw clock had not noticed.
 static void test_a_contradiction_is_dropped(void **state)
 {
@@ -180,7 +160,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rate_agrees_with_the_raw_clock),
         cmocka_unit_test(test_counter_needs_an_invariant_tsc),
-        cmocka_unit_test(test_refining_narrows_the_error),
         cmocka_unit_test(test_a_contradiction_is_dropped),
         cmocka_unit_test(test_seconds_count_from_the_start),
         cmocka_unit_test(test_without_a_counter_ticks_are_nanoseconds),

@@ -137,35 +137,6 @@ static void test_what_hooks_cost_is_known_by_site(void **state)
     Code_free(generator);
 }
 
-// 3.14: the second site of a branch follows its first.
-static void test_two_arms_are_two_sites(void **state)
-{
-    struct Code *code = generator(500, true);
-    const struct Site *left = Code_site(code, 14);
-
-    (void)state;
-    assert_int_equal(code->layout.site_count, 9);
-    assert_int_equal(left->kind, SITE_BRANCH);
-    assert_int_equal(left[1].kind, SITE_BRANCH_RIGHT);
-    assert_int_equal(left[1].unit, 7);
-    assert_int_equal(Code_site(code, 6)[1].redundant, 1);
-    assert_int_equal(Code_site(code, 30)->kind, SITE_RETURN);
-    Code_free(code);
-}
-
-// A block that ends behind a loop may have begun before it: it holds at most
-// what comes after the jump back, that of instruction 9, or all from the start.
-static void test_reach_ends_at_the_loop_before(void **state)
-{
-    static const unsigned reach[] = {1, 4, 7, 8, 9, 10, 2};
-    struct Code *code = generator(500, false);
-
-    (void)state;
-    for (unsigned i = 0; i < 7; i++)
-        assert_int_equal(code->layout.sites[i].reach, reach[i]);
-    Code_free(code);
-}
-
 static void test_odd_sizes(void **state)
 {
     const uint8_t cut[] = {RESUME, 0, FOR_ITER, 1}; // its cache is missing
@@ -217,42 +188,7 @@ static void test_huge_code(void **state)
     free(bytecode);
 }
 
-// --- Counting ----------------------------------------------------------------
-
-static void test_counting_leaves_out_the_redundant(void **state)
-{
-    struct Code *code = generator(500, false);
-    uint64_t sites, dark;
-
-    (void)state;
-    Code_count_sites(code, &sites, &dark);
-    assert_int_equal(sites, 6);
-    assert_int_equal(dark, 0);
-    code->layout.sites[1].dark = 1; // redundant
-    code->layout.sites[2].dark = 1;
-    code->layout.sites[6].dark = 1;
-    Code_count_sites(code, &sites, &dark);
-    assert_int_equal(sites, 6);
-    assert_int_equal(dark, 2);
-    Code_free(code);
-}
-
 // --- Callers -----------------------------------------------------------------
-
-static void test_a_caller_is_news_once(void **state)
-{
-    struct Code *code = generator(500, false);
-
-    (void)state;
-    for (uint32_t i = 1; i <= 1000; i++)
-        assert_int_equal(Code_add_caller(code, i), 1);
-    for (uint32_t i = 1; i <= 1000; i++)
-        assert_int_equal(Code_add_caller(code, i), 0);
-    assert_int_equal(code->links.caller_count, 1000);
-    assert_int_equal(code->links.callers[0], 1);
-    assert_int_equal(code->links.callers[999], 1000);
-    Code_free(code);
-}
 
 // Code that never goes dark may be called by anybody for ever.
 static void test_callers_of_the_never_dark_are_bounded(void **state)
@@ -366,86 +302,6 @@ static void test_rearm_gives_each_site_its_hits_anew(void **state)
     Code_free(code);
 }
 
-// The first call after that is not timed.
-static void test_rearm_leaves_the_first_call_untimed(void **state)
-{
-    struct Code *code = generator(500, false);
-
-    (void)state;
-    code->hot.last_caller = 7;
-    Code_arm(code, 500, true);
-    assert_false(code->hot.untimed);
-    assert_int_equal(code->hot.last_caller, 7);
-    Code_rearm(code, 500, true, 0);
-    assert_true(code->hot.untimed);
-    assert_true(code->hot.last_caller == UINT64_MAX);
-    Code_free(code);
-}
-
-// Jumps without hooks are dark, are no sites of a function that is armed, and
-// leave nothing known of its blocks.
-static void test_rearm_without_jumps(void **state)
-{
-    struct Code *code = generator(500, false);
-    struct Site *jump = Code_site(code, 24);
-    uint64_t sites, dark, all;
-
-    (void)state;
-    Code_arm(code, 500, true);
-    Code_count_sites(code, &all, &dark);
-    Code_arm(code, 500, false);
-    assert_true(code->hot.broken);
-    assert_false(code->hot.exact);
-    assert_int_equal(jump->dark, 1);
-    expect_epochs(code, true); // as of the last refresh
-    Code_refresh(code);
-    expect_epochs(code, false);
-    Code_count_sites(code, &sites, &dark);
-    assert_int_equal(dark, 0);
-    assert_true(sites < all && sites > 0);
-    Code_rearm(code, 500, true, 0);
-    assert_false(code->hot.broken);
-    assert_int_equal(jump->dark, 0);
-    Code_free(code);
-}
-
-static bool renew(struct Code *code, uint64_t hits, uint64_t ticks)
-{
-    const struct Second second = {hits, 1000};
-
-    return Code_renew(code, &second, ticks);
-}
-
-// A site that has had its hits within a second gets no more; after a second all
-// armed sites have as many from there on. Dark code gets none, nor does code
-// whose slice is over, nor any if hits count for good.
-static void test_renew(void **state)
-{
-    struct Code *code = generator(500, false);
-    struct Site *jump = Code_site(code, 24), *iter = Code_site(code, 6);
-
-    (void)state;
-    code->cold.renewed = 7000;
-    Counter_set(&code->hot.entries, 500);
-    Counter_set(&jump->hits, 490);
-    assert_false(renew(code, 20, 7999));
-    assert_false(renew(code, 0, 8000));
-    assert_int_equal(code->hot.stop_at, 500);
-    assert_int_equal(jump->stop_at, 500);
-    assert_true(renew(code, 20, 8000));
-    assert_int_equal(code->hot.stop_at, 520);
-    assert_int_equal(jump->stop_at, 510);
-    assert_int_equal(iter->stop_at, 1); // redundant
-    assert_false(renew(code, 1000, 8999));
-    assert_true(renew(code, 16, 4000)); // the counter went back
-    Code_end_slice(code);
-    assert_false(renew(code, 1000, 11000));
-    code->spans.ended = false;
-    code->hot.dark = true;
-    assert_false(renew(code, 1000, 12000));
-    Code_free(code);
-}
-
 static void test_end_of_a_slice(void **state)
 {
     struct Code *code = generator(500, false);
@@ -488,27 +344,6 @@ static void test_between_slices(void **state)
     Code_free(callee);
 }
 
-// Nothing of it is armed, so nothing of it is exact; armed later it is as any.
-static void test_left_unarmed(void **state)
-{
-    struct Code *code = generator(500, false);
-    uint64_t sites, dark;
-
-    (void)state;
-    Code_leave_unarmed(code);
-    Code_count_sites(code, &sites, &dark);
-    assert_int_equal(dark, sites);
-    assert_true(code->cold.unarmed && code->hot.dark);
-    assert_false(code->hot.exact || code->hot.calls_exact);
-    expect_epochs(code, true);
-    Code_rearm(code, 100, true, 0);
-    Code_count_sites(code, &sites, &dark);
-    assert_int_equal(dark, 0);
-    assert_false(code->cold.unarmed || code->hot.dark || code->hot.exact ||
-                 code->hot.calls_exact);
-    Code_free(code);
-}
-
 static void test_links(void **state)
 {
     struct Code *caller = generator(500, false), *codes[70];
@@ -546,22 +381,6 @@ static void test_mean_takes_waits_in(void **state)
     Counter_set(&code->share.wait.total_ns, 400); // a quarter of it is its own
     Counter_set(&code->share.wait_to_run.total_ns, 300);
     assert_float_equal(Code_mean_cycles(code), 262.5, 1e-9);
-    Code_free(code);
-}
-
-// A call that has not come back has no cost yet, however often it was sampled.
-static void test_no_mean_of_a_call_that_does_not_end(void **state)
-{
-    struct Code *code = generator(500, false);
-
-    (void)state;
-    Counter_set(&code->hot.entries, 1);
-    Counter_set(&code->share.samples, 100);
-    Counter_set(&code->share.cpu.total_ns, 500000);
-    Counter_set(&code->share.cumulative.total_ns, 1000000);
-    assert_true(isnan(Code_mean_cycles(code)));
-    Counter_set(&code->hot.total_cycles, 3000);
-    assert_float_equal(Code_mean_cycles(code), 1500, 1e-9);
     Code_free(code);
 }
 
@@ -706,26 +525,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sites_are_where_events_fire),
         cmocka_unit_test(test_what_hooks_cost_is_known_by_site),
-        cmocka_unit_test(test_two_arms_are_two_sites),
-        cmocka_unit_test(test_reach_ends_at_the_loop_before),
         cmocka_unit_test(test_odd_sizes),
         cmocka_unit_test(test_huge_code),
-        cmocka_unit_test(test_counting_leaves_out_the_redundant),
-        cmocka_unit_test(test_a_caller_is_news_once),
         cmocka_unit_test(test_callers_of_the_never_dark_are_bounded),
         cmocka_unit_test(test_epoch_marks_dark_spells),
         cmocka_unit_test(test_the_epoch_wraps_to_one),
         cmocka_unit_test(test_a_dark_jump_breaks_blocks),
-        cmocka_unit_test(test_rearm_leaves_the_first_call_untimed),
-        cmocka_unit_test(test_rearm_without_jumps),
-        cmocka_unit_test(test_renew),
         cmocka_unit_test(test_end_of_a_slice),
         cmocka_unit_test(test_between_slices),
-        cmocka_unit_test(test_left_unarmed),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_rearm_gives_each_site_its_hits_anew),
         cmocka_unit_test(test_mean_takes_waits_in),
-        cmocka_unit_test(test_no_mean_of_a_call_that_does_not_end),
         cmocka_unit_test(test_dark_calls_are_sampled_time_by_mean),
         cmocka_unit_test(test_calls_of_early_spells),
         cmocka_unit_test(test_by_how_much_estimated_calls_are_off),

@@ -72,17 +72,6 @@ static size_t timeline_events(struct Fixture *f)
 
 // --- Waiting -----------------------------------------------------------------
 
-static void test_nobody_to_wait_for(void **state)
-{
-    struct Fixture *f = *state;
-
-    assert_int_equal(Collector_wait(f->collector, 60000), -ESHUTDOWN);
-    Collector_want(f->collector);
-    Collector_stop(f->collector);
-    assert_int_equal(Collector_wait(f->collector, 60000), -ESHUTDOWN);
-    assert_true(newest_uptime(f) < 0);
-}
-
 static void test_each_wait_is_for_a_fresh_one(void **state)
 {
     struct Fixture *f = *state;
@@ -100,17 +89,6 @@ static void test_each_wait_is_for_a_fresh_one(void **state)
         assert_true(uptime > asked - 1e-3); // built after it was asked for
         before = uptime;
     }
-    Collector_stop(f->collector);
-}
-
-static void test_wanting_does_not_wait(void **state)
-{
-    struct Fixture *f = *state;
-
-    Collector_start(f->collector);
-    for (int i = 0; i < 1000; i++)
-        Collector_want(f->collector);
-    EVENTUALLY(newest_uptime(f) >= 0);
     Collector_stop(f->collector);
 }
 
@@ -138,49 +116,10 @@ static void test_many_wait_at_once(void **state)
     Collector_stop(f->collector);
 }
 
-// A thread that holds the lock of the list of thread records delays it.
-static void test_a_wait_ends(void **state)
-{
-    struct Fixture *f = *state;
-    double began;
-
-    Collector_start(f->collector);
-    pthread_mutex_lock(&f->engine.traces.mutex);
-    began = seconds();
-    assert_int_equal(Collector_wait(f->collector, 100), -ETIMEDOUT);
-    assert_true(seconds() - began >= 0.099);
-    assert_int_equal(Collector_wait(f->collector, 0), -ETIMEDOUT);
-    pthread_mutex_unlock(&f->engine.traces.mutex);
-    assert_int_equal(Collector_wait(f->collector, 60000), 0);
-    Collector_stop(f->collector);
-}
-
 static void *stop_it(void *context)
 {
     Collector_stop(((struct Fixture *)context)->collector);
     return NULL;
-}
-
-// A snapshot is built in the memory of the one before the last; once nobody has
-// wanted one for a while it goes.
-static void test_no_memory_is_kept_for_nobody(void **state)
-{
-    struct Fixture *f = *state;
-    size_t both;
-
-    assert_int_equal(Collector_start(f->collector), 0);
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(Collector_wait(f->collector, 60000), 0);
-    pause_ms(1500); // a turn of its own, while there is hope
-    Collector_stop(f->collector);
-    both = Publish_bytes(&f->session.publish);
-    assert_non_null(f->session.publish.spare);
-    assert_int_equal(Collector_start(f->collector), 0);
-    pause_ms(3500);
-    Collector_stop(f->collector);
-    assert_null(f->session.publish.spare);
-    assert_true(Publish_bytes(&f->session.publish) < both);
-    assert_true(newest_uptime(f) > 0); // the newest stays
 }
 
 static void test_who_waits_hears_of_the_end(void **state)
@@ -246,28 +185,6 @@ static void test_a_busy_thread(void **state)
     TimelineView_free(view);
     assert_int_equal(timeline_events(f) - marks,
                      2 * calls - ThreadTraces_sum(&f->engine.traces).lost);
-}
-
-static void test_an_ended_thread_is_kept_in_the_timeline(void **state)
-{
-    struct Fixture *f = *state;
-    struct ThreadTrace *trace = add_trace(&f->engine, true);
-    struct TimelineView *view;
-    pid_t tid = trace->tid;
-
-    call(trace, add_code(&f->engine, "f", 0), 1000);
-    snprintf(trace->name, sizeof trace->name, "a worker");
-    atomic_store_explicit(&trace->ended, true, memory_order_release);
-    // A snapshot in between frees no record whose events are not drained.
-    Snapshot_free(Builder_snapshot(&f->session));
-    Collect_drain(&f->session);
-    assert_int_equal(ThreadTraces_sum(&f->engine.traces).count, 0);
-    view = Timeline_freeze(f->session.timeline);
-    assert_int_equal(view->thread_count, 1);
-    assert_int_equal(view->threads[0].tid, tid);
-    assert_string_equal(view->threads[0].name, "a worker");
-    assert_int_equal(view->chunks[0]->event_count, 2);
-    TimelineView_free(view);
 }
 
 // --- The retired -------------------------------------------------------------
@@ -483,16 +400,11 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_nobody_to_wait_for),
         TEST(test_each_wait_is_for_a_fresh_one),
-        TEST(test_wanting_does_not_wait),
         TEST(test_many_wait_at_once),
-        TEST(test_a_wait_ends),
-        TEST(test_no_memory_is_kept_for_nobody),
         TEST(test_who_waits_hears_of_the_end),
         TEST(test_start_and_stop),
         TEST(test_a_busy_thread),
-        TEST(test_an_ended_thread_is_kept_in_the_timeline),
         TEST(test_what_the_retired_counted),
         TEST(test_code_goes_under_readers),
         TEST(test_each_is_counted_once),

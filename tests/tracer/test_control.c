@@ -143,21 +143,6 @@ static void test_a_burst_of_code(void **state)
     assert_false(w.control.burst);
 }
 
-// A hold that has left something to do goes on soon.
-static void test_more_to_do(void **state)
-{
-    struct World w;
-
-    (void)state;
-    begin(&w, 0.05);
-    run(&w, 5);
-    assert_true(Control_pause(&w.control, w.now_s, false) > 0.1);
-    assert_true(Control_pause(&w.control, w.now_s, true) < 0.05);
-    wake(&w, 0.03, 0);
-    assert_false(w.decision.full);
-    assert_true(w.decision.attend);
-}
-
 static void test_without_a_budget(void **state)
 {
     struct World w;
@@ -168,21 +153,6 @@ static void test_without_a_budget(void **state)
     assert_false(w.control.held);
     assert_true(w.decision.arm_new);
     assert_true(w.decision.sampler_hz == 0);
-}
-
-// The sampler's rate is set if it changes.
-static void test_the_samplers_rate(void **state)
-{
-    struct World w;
-
-    (void)state;
-    begin(&w, 0.01);
-    wake(&w, 0.3, 0);
-    assert_true(w.decision.sampler_hz > 0);
-    run(&w, 10);
-    assert_true(w.decision.sampler_hz == 0);
-    wake(&w, 0.3, 0.1); // in debt
-    assert_true(w.decision.sampler_hz > 0);
 }
 
 // A clock that jumps, either way, delays nothing by more than a second.
@@ -224,9 +194,7 @@ int main(void)
         cmocka_unit_test(test_a_light_program),
         cmocka_unit_test(test_in_debt),
         cmocka_unit_test(test_a_burst_of_code),
-        cmocka_unit_test(test_more_to_do),
         cmocka_unit_test(test_without_a_budget),
-        cmocka_unit_test(test_the_samplers_rate),
         cmocka_unit_test(test_a_clock_that_jumps),
         cmocka_unit_test(test_a_viewers_request),
     };

@@ -454,102 +454,6 @@ static void test_more_than_the_ring_holds(void **state)
     assert_int_equal(Counter_get(&f->counting.counted), 2 * calls + 1);
 }
 
-static void test_instructions(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 3);
-    struct Hit hit;
-
-    f->opcodes.far_unit = 2;
-    assert_int_equal(Code_make_precise(code, &f->opcodes, 3), 0);
-    f->cost[HOOK_INSTRUCTION] = 3;
-    f->cost[HOOK_INSTRUCTION + HOOK_FAR] = 50;
-    push_thread(f, f->trace);
-    hit = make_hit(code, HIT_ENTER, 0, 1, 100);
-    push(f, &hit);
-    for (size_t unit = 0; unit < 4; unit++) { // 3: a cache, no instruction
-        hit = make_hit(code, HIT_STEP, unit, 1, 200 + 100 * unit);
-        push(f, &hit);
-    }
-    Counting_catch_up(&f->counting);
-    for (unsigned n = 0; n < 3; n++)
-        assert_int_equal(Counter_get(&code->layout.instructions[n].hits), 1);
-    assert_int_equal(Counter_get(&code->layout.instructions[3].hits), 0);
-    assert_int_equal(Counter_get(&code->layout.instructions[0].cycles), 97);
-    assert_int_equal(Counter_get(&code->layout.instructions[1].cycles), 97);
-    assert_int_equal(Counter_get(&f->trace->overhead), 3 + 3 + 50 + 3);
-    assert_true(is_dark(f, &hit)); // what is no instruction
-    for (int i = 0; i < 5; i++) {
-        hit = make_hit(code, HIT_STEP, 0, 1, 1000);
-        push(f, &hit);
-    }
-    Counting_catch_up(&f->counting);
-    assert_int_equal(Counter_get(&code->layout.instructions[0].hits), 3);
-    assert_true(is_dark(f, &hit));
-}
-
-// From 3.14 on a branch has two sites.
-static void test_two_arms(void **state)
-{
-    struct Fixture *f = *state;
-    static const uint8_t bytecode[] = {RESUME,       0, POP_JUMP_IF_FALSE, 1,
-                                       CACHE,        0, LOAD_FAST,         0,
-                                       RETURN_VALUE, 0};
-    const struct CodeSource source = {.address = 0x9000,
-                                      .name = "f",
-                                      .file = "f.py",
-                                      .bytecode = bytecode,
-                                      .bytecode_size = sizeof bytecode,
-                                      .line_table = bytecode};
-    struct Code *code =
-        Code_new(Registry_next_id(f->registry), &source, &f->opcodes, 0, true);
-    struct Hit left, right;
-
-    Registry_add(f->registry, code);
-    left = make_hit(code, HIT_BRANCH, 1, 1, 100);
-    right = make_hit(code, HIT_RIGHT, 1, 1, 200);
-    left.where |= 3;
-    right.where |= 4;
-    push_thread(f, f->trace);
-    push(f, &left);
-    push(f, &right);
-    push(f, &right);
-    Counting_catch_up(&f->counting);
-    assert_int_equal(code->layout.sites[1].kind, SITE_BRANCH);
-    assert_int_equal(Counter_get(&code->layout.sites[1].hits), 1);
-    assert_int_equal(code->layout.sites[2].kind, SITE_BRANCH_RIGHT);
-    assert_int_equal(Counter_get(&code->layout.sites[2].hits), 2);
-}
-
-// A jump ends an iteration, a branch never does.
-static void test_iterations(void **state)
-{
-    struct Fixture *f = *state;
-    const struct Code *loop = add(f, 0);
-    const struct Code *branch = make(f, GENERATOR, sizeof GENERATOR, 0);
-    const struct Event *events;
-    struct Hit hit;
-
-    with_timeline(f);
-    push_thread(f, f->trace);
-    hit = make_hit(loop, HIT_ENTER, 0, 1, 100);
-    push(f, &hit);
-    hit = make_hit(loop, HIT_JUMP, 2, 1, 200);
-    hit.where |= 1;
-    push(f, &hit);
-    hit = make_hit(loop, HIT_LEAVE, 4, 1, 300);
-    push(f, &hit);
-    hit = make_hit(branch, HIT_ENTER, 0, 1, 400);
-    push(f, &hit);
-    hit = make_hit(branch, HIT_BRANCH, 1, 1, 500); // back to 0
-    push(f, &hit);
-    hit = make_hit(branch, HIT_LEAVE, 7, 1, 600);
-    push(f, &hit);
-    Counting_catch_up(&f->counting);
-    assert_int_equal(Ring_peek(f->trace->ring, &events), 3 + 2);
-    assert_int_equal(Event_kind(&events[1]), EVENT_LOOP);
-}
-
 // --- Thresholds --------------------------------------------------------------
 
 // Hits that were on their way when a site went dark count for nothing.
@@ -617,164 +521,7 @@ static void test_armed_again(void **state)
     assert_int_equal(Counter_get(&code->hot.entries), 4);
 }
 
-// The table has one place for many sites. A site that has lost its own gets it
-// back.
-static void test_sites_that_share_a_place(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 1);
-    struct Hit enter = make_hit(code, HIT_ENTER, 0, 1, 100);
-    uint64_t key = HitRing_key(enter.who, 0);
-
-    push_thread(f, f->trace);
-    push(f, &enter);
-    Counting_catch_up(&f->counting);
-    assert_true(is_dark(f, &enter));
-    HitRing_darken(&f->counting.ring, key ^ 1);
-    assert_false(is_dark(f, &enter));
-    push(f, &enter);
-    Counting_catch_up(&f->counting);
-    assert_true(is_dark(f, &enter));
-    assert_int_equal(Counter_get(&code->hot.entries), 1);
-    // Another one's place is left as it is.
-    Counting_begin(&f->counting);
-    Code_rearm(code, 5, true, 0);
-    Counting_end(&f->counting);
-    HitRing_darken(&f->counting.ring, key ^ 1);
-    assert_false(count_now(f, f->trace, code, &enter));
-    assert_true(HitRing_is_dark(&f->counting.ring, key ^ 1));
-}
-
-// A throw has no site: a dark generator's is not counted, and not in the table.
-static void test_a_throw_has_no_site(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = make(f, GENERATOR, sizeof GENERATOR, 1);
-    struct Hit hit = make_hit(code, HIT_ENTER, 0, 1, 100);
-
-    push_thread(f, f->trace);
-    push(f, &hit);
-    hit = make_hit(code, HIT_THROW, 4, 1, 200);
-    push(f, &hit);
-    f->cost[HOOK_RESUME] = 7;
-    Counting_catch_up(&f->counting);
-    assert_true(code->hot.dark);
-    assert_int_equal(Counter_get(&code->hot.entries), 1);
-    assert_int_equal(Counter_get(&code->hot.resumed), 0);
-    assert_int_equal(Counter_get(&f->trace->overhead), 7);
-    assert_false(is_dark(f, &hit));
-}
-
 // --- Threads -----------------------------------------------------------------
-
-// While the other one's hook ran, a thread waited: 100 to 600, 400 to 1000.
-static void test_two_threads_in_turn(void **state)
-{
-    struct Fixture *f = *state;
-    const struct Code *a = add(f, 0), *b = add(f, 0);
-    const struct {
-        struct ThreadTrace *thread;
-        struct Hit hit;
-    } hits[] = {
-        {f->trace, make_hit(a, HIT_ENTER, 0, 1, 50)},
-        {f->trace, make_hit(a, HIT_JUMP, 2, 1, 100)},
-        {f->other, make_hit(b, HIT_ENTER, 0, 1, 350)},
-        {f->other, make_hit(b, HIT_JUMP, 2, 1, 400)},
-        {f->trace, make_hit(a, HIT_JUMP, 2, 1, 600)},
-        {f->trace, make_hit(a, HIT_LEAVE, 4, 1, 630)},
-        {f->other, make_hit(b, HIT_LEAVE, 4, 1, 1000)},
-    };
-
-    f->contention.last_trace = NULL;
-    for (size_t i = 0; i < sizeof hits / sizeof *hits; i++) {
-        if (i == 0 || hits[i].thread != hits[i - 1].thread)
-            push_thread(f, hits[i].thread);
-        push(f, &hits[i].hit);
-    }
-    Counting_catch_up(&f->counting);
-    expect_calls(a, 1, 1, 80, 580);
-    assert_int_equal(Counter_get(&a->hot.waited_cycles), 500);
-    expect_calls(b, 1, 1, 50, 650);
-    assert_int_equal(Counter_get(&b->hot.waited_cycles), 600);
-    assert_ptr_equal(f->contention.last_trace, f->other);
-}
-
-// A hit that is counted at once says whose the next ones are, too.
-static void test_at_once_says_whose(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-    const struct Hit enter = make_hit(code, HIT_ENTER, 0, 1, 100);
-
-    push_thread(f, f->other);
-    count_now(f, f->trace, code, &enter);
-    push_paid(f, 300);
-    Counting_catch_up(&f->counting);
-    assert_int_equal(Counter_get(&f->trace->overhead), 300);
-    assert_int_equal(Counter_get(&f->other->overhead), 0);
-}
-
-// A hook has asked how long others had the CPU: that is of the span it ends.
-static void test_what_others_took(void **state)
-{
-    struct Fixture *f = *state;
-    const struct Code *code = add(f, 0);
-    struct Hit hit = make_hit(code, HIT_ENTER, 0, 1, 1000);
-
-    push_ticks(f, HIT_TAKEN, 500); // nobody's
-    push_thread(f, f->trace);
-    push(f, &hit);
-    push_ticks(f, HIT_TAKEN, 300);
-    hit = make_hit(code, HIT_JUMP, 2, 1, 1700);
-    hit.where |= 1;
-    push(f, &hit);
-    hit = make_hit(code, HIT_LEAVE, 4, 1, 1800);
-    push(f, &hit);
-    Counting_catch_up(&f->counting);
-    expect_calls(code, 1, 1, 500, 800);
-    assert_int_equal(Counter_get(&f->trace->overhead), 0);
-}
-
-// Ocular's own time is none of the program's.
-static void test_what_is_paid(void **state)
-{
-    struct Fixture *f = *state;
-    const struct Code *code = add(f, 0);
-    struct Hit hit = make_hit(code, HIT_ENTER, 0, 1, 1000);
-
-    push_paid(f, 5000); // nobody's
-    push_thread(f, f->trace);
-    push(f, &hit);
-    push_paid(f, 300);
-    hit = make_hit(code, HIT_LEAVE, 4, 1, 1700);
-    push(f, &hit);
-    Counting_catch_up(&f->counting);
-    expect_calls(code, 1, 1, 400, 400);
-    assert_int_equal(Counter_get(&f->trace->overhead), 300);
-    assert_int_equal(Counter_get(&f->other->overhead), 0);
-}
-
-static void test_a_thread_is_forgotten(void **state)
-{
-    struct Fixture *f = *state;
-    const struct Code *code = add(f, 0);
-
-    push_thread(f, f->other);
-    push_call(f, code, 1, 100, 10);
-    Counting_catch_up(&f->counting);
-    Counting_begin(&f->counting);
-    Counting_forget_thread(&f->counting, f->trace); // not the one
-    assert_ptr_equal(f->counting.trace, f->other);
-    assert_ptr_equal(f->contention.last_trace, f->other);
-    Counting_forget_thread(&f->counting, f->other);
-    assert_null(f->counting.trace);
-    assert_null(f->contention.last_trace);
-    Counting_end(&f->counting);
-    push_call(f, code, 1, 200, 10);
-    Counting_catch_up(&f->counting);
-    expect_calls(code, 1, 1, 10, 10);
-    assert_int_equal(Counter_get(&f->counting.counted), 5);
-}
 
 // Only the thread that forked is in the child, where the lock is held.
 static void test_after_a_fork(void **state)
@@ -814,142 +561,6 @@ static void test_hits_of_who_is_not_in_the_child(void **state)
     expect_calls(code, 1, 1, 10, 10);
 }
 
-// After an event that was not counted, too: the next hits are that thread's.
-static void test_the_hooks_go_on_on_another_thread(void **state)
-{
-    struct Fixture *f = *state;
-    const struct Code *code = add(f, 0), *inner = add(f, 0);
-    const struct Hit outer_enter = make_hit(code, HIT_ENTER, 0, 1, 100);
-    const struct Hit inner_enter = make_hit(inner, HIT_ENTER, 0, 2, 300);
-
-    push_thread(f, f->other);
-    push(f, &outer_enter);
-    f->trace->chunk = 4096;
-    Counting_begin(&f->counting);
-    Counting_go_on(&f->counting, f->trace, 200);
-    Counting_end(&f->counting);
-    assert_ptr_equal(f->counting.ring.trace, f->trace);
-    assert_int_equal(f->counting.ring.chunk, 4096);
-    assert_int_equal(f->counting.ring.last, 200);
-    push(f, &inner_enter);
-    Counting_catch_up(&f->counting);
-    assert_ptr_equal(f->other->top->code, code);
-    assert_ptr_equal(f->trace->top->code, inner);
-}
-
-// --- Frames that left unseen -------------------------------------------------
-
-static void enter_with(struct Fixture *f, const struct Code *code,
-                       uint32_t depth, uint64_t ticks, size_t caller)
-{
-    struct Hit hit = make_hit(code, HIT_ENTER, 0, depth, ticks);
-
-    hit.where |= caller;
-    push(f, &hit);
-}
-
-// The frame on top is the caller, if the hook says so or does not know.
-static void test_a_caller_is_kept(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *caller = add(f, 0), *callee = add(f, 0);
-    const size_t says[] = {0, Hit_caller(caller->who.address)};
-
-    push_thread(f, f->trace);
-    for (uint64_t i = 0; i < 2; i++) {
-        enter_with(f, caller, 1, 1000 * i + 100, 0);
-        enter_with(f, callee, 2, 1000 * i + 200, says[i]);
-        Counting_catch_up(&f->counting);
-        assert_int_equal(f->trace->top - f->trace->bottom, 2);
-        assert_int_equal(Counter_get(&f->trace->unwound), 2 * i);
-    }
-    assert_int_equal(callee->links.caller_count, 1);
-}
-
-// It left unseen, and another function stands in its place, which has no frame:
-// that is no call of the one that left.
-static void test_a_stale_caller_is_dropped(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *first = add(f, 0), *gone = add(f, 0), *callee = add(f, 0);
-    const struct Code *there = add(f, 0);
-
-    push_thread(f, f->trace);
-    enter_with(f, first, 1, 100, 0);
-    enter_with(f, gone, 2, 200, 0);
-    enter_with(f, callee, 3, 300, Hit_caller(there->who.address));
-    Counting_catch_up(&f->counting);
-    assert_int_equal(f->trace->top - f->trace->bottom, 2);
-    assert_ptr_equal(f->trace->top->code, callee);
-    assert_ptr_equal((f->trace->top - 1)->code, first);
-    assert_int_equal((f->trace->top - 1)->epoch, EPOCH_NONE);
-    assert_int_equal(Counter_get(&f->trace->unwound), 1);
-    assert_int_equal(callee->links.caller_count, 0);
-}
-
-// Of a frame with a gap above it nothing is known, and of a leave or a jump the
-// place of the caller is another figure.
-static void test_a_caller_that_is_not_the_next(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *first = add(f, 0), *second = add(f, 0);
-    const struct Code *there = add(f, 0);
-    struct Hit jump = make_hit(second, HIT_JUMP, 2, 3, 300);
-
-    push_thread(f, f->trace);
-    enter_with(f, first, 1, 100, 0);
-    enter_with(f, second, 3, 200, Hit_caller(there->who.address));
-    jump.where |= 1;
-    push(f, &jump);
-    Counting_catch_up(&f->counting);
-    assert_int_equal(f->trace->top - f->trace->bottom, 2);
-    assert_int_equal(Counter_get(&f->trace->unwound), 0);
-    // No frame of the same depth is a caller.
-    enter_with(f, first, 3, 400, 0);
-    Counting_catch_up(&f->counting);
-    assert_int_equal(f->trace->top - f->trace->bottom, 2);
-    assert_int_equal(Counter_get(&f->trace->unwound), 1);
-}
-
-// A dark function's enter is on its way: what was above it has left all the
-// same. The sentinel never does.
-static void test_a_dark_enter_heals_too(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *caller = add(f, 0), *other = add(f, 0), *code = add(f, 1);
-
-    push_thread(f, f->trace);
-    enter_with(f, code, 1, 100, 0);
-    enter_with(f, caller, 1, 200, 0);
-    enter_with(f, other, 2, 300, 0);
-    enter_with(f, code, 2, 400, 0);
-    Counting_catch_up(&f->counting);
-    assert_ptr_equal(f->trace->top->code, caller);
-    enter_with(f, code, 0, 500, 0);
-    Counting_catch_up(&f->counting);
-    assert_ptr_equal(f->trace->top, f->trace->bottom);
-    assert_int_equal(Counter_get(&code->hot.entries), 1);
-}
-
-// A depth of nought is none that an event can have.
-static void test_the_sentinel_stays(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-
-    push_thread(f, f->trace);
-    for (int kind = HIT_ENTER; kind <= HIT_JUMP; kind++) {
-        struct Hit hit = make_hit(code, (enum HitKind)kind,
-                                  kind == HIT_JUMP ? 2 : 0, 0, 100);
-
-        push(f, &hit);
-        Counting_catch_up(&f->counting);
-        assert_true(f->trace->top >= f->trace->bottom);
-        assert_false(count_now(f, f->trace, code, &hit));
-        assert_true(f->trace->top >= f->trace->bottom);
-    }
-}
-
 // --- What is not known -------------------------------------------------------
 
 static void test_the_unknown_is_left_out(void **state)
@@ -978,23 +589,6 @@ static void test_the_unknown_is_left_out(void **state)
     assert_ptr_equal(f->trace->top, f->trace->bottom);
     for (uint32_t i = 0; i < code->layout.site_count; i++)
         assert_int_equal(Counter_get(&code->layout.sites[i].hits), 0);
-}
-
-// Nor does a jump go beyond its code, or stand where there is none.
-static void test_jumps_that_are_none(void **state)
-{
-    struct Fixture *f = *state;
-    const struct Code *code = add(f, 0);
-    struct Hit none = make_hit(code, HIT_JUMP, 1, 1, 200);
-    struct Hit beyond = make_hit(code, HIT_JUMP, 2, 1, 300);
-
-    push_thread(f, f->trace);
-    beyond.where |= code->layout.unit_count;
-    push(f, &none);
-    push(f, &beyond);
-    Counting_catch_up(&f->counting);
-    assert_true(is_dark(f, &none) && is_dark(f, &beyond));
-    assert_int_equal(Counter_get(&code->layout.sites[JUMP_SITE].hits), 0);
 }
 
 // The next code object at its address is another one.
@@ -1057,15 +651,6 @@ static void test_half_full_wakes_once(void **state)
     assert_int_equal(wake_ups(f), 1);
     fill(f, 1);
     assert_int_equal(wake_ups(f), 2);
-}
-
-static void test_nobody_to_wake(void **state)
-{
-    struct Fixture *f = *state;
-
-    f->counting.ring.half_full = NULL;
-    fill(f, 3 * HIT_RING_HITS);
-    assert_int_equal(wake_ups(f), 0);
 }
 
 // A hook whose ring is full counts, if nobody does.
@@ -1269,31 +854,6 @@ static void test_the_limits_of_a_hit(void **state)
                          Hit_caller(0x7f0012345640));
 }
 
-// So long after a hit the next one needs no question.
-static void test_what_is_brief(void **state)
-{
-    struct Fixture *f = *state;
-
-    Contention_init(&f->contention, 1e9);
-    Counting_set_brief(&f->counting);
-    assert_int_equal(f->counting.ring.brief, PREEMPTION_BRIEF_NS);
-    Contention_share(&f->contention, 1e-6);
-    Counting_set_brief(&f->counting);
-    assert_int_equal(f->counting.ring.brief, 1000);
-    assert_int_equal(HitRing_brief(&f->counting.ring, HIT_RESUME), 1000);
-    Counting_set_between(&f->counting, true);
-    assert_int_equal(HitRing_brief(&f->counting.ring, HIT_ENTER),
-                     PREEMPTION_STOPPED_NS);
-    assert_int_equal(HitRing_brief(&f->counting.ring, HIT_RESUME),
-                     PREEMPTION_STOPPED_NS);
-    assert_int_equal(HitRing_brief(&f->counting.ring, HIT_LEAVE), 1000);
-    Counting_set_between(&f->counting, false);
-    assert_int_equal(HitRing_brief(&f->counting.ring, HIT_ENTER), 1000);
-    Counting_set_preempted(&f->counting, false);
-    assert_false(f->contention.preempted);
-    assert_int_equal(f->counting.ring.brief, PREEMPTION_STOPPED_NS);
-}
-
 // --- Fixture -----------------------------------------------------------------
 
 static struct ThreadTrace *new_trace(struct Fixture *f)
@@ -1355,37 +915,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_late_is_as_good_as_at_once),
         FREE(test_more_than_the_ring_holds),
-        FREE(test_instructions),
-        FREE(test_two_arms),
-        FREE(test_iterations),
         FREE(test_exactly_the_threshold),
         FREE(test_armed_again),
-        FREE(test_sites_that_share_a_place),
-        FREE(test_a_throw_has_no_site),
-        FREE(test_two_threads_in_turn),
-        FREE(test_at_once_says_whose),
-        FREE(test_what_others_took),
-        FREE(test_what_is_paid),
-        FREE(test_a_thread_is_forgotten),
         FREE(test_after_a_fork),
         FREE(test_hits_of_who_is_not_in_the_child),
-        FREE(test_the_hooks_go_on_on_another_thread),
-        FREE(test_a_caller_is_kept),
-        FREE(test_a_stale_caller_is_dropped),
-        FREE(test_a_caller_that_is_not_the_next),
-        FREE(test_a_dark_enter_heals_too),
-        FREE(test_the_sentinel_stays),
         FREE(test_the_unknown_is_left_out),
-        FREE(test_jumps_that_are_none),
         FREE(test_code_is_forgotten),
         FREE(test_half_full_wakes_once),
-        FREE(test_nobody_to_wake),
         FREE(test_a_full_ring_is_counted_inline),
         FREE(test_room_while_another_counts),
         FREE(test_two_at_a_time),
         FREE(test_two_at_a_time_and_a_threshold),
         FREE(test_the_limits_of_a_hit),
-        FREE(test_what_is_brief),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,34 +195,6 @@ static void test_a_thread_that_spins(void **state)
     CpuTimer_free(NULL);
 }
 
-static uintptr_t own_state;
-
-static uintptr_t say_own_state(void)
-{
-    return own_state;
-}
-
-// It may be another one than when the timer was made.
-static void test_the_state_that_the_thread_runs(void **state)
-{
-    struct FrameLayout layout = LAYOUT;
-    struct FakeThread other;
-    struct CpuTimer *timer = own_timer();
-
-    (void)state;
-    make_stack(&other, CODE, 3);
-    layout.own_state = say_own_state;
-    timers.layout = &layout;
-    for (int i = 0; i < 4; i++) {
-        own_state = i % 2 ? (uintptr_t)&other : 0; // 0: it does not know
-        CpuTimer_sample(timer, cpu_ns(), 0);
-        assert_true(pop(timer));
-        assert_int_equal(head.depth, i % 2 ? 3 : 2);
-    }
-    CpuTimer_free(timer);
-    timers.layout = &LAYOUT;
-}
-
 // In virtual time: an hour of a thread that is sampled at uneven moments, that
 // is waited for now and then, and whose samples are taken late. Each ns is in
 // one sample, or accounted for.
@@ -266,93 +238,10 @@ static void test_an_hour(void **state)
     CpuTimer_free(timer);
 }
 
-// A rate that changes all the time does not keep samples from coming.
-static void test_a_rate_that_changes(void **state)
-{
-    struct CpuTimer *timer = own_timer();
-    uint64_t from = cpu_ns();
-
-    (void)state;
-    for (unsigned i = 0; !taken(timer) && cpu_ns() - from < 2000 * MS; i++) {
-        CpuTimer_set(timer, (200 + i % 2) * MS);
-        spin(5 * MS);
-    }
-    assert_true(taken(timer) > 0);
-    // And none too early. On a machine that is taken away from us for a while
-    // its clock jumps: then there may be two.
-    assert_true(cpu_ns() - from > taken(timer) * 150 * MS);
-    // Nor does it wait for the rest of a long interval.
-    CpuTimer_set(timer, 1000000ull * MS);
-    CpuTimer_set(timer, 5 * MS);
-    spin_until(timer, 2);
-    CpuTimer_free(timer);
-}
-
-// Begins within its first interval, at a tick that is drawn, and its first
-// sample counts as a whole interval: so do threads that end before.
-static void test_a_thread_that_begins(void **state)
-{
-    uint64_t tick = timers.tick_ns, ticks = 5;
-
-    (void)state;
-    assert_null(CpuTimers_take_begun(&timers));
-    for (uint64_t drawn = 0; drawn < ticks; drawn++) {
-        uint64_t from = cpu_ns(), sampled;
-        struct CpuTimer *timer;
-
-        assert_true(CpuTimer_begin(&timers, (uintptr_t)&python, ticks * tick, 3,
-                                   drawn + 7 * ticks));
-        timer = CpuTimers_take_begun(&timers);
-        assert_null(CpuTimers_take_begun(&timers));
-        assert_true(timer && !timer->next && timer->tid == gettid());
-        spin_until(timer, 1);
-        assert_true(pop(timer));
-        assert_int_equal(head.cpu_ns, 3 * ticks * tick);
-        assert_int_equal(head.depth, 2);
-        sampled = CpuTimer_covered_ns(timer);
-        assert_true(sampled - from >= drawn * tick);
-        spin_until(timer, 2);
-        assert_true(pop(timer));
-        assert_int_equal(head.cpu_ns,
-                         3 * (CpuTimer_covered_ns(timer) - sampled));
-        CpuTimer_free(timer);
-    }
-}
-
 struct Beginners {
     unsigned made;
     pthread_t threads[8];
 };
-
-static void *begin_often(void *argument)
-{
-    (void)argument;
-    for (int i = 0; i < 200; i++)
-        CpuTimer_begin(&timers, (uintptr_t)&python, MS, 1, (uint64_t)i);
-    return NULL;
-}
-
-// Each has a slot of its own.
-static void test_many_begin_at_once(void **state)
-{
-    struct Beginners all = {0};
-    struct CpuTimer *timer, *next, *by_slot[4096] = {NULL};
-
-    (void)state;
-    for (int i = 0; i < 8; i++)
-        pthread_create(&all.threads[i], NULL, begin_often, NULL);
-    for (int i = 0; i < 8; i++)
-        pthread_join(all.threads[i], NULL);
-    for (timer = CpuTimers_take_begun(&timers); timer; timer = next) {
-        next = timer->next;
-        assert_true(timer->slot < 4096 && !by_slot[timer->slot]);
-        by_slot[timer->slot] = timer;
-        all.made++;
-    }
-    assert_int_equal(all.made, 8 * 200);
-    for (size_t i = 0; i < 4096; i++)
-        CpuTimer_free(by_slot[i]);
-}
 
 // --- Other threads -----------------------------------------------------------
 
@@ -539,50 +428,6 @@ static void test_a_thread_that_blocks_the_signal(void **state)
         CpuTimer_note_mask();
     }
     CpuTimer_free(timer);
-}
-
-// Both between two of the sampler's steps.
-static void test_a_thread_that_blocks_the_signal_for_a_moment(void **state)
-{
-    struct CpuTimer *timer = own_timer();
-    sigset_t set;
-
-    (void)state;
-    sigemptyset(&set);
-    sigaddset(&set, timers.signal);
-    CpuTimer_set(timer, MS);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    CpuTimer_note_mask();
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    CpuTimer_note_mask();
-    CpuTimer_set(timer, MS);
-    spin_until(timer, taken(timer) + 1);
-    CpuTimer_free(timer);
-}
-
-static void test_signals_of_others(void **state)
-{
-    struct CpuTimer *timer = own_timer();
-    siginfo_t info = intercept(timer);
-    union sigval value = info.si_value;
-
-    (void)state;
-    assert_int_equal(sigqueue(getpid(), timers.signal, value), 0);
-    assert_int_equal(pthread_sigqueue(pthread_self(), timers.signal, value), 0);
-    assert_int_equal(kill(getpid(), timers.signal), 0);
-    assert_int_equal(raise(timers.signal), 0);
-    for (uint64_t odd = 1; odd; odd <<= 1) { // slots that never were
-        info.si_value.sival_ptr = (void *)(uintptr_t)(odd | odd >> 32);
-        if (info.si_value.sival_ptr != value.sival_ptr)
-            send_info(gettid(), info);
-    }
-    info.si_value.sival_ptr = (void *)UINTPTR_MAX;
-    send_info(gettid(), info);
-    assert_int_equal(taken(timer), 0);
-    CpuTimer_free(timer);
-    CpuTimers_close(&timers);
-    open_timers();
-    raise(timers.signal);
 }
 
 // --- A timer that is freed while its handler runs ----------------------------
@@ -916,17 +761,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_thread_that_spins),
-        TEST(test_the_state_that_the_thread_runs),
         TEST(test_an_hour),
-        TEST(test_a_rate_that_changes),
-        TEST(test_a_thread_that_begins),
-        TEST(test_many_begin_at_once),
         TEST(test_many_threads),
         TEST(test_a_thread_that_has_ended),
         TEST(test_a_signal_that_comes_late),
         TEST(test_a_thread_that_blocks_the_signal),
-        TEST(test_a_thread_that_blocks_the_signal_for_a_moment),
-        TEST(test_signals_of_others),
         TEST(test_freed_while_its_handler_runs),
         TEST(test_handlers_of_the_program),
         TEST(test_errno_is_kept),

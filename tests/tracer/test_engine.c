@@ -63,16 +63,6 @@ static void darken_callee(struct Fixture *f)
     assert_int_equal(f->caller->hot.dark_callees, 1);
 }
 
-static void test_init(void **state)
-{
-    struct Fixture *f = *state;
-
-    assert_non_null(f->engine.registry);
-    assert_null(f->engine.session);
-    assert_true(f->engine.contention.long_span == INT64_MAX);
-    assert_int_equal(ThreadTraces_sum(&f->engine.traces).count, 1);
-}
-
 static void test_rearm_clears_the_caller(void **state)
 {
     struct Fixture *f = *state;
@@ -143,30 +133,6 @@ static void test_each_callee_counts(void **state)
     assert_int_equal(f->caller->hot.dark_callees, 0);
 }
 
-static void test_a_caller_may_be_gone(void **state)
-{
-    struct Fixture *f = *state;
-
-    darken_callee(f);
-    Engine_retire(&f->engine, f->caller);
-    Code_free(Registry_take_retired(f->engine.registry, UINT64_MAX));
-    Engine_rearm(&f->engine, f->callee, 3, true); // for AddressSanitizer
-    assert_false(f->callee->hot.dark);
-}
-
-// A function that calls itself is its own caller.
-static void test_recursion(void **state)
-{
-    struct Fixture *f = *state;
-
-    for (uint32_t depth = 1; depth <= 3; depth++)
-        enter(f, f->callee, depth, 100 * depth);
-    assert_true(f->callee->hot.dark);
-    assert_int_equal(f->callee->hot.dark_callees, 1);
-    Engine_rearm(&f->engine, f->callee, 3, true);
-    assert_int_equal(f->callee->hot.dark_callees, 0);
-}
-
 // Frames that were open while the function was dark are forgotten: the next
 // leave finds no frame of its own and books nothing.
 static void test_open_frames_are_forgotten(void **state)
@@ -235,15 +201,6 @@ static void test_an_edge_is_noted(void **state)
     assert_true(Code_has_caller(f->caller, other->hot.id));
 }
 
-static void test_rearm_for_good(void **state)
-{
-    struct Fixture *f = *state;
-
-    darken_callee(f);
-    Engine_rearm(&f->engine, f->callee, 0, true);
-    assert_true(f->callee->hot.stop_at == CODE_NEVER);
-}
-
 // Its callers would wait for ever for it to be re-armed.
 static void test_a_dark_function_goes(void **state)
 {
@@ -305,16 +262,12 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_init),
         TEST(test_rearm_clears_the_caller),
         TEST(test_rearm_ages_the_quantiles),
         TEST(test_each_callee_counts),
-        TEST(test_a_caller_may_be_gone),
-        TEST(test_recursion),
         TEST(test_open_frames_are_forgotten),
         TEST(test_dark_calls_add_up),
         TEST(test_an_edge_is_noted),
-        TEST(test_rearm_for_good),
         TEST(test_a_dark_function_goes),
         TEST(test_an_armed_function_goes),
     };

@@ -42,11 +42,6 @@ static void path_in(struct Fixture *f, char path[PATH_MAX], const char *name)
     snprintf(path, PATH_MAX, "%s/%s", f->directory, name);
 }
 
-static bool exists(const char *path)
-{
-    return access(path, F_OK) == 0;
-}
-
 // The whole file; the caller's.
 static char *contents(const char *path)
 {
@@ -146,58 +141,6 @@ struct Watching {
     uint64_t bytes;
 };
 
-static bool watch(void *context, double done, uint64_t bytes)
-{
-    struct Watching *watching = context;
-
-    assert_true(done >= watching->done && done <= 1);
-    assert_true(bytes >= watching->bytes);
-    watching->done = done;
-    watching->bytes = bytes;
-    return ++watching->reports <= watching->most;
-}
-
-// The first report comes at once, so that what happened before has an effect.
-static void test_a_watcher_may_end_it(void **state)
-{
-    struct Fixture *f = *state;
-    struct Watching watching = {.most = 0};
-    const struct ExportWatch watcher = {&watching, watch};
-    struct PerfettoResult result;
-    char path[PATH_MAX];
-
-    path_in(f, path, "trace.json");
-    record(f, add_code(&f->engine, "f", 0), 100);
-    assert_int_equal(Export_write(f->export, path, false, &watcher, 0, &result),
-                     -ECANCELED);
-    assert_int_equal(watching.reports, 1);
-    assert_int_equal(files_in(f), 0);
-    // It was that export's: the next one runs.
-    watching = (struct Watching){.most = UINT_MAX};
-    assert_int_equal(Export_write(f->export, path, false, &watcher, 0, &result),
-                     0);
-    assert_true(watching.reports >= 1);
-    assert_int_equal(files_in(f), 1);
-}
-
-static void test_no_time_at_all(void **state)
-{
-    struct Fixture *f = *state;
-    struct PerfettoResult result;
-    char path[PATH_MAX];
-
-    path_in(f, path, "trace.json");
-    record(f, add_code(&f->engine, "f", 0), 100);
-    assert_int_equal(Export_write(f->export, path, false, NULL, 1e-9, &result),
-                     -ETIMEDOUT);
-    assert_int_equal(files_in(f), 0);
-    assert_int_equal(Export_write(f->export, path, false, NULL, 3600, &result),
-                     0);
-    path_in(f, path, "trace.ocular"); // that is the recorder's to write
-    assert_int_equal(Export_write(f->export, path, false, NULL, 0, &result),
-                     -EOPNOTSUPP);
-}
-
 struct Race {
     struct Fixture *fixture;
     _Atomic bool stop;
@@ -250,42 +193,6 @@ static void test_names_while_code_goes(void **state)
 
 // --- In the background -------------------------------------------------------
 
-// It is the descriptor that is written to; the name says whether it is packed.
-static void test_names(void **state)
-{
-    struct Fixture *f = *state;
-    char path[PATH_MAX], longest[PATH_MAX + 1], *text;
-    unsigned before = descriptors();
-    int file;
-
-    path_in(f, path, "file");
-    file = open(path, O_RDWR | O_CREAT, 0600);
-    assert_int_equal(Export_start(f->export, file, "/no/such/x.json.gz", 0, 0),
-                     0);
-    wait_until_idle(f);
-    text = contents(path);
-    assert_memory_equal(text, "\x1f\x8b", 2);
-    free(text);
-    assert_int_equal(ftruncate(file, 0), 0);
-    assert_int_equal(lseek(file, 0, SEEK_SET), 0);
-    assert_int_equal(Export_start(f->export, file, NULL, 0, 0), 0);
-    wait_until_idle(f);
-    text = contents(path);
-    assert_int_equal(text[0], '{');
-    free(text);
-
-    // Cut short it might have another ending.
-    memset(longest, 'x', PATH_MAX);
-    longest[PATH_MAX] = '\0';
-    assert_int_equal(Export_start(f->export, file, longest, 0, 0),
-                     -ENAMETOOLONG);
-    assert_false(is_busy(f));
-    close(file);
-    assert_int_equal(Export_start(f->export, file, "gone", 0, 0), -EBADF);
-    assert_int_equal(descriptors(), before);
-    assert_int_equal(files_in(f), 1);
-}
-
 // It closes all it finds, and gets the number for a file of its own.
 static void test_the_program_takes_the_descriptor(void **state)
 {
@@ -311,31 +218,6 @@ static void test_the_program_takes_the_descriptor(void **state)
     assert_int_equal(info.st_size, 0);
     close(f->export->descriptor);
     close(theirs);
-}
-
-// A thread that holds the lock of the list of thread records delays an export's
-// beginning.
-static void test_one_at_a_time(void **state)
-{
-    struct Fixture *f = *state;
-    struct PerfettoResult result;
-    char path[PATH_MAX], other[PATH_MAX];
-
-    path_in(f, path, "trace.json");
-    path_in(f, other, "other.json");
-    pthread_mutex_lock(&f->engine.traces.mutex);
-    assert_int_equal(start_to(f, path), 0);
-    assert_int_equal(start_to(f, other), -EBUSY);
-    unlink(other);
-    assert_int_equal(Export_write(f->export, other, false, NULL, 0, &result),
-                     -EBUSY);
-    pthread_mutex_unlock(&f->engine.traces.mutex);
-    wait_until_idle(f);
-    assert_true(exists(path));
-    assert_false(exists(other));
-    assert_int_equal(Export_write(f->export, other, false, NULL, 0, &result),
-                     0);
-    assert_true(exists(other));
 }
 
 // At any moment of an export: nobody writes to the file afterwards, and no
@@ -458,12 +340,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_failure_does_not_block_the_next),
-        TEST(test_a_watcher_may_end_it),
-        TEST(test_no_time_at_all),
         TEST(test_names_while_code_goes),
-        TEST(test_names),
         TEST(test_the_program_takes_the_descriptor),
-        TEST(test_one_at_a_time),
         TEST(test_closed_while_it_runs),
         TEST(test_from_two_sides),
     };

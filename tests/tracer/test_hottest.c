@@ -72,22 +72,6 @@ static void test_by_share(void **state)
     expect(0, NULL);
 }
 
-static void test_fifty_of_many(void **state)
-{
-    struct Code *codes[2000];
-
-    (void)state;
-    for (unsigned i = 0; i < 2000; i++) // 7 has no common factor with 2000
-        codes[i] = called(1 + i * 7 % 2000, 100);
-    rank(1000);
-    assert_int_equal(hottest.count, HOTTEST_COUNT);
-    for (unsigned i = 0; i < HOTTEST_COUNT; i++)
-        assert_true(hottest.heat[i] == 2000 - i);
-    for (unsigned i = 0; i < 2000; i++)
-        if (i * 7 % 2000 == 1999)
-            assert_int_equal(hottest.ids[0], codes[i]->hot.id);
-}
-
 static void *count_on(void *context)
 {
     struct Code *code = context;
@@ -143,7 +127,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_by_hits_since_the_last_time),
         TEST(test_by_share),
-        TEST(test_fifty_of_many),
         TEST(test_beside_hooks),
     };
 

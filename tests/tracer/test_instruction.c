@@ -18,7 +18,6 @@
 
 #include <cmocka.h>
 
-#include "tests/between.h"
 #include "tracer/code/arming.h"
 
 // Of an enter, a leave, a jump, an instruction and a far one.
@@ -154,22 +153,6 @@ static void test_what_can_follow(void **state)
     expect_next(code, COUNT, INSTRUCTION_NONE, INSTRUCTION_NONE);
 }
 
-static void test_what_has_an_event(void **state)
-{
-    struct Code *code = add(*state, 0);
-    uint64_t sites, dark;
-    unsigned i;
-
-    for (i = 0; i < COUNT; i++)
-        assert_int_equal(
-            !!(code->layout.instructions[i].flags & INSTRUCTION_FIRES),
-            i != I_RESUME && i != I_END_FOR);
-    // Besides the start and the return; jumps and branches have none.
-    Code_count_sites(code, &sites, &dark);
-    assert_int_equal(sites, COUNT - 2 + 2);
-    assert_int_equal(dark, 0);
-}
-
 static void test_gates_heads_and_loops(void **state)
 {
     struct Code *code = add(*state, 0);
@@ -206,39 +189,6 @@ static void test_extended_arguments(void **state)
     bytecode[3] = 9;
     code = make(*state, bytecode, sizeof bytecode, 0);
     expect_next(code, 1, 2, 2);
-}
-
-static void test_more_than_sixteen_bits(void **state)
-{
-    size_t units = 70000, i;
-    uint8_t *bytecode = calloc(units, 2);
-    struct Code *code;
-
-    assert_non_null(bytecode);
-    for (i = 0; i < units; i++)
-        bytecode[2 * i] = i ? NOP : RESUME;
-    code = make(*state, bytecode, 2 * units, 0);
-    assert_int_equal(code->layout.instruction_count, INSTRUCTION_MOST);
-    for (i = 0; i < units; i++) {
-        uint16_t number = code->layout.units[i].number;
-        bool known = i < INSTRUCTION_MOST;
-
-        // The hook's question, and whatever the answer it stays in bounds.
-        assert_between(number, 0, code->layout.instruction_count + 1);
-        assert_int_equal(code->layout.instructions[number].unit == i, known);
-    }
-    expect_next(code, INSTRUCTION_MOST - 1, INSTRUCTION_NONE, INSTRUCTION_NONE);
-    free(bytecode);
-}
-
-static void test_no_code_at_all(void **state)
-{
-    struct Code *code = make(*state, PROGRAM, 0, 5);
-    uint64_t sites, dark;
-
-    assert_int_equal(code->layout.instruction_count, 0);
-    Code_count_sites(code, &sites, &dark);
-    assert_int_equal(sites, 0);
 }
 
 static void test_damaged_code(void **state)
@@ -295,52 +245,6 @@ static void test_each_has_its_own(void **state)
     assert_int_equal(Counter_get(&code->hot.self_cycles),
                      3 + 4 + 50 + 6 + 7 + 8);
     assert_int_equal(Code_events(code), 1 + 5 + 1);
-}
-
-static void test_far_ones_cost_more(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
-    step(f, code, I_LOAD, 110);
-    code->layout.instructions[I_GET_ITER].hook = HOOK_INSTRUCTION + HOOK_FAR;
-    step(f, code, I_GET_ITER, 145);
-    step(f, code, I_FOR_ITER, 200);
-    expect(code, I_LOAD, 1, 1, 5);
-    expect(code, I_GET_ITER, 1, 1, 5);
-}
-
-static void test_a_call_s_time_is_the_callees(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *outer = add(f, 0), *inner = add(f, 0);
-
-    ThreadTrace_enter(f->trace, outer, 1, I_RESUME, 100);
-    step(f, outer, I_CALL, 200);
-    ThreadTrace_enter(f->trace, inner, 2, I_RESUME, 240); // 10 on
-    ThreadTrace_leave(f->trace, inner, Code_site(inner, 36), 2, 1000);
-    step(f, outer, I_AFTER_CALL, 1025); // 5 on
-    expect(outer, I_CALL, 1, 1, 10 + 5);
-}
-
-static void test_a_dark_gate_ends_the_cycles(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 2);
-
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
-    step(f, code, I_HANDLER, 200);
-    step(f, code, I_MATCH, 240);
-    expect(code, I_HANDLER, 1, 1, 10);
-    assert_true(step(f, code, I_HANDLER, 300));
-    // From here on it may have gone through the handler between any two.
-    step(f, code, I_TEST, 400);
-    step(f, code, I_BRANCH, 435);
-    expect(code, I_TEST, 1, 0, 0);
-    assert_int_equal(code->hot.block_epoch, 0);
-    Code_rearm(code, 10, true, 0);
-    assert_int_equal(code->hot.block_epoch, code->hot.epoch);
 }
 
 static void test_a_frame_that_straddles(void **state)
@@ -602,16 +506,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_what_can_follow),
-        TEST(test_what_has_an_event),
         TEST(test_gates_heads_and_loops),
         TEST(test_extended_arguments),
-        TEST(test_more_than_sixteen_bits),
-        TEST(test_no_code_at_all),
         TEST(test_damaged_code),
         TEST(test_each_has_its_own),
-        TEST(test_far_ones_cost_more),
-        TEST(test_a_call_s_time_is_the_callees),
-        TEST(test_a_dark_gate_ends_the_cycles),
         TEST(test_a_frame_that_straddles),
         TEST(test_detail),
         TEST(test_memory),

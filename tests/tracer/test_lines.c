@@ -67,19 +67,6 @@ static void decodes_what_cpython_writes(void **state)
     assert_memory_equal(lines, lines_313, sizeof lines_313);
 }
 
-static void units_beyond_the_table_have_no_line(void **state)
-{
-    uint32_t lines[6] = {9, 9, 9, 9, 9, 9};
-    const uint8_t table[] = {0x80 | 10 << 3 | 1, 0, 0, 0x80 | 15 << 3};
-    const uint32_t wanted[6] = {5, 5, 0, 0, 0, 0};
-
-    (void)state;
-    Lines_decode(lines, 6, table, sizeof table, 5);
-    assert_memory_equal(lines, wanted, sizeof wanted);
-    Lines_decode(lines, 6, NULL, 0, 5);
-    assert_int_equal(lines[0], 0);
-}
-
 static void every_kind_of_entry(void **state)
 {
     const uint8_t table[] = {
@@ -142,7 +129,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decodes_what_cpython_writes),
-        cmocka_unit_test(units_beyond_the_table_have_no_line),
         cmocka_unit_test(every_kind_of_entry),
         cmocka_unit_test(a_table_cut_off_is_not_read_beyond),
         cmocka_unit_test(nonsense_gives_lines_nobody_minds),

@@ -183,74 +183,6 @@ static void what_may_have_raised_is_a_floor(void **state)
     Code_free(code);
 }
 
-static void cycles_are_the_block_s(void **state)
-{
-    struct Code *code = looped();
-    struct ListingDetail detail;
-    uint32_t offset;
-
-    (void)state;
-    ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
-    for (offset = 0; offset <= 14; offset += 2)
-        if (row_at(&detail, offset)) // FOR_ITER ends none
-            assert_true(row_at(&detail, offset)->cycles == 20);
-    for (offset = 18; offset <= 34; offset += 2)
-        if (row_at(&detail, offset))
-            assert_true(row_at(&detail, offset)->cycles == 10);
-    assert_true(isnan(row_at(&detail, 42)->cycles));
-    ListingDetail_release(&detail);
-    hit(code, 44, 3, 300, 6);
-    ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
-    assert_true(isnan(row_at(&detail, 38)->cycles)); // never run through
-    assert_true(row_at(&detail, 42)->cycles == 50);
-    ListingDetail_release(&detail);
-    Code_free(code);
-}
-
-static void two_arms_are_one_row(void **state)
-{
-    struct Code *code = code_of(loop_code, sizeof loop_code, true);
-    struct Site *left = Code_site(code, 14);
-    struct ListingDetail detail;
-
-    (void)state;
-    assert_int_equal(left[1].kind, SITE_BRANCH_RIGHT);
-    Counter_set(&left[0].hits, 30);
-    Counter_set(&left[1].hits, 4);
-    Counter_set(&left[1].cycles, 40);
-    Counter_set(&left[1].instructions, 8);
-    atomic_store(&left[0].dark, 1);
-    ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
-    expect(&detail, 14, 34, true);
-    assert_true(row_at(&detail, 14)->cycles == 5);
-    assert_false(row_at(&detail, 14)->dark); // one arm still fires
-    ListingDetail_release(&detail);
-    atomic_store(&left[1].dark, 1);
-    ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
-    assert_true(row_at(&detail, 14)->dark);
-    ListingDetail_release(&detail);
-    Code_free(code);
-}
-
-static void extended_arguments_are_folded(void **state)
-{
-    const uint8_t bytes[] = {
-        RESUME,    0, EXTENDED_ARG, 1, EXTENDED_ARG, 2,
-        LOAD_FAST, 3, RETURN_VALUE, 0, EXTENDED_ARG, 9,
-    };
-    struct Code *code = code_of(bytes, sizeof bytes, false);
-    struct ListingDetail detail;
-
-    (void)state;
-    ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
-    assert_int_equal(detail.row_count, 3);
-    assert_int_equal(detail.rows[1].offset, 6);
-    assert_int_equal(detail.rows[1].oparg, 3);
-    assert_int_equal(detail.rows[1].argument, 0x010203);
-    ListingDetail_release(&detail);
-    Code_free(code);
-}
-
 // RETURN and RAISE: earlier instructions are not reached from later ones.
 static void blocks_do_not_leak_into_each_other(void **state)
 {
@@ -331,9 +263,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loop_all_of_which_returned),
         cmocka_unit_test(what_may_have_raised_is_a_floor),
-        cmocka_unit_test(cycles_are_the_block_s),
-        cmocka_unit_test(two_arms_are_one_row),
-        cmocka_unit_test(extended_arguments_are_folded),
         cmocka_unit_test(blocks_do_not_leak_into_each_other),
         cmocka_unit_test(damaged_code_is_survived),
     };

@@ -85,22 +85,6 @@ static void test_the_retired(void **state)
     expect_nobody(f, 0); // no function has id 0, also while slots are free
 }
 
-// Ids in no order, and such as fall on the same place in a table.
-static void test_many_of_them(void **state)
-{
-    struct Fixture *f = *state;
-
-    for (uint32_t i = 1; i <= 1000; i++) {
-        retire(f, i * 7919 % 100003);
-        retire(f, 200000 + i * NAMES_ROOM);
-    }
-    for (uint32_t i = 1; i <= 1000; i++) {
-        expect(f, i * 7919 % 100003);
-        expect(f, 200000 + i * NAMES_ROOM);
-        expect_nobody(f, 200001 + i * NAMES_ROOM);
-    }
-}
-
 // Once around and more: the oldest are forgotten, one for one.
 static void test_the_ring_wraps(void **state)
 {
@@ -221,7 +205,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_the_retired),
-        TEST(test_many_of_them),
         TEST(test_the_ring_wraps),
         TEST(test_asked_while_code_comes_and_goes),
     };

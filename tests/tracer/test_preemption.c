@@ -110,17 +110,6 @@ static void test_what_was_lost_before(void **state)
     assert_int_equal(lost(after(4 * MS, 3 * MS, 0, 11), 5 * MS), 3 * MS);
 }
 
-static void test_what_was_lost_in_asking(void **state)
-{
-    struct ThreadTimes now = after(9 * MS, 7 * MS, 0, 1);
-
-    (void)state;
-    now.reading_ns = 4 * MS;
-    assert_int_equal(lost(now, 5 * MS), 3 * MS);
-    now.reading_ns = 7 * MS;
-    assert_int_equal(lost(now, 2 * MS), 0);
-}
-
 // --- For real ---
 
 static atomic_bool spins;
@@ -272,20 +261,6 @@ static int skipped_after_a_wait(struct Preemption *preemption)
     return count;
 }
 
-// A thread that sleeps in each span is seldom asked. One wait is no sleeping.
-static void test_who_sleeps_is_seldom_asked(void **state)
-{
-    const int expected[] = {0, 1, 3, 7, PREEMPTION_SKIPS, PREEMPTION_SKIPS};
-    struct Preemption preemption = {.known = false};
-
-    (void)state;
-    for (int i = 0; i < 6; i++)
-        assert_int_equal(skipped_after_a_wait(&preemption), expected[i]);
-    Preemption_measure(&preemption, 2 * MS);
-    Preemption_measure(&preemption, 2 * MS); // without a wait
-    assert_int_equal(skipped_after_a_wait(&preemption), 0);
-}
-
 // Code is dark for a second, in which the thread has waited for the governor.
 static void test_who_waited_while_code_was_dark_is_asked(void **state)
 {
@@ -313,26 +288,6 @@ static void test_who_waited_while_code_was_dark_is_asked(void **state)
     assert_int_equal(skipped_after_a_wait(&preemption), 0);
 }
 
-// A span after one that was not asked about tells nothing.
-static void test_what_came_unasked(void **state)
-{
-    struct Preemption preemption = {.known = false};
-
-    (void)state;
-    Preemption_measure(&preemption, 2 * MS);
-    assert_true(preemption.known);
-    preemption.then.wall_ns -= 15 * MS; // in which it ran for 8 ms
-    preemption.then.cpu_ns -= 8 * MS;
-    preemption.then.taken -= 1;
-    assert_int_equal(Preemption_measure(&preemption, 9 * MS), 7 * MS);
-    preemption.then.wall_ns -= 15 * MS;
-    preemption.then.cpu_ns -= 8 * MS;
-    preemption.then.taken -= 1;
-    Preemption_forget(&preemption);
-    assert_int_equal(Preemption_measure(&preemption, 9 * MS), 0);
-    assert_true(preemption.known);
-}
-
 #define STILL(test) cmocka_unit_test_setup_teardown(test, stand_still, go_on)
 
 int main(void)
@@ -341,13 +296,10 @@ int main(void)
         cmocka_unit_test(test_the_cpu_was_another_ones),
         cmocka_unit_test(test_who_waited_was_not_kept),
         cmocka_unit_test(test_what_was_lost_before),
-        cmocka_unit_test(test_what_was_lost_in_asking),
         cmocka_unit_test(test_beside_another_on_the_same_cpu),
         cmocka_unit_test(test_who_sleeps_is_not_kept),
         STILL(test_the_machine_was_suspended),
         STILL(test_how_often),
-        STILL(test_what_came_unasked),
-        STILL(test_who_sleeps_is_seldom_asked),
         STILL(test_who_waited_while_code_was_dark_is_asked),
     };
 

@@ -46,34 +46,6 @@ static void test_the_newest_is_got(void **state)
     Publish_put(&publish);
 }
 
-static void test_what_is_taken_is_the_callers(void **state)
-{
-    struct Publish publish = {0};
-    struct Snapshot *first = numbered(1), *second = numbered(2);
-
-    (void)state;
-    assert_null(Publish_take(&publish));
-    Publish_set(&publish, first);
-    assert_ptr_equal(Publish_take(&publish), first);
-    assert_null(Publish_take(&publish));
-    Publish_set(&publish, second);
-    assert_int_equal(first->pid, 1); // not freed by what came after
-    Snapshot_free(first);
-    Publish_set(&publish, NULL);
-}
-
-static void test_sections_nest(void **state)
-{
-    struct Publish publish = {0};
-
-    (void)state;
-    Publish_set(&publish, numbered(1));
-    assert_ptr_equal(Publish_get(&publish), Publish_get(&publish));
-    Publish_put(&publish);
-    Publish_put(&publish);
-    Publish_set(&publish, NULL);
-}
-
 // The one before the newest, once its readers have gone.
 static void test_a_blank_one_is_the_one_before(void **state)
 {
@@ -162,8 +134,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_newest_is_got),
-        cmocka_unit_test(test_what_is_taken_is_the_callers),
-        cmocka_unit_test(test_sections_nest),
         cmocka_unit_test(test_a_blank_one_is_the_one_before),
         cmocka_unit_test(test_readers_while_it_changes),
     };

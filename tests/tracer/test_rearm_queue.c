@@ -45,22 +45,6 @@ static void test_each_is_taken_once(void **state)
     RearmQueue_release(&rearm);
 }
 
-static void test_all_takes_the_place_of_the_others(void **state)
-{
-    struct RearmQueue rearm;
-
-    (void)state;
-    RearmQueue_init(&rearm);
-    RearmQueue_push(&rearm, 5, false);
-    RearmQueue_push(&rearm, 0, false);
-    RearmQueue_push(&rearm, 6, false);
-    expect(&rearm, 0);
-    expect_none(&rearm);
-    RearmQueue_push(&rearm, 7, false);
-    expect(&rearm, 7);
-    RearmQueue_release(&rearm);
-}
-
 static void test_too_many_are_all(void **state)
 {
     struct RearmQueue rearm;
@@ -73,20 +57,6 @@ static void test_too_many_are_all(void **state)
     RearmQueue_push(&rearm, 1000, false);
     RearmQueue_push(&rearm, 1001, false); // one more
     expect(&rearm, 0);
-    expect_none(&rearm);
-    RearmQueue_release(&rearm);
-}
-
-// A key that is held down makes one request.
-static void test_the_same_again_is_nothing_new(void **state)
-{
-    struct RearmQueue rearm;
-
-    (void)state;
-    RearmQueue_init(&rearm);
-    for (int i = 0; i < 10 * REARM_ROOM; i++)
-        RearmQueue_push(&rearm, 9, false);
-    expect(&rearm, 9);
     expect_none(&rearm);
     RearmQueue_release(&rearm);
 }
@@ -178,9 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_is_taken_once),
-        cmocka_unit_test(test_all_takes_the_place_of_the_others),
         cmocka_unit_test(test_too_many_are_all),
-        cmocka_unit_test(test_the_same_again_is_nothing_new),
         cmocka_unit_test(test_ids_beyond_the_possible),
         cmocka_unit_test(test_jumps_are_not_forgotten),
         cmocka_unit_test(test_nothing_is_lost_between_threads),

@@ -38,14 +38,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static void test_all_calls_at_first(void **state)
-{
-    (void)state;
-    pass(10, 100, 1);
-    pass(10, 200, 2);
-    assert_true(mean() == 150);
-}
-
 // A day of calls does not outweigh the last minute.
 static void test_a_cost_that_changes(void **state)
 {
@@ -91,7 +83,6 @@ static void test_how_far_it_goes_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_all_calls_at_first),
         TEST(test_a_cost_that_changes),
         TEST(test_how_far_it_goes_back),
     };

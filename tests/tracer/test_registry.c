@@ -10,7 +10,6 @@
 #include "tracer/base/rcu.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <sys/wait.h>
@@ -40,39 +39,6 @@ static void test_finds_by_address_and_id(void **state)
     assert_null(Registry_find(registry, UINTPTR_MAX));
     assert_null(Registry_by_id(registry, 0));
     assert_null(Registry_by_id(registry, code->hot.id + REGISTRY_BUCKETS));
-    Registry_free(registry);
-}
-
-static void test_finds_by_version(void **state)
-{
-    struct Registry *registry = Registry_new();
-    struct Code *codes[3];
-
-    (void)state;
-    for (uint32_t i = 0; i < 3; i++) { // all of one bucket, but the first
-        codes[i] = make_code(Registry_next_id(registry), 0x1000 * (i + 1));
-        codes[i]->who.version = i ? 5 + i * REGISTRY_BUCKETS : 0;
-        Registry_add(registry, codes[i]);
-    }
-    assert_null(Registry_by_version(registry, 0));
-    assert_null(Registry_by_version(registry, 5));
-    assert_ptr_equal(Registry_by_version(registry, 5 + REGISTRY_BUCKETS),
-                     codes[1]);
-    Registry_retire(registry, codes[2], 1);
-    Registry_retire(registry, codes[0], 1);
-    assert_null(Registry_by_version(registry, 5 + 2 * REGISTRY_BUCKETS));
-    assert_ptr_equal(Registry_by_version(registry, 5 + REGISTRY_BUCKETS),
-                     codes[1]);
-    Registry_free(registry);
-}
-
-static void test_ids_are_new_and_never_zero(void **state)
-{
-    struct Registry *registry = Registry_new();
-
-    (void)state;
-    for (uint32_t i = 1; i < 1000; i++)
-        assert_int_equal(Registry_next_id(registry), i);
     Registry_free(registry);
 }
 
@@ -132,31 +98,6 @@ static void test_an_address_is_reused(void **state)
     assert_ptr_equal(Registry_take_retired(registry, UINT64_MAX), old);
     Code_free(old);
     Registry_free(registry);
-}
-
-static void test_the_list_is_mended_everywhere(void **state)
-{
-    // Which of three is retired: first, middle, last.
-    for (int which = 0; which < 3; which++) {
-        struct Registry *registry = Registry_new();
-        struct Code *codes[4], *code;
-        int expected = 0;
-
-        (void)state;
-        for (int i = 0; i < 3; i++)
-            codes[i] = add(registry, 0x1000u * (unsigned)(i + 1));
-        Registry_retire(registry, codes[which], 1);
-        codes[3] = add(registry, 0x9000); // at the end again
-        code = Registry_first(registry);
-        for (; expected < 4; expected++) {
-            if (expected == which)
-                continue;
-            assert_ptr_equal(code, codes[expected]);
-            code = Registry_next(code);
-        }
-        assert_null(code);
-        Registry_free(registry); // frees the retired one too
-    }
 }
 
 static void test_bytes_return_to_zero(void **state)
@@ -321,11 +262,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_finds_by_address_and_id),
-        cmocka_unit_test(test_finds_by_version),
-        cmocka_unit_test(test_ids_are_new_and_never_zero),
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_an_address_is_reused),
-        cmocka_unit_test(test_the_list_is_mended_everywhere),
         cmocka_unit_test(test_bytes_return_to_zero),
         cmocka_unit_test(test_readers_while_codes_come_and_go),
         cmocka_unit_test(test_forks),

@@ -7,7 +7,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -34,39 +33,6 @@ static void an_event_packs(void **state)
     assert_int_equal(Event_unit(&small), 9);
 }
 
-static void a_new_ring_is_empty(void **state)
-{
-    struct Ring *ring = Ring_new(NULL);
-    const struct Event *events;
-
-    (void)state;
-    assert_non_null(ring);
-    assert_int_equal(Ring_peek(ring, &events), 0);
-    Ring_free(ring);
-    Ring_free(NULL);
-}
-
-static void a_cleared_ring_is_as_new(void **state)
-{
-    struct Ring *ring = Ring_new(NULL);
-    const struct Event *events;
-    uint64_t i;
-
-    (void)state;
-    for (i = 0; i < RING_EVENTS + 10; i++)
-        Ring_push(ring, i, EVENT_ENTER, i);
-    Ring_clear(ring);
-    assert_int_equal(Ring_peek(ring, &events), 0);
-    assert_int_equal(ring->lost, 0);
-    for (i = 0; i < RING_EVENTS; i++)
-        Ring_push(ring, i, EVENT_LEAVE, i);
-    assert_int_equal(ring->lost, 0);
-    assert_int_equal(Ring_peek(ring, &events), RING_EVENTS);
-    assert_int_equal(Event_kind(events), EVENT_LEAVE);
-    assert_int_equal(Event_ticks(events), 0);
-    Ring_free(ring);
-}
-
 static void what_goes_in_comes_out_across_the_end(void **state)
 {
     struct Ring *ring = Ring_new(NULL);
@@ -89,43 +55,6 @@ static void what_goes_in_comes_out_across_the_end(void **state)
     assert_int_equal(read, pushed);
     assert_int_equal(ring->lost, 0);
     Ring_free(ring);
-}
-
-static int posted(sem_t *semaphore)
-{
-    int value;
-
-    sem_getvalue(semaphore, &value);
-    return value;
-}
-
-static void a_half_full_ring_calls_its_consumer(void **state)
-{
-    const struct Event *events;
-    struct Ring *ring;
-    sem_t called;
-    size_t i;
-
-    (void)state;
-    sem_init(&called, 0, 0);
-    ring = Ring_new(&called);
-    for (i = 0; i < RING_EVENTS / 2; i++)
-        Ring_push(ring, i, EVENT_ENTER, i);
-    assert_int_equal(posted(&called), 0);
-    Ring_push(ring, i, EVENT_ENTER, i);
-    assert_int_equal(posted(&called), 1);
-    // Once: it has called the consumer.
-    for (i = 0; i < RING_EVENTS / 4; i++)
-        Ring_push(ring, i, EVENT_ENTER, i);
-    assert_int_equal(posted(&called), 1);
-    // And again once it has been emptied and filled up.
-    Ring_pop(ring, Ring_peek(ring, &events));
-    for (i = 0; i < RING_EVENTS; i++)
-        Ring_push(ring, i, EVENT_ENTER, i);
-    assert_int_equal(posted(&called), 2);
-    assert_int_equal(ring->lost, 0);
-    Ring_free(ring);
-    sem_destroy(&called);
 }
 
 static void a_gap_is_marked_where_it_is(void **state)
@@ -206,21 +135,6 @@ static void a_full_ring_is_emptied_by_its_producer(void **state)
     Ring_free(ring);
 }
 
-// Nothing was emptied, memory being out: it is as without overflow.
-static void relief_that_brings_none(void **state)
-{
-    const struct RingOverflow overflow = {NULL, NULL};
-    struct Ring *ring = Ring_new(NULL);
-    uint64_t i;
-
-    (void)state;
-    ring->overflow = &overflow;
-    for (i = 0; i < RING_EVENTS + 10; i++)
-        Ring_push(ring, i, EVENT_ENTER, i);
-    assert_int_equal(ring->lost, 10);
-    Ring_free(ring);
-}
-
 struct Race {
     struct Ring *ring;
     _Atomic bool done;
@@ -285,14 +199,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_event_packs),
-        cmocka_unit_test(a_new_ring_is_empty),
-        cmocka_unit_test(a_cleared_ring_is_as_new),
         cmocka_unit_test(what_goes_in_comes_out_across_the_end),
-        cmocka_unit_test(a_half_full_ring_calls_its_consumer),
         cmocka_unit_test(a_gap_is_marked_where_it_is),
         cmocka_unit_test(each_event_dropped_is_counted),
         cmocka_unit_test(a_full_ring_is_emptied_by_its_producer),
-        cmocka_unit_test(relief_that_brings_none),
         cmocka_unit_test(nothing_is_lost_uncounted_between_threads),
     };
 

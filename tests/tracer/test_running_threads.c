@@ -147,23 +147,6 @@ static void test_our_threads_are_none(void **state)
     assert_int_equal(f->found, 0);
 }
 
-// A record whose thread has ended unseen, and one that says so.
-static void test_ids_are_used_again(void **state)
-{
-    struct Fixture *f = *state;
-    struct ThreadTrace *ended = add(f, 11, 7, 100);
-
-    add(f, 12, 8, 100);
-    add(f, 12, 9, 200);
-    atomic_store(&ended->ended, true);
-    list(f, 9, 12);
-    list(f, 7, GONE)->has_run = false;
-    find(f);
-    assert_int_equal(f->found, 1);
-    assert_int_equal(state_of(f, 12), 9);
-    assert_int_equal(f->threads[0].number, 3);
-}
-
 static void test_many(void **state)
 {
     enum { COUNT = 3000, NOBODYS = 1 << 23 }; // above the kernel's largest id
@@ -216,9 +199,11 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_state_is_its_threads), TEST(test_a_state_wanders),
-        TEST(test_a_state_is_gone),        TEST(test_our_threads_are_none),
-        TEST(test_ids_are_used_again),     TEST(test_many),
+        TEST(test_a_state_is_its_threads),
+        TEST(test_a_state_wanders),
+        TEST(test_a_state_is_gone),
+        TEST(test_our_threads_are_none),
+        TEST(test_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

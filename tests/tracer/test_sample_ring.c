@@ -111,17 +111,6 @@ static void test_a_full_one_keeps_what_it_has(void **state)
     assert_int_equal(Counter_get(&ring->lost), 2);
 }
 
-// Of a program that used little until then: the sampler comes back after that.
-static void test_half_a_second_of_deep_stacks(void **state)
-{
-    struct WalkFrame frames[WALK_DEPTH] = {{0, 0}};
-    const struct SampleHead head = {.depth = 60};
-
-    (void)state;
-    for (int i = 0; i < 250 / 2; i++)
-        assert_true(SampleRing_push(ring, &head, frames));
-}
-
 // The last word that there is can be had, too.
 static void test_to_the_last_word(void **state)
 {
@@ -185,7 +174,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_it_wraps_around),
         TEST(test_a_full_one_keeps_what_it_has),
-        TEST(test_half_a_second_of_deep_stacks),
         TEST(test_to_the_last_word),
         TEST(test_two_threads),
     };

@@ -72,18 +72,6 @@ static void test_what_it_has_run_and_waited(void **state)
     assert_int_equal(Counter_get(&thread.samples), 2);
 }
 
-static void test_a_sleeping_threads_stack_stands(void **state)
-{
-    (void)state;
-    // It is to be walked although it slept: its stack is not known yet.
-    assert_int_equal(observe(MS, 0), OBSERVED_RAN);
-    assert_false(thread.ran);
-    thread.walked = true;
-    assert_int_equal(observe(3600000ull * MS, 0), OBSERVED_IDLE); // an hour
-    assert_true(thread.wait_ns == 3600001.0 * MS);
-    assert_int_equal(observe(MS, 1), OBSERVED_RAN);
-}
-
 // It was found running in each observation, so that no function got its waits.
 static void test_waits_that_nobody_gets_fade(void **state)
 {
@@ -99,33 +87,6 @@ static void test_waits_that_nobody_gets_fade(void **state)
     }
     assert_true(fabs(thread.wait_ns / now.full_ns - 0.6) < 1e-9);
     assert_int_equal(Counter_get(&thread.wait.total_ns), 60000ull * MS);
-}
-
-static void test_is_it_running(void **state)
-{
-    (void)state;
-    observe(250 * MS, 100 * MS);
-    assert_false(SampledThread_is_running(&thread, &CLOCK));
-    cpu_ns++;
-    assert_true(SampledThread_is_running(&thread, &CLOCK));
-    cpu_ns = 0; // it has ended
-    assert_false(SampledThread_is_running(&thread, &CLOCK));
-    assert_int_equal(observe(MS, 0), OBSERVED_GONE);
-}
-
-static void test_after_a_while_it_begins_anew(void **state)
-{
-    (void)state;
-    observe(250 * MS, 100 * MS);
-    thread.walked = true;
-    SampledThread_forget(&thread);
-    assert_int_equal(observe(60000ull * MS, 5000 * MS), OBSERVED_NEW);
-    assert_int_equal(Counter_get(&thread.cpu.total_ns), 100 * MS);
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
-    assert_true(thread.wait_ns == 0);
-    assert_false(thread.walked);
-    observe(MS, MS);
-    assert_int_equal(Counter_get(&thread.cpu.total_ns), 101 * MS);
 }
 
 // Its timer is the thread's before, too.
@@ -205,25 +166,6 @@ static void test_with_a_timer(void **state)
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 1000 * MS + 1);
 }
 
-static void test_its_timer_goes(void **state)
-{
-    static const struct FrameLayout layout = {.thread_chunk = 16};
-    struct CpuTimers timers = {.layout = &layout, .clock = &counter};
-
-    (void)state;
-    Clock_start(&counter);
-    CpuTimers_open(&timers, 0);
-    thread.timer = CpuTimer_new(&timers, STATE, gettid());
-    observe(250 * MS, 100 * MS);
-    CpuTimer_account(thread.timer, cpu_ns - 30 * MS);
-    SampledThread_drop_timer(&thread);
-    assert_null(thread.timer);
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 30 * MS);
-    SampledThread_drop_timer(&thread); // nothing
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 30 * MS);
-    CpuTimers_close(&timers);
-}
-
 // --- Real threads ------------------------------------------------------------
 
 struct Worker {
@@ -232,74 +174,16 @@ struct Worker {
     pid_t tid;
 };
 
-static void *work(void *argument)
-{
-    struct Worker *worker = argument;
-
-    worker->tid = gettid();
-    sem_post(&worker->ready);
-    while (sem_wait(&worker->go) != 0)
-        continue;
-    return NULL;
-}
-
-static void test_a_real_thread(void **state)
-{
-    static const struct SampleClock kernel = {.read_ns = SampleClock_kernel_ns};
-    struct SampledThread self;
-    struct Worker worker;
-    enum Observation seen = OBSERVED_NEW;
-
-    (void)state;
-    SampledThread_init(&self, STATE, gettid());
-    assert_int_equal(SampledThread_observe(&self, &kernel, &now), OBSERVED_NEW);
-    assert_int_equal(SampledThread_observe(&self, &kernel, &now), OBSERVED_RAN);
-    assert_true(self.ran); // at least to observe itself
-    assert_true(SampledThread_is_running(&self, &kernel));
-
-    sem_init(&worker.ready, 0, 0);
-    sem_init(&worker.go, 0, 0);
-    pthread_create(&worker.thread, NULL, work, &worker);
-    sem_wait(&worker.ready);
-    SampledThread_init(&self, STATE, worker.tid);
-    SampledThread_observe(&self, &kernel, &now);
-    self.walked = true;
-    for (int i = 0; i < 60000 && seen != OBSERVED_IDLE; i++) {
-        const struct timespec moment = {0, MS};
-
-        nanosleep(&moment, NULL);
-        seen = SampledThread_observe(&self, &kernel, &now);
-    }
-    assert_int_equal(seen, OBSERVED_IDLE); // it waits
-    sem_post(&worker.go);
-    pthread_join(worker.thread, NULL);
-    // The kernel is done with it a moment after.
-    for (int i = 0; i < 60000 && seen != OBSERVED_GONE; i++) {
-        const struct timespec moment = {0, MS};
-
-        nanosleep(&moment, NULL);
-        seen = SampledThread_observe(&self, &kernel, &now);
-    }
-    assert_int_equal(seen, OBSERVED_GONE);
-    sem_destroy(&worker.ready);
-    sem_destroy(&worker.go);
-}
-
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_what_it_has_run_and_waited),
-        TEST(test_a_sleeping_threads_stack_stands),
         TEST(test_waits_that_nobody_gets_fade),
-        TEST(test_is_it_running),
-        TEST(test_after_a_while_it_begins_anew),
         TEST(test_another_thread_with_its_number),
         TEST(test_without_a_timer),
         TEST(test_with_a_timer),
-        TEST(test_its_timer_goes),
-        TEST(test_a_real_thread),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,6 @@
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_code.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -234,29 +233,6 @@ static void test_who_is_met_running_has_not_waited_there(void **state)
     assert_true(wait_s(SHORT) > 2);
 }
 
-// It observes rarely while nothing runs; what waits is credited all the same,
-// and when something runs again it is there.
-static void test_it_rests_with_the_program(void **state)
-{
-    uint64_t wakeups;
-    double waited, from;
-
-    (void)state;
-    simulate(LONG);
-    run(5);
-    wakeups = totals().wakeups;
-    waited = wait_s(LONG);
-    from = now_s();
-    run(600);
-    assert_between(totals().wakeups - wakeups, 590, 610);
-    assert_true(fabs(wait_s(LONG) - waited - (now_s() - from)) < 0.001);
-    world.runs = true;
-    run(1.1);
-    wakeups = totals().wakeups;
-    run(10);
-    assert_between(totals().wakeups - wakeups, 195, 205);
-}
-
 static void test_after_a_stall(void **state)
 {
     uint64_t wakeups;
@@ -312,79 +288,6 @@ static void test_threads_come_and_go(void **state)
     assert_true(shares[0].samples >= samples);
     Heap_free(shares);
     Sampler_set_threads(sampler, threads, 3); // never taken: freed by stop
-}
-
-// --- Where nothing can be read any more ---
-
-static void close_memory_files(void)
-{
-    DIR *files = opendir("/proc/self/fd");
-    const struct dirent *file;
-
-    while (files && (file = readdir(files))) {
-        char target[64] = "";
-
-        if (readlinkat(dirfd(files), file->d_name, target, sizeof target - 1) >
-                0 &&
-            strstr(target, "/mem"))
-            // Not the C library's: it is a race, and is meant to be one.
-            syscall(SYS_close, atoi(file->d_name));
-    }
-    if (files)
-        closedir(files);
-}
-
-static void allow_files(rlim_t count)
-{
-    struct rlimit limit;
-
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = count;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-// By the file, which is closed and cannot be opened, and then can.
-static int see_again(void)
-{
-    double stood_at, had;
-    uint64_t wakeups;
-
-    simulate(LONG);
-    world.runs = true;
-    run(10);
-    if (!(cpu_s(LONG) > 9.5) || Sampler_is_denied(sampler))
-        return 2;
-    close_memory_files();
-    allow_files(0);
-    run(2.9);
-    if (Sampler_is_denied(sampler))
-        return 3;
-    run(1);
-    if (!Sampler_is_denied(sampler))
-        return 4;
-    stood_at = now_s();
-    had = cpu_s(LONG);
-    wakeups = totals().wakeups;
-    run(60); // it has tried meanwhile, every two seconds
-    if (now_s() != stood_at || cpu_s(LONG) != had ||
-        !Sampler_is_denied(sampler))
-        return 5;
-    if (totals().wakeups - wakeups > 35)
-        return 6;
-    allow_files(100);
-    run(12);
-    if (Sampler_is_denied(sampler) || !(cpu_s(LONG) > had + 5))
-        return 7;
-    // The time meanwhile is no part of the shares' time, and is not credited.
-    return now_s() - stood_at < 12 && cpu_s(LONG) - had < 12 ? 0 : 8;
-}
-
-static void test_what_is_refused_for_a_while_is_said(void **state)
-{
-    static const int call = SYS_process_vm_readv;
-
-    (void)state;
-    expect_in_a_cage(&call, 1, see_again);
 }
 
 // --- Real threads ------------------------------------------------------------
@@ -479,22 +382,6 @@ static double s_to_next_step(void)
     return (double)Sampler_step(sampler) * 1e-9 - Now_s(CLOCK_MONOTONIC);
 }
 
-// A program that uses less than a fifth of a core is observed once a second.
-static void test_it_is_seldom_there_for_little(void **state)
-{
-    (void)state;
-    simulate_none(100);
-    spin_between(&python, LONG, 1);
-    Sampler_collect(sampler);
-    assert_between(s_to_next_step() * 1000, 1, 250);
-    spin_between(&python, LONG, 0.01);
-    Sampler_collect(sampler);
-    assert_between(s_to_next_step() * 1000, 501, 1000);
-    spin_between(&python, LONG, 1);
-    Sampler_collect(sampler);
-    assert_between(s_to_next_step() * 1000, 1, 250);
-}
-
 // Each function has the CPU time that the thread's clock says it took, as each
 // is left with a sample: but for what the handlers of those took, and what is
 // between.
@@ -564,108 +451,6 @@ struct Beginner {
     pid_t tid;
 };
 
-// If another handler takes the place of ours, we take another signal. If no
-// signal is left, there are observations alone.
-static void on_other(int number)
-{
-    (void)number;
-}
-
-static int check_lost_signal(void)
-{
-    int first, second;
-    uint64_t samples;
-
-    simulate_none(1000);
-    first = totals().signal;
-    spin_between(&python, LONG, 0.05);
-    signal(first, on_other);
-    Sampler_collect(sampler);
-    second = totals().signal;
-    samples = totals().samples;
-    if (second == first || second <= 0 || samples == 0)
-        return 2;
-    spin_between(&python, LONG, 0.05);
-    Sampler_collect(sampler);
-    if (totals().samples == samples)
-        return 3;
-    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
-        signal(number, on_other);
-    Sampler_collect(sampler);
-    if (totals().signal || totals().error != -EBUSY)
-        return 4;
-    samples = totals().samples;
-    for (int i = 0; i < 3; i++) {
-        spin(&python, SHORT, 0.2);
-        call(&python, SHORT);
-        Sampler_collect(sampler);
-        leave(&python);
-    }
-    // It runs itself, so that it is found running: a sample by each
-    // observation.
-    return totals().samples - samples <= 3 && cpu_s(SHORT) > 0.55 ? 0 : 5;
-}
-
-static void test_the_signal_is_taken_away(void **state)
-{
-    (void)state;
-    expect_in_a_cage(NULL, 0, check_lost_signal);
-}
-
-static int check_no_timers(void)
-{
-    const struct rlimit none = {0, 0};
-
-    setrlimit(RLIMIT_SIGPENDING, &none);
-    simulate_none(100);
-    for (int i = 0; i < 5; i++)
-        Sampler_collect(sampler);
-    return totals().untimed == 1 ? 0 : 2; // one thread, tried five times
-}
-
-static void test_a_thread_that_can_have_no_timer(void **state)
-{
-    (void)state;
-    expect_in_a_cage(NULL, 0, check_no_timers);
-}
-
-// While it is sampled its system calls are filtered: those that observations
-// read by, and then the one that the handler asks by.
-static int check_filtered(void)
-{
-    static const int by_looks[] = {SYS_process_vm_readv};
-    static const int by_samples[] = {SYS_rt_sigprocmask};
-
-    simulate_none(1000);
-    spin(&python, LONG, 0.1);
-    if (!forbid(by_looks, 1, SECCOMP_RET_ERRNO | EPERM))
-        return CANNOT_FORBID;
-    spin_between(&python, LONG, 0.1);
-    Sampler_collect(sampler);
-    if (!totals().signal || totals().error || cpu_s(LONG) < 0.05)
-        return 2;
-    if (UNDER_TSAN) // which needs that one
-        return 0;
-    if (!forbid(by_samples, 1, SECCOMP_RET_ERRNO | EPERM))
-        return CANNOT_FORBID;
-    spin(&python, LONG, 0.1);
-    Sampler_collect(sampler);
-    if (totals().signal || totals().error != -EPERM)
-        return 3;
-    call(&python, SHORT);
-    for (int i = 0; i < 3; i++) {
-        spin(&python, SHORT, 0.2);
-        Sampler_collect(sampler);
-    }
-    return cpu_s(SHORT) > 0.5 && !Sampler_is_denied(sampler) ? 0 : 4;
-}
-
-static void test_filtered_on_the_way(void **state)
-{
-    (void)state;
-    expect_in_a_cage(NULL, 0, check_filtered);
-}
-
 // --- Its own thread ----------------------------------------------------------
 
 struct Program {
@@ -715,45 +500,6 @@ static void wait_for_samples(uint64_t count)
     for (int i = 0; i < 60000 && totals().samples < count; i++)
         rest_ms(1);
     assert_true(totals().samples >= count);
-}
-
-static void test_pause_and_resume(void **state)
-{
-    struct Program program;
-    struct ListedThread thread = start(&program);
-    uint64_t samples;
-
-    (void)state;
-    begin(NULL, 0, 500);
-    Sampler_set_threads(sampler, &thread, 1);
-    assert_int_equal(Sampler_resume(sampler), 0);
-    wait_for_samples(20);
-    assert_true(totals().cpu_s > 0);
-    Sampler_pause(sampler);
-    samples = totals().samples;
-    rest_ms(50);
-    assert_int_equal(totals().samples, samples);
-    halt(&program);
-    Sampler_collect(sampler); // what was sampled meanwhile
-    assert_true(totals().samples >= samples);
-    assert_int_equal(Sampler_resume(sampler), 0);
-    Sampler_pause(sampler);
-    assert_int_equal(Sampler_resume(sampler), 0); // and is stopped
-}
-
-static void test_what_cannot_be_is_refused(void **state)
-{
-    static const double rates[] = {0, -1, NAN, INFINITY, 10001};
-    struct FrameLayout layout = LAYOUT;
-    struct SamplerParts parts = {.layout = &layout, .opcodes = &opcodes};
-    struct Sampler *none = NULL;
-
-    (void)state;
-    for (size_t i = 0; i < 5; i++)
-        assert_int_equal(Sampler_start(&none, &parts, rates[i]), -EINVAL);
-    layout.frame_code = 100000;
-    assert_int_equal(Sampler_start(&none, &parts, 100), -EINVAL);
-    assert_null(none);
 }
 
 static void *ask(void *argument)
@@ -870,18 +616,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_time_is_credited_where_it_passes),
         TEST(test_who_is_met_running_has_not_waited_there),
-        TEST(test_it_rests_with_the_program),
-        TEST(test_it_is_seldom_there_for_little),
         TEST(test_after_a_stall),
         TEST(test_threads_come_and_go),
-        cmocka_unit_test(test_what_is_refused_for_a_while_is_said),
         TEST(test_shares_are_right),
         TEST(test_a_thread_without_signals),
-        cmocka_unit_test(test_the_signal_is_taken_away),
-        cmocka_unit_test(test_a_thread_that_can_have_no_timer),
-        cmocka_unit_test(test_filtered_on_the_way),
-        TEST(test_pause_and_resume),
-        cmocka_unit_test(test_what_cannot_be_is_refused),
         TEST(test_everything_changes_at_once),
         TEST(test_a_forked_child_abandons_it),
     };

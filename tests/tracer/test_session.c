@@ -152,75 +152,6 @@ static void test_nothing_is_left(void **state)
     }
 }
 
-static void test_only_what_is_asked_for(void **state)
-{
-    struct Fixture *f = *state;
-    struct Config config = config_of(f);
-
-    config.timeline = config.sampler = config.serve = false;
-    start(f, &config);
-    assert_null(f->session->timeline);
-    assert_null(f->session->sampler);
-    assert_null(f->session->server);
-    assert_int_equal(entries(f->directory), 0);
-    assert_int_equal(Session_refresh(f->session), 0);
-    halt(f);
-}
-
-static void expect_no_start(struct Fixture *f, const struct Config *config,
-                            const char *words)
-{
-    unsigned threads = entries("/proc/self/task");
-    unsigned fds = entries("/proc/self/fd");
-    struct Session *session = NULL;
-    char why[256] = "";
-
-    assert_true(Session_start(&session, &f->engine, config, why, sizeof why) <
-                0);
-    assert_null(session);
-    if (!strstr(why, words))
-        fail_msg("\"%s\" is not in \"%s\"", words, why);
-    assert_int_equal(entries("/proc/self/task"), threads);
-    assert_int_equal(entries("/proc/self/fd"), fds);
-}
-
-static int used_signal(const struct Fixture *f)
-{
-    struct SamplerTotals totals;
-
-    Sampler_totals(f->session->sampler, &totals);
-    return totals.signal;
-}
-
-// The one that was asked for, or no session; where any will do, or none, there
-// is one.
-static void test_the_samplers_signal(void **state)
-{
-    struct Fixture *f = *state;
-    struct Config config = config_of(f);
-
-    config.timeline = false;
-    config.signal = SIGRTMIN + 7;
-    start(f, &config);
-    assert_int_equal(used_signal(f), SIGRTMIN + 7);
-    halt(f);
-    config.signal = -1;
-    start(f, &config);
-    assert_int_equal(used_signal(f), 0);
-    halt(f);
-    config.signal = SIGUSR2;
-    signal(SIGUSR2, SIG_IGN);
-    expect_no_start(f, &config, "OCULAR_SIGNAL: signal 12 cannot be used");
-    expect_no_start(f, &config, "the program has a handler for it");
-    signal(SIGUSR2, SIG_DFL);
-    config.signal = SIGKILL;
-    expect_no_start(f, &config, "choose another one, or none");
-    config.signal = 0;
-    start(f, &config);
-    assert_true(used_signal(f) > 0);
-    halt(f);
-}
-
 // --- Viewers -----------------------------------------------------------------
 
 static bool is_progress(const struct Message *message)
@@ -289,66 +220,6 @@ static void expect_done(struct Client *client, uint32_t request)
     Message_release(&message);
 }
 
-static void note_wake(void *woken)
-{
-    (*(atomic_int *)woken)++;
-}
-
-static void test_rearm_requests(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add_code(&f->engine, "f", 3);
-    struct Client *client;
-    struct RearmRequest request = {.id = 4711};
-    atomic_int woken = 0;
-
-    start_usual(f);
-    Waker_set(&f->session->governor_waker, note_wake, &woken);
-    client = join(f);
-    expect_done(client, ask(client, MESSAGE_REARM, code->hot.id, NULL));
-    assert_int_equal(woken, 1); // the governor need not come by
-    assert_int_equal(RearmQueue_pop(&f->session->rearm, &request), 1);
-    assert_int_equal(request.id, code->hot.id);
-    expect_error(client, ask(client, MESSAGE_REARM, code->hot.id + 1, NULL),
-                 ENOENT);
-    expect_error(
-        client,
-        ask(client, MESSAGE_REARM, (UINT64_C(1) << 32) + code->hot.id, NULL),
-        ENOENT);
-    assert_int_equal(RearmQueue_pop(&f->session->rearm, &request), 0);
-    expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
-    assert_int_equal(RearmQueue_pop(&f->session->rearm, &request), 1);
-    assert_int_equal(request.id, 0);
-    assert_int_equal(woken, 2);
-    Waker_set(&f->session->governor_waker, NULL, NULL);
-    Client_close(client);
-    halt(f);
-}
-
-static uint32_t ask_budget(struct Client *client, double budget)
-{
-    struct Message request = {.type = MESSAGE_BUDGET, .value = budget};
-
-    assert_int_equal(Client_request(client, &request), 0);
-    return request.request;
-}
-
-// At threshold 0 and in precise mode.
-static void test_no_budget_where_none_can_be_held(void **state)
-{
-    struct Fixture *f = *state;
-    struct Config config = config_of(f);
-    struct Client *client;
-
-    config.budget = NAN;
-    start(f, &config);
-    client = join(f);
-    expect_error(client, ask_budget(client, 0.05), ENOTSUP);
-    assert_true(isnan(f->session->budget));
-    Client_close(client);
-    halt(f);
-}
-
 // A thread that holds the lock of the list of thread records delays its
 // beginning.
 static void test_export_is_cancelled(void **state)
@@ -372,54 +243,6 @@ static void test_export_is_cancelled(void **state)
     pthread_mutex_unlock(&f->session->draining);
     expect_error(client, export, ECANCELED);
     expect_done(client, ask_export(client, path));
-    unlink(path);
-    Client_close(client);
-    halt(f);
-}
-
-// A large timeline, packed, which takes longest: progress is reported, and
-// rises.
-static void test_export_tells_its_progress(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add_code(&f->engine, "f", 0);
-    char path[PATH_MAX];
-    struct Client *client;
-    double value = 0;
-    uint64_t bytes = 0, before = 0;
-    unsigned reports = 0;
-    struct stat info;
-
-    start_usual(f);
-    client = join(f);
-    path_in(f, path, "viewer.json.gz");
-    for (uint64_t i = 0; i < (UNDER_TSAN ? 60000 : 200000); i++) {
-        call(f->trace, code, Clock_read(&f->engine.clock));
-        if (i % 20000 == 0)
-            Collect_drain(f->session);
-    }
-    ask_export(client, path);
-    while (value < 1) {
-        struct Message message;
-
-        assert_int_equal(Client_wait(client, &message, 20000), 1);
-        if (message.type == MESSAGE_REPLY) {
-            assert_true(message.value >= value && message.value <= 1);
-            assert_string_equal(message.text, path);
-            value = message.value;
-            assert_true(message.number >= bytes);
-            before = bytes;
-            bytes = message.number;
-            reports++;
-        } else {
-            assert_int_equal(message.type, MESSAGE_SNAPSHOT);
-        }
-        Message_release(&message);
-    }
-    assert_true(reports >= 2);
-    assert_int_equal(stat(path, &info), 0);
-    assert_int_equal(bytes, info.st_size);
-    assert_true(before > 0 && before < bytes); // on the way, too
     unlink(path);
     Client_close(client);
     halt(f);
@@ -582,45 +405,6 @@ static void test_abandoned_in_a_child(void **state)
     halt(f);
 }
 
-// Of which only the paused one may be freed in the child, timeline and all.
-static void test_a_paused_one_is_freed_in_a_child(void **state)
-{
-    struct Fixture *f = *state;
-    struct Client *client;
-    struct Message message;
-    int status;
-    pid_t child;
-
-    start_usual(f);
-    client = join(f);
-    message = expect(client, MESSAGE_SNAPSHOT);
-    Message_release(&message);
-    call(f->trace, add_code(&f->engine, "f", 0), Clock_read(&f->engine.clock));
-    Collect_drain(f->session);
-    Session_pause(f->session);
-    Rcu_before_fork();
-    Heap_before_fork();
-    child = fork();
-    if (child == 0) {
-        Heap_after_fork();
-        Rcu_after_fork_child();
-        Session_abandon(f->session);
-        end(f);
-        start_usual(f);
-        halt(f);
-        _exit(0);
-    }
-    Heap_after_fork();
-    Rcu_after_fork_parent();
-    assert_int_equal(Session_resume(f->session), 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    message = expect(client, MESSAGE_SNAPSHOT);
-    Message_release(&message);
-    Client_close(client);
-    halt(f);
-}
-
 // --- Pause -------------------------------------------------------------------
 
 static unsigned of_ours(void)
@@ -672,24 +456,6 @@ static void test_a_pause_ends_the_threads_and_no_more(void **state)
     halt(f); // a paused one can be finished
 }
 
-static void test_a_paused_server_says_goodbye(void **state)
-{
-    struct Fixture *f = *state;
-    struct Client *client;
-    struct Message message;
-
-    start_usual(f);
-    client = join(f);
-    message = expect(client, MESSAGE_SNAPSHOT);
-    Message_release(&message);
-    Session_pause(f->session);
-    Session_finish(f->session);
-    message = expect(client, MESSAGE_END);
-    Message_release(&message);
-    Client_close(client);
-    end(f);
-}
-
 // --- Fixture -----------------------------------------------------------------
 
 static int set_up(void **state)
@@ -730,18 +496,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_nothing_is_left),
-        TEST(test_only_what_is_asked_for),
-        TEST(test_the_samplers_signal),
-        TEST(test_rearm_requests),
-        TEST(test_no_budget_where_none_can_be_held),
         TEST(test_export_is_cancelled),
-        TEST(test_export_tells_its_progress),
         TEST(test_finish_during_an_export),
         TEST(test_finish_under_requests),
         TEST(test_abandoned_in_a_child),
-        TEST(test_a_paused_one_is_freed_in_a_child),
         TEST(test_a_pause_ends_the_threads_and_no_more),
-        TEST(test_a_paused_server_says_goodbye),
     };
 
     return cmocka_run_group_tests(tests, use_formats, NULL);

@@ -115,24 +115,6 @@ static void test_too_dear(void **state)
     assert_true(w.open_s < 0.2);
 }
 
-// One that becomes dear in a slice has that ended, but not at once.
-static void test_it_becomes_dear(void **state)
-{
-    struct World w = world(0.002, 0.002, 0);
-    unsigned before;
-
-    (void)state;
-    run(&w, 100);
-    while (w.slices.phase != SLICE_COUNTS)
-        turn(&w);
-    before = w.count;
-    w.cores = 0.2;
-    while (w.count == before)
-        turn(&w);
-    assert_true(w.open_s >= 0.1 - 1e-9);
-    assert_true(w.open_s < 0.3);
-}
-
 // In debt the next one waits, for an interval more at most.
 static void test_in_debt(void **state)
 {
@@ -205,7 +187,6 @@ int main(void)
         cmocka_unit_test(test_cheap),
         cmocka_unit_test(test_the_part_is_kept),
         cmocka_unit_test(test_too_dear),
-        cmocka_unit_test(test_it_becomes_dear),
         cmocka_unit_test(test_in_debt),
         cmocka_unit_test(test_the_phase_is_random),
         cmocka_unit_test(test_hurry),

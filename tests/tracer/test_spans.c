@@ -21,17 +21,6 @@ static void count(struct Code *code, uint64_t calls)
     Counter_add(&code->hot.entries, calls);
 }
 
-static void test_nothing_is_known_at_first(void **state)
-{
-    struct Code *code = make_code(1, 0x1000);
-
-    (void)state;
-    assert_true(isnan(Spans_rate(code, SECOND, HZ)));
-    assert_true(isnan(Spans_rate_error(code, SECOND, HZ)));
-    assert_true(Spans_missed(code, SECOND, HZ) == 0);
-    Code_free(code);
-}
-
 // 20 calls in the two seconds of a span, and eight seconds in the dark.
 static void test_one_span(void **state)
 {
@@ -51,30 +40,6 @@ static void test_one_span(void **state)
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
     Spans_close(code, 16 * SECOND, HZ); // it is closed
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
-    Code_free(code);
-}
-
-// Time in the dark is filled by the rate of the spans around it.
-static void test_missed_calls_stay(void **state)
-{
-    struct Code *code = make_code(1, 0x1000);
-    double before;
-
-    (void)state;
-    Spans_begin_dark(code, SECOND);
-    assert_true(isnan(Spans_missed(code, 5 * SECOND, HZ)));
-    Spans_open(code, 5 * SECOND);
-    count(code, 30);
-    Spans_close(code, 6 * SECOND, HZ);
-    assert_float_equal(Spans_missed(code, 6 * SECOND, HZ), 120, 1e-9);
-    Spans_open(code, 16 * SECOND);
-    count(code, 30);
-    Spans_close(code, 17 * SECOND, HZ);
-    before = Spans_missed(code, 17 * SECOND, HZ);
-    assert_float_equal(before, 120 + 300, 1e-9);
-    Spans_open(code, 17 * SECOND); // armed for good
-    count(code, 1000);
-    assert_float_equal(Spans_missed(code, 99 * SECOND, HZ), before, 1e-9);
     Code_free(code);
 }
 
@@ -114,25 +79,6 @@ static void test_a_load_that_changes(void **state)
             assert_float_equal(Spans_rate(code, now, HZ), 100, 1);
     }
     assert_float_equal(Spans_rate(code, now, HZ), 200, 8);
-    Code_free(code);
-}
-
-// A function that was armed for an hour: the next slices say how it is now.
-static void test_a_long_span_weighs_little(void **state)
-{
-    struct Code *code = make_code(1, 0x1000);
-
-    (void)state;
-    Spans_open(code, 0);
-    count(code, 3600 * 10);
-    Spans_close(code, 3600 * SECOND, HZ);
-    assert_float_equal(Spans_rate(code, 3600 * SECOND, HZ), 10, 1e-9);
-    for (uint64_t i = 0; i < 8; i++) {
-        Spans_open(code, (3610 + 10 * i) * SECOND);
-        count(code, 40);
-        Spans_close(code, (3611 + 10 * i) * SECOND, HZ);
-    }
-    assert_true(Spans_rate(code, 3700 * SECOND, HZ) > 30);
     Code_free(code);
 }
 
@@ -209,12 +155,9 @@ static void test_the_error_is_honest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_is_known_at_first),
         cmocka_unit_test(test_one_span),
-        cmocka_unit_test(test_missed_calls_stay),
         cmocka_unit_test(test_what_was_missed_is_settled),
         cmocka_unit_test(test_a_load_that_changes),
-        cmocka_unit_test(test_a_long_span_weighs_little),
         cmocka_unit_test(test_a_span_that_calls_ended),
         cmocka_unit_test(test_resumptions_are_no_calls),
         cmocka_unit_test(test_the_error_is_honest),

@@ -122,14 +122,6 @@ static void test_caches_are_no_opcodes(void **state)
     assert_int_equal(f->code->poll.specialized, 0);
 }
 
-static void test_another_families_opcode_is_none(void **state)
-{
-    struct Fixture *f = *state;
-
-    scan_with(f, AT_FIRST, FOR_ITER_RANGE, COOLDOWN);
-    expect(f, "");
-}
-
 // Armed, then put back as it was at birth, then specialised again.
 static void test_instrumentation_is_no_deoptimisation(void **state)
 {
@@ -145,28 +137,6 @@ static void test_instrumentation_is_no_deoptimisation(void **state)
         scan_with(f, AT_ITER, FOR_ITER, FRESH - STEP);
         scan_with(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
     }
-    expect(f, "2:FOR_ITER>FOR_ITER_RANGE");
-}
-
-// It came and went between two scans.
-static void test_unseen_instrumentation_is_none_either(void **state)
-{
-    struct Fixture *f = *state;
-
-    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
-    scan_with(f, AT_FIRST, BINARY_OP, FRESH);
-    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
-    expect(f, "6:BINARY_OP>BINARY_OP_ADD_INT");
-}
-
-static void test_armed_from_the_start_is_not_known(void **state)
-{
-    struct Fixture *f = *state;
-
-    scan_with(f, AT_ITER, INSTRUMENTED_FOR_ITER, FRESH);
-    scan_with(f, AT_ITER, FOR_ITER, FRESH);
-    expect(f, "");
-    scan_with(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
     expect(f, "2:FOR_ITER>FOR_ITER_RANGE");
 }
 
@@ -235,29 +205,6 @@ static void test_the_fourth_in_ten_seconds_is_a_storm(void **state)
     assert_int_equal(f->snapshot->transitions[0].storm, 1);
 }
 
-static void test_slow_swings_are_none(void **state)
-{
-    struct Fixture *f = *state;
-
-    scan_now(f);
-    swing(f, 20, 3.5);
-    assert_int_equal(storms(f), 0);
-    swing(f, 1, 100); // from int to float; the site has rested
-    assert_int_equal(storms(f), 0);
-}
-
-// The difference to the bytes before the first scan is no poll that differs.
-static void test_the_first_look_counts_for_no_storm(void **state)
-{
-    struct Fixture *f = *state;
-
-    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
-    swing(f, 3, 1);
-    assert_int_equal(storms(f), 0);
-    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
-    assert_int_equal(storms(f), 1);
-}
-
 // --- When it is worth a walk ---
 
 // Any bit that changes anywhere is noticed: here in a code object whose size is
@@ -294,29 +241,6 @@ static struct Code *code_of(struct Fixture *f, const uint8_t *bytes,
                                 .line_table_size = sizeof LINES};
 
     return Code_new(7, &source, &f->opcodes, 500, false);
-}
-
-static void test_a_counter_that_is_cut_off(void **state)
-{
-    static const uint8_t cut[] = {RESUME, 0, BINARY_OP, 0};
-    struct Fixture *f = *state;
-    struct Code *code = code_of(f, cut, sizeof cut);
-    uint8_t live[sizeof cut];
-
-    memcpy(live, cut, sizeof cut);
-    live[2] = BINARY_OP_ADD_INT;
-    assert_int_equal(Specialisation_scan(code, live, &f->opcodes, &f->log, 1),
-                     0);
-    live[2] = BINARY_OP;
-    assert_int_equal(Specialisation_scan(code, live, &f->opcodes, &f->log, 2),
-                     0);
-    expect(f, "2:BINARY_OP>BINARY_OP_ADD_INT");
-    Code_free(code);
-    code = code_of(f, cut, 0);
-    assert_int_equal(Specialisation_scan(code, live, &f->opcodes, &f->log, 1),
-                     0);
-    assert_int_equal(code->poll.specializable, 0);
-    Code_free(code);
 }
 
 // The one that was added so many before it.
@@ -405,16 +329,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_change_says_who_where_and_when),
         TEST(test_caches_are_no_opcodes),
-        TEST(test_another_families_opcode_is_none),
         TEST(test_instrumentation_is_no_deoptimisation),
-        TEST(test_unseen_instrumentation_is_none_either),
-        TEST(test_armed_from_the_start_is_not_known),
         TEST(test_executors),
         TEST(test_the_fourth_in_ten_seconds_is_a_storm),
-        TEST(test_slow_swings_are_none),
-        TEST(test_the_first_look_counts_for_no_storm),
         TEST(test_every_change_is_noticed),
-        TEST(test_a_counter_that_is_cut_off),
         TEST(test_garbage),
     };
 

@@ -117,40 +117,7 @@ static void expect(const struct Code *code, uint64_t calls, uint64_t self,
     assert_int_equal(Counter_get(&code->hot.total_cycles), total);
 }
 
-static unsigned open_frames(const struct ThreadTrace *trace)
-{
-    return (unsigned)(trace->top - trace->bottom);
-}
-
 // --- One after the other ---
-
-// main: 100 enters, 400 leaves; child: 150 enters, 200 parks, 300 to 350.
-static void test_two_stacks(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *m = add(f), *c = add(f), *leaf = add(f);
-    struct Greenlet main, child;
-
-    start(&main, 0x1000, 0);
-    start(&child, 0x2000, 1);
-    enter(f, &main, m, 100);
-    enter(f, &child, c, 150);
-    enter(f, &child, leaf, 170);
-    leave(f, &child, 200);
-    enter(f, &main, leaf, 260); // 60 since the child's last event: the child's
-    leave(f, &main, 300);
-    jump(f, &child, 310); // 10 since: main's
-    leave(f, &child, 350);
-    leave(f, &main, 400); // 50 since: dropped, the child's stack was empty
-    expect(leaf, 2, 30 + 40, 30 + 40);
-    expect(c, 1, 20 + 60 + 40, 200);
-    expect(m, 1, 50 + 10, 300);
-    assert_int_equal(Counter_get(&f->trace->unwound), 0);
-    assert_int_equal(open_frames(f->trace), 0);
-    // A caller is of the same stack.
-    assert_int_equal(c->links.caller_count, 0);
-    assert_int_equal(leaf->links.caller_count, 2);
-}
 
 // A generator that a greenlet runs directly has no chunk; what it calls makes
 // one.
@@ -191,34 +158,6 @@ static void test_a_stack_without_a_root(void **state)
 }
 
 // --- What is not there any more ---
-
-// A raised an exception, and its caller made another call, at a greater depth.
-static void test_a_caller_that_is_not_there(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *m = add(f), *a = add(f), *b = add(f);
-    struct Greenlet main;
-
-    start(&main, 0x1000, 0);
-    enter(f, &main, m, 100);
-    enter(f, &main, a, 200);
-    main.depth--;                  // unseen
-    main.frames[++main.depth] = m; // not traced
-    ThreadTrace_settle(f->trace, 3, Hit_caller(m->who.address), 300);
-    assert_int_equal(open_frames(f->trace), 1);
-    assert_int_equal(Counter_get(&f->trace->unwound), 1);
-    enter(f, &main, b, 300);
-    assert_int_equal(b->hot.last_caller, m->hot.id);
-    // The caller stays, and so does a frame if the caller is not known.
-    ThreadTrace_settle(f->trace, 4, Hit_caller(b->who.address), 310);
-    ThreadTrace_settle(f->trace, 4, 0, 310);
-    ThreadTrace_settle(f->trace, 5, Hit_caller(a->who.address), 310);
-    assert_int_equal(open_frames(f->trace), 2);
-    // An event of its own depth takes its place.
-    ThreadTrace_settle(f->trace, 3, 0, 320);
-    assert_int_equal(open_frames(f->trace), 1);
-    assert_int_equal(Counter_get(&f->trace->unwound), 2);
-}
 
 static void test_more_than_are_kept(void **state)
 {
@@ -463,9 +402,7 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_two_stacks),
         TEST(test_a_stack_without_a_root),
-        TEST(test_a_caller_that_is_not_there),
         TEST(test_more_than_are_kept),
         TEST(test_forget_reaches_the_parked),
         TEST(test_reset_frees_the_parked),

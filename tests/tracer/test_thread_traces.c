@@ -12,8 +12,6 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,32 +35,6 @@ static struct ThreadTrace *add(struct Fixture *f, bool timeline)
 static void end(struct ThreadTrace *trace)
 {
     atomic_store_explicit(&trace->ended, true, memory_order_release);
-}
-
-// --- Add and sum -------------------------------------------------------------
-
-static void test_a_record_knows_its_thread(void **state)
-{
-    struct Fixture *f = *state;
-    struct ThreadTrace *first, *second;
-    char name[16];
-
-    prctl(PR_GET_NAME, name);
-    prctl(PR_SET_NAME, "a-thread");
-    first = add(f, false);
-    prctl(PR_SET_NAME, name);
-    second = add(f, true);
-    assert_int_equal(first->tid, gettid());
-    assert_string_equal(first->name, "a-thread");
-    assert_string_equal(second->name, name);
-    assert_int_equal(first->number, 0);
-    assert_int_equal(second->number, 1);
-    assert_null(first->ring);
-    assert_non_null(second->ring);
-    assert_ptr_equal(first->registry, f->registry);
-    assert_ptr_equal(first->contention, &f->contention);
-    assert_ptr_equal(first->cost, f->traces.cost);
-    assert_int_equal(first->last, 1000);
 }
 
 // --- Visits ------------------------------------------------------------------
@@ -150,66 +122,6 @@ static void test_an_ended_record_is_used_again(void **state)
     assert_ptr_equal(f->contention.last_trace, second);
 }
 
-// Burns CPU time of a thread with a record, and ends it.
-static void *burn(void *context)
-{
-    struct ThreadTrace *trace = add(context, true);
-    struct timespec before, used;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
-    do
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    while (used.tv_sec == before.tv_sec &&
-           used.tv_nsec - before.tv_nsec < 4000000);
-    ThreadTrace_end(trace);
-    return NULL;
-}
-
-static void name_it(char *out, size_t size)
-{
-    snprintf(out, size, "named");
-}
-
-// A list of threads leaves an ended record, and the events in its ring, to the
-// collector. The thread's CPU time is in the list before and after that.
-static void test_threads_and_their_time(void **state)
-{
-    struct Fixture *f = *state;
-    struct Visits visits = {0};
-    struct TracedThread *threads;
-    uint64_t dropped, used = 0;
-    pthread_t thread;
-
-    add(f, true);
-    f->traces.name = name_it;
-    pthread_create(&thread, NULL, burn, f);
-    pthread_join(thread, NULL);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(ThreadTraces_threads(&f->traces, &threads, &dropped),
-                         2);
-        for (int n = 0; n < 2; n++) {
-            const struct TracedThread *row = &threads[n];
-
-            assert_int_equal(row->ended, row->tid != gettid());
-            if (!row->ended)
-                continue;
-            assert_string_equal(row->name, "named");
-            assert_true(row->cpu_ns >= 3000000 && row->cpu_ns < 1000000000);
-            assert_true(used == 0 || used == row->cpu_ns);
-            used = row->cpu_ns;
-        }
-        assert_int_equal(dropped, 0);
-        Heap_free(threads);
-        if (i > 0)
-            ThreadTraces_visit(&f->traces, note, &visits);
-        assert_int_equal(ThreadTraces_sum(&f->traces).count, i < 1 ? 2 : 1);
-    }
-    ThreadTraces_reset(&f->traces, false, 1); // a new trace begins
-    assert_int_equal(ThreadTraces_threads(&f->traces, &threads, &dropped), 1);
-    assert_false(threads[0].ended);
-    Heap_free(threads);
-}
-
 static void test_ended_threads_are_bounded(void **state)
 {
     struct Fixture *f = *state;
@@ -288,26 +200,6 @@ static void test_forget_reaches_every_record(void **state)
     }
     Code_free(code);
     Code_free(other);
-}
-
-static void test_keep_only_one_after_fork(void **state)
-{
-    struct Fixture *f = *state;
-    struct ThreadTrace *traces[3];
-
-    for (int i = 0; i < 3; i++)
-        traces[i] = add(f, true);
-    pthread_mutex_lock(&f->traces.mutex); // by a thread that is not here now
-    traces[1]->tid = 1;                   // the thread's number in the parent
-    ThreadTraces_keep_only(&f->traces, traces[1]);
-    assert_int_equal(traces[1]->tid, gettid());
-    assert_ptr_equal(f->traces.first, traces[1]);
-    assert_null(traces[1]->next);
-    assert_int_equal(ThreadTraces_sum(&f->traces).count, 1);
-    ThreadTraces_keep_only(&f->traces,
-                           NULL); // the child's thread never ran a hook
-    assert_int_equal(ThreadTraces_sum(&f->traces).count, 0);
-    assert_int_equal(add(f, false)->number, 3);
 }
 
 // --- Threads -----------------------------------------------------------------
@@ -471,14 +363,11 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_record_knows_its_thread),
         TEST(test_an_ended_record_is_visited_once_more),
         TEST(test_an_ended_record_is_used_again),
-        TEST(test_threads_and_their_time),
         TEST(test_ended_threads_are_bounded),
         TEST(test_reset_starts_anew),
         TEST(test_forget_reaches_every_record),
-        TEST(test_keep_only_one_after_fork),
         TEST(test_threads_come_and_go_under_visits),
         TEST(test_threads_without_rings_come_and_go),
         TEST(test_reset_under_visits),

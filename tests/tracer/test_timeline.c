@@ -6,12 +6,10 @@
 
 #include "tests/sanitizers.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -130,21 +128,6 @@ static void an_empty_one(void **state)
     Timeline_free(timeline);
     Timeline_free(NULL);
     Ring_free(ring);
-}
-
-// As threading does it, after the thread's first events.
-static void a_name_that_comes_later(void **state)
-{
-    struct Timeline *timeline = Timeline_new(1 << 20);
-    struct Track *track = begin(timeline, 0);
-    struct TimelineView *view;
-
-    (void)state;
-    Timeline_name(timeline, track, "worker");
-    view = Timeline_freeze(timeline);
-    assert_string_equal(view->threads[0].name, "worker");
-    TimelineView_free(view);
-    Timeline_free(timeline);
 }
 
 static void chunks_hold_all_in_order_and_what_is_open(void **state)
@@ -294,36 +277,6 @@ static void the_level_is_authoritative(void **state)
     Ring_free(ring);
 }
 
-// Greenlets: a parked call is not open, a reopened one is.
-static void a_chunk_after_a_switch(void **state)
-{
-    struct Timeline *timeline = Timeline_new(0);
-    struct Ring *ring = Ring_new(NULL);
-    struct Track *track = begin(timeline, 0);
-    struct TimelineView *view;
-    const struct TimelineChunk *last;
-    unsigned i;
-
-    (void)state;
-    for (i = 0; i < 5; i++)
-        Ring_push(ring, 10 + i, EVENT_ENTER, Event_call(100 + i, i));
-    Ring_push(ring, 20, EVENT_PARK, 0);
-    Ring_push(ring, 20, EVENT_REOPEN, Event_call(7, 0));
-    Ring_push(ring, 20, EVENT_REOPEN, Event_call(8, 1));
-    for (i = 0; i < CHUNK_EVENTS; i++)
-        Ring_push(ring, 100 + i, EVENT_LOOP, Event_loop(1, 1, 0));
-    drain(timeline, track, ring);
-    view = Timeline_freeze(timeline);
-    last = view->chunks[view->chunk_count - 1];
-    assert_int_equal(last->open_count, 2);
-    assert_int_equal(last->open[0].id, 7);
-    assert_int_equal(last->open[1].id, 8);
-    assert_int_equal(last->open[1].level, 1);
-    TimelineView_free(view);
-    Timeline_free(timeline);
-    Ring_free(ring);
-}
-
 static void gaps_are_counted_and_marked(void **state)
 {
     struct Timeline *timeline = Timeline_new(64 << 20);
@@ -411,70 +364,6 @@ static void dead_threads_leave_room(void **state)
     Ring_free(ring);
 }
 
-static void what_the_dead_lost_stays_counted(void **state)
-{
-    struct Timeline *timeline = Timeline_new(256 << 10);
-    struct Track *track = begin(timeline, 1);
-    struct Program program = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
-    struct TimelineView *view;
-
-    (void)state;
-    Program_run(&program, RING_EVENTS + 99);
-    drain(timeline, track, program.ring);
-    Timeline_end(timeline, track);
-    view = Timeline_freeze(timeline);
-    assert_int_equal(view->lost, 99);
-    assert_int_equal(view->thread_count, 1);
-    assert_int_equal(view->threads[0].lost, 99);
-    // The mark that the ring could not make.
-    assert_int_equal(
-        Event_kind(&view->chunks[view->chunk_count - 1]->events
-                        [view->chunks[view->chunk_count - 1]->event_count - 1]),
-        EVENT_LOST);
-    TimelineView_free(view);
-
-    Ring_free(program.ring);
-    program.ring = Ring_new(NULL);
-    track = begin(timeline, 2);
-    Program_run(&program, 60000);
-    drain(timeline, track, program.ring);
-    view = Timeline_freeze(timeline);
-    assert_int_equal(view->thread_count, 1); // the first one is forgotten
-    assert_int_equal(view->threads[0].number, 2);
-    assert_int_equal(view->threads[0].lost, 0);
-    assert_int_equal(view->lost, 99);
-    assert_true(view->forgotten > RING_EVENTS);
-    TimelineView_free(view);
-    Timeline_free(timeline);
-    Ring_free(program.ring);
-}
-
-static void deep_recursion_does_not_fill_it_with_stacks(void **state)
-{
-    struct Timeline *timeline = Timeline_new(64 << 20);
-    struct Ring *ring = Ring_new(NULL);
-    struct Track *track = begin(timeline, 0);
-    struct TimelineView *view;
-    unsigned i;
-
-    (void)state;
-    for (i = 0; i < 50000; i++)
-        Ring_push(ring, i + 1, EVENT_ENTER, Event_call(1, i));
-    drain(timeline, track, ring);
-    for (i = 0; i < 1000000; i++) {
-        Ring_push(ring, 50000 + i, i % 2 ? EVENT_LEAVE : EVENT_ENTER,
-                  Event_call(2, 50000));
-        if (i % 50000 == 49999)
-            drain(timeline, track, ring);
-    }
-    view = Timeline_freeze(timeline);
-    assert_int_equal(view->forgotten, 0);
-    assert_true(Timeline_bytes(timeline) < 2 * 1050000 * sizeof(struct Event));
-    TimelineView_free(view);
-    Timeline_free(timeline);
-    Ring_free(ring);
-}
-
 // --- What is in a file -------------------------------------------------------
 
 static void what_memory_has_no_room_for_is_in_a_file(void **state)
@@ -508,79 +397,6 @@ static void what_memory_has_no_room_for_is_in_a_file(void **state)
     TimelineView_free(view);
     Ring_free(fast.ring);
     Ring_free(slow.ring);
-}
-
-// As on a full disk: the oldest is forgotten, and what is left has no hole.
-static void a_file_that_is_full(void **state)
-{
-    struct Timeline *timeline = Timeline_new(1 << 20);
-    struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
-    struct Track *track = begin(timeline, 0);
-    struct rlimit before, limit;
-    struct TimelineView *view;
-    size_t i, events;
-    int why;
-
-    (void)state;
-    getrlimit(RLIMIT_FSIZE, &before);
-    limit = before;
-    limit.rlim_cur = 2 << 20;
-    setrlimit(RLIMIT_FSIZE, &limit);
-    assert_int_equal(Timeline_spill_to(timeline, "/tmp"), 0);
-    for (i = 0; i < 50; i++) {
-        Program_run(&program, 20000);
-        drain(timeline, track, program.ring);
-        assert_true(Timeline_bytes(timeline) <= 1 << 20);
-        view = Timeline_freeze(timeline);
-        events = replay(view, 0);
-        assert_int_equal(events + view->forgotten, 20000 * (i + 1));
-        TimelineView_free(view);
-    }
-    setrlimit(RLIMIT_FSIZE, &before);
-    assert_int_equal(Timeline_forgotten(timeline, &why), 20000 * i - events);
-    assert_int_equal(why, -EFBIG);
-    // As much as memory has room for, at least; at times the file's as well.
-    assert_true(events * sizeof(struct Event) > 900 << 10);
-    Timeline_free(timeline);
-    Ring_free(program.ring);
-}
-
-// Thousands of open calls before each chunk are in the file, too.
-static void deep_stacks_are_in_the_file(void **state)
-{
-    struct Timeline *timeline = Timeline_new(1 << 20);
-    struct Ring *ring = Ring_new(NULL);
-    struct Track *track = begin(timeline, 0);
-    struct EventBuffer buffer = {0};
-    struct TimelineView *view;
-    const struct OpenCall *open;
-    size_t count;
-    unsigned i;
-
-    (void)state;
-    assert_int_equal(Timeline_spill_to(timeline, "/tmp"), 0);
-    for (i = 0; i < 10000; i++)
-        Ring_push(ring, i + 1, EVENT_ENTER, Event_call(1, i));
-    drain(timeline, track, ring);
-    for (i = 0; i < 1000000; i++) {
-        Ring_push(ring, 50000 + i, i % 2 ? EVENT_LEAVE : EVENT_ENTER,
-                  Event_call(2, 10000));
-        if (i % 50000 == 49999)
-            drain(timeline, track, ring);
-    }
-    assert_int_equal(forgotten(timeline), 0);
-    assert_true(Timeline_bytes(timeline) < 2 << 20); // and what is being filled
-    view = Timeline_freeze(timeline);
-    assert_non_null(view->chunks[5]->file);
-    assert_non_null(EventBuffer_read(&buffer, view->chunks[5]));
-    open = EventBuffer_open(&buffer, view->chunks[5], &count);
-    assert_in_range(count, 10000, 10001);
-    for (i = 0; i < 10000; i++)
-        assert_int_equal(open[i].level, i);
-    EventBuffer_release(&buffer);
-    TimelineView_free(view);
-    Timeline_free(timeline);
-    Ring_free(ring);
 }
 
 // An idle thread's last chunk is in the file when it loses something.
@@ -687,19 +503,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_one),
-        cmocka_unit_test(a_name_that_comes_later),
         cmocka_unit_test(chunks_hold_all_in_order_and_what_is_open),
         cmocka_unit_test(the_oldest_of_all_threads_is_forgotten),
         cmocka_unit_test(a_view_does_not_change_and_outlives_all),
         cmocka_unit_test(the_level_is_authoritative),
-        cmocka_unit_test(a_chunk_after_a_switch),
         cmocka_unit_test(gaps_are_counted_and_marked),
         cmocka_unit_test(dead_threads_leave_room),
-        cmocka_unit_test(what_the_dead_lost_stays_counted),
-        cmocka_unit_test(deep_recursion_does_not_fill_it_with_stacks),
         cmocka_unit_test(what_memory_has_no_room_for_is_in_a_file),
-        cmocka_unit_test(a_file_that_is_full),
-        cmocka_unit_test(deep_stacks_are_in_the_file),
         cmocka_unit_test(a_gap_after_what_is_in_the_file),
         cmocka_unit_test(views_are_taken_while_it_records),
     };

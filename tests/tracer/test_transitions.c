@@ -57,14 +57,6 @@ static uint64_t sum(const struct Snapshot *s)
     return total;
 }
 
-static void test_empty(void **state)
-{
-    const struct Snapshot *s = fill(*state);
-
-    assert_int_equal(s->transition_count, 0);
-    assert_int_equal(s->transition_pair_count, 0);
-}
-
 static void test_newest_first_with_everything(void **state)
 {
     struct Fixture *f = *state;
@@ -89,49 +81,6 @@ static void test_newest_first_with_everything(void **state)
     assert_string_equal(s->transitions[2].to, "BINARY_OP_ADD_INT");
 }
 
-// Each change away from a specialised opcode is a deoptimisation, whatever
-// comes instead.
-static void test_deopts(void **state)
-{
-    struct Fixture *f = *state;
-    const struct Snapshot *s;
-
-    f->opcodes.flags[BINARY_OP_ADD_INT] |= OPCODE_SPECIALIZED;
-    f->opcodes.flags[BINARY_OP_ADD_FLOAT] |= OPCODE_SPECIALIZED;
-    add(f, 1, BINARY_OP, BINARY_OP_ADD_INT);
-    add(f, 1, BINARY_OP_ADD_INT, BINARY_OP_ADD_FLOAT);
-    add(f, 1, BINARY_OP_ADD_FLOAT, BINARY_OP);
-    add(f, 2, JUMP_BACKWARD, ENTER_EXECUTOR);
-    s = fill(f);
-    assert_int_equal(s->transitions[0].deopt, 0);
-    assert_int_equal(s->transitions[1].deopt, 1);
-    assert_int_equal(s->transitions[2].deopt, 1);
-    assert_int_equal(s->transitions[3].deopt, 0);
-    for (size_t i = 0; i < s->transition_pair_count; i++)
-        assert_int_equal(s->transition_pairs[i].deopt,
-                         strstr(s->transition_pairs[i].from, "_ADD_") != NULL);
-}
-
-static void test_pairs_most_frequent_first(void **state)
-{
-    struct Fixture *f = *state;
-    const struct Snapshot *s;
-
-    for (uint32_t i = 0; i < 5; i++)
-        add(f, i, BINARY_OP, BINARY_OP_ADD_INT);
-    for (uint32_t i = 0; i < 9; i++)
-        add(f, i, FOR_ITER, FOR_ITER_RANGE);
-    for (uint32_t i = 0; i < 5; i++)
-        add(f, i, BINARY_OP, BINARY_OP_ADD_FLOAT);
-    s = fill(f);
-    assert_int_equal(s->transition_pair_count, 3);
-    assert_string_equal(s->transition_pairs[0].from, "FOR_ITER");
-    assert_int_equal(s->transition_pairs[0].count, 9);
-    assert_string_equal(s->transition_pairs[1].to, "BINARY_OP_ADD_FLOAT");
-    assert_string_equal(s->transition_pairs[2].to, "BINARY_OP_ADD_INT");
-    assert_int_equal(s->transition_pairs[2].count, 5);
-}
-
 // The log forgets its oldest; the counts forget nothing.
 static void test_thousands(void **state)
 {
@@ -154,27 +103,6 @@ static void test_thousands(void **state)
     assert_int_equal(Transitions_bytes(&f->log), bytes);
 }
 
-// The many changes of a big program's warm-up do not push out its few
-// deoptimisations, and all stand in their order.
-static void test_first_ones_do_not_flood(void **state)
-{
-    struct Fixture *f = *state;
-    const struct Snapshot *s;
-
-    add(f, 1, BINARY_OP_ADD_INT, BINARY_OP);
-    for (uint32_t i = 2; i <= 5000; i++)
-        add(f, i, BINARY_OP, BINARY_OP_ADD_INT);
-    add(f, 5001, BINARY_OP_ADD_INT, BINARY_OP_ADD_FLOAT);
-    add(f, 5002, BINARY_OP, BINARY_OP_ADD_INT);
-    s = fill(f);
-    assert_int_equal(s->transition_count, TRANSITIONS_KEPT + 2);
-    for (uint32_t i = 0; i <= TRANSITIONS_KEPT; i++)
-        assert_int_equal(s->transitions[i].id, 5002 - i);
-    assert_int_equal(s->transitions[TRANSITIONS_KEPT + 1].id, 1);
-    assert_string_equal(s->transitions[TRANSITIONS_KEPT + 1].function,
-                        "function_1");
-}
-
 // More pairs than any CPython can make: each is counted, if only as another.
 static void test_pairs_without_end(void **state)
 {
@@ -188,30 +116,6 @@ static void test_pairs_without_end(void **state)
     assert_int_equal(sum(s), 256 * 256);
     assert_true(s->transition_pair_count <= TRANSITIONS_PAIRS + 1);
     assert_string_equal(s->transition_pairs[0].from, "(other)");
-}
-
-// As many as CPython's largest families make, there is room for all.
-static void test_room_for_the_real_ones(void **state)
-{
-    struct Fixture *f = *state;
-
-    for (int family = 0; family < 240; family += 12)
-        for (int from = family; from < family + 8; from++)
-            for (int to = family; to < family + 8; to++)
-                add(f, 1, from, to);
-    assert_int_equal(fill(f)->transition_pair_count, 20 * 64);
-    assert_int_equal(f->log.other, 0);
-}
-
-static void test_a_seen_time_stays(void **state)
-{
-    struct Fixture *f = *state;
-    double before;
-
-    add(f, 1000000, BINARY_OP, BINARY_OP_ADD_INT);
-    before = fill(f)->transitions[0].seen_at_s;
-    Clock_refine(&f->clock);
-    assert_true(fill(f)->transitions[0].seen_at_s == before);
 }
 
 // One copy of the names for all that a look has found.
@@ -274,17 +178,6 @@ static void test_reader_and_writer(void **state)
     pthread_join(thread, NULL);
 }
 
-static void test_trying_does_not_wait(void **state)
-{
-    struct Fixture *f = *state;
-
-    assert_true(Transitions_try(&f->log));
-    assert_false(Transitions_try(&f->log));
-    Transitions_unlock(&f->log);
-    assert_true(Transitions_try(&f->log));
-    Transitions_unlock(&f->log);
-}
-
 // --- Fixture -----------------------------------------------------------------
 
 static int set_up(void **state)
@@ -313,18 +206,11 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_empty),
         TEST(test_newest_first_with_everything),
-        TEST(test_deopts),
-        TEST(test_pairs_most_frequent_first),
         TEST(test_thousands),
-        TEST(test_first_ones_do_not_flood),
         TEST(test_pairs_without_end),
-        TEST(test_room_for_the_real_ones),
-        TEST(test_a_seen_time_stays),
         TEST(test_names_are_shared),
         TEST(test_reader_and_writer),
-        TEST(test_trying_does_not_wait),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,18 +179,6 @@ static void test_the_programs_handler_stays(void **state)
 
 #endif
 
-static void test_own_text(void **state)
-{
-    int here;
-
-    (void)state;
-    OwnText_find();
-    assert_true(OwnText_holds((uintptr_t)test_own_text));
-    assert_false(OwnText_holds((uintptr_t)getpid));
-    assert_false(OwnText_holds((uintptr_t)&here));
-    assert_false(OwnText_holds(0));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,7 +187,6 @@ int main(void)
         cmocka_unit_test(test_other_faults),
         cmocka_unit_test(test_the_programs_handler_stays),
 #endif
-        cmocka_unit_test(test_own_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

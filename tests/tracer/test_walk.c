@@ -172,22 +172,6 @@ static void test_through_a_cframe(void **state)
     }
 }
 
-// Generators' frames live in their objects, entries from C on the C stack.
-static void test_frames_elsewhere_are_read_too(void **state)
-{
-    struct World *world = *state;
-    struct FakeFrame here, *heap = malloc(sizeof(*heap));
-
-    push(world, 1);
-    link_frame(world, &here, 2);
-    push(world, 3);
-    push(world, 4);
-    link_frame(world, heap, 5);
-    assert_frames(walk_now(world), 5, 5);
-    assert_false(world->walk.torn);
-    free(heap);
-}
-
 // At any place, also if it lies on two pages.
 static void test_frames_on_two_pages(void **state)
 {
@@ -288,24 +272,6 @@ static void test_only_a_frame_of_cs_ends_a_stack(void **state)
     assert_false(world->walk.torn);
 }
 
-// When C calls Python code, its own frame is on top before and after that.
-static void test_a_frame_of_cs_is_not_on_top(void **state)
-{
-    struct World *world = *state;
-    struct FakeFrame entry;
-
-    push(world, 1);
-    push(world, 2);
-    link_frame(world, &entry, 3);
-    entry.owner = OWNED_BY_C;
-    assert_frames(walk_now(world), 2, 2);
-    assert_false(world->walk.torn);
-    push(world, 4); // below one of code's it stays
-    assert_int_equal(walk_now(world)->depth, 4);
-    assert_int_equal(world->walk.frames[0].code, code_of(4));
-    assert_int_equal(world->walk.frames[1].code, code_of(3));
-}
-
 static void test_a_loop_ends(void **state)
 {
     struct World *world = *state;
@@ -386,18 +352,6 @@ static void test_noise(void **state)
         assert_true(world->walk.depth <= WALK_DEPTH);
         world->thread.chunk = (uintptr_t)world->stack;
     }
-}
-
-// A generator that has yielded and is the only frame is not the whole stack.
-static void test_a_lone_frame_elsewhere(void **state)
-{
-    struct World *world = *state;
-    struct FakeFrame lone;
-
-    link_frame(world, &lone, 1);
-    lone.owner = OWNED_BY_GENERATOR;
-    assert_frames(walk_now(world), 1, 1);
-    assert_true(world->walk.torn);
 }
 
 // --- In place: the walk of a thread's own frames -----------------------------
@@ -492,17 +446,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_frames_come_innermost_first),
         TEST(test_through_a_cframe),
-        TEST(test_frames_elsewhere_are_read_too),
         TEST(test_frames_on_two_pages),
         TEST(test_deep_stacks_are_cut_off),
         TEST(test_a_torn_link_ends_the_walk),
         TEST(test_only_a_frame_of_cs_ends_a_stack),
-        TEST(test_a_frame_of_cs_is_not_on_top),
         TEST(test_a_loop_ends),
         TEST(test_states_that_are_gone),
         TEST(test_who_has_the_interpreter),
         TEST(test_noise),
-        TEST(test_a_lone_frame_elsewhere),
         TEST(test_torn_in_place),
         TEST(test_a_page_that_goes),
         TEST(test_layouts_that_cannot_be),
