@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -158,28 +157,6 @@ static void what_is_dropped_is_used_again(void **state)
     let_go(recording);
 }
 
-// The program may lower the limit while the file is open.
-static void the_limit_of_file_sizes_is_kept(void **state)
-{
-    struct rlimit before, limit;
-    struct Recording *recording = make();
-    struct RecordingSlot slots[4] = {0};
-
-    (void)state;
-    getrlimit(RLIMIT_FSIZE, &before);
-    limit = before;
-    limit.rlim_cur = 4096 + 3 * 61440;
-    setrlimit(RLIMIT_FSIZE, &limit);
-    assert_int_equal(put(recording, &slots[0], PIECE), 0);
-    assert_int_equal(put(recording, &slots[1], PIECE), 0);
-    assert_int_equal(put(recording, &slots[2], PIECE), 0);
-    assert_int_equal(put(recording, &slots[3], PIECE), -EFBIG);
-    assert_int_equal(slots[3].pages, 0);
-    flushed(recording);
-    setrlimit(RLIMIT_FSIZE, &before);
-    let_go(recording);
-}
-
 // The number of its file: the newest descriptor of one in no folder, or there.
 static int descriptor(void)
 {
@@ -241,33 +218,6 @@ static void a_forked_child_leaves_it_alone(void **state)
     assert_memory_equal(back, piece, PIECE);
     assert_int_equal(access(path, F_OK), 0);
     let_go(recording);
-}
-
-// Which is neither ours to remove, nor to rename.
-static void another_file_of_that_name(void **state)
-{
-    struct Recording *recording = make();
-    int error;
-
-    (void)state;
-    assert_null(Recording_new(path, 0, &error));
-    assert_int_equal(error, -EEXIST);
-    assert_int_equal(unlink(path), 0);
-    close(open(path, O_CREAT | O_WRONLY, 0600));
-    assert_int_equal(Recording_rename(recording, other), -ENOENT);
-    let_go(recording);
-    assert_int_equal(unlink(path), 0);
-}
-
-static void no_such_folder(void **state)
-{
-    int error = 0;
-
-    (void)state;
-    assert_null(Recording_new_unnamed("/nowhere/at/all", &error));
-    assert_int_equal(error, -ENOENT);
-    assert_null(Recording_new("/nowhere/x.ocular", 0, &error));
-    assert_int_equal(error, -ENOENT);
 }
 
 // --- A timeline --------------------------------------------------------------
@@ -349,49 +299,6 @@ static long found(struct RecordingReader *reader, char why[256])
     int error = RecordingReader_open(reader, path, why, 256);
 
     return error ? error : (long)read_events(reader->trace.view);
-}
-
-static void a_program_that_is_gone(void **state)
-{
-    struct RecordingReader reader;
-    struct PerfettoName name;
-    char why[256];
-
-    (void)state;
-    record(6 << 20, false, 5050); // 50 calls came after the last save
-    assert_in_range(found(&reader, why), 2 * 2 * 5000, 2 * 2 * 5050);
-    assert_string_equal(why, "");
-    assert_int_equal(reader.trace.view->thread_count, 2);
-    assert_string_equal(reader.trace.view->threads[1].name, "Thread-1");
-    assert_int_equal(reader.trace.view->threads[1].tid, 4712);
-    assert_int_equal(reader.trace.view->forgotten, 0);
-    assert_string_equal(reader.trace.command, "x.py");
-    assert_true(reader.trace.name(reader.trace.context, 7, &name));
-    assert_string_equal(name.name, "function_7");
-    assert_string_equal(name.file, "/src/a.py");
-    assert_false(reader.trace.name(reader.trace.context, 13, &name));
-    assert_false(reader.trace.name(reader.trace.context, 99, &name));
-    RecordingReader_close(&reader);
-    assert_int_equal(unlink(path), 0);
-}
-
-// Within the limit the file is a ring.
-static void it_is_as_large_as_memory(void **state)
-{
-    struct RecordingReader reader;
-    struct stat status;
-    char why[256];
-    long events;
-
-    (void)state;
-    record(1 << 20, false, 100000);
-    assert_int_equal(stat(path, &status), 0);
-    assert_true(status.st_size < 2 << 20);
-    events = found(&reader, why);
-    assert_true(events * 16 > 800 << 10);
-    assert_int_equal(events + (long)reader.trace.view->forgotten, 400000);
-    RecordingReader_close(&reader);
-    assert_int_equal(unlink(path), 0);
 }
 
 static void it_takes_what_memory_has_no_room_for(void **state)
@@ -526,13 +433,8 @@ int main(void)
         cmocka_unit_test(a_block_grows),
         cmocka_unit_test(nothing_is_written_before_a_flush),
         cmocka_unit_test(what_is_dropped_is_used_again),
-        cmocka_unit_test(the_limit_of_file_sizes_is_kept),
         cmocka_unit_test(a_descriptor_that_changed_hands),
         cmocka_unit_test(a_forked_child_leaves_it_alone),
-        cmocka_unit_test(another_file_of_that_name),
-        cmocka_unit_test(no_such_folder),
-        cmocka_unit_test(a_program_that_is_gone),
-        cmocka_unit_test(it_is_as_large_as_memory),
         cmocka_unit_test(it_takes_what_memory_has_no_room_for),
         cmocka_unit_test(cut_at_any_length),
         cmocka_unit_test(flipped_bits),

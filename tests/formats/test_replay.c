@@ -135,17 +135,6 @@ static void a_step_is_all_of_its_call(void **state)
     replay(0, 0, "1( 2( [7:Task-1 and more 3( )3 ] )2 2( [8: ] )2 )1 ");
 }
 
-static void instructions_are_within(void **state)
-{
-    (void)state;
-    enter(2, 0);
-    put_task(7, "a");
-    put(EVENT_STEP, Event_step(0, 1, 1));
-    put(EVENT_STEP, Event_step(1, 1, 1));
-    leave(2, 0);
-    replay(0, 0, "2( [7:a < > < > ] )2 ");
-}
-
 static void one_that_does_not_end(void **state)
 {
     (void)state;
@@ -177,14 +166,6 @@ static void one_whose_call_is_lost(void **state)
     replay(0, 0, "1( 2( )2 )1 ");
     put_task(7, "a");
     replay(0, 0, "");
-}
-
-static void one_whose_text_is_lost(void **state)
-{
-    (void)state;
-    enter(1, 0);
-    put_task(7, "12345678 2345678");
-    replay(2, 1, "1( [7:(lost) ] )1 ");
 }
 
 static void a_chunk_may_begin_before_it(void **state)
@@ -236,10 +217,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_is_all_of_its_call),
-        cmocka_unit_test(instructions_are_within),
         cmocka_unit_test(one_that_does_not_end),
         cmocka_unit_test(one_whose_call_is_lost),
-        cmocka_unit_test(one_whose_text_is_lost),
         cmocka_unit_test(a_chunk_may_begin_before_it),
         cmocka_unit_test(an_error_ends_it),
     };

@@ -121,46 +121,6 @@ static void test_find(void **state)
     end(child);
 }
 
-static void test_find_no_such_process(void **state)
-{
-    struct Served found;
-    siginfo_t ended;
-    pid_t child = spawn(NULL, 0);
-
-    (void)state;
-    kill(child, SIGKILL);
-    // A zombie is no process to look at either.
-    assert_int_equal(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
-    assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ESRCH);
-    waitpid(child, NULL, 0);
-    assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ESRCH);
-    has(why, "no process");
-    assert_int_equal(Address_find(&found, 0, why, sizeof(why)), -ESRCH);
-    assert_int_equal(Address_find(&found, -1, why, sizeof(why)), -ESRCH);
-}
-
-static void test_find_one_that_does_not_serve(void **state)
-{
-    struct Served found;
-    pid_t child = spawn(NULL, 0);
-    char name[32];
-
-    (void)state;
-    setenv("OCULAR_DIR", base, 1);
-    assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
-    has(why, "ocular.start_tracing(serve=True)");
-    has(why, "python -m ocular --serve script.py");
-    // A stale socket with this number has its own message, and is removed.
-    snprintf(name, sizeof(name), "%d.sock", (int)child);
-    close(Socket_listen(in_base(name)));
-    assert_int_equal(access(in_base(name), F_OK), 0);
-    assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
-    has(why, "stale");
-    has(why, "--serve");
-    assert_int_equal(access(in_base(name), F_OK), -1);
-    end(child);
-}
-
 // As another user: in a child, since there is no way back.
 static void test_find_another_users(void **state)
 {
@@ -354,35 +314,6 @@ static void test_list(void **state)
     assert_int_equal(access(in_base(name), F_OK), -1);
 }
 
-// If OCULAR_DIR names a directory, only its sockets are listed; else those of
-// all places.
-static void test_list_in_the_named_directory_only(void **state)
-{
-    struct Served *list;
-    char runtime[ADDRESS_MAX];
-    pid_t child;
-    long count;
-    bool found = false;
-
-    (void)state;
-    snprintf(runtime, sizeof(runtime), "%s/ocular", in_base("runtime"));
-    assert_int_equal(mkdir(in_base("runtime"), 0700), 0);
-    assert_int_equal(mkdir(runtime, 0700), 0);
-    assert_int_equal(mkdir(in_base("named"), 0700), 0);
-    child = spawn(runtime, 0);
-    setenv("XDG_RUNTIME_DIR", in_base("runtime"), 1);
-    setenv("OCULAR_DIR", in_base("named"), 1);
-    assert_int_equal(Address_list(&list), 0);
-    free(list);
-    setenv("OCULAR_DIR", "", 1);
-    count = Address_list(&list);
-    for (long i = 0; i < count; i++)
-        found |= list[i].pid == child;
-    assert_true(found);
-    free(list);
-    end(child);
-}
-
 static void test_list_where_others_may_write(void **state)
 {
     struct Served *list;
@@ -433,15 +364,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_restore),
         TEST(test_find),
-        TEST(test_find_no_such_process),
-        TEST(test_find_one_that_does_not_serve),
         TEST(test_find_another_users),
         TEST(test_find_is_not_misled),
         TEST(test_find_by_its_environment),
         TEST(test_find_in_another_root),
         TEST(test_command_is_harmless),
         TEST(test_list),
-        TEST(test_list_in_the_named_directory_only),
         TEST(test_list_where_others_may_write),
     };
 

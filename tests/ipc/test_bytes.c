@@ -131,37 +131,6 @@ static void test_read_error_sticks(void **state)
     assert_int_equal(size, 0);
 }
 
-static void test_text_longer_than_the_data(void **state)
-{
-    static const uint8_t data[] = {3, 0, 0, 0, 'a', 'b'};
-    static const uint8_t huge[] = {0xfe, 0xff, 0xff, 0xff, 'a'};
-    struct Cursor cursor = Cursor_of(data, sizeof(data));
-    size_t size;
-
-    (void)state;
-    assert_null(Cursor_text(&cursor, &size));
-    assert_int_equal(cursor.error, -EPROTO);
-    cursor = Cursor_of(huge, sizeof(huge));
-    assert_null(Cursor_text(&cursor, &size));
-    assert_int_equal(cursor.error, -EPROTO);
-}
-
-static void test_nothing_at_all(void **state)
-{
-    struct Cursor cursor = Cursor_of(NULL, 0);
-    struct Bytes bytes;
-
-    (void)state;
-    assert_int_equal(Cursor_left(&cursor), 0);
-    assert_int_equal(Cursor_u8(&cursor), 0);
-    assert_int_equal(cursor.error, -EPROTO);
-    Bytes_init(&bytes);
-    Bytes_put(&bytes, NULL, 0);
-    assert_int_equal(bytes.error, 0);
-    assert_int_equal(bytes.size, 0);
-    Bytes_release(&bytes);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,8 +139,6 @@ int main(void)
         cmocka_unit_test(test_growth_keeps_what_is_there),
         cmocka_unit_test(test_write_error_sticks_until_clear),
         cmocka_unit_test(test_read_error_sticks),
-        cmocka_unit_test(test_text_longer_than_the_data),
-        cmocka_unit_test(test_nothing_at_all),
     };
 
     return cmocka_run_group_tests_name("ipc/base/bytes", tests, NULL, NULL);

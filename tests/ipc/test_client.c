@@ -145,28 +145,6 @@ static void has(const char *word)
 
 // --- Opening
 
-static void test_open(void **state)
-{
-    struct Script script;
-    struct Client *client;
-    struct Message message;
-
-    (void)state;
-    begin(&script);
-    add(&script, hello_of(WIRE_VERSION));
-    add(&script, (struct Message){.type = MESSAGE_END});
-    script.piece = 1;
-    assert_int_equal(open_client(&script, &client), 0);
-    assert_string_equal(Client_hello(client)->text, "3.1");
-    assert_int_equal(Client_hello(client)->number, 5);
-    assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
-    assert_int_equal(message.type, MESSAGE_END);
-    assert_int_equal(Client_next(client, &message), 0);
-    assert_int_equal(Client_wait(client, &message, 30), 0);
-    Client_close(client);
-    finish(&script);
-}
-
 static void test_newer_protocol(void **state)
 {
     struct Script script;
@@ -223,61 +201,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void test_silence(void **state)
-{
-    struct Script script;
-    struct Client *client;
-    double start = seconds();
-
-    (void)state;
-    begin(&script);
-    script.mute = true;
-    assert_int_equal(open_client(&script, &client), -ETIMEDOUT);
-    assert_true(seconds() - start > 1.8 && seconds() - start < 30);
-    has("stopped");
-    finish(&script);
-}
-
-static void test_another_process_has_its_place(void **state)
-{
-    struct Script script;
-    struct Client *client;
-
-    (void)state;
-    begin(&script);
-    served.pid = getpid() + 1;
-    assert_int_equal(Client_open(&client, &served, why, sizeof(why)),
-                     -ECONNREFUSED);
-    finish(&script);
-}
-
 // --- Messages
-
-static void test_what_was_sent_before_the_end_counts(void **state)
-{
-    struct Script script;
-    struct Client *client;
-    struct Message message;
-
-    (void)state;
-    begin(&script);
-    add(&script, hello_of(WIRE_VERSION));
-    for (unsigned i = 0; i < 1000; i++)
-        add(&script, (struct Message){.type = MESSAGE_REPLY, .request = i});
-    Bytes_put(&script.bytes, "Oc\x02\0", 4); // dies in mid-frame
-    script.hang_up = true;
-    assert_int_equal(open_client(&script, &client), 0);
-    for (unsigned i = 0; i < 1000; i++) {
-        assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
-        assert_int_equal(message.request, i);
-    }
-    assert_int_equal(Client_wait(client, &message, LIMIT_MS), -EPIPE);
-    assert_int_equal(Client_next(client, &message), -EPIPE);
-    message = (struct Message){.type = MESSAGE_CANCEL};
-    assert_int_equal(Client_request(client, &message), -EPIPE);
-    Client_close(client);
-    finish(&script);
-}
 
 static void test_nonsense_later(void **state)
 {
@@ -298,59 +222,6 @@ static void test_nonsense_later(void **state)
         Client_close(client);
         finish(&script);
     }
-}
-
-// --- Changes
-
-static void add_snapshot(struct Script *script, double uptime_s)
-{
-    struct Snapshot *snapshot = Snapshot_new();
-
-    snapshot->uptime_s = uptime_s;
-    snapshot->functions_total = 0;
-    add(script,
-        (struct Message){.type = MESSAGE_SNAPSHOT, .snapshot = snapshot});
-    Snapshot_free(snapshot);
-}
-
-static void expect_snapshots(struct Script *script, const double *uptimes,
-                             size_t count)
-{
-    struct Client *client;
-    struct Message message;
-
-    add(script, (struct Message){.type = MESSAGE_END});
-    assert_int_equal(open_client(script, &client), 0);
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
-        assert_int_equal(message.type, MESSAGE_SNAPSHOT);
-        assert_true(message.snapshot->uptime_s == uptimes[i]);
-        Message_release(&message);
-    }
-    assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
-    assert_int_equal(message.type, MESSAGE_END);
-    Client_close(client);
-    finish(script);
-}
-
-// It knows of no changes, and says so; nobody has asked it as far as the viewer
-// knows.
-static void test_an_older_process(void **state)
-{
-    static char text[] = "no such request";
-    const double uptimes[] = {1, 2};
-    struct Script script;
-
-    (void)state;
-    begin(&script);
-    add(&script, hello_of(WIRE_VERSION));
-    add(&script, (struct Message){.type = MESSAGE_ERROR,
-                                  .request = UINT32_MAX,
-                                  .number = EOPNOTSUPP,
-                                  .text = text});
-    add_snapshot(&script, 1);
-    add_snapshot(&script, 2);
-    expect_snapshots(&script, uptimes, 2);
 }
 
 // --- Requests
@@ -498,27 +369,6 @@ static void test_a_file_goes_with_its_request(void **state)
     finish(&script);
 }
 
-static void test_request_over_the_limit(void **state)
-{
-    struct Script script;
-    struct Client *client;
-    struct Message request = {.type = MESSAGE_EXPORT};
-    char *text = calloc(1, WIRE_MAX_REQUEST + 1);
-
-    (void)state;
-    memset(text, 'p', WIRE_MAX_REQUEST);
-    request.text = text;
-    begin(&script);
-    add(&script, hello_of(WIRE_VERSION));
-    assert_int_equal(open_client(&script, &client), 0);
-    assert_int_equal(Client_request(client, &request), -EMSGSIZE);
-    request = (struct Message){.type = MESSAGE_CANCEL};
-    assert_int_equal(Client_request(client, &request), 0); // still usable
-    Client_close(client);
-    finish(&script);
-    free(text);
-}
-
 static void do_nothing(int number)
 {
     (void)number;
@@ -563,19 +413,13 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_open),
         TEST(test_newer_protocol),
         TEST(test_refused_with_words),
         TEST(test_nonsense_instead_of_hello),
-        TEST(test_silence),
-        TEST(test_another_process_has_its_place),
-        TEST(test_what_was_sent_before_the_end_counts),
         TEST(test_nonsense_later),
-        TEST(test_an_older_process),
         TEST(test_request_numbers_and_bytes),
         TEST(test_requests_wait),
         TEST(test_a_file_goes_with_its_request),
-        TEST(test_request_over_the_limit),
         TEST(test_a_signal_ends_the_wait),
     };
 

@@ -122,24 +122,6 @@ static void test_one_frame_goes_to_all(void **state)
     close_hall(&hall);
 }
 
-// A new viewer gets its first snapshot at once, and the next a period later.
-static void test_the_first_comes_at_once(void **state)
-{
-    struct Hall hall;
-
-    (void)state;
-    open_hall(&hall);
-    assert_int_equal(Clients_next_ms(&hall.clients, 5000), 0);
-    Clients_turn(&hall.clients, 0);
-    assert_int_equal(hall.wanted, 1);
-    assert_int_equal(Clients_next_ms(&hall.clients, 5000), 1000);
-    Clients_turn(&hall.clients, 999);
-    assert_int_equal(hall.wanted, 1);
-    Clients_turn(&hall.clients, 1000);
-    assert_int_equal(hall.wanted, 2);
-    close_hall(&hall);
-}
-
 // Has a viewer ask for changes instead of whole snapshots.
 static void follow(struct Hall *hall, int viewer)
 {
@@ -369,7 +351,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_frame_goes_to_all),
-        cmocka_unit_test(test_the_first_comes_at_once),
         cmocka_unit_test(test_who_follows_has_changes),
         cmocka_unit_test(test_a_frame_is_kept_for_who_comes_later),
         cmocka_unit_test(test_who_does_not_read_skips),

@@ -66,54 +66,6 @@ static void test_blocks_are_apart(void **state)
     Heap_free(NULL);
 }
 
-static void test_zeroed_is_zero_where_others_were(void **state)
-{
-    (void)state;
-    for (size_t s = 0; s < COUNT; s++) {
-        unsigned char *block = Heap_alloc(sizes[s]), *again;
-
-        memset(block, 0xee, sizes[s]);
-        Heap_free(block);
-        again = Heap_zeroed(1, sizes[s]);
-        if (OURS && sizes[s] && sizes[s] <= 8192)
-            assert_ptr_equal(again, block); // else the test shows nothing
-        for (size_t at = 0; at < sizes[s]; at++)
-            assert_int_equal(again[at], 0);
-        Heap_free(again);
-    }
-    assert_null(Heap_zeroed(SIZE_MAX / 4, 8));
-    // A sanitizer ends a program that asks malloc for so much.
-    assert_true(!OURS || !Heap_alloc(SIZE_MAX / 4));
-    assert_true(!OURS || !Heap_alloc(SIZE_MAX - 100));
-}
-
-static void test_resizing_keeps_what_is_in_it(void **state)
-{
-    unsigned char *block = NULL, *same;
-    size_t filled = 0;
-    char *text;
-
-    (void)state;
-    for (size_t size = 1; size < 3 * MIB; size += size / 2 + 1) {
-        block = Heap_resize(block, size);
-        assert_non_null(block);
-        for (size_t at = 0; at < filled; at++)
-            assert_int_equal(block[at], at % 253);
-        for (size_t at = 0; at < size; at++)
-            block[at] = (unsigned char)(at % 253);
-        filled = size;
-    }
-    block = Heap_resize(block, 100);
-    for (size_t at = 0; at < 100; at++)
-        assert_int_equal(block[at], at % 253);
-    same = Heap_resize(block, 99);
-    assert_true(!OURS || same == block);
-    Heap_free(same);
-    text = Heap_text("a name");
-    assert_string_equal(text, "a name");
-    Heap_free(text);
-}
-
 // Memory of blocks that come and go is given back, but for a few slabs.
 static void test_nothing_is_kept(void **state)
 {
@@ -281,8 +233,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks_are_apart),
-        cmocka_unit_test(test_zeroed_is_zero_where_others_were),
-        cmocka_unit_test(test_resizing_keeps_what_is_in_it),
         cmocka_unit_test(test_nothing_is_kept),
         cmocka_unit_test(test_many_large_ones),
         cmocka_unit_test(test_little_is_wasted),

@@ -24,8 +24,6 @@
 
 #include <cmocka.h>
 
-#include "tests/between.h"
-
 // --- A tracer that is none
 
 struct Tracer {
@@ -216,192 +214,7 @@ static void ask(struct Client *client, unsigned type, double value)
     assert_int_equal(Client_request(client, &request), 0);
 }
 
-// --- Good viewers
-
-// The snapshots that have come.
-static unsigned count_some(struct Client *client, int wait_ms)
-{
-    struct Message message;
-    unsigned found = 0;
-
-    while (Client_wait(client, &message, wait_ms) > 0) {
-        found += message.type == MESSAGE_SNAPSHOT;
-        if (message.type == MESSAGE_REPLY)
-            assert_true(message.value == 0.1);
-        Message_release(&message);
-        wait_ms = 0;
-    }
-    return found;
-}
-
-static void test_rates(void **state)
-{
-    struct Tracer tracer;
-    struct Client *fast, *slow;
-    unsigned many = 0, few = 0;
-    double begin, passed;
-
-    (void)state;
-    start(&tracer, 1);
-    begin = seconds();
-    slow = join(&tracer);
-    fast = join(&tracer);
-    ask(fast, MESSAGE_RATE, 0.1);
-    do {
-        many += count_some(fast, 50);
-        few += count_some(slow, 0);
-        passed = seconds() - begin;
-        // The first at once, one a quarter of a period early. Without a CPU
-        // there are fewer, but never more.
-        assert_true(many <= 10 * passed + 2.3); // and one before it asked
-        assert_true(few <= passed + 1.3);
-    } while ((few < 3 || many < few + 12) && passed * 1000 < LIMIT_MS);
-    assert_true(few >= 3);
-    assert_true(many >= few + 12);
-    Client_close(fast);
-    Client_close(slow);
-    halt(&tracer);
-}
-
-static void test_odd_rates_are_refused(void **state)
-{
-    static const double odd[] = {0, -1, 0.05, 61, INFINITY, NAN};
-    struct Tracer tracer;
-    struct Client *client;
-    struct Message message;
-
-    (void)state;
-    start(&tracer, 1);
-    client = join(&tracer);
-    expect(client, &message, MESSAGE_SNAPSHOT);
-    Message_release(&message);
-    for (unsigned i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
-        ask(client, MESSAGE_RATE, odd[i]);
-        do {
-            assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
-            if (message.type == MESSAGE_ERROR)
-                break;
-            assert_int_equal(message.type, MESSAGE_SNAPSHOT);
-            Message_release(&message);
-        } while (true);
-        assert_int_equal(message.number, EINVAL);
-        assert_int_equal(message.request, i + 1);
-        Message_release(&message);
-    }
-    Client_close(client);
-    halt(&tracer);
-}
-
-// Returns how many times the server's thread has gone to sleep.
-static unsigned long sleeps(void)
-{
-    char path[300], line[256];
-    unsigned long count = 0;
-    bool found = false;
-    DIR *tasks = opendir("/proc/self/task");
-
-    for (struct dirent *task; (task = readdir(tasks));) {
-        FILE *file;
-
-        snprintf(path, sizeof(path), "/proc/self/task/%s/status", task->d_name);
-        file = *task->d_name == '.' ? NULL : fopen(path, "r");
-        while (file && fgets(line, sizeof(line), file)) {
-            if (!strncmp(line, "Name:", 5))
-                found = strstr(line, "ocular-server") != NULL;
-            if (found)
-                sscanf(line, "voluntary_ctxt_switches: %lu", &count);
-        }
-        if (file)
-            fclose(file);
-    }
-    closedir(tasks);
-    return count;
-}
-
-static void test_nobody_looks_nothing_runs(void **state)
-{
-    struct Tracer tracer;
-    unsigned long before;
-    uint64_t used, spun;
-    double begin;
-
-    (void)state;
-    start(&tracer, 1);
-    begin = seconds();
-    do { // until it has fallen asleep
-        before = sleeps();
-        pause_ms(50);
-    } while (!before || sleeps() != before);
-    used = Server_cpu_ns(tracer.server);
-    assert_true(used > 0);
-    for (int i = 0; i < 10; i++)
-        Server_notify(tracer.server); // of no use to anybody
-    spun = spin_ms(1200);
-    assert_int_equal(tracer.wants, 0);
-    assert_int_equal(tracer.gets, 0);
-    // It has woken up once for each of those, at most, and for each look at its
-    // path; and it has not spun as we have.
-    assert_between(sleeps() - before, 0, 11 + (seconds() - begin) / 2);
-    assert_true(Server_cpu_ns(tracer.server) - used < spun / 5);
-    halt(&tracer);
-}
-
-static void test_want_is_repeated_when_nothing_comes(void **state)
-{
-    struct Tracer tracer;
-    struct Client *client;
-    struct Message message;
-
-    (void)state;
-    start(&tracer, 1);
-    tracer.mute = true;
-    client = join(&tracer);
-    ask(client, MESSAGE_RATE, 0.1);
-    expect(client, &message, MESSAGE_REPLY);
-    Message_release(&message);
-    EVENTUALLY(tracer.wants > 3);
-    assert_int_equal(tracer.gets, 0);
-    Client_close(client);
-    EVENTUALLY(tracer.viewers == 0);
-    halt(&tracer);
-}
-
 // --- Requests
-
-static void test_request_and_answer(void **state)
-{
-    struct Tracer tracer;
-    struct Client *client;
-    struct Message message, request = {.type = MESSAGE_REARM, .number = 42};
-    struct Message answer = {.type = MESSAGE_REPLY, .number = 7};
-
-    (void)state;
-    start(&tracer, 1);
-    client = join(&tracer);
-    expect(client, &message, MESSAGE_SNAPSHOT);
-    Message_release(&message);
-    assert_int_equal(Client_request(client, &request), 0);
-    EVENTUALLY(tracer.requests == 1);
-    assert_int_equal(tracer.request.type, MESSAGE_REARM);
-    assert_int_equal(tracer.request.number, 42);
-    assert_int_equal(tracer.request.request, request.request);
-    answer.request = tracer.request.request;
-    Server_answer(tracer.server, tracer.viewer, &answer);
-    Server_answer(tracer.server, tracer.viewer + 1000, &answer); // nobody
-    do {
-        assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
-        if (message.type == MESSAGE_REPLY)
-            break;
-        Message_release(&message);
-    } while (true);
-    assert_int_equal(message.request, request.request);
-    assert_int_equal(message.number, 7);
-    Message_release(&message);
-    Client_close(client);
-    EVENTUALLY(tracer.viewers == 0);
-    Server_answer(tracer.server, tracer.viewer, &answer); // gone
-    halt(&tracer);
-}
 
 static void test_answers_too_large_become_errors(void **state)
 {
@@ -429,80 +242,7 @@ static void test_answers_too_large_become_errors(void **state)
     free(text);
 }
 
-// --- Files that come with a request
-
 // --- Bad viewers
-
-static void test_one_that_never_reads(void **state)
-{
-    struct Tracer tracer;
-    struct Client *slow, *good;
-    struct Message message;
-    unsigned seen = 0, gets;
-    const size_t count = UNDER_TSAN ? 6000 : 20000;
-
-    (void)state;
-    start(&tracer, count); // some MB
-    slow = join(&tracer);
-    ask(slow, MESSAGE_RATE, 0.1);
-    good = join(&tracer);
-    ask(good, MESSAGE_RATE, 0.1);
-    while (seen < 8) {
-        assert_int_equal(Client_wait(good, &message, LIMIT_MS), 1);
-        seen += message.type == MESSAGE_SNAPSHOT;
-        Message_release(&message);
-    }
-    Client_close(good);
-    EVENTUALLY(tracer.viewers == 1);
-    gets = tracer.wants;
-    pause_ms(500); // a frame is stuck: nothing is wanted for it
-    assert_true(tracer.wants <= gets + 1);
-    // It comes back to life, with whole frames.
-    for (seen = 0; seen < 3; seen += message.type == MESSAGE_SNAPSHOT) {
-        if (seen)
-            Message_release(&message);
-        assert_int_equal(Client_wait(slow, &message, LIMIT_MS), 1);
-        if (message.type != MESSAGE_SNAPSHOT)
-            continue;
-        assert_int_equal(message.snapshot->function_count, count);
-    }
-    Message_release(&message);
-    Client_close(slow);
-    halt(&tracer);
-}
-
-static void test_hang_up_in_mid_frame(void **state)
-{
-    struct Message hello = {.type = MESSAGE_HELLO, .version = WIRE_VERSION};
-    struct Tracer tracer;
-    struct Client *client;
-    struct Bytes bytes;
-
-    (void)state;
-    start(&tracer, 20000);
-    Bytes_init(&bytes);
-    Message_encode(&bytes, &hello);
-    for (size_t size = 0; size < bytes.size; size++) {
-        int fd = connect_raw(&tracer);
-
-        Socket_send(fd, bytes.data, size);
-        close(fd);
-    }
-    for (int i = 0; i < 20; i++) { // while megabytes are on their way to it
-        int fd = connect_raw(&tracer);
-
-        Socket_send(fd, bytes.data, bytes.size);
-        Socket_send(fd, "Oc\x10\0\x8", 5);
-        pause_ms(i % 4 * 5);
-        close(fd);
-    }
-    client = join(&tracer);
-    EVENTUALLY(tracer.viewers == 1);
-    Client_close(client);
-    EVENTUALLY(tracer.viewers == 0);
-    Bytes_release(&bytes);
-    halt(&tracer);
-}
 
 // Those who come and go without end are let in one after the other, so that
 // they cost a bounded share of a core; a crowd that comes once is not held up.
@@ -689,28 +429,6 @@ static void test_comes_back_when_its_directory_is_removed(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void test_its_place_is_taken(void **state)
-{
-    struct Tracer tracer;
-    char path[ADDRESS_MAX];
-    struct stat before, after;
-    int listener;
-
-    (void)state;
-    start(&tracer, 1);
-    own_path(path);
-    listener = Socket_listen(path); // over it: another namespace's same number
-    assert_true(listener >= 0);
-    stat(path, &before);
-    pause_ms(2500);
-    stat(path, &after);
-    assert_int_equal(before.st_ino, after.st_ino); // no fight over it
-    halt(&tracer);
-    assert_int_equal(access(path, F_OK), 0); // not ours to remove
-    close(listener);
-    unlink(path);
-}
-
 static void test_out_of_descriptors(void **state)
 {
     struct Tracer tracer;
@@ -835,54 +553,6 @@ static void test_another_source(void **state)
     halt(&tracer);
 }
 
-static void test_orders_without_a_thread(void **state)
-{
-    struct Tracer tracer, other = {0};
-    struct ServerSource source = source_of(&other);
-
-    (void)state;
-    start(&tracer, 1);
-    other.server = tracer.server;
-    other.viewers = 77;
-    Server_pause(tracer.server);
-    Server_turn_to(tracer.server, &source, true);
-    assert_int_equal(other.viewers, 0);
-    assert_int_equal(Server_resume(tracer.server), 0);
-    source = source_of(&tracer);
-    Server_turn_to(tracer.server, &source, false);
-    halt(&tracer);
-}
-
-static void test_idle_it_sleeps(void **state)
-{
-    struct Tracer tracer;
-    struct ServerSource nothing;
-    char path[256];
-    unsigned long before;
-    int tries;
-
-    (void)state;
-    start(&tracer, 1);
-    nothing = source_of(&tracer);
-    nothing.notice = "not yet";
-    Server_turn_to(tracer.server, &nothing, false);
-    // Once it has fallen asleep, for longer than between two looks at its path.
-    // It may take a busy machine a while to get there.
-    for (tries = 0; tries < 5; tries++) {
-        before = sleeps();
-        pause_ms(2500);
-        if (before && sleeps() == before)
-            break;
-    }
-    assert_true(tries < 5);
-    // And yet it sees at once that its path has gone.
-    snprintf(path, sizeof(path), "%s", Server_path(tracer.server));
-    assert_int_equal(unlink(path), 0);
-    EVENTUALLY(access(path, F_OK) == 0);
-    Client_close(join(&tracer));
-    halt(&tracer);
-}
-
 static int set_up(void **state)
 {
     (void)state;
@@ -903,25 +573,15 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_rates),
-        cmocka_unit_test(test_odd_rates_are_refused),
-        TEST(test_nobody_looks_nothing_runs),
-        TEST(test_want_is_repeated_when_nothing_comes),
-        TEST(test_request_and_answer),
         TEST(test_answers_too_large_become_errors),
-        TEST(test_one_that_never_reads),
-        TEST(test_hang_up_in_mid_frame),
         TEST(test_a_storm_is_slowed_down),
         TEST(test_one_that_reads_no_answers),
         TEST(test_close_waits_for_readers_only),
         TEST(test_close_while_viewers_connect),
         TEST(test_comes_back_when_its_directory_is_removed),
-        TEST(test_its_place_is_taken),
         TEST(test_out_of_descriptors),
         TEST(test_abandoned_in_a_child),
         TEST(test_another_source),
-        TEST(test_orders_without_a_thread),
-        TEST(test_idle_it_sleeps),
     };
 
     return cmocka_run_group_tests_name("ipc/server", tests, NULL, NULL);

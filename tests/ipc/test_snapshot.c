@@ -165,16 +165,6 @@ static void test_new_is_null_everywhere(void **state)
     Snapshot_free(NULL);
 }
 
-static void test_state_names(void **state)
-{
-    (void)state;
-    assert_string_equal(State_name(STATE_ARMED), "armed");
-    assert_string_equal(State_name(STATE_PARTIAL), "partial");
-    assert_string_equal(State_name(STATE_DARK), "dark");
-    assert_null(State_name(3));
-    assert_null(State_name(NULL_U64));
-}
-
 static void test_arena_is_aligned_zeroed_and_apart(void **state)
 {
     struct Snapshot *snapshot = Snapshot_new();
@@ -202,25 +192,6 @@ static void test_arena_is_aligned_zeroed_and_apart(void **state)
     assert_non_null(Snapshot_alloc(snapshot, (size_t)3 << 20));
     assert_true(Snapshot_bytes(snapshot) >= before + ((size_t)3 << 20));
     Snapshot_free(snapshot);
-}
-
-// Large chunks are the kernel's: no heap keeps them when the snapshot has gone.
-static void test_a_large_arena_is_in_no_heap(void **state)
-{
-    size_t used = Heap_used();
-    struct Snapshot *snapshot = Snapshot_new();
-    struct mallinfo2 before = mallinfo2(), after;
-
-    (void)state;
-    for (size_t i = 0; i < 3000; i++)
-        assert_non_null(Snapshot_alloc(snapshot, 1000));
-    assert_true(Snapshot_bytes(snapshot) > 3000000);
-    after = mallinfo2();
-    assert_true(after.uordblks + after.hblkhd <
-                before.uordblks + before.hblkhd + 200000);
-    assert_true(Heap_used() < used + 300000); // of 3 MB
-    Snapshot_free(snapshot);
-    assert_int_equal(Heap_used(), used);
 }
 
 // As a new one; in the memory that it had, once that is one chunk.
@@ -265,20 +236,6 @@ static void test_a_snapshot_is_built_in_the_same_memory(void **state)
     Snapshot_free(snapshot);
 }
 
-static void test_text_is_copied(void **state)
-{
-    struct Snapshot *snapshot = Snapshot_new();
-    char text[] = "abc";
-    const char *copy = Snapshot_text(snapshot, text);
-
-    (void)state;
-    text[0] = 'x';
-    assert_string_equal(copy, "abc");
-    assert_string_equal(Snapshot_text(snapshot, ""), "");
-    assert_null(Snapshot_text(snapshot, NULL));
-    Snapshot_free(snapshot);
-}
-
 static void test_too_much_is_refused(void **state)
 {
     struct Snapshot *snapshot = Snapshot_new();
@@ -297,11 +254,8 @@ int main(void)
         cmocka_unit_test(test_every_member_has_one_row),
         cmocka_unit_test(test_types),
         cmocka_unit_test(test_new_is_null_everywhere),
-        cmocka_unit_test(test_state_names),
         cmocka_unit_test(test_arena_is_aligned_zeroed_and_apart),
-        cmocka_unit_test(test_a_large_arena_is_in_no_heap),
         cmocka_unit_test(test_a_snapshot_is_built_in_the_same_memory),
-        cmocka_unit_test(test_text_is_copied),
         cmocka_unit_test(test_too_much_is_refused),
     };
 

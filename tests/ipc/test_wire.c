@@ -153,30 +153,6 @@ static void check_round_trip(struct Message in, const struct Record *record,
     Bytes_release(&bytes);
 }
 
-static void test_listing_round_trip(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 300; i++)
-        check_round_trip((struct Message){.type = MESSAGE_LISTING,
-                                          .request = 9,
-                                          .listing = random_listing()},
-                         &LISTING_RECORD, offsetof(struct Message, listing));
-}
-
-static void test_stacks_round_trip(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 100; i++) {
-        struct FlameTable *stacks = FlameTable_new();
-
-        fill(&stacks->arena, &FLAME_TABLE_RECORD, (char *)stacks);
-        check_round_trip((struct Message){.type = MESSAGE_STACKS,
-                                          .request = 9,
-                                          .stacks = stacks},
-                         &FLAME_TABLE_RECORD, offsetof(struct Message, stacks));
-    }
-}
-
 static void test_snapshot_round_trip(void **state)
 {
     (void)state;
@@ -254,26 +230,6 @@ static void test_layout(void **state)
     (void)state;
     assert_int_equal(bytes.size, sizeof(expected));
     assert_memory_equal(bytes.data, expected, sizeof(expected));
-    Bytes_release(&bytes);
-}
-
-static void test_frames_follow_each_other(void **state)
-{
-    struct Message one = {.type = MESSAGE_REARM, .number = 1};
-    struct Message two = {.type = MESSAGE_CANCEL, .request = 2}, out;
-    struct Bytes bytes = encoded(&one);
-    long used;
-
-    (void)state;
-    assert_int_equal(Message_encode(&bytes, &two), 0);
-    used = Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST);
-    assert_int_equal(used, HEADER + 8);
-    assert_int_equal(out.type, MESSAGE_REARM);
-    used = Message_decode(&out, bytes.data + used, bytes.size - (size_t)used,
-                          WIRE_MAX_REQUEST);
-    assert_int_equal(used, HEADER);
-    assert_int_equal(out.type, MESSAGE_CANCEL);
-    assert_int_equal(out.request, 2);
     Bytes_release(&bytes);
 }
 
@@ -428,23 +384,6 @@ static void test_not_our_protocol(void **state)
     assert_int_equal(Message_decode(&out, "OK", 2, WIRE_MAX_FRAME), -EPROTO);
     assert_int_equal(Message_decode(&out, "O", 1, WIRE_MAX_FRAME), 0);
     assert_int_equal(Message_decode(&out, NULL, 0, WIRE_MAX_FRAME), 0);
-}
-
-static void test_limit_before_the_bytes_are_there(void **state)
-{
-    uint8_t header[HEADER] = {'O', 'c', 20, 0, 0xf5, 0xff, 0, 0};
-    struct Message out;
-
-    (void)state;
-    // 12 + 0xfff5 is one over 64 KiB.
-    assert_int_equal(Message_decode(&out, header, HEADER, WIRE_MAX_REQUEST),
-                     -EMSGSIZE);
-    header[4] = 0xf4;
-    assert_int_equal(Message_decode(&out, header, HEADER, WIRE_MAX_REQUEST), 0);
-    memset(header + 4, 0xff, 4);
-    assert_int_equal(Message_decode(&out, header, HEADER, WIRE_MAX_FRAME),
-                     -EMSGSIZE);
-    assert_int_equal(Message_decode(&out, header, HEADER, 4), -EMSGSIZE);
 }
 
 // --- Other versions
@@ -659,17 +598,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_snapshot_round_trip),
-        cmocka_unit_test(test_listing_round_trip),
-        cmocka_unit_test(test_stacks_round_trip),
         cmocka_unit_test(test_message_round_trips),
         cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_frames_follow_each_other),
         cmocka_unit_test(test_encode_refuses),
         cmocka_unit_test(test_snapshot_over_the_limit),
         cmocka_unit_test(test_truncation_at_every_byte),
         cmocka_unit_test(test_random_mutations),
         cmocka_unit_test(test_not_our_protocol),
-        cmocka_unit_test(test_limit_before_the_bytes_are_there),
         cmocka_unit_test(test_unknown_type),
         cmocka_unit_test(test_message_tails),
         cmocka_unit_test(test_older_snapshot_is_null_at_the_end),

@@ -187,77 +187,6 @@ static void test_the_stack_is_small(void **state)
     assert_int_equal(seen.stack, 12 * STACK);
 }
 
-// The program's thread-local memory comes out of every thread's stack.
-static _Thread_local char much[1 << 20];
-
-static void use_much(void *context)
-{
-    memset(much, 1, sizeof much);
-    *(int *)context = much[sizeof much - 1];
-}
-
-static void test_much_thread_local_memory(void **state)
-{
-    struct Worker worker = {0};
-    int value = 0;
-
-    (void)state;
-    assert_int_equal(
-        Worker_start(&worker, "ocular-test", use_much, &value, STACK), 0);
-    Worker_join(&worker);
-    assert_int_equal(value, 1);
-}
-
-// CPython counts the threads to warn of a fork: a joined one must be gone.
-static void test_a_joined_one_is_not_counted(void **state)
-{
-    struct Worker worker = {0};
-    struct Seen seen = {.value = 0};
-    struct stat status;
-    unsigned long alone;
-
-    (void)state;
-    // A sanitizer starts one of its own with the first.
-    assert_int_equal(Worker_start(&worker, "ocular-test", look, &seen, STACK),
-                     0);
-    Worker_join(&worker);
-    assert_int_equal(stat("/proc/self/task", &status), 0);
-    alone = status.st_nlink;
-    for (int i = 0; i < 500; i++) {
-        assert_int_equal(
-            Worker_start(&worker, "ocular-test", look, &seen, STACK), 0);
-        Worker_join(&worker);
-        assert_int_equal(stat("/proc/self/task", &status), 0);
-        assert_int_equal(status.st_nlink, alone);
-    }
-    Worker_join(&worker); // once is enough
-}
-
-static void burn(void *context)
-{
-    struct timespec used;
-
-    (void)context;
-    do
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    while (used.tv_nsec < 5000000);
-}
-
-static void test_cpu_time_adds_up(void **state)
-{
-    struct Worker worker = {0};
-
-    (void)state;
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(
-            Worker_start(&worker, "ocular-test", burn, NULL, STACK), 0);
-        while (Worker_cpu_ns(&worker) < (unsigned)i * 5000000u + 2000000u)
-            usleep(100); // also of one that runs
-        Worker_join(&worker);
-        assert_true(Worker_cpu_ns(&worker) >= (unsigned)(i + 1) * 5000000u);
-    }
-}
-
 // --- Rights
 
 #define CHANGE_USERS 0xc0 // CAP_SETGID and CAP_SETUID: see worker.c
@@ -370,9 +299,6 @@ int main(void)
         cmocka_unit_test(test_all_signals_are_blocked_there_and_none_here),
         cmocka_unit_test(test_a_signal_is_handled_by_the_program),
         cmocka_unit_test(test_the_stack_is_small),
-        cmocka_unit_test(test_much_thread_local_memory),
-        cmocka_unit_test(test_a_joined_one_is_not_counted),
-        cmocka_unit_test(test_cpu_time_adds_up),
         cmocka_unit_test(test_it_has_no_capabilities),
         cmocka_unit_test(test_the_program_may_give_up_root),
         cmocka_unit_test(test_dropping_them_is_nobodys_end),

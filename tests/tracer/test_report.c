@@ -228,34 +228,6 @@ static void what_is_null_is_left_out(void **state)
     Snapshot_free(snapshot);
 }
 
-// The rows in which the time went, next to each other.
-static void the_hottest_path_of_many(void **state)
-{
-    struct Snapshot *snapshot = snapshot_of();
-    struct Function function = function_of("f", "f.py");
-    struct ListingDetailRow rows[200];
-    struct ListingDetail detail = {1, rows, 200, false};
-    struct ReportPart part = {.ranked.function = &function, .detail = &detail};
-    unsigned i;
-    char *text;
-
-    (void)state;
-    for (i = 0; i < 200; i++)
-        rows[i] =
-            (struct ListingDetailRow){.offset = 2 * i,
-                                      .line = i,
-                                      .opcode = NOP,
-                                      .live = NOP,
-                                      .hits = i >= 150 && i < 160 ? 5000 : 0,
-                                      .cycles = NAN};
-    text = report(snapshot, &part, 1, NULL);
-    expect(text, "[000] offset 300  line 150");
-    expect(text, "[009] offset 318  line 159");
-    assert_null(strstr(text, "[010]"));
-    free(text);
-    Snapshot_free(snapshot);
-}
-
 // --- What the figures rest on ------------------------------------------------
 
 // The report of a snapshot with one function.
@@ -271,96 +243,6 @@ static char *report_of(struct Snapshot *snapshot, struct Function *function)
     check_shape(text);
     assert_null(strstr(text, "nan"));
     return text;
-}
-
-static void the_overhead_of_the_whole_run(void **state)
-{
-    struct Snapshot *snapshot = snapshot_of();
-    struct Function function = function_of("f", "f.py");
-    char *text;
-
-    (void)state;
-    snapshot->overhead_measured = 0.5; // lately
-    snapshot->overhead_mean = 0.0123;
-    text = report_of(snapshot, &function);
-    expect(text,
-           "\n  overhead: 1.2% of the program's CPU time, over the whole "
-           "run\n");
-    free(text);
-    snapshot->overhead_mean = 0.0004;
-    text = report_of(snapshot, &function);
-    expect(text, "\n  overhead: below 0.1% of the program's CPU time");
-    free(text);
-    snapshot->overhead_mean = NULL_F64;
-    text = report_of(snapshot, &function);
-    expect(text, "\n  overhead: not known, the program used no CPU time");
-    free(text);
-    Snapshot_free(snapshot);
-}
-
-// Those that found something running, not all looks at threads; of the living
-// and of those that are gone.
-static void how_many_samples_shares_rest_on(void **state)
-{
-    struct Snapshot *snapshot = snapshot_of();
-    struct Function function = function_of("f", "f.py");
-    struct RetiredRow gone[] = {{.name = "g", .run_samples = 73},
-                                {.name = "h", .run_samples = NULL_U64}};
-    char *text;
-
-    (void)state;
-    snapshot->sampler_samples = 99999;
-    text = report_of(snapshot, &function);
-    expect(text,
-           "\n  shares of the run: from 26 samples that found a traced "
-           "function running: few, shares are rough\n");
-    free(text);
-    snapshot->retired = gone;
-    snapshot->retired_count = 2;
-    text = report_of(snapshot, &function);
-    expect(text, ": from 99 samples that");
-    expect(text, "are rough");
-    free(text);
-    gone[0].run_samples = 74;
-    text = report_of(snapshot, &function);
-    expect(text, ": from 100 samples that found a traced function running\n");
-    expect(text, "    38.2% of a core over the whole run, of 26 samples\n");
-    assert_null(strstr(text, "not known: what"));
-    expect(text,
-           "\n  they were taken by looking at all threads: no thread had a "
-           "CPU timer\n");
-    free(text);
-    snapshot->sampler_signal = 35;
-    function.run_samples = 1;
-    text = report_of(snapshot, &function);
-    expect(text, "    38.2% of a core over the whole run, of 1 sample\n");
-    expect(text,
-           "\n  they were taken in each thread's CPU time, by signal "
-           "35\n");
-    free(text);
-    function.run_share = 0.00034;
-    function.run_samples = 9;
-    text = report_of(snapshot, &function);
-    expect(text, "    0.03% of a core over the whole run, of 9 samples\n");
-    free(text);
-    function.run_share = 0.0034;
-    text = report_of(snapshot, &function);
-    expect(text, "    0.3% of a core over the whole run, of 9 samples\n");
-    free(text);
-    function.run_share = 0.00003;
-    text = report_of(snapshot, &function);
-    expect(text, "    <0.01% of a core over the whole run, of 9 samples\n");
-    free(text);
-    function.run_samples = 0;
-    function.run_share = 0;
-    text = report_of(snapshot, &function);
-    expect(text, "\n    no sample found it running\n");
-    free(text);
-    snapshot->sampler_unknown = 2;
-    text = report_of(snapshot, &function);
-    expect(text, "\n  2 more samples: their stacks could not be read\n");
-    free(text);
-    Snapshot_free(snapshot);
 }
 
 static void where_no_share_is_known(void **state)
@@ -400,53 +282,6 @@ static void where_no_share_is_known(void **state)
 
 // --- What is gone ------------------------------------------------------------
 
-static void those_that_are_gone_have_a_row(void **state)
-{
-    struct Snapshot *snapshot = snapshot_of();
-    struct Function function = function_of("leaving", "leaving.py");
-    struct RetiredRow rows[] = {
-        {.name = "<module>",
-         .file = "/src/main.py",
-         .line = 1,
-         .objects = 1,
-         .calls = 1,
-         .calls_exact = 1,
-         .self_cycles = NULL_U64,
-         .total_cycles = 1200000000,
-         .run_share = 0.85,
-         .run_samples = 812},
-        {.name = "made",
-         .file = "/src/made.py",
-         .line = 7,
-         .objects = 20,
-         .calls = 500,
-         .self_cycles = 4000000,
-         .total_cycles = 5000000,
-         .run_share = NULL_F64,
-         .run_samples = NULL_U64},
-    };
-    struct ReportPart parts[] = {{.ranked.retired = &rows[0]},
-                                 {.ranked.retired = &rows[1]},
-                                 {.ranked.function = &function}};
-    char *text = report(snapshot, parts, 3, NULL);
-
-    (void)state;
-    check_shape(text);
-    expect(text, "\n#1  <module>");
-    expect(text,
-           "  /src/main.py:1\n"
-           "    85.0% of a core over the whole run, of 812 samples\n"
-           "    1 call  1.2G cycles with what it called  gone\n");
-    expect(text, "\n#2  made");
-    expect(text,
-           "  /src/made.py:7\n"
-           "    >=500 calls  4.0M cycles of its own  gone, "
-           "20 code objects\n");
-    expect(text, "    >=500 calls  ~4000 cycles (2.0 us) a call  gone\n");
-    free(text);
-    Snapshot_free(snapshot);
-}
-
 static void those_without_a_row_are_summed_up(void **state)
 {
     struct Snapshot *snapshot = snapshot_of();
@@ -470,65 +305,6 @@ static void those_without_a_row_are_summed_up(void **state)
     others.run_share = NULL_F64;
     text = report_of(snapshot, &function);
     assert_null(strstr(text, "no row"));
-    free(text);
-    Snapshot_free(snapshot);
-}
-
-static void what_writing_the_timeline_took(void **state)
-{
-    struct Snapshot *snapshot = snapshot_of();
-    struct Report huge = {.snapshot = snapshot, .opcodes = &opcodes};
-    char *text = report(snapshot, NULL, 0, "/tmp/t.json");
-
-    (void)state;
-    check_shape(text);
-    expect(text,
-           "  timeline: /tmp/t.json\n"
-           "            writing its 76.2 MB took 4.2 s of CPU time, which "
-           "the overhead leaves out\n"
-           "            with a name that ends in .pftrace it is smaller, and "
-           "faster to write and to open\n"
-           "            open it in https://ui.perfetto.dev\n");
-    free(text);
-    huge.timeline = (struct ReportTimeline){"/tmp/t.json", 300000000, 4.21};
-    text = write_report(&huge);
-    expect(
-        text,
-        "the overhead leaves out\n"
-        "            too large for https://ui.perfetto.dev: choose an output "
-        "that ends in .pftrace\n");
-    assert_null(strstr(text, "open it"));
-    free(text);
-    text = report(snapshot, NULL, 0, "/tmp/t.pftrace");
-    expect(text,
-           "the overhead leaves out\n"
-           "            open it in https://ui.perfetto.dev\n");
-    free(text);
-    text = report(snapshot, NULL, 0, NULL);
-    assert_null(strstr(text, "writing"));
-    free(text);
-    Snapshot_free(snapshot);
-}
-
-static void five_lines_at_most(void **state)
-{
-    struct Snapshot *snapshot = snapshot_of();
-    struct Function function = function_of("f", "f.py");
-    struct ReportPart part = {.ranked.function = &function};
-    struct Report brief = {
-        snapshot, &part, 1, &opcodes, {"/tmp/t.json", 76200000, 4.21}, true};
-    size_t i, lines = 0;
-    char *text;
-
-    (void)state;
-    snapshot->lost = 12;
-    text = write_report(&brief);
-    for (i = 0; text[i]; i++)
-        lines += text[i] == '\n';
-    assert_int_equal(lines, 5);
-    expect(text, "  12 timeline events were lost");
-    expect(text, "\n  timeline: /tmp/t.json\n");
-    assert_null(strstr(text, "#1"));
     free(text);
     Snapshot_free(snapshot);
 }
@@ -580,14 +356,8 @@ int main(void)
         cmocka_unit_test(a_function_and_its_instructions),
         cmocka_unit_test(nothing_was_traced),
         cmocka_unit_test(what_is_null_is_left_out),
-        cmocka_unit_test(the_hottest_path_of_many),
-        cmocka_unit_test(the_overhead_of_the_whole_run),
-        cmocka_unit_test(how_many_samples_shares_rest_on),
         cmocka_unit_test(where_no_share_is_known),
-        cmocka_unit_test(those_that_are_gone_have_a_row),
         cmocka_unit_test(those_without_a_row_are_summed_up),
-        cmocka_unit_test(what_writing_the_timeline_took),
-        cmocka_unit_test(five_lines_at_most),
         cmocka_unit_test(hostile_text_is_harmless),
     };
 

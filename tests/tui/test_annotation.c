@@ -116,30 +116,6 @@ static void test_sums(void **state)
     Annotation_release(&annotation);
 }
 
-// The source may differ from the running code; a note says so.
-static void test_doubtful_source(void **state)
-{
-    struct Listing listing = made((uint64_t[]){10, 11}, 2);
-    struct Source source = fine();
-    struct Annotation annotation;
-    (void)state;
-    strcpy(source.why, "a.py was replaced");
-    assert_int_equal(Annotation_make(&annotation, &listing, &source), 0);
-    expect(&annotation, "N S10 0! S11 1!");
-    Annotation_release(&annotation);
-}
-
-static void test_without_source(void **state)
-{
-    struct Listing listing = made((uint64_t[]){10, 12, 11, NULL_U64, 11}, 5);
-    struct Source source = {.state = SOURCE_CHANGED};
-    struct Annotation annotation;
-    (void)state;
-    assert_int_equal(Annotation_make(&annotation, &listing, &source), 0);
-    expect(&annotation, "N 0! 1! 2! 3 4");
-    Annotation_release(&annotation);
-}
-
 static void test_labels(void **state)
 {
     struct Listing listing = made((uint64_t[]){10, 10, 10, 10, 10}, 5);
@@ -199,8 +175,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_interleaved),
         cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_doubtful_source),
-        cmocka_unit_test(test_without_source),
         cmocka_unit_test(test_labels),
         cmocka_unit_test(test_a_strangers_numbers),
     };

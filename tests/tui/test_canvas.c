@@ -85,17 +85,6 @@ static void test_fit(void **state)
     shows(" abc…\n…abc\n");
 }
 
-static void test_ascii(void **state)
-{
-    (void)state;
-    canvas.ascii = true;
-    Canvas_put(&canvas, 0, 0, 10, STYLE_PLAIN, "● " WIDE "é\x1b▸");
-    shows(
-        "* ??"
-        "?>\n\n");
-    assert_int_equal(Canvas_measure(&canvas, WIDE WIDE), 2);
-}
-
 static void test_styles(void **state)
 {
     (void)state;
@@ -132,14 +121,6 @@ static void test_random_drawing(void **state)
     }
 }
 
-static void test_no_room_at_all(void **state)
-{
-    (void)state;
-    assert_int_equal(Canvas_resize(&canvas, 0, 0), 0);
-    Canvas_put(&canvas, 0, 0, 5, STYLE_PLAIN, "abc");
-    shows("");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,10 +128,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wide_glyphs_stay_whole, prepare,
                                         finish),
         cmocka_unit_test_setup_teardown(test_fit, prepare, finish),
-        cmocka_unit_test_setup_teardown(test_ascii, prepare, finish),
         cmocka_unit_test_setup_teardown(test_styles, prepare, finish),
         cmocka_unit_test_setup_teardown(test_random_drawing, prepare, finish),
-        cmocka_unit_test_setup_teardown(test_no_room_at_all, prepare, finish),
     };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;

@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-#include "tests/between.h"
 #define ROWS 30
 
 static const char *const commands[] = {
@@ -95,40 +94,6 @@ static void check(struct Chooser *chooser, struct Canvas *canvas, int width,
     }
 }
 
-static void test_keys(void **state)
-{
-    struct Chooser chooser;
-    struct Canvas canvas;
-    (void)state;
-    set_up(&chooser, ROWS);
-    Canvas_init(&canvas, false);
-    check(&chooser, &canvas, 60, 24);
-    assert_true(shows(&canvas, "48000  worker.py --shard 3/4  (/a/"));
-    check(&chooser, &canvas, 80, 24);
-    assert_false(shows(&canvas, "Esc Back"));
-    assert_int_equal(Chooser_key(&chooser, 'j'), CHOOSER_NONE);
-    assert_int_equal(Chooser_selected(&chooser)->served.pid, 48001);
-    assert_int_equal(Chooser_key(&chooser, PRESS_LEFT), CHOOSER_NONE);
-    assert_int_equal(Chooser_key(&chooser, PRESS_ESCAPE), CHOOSER_QUIT);
-    chooser.back = true;
-    Chooser_draw(&chooser, &canvas);
-    assert_true(shows(&canvas, "Esc Back"));
-    assert_int_equal(Chooser_key(&chooser, PRESS_ESCAPE), CHOOSER_BACK);
-    assert_int_equal(Chooser_key(&chooser, PRESS_BACKSPACE), CHOOSER_BACK);
-    assert_int_equal(Chooser_key(&chooser, 'q'), CHOOSER_QUIT);
-    assert_int_equal(Chooser_key(&chooser, PRESS_ENTER), CHOOSER_CHOSEN);
-    assert_int_equal(Chooser_key(&chooser, Key_click(20, 6)), CHOOSER_NONE);
-    assert_int_equal(Chooser_selected(&chooser)->served.pid, 48003);
-    assert_int_equal(Chooser_key(&chooser, Key_click(20, 6)), CHOOSER_CHOSEN);
-    assert_int_equal(Chooser_key(&chooser, Key_click(20, 1)), CHOOSER_NONE);
-    Chooser_select(&chooser, 48009);
-    assert_int_equal(Chooser_selected(&chooser)->served.pid, 48009);
-    Chooser_select(&chooser, 1); // not in the list
-    assert_int_equal(Chooser_selected(&chooser)->served.pid, 48009);
-    Canvas_release(&canvas);
-    Chooser_release(&chooser);
-}
-
 static void test_attaching(void **state)
 {
     struct Chooser chooser;
@@ -163,49 +128,6 @@ static void test_attaching(void **state)
     assert_true(shows(&canvas, "Attaching to process 48004"));
     Canvas_release(&canvas);
     Chooser_release(&chooser);
-}
-
-// The command column has 30 of 80 cells, so the program's name comes first.
-static void test_what_runs(void **state)
-{
-    static const char *const expected[][3] = {
-        {"python3 venv/bin/gunicorn app:app", "gunicorn app:app  (python3)"},
-        {"/v/bin/python3 /v/bin/celery", "celery  (/v/bin/python3)"},
-        {"/v/bin/python3.13 -u -m http.server 8",
-         "http.server 8  (/v/bin/python…"},
-        {"python3 -Im mod -m x", "mod -m x  (python3)"},
-        {"python3 -mmod", "mod  (python3)"},
-        {"python3 -X dev -Werror a/b.py -c", "b.py -c  (python3)"},
-        {"python3 -BW error -- b.py", "b.py  (python3)"},
-        {"python3 -c import a/b", "-c import a/b  (python3)"},
-        {"/usr/bin/python3", "python3"},
-        {"/usr/bin/python3 -i", "python3 -i"},
-        {"python3 -m", "python3 -m"},
-        {"python3 -X", "python3 -X"},
-        {"/usr/bin/uwsgi --http :1", "uwsgi --http :1"},
-        {"/usr/bin/uwsgi --http :1", "uwsgi [master] --http :1", "master"},
-        {"python3 venv/bin/gunicorn x", "gunicorn [worker] x  (python3)",
-         "worker"},
-        {"gunicorn: master [x]", "gunicorn: master [x]"},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        struct Chooser chooser;
-        struct Canvas canvas;
-        char line[128];
-        set_up(&chooser, 1);
-        add_others(&chooser, 1);
-        Canvas_init(&canvas, false);
-        snprintf(chooser.rows->served.command,
-                 sizeof chooser.rows->served.command, "%s", expected[i][0]);
-        chooser.rows->role = expected[i][2];
-        check(&chooser, &canvas, 80, 24);
-        snprintf(line, sizeof line, " %s ", expected[i][1]);
-        if (!shows(&canvas, line))
-            fail_msg("%s is not shown as %s", expected[i][0], expected[i][1]);
-        Canvas_release(&canvas);
-        Chooser_release(&chooser);
-    }
 }
 
 // The whole message can be read, even on the smallest terminal, and the list
@@ -252,48 +174,11 @@ static void test_a_refusal(void **state)
     Chooser_release(&chooser);
 }
 
-static void test_help(void **state)
-{
-    static const uint32_t openers[] = {PRESS_F1, '?', 'h'};
-    struct Chooser chooser;
-    struct Canvas canvas;
-    (void)state;
-    set_up(&chooser, 2);
-    Canvas_init(&canvas, false);
-    for (int i = 0; i < 3; i++) {
-        check(&chooser, &canvas, 80, 24);
-        assert_int_equal(Chooser_key(&chooser, openers[i]), CHOOSER_NONE);
-        check(&chooser, &canvas, 80, 24);
-        assert_true(chooser.help);
-        Chooser_key(&chooser, PRESS_END);
-        Chooser_draw(&chooser, &canvas);
-        assert_true(shows(&canvas, "time stamp counter"));
-        Chooser_key(&chooser, PRESS_HOME);
-        Chooser_key(&chooser, PRESS_PAGE_DOWN);
-        assert_between(chooser.help_top, 10, 24);
-        assert_int_equal(
-            Chooser_key(&chooser, i ? openers[i] : (uint32_t)PRESS_ESCAPE),
-            CHOOSER_NONE);
-        assert_false(chooser.help);
-    }
-    Chooser_key(&chooser, 'h');
-    assert_int_equal(Chooser_key(&chooser, 'q'), CHOOSER_NONE);
-    assert_false(chooser.help);
-    Chooser_key(&chooser, 'h');
-    assert_int_equal(Chooser_key(&chooser, 'Q'), CHOOSER_QUIT);
-    check(&chooser, &canvas, 59, 12);
-    assert_int_equal(Chooser_key(&chooser, PRESS_ENTER), CHOOSER_NONE);
-    assert_int_equal(Chooser_key(&chooser, 'q'), CHOOSER_QUIT);
-    Canvas_release(&canvas);
-    Chooser_release(&chooser);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys),      cmocka_unit_test(test_attaching),
-        cmocka_unit_test(test_a_refusal), cmocka_unit_test(test_help),
-        cmocka_unit_test(test_what_runs),
+        cmocka_unit_test(test_attaching),
+        cmocka_unit_test(test_a_refusal),
     };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;

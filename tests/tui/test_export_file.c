@@ -72,41 +72,6 @@ static void test_it_appears_whole(void **state)
     assert_int_equal(files(), 1);
 }
 
-static void test_it_goes_without_a_trace(void **state)
-{
-    struct ExportFile file = {0};
-    (void)state;
-    ExportFile_drop(&file); // does nothing, because no export exists
-    assert_int_equal(open_file(&file, "new", false), 0);
-    ExportFile_drop(&file);
-    assert_int_equal(files(), 0);
-    assert_int_equal(open_file(&file, "new", false), 0);
-    // the file is empty, so its size is wrong
-    assert_int_equal(ExportFile_commit(&file, 5), -EIO);
-    assert_int_equal(files(), 0);
-}
-
-// The path is relative to the process's directory, which differs from ours.
-static void test_a_relative_path(void **state)
-{
-    struct ExportFile file;
-    pid_t pid = fork();
-    (void)state;
-    if (pid == 0) {
-        if (chdir(directory) || raise(SIGSTOP))
-            _exit(1);
-        _exit(0);
-    }
-    waitpid(pid, NULL, WUNTRACED);
-    assert_int_equal(ExportFile_open(&file, pid, "new", false), 0);
-    assert_string_equal(file.path, in_directory("new"));
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-    // The process has ended before the commit.
-    assert_int_equal(ExportFile_commit(&file, 0), 0);
-    assert_int_equal(size_of("new"), 0);
-}
-
 static void test_nothing_is_overwritten_unasked(void **state)
 {
     struct ExportFile file;
@@ -231,8 +196,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_it_appears_whole),
-        TEST(test_it_goes_without_a_trace),
-        TEST(test_a_relative_path),
         TEST(test_nothing_is_overwritten_unasked),
         TEST(test_what_is_no_file),
         TEST(test_a_link_is_replaced),

@@ -4,7 +4,6 @@
 #include "tests/tui/sample.h"
 #include "tui/model/flame_tree.h"
 
-#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,29 +111,6 @@ static void test_odd_shares(void **state)
     FlameTree_release(&tree);
 }
 
-static void test_no_trees(void **state)
-{
-    static const struct FlameRow rows[][3] = {
-        {{0, 1, 0, 0, 0, 0}}, // has no root
-        {{NULL_U64, NULL_U64, 0, 0, 0, 0},
-         {1, 1, 0, 0, 0, 0}}, // is its own caller
-        {{NULL_U64, NULL_U64, 0, 0, 0, 0},
-         {2, 1, 0, 0, 0, 0},
-         {0, 1, 0, 0, 0, 0}}, // its caller comes later
-        {{NULL_U64, NULL_U64, 0, 0, 0, 0},
-         {NULL_U64, 1, 0, 0, 0, 0}}, // is a second root
-    };
-    static const size_t counts[] = {1, 2, 3, 2};
-    struct FlameTree tree = {0};
-
-    (void)state;
-    assert_int_equal(FlameTree_take(&tree, FlameTable_new()), -EPROTO);
-    for (size_t i = 0; i < 4; i++)
-        assert_int_equal(FlameTree_take(&tree, table_of(rows[i], counts[i])),
-                         -EPROTO);
-    assert_int_equal(tree.count, 0);
-}
-
 // The table is deeper and larger than any process would send.
 static void test_too_much(void **state)
 {
@@ -162,7 +138,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sample),
         cmocka_unit_test(test_odd_shares),
-        cmocka_unit_test(test_no_trees),
         cmocka_unit_test(test_too_much),
     };
 

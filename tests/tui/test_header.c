@@ -131,46 +131,6 @@ static void test_overhead_beyond_the_budget(void **state)
     assert_int_equal(style_of(f, 1, "1.0%"), STYLE_ARMED);
 }
 
-// The overhead may exceed the CPU time of the program.
-static void test_overhead_of_one_that_does_little(void **state)
-{
-    struct Fixture *f = *state;
-    struct Snapshot *snapshot = costing(.003, .002);
-
-    snapshot->overhead_measured = 1.66;
-    snapshot->overhead_allowed = 1.14;
-    snapshot->overhead_hooks = .83;
-    snapshot->overhead_rearm = 0;
-    snapshot->overhead_threads = .83;
-    draw(f, snapshot, 150);
-    assert_int_equal(style_of(f, 1, "0.3%"), STYLE_ALERT);
-    assert_true(says(f, "0.3% of a core, 0.2 allowed  "));
-    assert_true(says(f, "hooks 0.1 re-arm 0.0 threads 0.1"));
-    // A program that uses no CPU time has no relative overhead.
-    snapshot = costing(.001, .002);
-    snapshot->overhead_measured = snapshot->overhead_hooks =
-        snapshot->overhead_rearm = snapshot->overhead_threads = NULL_F64;
-    draw(f, snapshot, 80);
-    assert_int_equal(style_of(f, 1, "0.1%"), STYLE_ARMED);
-    assert_true(says(f, "0.1% of a core, 0.2 allowed  "));
-    assert_false(says(f, "hooks"));
-    // The limit is never shown as 0.
-    draw(f, costing(.00012, .0002), 80);
-    assert_true(says(f, "0.01% of a core, 0.02 allowed  "));
-}
-
-static void test_overhead_without_a_budget(void **state)
-{
-    struct Fixture *f = *state;
-    struct Snapshot *snapshot = costing(.3, NULL_F64);
-
-    snapshot->overhead_budget = NULL_F64;
-    draw(f, snapshot, 150);
-    assert_int_equal(style_of(f, 1, "30.0%"), STYLE_PLAIN);
-    assert_true(says(f, "30.0% of a core  "));
-    assert_false(says(f, "allowed"));
-}
-
 static void test_what_the_overhead_is_made_of(void **state)
 {
     struct Fixture *f = *state;
@@ -230,19 +190,6 @@ static void test_what_shares_rest_on(void **state)
     assert_false(says(f, "by wall-clock"));
 }
 
-static void test_idle_functions_are_counted(void **state)
-{
-    struct Fixture *f = *state;
-
-    draw(f, Sample_new((struct SampleWish){0}), 80);
-    assert_false(says(f, "hidden"));
-    Model_toggle_idle(&f->model);
-    for (int width = 60; width < 160; width += 20) {
-        draw(f, Sample_new((struct SampleWish){0}), width);
-        assert_true(says(f, "1 idle hidden (i)"));
-    }
-}
-
 // --- Without a sampler
 
 static void test_why_there_are_no_shares(void **state)
@@ -260,20 +207,6 @@ static void test_why_there_are_no_shares(void **state)
 }
 
 // --- One thread
-
-static void test_what_a_thread_has_beside_its_rows(void **state)
-{
-    struct Fixture *f = *state;
-
-    draw(f, Sample_new((struct SampleWish){0}), 150);
-    assert_false(says(f, "others"));
-    Model_watch(&f->model, &f->model.snapshot->threads[0]);
-    for (int width = 80; width <= 150; width += 70) {
-        draw(f, Sample_new((struct SampleWish){0}), width);
-        assert_true(says(f, "48.0% cpu"));
-        assert_true(says(f, "others 33.6%"));
-    }
-}
 
 static int set_up(void **state)
 {
@@ -341,13 +274,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_overhead_within_the_budget),
         TEST(test_overhead_beyond_the_budget),
-        TEST(test_overhead_of_one_that_does_little),
-        TEST(test_overhead_without_a_budget),
         TEST(test_what_the_overhead_is_made_of),
         TEST(test_what_shares_rest_on),
-        TEST(test_idle_functions_are_counted),
         TEST(test_why_there_are_no_shares),
-        TEST(test_what_a_thread_has_beside_its_rows),
         TEST(test_what_the_rows_lack),
     };
 

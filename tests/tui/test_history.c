@@ -76,25 +76,6 @@ static void test_periods(void **state)
     expect(&now, PERIOD_SINCE, 2, (double[]){1, 0, 0.5});
 }
 
-static void test_what_there_is(void **state)
-{
-    struct Moment now = moment_at(10, 4, 1, 0);
-
-    (void)state;
-    // the history is empty, so this is the start
-    expect(&now, PERIOD_5_S, 10, (double[]){4, 1});
-    note(10, 4, 1, 0);
-    expect(&now, PERIOD_60_S, 0, (double[]){0, 0});
-    note(10.5, 4, 1, 0); // too soon after the previous one
-    assert_int_equal(history.count, 1);
-    // the process now counts a part of `two` with another key
-    now = moment_at(12, 4, 0.5, 3);
-    expect(&now, PERIOD_60_S, 2, (double[]){0, 0, 3});
-    now.at_s = NAN;
-    History_note(&history, &now);
-    assert_int_equal(history.count, 1);
-}
-
 static void test_a_minute_has_room(void **state)
 {
     double last;
@@ -131,7 +112,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_periods),
-        TEST(test_what_there_is),
         TEST(test_a_minute_has_room),
         TEST(test_another_trace),
     };

@@ -81,29 +81,12 @@ static void test_parse(void **state)
     }
 }
 
-static void test_clicks(void **state)
-{
-    const char *at = "<Click:9:4>";
-    uint32_t key = Key_parse(&at);
-    (void)state;
-    assert_true(Key_is_click(key));
-    assert_int_equal(Key_x(key), 9);
-    assert_int_equal(Key_y(key), 4);
-    assert_int_equal(Keymap_request(key), REQUEST_CLICK);
-    assert_int_equal(Keymap_request(Key_click(4095, 4095)), REQUEST_CLICK);
-    assert_int_equal(Key_click(-1, 0), PRESS_NONE);
-    assert_int_equal(Key_click(0, 4096), PRESS_NONE);
-    assert_false(Key_is_click(PRESS_WHEEL_DOWN));
-    assert_false(Key_is_click(0x2000000));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_names_read_back),
         cmocka_unit_test(test_parse),
-        cmocka_unit_test(test_clicks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -63,37 +62,6 @@ static void turn(void)
 {
     for (int i = 0; i < 8; i++)
         order[i] = 7 - i;
-}
-
-static void test_moving(void **state)
-{
-    struct List list = {0};
-    struct ListRows rows = {.count = 100};
-    (void)state;
-    List_fit(&list, &rows, 10);
-    assert_int_equal(List_press(&list, &rows, REQUEST_DOWN, 0), LIST_DONE);
-    assert_int_equal(list.selected, 1);
-    List_press(&list, &rows, REQUEST_PAGE_DOWN, 0);
-    assert_int_equal(list.selected, 10);
-    List_press(&list, &rows, REQUEST_END, 0);
-    assert_int_equal(list.selected, 99);
-    List_press(&list, &rows, REQUEST_DOWN, 0);
-    assert_int_equal(list.selected, 99);
-    List_fit(&list, &rows, 10);
-    assert_int_equal(list.top, 90);
-    List_press(&list, &rows, REQUEST_PAGE_UP, 0);
-    assert_int_equal(list.selected, 90);
-    List_press(&list, &rows, REQUEST_HOME, 0);
-    List_press(&list, &rows, REQUEST_UP, 0);
-    assert_int_equal(list.selected, 0);
-    List_press(&list, &rows, REQUEST_SCROLL_DOWN, 0);
-    assert_int_equal(list.selected, LIST_SCROLL);
-    List_press(&list, &rows, REQUEST_SCROLL_UP, 0);
-    assert_int_equal(list.selected, 0);
-    static const int others[] = {REQUEST_QUIT, REQUEST_NONE, REQUEST_INVERT,
-                                 REQUEST_SORT_NEXT, REQUEST_SORT_PREVIOUS};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        assert_int_equal(List_press(&list, &rows, others[i], 0), LIST_IGNORES);
 }
 
 static void check(const struct List *list, long count, long height)
@@ -159,23 +127,6 @@ static void test_the_selection_stays_with_its_row(void **state)
     List_press(&list, &rows, REQUEST_END, 0);
     List_fit(&list, &rows, 4);
     assert_int_equal(list.selected, 0);
-}
-
-static void test_the_first_row_is_the_newest(void **state)
-{
-    struct List list = {0};
-    struct ListRows rows = trees();
-    (void)state;
-    rows.newest_first = true;
-    List_press(&list, &rows, REQUEST_DOWN, 0);
-    List_press(&list, &rows, REQUEST_UP, 0);
-    turn();
-    assert_string_equal(selected(&list, &rows), "oak");
-    List_press(&list, &rows, REQUEST_DOWN, 0);
-    assert_string_equal(selected(&list, &rows), "maple");
-    rows = trees();
-    rows.newest_first = true;
-    assert_string_equal(selected(&list, &rows), "maple");
 }
 
 static void test_search(void **state)
@@ -315,10 +266,8 @@ static void test_sorting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moving),
         cmocka_unit_test(test_always_in_sight),
         cmocka_unit_test(test_the_selection_stays_with_its_row),
-        cmocka_unit_test(test_the_first_row_is_the_newest),
         cmocka_unit_test(test_search),
         cmocka_unit_test(test_drawing),
         cmocka_unit_test(test_clicks),

@@ -84,20 +84,6 @@ static void check_order(void)
     }
 }
 
-static void test_empty(void **state)
-{
-    (void)state;
-    Model_filter(&model, "x");
-    Model_invert(&model);
-    Model_reset(&model);
-    assert_null(Model_row(&model, 0));
-    struct Snapshot *snapshot = Snapshot_new();
-    assert_int_equal(Model_push(&model, snapshot), 0);
-    assert_int_equal(model.shown, 0);
-    assert_false(model.sampled);
-    assert_null(Model_row(&model, 0));
-}
-
 static void test_every_column_sorts(void **state)
 {
     (void)state;
@@ -185,36 +171,6 @@ static void test_an_idle_program(void **state)
     assert_int_equal(model.hidden, 0);
 }
 
-// A sample that is twice as old as the window counts as none.
-static void test_remains_are_no_shares(void **state)
-{
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
-    struct Function *functions = Sample_functions(snapshot);
-    (void)state;
-    snapshot->function_count = 2;
-    make(&functions[0], "forgotten", 0, 100, 9000);
-    functions[0].share = functions[0].cpu_share = 1e-4;
-    make(&functions[1], "frequent", 50, 100, 300);
-    functions[1].share = functions[1].cpu_share = 1e-5;
-    assert_int_equal(Model_push(&model, snapshot), 0);
-    assert_string_equal(name_at(0), "frequent");
-}
-
-static void test_without_a_sampler(void **state)
-{
-    struct SampleWish wish = {.no_sampler = 1};
-    (void)state;
-    assert_int_equal(Model_push(&model, Sample_new(wish)), 0);
-    assert_false(model.sampled);
-    assert_int_equal(Model_sort_column(&model), COLUMN_SELF);
-    check_order();
-    assert_true(isnan(model.tally.share));
-    push(1); // the sampler starts, so the rows are sorted by SHARE again
-    assert_true(model.sampled);
-    assert_int_equal(Model_sort_column(&model), COLUMN_SHARE);
-    check_order();
-}
-
 static void test_one_thread(void **state)
 {
     (void)state;
@@ -262,45 +218,6 @@ static void test_one_thread(void **state)
     assert_int_equal(model.shown, 0);
 }
 
-// A thread may report functions before the process has listed any function.
-static void test_one_thread_without_functions(void **state)
-{
-    struct Caller part = {7, .5};
-    struct Thread thread = {
-        .tid = 7, .cpu_share = .5, .functions = &part, .function_count = 1};
-    (void)state;
-    for (int i = 0; i < 2; i++) {
-        struct Snapshot *snapshot = Snapshot_new();
-        snapshot->uptime_s = i;
-        snapshot->sampler_hz = 100;
-        snapshot->threads = &thread;
-        snapshot->thread_count = 1;
-        assert_int_equal(Model_push(&model, snapshot), 0);
-        assert_true(model.sampled);
-        Model_watch(&model, &model.snapshot->threads[0]);
-        assert_int_equal(model.shown, 0);
-        assert_true(Model_share(&model) == .5);
-        assert_true(Model_unlisted(&model) == .5);
-    }
-}
-
-static void test_filter(void **state)
-{
-    (void)state;
-    push(0);
-    Model_filter(&model, "PLAN"); // matches a name, ignoring case
-    assert_int_equal(model.shown, 2);
-    Model_filter(&model, "json/dec"); // matches a path
-    assert_int_equal(model.shown, 1);
-    assert_string_equal(name_at(0), "JSONDecoder.raw_decode");
-    Model_filter(&model, "no such thing");
-    assert_int_equal(model.shown, 0);
-    push(1); // the filter persists
-    assert_int_equal(model.shown, 0);
-    Model_filter(&model, "");
-    assert_int_equal(model.shown, 12);
-}
-
 static void test_history(void **state)
 {
     (void)state;
@@ -336,26 +253,6 @@ static void test_history(void **state)
         Model_push(&model, snapshot);
     }
     assert_int_equal(model.rows.count, 1);
-}
-
-static void test_reset(void **state)
-{
-    (void)state;
-    push(0);
-    Model_reset(&model);
-    for (size_t i = 0; i < model.shown; i++)
-        assert_true(Row_self(Model_row(&model, i)) == 0);
-    push(1);
-    assert_true(model.reset);
-    assert_int_equal(model.base_events, 12000000);
-    for (size_t i = 0; i < model.shown; i++)
-        assert_true(Row_self(Model_row(&model, i)) <= 2.1e9);
-    // A new trace begins, and the old counts are forgotten.
-    struct Snapshot *young = Sample_new((struct SampleWish){.tick = 0});
-    young->uptime_s = 1;
-    Model_push(&model, young);
-    assert_false(model.reset);
-    assert_true(Row_self(Model_row(&model, 0)) > 2.1e9);
 }
 
 static void test_baseline(void **state)
@@ -419,32 +316,6 @@ static void test_a_baseline_of_others(void **state)
     }
 }
 
-static bool is_deopt(const char *from, const char *to, uint64_t reported)
-{
-    return Deopt_is(
-        &(struct Transition){.from = from, .to = to, .deopt = reported});
-}
-
-static void test_deopts(void **state)
-{
-    (void)state;
-    assert_true(is_deopt("LOAD_ATTR_SLOT", "LOAD_ATTR", 1));
-    assert_true(is_deopt("LOAD_ATTR_SLOT", "LOAD_ATTR_MODULE", 1));
-    assert_false(is_deopt("LOAD_ATTR", "LOAD_ATTR_SLOT", 0));
-    // An older process reports only the names.
-    assert_true(is_deopt("LOAD_ATTR_SLOT", "LOAD_ATTR", NULL_U64));
-    assert_false(is_deopt("LOAD_ATTR", "LOAD_ATTR_SLOT", NULL_U64));
-    assert_false(is_deopt("LOAD_ATTR", "LOAD_ATTR", NULL_U64));
-    assert_false(is_deopt("LOAD_ATTRIBUTE", "LOAD_ATTR", NULL_U64));
-    assert_false(is_deopt(NULL, "LOAD_ATTR", NULL_U64));
-    assert_false(is_deopt("LOAD_ATTR", NULL, NULL_U64));
-    assert_false(is_deopt("X", "", NULL_U64));
-    push(0);
-    for (size_t i = 0; i < model.shown; i++)
-        assert_int_equal(Model_row(&model, i)->deopt,
-                         strcmp(name_at(i), "parse_row") == 0);
-}
-
 // An instruction that changes repeatedly between specialised forms never
 // returns to its base, but is marked as well.
 static void test_storms(void **state)
@@ -497,19 +368,12 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, prepare, finish)
     const struct CMUnitTest tests[] = {
-        TEST(test_empty),
         TEST(test_every_column_sorts),
         TEST(test_an_idle_program),
-        TEST(test_remains_are_no_shares),
-        TEST(test_without_a_sampler),
         TEST(test_one_thread),
-        TEST(test_one_thread_without_functions),
-        TEST(test_filter),
         TEST(test_history),
-        TEST(test_reset),
         TEST(test_baseline),
         TEST(test_a_baseline_of_others),
-        TEST(test_deopts),
         TEST(test_storms),
         TEST(test_odd_ids),
     };

@@ -39,33 +39,6 @@ static void refuses(const char *line, const char *words)
     assert_string_equal(why, words);
 }
 
-static void test_what_is_asked_for(void **state)
-{
-    struct Options options;
-
-    (void)state;
-    assert_int_equal(parse(&options, ""), 0);
-    assert_false(options.batch);
-    assert_int_equal(options.pid, 0);
-    assert_int_equal(parse(&options, "-p 42 --once --sort run% -F text -d .5"),
-                     0);
-    assert_int_equal(options.pid, 42);
-    assert_true(options.batch && options.frames == 1);
-    assert_int_equal(options.sort, Column_find("run%"));
-    assert_string_equal(options.filter, "text");
-    assert_true(options.delay_s == 0.5 && options.timeout_s == 10);
-    assert_int_equal(parse(&options, "--batch --timeout 2.5"), 0);
-    assert_true(options.timeout_s == 2.5);
-    assert_int_equal(parse(&options, "--size=80x24 -n 3 -CUM --keys jj<Enter>"),
-                     0);
-    assert_true(options.batch && options.width == 80 && options.height == 24);
-    assert_int_equal(options.frames, 3);
-    assert_string_equal(options.keys, "jj<Enter>");
-    assert_int_equal(parse(&options, "--attach --pid=7 --package /a"), 0);
-    assert_true(options.attach);
-    assert_string_equal(options.package, "/a");
-}
-
 static void test_values_that_cannot_be(void **state)
 {
     (void)state;
@@ -113,7 +86,6 @@ static void test_options_that_cannot_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_asked_for),
         cmocka_unit_test(test_values_that_cannot_be),
         cmocka_unit_test(test_options_that_cannot_be),
     };

@@ -7,7 +7,6 @@
 #include "tui/model/feed.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,8 +16,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-#include "tests/between.h"
 
 static char path[64], why[512];
 
@@ -118,29 +115,6 @@ static void test_steps(void **state)
     Feed_close(&feed);
 }
 
-static void test_at_its_time(void **state)
-{
-    struct Feed feed;
-    struct Answer answer;
-    int seen = 0;
-    (void)state;
-    record(.05);
-    double began = Feed_now();
-    open_replay(&feed, true);
-    while (!feed.ended) {
-        Feed_wait(&feed, 5000);
-        Feed_next(&feed, &answer);
-        struct Snapshot *snapshot = Feed_take(&feed);
-        seen += snapshot != NULL;
-        // A snapshot never comes early. How late it is depends on the machine.
-        assert_true(!snapshot || Feed_now() - began >= .05 * (seen - 1));
-        Snapshot_free(snapshot);
-    }
-    assert_between(seen, 1, 3);
-    assert_true(Feed_now() - began >= .15);
-    Feed_close(&feed);
-}
-
 static void test_pause_stops_the_clock(void **state)
 {
     struct Feed feed;
@@ -160,51 +134,6 @@ static void test_pause_stops_the_clock(void **state)
         Feed_next(&feed, &answer);
     }
     Feed_close(&feed);
-}
-
-static uint64_t ask(struct Playback *replay, uint64_t id, int *error)
-{
-    struct Message request = {.type = MESSAGE_DETAIL, .number = id}, answer;
-    struct pollfd waiting = {.events = POLLIN};
-    assert_int_equal(Playback_request(replay, &request), 0);
-    waiting.fd = Playback_fd(replay);
-    assert_int_equal(poll(&waiting, 1, 5000), 1);
-    assert_int_equal(Playback_next(replay, &answer), 1);
-    assert_int_equal(answer.request, request.request);
-    *error = answer.type == MESSAGE_ERROR ? (int)answer.number : 0;
-    uint64_t line = answer.listing ? answer.listing->line : 0;
-    Message_release(&answer);
-    return line;
-}
-
-static void test_answers(void **state)
-{
-    struct Playback *replay;
-    struct Message message;
-    int error;
-    (void)state;
-    record(.5);
-    assert_int_equal(Playback_open(&replay, path, false, why, sizeof why), 0);
-    // the first listing of the recording
-    assert_int_equal(ask(replay, 1, &error), 10);
-    assert_int_equal(ask(replay, 2, &error), 0);
-    assert_int_equal(error, ENODATA);
-    for (int i = 0; i < 3; i++) {
-        Playback_step(replay);
-        assert_int_equal(Playback_next(replay, &message), 1);
-        Message_release(&message);
-    }
-    Playback_step(replay);
-    assert_int_equal(Playback_next(replay, &message), 1); // this is END
-    Message_release(&message);
-    assert_int_equal(ask(replay, 1, &error), 12); // the newest listing so far
-    Playback_step(replay);
-    assert_int_equal(Playback_next(replay, &message), -EPIPE);
-    // requests are answered after the end, too
-    assert_int_equal(ask(replay, 1, &error), 12);
-    struct Message rearm = {.type = MESSAGE_REARM};
-    assert_int_equal(Playback_request(replay, &rearm), -ENOTSUP);
-    Playback_close(replay);
 }
 
 static void write_whole(const char *data, size_t size)
@@ -308,25 +237,6 @@ static void test_damaged_in_the_middle(void **state)
     }
 }
 
-// The damage is noticed only by a view that requests this answer, and the view
-// gets an error.
-static void test_a_damaged_answer(void **state)
-{
-    struct Playback *replay;
-    struct Message message;
-    int error;
-    (void)state;
-    record(.5);
-    garble(place_of(MESSAGE_LISTING, 0) + 12, "\xff\xff\xff\xff", 4);
-    assert_int_equal(Playback_open(&replay, path, false, why, sizeof why), 0);
-    assert_int_equal(ask(replay, 1, &error), 0);
-    assert_int_equal(error, ENODATA);
-    Playback_step(replay);
-    assert_int_equal(Playback_next(replay, &message), 1);
-    Message_release(&message);
-    Playback_close(replay);
-}
-
 static void record_version(uint32_t version)
 {
     struct Recording recording;
@@ -365,39 +275,15 @@ static void test_another_protocol(void **state)
         strstr(why, "use the ocular-top that it was recorded with"));
 }
 
-// The hottest function comes first. Each function comes once, and again after a
-// while.
-static void test_whose_code_is_asked_for(void **state)
-{
-    struct Recording recording = {.fd = -1};
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.extra = 200});
-    uint64_t seen[300] = {0};
-    int asked = 0;
-    (void)state;
-    assert_int_equal(Recording_wish(&recording, snapshot, 1), 1);
-    assert_int_equal(Recording_wish(&recording, snapshot, 1), 2);
-    for (uint64_t id; (id = Recording_wish(&recording, snapshot, 1)) != 0;) {
-        assert_int_equal(seen[id]++, 0);
-        asked++;
-    }
-    assert_int_equal(asked, RECORDING_ASKED - 2);
-    assert_int_equal(Recording_wish(&recording, snapshot, 60), 1);
-    Snapshot_free(snapshot);
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, prepare, finish)
     const struct CMUnitTest tests[] = {
         TEST(test_steps),
-        TEST(test_at_its_time),
         TEST(test_pause_stops_the_clock),
-        TEST(test_answers),
         TEST(test_damaged),
         TEST(test_damaged_in_the_middle),
-        TEST(test_a_damaged_answer),
         TEST(test_another_protocol),
-        TEST(test_whose_code_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,10 +93,6 @@ def run(directory, *arguments, **env):
 # --- The screen and its keys
 
 
-def test_first_frame(top):
-    assert top.text().splitlines()[0].startswith(" ocular-top")
-
-
 def stopped(top):
     """Stops the viewer at a moment at which it has no new data. Returns the lines of its
     screen."""
@@ -126,19 +122,6 @@ def test_a_key_is_on_the_screen_before_the_snapshot_that_came_with_it(quick):
     assert drawn.display[2:] == seen[2:]
 
 
-def test_moving(top):
-    assert "EqualityConstraint" in selected(top.settle())
-    steps = [("j", "Plan.execute"), ("k", "EqualityConstraint"), ("Down", "Plan.execute")]
-    steps += [("Up", "EqualityConstraint"), ("G", "."), ("g", "EqualityConstraint")]
-    steps += [("End", "."), ("Home", "EqualityConstraint"), ("PgDn", "."), ("PgUp", ".")]
-    for key, wanted in steps:
-        before = selected(top.text())
-        top.press(key)
-        top.wait(
-            lambda text: selected(text) != before and re.search(wanted, selected(text))
-        )
-
-
 def test_a_snapshot_now(start):
     server = start.server()
     viewer = start("-p", str(server.pid), "-d", "60")
@@ -154,26 +137,6 @@ def test_a_snapshot_now(start):
         viewer.press("F5")
         # Without F5 the next snapshot would come after a minute.
         wait_until(lambda before=before: sent() > before, 30, "a snapshot")
-
-
-def test_flame(quick):
-    top = quick
-    top.press("f")
-    top.wait("all threads")
-    top.wait("EqualityConstraint.execute")
-    top.press("j", "j", "Enter")
-    top.wait("zoomed in on Plan.execute")
-    top.press("Esc", "Esc")
-    top.wait("callers, and below them")
-    top.press("Space")  # paused: numbers do not change, but keys work
-    top.wait("paused")
-    before = top.settle()
-    top.server.send_snapshots()
-    assert top.settle().splitlines()[1:] == before.splitlines()[1:]
-    top.press("j")
-    top.wait("itself")
-    top.press("Esc")
-    top.wait("CALLS/s")
 
 
 def test_flame_without_a_sampler(start):
@@ -230,20 +193,6 @@ def test_search(top):
         top.press("Esc")
 
 
-def test_filter(top):
-    for opener in ("\\", "F4"):
-        top.press(opener, *"BENCH")
-        top.wait(lambda text: "parse_row" not in text and "Planner" in text)
-        top.press("Enter")
-        top.wait("filter BENCH")
-        top.press("Esc")
-        top.wait("parse_row")
-    top.press("\\", *"zzz")
-    top.wait("No function or path has")
-    top.press("Esc")
-    top.wait("parse_row")
-
-
 def test_pause_freezes_numbers_but_not_keys(quick):
     top = quick
     for key in ("Space", "Z"):
@@ -260,28 +209,6 @@ def test_pause_freezes_numbers_but_not_keys(quick):
         top.wait("● live")
         up = re.search(r"up (\S+)", before).group(1)
         top.wait(lambda text: re.search(r"up (\S+)", text).group(1) != up)
-
-
-def test_rate_and_units(top):
-    top.press("+")
-    top.wait("live  0.5s")
-    top.press("-", "-")
-    top.wait("live  2.0s")
-    assert "AVG cyc" in top.text()
-    top.press("u")
-    top.wait(lambda text: "AVG cyc" not in text and "186ns" in text)
-    top.press("u")
-    top.wait("AVG cyc")
-
-
-def test_rearm(top):
-    top.press("a")
-    top.wait("Done: the function will be measured again, as the budget allows")
-    top.press("j", "a")
-    top.wait("The process refused: it is armed �\\[31malready")
-    top.press("A")
-    top.wait("Done: all functions will be measured again, as the budget allows")
-    assert re.search(r"request 18 1 \nrequest 18 2 \nrequest 18 0 ", top.server.requests())
 
 
 def test_rearm_is_of_the_function_that_is_selected(top):
@@ -302,13 +229,6 @@ def test_rearm_is_of_the_function_that_is_selected(top):
         top.press("Esc", "Esc")
         top.wait("CALLS/s")
     assert top.server.requests().count("request 18 ") == len(views)
-
-
-def test_reset(top):
-    top.press("r")
-    top.wait("count from now on")
-    top.press("j")
-    top.wait("since reset 0:00:0")
 
 
 def test_export(top):
@@ -439,20 +359,6 @@ def test_save_says_what_it_saves(start, tmp_path):
     assert not (tmp_path / "none.json").exists()
 
 
-def test_baseline(top):
-    top.press("b")
-    top.wait("Columns show the change since now")
-    top.press("j")
-    top.wait(r"change in 0:00:0\d")
-    top.wait(r"[-+]\d+\.\d%")
-    shares = re.findall(r"^[▸ ] *(\S+)% +[·▁▂▃▄▅▆▇█]", top.settle(), re.M)
-    assert shares  # only rows with samples have a change
-    assert all(share == "0.0" or share[0] in "+-" for share in shares), shares
-    top.press("b")
-    top.wait("The baseline is dropped")
-    top.wait(lambda text: "change in" not in text)
-
-
 def click(top, x, y, button=0):
     """Sends a click as xterm reports it (mode 1006). Lines and columns count from 0."""
     top.press(f"\x1b[<{button};{x + 1};{y + 1}M", f"\x1b[<{button};{x + 1};{y + 1}m")
@@ -499,38 +405,6 @@ def test_mouse_can_be_left_to_the_terminal(start):
 
 
 # --- Other views
-
-
-def test_opcodes(top):
-    top.press("o")
-    top.wait(r"FUNCTION:LINE")
-    text = top.settle()
-    assert re.search(
-        r"▸ +2:\d\d:\d\d  parse_row:77 +24"
-        r"  BINARY_SUBSCR_LIST_INT -> BINARY_SUBSCR \(deopt\)",
-        text,
-    )
-    assert re.search(r"Plan.execute:506 +8  LOAD_ATTR -> LOAD_ATTR_SLOT", text)
-    # A change from one specialised form to another is a deopt, too.
-    assert re.search(
-        r"execute:348 +20  BINARY_OP_ADD_INT -> \S+_ADD_FLOAT( \(deopt\)| !)", text
-    )
-    assert "deopt storm: EqualityConstraint.execute:348" in text
-    top.press("G")
-    top.wait(lambda text: "Plan.execute" in selected(text))
-    top.press("\t")
-    top.wait(r"▸ +\d+  BINARY_SUBSCR_LIST_INT -> BINARY_SUBSCR|COUNT")
-    assert re.search(r"400  LOAD_ATTR -> LOAD_ATTR_SLOT", top.settle())
-    top.press("\t", "\\", *"subscr", "Enter")
-    top.wait(lambda text: "Plan.execute" not in text and "filter subscr" in text)
-    top.press("\\", "\x15", "Enter", "/", *"LOAD_ATTR_SLOT", "Enter")
-    top.wait(lambda text: "Plan.execute" in selected(text))
-    top.press("Esc")
-    top.wait("CALLS/s")
-    assert "Plan.execute" not in selected(top.settle())
-    top.press("o", "G", "a")
-    top.wait("Done: the function|The process refused")
-    assert "request 18 2 " in top.server.requests()  # Plan.execute, selected in the log
 
 
 def test_threads(top, tmp_path):

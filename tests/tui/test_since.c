@@ -43,31 +43,6 @@ static void expect_shown(const struct Model *model, const struct Since *since)
     }
 }
 
-static void test_without_a_reset(void **state)
-{
-    struct Model model;
-    struct Since since;
-    (void)state;
-    Model_init(&model);
-    push(&model, 1);
-    push(&model, 2);
-    Model_filter(&model, "bench");
-    assert_between(model.shown, 1, 11);
-    assert_int_equal(Since_make(&since, &model, true), 0);
-    assert_true(isnan(since.at_s));
-    assert_int_equal(since.snapshot.function_count, model.shown);
-    expect_shown(&model, &since);
-    assert_true(since.snapshot.events == model.snapshot->events);
-    Since_release(&since);
-    assert_int_equal(Since_make(&since, &model, false), 0);
-    assert_int_equal(since.snapshot.function_count, 12);
-    for (size_t i = 0; i < 12; i++)
-        assert_true(since.snapshot.functions[i].calls ==
-                    model.snapshot->functions[i].calls);
-    Since_release(&since);
-    Model_release(&model);
-}
-
 static void test_since_a_reset(void **state)
 {
     struct Model model;
@@ -201,7 +176,6 @@ static void test_a_tid_that_comes_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_a_reset),
         cmocka_unit_test(test_since_a_reset),
         cmocka_unit_test(test_an_estimate_that_was_too_high),
         cmocka_unit_test(test_one_thread),

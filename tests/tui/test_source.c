@@ -97,55 +97,6 @@ static void test_what_is_not_there(void **state)
     expect("<stdin\x1b[31m>", NAN, SOURCE_NONE, "\xef\xbf\xbd[31m>");
 }
 
-// Reading must not wake the writer of a pipe, and must not touch a device.
-static void test_what_is_no_regular_file(void **state)
-{
-    (void)state;
-    assert_int_equal(mkfifo(path_of("pipe.py"), 0600), 0);
-    assert_int_equal(symlink("pipe.py", path_of("link.py")), 0);
-    assert_int_equal(symlink("loop.py", path_of("loop.py")), 0);
-    alarm(20); // fails if reading waits
-    expect(path_of("pipe.py"), NAN, SOURCE_REFUSED, "is no regular file");
-    expect(path_of("link.py"), NAN, SOURCE_REFUSED, "is no regular file");
-    expect(path_of("loop.py"), NAN, SOURCE_REFUSED, "leads nowhere");
-    expect("/dev/zero", NAN, SOURCE_REFUSED, "is no regular file");
-    expect(folder, NAN, SOURCE_REFUSED, "is no regular file");
-    // The pipe has no reader, so a writer cannot open it.
-    assert_int_equal(open(path_of("pipe.py"), O_WRONLY | O_NONBLOCK), -1);
-    alarm(0);
-}
-
-static void test_what_is_too_large(void **state)
-{
-    (void)state;
-    write_file("large.py", "", 0);
-    assert_int_equal(truncate(path_of("large.py"), SOURCE_BYTES + 1), 0);
-    expect(path_of("large.py"), NAN, SOURCE_REFUSED, "larger than 8 MiB");
-    // Files in /proc have size 0, but have content.
-    struct Source source = load("/proc/self/status", NAN);
-    assert_true(source.line_count <= 1);
-    Source_release(&source);
-}
-
-static void test_what_has_changed(void **state)
-{
-    struct timespec now;
-    struct timespec times[2] = {{1000000, 0}, {1000000, 0}};
-    (void)state;
-    clock_gettime(CLOCK_REALTIME, &now);
-    write_file("new.py", "x = 1\n", 6);
-    expect(path_of("new.py"), (double)now.tv_sec - 100, SOURCE_CHANGED,
-           "new.py has changed since the process started");
-    expect(path_of("new.py"), (double)now.tv_sec + 100, SOURCE_FINE, "");
-    expect(path_of("new.py"), NAN, SOURCE_FINE, ""); // the start is not known
-    utimensat(AT_FDCWD, path_of("new.py"), times, 0);
-    // The file's date is old again, but its inode has changed since then.
-    expect(path_of("new.py"), 1000000.5, SOURCE_FINE,
-           "new.py was replaced or touched after the process started");
-    expect(path_of("new.py"), (double)now.tv_sec + 100, SOURCE_FINE, "");
-    expect(path_of("new.py"), 999990, SOURCE_CHANGED, "");
-}
-
 static void test_a_change_while_it_is_looked_at(void **state)
 {
     struct SourceWish wish = {.file = path_of("alive.py"),
@@ -168,20 +119,6 @@ static void test_a_change_while_it_is_looked_at(void **state)
     unlink(path);
     assert_true(Source_is_stale(&source, &wish));
     Source_release(&source);
-}
-
-// The path is relative to the process's working directory.
-static void test_a_relative_path(void **state)
-{
-    char before[1000];
-    (void)state;
-    assert_non_null(getcwd(before, sizeof before));
-    write_file("here.py", "x\n", 2);
-    assert_int_equal(chdir(folder), 0);
-    expect("here.py", NAN, SOURCE_FINE, "");
-    expect("../nowhere/here.py", NAN, SOURCE_MISSING, "is not there");
-    assert_int_equal(chdir(before), 0);
-    expect("here.py", NAN, SOURCE_MISSING, "is not there");
 }
 
 // The process has another root directory, from which its paths begin.
@@ -260,11 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines_end_where_python_ends_them),
         cmocka_unit_test(test_what_is_not_there),
-        cmocka_unit_test(test_what_is_no_regular_file),
-        cmocka_unit_test(test_what_is_too_large),
-        cmocka_unit_test(test_what_has_changed),
         cmocka_unit_test(test_a_change_while_it_is_looked_at),
-        cmocka_unit_test(test_a_relative_path),
         cmocka_unit_test(test_a_relative_path_below_another_root),
         cmocka_unit_test(test_tabs),
     };

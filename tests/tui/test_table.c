@@ -69,44 +69,6 @@ static void test_null_is_blank_everywhere(void **state)
             assert_true(isnan(COLUMNS[i].key(&row)));
 }
 
-static void test_calls(void **state)
-{
-    struct Function function = nothing();
-    struct Row row = row_of(&function);
-    (void)state;
-    function.calls = 612;
-    function.calls_exact = 1;
-    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "612");
-    function.calls_exact = 0;
-    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), ">=612");
-    function.calls_estimated = 8.1e9;
-    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "~8.1G");
-    function.calls_per_s = 1.2e6;
-    function.state = STATE_PARTIAL;
-    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2M");
-    function.state = STATE_ARMED;
-    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "1.2M");
-    function.rate_estimated = 1; // armed again, but not long enough for a count
-    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2M");
-    function.state = STATE_PARTIAL;
-    function.rate_estimated = 0;
-    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "1.2M");
-}
-
-static void test_units(void **state)
-{
-    struct Function function = nothing();
-    struct Row row = row_of(&function);
-    (void)state;
-    function.avg_cycles = 390;
-    assert_string_equal(says(COLUMN_AVG, &row, &cycles), "390");
-    assert_string_equal(says(COLUMN_AVG, &row, &times), "195ns");
-    struct Display unknown = {true, false, NAN};
-    assert_string_equal(says(COLUMN_AVG, &row, &unknown), "390");
-    function.avg_estimated = 1;
-    assert_string_equal(says(COLUMN_AVG, &row, &cycles), "~390");
-}
-
 // Calls in the dark are not timed by hooks, so the timed cycles alone must not
 // decide the order.
 static void test_time_in_the_dark(void **state)
@@ -185,59 +147,6 @@ static void test_too_short_to_be_told(void **state)
     assert_string_equal(says(COLUMN_AVG, &row, &times), "<20ns");
 }
 
-static void test_state_and_stale(void **state)
-{
-    struct Function function = nothing();
-    struct Row row = row_of(&function);
-    (void)state;
-    function.state = STATE_ARMED;
-    function.age_s = 4000; // an armed function that is not called
-    assert_string_equal(says(COLUMN_STATE, &row, &cycles), "● 67m");
-    assert_int_equal(cell.style, STYLE_ARMED);
-    function.state = STATE_PARTIAL;
-    function.age_s = 4;
-    assert_string_equal(says(COLUMN_STATE, &row, &cycles), "◐ 4s");
-    assert_int_equal(cell.style, STYLE_PARTIAL);
-    function.state = STATE_DARK;
-    function.age_s = 61;
-    function.avg_cycles = 5;
-    assert_string_equal(says(COLUMN_STATE, &row, &cycles), "○ 61s!");
-    assert_int_equal(cell.style, STYLE_ALERT);
-    says(COLUMN_AVG, &row, &cycles);
-    assert_int_equal(cell.style, STYLE_FAINT);
-    function.share = .001; // the function is not called any more
-    assert_string_equal(says(COLUMN_STATE, &row, &cycles), "○ 61s");
-    assert_int_equal(cell.style, STYLE_DARK);
-    says(COLUMN_AVG, &row, &cycles);
-    assert_int_equal(cell.style, STYLE_FAINT);
-    function.share = .01;
-    assert_string_equal(says(COLUMN_STATE, &row, &cycles), "○ 61s!");
-    function.state = 77; // a state of a later version
-    assert_string_equal(says(COLUMN_STATE, &row, &cycles), "");
-}
-
-static void test_shares_and_specialisation(void **state)
-{
-    struct Function function = nothing();
-    struct Row row = row_of(&function);
-    (void)state;
-    function.share = .314;
-    assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "31.4%");
-    assert_int_equal(cell.style, STYLE_HEAT_5);
-    function.share = .001;
-    says(COLUMN_SHARE, &row, &cycles);
-    assert_int_equal(cell.style, STYLE_HEAT_1);
-    function.specializable_sites = 0;
-    function.specialized_sites = 0;
-    assert_string_equal(says(COLUMN_SPEC, &row, &cycles), "");
-    function.specializable_sites = 17;
-    function.specialized_sites = 7;
-    assert_string_equal(says(COLUMN_SPEC, &row, &cycles), "41% ");
-    row.deopt = true;
-    assert_string_equal(says(COLUMN_SPEC, &row, &cycles), "41%!");
-    assert_int_equal(cell.style, STYLE_ALERT);
-}
-
 // The window has 100 samples of a whole core, so one sample is 1 %.
 static void test_few_samples(void **state)
 {
@@ -262,33 +171,6 @@ static void test_few_samples(void **state)
     assert_string_equal(says(COLUMN_WAIT_SHARE, &row, &cycles), "");
     assert_string_equal(says(COLUMN_C_SHARE, &row, &cycles), "");
     assert_string_equal(says(COLUMN_TOTAL_SHARE, &row, &cycles), "");
-}
-
-// RUN% covers the whole run, so the window does not matter.
-static void test_share_of_the_run(void **state)
-{
-    struct Function function = nothing();
-    struct Row row = row_of(&function);
-    (void)state;
-    row.window = (struct Window){30, 100, 100};
-    // the function does not run any more
-    function.share = function.cpu_share = 0;
-    function.run_share = .314;
-    function.run_samples = 4000;
-    assert_string_equal(says(COLUMN_RUN_SHARE, &row, &cycles), "31.4%");
-    assert_int_equal(cell.style, STYLE_HEAT_5);
-    function.run_samples = NULL_U64; // not reported
-    assert_string_equal(says(COLUMN_RUN_SHARE, &row, &cycles), "31.4%");
-    function.run_share = .0134;
-    function.run_samples = 3;
-    assert_string_equal(says(COLUMN_RUN_SHARE, &row, &cycles), "1%");
-    assert_int_equal(cell.style, STYLE_FAINT);
-    function.run_share = 0;
-    function.run_samples = 0;
-    assert_string_equal(says(COLUMN_RUN_SHARE, &row, &cycles), "");
-    function.run_share = .314;
-    row.part = true; // one thread is chosen, but RUN% is of all threads
-    assert_string_equal(says(COLUMN_RUN_SHARE, &row, &cycles), "");
 }
 
 static void test_estimates_from_few_samples(void **state)
@@ -346,53 +228,6 @@ static void test_estimates_from_few_samples(void **state)
     function.calls_estimated = 10;
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), ">=10");
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "");
-}
-
-static void test_idle_is_dimmed(void **state)
-{
-    struct Function function = nothing();
-    struct Row row = row_of(&function);
-    (void)state;
-    row.window = (struct Window){30, 100, 100};
-    function.name = "f";
-    function.share = function.cpu_share = function.total_share = 0;
-    function.state = STATE_ARMED;
-    function.age_s = 59;
-    says(COLUMN_FUNCTION, &row, &cycles);
-    assert_int_equal(cell.style, STYLE_PLAIN);
-    function.age_s = 61;
-    says(COLUMN_FUNCTION, &row, &cycles);
-    assert_int_equal(cell.style, STYLE_FAINT);
-    function.total_share = .5; // a main loop
-    assert_false(Row_is_idle(&row));
-    function.total_share = 0;
-    function.share = .05;
-    assert_false(Row_is_idle(&row));
-    // Without a sampler only hooks see the function.
-    function.share = function.cpu_share = function.total_share = NAN;
-    assert_true(Row_is_idle(&row));
-    function.state = STATE_DARK;
-    assert_false(Row_is_idle(&row));
-}
-
-static void test_trend(void **state)
-{
-    struct Function function = nothing();
-    struct Row row = row_of(&function);
-    (void)state;
-    for (int i = 0; i < 7; i++)
-        Row_push_trend(&row, .5 * i / 6);
-    assert_string_equal(says(COLUMN_TREND, &row, &cycles), "·▁▂▃▄▅▆▇");
-    for (int i = 0; i < 8; i++)
-        Row_push_trend(&row, 0);
-    // no sample in the window
-    assert_string_equal(says(COLUMN_TREND, &row, &cycles), "");
-    Row_push_trend(&row, .001);
-    assert_string_equal(says(COLUMN_TREND, &row, &cycles), "▁▁▁▁▁▁▁▂");
-    char out[4 * 3 + 1];
-    float hostile[] = {INFINITY, -5, 1e30f};
-    Gauge_trend(out, sizeof out, hostile, 3, 1);
-    assert_string_equal(out, "·▁█");
 }
 
 // The longest text fits its column, so no number is cut.
@@ -522,17 +357,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_null_is_blank_everywhere),
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_units),
         cmocka_unit_test(test_time_in_the_dark),
         cmocka_unit_test(test_too_short_to_be_told),
-        cmocka_unit_test(test_state_and_stale),
-        cmocka_unit_test(test_shares_and_specialisation),
         cmocka_unit_test(test_few_samples),
-        cmocka_unit_test(test_share_of_the_run),
         cmocka_unit_test(test_estimates_from_few_samples),
-        cmocka_unit_test(test_idle_is_dimmed),
-        cmocka_unit_test(test_trend),
         cmocka_unit_test(test_changes_since_a_baseline),
         cmocka_unit_test(test_cells_fit_their_columns),
         cmocka_unit_test(test_long_names_are_bounded),

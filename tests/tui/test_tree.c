@@ -95,23 +95,6 @@ static const struct CallEdges diamond[] = {
     {{{2, 35}, {3, 30}, {UINT64_MAX, 5}}, 75, 75},
 };
 
-static void test_both_sides(void **state)
-{
-    struct Model model = model_of(diamond, 4);
-    struct Tree tree = {0};
-    (void)state;
-    Tree_root(&tree, 4);
-    expect(&tree, &model, "C .2:35 .3:30 .others:5 .bottom:5 4:75 D .self:75");
-    Tree_root(&tree, 1);
-    expect(&tree, &model, "C .bottom:100 1:100 D .self:10 .3:50 .2:40");
-    Tree_root(&tree, 3);
-    expect(&tree, &model, "C .1:50 3:50 D .self:20 .4:30");
-    Tree_root(&tree, 9); // not listed any more
-    expect(&tree, &model, "");
-    Tree_release(&tree);
-    Model_release(&model);
-}
-
 static void test_parts_are_of_what_they_hang_on(void **state)
 {
     struct Model model = model_of(diamond, 4);
@@ -154,28 +137,6 @@ static void test_no_part_is_more_than_the_whole(void **state)
     Model_release(&model);
 }
 
-static void test_unfolding(void **state)
-{
-    struct Model model = model_of(diamond, 4);
-    struct Tree tree = {0};
-    (void)state;
-    Tree_root(&tree, 4);
-    Tree_build(&tree, &model, NULL);
-    assert_true(Tree_toggle(&tree, branch_of(&tree, 2)));
-    const char *open =
-        "C .2:35- ..1:40 .3:30 .others:5 .bottom:5 4:75 D .self:75";
-    expect(&tree, &model, open);
-    struct Model later = model_of(diamond, 4); // the next snapshot
-    expect(&tree, &later, open);
-    assert_true(Tree_toggle(&tree, branch_of(&tree, 2)));
-    expect(&tree, &model, "C .2:35 .3:30 .others:5 .bottom:5 4:75 D .self:75");
-    // Only branches of functions can be unfolded.
-    assert_false(Tree_toggle(&tree, &tree.branches[0]));
-    Tree_release(&tree);
-    Model_release(&later);
-    Model_release(&model);
-}
-
 static void test_recursion_ends(void **state)
 {
     static const struct CallEdges circle[] = {
@@ -214,28 +175,13 @@ static void test_no_more_than_there_is_room_for(void **state)
     Tree_release(&tree);
 }
 
-static void test_without_shares(void **state)
-{
-    static const struct CallEdges none[] = {{{{0}}, 0, 0}};
-    struct Model model = model_of(none, 1);
-    struct Tree tree = {0};
-    (void)state;
-    Tree_root(&tree, 1);
-    expect(&tree, &model, "C 1:0 D");
-    Tree_release(&tree);
-    Model_release(&model);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_both_sides),
         cmocka_unit_test(test_parts_are_of_what_they_hang_on),
         cmocka_unit_test(test_no_part_is_more_than_the_whole),
-        cmocka_unit_test(test_unfolding),
         cmocka_unit_test(test_recursion_ends),
         cmocka_unit_test(test_no_more_than_there_is_room_for),
-        cmocka_unit_test(test_without_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,28 +117,6 @@ static void test_nothing_harmful(void **state)
     Stage_release(&stage);
 }
 
-// A narrow screen shows the word behind "->" as well, although only a wide
-// screen has a column for it. Nothing else uses its room.
-static void test_what_a_narrow_screen_says(void **state)
-{
-    struct Stage stage;
-    (void)state;
-    open_view(&stage, 60, 30, source_path);
-    for (int width = 60; width < 116; width++) {
-        assert_int_equal(Ui_resize(&stage.ui, width, 30), 0);
-        Frame_draw(&stage.ui);
-        EXPECT("FOR_ITER", "to L2", "-> LIST", ">=512");
-        EXPECT("LOAD_GLOBAL", "json", "-> deopt!", ">=512");
-        EXPECT("CALL", "1", "-> PY_EX", ">=512");
-        EXPECT("BINARY_OP", "*", "-> never", ">=512");
-    }
-    assert_int_equal(Ui_resize(&stage.ui, 150, 120), 0);
-    Stage_press(&stage, '?');
-    EXPECT("-> deopt!");
-    EXPECT("-> never");
-    Stage_release(&stage);
-}
-
 // Returns the number of cells of the bar on the line that contains `text`, and
 // sets *style to their style.
 static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
@@ -208,28 +186,6 @@ static void fail_with(struct Stage *stage, int error, const char *why)
     Frame_draw(&stage->ui);
 }
 
-static void test_while_there_is_nothing(void **state)
-{
-    struct Stage stage;
-    (void)state;
-    set_up(&stage, 120, 30);
-    Stage_press(&stage, PRESS_ENTER);
-    EXPECT("Asking the process for the code");
-    stage.feed.listing.number = 7; // the request was sent long ago
-    stage.feed.listing.asked_at = Feed_now() - 9;
-    Frame_draw(&stage.ui);
-    EXPECT("has not answered for 9 s");
-    fail_with(&stage, EOPNOTSUPP, "this process's Ocular cannot do that");
-    EXPECT("older Ocular", "this process's Ocular cannot do that");
-    fail_with(&stage, ENOENT, "this function is gone");
-    EXPECT("gone");
-    EXPECT("There is no code to show: this function is gone.");
-    fail_with(&stage, EIO, "\x1b[31m");
-    const char *text = Stage_text(&stage);
-    assert_null(strchr(text, '\x1b'));
-    Stage_release(&stage);
-}
-
 // If the program makes a function again, the new function has another id, and
 // the view follows it.
 static void test_a_function_that_is_replaced(void **state)
@@ -259,29 +215,13 @@ static void test_a_function_that_is_replaced(void **state)
     Stage_release(&stage);
 }
 
-// A late answer about another function is ignored.
-static void test_a_late_answer(void **state)
-{
-    struct Stage stage;
-    (void)state;
-    set_up(&stage, 120, 30);
-    Stage_press(&stage, PRESS_ENTER);
-    answer(&stage, Sample_listing(stage.ui.annotate.id + 1, source_path));
-    assert_null(stage.ui.annotate.listing);
-    EXPECT("Asking the process");
-    Stage_release(&stage);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_the_lines_say),
         cmocka_unit_test(test_nothing_harmful),
-        cmocka_unit_test(test_what_a_narrow_screen_says),
         cmocka_unit_test(test_bars),
-        cmocka_unit_test(test_while_there_is_nothing),
         cmocka_unit_test(test_a_function_that_is_replaced),
-        cmocka_unit_test(test_a_late_answer),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
     int fd = mkstemp(source_path);

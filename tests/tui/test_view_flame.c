@@ -40,81 +40,6 @@ static const char *zoomed(const struct Stage *stage)
         .name;
 }
 
-static void test_moving(void **state)
-{
-    struct Stage stage;
-
-    (void)state;
-    set_up(&stage, 100, 30);
-    assert_string_equal(selected(&stage), "all threads");
-    Stage_press(&stage, PRESS_DOWN); // to the hottest callee
-    assert_string_equal(selected(&stage), "<module>");
-    Stage_press(&stage, 'j');
-    assert_string_equal(selected(&stage), "Plan.execute");
-    Stage_press(&stage, PRESS_RIGHT);
-    assert_string_not_equal(selected(&stage), "Plan.execute");
-    Stage_press(&stage, PRESS_LEFT);
-    assert_string_equal(selected(&stage), "Plan.execute");
-    for (int i = 0; i < 20; i++)
-        Stage_press(&stage, PRESS_LEFT);
-    assert_true(strlen(selected(&stage)) > 0); // stops at the last box
-    Stage_press(&stage, 'k');
-    Stage_press(&stage, PRESS_UP);
-    Stage_press(&stage, PRESS_UP);
-    assert_string_equal(selected(&stage), "all threads");
-    Stage_press(&stage, PRESS_END);
-    assert_int_not_equal(stage.ui.flame.selected.depth, 0);
-    Stage_press(&stage, PRESS_HOME);
-    assert_string_equal(selected(&stage), "all threads");
-    assert_int_equal(stage.ui.view, VIEW_FLAME);
-    Stage_release(&stage);
-}
-
-static void test_clicks(void **state)
-{
-    struct Stage stage;
-    const struct Layout *layout = &stage.ui.layout;
-
-    (void)state;
-    set_up(&stage, 100, 30);
-    Stage_press(&stage, Key_click(50, layout->body_y + 1));
-    assert_string_equal(selected(&stage), "<module>");
-    // the second click zooms in
-    Stage_press(&stage, Key_click(50, layout->body_y + 1));
-    assert_string_equal(zoomed(&stage), "<module>");
-    // the caller: zooms out again
-    Stage_press(&stage, Key_click(50, layout->body_y));
-    assert_string_equal(zoomed(&stage), "all threads");
-    Stage_press(&stage, Key_click(50, layout->body_y + 15)); // no box is there
-    Stage_press(&stage, Key_click(99, 29));
-    Stage_press(&stage, Key_click(99, 0));
-    assert_string_equal(selected(&stage), "all threads");
-    Stage_release(&stage);
-}
-
-// A match outside of the zoom zooms out, but no further than necessary.
-static void test_search_outside(void **state)
-{
-    struct Stage stage;
-
-    (void)state;
-    set_up(&stage, 100, 30);
-    Stage_type(&stage, "jj");
-    Stage_press(&stage, PRESS_ENTER);
-    assert_string_equal(zoomed(&stage), "Plan.execute");
-    Stage_type(&stage, "/parse_row");
-    Stage_press(&stage, PRESS_ENTER);
-    assert_string_equal(selected(&stage), "parse_row");
-    assert_string_equal(zoomed(&stage), "<module>");
-    Stage_expect(&stage, "parse_row", true);
-    Stage_press(&stage, PRESS_ENTER);
-    Stage_type(&stage, "/<module>"); // the caller of the zoom
-    Stage_press(&stage, PRESS_ENTER);
-    assert_string_equal(selected(&stage), "<module>");
-    assert_string_equal(zoomed(&stage), "<module>");
-    Stage_release(&stage);
-}
-
 // Each letter searches from the place where the search began, and undoes the
 // zoom of earlier letters.
 static void test_search_letter_by_letter(void **state)
@@ -153,38 +78,6 @@ static void test_what_is_gone_for_the_moment(void **state)
                     Sample_stacks((struct SampleWish){.tick = 7}));
     Frame_draw(&stage.ui);
     assert_string_equal(zoomed(&stage), "Plan.execute");
-    Stage_release(&stage);
-}
-
-// The view says why it is empty. Stacks that were received are shown for a
-// while.
-static void test_opened_too_late(void **state)
-{
-    struct Snapshot *later = Sample_new((struct SampleWish){.tick = 60});
-    struct Stage stage;
-
-    (void)state;
-    set_up(&stage, 100, 30);
-    stage.feed.ended = true;
-    Navigation_back(&stage.ui);
-    Navigation_open(&stage.ui, VIEW_FLAME); // shows the last stacks
-    Frame_draw(&stage.ui);
-    Stage_expect(&stage, "has ended", false);
-    Stage_expect(&stage, "EqualityConstraint", true);
-    Navigation_back(&stage.ui);
-    assert_int_equal(Model_push(&stage.ui.model, later), 0);
-    Navigation_open(&stage.ui,
-                    VIEW_FLAME); // drops stacks of a minute ago
-    Frame_draw(&stage.ui);
-    Stage_expect(&stage, "The program has ended, and its stacks were not asked",
-                 true);
-    stage.feed.ended = false;
-    stage.feed.paused = true;
-    Frame_draw(&stage.ui);
-    Stage_expect(&stage, "Space goes on", true);
-    stage.feed.paused = false;
-    Frame_draw(&stage.ui);
-    Stage_expect(&stage, "Waiting for the first stacks", true);
     Stage_release(&stage);
 }
 
@@ -255,12 +148,8 @@ static void test_windows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moving),
-        cmocka_unit_test(test_clicks),
-        cmocka_unit_test(test_search_outside),
         cmocka_unit_test(test_search_letter_by_letter),
         cmocka_unit_test(test_what_is_gone_for_the_moment),
-        cmocka_unit_test(test_opened_too_late),
         cmocka_unit_test(test_windows),
     };
 

@@ -62,28 +62,6 @@ static void test_words(void **state)
     assert_string_equal(says(NAN, NAN), "");
 }
 
-// The narrowest column for shares has six cells.
-static void test_width(void **state)
-{
-    (void)state;
-    for (double core = .1; core < 1e9; core *= 1.7)
-        for (double share = 1e-9; share < 10; share *= 1.3) {
-            says(core, share);
-            assert_true(strlen(text) <= 6);
-            assert_null(strstr(text, "0.0%"));
-        }
-}
-
-static void test_one_digit(void **state)
-{
-    (void)state;
-    assert_true(Window_one_digit(1234) == 1000);
-    assert_true(Window_one_digit(96) == 100);
-    assert_true(fabs(Window_one_digit(.034) - .03) < 1e-12);
-    assert_true(Window_one_digit(1000) == 1000);
-    assert_true(Window_one_digit(0) == 0);
-}
-
 static void test_text(void **state)
 {
     char out[WINDOW_TEXT];
@@ -124,9 +102,10 @@ static void test_of_a_snapshot(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_basis), cmocka_unit_test(test_words),
-        cmocka_unit_test(test_width), cmocka_unit_test(test_one_digit),
-        cmocka_unit_test(test_text),  cmocka_unit_test(test_of_a_snapshot),
+        cmocka_unit_test(test_basis),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_of_a_snapshot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
