@@ -207,40 +207,6 @@ def test_account_of_hooks(tmp_path, figure, run, timeline):
     figure("reported/taken", ratio, "nearer", goal=1)
 
 
-def ends(count=100_000):
-    """Generators, dark ones, that are ended early."""
-    for _ in range(count):
-        any(number > 0 for number in (3, 4))
-
-
-def test_account_of_an_early_end(figure):
-    """Reported as a throw is: of what an end takes the event is too small a part to
-    be timed beside it."""
-    if sys.version_info >= (3, 13):
-        pytest.skip("from 3.13 on an early end is no event")
-    ratios = []
-    for _ in range(5):
-        ocular.start_tracing(
-            quiet=True,
-            perfetto=False,
-            overhead_budget=None,
-            deinstrument_threshold=50,
-            include_only=["test_account"],
-        )
-        try:
-            began = time.process_time()
-            reported = []
-            for run in (throws, ends):
-                run()
-                before = hooks_seconds(began)
-                run()
-                reported.append(hooks_seconds(began) - before)
-        finally:
-            ocular.stop_tracing()
-        ratios.append(reported[1] / reported[0])
-    figure("end/throw", statistics.median(ratios), "nearer", goal=1)
-
-
 # --- New code --------------------------------------------------------------------
 
 NEW = """def made(number):
@@ -328,49 +294,3 @@ def test_account_of_new_code(crowd, figure):
     assert len(ratios) > 4
     for name, each in zip(("first call", "second call"), zip(*ratios)):
         figure(f"{name}, reported/taken", statistics.median(each), "nearer", goal=1)
-
-
-# --- Forks ---------------------------------------------------------------------
-
-FORKING = """
-import os, time, ocular
-
-def forks(count=60):
-    began = time.process_time()
-    for _ in range(count):
-        pid = os.fork()
-        if not pid:
-            os._exit(0)
-        os.waitpid(pid, 0)
-    return (time.process_time() - began) / count
-
-def spent():
-    overhead = ocular.snapshot()["overhead"]
-    return (overhead["threads"] + overhead["rearm"]) / (1 + overhead["measured"]) * (
-        time.process_time() - began)
-
-ratios = []
-for _ in range(9):
-    alone = forks()
-    ocular.start_tracing(quiet=True, perfetto=False, overhead_budget=0.9,
-                         include_only=["nobody"])
-    began = time.process_time()
-    forks(10)
-    before = spent()
-    traced = forks()
-    reported = (spent() - before) / 60
-    ocular.stop_tracing()
-    ratios.append(reported / (traced - (alone + forks()) / 2))
-print(sorted(ratios)[4])
-"""
-
-
-def test_account_of_forks(figure):
-    """The program's own thread ends our threads before a fork and starts them after it.
-    That takes several times what our threads use then. The kernel copies pages on both
-    sides, and this is in no account: docs/overhead.md."""
-    done = subprocess.run(
-        [sys.executable, "-c", FORKING], capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    figure("reported/taken", float(done.stdout), "nearer", goal=1)

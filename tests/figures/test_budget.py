@@ -11,7 +11,6 @@ import time
 import ocular
 import pytest
 from e2e import client
-from e2e.counting import row
 from e2e.program import cpu_s, switches
 
 HERE = ["test_budget", "<generated>"]
@@ -44,14 +43,6 @@ def heavy():
     for number in range(6000):
         total += number * 3 % 7
     return total
-
-
-def light():
-    heavy()
-    heavy()
-    heavy()
-    heavy()
-    heavy()
 
 
 def work_until(done, *functions, seconds=40):
@@ -127,34 +118,6 @@ def test_a_viewer_is_paid_for_from_that(tracing, tmp_path, figure):
 # --- Callers -------------------------------------------------------------------
 
 
-def test_a_dark_callee_never_inflates_its_caller(tracing, figure):
-    """Nearly all that is known of both comes from re-arm windows: at their 20th call they
-    went dark, and each time the callee is the first."""
-    tracing(deinstrument_threshold=20, overhead_budget=0.05)
-    snapshot = work_until(
-        lambda s: timed(row(s, "light")) > 6 and timed(row(s, "heavy")) > 40, light
-    )
-    caller, callee = row(snapshot, "light"), row(snapshot, "heavy")
-    figure("p50", caller["p50_cycles"] / callee["p50_cycles"], unit="of the callee's")
-    figure("p99", caller["p99_cycles"] / callee["p50_cycles"], unit="of the callee's")
-
-
-async def deep():
-    return heavy()
-
-
-async def awaits():
-    for _ in range(5):
-        await deep()
-
-
-def finishes():
-    try:
-        awaits().send(None)
-    except StopIteration:
-        pass
-
-
 def gives():
     yield heavy()
 
@@ -165,73 +128,10 @@ def takes():
             pass
 
 
-@pytest.mark.parametrize(
-    "caller, callee, run", [("awaits", "deep", finishes), ("takes", "gives", takes)]
-)
-def test_nor_does_a_dark_coroutine_or_generator(tracing, caller, callee, run, figure):
-    """Its callees are dark, too, and are to be armed for a call of their caller."""
-    tracing(deinstrument_threshold=20, overhead_budget=0.05)
-    snapshot = work_until(
-        lambda s: (
-            all(timed(row(s, name)) > 6 for name in (caller, callee))
-            and timed(row(s, "heavy")) > 40
-        ),
-        run,
-    )
-    whole = row(snapshot, "heavy")["p50_cycles"]
-    for name in caller, callee:
-        figure(name, row(snapshot, name)["avg_cycles"] / whole, unit="of what it calls")
-
-
-@pytest.mark.parametrize("callees", [40, 400])
-def test_a_caller_of_hundreds_has_no_more_than_its_own(tracing, callees, figure):
-    """Beyond 64 they are armed for more hits than its call makes, or its own time
-    is what samples say: with either, all of what they take is theirs."""
-
-    def calls_them():
-        for _ in range(callees):
-            spin(60)
-
-    tracing(deinstrument_threshold=30, overhead_budget=0.05)
-    name = calls_them.__qualname__
-    snapshot = work_until(
-        lambda s: (
-            row(s, name)["avg_cycles"]
-            and timed(row(s, name)) + row(s, name)["samples"] > 20
-        ),
-        calls_them,
-    )
-    mine, callee = row(snapshot, name), row(snapshot, "spin")
-    # A call of spin() and the loop's turn around it: a tenth of the whole, or less.
-    figure("own", mine["avg_cycles"] / callees / callee["p50_cycles"], unit="of callees")
-
-
 def descend(depth):
     if depth:
         return descend(depth - 1)
     return 0
-
-
-HUGE = "def huge(x):\n    if x:\n" + "        x += 1\n" * 5000
-
-
-@pytest.mark.parametrize("among", ["", HUGE], ids=["small", "huge"])
-def test_slices_are_short(tracing, among, figure):
-    """For how long the governor holds the interpreter, of CPU time, also if there is
-    much to arm again."""
-    names, functions = generated(2000, among)
-    tracing(overhead_budget=0.05, deinstrument_threshold=50)
-    end = time.monotonic() + 3
-    while time.monotonic() < end:
-        for function in functions:
-            function(1)
-        if among:
-            names["huge"](0)
-    count, held, longest = ocular._ocular.holds()
-    names.clear()  # their globals: a circle
-    assert count > 0
-    figure("mean", 1e6 * held / count, unit="us")
-    figure("longest", 1e6 * longest, unit="us")
 
 
 # --- Warm-up ------------------------------------------------------------

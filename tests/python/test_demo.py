@@ -6,12 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from e2e.program import SLOW, wait_until
-from ocular.demo import numeric, pure, service
+from ocular.demo import pure, service
 
 pytestmark = pytest.mark.once
 
@@ -66,11 +65,6 @@ def test_rounds_do_the_same_work_every_time():
     fed, archived, errors, _ = done[0]
     assert fed == archived == 6 * service.JOBS_PER_ROUND
     assert 0 < errors < fed / 4
-
-
-def test_blend_meets_ints_then_floats_then_strings():
-    kinds = [numeric.feed_blend(n * numeric.PHASE, 1) for n in range(4)]
-    assert kinds == ["int", "float", "str", "int"]
 
 
 @pytest.mark.parametrize("part", ["work_out", "invent"])
@@ -213,12 +207,6 @@ def test_runner_tells_of_a_viewer_that_fails(stage):
     wait_until_gone(stage.pid())
 
 
-def test_runner_tells_why_the_workload_died(stage):
-    status, out, err = stage.run(FAKE_DIES="1")
-    assert (status, out) == (1, "")
-    assert "no free tool id" in err
-
-
 def test_who_is_ended_as_soon_as_it_serves_writes_its_report(stage):
     output = stage.directory / "trace.json"
     done = subprocess.run(
@@ -240,15 +228,3 @@ def test_runner_never_leaves_the_workload_behind(stage, number):
     demo.send_signal(number)
     wait_until_gone(pid)
     assert demo.wait(SLOW) in (-number, 128 + number)
-
-
-def test_interrupt_is_the_viewers(stage):
-    stage.viewer("exec sleep 60 >/dev/null 2>&1")
-    demo = stage.start()
-    pid = stage.pid()
-    demo.send_signal(signal.SIGINT)
-    time.sleep(0.2)  # in which it would have left
-    assert demo.poll() is None and is_there(pid)
-    demo.terminate()
-    assert demo.wait(SLOW) == 128 + signal.SIGTERM
-    wait_until_gone(pid)

@@ -5,7 +5,6 @@ counter in Python that runs for itself."""
 
 import cProfile
 import dis
-import os
 import sys
 import threading
 import types
@@ -16,7 +15,6 @@ import pytest
 from e2e import client, trace
 from e2e.counting import row
 from e2e.program import PYTHON, SLOW, run, wait_until, write
-from ocular.demo import pure
 
 monitoring = sys.monitoring
 INSTRUCTION = monitoring.events.INSTRUCTION
@@ -216,16 +214,6 @@ def test_hits_of_every_instruction(tracing, function):
     assert compare(wanted) > 50
 
 
-@pytest.mark.parametrize("name", pure.CASES)
-def test_hits_of_the_demo(tracing, name):
-    codes = codes_of(*[f for f in vars(pure).values() if isinstance(f, types.FunctionType)])
-    pure.CASES[name]()
-    wanted = count(codes, pure.CASES[name])
-    tracing()
-    pure.CASES[name]()
-    assert compare(wanted) > 10
-
-
 @pytest.mark.parametrize("threshold", [1, 2, 7])
 @pytest.mark.parametrize("function", HAND_MADE)
 def test_each_goes_dark_by_itself(tracing, function, threshold):
@@ -406,28 +394,6 @@ def test_another_tool_in_the_middle(tracing, name):
     compare(wanted, disabled_lines=name == "coverage")
 
 
-def running(n, other, begin):
-    """Is on the stack when the trace begins."""
-    begin()
-    total = 0
-    for number in range(n):
-        if number == n // 3:
-            other.__enter__()
-        if number == 2 * n // 3:
-            other.__exit__(None, None, None)
-        total += number
-    return total, ocular._ocular.detail(running.__code__)
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_another_tool_beside_code_that_ran_already(tracing, name):
-    _, rows = running(30, OTHERS[name](), tracing)
-    hits = [r["hits"] for r in rows if r["opcode"] == "STORE_FAST"]
-    assert 30 in hits, hits
-    (loop,) = [r["hits"] for r in rows if r["opcode"] == "FOR_ITER"]
-    assert 31 - (name == "coverage") <= loop <= 31
-
-
 def test_the_other_tool_was_there_before(tracing):
     wanted = count(HERE, loops, 12)
     seen = Counter()
@@ -533,21 +499,6 @@ def test_again_and_in_the_other_mode(tracing):
         armed = monitoring.get_local_events(4, loops.__code__)
         assert armed and not armed & INSTRUCTION
         ocular.stop_tracing()
-
-
-def test_fork(tracing):
-    tracing()
-    straight(1)
-    pid = os.fork()
-    if not pid:
-        straight(1)
-        os._exit(
-            ocular.is_tracing() or ocular._ocular.detail(straight.__code__) is not None
-        )
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    straight(1)
-    rows = details([straight.__code__])[straight.__code__].values()
-    assert all(r["hits"] == 2 and r["exact"] for r in rows)
 
 
 # --- Cycles -------------------------------------------------------------------

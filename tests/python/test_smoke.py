@@ -9,7 +9,6 @@ from collections import Counter
 
 import ocular
 import pytest
-from e2e import trace
 from e2e.counting import row
 from e2e.program import SLOW, wait_until
 
@@ -163,26 +162,6 @@ def test_overhead(tracing):
     assert 1 < 1e9 * spent / events < 1000
 
 
-def test_what_is_dark_is_armed_again(tracing):
-    tracing(overhead_budget=0.05, deinstrument_threshold=50)
-    calls()
-    dark = row(ocular.snapshot(), "tiny")
-    assert dark["state"] == "dark" and dark["calls"] == 50
-    oldest = dark["age_s"]
-
-    def is_younger():
-        nonlocal oldest
-        for _ in range(500):  # a snapshot is paid for, too
-            calls()
-        mine = row(ocular.snapshot(), "tiny")
-        if mine["age_s"] < oldest and mine["calls"] > dark["calls"]:
-            return True
-        oldest = max(oldest, mine["age_s"])
-        return False
-
-    wait_until(is_younger, SLOW)
-
-
 def test_the_budget(tracing):
     """Hot tiny functions, and a threshold that none of them reaches."""
     names = {}
@@ -216,34 +195,3 @@ def test_the_budget(tracing):
         work()
     after = spent()
     assert (after[0] - before[0]) / (after[1] - before[1]) < 0.1
-
-
-# --- The timeline -------------------------------------------------------------------
-
-
-def nap():
-    time.sleep(0.03)
-
-
-def naps(slept):
-    for _ in range(4):
-        began = time.perf_counter()
-        nap()
-        slept.append(1e6 * (time.perf_counter() - began))
-
-
-def test_spans(tracing, tmp_path):
-    slept = []
-    tracing(perfetto=True, output=tmp_path / "trace.json")
-    naps(slept)
-    ocular.stop_tracing()
-    timeline = trace.read(tmp_path / "trace.json")
-    spans = [
-        call.end - call.begin
-        for each in timeline.calls.values()
-        for call in each
-        if call.name == "nap"
-    ]
-    assert len(spans) == 4
-    for span, most in zip(spans, slept):
-        assert 15_000 < span < 2 * most
