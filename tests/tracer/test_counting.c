@@ -5,10 +5,8 @@
 // time.
 #include "tracer/hook/counting.h"
 
-#include "tests/tracer/make_opcodes.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/precise.h"
-#include "tracer/code/registry.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -19,9 +17,9 @@
 #include <cmocka.h>
 
 #include "tests/sanitizers.h"
+#include "tests/tracer/make_function.h"
 
 enum { AT_A_TIME = 256, HALF = HIT_RING_HITS / 2 }; // as in counting.c
-enum { JUMP_SITE = 1, RETURN_SITE = 2 };            // of LOOP
 
 static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 3,
                                          [HOOK_RESUME] = 2,
@@ -41,13 +39,6 @@ struct Fixture {
 };
 
 // clang-format off
-static const uint8_t LOOP[] = {
-    RESUME, 0,                  // unit 0, instruction 0
-    LOAD_FAST, 0,               // 1, 1
-    JUMP_BACKWARD, 3, CACHE, 0, // 2, 2
-    RETURN_VALUE, 0,            // 4, 3
-};
-
 static const uint8_t GENERATOR[] = {
     RESUME, 0,                  // unit 0, instruction 0
     FOR_ITER, 5, CACHE, 0,      // 1, 1: to 8
@@ -62,18 +53,7 @@ static const uint8_t GENERATOR[] = {
 static struct Code *make(struct Fixture *f, const uint8_t *bytecode,
                          size_t size, uint64_t threshold)
 {
-    uint32_t id = Registry_next_id(f->registry);
-    struct CodeSource source = {.address = 0x10000 + 64 * (uintptr_t)id,
-                                .name = "f",
-                                .file = "f.py",
-                                .bytecode = bytecode,
-                                .bytecode_size = size,
-                                .line_table = bytecode};
-    struct Code *code = Code_new(id, &source, &f->opcodes, threshold, false);
-
-    assert_non_null(code);
-    Registry_add(f->registry, code);
-    return code;
+    return make_function(f->registry, &f->opcodes, bytecode, size, threshold);
 }
 
 static struct Code *add(struct Fixture *f, uint64_t threshold)
@@ -143,15 +123,6 @@ static void push_call(struct Fixture *f, const struct Code *code,
 
     push(f, &enter);
     push(f, &leave);
-}
-
-static void expect_calls(const struct Code *code, uint64_t calls,
-                         uint64_t self_calls, uint64_t self, uint64_t total)
-{
-    assert_int_equal(Counter_get(&code->hot.entries), calls);
-    assert_int_equal(Counter_get(&code->hot.self_calls), self_calls);
-    assert_int_equal(Counter_get(&code->hot.self_cycles), self);
-    assert_int_equal(Counter_get(&code->hot.total_cycles), total);
 }
 
 // --- Late is as good as at once ----------------------------------------------

@@ -3,7 +3,6 @@
 // callers, for open frames and for its estimated calls.
 #include "tracer/session/engine.h"
 
-#include "tests/tracer/make_opcodes.h"
 #include "tracer/hook/thread_trace_call.h"
 
 #include <setjmp.h>
@@ -13,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/between.h"
+#include "tests/tracer/make_function.h"
 #include "tracer/code/links.h"
 #include "tracer/code/means.h"
 
@@ -22,21 +22,12 @@ struct Fixture {
     struct Code *caller, *callee;
 };
 
-static struct Code *add(struct Engine *engine, uintptr_t address)
+static struct Code *add(struct Engine *engine)
 {
     static const uint8_t bytecode[] = {RESUME, 0, RETURN_VALUE, 0};
-    struct CodeSource source = {.address = address,
-                                .name = "f",
-                                .file = "f.py",
-                                .bytecode = bytecode,
-                                .bytecode_size = sizeof bytecode,
-                                .line_table = bytecode};
-    struct Code *code = Code_new(Registry_next_id(engine->registry), &source,
-                                 &engine->opcodes, 3, false);
 
-    assert_non_null(code);
-    Registry_add(engine->registry, code);
-    return code;
+    return make_function(engine->registry, &engine->opcodes, bytecode,
+                         sizeof bytecode, 3);
 }
 
 static bool enter(struct Fixture *f, struct Code *code, uint32_t depth,
@@ -119,7 +110,7 @@ static void test_rearm_ages_the_quantiles(void **state)
 static void test_each_callee_counts(void **state)
 {
     struct Fixture *f = *state;
-    struct Code *other = add(&f->engine, 0x3000);
+    struct Code *other = add(&f->engine);
 
     darken_callee(f);
     for (unsigned i = 0; i < 3; i++) {
@@ -183,7 +174,7 @@ static void test_dark_calls_add_up(void **state)
 static void test_an_edge_is_noted(void **state)
 {
     struct Fixture *f = *state;
-    struct Code *other = add(&f->engine, 0x3000);
+    struct Code *other = add(&f->engine);
     struct CallEdge edge = {other->hot.id, f->callee->hot.id}, gone = {999, 1};
 
     darken_callee(f);
@@ -241,8 +232,8 @@ static int set_up(void **state)
                                 &f->engine.contention, false, 0);
     assert_non_null(f->trace);
     f->engine.contention.last_trace = f->trace;
-    f->caller = add(&f->engine, 0x1000);
-    f->callee = add(&f->engine, 0x2000);
+    f->caller = add(&f->engine);
+    f->callee = add(&f->engine);
     *state = f;
     return 0;
 }

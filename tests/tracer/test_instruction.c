@@ -4,7 +4,6 @@
 // every instruction always takes the same: no counter may hold anything else.
 #include "tracer/code/instruction.h"
 
-#include "tests/tracer/make_opcodes.h"
 #include "tracer/code/precise.h"
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
@@ -18,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "tests/tracer/make_function.h"
 #include "tracer/code/arming.h"
 
 // Of an enter, a leave, a jump, an instruction and a far one.
@@ -91,19 +91,11 @@ static const uint8_t LONG_ARGUMENT[] = {
 static struct Code *make(struct Fixture *f, const uint8_t *bytecode,
                          size_t size, uint64_t threshold)
 {
-    uint32_t id = Registry_next_id(f->engine.registry);
-    struct CodeSource source = {.address = 0x10000 + 64 * (uintptr_t)id,
-                                .name = "f",
-                                .file = "f.py",
-                                .bytecode = bytecode,
-                                .bytecode_size = size,
-                                .line_table = bytecode};
-    struct Code *code =
-        Code_new(id, &source, &f->engine.opcodes, threshold, false);
+    struct Engine *engine = &f->engine;
+    struct Code *code = make_function(engine->registry, &engine->opcodes,
+                                      bytecode, size, threshold);
 
-    assert_non_null(code);
-    assert_int_equal(Code_make_precise(code, &f->engine.opcodes, threshold), 0);
-    Registry_add(f->engine.registry, code);
+    assert_int_equal(Code_make_precise(code, &engine->opcodes, threshold), 0);
     return code;
 }
 

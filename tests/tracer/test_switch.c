@@ -4,8 +4,6 @@
 #include "tracer/hook/hit.h"
 #include "tracer/hook/switch.h"
 
-#include "tests/tracer/make_opcodes.h"
-#include "tracer/code/registry.h"
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
 
@@ -16,14 +14,13 @@
 
 #include <cmocka.h>
 
+#include "tests/tracer/make_function.h"
+
 #define DEEP 512
 
 static const int64_t NOTHING[HOOK_KINDS];
 
 // clang-format off
-static const uint8_t LOOP[] = {
-    RESUME, 0, LOAD_FAST, 0, JUMP_BACKWARD, 3, CACHE, 0, RETURN_VALUE, 0,
-};
 // clang-format on
 
 // An interpreter's stack: what runs on it, by depth from `base` + 1 on.
@@ -59,18 +56,7 @@ static void start(struct Greenlet *greenlet, uintptr_t root, uint32_t base)
 
 static struct Code *add(struct Fixture *f)
 {
-    uint32_t id = Registry_next_id(f->registry);
-    struct CodeSource source = {.address = 0x10000 + 64 * (uintptr_t)id,
-                                .name = "f",
-                                .file = "f.py",
-                                .bytecode = LOOP,
-                                .bytecode_size = sizeof LOOP,
-                                .line_table = LOOP};
-    struct Code *code = Code_new(id, &source, &f->opcodes, 0, false);
-
-    assert_non_null(code);
-    Registry_add(f->registry, code);
-    return code;
+    return make_function(f->registry, &f->opcodes, LOOP, sizeof LOOP, 0);
 }
 
 // As python/hooks/hook.c does.

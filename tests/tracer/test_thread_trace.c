@@ -4,15 +4,15 @@
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
 
-#include "tests/tracer/make_opcodes.h"
 #include "tracer/code/arming.h"
-#include "tracer/code/registry.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
+
+#include "tests/tracer/make_function.h"
 
 // Of an enter, a leave, a jump and a branch, in ticks.
 static const int64_t COST[HOOK_KINDS] = {
@@ -28,8 +28,6 @@ struct Fixture {
     struct ThreadTrace *trace;
 };
 
-enum { JUMP_SITE = 1, RETURN_SITE = 2 };
-
 // From now on hooks cost nothing.
 static void reset(struct Fixture *f, uint64_t ticks)
 {
@@ -38,13 +36,6 @@ static void reset(struct Fixture *f, uint64_t ticks)
 }
 
 // clang-format off
-static const uint8_t LOOP[] = {
-    RESUME, 0,                  // unit 0, instruction 0
-    LOAD_FAST, 0,               // 1, 1
-    JUMP_BACKWARD, 3, CACHE, 0, // 2, 2
-    RETURN_VALUE, 0,            // 4, 3
-};
-
 static const uint8_t NESTED[] = {
     RESUME, 0,                  // unit 0, instruction 0
     LOAD_FAST, 0,               // 1, 1: the outer loop's head
@@ -59,18 +50,7 @@ static const uint8_t NESTED[] = {
 static struct Code *make(struct Fixture *f, const uint8_t *bytecode,
                          size_t size, uint64_t threshold)
 {
-    uint32_t id = Registry_next_id(f->registry);
-    struct CodeSource source = {.address = 0x10000 + 64 * (uintptr_t)id,
-                                .name = "f",
-                                .file = "f.py",
-                                .bytecode = bytecode,
-                                .bytecode_size = size,
-                                .line_table = bytecode};
-    struct Code *code = Code_new(id, &source, &f->opcodes, threshold, false);
-
-    assert_non_null(code);
-    Registry_add(f->registry, code);
-    return code;
+    return make_function(f->registry, &f->opcodes, bytecode, size, threshold);
 }
 
 static struct Code *add(struct Fixture *f, uint64_t threshold)
@@ -110,15 +90,6 @@ static bool jump(struct Fixture *f, struct Code *code, uint32_t depth,
 {
     return ThreadTrace_jump(f->trace, code, &code->layout.sites[JUMP_SITE], 1,
                             depth, ticks);
-}
-
-static void expect_calls(const struct Code *code, uint64_t calls,
-                         uint64_t self_calls, uint64_t self, uint64_t total)
-{
-    assert_int_equal(Counter_get(&code->hot.entries), calls);
-    assert_int_equal(Counter_get(&code->hot.self_calls), self_calls);
-    assert_int_equal(Counter_get(&code->hot.self_cycles), self);
-    assert_int_equal(Counter_get(&code->hot.total_cycles), total);
 }
 
 static void expect_site(const struct Code *code, unsigned index, uint64_t hits,
