@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Cycles per call while other threads and programs run, against the clock around the same
-calls untraced. A ratio of 1 is the truth. What single functions take is compared by
-tests/accuracy/accuracy.py."""
+calls untraced. A ratio of 1 is the truth. tests/accuracy/accuracy.py
+compares single functions."""
 
 import gc
 import os

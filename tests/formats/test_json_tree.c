@@ -3,12 +3,9 @@
 // nothing is freed twice or left), and arguments that are no JSON.
 #include "formats/json_tree.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static void says(struct json_object *object, const char *words)
 {
@@ -17,12 +14,11 @@ static void says(struct json_object *object, const char *words)
     json_object_put(object);
 }
 
-static void test_a_tree(void **state)
+TEST(test_a_tree)
 {
     struct json_object *object = json_object_new_object();
     struct json_object *array = json_object_new_array();
 
-    (void)state;
     JsonTree_append(&array, json_object_new_int(1));
     JsonTree_append(&array, JsonTree_text("a\xff\x01"));
     JsonTree_add(&object, "list", array);
@@ -30,12 +26,11 @@ static void test_a_tree(void **state)
     says(object, "{\"list\":[1,\"a\xef\xbf\xbd\\u0001\"],\"none\":\"\"}");
 }
 
-static void test_a_value_that_is_missing(void **state)
+TEST(test_a_value_that_is_missing)
 {
     struct json_object *object = json_object_new_object();
     struct json_object *array = json_object_new_array();
 
-    (void)state;
     JsonTree_add(&object, "one", json_object_new_int(1));
     JsonTree_add(&object, "two", NULL);
     assert_null(object);
@@ -48,23 +43,11 @@ static void test_a_value_that_is_missing(void **state)
     assert_null(array);
 }
 
-static void test_what_is_parsed(void **state)
+TEST(test_what_is_parsed)
 {
-    (void)state;
     says(JsonTree_parse("{\"a\":[1]}xyz", 9), "{\"a\":[1]}");
     says(JsonTree_parse("{\"a\":[1]}", 5), "{}"); // not all of it
     says(JsonTree_parse("[1]", 3), "{}");
     says(JsonTree_parse("nonsense", 8), "{}");
     says(JsonTree_parse("", 0), "{}");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_tree),
-        cmocka_unit_test(test_a_value_that_is_missing),
-        cmocka_unit_test(test_what_is_parsed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

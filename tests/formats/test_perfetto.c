@@ -8,15 +8,13 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 static char directory[] = "/tmp/ocular-perfetto-XXXXXX";
 static char path[128];
@@ -107,7 +105,7 @@ static bool progress_takes_the_name(void *context, double done, uint64_t bytes)
 }
 
 // Which was not there when it began.
-static void what_another_has_written_stays(void **state)
+TEST_WITH(what_another_has_written_stays, freeze, thaw)
 {
     struct PerfettoTrace trace = frozen.trace;
     struct PerfettoResult result;
@@ -116,7 +114,6 @@ static void what_another_has_written_stays(void **state)
     FILE *file;
     DIR *all;
 
-    (void)state;
     snprintf(place, sizeof place, "%s/taken.json", directory);
     trace.overwrite = false;
     trace.context = place;
@@ -141,13 +138,12 @@ static bool progress_goes_away(void *context, double done, uint64_t bytes)
     return chdir("/") == 0;
 }
 
-static void a_change_of_directory_meanwhile(void **state)
+TEST_WITH(a_change_of_directory_meanwhile, freeze, thaw)
 {
     struct PerfettoTrace trace = frozen.trace;
     struct PerfettoResult result;
     char place[300];
 
-    (void)state;
     assert_int_equal(chdir(directory), 0);
     trace.progress = progress_goes_away;
     assert_int_equal(Perfetto_write(&trace, "moved.json", &result), 0);
@@ -156,7 +152,7 @@ static void a_change_of_directory_meanwhile(void **state)
 }
 
 // To a file that is there, and to one that is not yet.
-static void links_are_followed(void **state)
+TEST_WITH(links_are_followed, freeze, thaw)
 {
     struct PerfettoTrace trace = frozen.trace;
     struct PerfettoResult result;
@@ -164,7 +160,6 @@ static void links_are_followed(void **state)
     struct stat status;
     int turn;
 
-    (void)state;
     snprintf(name, sizeof name, "%s/link.json", directory);
     snprintf(place, sizeof place, "%s/there", directory);
     assert_int_equal(mkdir(place, 0700), 0);
@@ -210,15 +205,7 @@ static int tear_down(void **state)
     return rmdir(directory); // nothing else is left there
 }
 
-#define FROZEN(test) cmocka_unit_test_setup_teardown(test, freeze, thaw)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        FROZEN(what_another_has_written_stays),
-        FROZEN(a_change_of_directory_meanwhile),
-        FROZEN(links_are_followed),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return Unit_run(set_up, tear_down);
 }

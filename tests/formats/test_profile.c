@@ -3,11 +3,9 @@
 // contents. The tools themselves read them in tests/python/test_profiles.py.
 #include "formats/profile_file.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 enum { MAIN = 7, WORK = 9, GONE = 12 };
 
@@ -54,12 +52,11 @@ static struct Bytes written(const struct Profile *profile,
     return out;
 }
 
-static void folded_stacks(void **state)
+TEST(folded_stacks)
 {
     struct Profile profile;
     struct Bytes out;
 
-    (void)state;
     make(&profile);
     profile.functions[2].name = "was";
     out = written(&profile, FILE_FOLDED);
@@ -77,11 +74,10 @@ static void folded_stacks(void **state)
     Profile_release(&profile);
 }
 
-static void of_one_name_and_place(void **state)
+TEST(of_one_name_and_place)
 {
     struct Profile profile;
 
-    (void)state;
     make(&profile);
     profile.functions[0] = profile.functions[1];
     profile.functions[0].calls = 30;
@@ -95,13 +91,12 @@ static void of_one_name_and_place(void **state)
 }
 
 // A full table has added the dropped rows to their callers.
-static void callees_without_a_row(void **state)
+TEST(callees_without_a_row)
 {
     struct Profile profile;
     size_t i;
     uint64_t all = 0, rest = 0;
 
-    (void)state;
     make(&profile);
     profile.functions[1].self_ns = 16250; // of 65000
     profile.functions[0].self_ns = 9999;  // of 10000
@@ -123,15 +118,4 @@ static void callees_without_a_row(void **state)
         profile.functions[profile.rows[table.row_count].function].name,
         "<small callees>");
     Profile_release(&profile);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folded_stacks),
-        cmocka_unit_test(of_one_name_and_place),
-        cmocka_unit_test(callees_without_a_row),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,17 +11,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 #define PIECE 60000u
 
@@ -77,13 +75,12 @@ static void let_go(struct Recording *recording)
     Recording_put(recording);
 }
 
-static void what_goes_in_comes_out(void **state)
+TEST(what_goes_in_comes_out)
 {
     struct Recording *recording = make();
     struct RecordingSlot slots[50] = {0};
     unsigned i;
 
-    (void)state;
     for (i = 0; i < 50; i++) {
         memset(piece, (int)i, sizeof piece);
         assert_int_equal(put(recording, &slots[i], 3936), 0);
@@ -100,13 +97,12 @@ static void what_goes_in_comes_out(void **state)
     let_go(recording);
 }
 
-static void a_block_grows(void **state)
+TEST(a_block_grows)
 {
     struct Recording *recording = make();
     struct RecordingSlot slot = {0};
     struct RecordingBlock block = {.kind = RECORDING_CHUNK};
 
-    (void)state;
     memset(piece, 1, 200);
     memset(piece + 200, 2, 1800);
     assert_int_equal(Recording_append(recording, &slot, &block, piece, 200), 0);
@@ -123,12 +119,11 @@ static void a_block_grows(void **state)
 }
 
 // Appending does not wait for the disk: the file has nothing until the flush.
-static void nothing_is_written_before_a_flush(void **state)
+TEST(nothing_is_written_before_a_flush)
 {
     struct Recording *recording = make();
     struct RecordingSlot slot = {0};
 
-    (void)state;
     assert_int_equal(put(recording, &slot, PIECE), 0);
     assert_int_equal(Recording_bytes(recording), 0);
     assert_in_range(Recording_waiting(recording), PIECE, PIECE + 300);
@@ -136,14 +131,13 @@ static void nothing_is_written_before_a_flush(void **state)
     let_go(recording);
 }
 
-static void what_is_dropped_is_used_again(void **state)
+TEST(what_is_dropped_is_used_again)
 {
     struct Recording *recording = make();
     struct RecordingSlot slots[100] = {0}, more = {0};
     uint64_t size;
     unsigned i;
 
-    (void)state;
     for (i = 0; i < 100; i++)
         assert_int_equal(put(recording, &slots[i], PIECE), 0);
     size = flushed(recording);
@@ -171,13 +165,12 @@ static int descriptor(void)
 }
 
 // As a daemon does; what it opens next may have our number.
-static void a_descriptor_that_changed_hands(void **state)
+TEST(a_descriptor_that_changed_hands)
 {
     struct Recording *recording = make();
     struct RecordingSlot slot = {0}, more = {0};
     int fd, null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    (void)state;
     assert_int_equal(put(recording, &slot, PIECE), 0);
     flushed(recording);
     fd = descriptor();
@@ -193,14 +186,13 @@ static void a_descriptor_that_changed_hands(void **state)
     assert_int_equal(unlink(path), 0); // nor to remove
 }
 
-static void a_forked_child_leaves_it_alone(void **state)
+TEST(a_forked_child_leaves_it_alone)
 {
     struct Recording *recording = make();
     struct RecordingSlot slot = {0}, more = {0};
     int status;
     pid_t child;
 
-    (void)state;
     memset(piece, 7, sizeof piece);
     assert_int_equal(put(recording, &slot, PIECE), 0);
     flushed(recording);
@@ -301,12 +293,11 @@ static long found(struct RecordingReader *reader, char why[256])
     return error ? error : (long)read_events(reader->trace.view);
 }
 
-static void it_takes_what_memory_has_no_room_for(void **state)
+TEST(it_takes_what_memory_has_no_room_for)
 {
     struct RecordingReader reader;
     char why[256];
 
-    (void)state;
     record(1 << 20, true, 100000);
     assert_int_equal(found(&reader, why), 400000);
     assert_int_equal(reader.trace.view->forgotten, 0);
@@ -350,13 +341,12 @@ static void convert(void)
     unlink(other);
 }
 
-static void cut_at_any_length(void **state)
+TEST(cut_at_any_length)
 {
     size_t size, cut;
     char *data, why[256];
     unsigned i;
 
-    (void)state;
     record(6 << 20, false, 5000);
     data = contents(&size);
     for (i = 0; i < 200; i++) {
@@ -383,13 +373,12 @@ static void cut_at_any_length(void **state)
     unlink(path);
 }
 
-static void flipped_bits(void **state)
+TEST(flipped_bits)
 {
     size_t size;
     char *data;
     unsigned i, n;
 
-    (void)state;
     record(6 << 20, false, 2000);
     data = contents(&size);
     for (i = 0; i < 200; i++) {
@@ -410,12 +399,11 @@ static void flipped_bits(void **state)
     unlink(path);
 }
 
-static void what_is_none(void **state)
+TEST(what_is_none)
 {
     struct RecordingReader reader;
     char why[256];
 
-    (void)state;
     store("{}", 2);
     assert_int_equal(found(&reader, why), -EINVAL);
     assert_string_equal(why, "this is no recording of Ocular's");
@@ -428,18 +416,5 @@ static void what_is_none(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_goes_in_comes_out),
-        cmocka_unit_test(a_block_grows),
-        cmocka_unit_test(nothing_is_written_before_a_flush),
-        cmocka_unit_test(what_is_dropped_is_used_again),
-        cmocka_unit_test(a_descriptor_that_changed_hands),
-        cmocka_unit_test(a_forked_child_leaves_it_alone),
-        cmocka_unit_test(it_takes_what_memory_has_no_room_for),
-        cmocka_unit_test(cut_at_any_length),
-        cmocka_unit_test(flipped_bits),
-        cmocka_unit_test(what_is_none),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return Unit_run(make_folder, remove_folder);
 }

@@ -5,12 +5,11 @@
 #include "formats/replay.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 static char calls[1000];
 
@@ -119,9 +118,8 @@ static void replay(size_t skip, uint32_t open, const char *words)
 
 // --- Tests -------------------------------------------------------------------
 
-static void a_step_is_all_of_its_call(void **state)
+TEST(a_step_is_all_of_its_call)
 {
-    (void)state;
     enter(1, 0);
     enter(2, 1);
     put_task(7, "Task-1 and more");
@@ -135,9 +133,8 @@ static void a_step_is_all_of_its_call(void **state)
     replay(0, 0, "1( 2( [7:Task-1 and more 3( )3 ] )2 2( [8: ] )2 )1 ");
 }
 
-static void one_that_does_not_end(void **state)
+TEST(one_that_does_not_end)
 {
-    (void)state;
     enter(1, 0);
     enter(2, 1);
     put_task(7, "a");
@@ -151,9 +148,8 @@ static void one_that_does_not_end(void **state)
 }
 
 // It is not a step of the call that happens to be open.
-static void one_whose_call_is_lost(void **state)
+TEST(one_whose_call_is_lost)
 {
-    (void)state;
     enter(1, 0);
     put(EVENT_LOST, 1);
     put_task(7, "a");
@@ -168,9 +164,8 @@ static void one_whose_call_is_lost(void **state)
     replay(0, 0, "");
 }
 
-static void a_chunk_may_begin_before_it(void **state)
+TEST(a_chunk_may_begin_before_it)
 {
-    (void)state;
     enter(1, 0);
     put_task(7, "a");
     enter(2, 1);
@@ -183,7 +178,7 @@ static int refuse(void *context, uint64_t ticks, const struct Mark *mark)
     return -ENOSPC;
 }
 
-static void an_error_ends_it(void **state)
+TEST(an_error_ends_it)
 {
     const struct Event events[] = {
         {Event_when(100, EVENT_ENTER), Event_call(1, 0)},
@@ -195,7 +190,6 @@ static void an_error_ends_it(void **state)
     const struct ReplayTarget target = {NULL,   begin, end, step,
                                         refuse, mark,  said};
 
-    (void)state;
     assert_int_equal(Replay_thread(&view, chunks, 1, 0, &target), -ENOSPC);
 }
 
@@ -215,13 +209,5 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_is_all_of_its_call),
-        cmocka_unit_test(one_that_does_not_end),
-        cmocka_unit_test(one_whose_call_is_lost),
-        cmocka_unit_test(a_chunk_may_begin_before_it),
-        cmocka_unit_test(an_error_ends_it),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return Unit_run(set_up, tear_down);
 }

@@ -2,11 +2,9 @@
 // The part that both formats share: times of any clock, names of any bytes.
 #include "formats/trace_writer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static struct TraceWriter writer;
 
@@ -20,11 +18,10 @@ static uint64_t ns_of(double hz, uint64_t start, uint64_t ticks)
     return TraceWriter_ns(&writer, ticks);
 }
 
-static void ticks_of_a_nanosecond_are_exact(void **state)
+TEST(ticks_of_a_nanosecond_are_exact)
 {
     const uint64_t most = (UINT64_C(1) << 60) - 1;
 
-    (void)state;
     assert_int_equal(ns_of(1e9, 0, 0), 0);
     assert_int_equal(ns_of(1e9, 0, 1), 1);
     assert_int_equal(ns_of(1e9, 5000, 12345), 7345);
@@ -33,11 +30,10 @@ static void ticks_of_a_nanosecond_are_exact(void **state)
     assert_int_equal(ns_of(0, 0, 77), 77); // no clock
 }
 
-static void whole_nanoseconds_of_other_clocks_are_whole(void **state)
+TEST(whole_nanoseconds_of_other_clocks_are_whole)
 {
     const uint64_t day = 86400;
 
-    (void)state;
     assert_int_equal(ns_of(2.5e9, 0, 5), 2);
     assert_int_equal(ns_of(2.5e9, 0, 2500000000 * day), 1000000000 * day);
     assert_int_equal(ns_of(24e6, 0, 24000000 * day), 1000000000 * day);
@@ -46,9 +42,8 @@ static void whole_nanoseconds_of_other_clocks_are_whole(void **state)
     assert_int_equal(ns_of(1e6, 0, 7), 7000);
 }
 
-static void what_was_before_the_start_is_at_the_start(void **state)
+TEST(what_was_before_the_start_is_at_the_start)
 {
-    (void)state;
     assert_int_equal(ns_of(1e9, 5000, 10), 0);
     assert_int_equal(ns_of(1e9, UINT64_MAX, 0), 0);
 }
@@ -60,12 +55,11 @@ static bool hostile(void *context, uint32_t id, struct PerfettoName *name)
     return id != 404;
 }
 
-static void names_are_utf8(void **state)
+TEST(names_are_utf8)
 {
     const struct PerfettoTrace trace = {.name = hostile};
     static struct TraceName name;
 
-    (void)state;
     TraceWriter_init(&writer, &trace);
     TraceWriter_name(&writer, 3, &name);
     assert_string_equal(name.name, "a\xef\xbf\xbd");
@@ -77,18 +71,17 @@ static void names_are_utf8(void **state)
     assert_int_equal(name.line, 0);
 }
 
-static void every_end_but_a_plain_one_has_a_word(void **state)
+TEST(every_end_but_a_plain_one_has_a_word)
 {
     int how;
 
-    (void)state;
     for (how = CALL_RAISED; how <= CALL_PARKED; how++)
         assert_non_null(Trace_end_word((enum CallEnd)how));
     assert_string_equal(Trace_begin_word(CALL_EARLIER), "earlier");
     assert_string_equal(Trace_begin_word(CALL_RESUMED), "resumed");
 }
 
-static void keys_differ(void **state)
+TEST(keys_differ)
 {
     const uint64_t keys[] = {Trace_function_key(UINT32_MAX),
                              Trace_loop_key(UINT32_MAX, 0),
@@ -96,22 +89,7 @@ static void keys_differ(void **state)
                              Trace_instant_key(UINT32_MAX, EVENT_DARK)};
     size_t i, j;
 
-    (void)state;
     for (i = 0; i < sizeof keys / sizeof *keys; i++)
         for (j = 0; j < i; j++)
             assert_int_not_equal(keys[i], keys[j]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ticks_of_a_nanosecond_are_exact),
-        cmocka_unit_test(whole_nanoseconds_of_other_clocks_are_whole),
-        cmocka_unit_test(what_was_before_the_start_is_at_the_start),
-        cmocka_unit_test(names_are_utf8),
-        cmocka_unit_test(every_end_but_a_plain_one_has_a_word),
-        cmocka_unit_test(keys_differ),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

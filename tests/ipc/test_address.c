@@ -7,19 +7,16 @@
 
 #include <errno.h>
 #include <ftw.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static char base[64];
 static char why[512];
@@ -47,11 +44,12 @@ static int prepare(char path[ADDRESS_MAX])
     return Address_prepare(path, 77, why, sizeof(why));
 }
 
-static void test_restore(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_restore, set_up, tear_down)
 {
     char path[ADDRESS_MAX], before[ADDRESS_MAX], expected[64];
 
-    (void)state;
     setenv("OCULAR_DIR", in_base("own"), 1);
     assert_int_equal(prepare(path), 0);
     memcpy(before, path, sizeof(path));
@@ -105,12 +103,11 @@ static void end(pid_t child)
     waitpid(child, NULL, 0);
 }
 
-static void test_find(void **state)
+TEST_WITH(test_find, set_up, tear_down)
 {
     struct Served found;
     pid_t child;
 
-    (void)state;
     setenv("OCULAR_DIR", base, 1);
     child = spawn(base, 0);
     assert_int_equal(Address_find(&found, child, why, sizeof(why)), 0);
@@ -122,12 +119,11 @@ static void test_find(void **state)
 }
 
 // As another user: in a child, since there is no way back.
-static void test_find_another_users(void **state)
+TEST_WITH(test_find_another_users, set_up, tear_down)
 {
     int status;
     pid_t child, target;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     target = spawn(base, 0);
@@ -150,12 +146,11 @@ static void test_find_another_users(void **state)
 
 // The kernel says who listens: a number that belongs to somebody else is not
 // taken for the process that was asked for.
-static void test_find_is_not_misled(void **state)
+TEST_WITH(test_find_is_not_misled, set_up, tear_down)
 {
     struct Served found;
     pid_t target = spawn(NULL, 0), other;
 
-    (void)state;
     setenv("OCULAR_DIR", base, 1);
     other = spawn(base, target);
     assert_int_equal(Address_find(&found, target, why, sizeof(why)), -ENOENT);
@@ -164,14 +159,13 @@ static void test_find_is_not_misled(void **state)
 }
 
 // The viewer has no OCULAR_DIR; the process was started with one.
-static void test_find_by_its_environment(void **state)
+TEST_WITH(test_find_by_its_environment, set_up, tear_down)
 {
     struct Served found;
     char path[ADDRESS_MAX], byte;
     int ready[2];
     pid_t child;
 
-    (void)state;
     setenv("OCULAR_DIR", base, 1);
     assert_int_equal(pipe(ready), 0);
     child = fork();
@@ -196,14 +190,13 @@ static void test_find_by_its_environment(void **state)
 }
 
 // In its own root: a container in small.
-static void test_find_in_another_root(void **state)
+TEST_WITH(test_find_in_another_root, set_up, tear_down)
 {
     struct Served found;
     char directory[128], byte = 0;
     int ready[2];
     pid_t child;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     mkdir(in_base("tmp"), 0700);
@@ -235,14 +228,13 @@ static void test_find_in_another_root(void **state)
     end(child);
 }
 
-static void test_command_is_harmless(void **state)
+TEST_WITH(test_command_is_harmless, set_up, tear_down)
 {
     struct Served found;
     char byte;
     int ready[2];
     pid_t child;
 
-    (void)state;
     setenv("OCULAR_DIR", base, 1);
     assert_int_equal(pipe(ready), 0);
     child = fork();
@@ -269,14 +261,13 @@ static void touch(const char *name)
     fclose(fopen(in_base(name), "w"));
 }
 
-static void test_list(void **state)
+TEST_WITH(test_list, set_up, tear_down)
 {
     struct Served *list;
     pid_t children[5];
     char name[32];
     long count, ours = 0;
 
-    (void)state;
     setenv("OCULAR_DIR", base, 1);
     setenv("XDG_RUNTIME_DIR", "/nonexistent", 1);
     for (int i = 0; i < 5; i++)
@@ -314,13 +305,12 @@ static void test_list(void **state)
     assert_int_equal(access(in_base(name), F_OK), -1);
 }
 
-static void test_list_where_others_may_write(void **state)
+TEST_WITH(test_list_where_others_may_write, set_up, tear_down)
 {
     struct Served *list;
     pid_t child;
     long count;
 
-    (void)state;
     setenv("OCULAR_DIR", base, 1);
     setenv("XDG_RUNTIME_DIR", "/nonexistent", 1);
     child = spawn(base, 0);
@@ -355,23 +345,4 @@ static int tear_down(void **state)
 {
     (void)state;
     return nftw(base, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_restore),
-        TEST(test_find),
-        TEST(test_find_another_users),
-        TEST(test_find_is_not_misled),
-        TEST(test_find_by_its_environment),
-        TEST(test_find_in_another_root),
-        TEST(test_command_is_harmless),
-        TEST(test_list),
-        TEST(test_list_where_others_may_write),
-    };
-
-    return cmocka_run_group_tests_name("ipc/address", tests, NULL, NULL);
 }

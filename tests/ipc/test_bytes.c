@@ -4,21 +4,17 @@
 
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
-static void test_numbers_are_little_endian(void **state)
+TEST(test_numbers_are_little_endian)
 {
     static const uint8_t expected[] = {
         0x01, 0x02, 0x01, 0x04, 0x03, 0x02, 0x01, 0x08, 0x07, 0x06, 0x05, 0x04,
         0x03, 0x02, 0x01, 0,    0,    0,    0,    0,    0,    0xf0, 0x3f};
     struct Bytes bytes;
 
-    (void)state;
     Bytes_init(&bytes);
     Bytes_put_u8(&bytes, 0x01);
     Bytes_put_u16(&bytes, 0x0102);
@@ -31,14 +27,13 @@ static void test_numbers_are_little_endian(void **state)
     Bytes_release(&bytes);
 }
 
-static void test_everything_comes_back(void **state)
+TEST(test_everything_comes_back)
 {
     struct Bytes bytes;
     struct Cursor cursor;
     size_t size;
     const char *text;
 
-    (void)state;
     Bytes_init(&bytes);
     Bytes_put_u8(&bytes, UINT8_MAX);
     Bytes_put_u16(&bytes, 0xfedc);
@@ -71,13 +66,12 @@ static void test_everything_comes_back(void **state)
     Bytes_release(&bytes);
 }
 
-static void test_growth_keeps_what_is_there(void **state)
+TEST(test_growth_keeps_what_is_there)
 {
     struct Bytes bytes;
     struct Cursor cursor;
     uint8_t *room;
 
-    (void)state;
     Bytes_init(&bytes);
     for (uint32_t i = 0; i < 100000; i++)
         Bytes_put_u32(&bytes, i);
@@ -95,11 +89,10 @@ static void test_growth_keeps_what_is_there(void **state)
     assert_null(bytes.data);
 }
 
-static void test_write_error_sticks_until_clear(void **state)
+TEST(test_write_error_sticks_until_clear)
 {
     struct Bytes bytes;
 
-    (void)state;
     Bytes_init(&bytes);
     Bytes_put_u32(&bytes, 7);
     assert_null(Bytes_extend(&bytes, SIZE_MAX));
@@ -115,13 +108,12 @@ static void test_write_error_sticks_until_clear(void **state)
     Bytes_release(&bytes);
 }
 
-static void test_read_error_sticks(void **state)
+TEST(test_read_error_sticks)
 {
     static const uint8_t data[] = {1, 2, 3, 4, 5};
     struct Cursor cursor = Cursor_of(data, sizeof(data));
     size_t size = 99;
 
-    (void)state;
     assert_int_equal(Cursor_u32(&cursor), 0x04030201);
     assert_int_equal(Cursor_u16(&cursor), 0);
     assert_int_equal(cursor.error, -EPROTO);
@@ -129,17 +121,4 @@ static void test_read_error_sticks(void **state)
     assert_int_equal(Cursor_left(&cursor), 0);
     assert_null(Cursor_text(&cursor, &size));
     assert_int_equal(size, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers_are_little_endian),
-        cmocka_unit_test(test_everything_comes_back),
-        cmocka_unit_test(test_growth_keeps_what_is_there),
-        cmocka_unit_test(test_write_error_sticks_until_clear),
-        cmocka_unit_test(test_read_error_sticks),
-    };
-
-    return cmocka_run_group_tests_name("ipc/base/bytes", tests, NULL, NULL);
 }

@@ -7,18 +7,15 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define LIMIT_MS 60000 // for what comes at once
 
@@ -145,12 +142,13 @@ static void has(const char *word)
 
 // --- Opening
 
-static void test_newer_protocol(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_newer_protocol, set_up, tear_down)
 {
     struct Script script;
     struct Client *client;
 
-    (void)state;
     begin(&script);
     add(&script, hello_of(WIRE_VERSION + 1));
     assert_int_equal(open_client(&script, &client), -EPROTONOSUPPORT);
@@ -159,13 +157,12 @@ static void test_newer_protocol(void **state)
     finish(&script);
 }
 
-static void test_refused_with_words(void **state)
+TEST_WITH(test_refused_with_words, set_up, tear_down)
 {
     struct Script script;
     struct Client *client;
     char words[] = "too many cooks";
 
-    (void)state;
     begin(&script);
     add(&script, (struct Message){
                      .type = MESSAGE_ERROR, .number = EUSERS, .text = words});
@@ -175,12 +172,11 @@ static void test_refused_with_words(void **state)
     finish(&script);
 }
 
-static void test_nonsense_instead_of_hello(void **state)
+TEST_WITH(test_nonsense_instead_of_hello, set_up, tear_down)
 {
     struct Script script;
     struct Client *client;
 
-    (void)state;
     begin(&script);
     Bytes_put(&script.bytes, "HTTP/1.1 400", 12);
     assert_int_equal(open_client(&script, &client), -EPROTO);
@@ -203,7 +199,7 @@ static double seconds(void)
 
 // --- Messages
 
-static void test_nonsense_later(void **state)
+TEST_WITH(test_nonsense_later, set_up, tear_down)
 {
     static const char huge[] = "Oc\x02\0\xff\xff\xff\xff\0\0\0\0";
     static const char broken[] = "Oc\x02\0\4\0\0\0\0\0\0\0\xff\0\0\0";
@@ -211,7 +207,6 @@ static void test_nonsense_later(void **state)
     struct Client *client;
     struct Message message;
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         begin(&script);
         add(&script, hello_of(WIRE_VERSION));
@@ -226,7 +221,7 @@ static void test_nonsense_later(void **state)
 
 // --- Requests
 
-static void test_request_numbers_and_bytes(void **state)
+TEST_WITH(test_request_numbers_and_bytes, set_up, tear_down)
 {
     struct Script script;
     struct Client *client;
@@ -234,7 +229,6 @@ static void test_request_numbers_and_bytes(void **state)
     uint8_t bytes[256];
     long size, used;
 
-    (void)state;
     begin(&script);
     add(&script, hello_of(WIRE_VERSION));
     assert_int_equal(open_client(&script, &client), 0);
@@ -267,7 +261,7 @@ static void test_request_numbers_and_bytes(void **state)
 
 // A process that takes nothing: requests wait, up to a bound, and arrive whole
 // when it does again.
-static void test_requests_wait(void **state)
+TEST_WITH(test_requests_wait, set_up, tear_down)
 {
     struct Script script;
     struct Client *client;
@@ -277,7 +271,6 @@ static void test_requests_wait(void **state)
     unsigned sent = 0, seen = 0;
     size_t at = 0;
 
-    (void)state;
     memset(text, 'p', 60000);
     text[60000] = '\0';
     request.text = text;
@@ -311,7 +304,7 @@ static void test_requests_wait(void **state)
 }
 
 // A descriptor goes with its own request, be it that others wait before it.
-static void test_a_file_goes_with_its_request(void **state)
+TEST_WITH(test_a_file_goes_with_its_request, set_up, tear_down)
 {
     struct Script script;
     struct Client *client;
@@ -322,7 +315,6 @@ static void test_a_file_goes_with_its_request(void **state)
     size_t came_at = 0;
     int came = 0;
 
-    (void)state;
     begin(&script);
     add(&script, hello_of(WIRE_VERSION));
     assert_int_equal(open_client(&script, &client), 0);
@@ -374,7 +366,7 @@ static void do_nothing(int number)
     (void)number;
 }
 
-static void test_a_signal_ends_the_wait(void **state)
+TEST_WITH(test_a_signal_ends_the_wait, set_up, tear_down)
 {
     struct sigaction action = {.sa_handler = do_nothing};
     struct Script script;
@@ -382,7 +374,6 @@ static void test_a_signal_ends_the_wait(void **state)
     struct Message message;
     double start;
 
-    (void)state;
     begin(&script);
     add(&script, hello_of(WIRE_VERSION));
     assert_int_equal(open_client(&script, &client), 0);
@@ -406,22 +397,4 @@ static int tear_down(void **state)
 {
     (void)state;
     return rmdir(directory);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_newer_protocol),
-        TEST(test_refused_with_words),
-        TEST(test_nonsense_instead_of_hello),
-        TEST(test_nonsense_later),
-        TEST(test_request_numbers_and_bytes),
-        TEST(test_requests_wait),
-        TEST(test_a_file_goes_with_its_request),
-        TEST(test_a_signal_ends_the_wait),
-    };
-
-    return cmocka_run_group_tests_name("ipc/client", tests, NULL, NULL);
 }

@@ -5,13 +5,11 @@
 #include "ipc/socket.h"
 
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 enum { MANY = 20 };
 
@@ -96,12 +94,11 @@ static void close_hall(struct Hall *hall)
     Snapshot_free(hall->snapshot);
 }
 
-static void test_one_frame_goes_to_all(void **state)
+TEST(test_one_frame_goes_to_all)
 {
     struct Hall hall;
     struct Frame *frame;
 
-    (void)state;
     open_hall(&hall);
     Clients_turn(&hall.clients, 0);
     assert_int_equal(hall.wanted, 1);
@@ -137,12 +134,11 @@ static void follow(struct Hall *hall, int viewer)
 }
 
 // An older viewer, which does not ask for changes, has whole snapshots.
-static void test_who_follows_has_changes(void **state)
+TEST(test_who_follows_has_changes)
 {
     struct RowSet rows = {.moment = {.uptime_s = 1}};
     struct Hall hall;
 
-    (void)state;
     open_hall(&hall);
     hall.snapshot->shared = &rows;
     follow(&hall, 0);
@@ -161,13 +157,12 @@ static void test_who_follows_has_changes(void **state)
     close_hall(&hall);
 }
 
-static void test_a_frame_is_kept_for_who_comes_later(void **state)
+TEST(test_a_frame_is_kept_for_who_comes_later)
 {
     struct Hall hall;
     struct Frame *frame;
     struct Viewer *late;
 
-    (void)state;
     open_hall(&hall);
     late = &hall.clients.viewers[7];
     late->due_ms = 500;
@@ -191,13 +186,12 @@ static void test_a_frame_is_kept_for_who_comes_later(void **state)
 }
 
 // One that does not read keeps the frame it has, and costs no other anything.
-static void test_who_does_not_read_skips(void **state)
+TEST(test_who_does_not_read_skips)
 {
     struct Hall hall;
     struct Viewer *stuck;
     const struct Frame *first;
 
-    (void)state;
     open_hall(&hall);
     stuck = &hall.clients.viewers[2];
     Clients_turn(&hall.clients, 0);
@@ -221,7 +215,7 @@ static void test_who_does_not_read_skips(void **state)
 
 // A viewer reads as much as comes, and always leaves some bytes. The buffer of
 // its answers does not grow.
-static void test_answers_that_wait_are_bounded(void **state)
+TEST(test_answers_that_wait_are_bounded)
 {
     enum { SIZE = 60 << 10, ROUNDS = 200 };
     struct Hall hall;
@@ -229,7 +223,6 @@ static void test_answers_that_wait_are_bounded(void **state)
     struct Bytes answer;
     char *taken;
 
-    (void)state;
     open_hall(&hall);
     viewer = &hall.clients.viewers[0];
     taken = test_malloc(SIZE);
@@ -295,7 +288,7 @@ static void ask(struct Hall *hall, int viewer, uint32_t first, uint32_t last)
 
 // All requests are answered, those beyond 256 at 50 a second; what is held up
 // is no other viewer's, and the thread sleeps meanwhile.
-static void test_requests_beyond_a_burst_come_late(void **state)
+TEST(test_requests_beyond_a_burst_come_late)
 {
     enum { ALL = 1000, AT_ONCE = 256, EACH_MS = 20, LATER = 100000 };
     struct Hall hall;
@@ -305,7 +298,6 @@ static void test_requests_beyond_a_burst_come_late(void **state)
     unsigned count, answers;
     uint32_t last;
 
-    (void)state;
     open_hall(&hall);
     last_answer(&hall, 0, &count);
     ask(&hall, 0, 1, ALL);
@@ -345,18 +337,4 @@ static void test_requests_beyond_a_burst_come_late(void **state)
     read_all(&hall, now); // it hangs up while it waits
     assert_int_equal(clients->greeted, MANY - 1);
     close_hall(&hall);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_frame_goes_to_all),
-        cmocka_unit_test(test_who_follows_has_changes),
-        cmocka_unit_test(test_a_frame_is_kept_for_who_comes_later),
-        cmocka_unit_test(test_who_does_not_read_skips),
-        cmocka_unit_test(test_answers_that_wait_are_bounded),
-        cmocka_unit_test(test_requests_beyond_a_burst_come_late),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,18 +7,13 @@
 
 #include <malloc.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -43,11 +38,10 @@ static size_t maps(void)
     return count;
 }
 
-static void test_blocks_are_apart(void **state)
+TEST(test_blocks_are_apart)
 {
     unsigned char *blocks[COUNT][20];
 
-    (void)state;
     for (size_t s = 0; s < COUNT; s++)
         for (size_t i = 0; i < 20; i++) {
             blocks[s][i] = Heap_alloc(sizes[s]);
@@ -67,12 +61,11 @@ static void test_blocks_are_apart(void **state)
 }
 
 // Memory of blocks that come and go is given back, but for a few slabs.
-static void test_nothing_is_kept(void **state)
+TEST(test_nothing_is_kept)
 {
     static void *blocks[5000];
     size_t before = Heap_mapped(), most;
 
-    (void)state;
     for (int round = 0; round < 20; round++) {
         for (size_t i = 0; i < 5000; i++)
             blocks[i] = Heap_alloc(random_u64() % 3000);
@@ -92,12 +85,11 @@ static void test_nothing_is_kept(void **state)
 
 // Mappings are one to the kernel, which has 65 530 for a process; and shrinking
 // is.
-static void test_many_large_ones(void **state)
+TEST(test_many_large_ones)
 {
     static char *blocks[3000];
     size_t before = maps(), used = Heap_used(), mapped;
 
-    (void)state;
     for (size_t i = 0; i < 3000; i++)
         blocks[i] = Heap_alloc(i % 3 ? 65536 : 10000);
     assert_true(!OURS || maps() < before + 300);
@@ -128,12 +120,11 @@ static void test_many_large_ones(void **state)
 }
 
 // Room that is lost between sizes: an eighth at most above a small one's 16.
-static void test_little_is_wasted(void **state)
+TEST(test_little_is_wasted)
 {
     size_t before = Heap_mapped();
     void *blocks[4000];
 
-    (void)state;
     for (size_t size = 300; OURS && size < 8000; size += 333) {
         for (size_t i = 0; i < 4000; i++)
             blocks[i] = Heap_alloc(size);
@@ -145,12 +136,11 @@ static void test_little_is_wasted(void **state)
 }
 
 // The reason for all this.
-static void test_nothing_of_it_is_malloc_s(void **state)
+TEST(test_nothing_of_it_is_malloc_s)
 {
     struct mallinfo2 before = mallinfo2();
     void *blocks[1000];
 
-    (void)state;
     for (size_t i = 0; i < 1000; i++)
         blocks[i] = Heap_alloc(i * 20);
     assert_true(!OURS || mallinfo2().uordblks == before.uordblks);
@@ -180,11 +170,10 @@ static void *come_and_go(void *argument)
     return NULL;
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
     pthread_t threads[4];
 
-    (void)state;
     for (uintptr_t i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, come_and_go, (void *)(i + 1));
     for (int i = 0; i < 4; i++)
@@ -202,11 +191,10 @@ static void *never_rest(void *unused)
 }
 
 // A child finds it whole and free, whoever was at it.
-static void test_forks(void **state)
+TEST(test_forks)
 {
     pthread_t thread;
 
-    (void)state;
     if (FORKS_ALONE)
         skip();
     pthread_create(&thread, NULL, never_rest, NULL);
@@ -227,19 +215,4 @@ static void test_forks(void **state)
     }
     over = true;
     pthread_join(thread, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks_are_apart),
-        cmocka_unit_test(test_nothing_is_kept),
-        cmocka_unit_test(test_many_large_ones),
-        cmocka_unit_test(test_little_is_wasted),
-        cmocka_unit_test(test_nothing_of_it_is_malloc_s),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_forks),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,16 +5,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static char folder[64];
 static int directory;
@@ -60,11 +56,12 @@ static int unnamed(const char *text)
     return fd;
 }
 
-static void test_with_another_name(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_with_another_name, set_up, tear_down)
 {
     int fd = create("tmp", "123");
 
-    (void)state;
     assert_int_equal(InPlace_put(directory, "tmp", fd, "name", false), 0);
     assert_int_equal(size_of("name"), 3);
     assert_int_equal(files(), 1);
@@ -79,12 +76,11 @@ static void test_with_another_name(void **state)
     close(fd);
 }
 
-static void test_without_a_name(void **state)
+TEST_WITH(test_without_a_name, set_up, tear_down)
 {
     char path[sizeof folder + 8];
     int fd = unnamed("123");
 
-    (void)state;
     assert_int_equal(files(), 0);
     assert_int_equal(InPlace_put(directory, NULL, fd, "name", false), 0);
     assert_int_equal(size_of("name"), 3);
@@ -106,11 +102,10 @@ static void test_without_a_name(void **state)
     close(fd);
 }
 
-static void test_where_a_directory_is(void **state)
+TEST_WITH(test_where_a_directory_is, set_up, tear_down)
 {
     int fd = unnamed("123");
 
-    (void)state;
     assert_int_equal(mkdirat(directory, "name", 0700), 0);
     assert_int_equal(InPlace_put(directory, NULL, fd, "name", false), -EEXIST);
     assert_int_equal(InPlace_put(directory, NULL, fd, "name", true), -EISDIR);
@@ -142,17 +137,4 @@ static int tear_down(void **state)
     closedir(entries);
     close(directory);
     return rmdir(folder);
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_with_another_name),
-        TEST(test_without_a_name),
-        TEST(test_where_a_directory_is),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

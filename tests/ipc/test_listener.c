@@ -5,18 +5,13 @@
 #include "ipc/listener.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define STACK (256u << 10)
 #define OTHER 12345 // a user who is not us
@@ -28,14 +23,13 @@ static void check(void *context)
 
 // Root's socket below a directory of somebody else, closed to others: whoever
 // checks has no capabilities, and cannot see it.
-static void test_a_place_that_our_threads_cannot_see(void **state)
+TEST(test_a_place_that_our_threads_cannot_see)
 {
     char theirs[] = "/tmp/ocular-test-XXXXXX", directory[64], why[256];
     char path[ADDRESS_MAX];
     struct Listener listener;
     struct Worker worker = {0};
 
-    (void)state;
     if (geteuid() || prctl(PR_GET_SECCOMP))
         skip();
     assert_non_null(mkdtemp(theirs));
@@ -60,13 +54,12 @@ static void test_a_place_that_our_threads_cannot_see(void **state)
 }
 
 // The program has closed the watch, and has opened a file that got its number.
-static void test_a_watch_that_is_the_programs_file(void **state)
+TEST(test_a_watch_that_is_the_programs_file)
 {
     char directory[] = "/tmp/ocular-test-XXXXXX", file[64], why[256];
     struct Listener listener;
     int watch, theirs;
 
-    (void)state;
     assert_non_null(mkdtemp(directory));
     setenv("OCULAR_DIR", directory, 1);
     assert_int_equal(Listener_open(&listener, why, sizeof why), 0);
@@ -89,14 +82,4 @@ static void test_a_watch_that_is_the_programs_file(void **state)
     close(theirs);
     unlink(file);
     rmdir(directory);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_place_that_our_threads_cannot_see),
-        cmocka_unit_test(test_a_watch_that_is_the_programs_file),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static int some_file(void)
 {
@@ -27,12 +23,11 @@ static bool is_open(int fd)
     return fcntl(fd, F_GETFD) >= 0;
 }
 
-static void a_number_that_changed_hands_is_left_alone(void **state)
+TEST(a_number_that_changed_hands_is_left_alone)
 {
     struct Opened opened;
     int fd = some_file(), other = some_file();
 
-    (void)state;
     Opened_note(&opened, fd);
     assert_true(Opened_holds(&opened, fd));
     assert_int_equal(dup2(other, fd), fd);
@@ -45,11 +40,10 @@ static void a_number_that_changed_hands_is_left_alone(void **state)
 }
 
 // The kernel gives the program the lowest free number, which is none of ours.
-static void a_program_does_not_get_ours_next(void **state)
+TEST(a_program_does_not_get_ours_next)
 {
     int before = some_file(), ours = Opened_above(before), next;
 
-    (void)state;
     assert_true(ours >= OPENED_ABOVE);
     assert_false(is_open(before));
     close(ours); // as a daemon does
@@ -59,21 +53,19 @@ static void a_program_does_not_get_ours_next(void **state)
 }
 
 // Before it is moved: the number may be another file's as soon as it is free.
-static void a_descriptor_that_is_gone_by_now(void **state)
+TEST(a_descriptor_that_is_gone_by_now)
 {
     int gone = some_file();
 
-    (void)state;
     close(gone);
     assert_int_equal(Opened_above(gone), -EBADF);
 }
 
-static void where_the_limit_is_low(void **state)
+TEST(where_the_limit_is_low)
 {
     struct rlimit before, low;
     int fd, copy;
 
-    (void)state;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     low = before;
     low.rlim_cur = OPENED_ABOVE / 2;
@@ -86,11 +78,10 @@ static void where_the_limit_is_low(void **state)
     close(fd);
 }
 
-static void none_is_a_standard_stream(void **state)
+TEST(none_is_a_standard_stream)
 {
     int kept = dup(0), fd;
 
-    (void)state;
     close(0);
     fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     assert_int_equal(fd, 0);
@@ -106,12 +97,11 @@ static void none_is_a_standard_stream(void **state)
     close(kept);
 }
 
-static void files_are_read(void **state)
+TEST(files_are_read)
 {
     char path[] = "/tmp/ocular-opened-XXXXXX", text[16];
     int fd = mkstemp(path);
 
-    (void)state;
     assert_int_equal(write(fd, "0123456789", 10), 10);
     close(fd);
     assert_int_equal(Opened_read(path, text, sizeof text), 10);
@@ -122,18 +112,4 @@ static void files_are_read(void **state)
     assert_int_equal(Opened_read(path, text, sizeof text), -ENOENT);
     assert_int_equal(Opened_read("/", text, sizeof text), -EISDIR);
     assert_string_equal(text, "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_number_that_changed_hands_is_left_alone),
-        cmocka_unit_test(a_program_does_not_get_ours_next),
-        cmocka_unit_test(a_descriptor_that_is_gone_by_now),
-        cmocka_unit_test(where_the_limit_is_low),
-        cmocka_unit_test(none_is_a_standard_stream),
-        cmocka_unit_test(files_are_read),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,11 +10,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -22,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 // --- A tracer that is none
 
@@ -216,14 +213,15 @@ static void ask(struct Client *client, unsigned type, double value)
 
 // --- Requests
 
-static void test_answers_too_large_become_errors(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_answers_too_large_become_errors, set_up, tear_down)
 {
     struct Tracer tracer;
     struct Client *client;
     struct Message message, answer = {.type = MESSAGE_EXPORT, .request = 5};
     char *text = malloc(WIRE_MAX_REQUEST + 1);
 
-    (void)state;
     memset(text, 'x', WIRE_MAX_REQUEST);
     text[WIRE_MAX_REQUEST] = '\0';
     answer.text = text;
@@ -246,7 +244,7 @@ static void test_answers_too_large_become_errors(void **state)
 
 // Those who come and go without end are let in one after the other, so that
 // they cost a bounded share of a core; a crowd that comes once is not held up.
-static void test_a_storm_is_slowed_down(void **state)
+TEST_WITH(test_a_storm_is_slowed_down, set_up, tear_down)
 {
     enum { AT_ONCE = 256, STORM = 300 };
     struct Tracer tracer;
@@ -254,7 +252,6 @@ static void test_a_storm_is_slowed_down(void **state)
     double began;
     char byte;
 
-    (void)state;
     start(&tracer, 1);
     client = join(&tracer);
     began = seconds();
@@ -271,7 +268,7 @@ static void test_a_storm_is_slowed_down(void **state)
 }
 
 // Asks and never reads the answers.
-static void test_one_that_reads_no_answers(void **state)
+TEST_WITH(test_one_that_reads_no_answers, set_up, tear_down)
 {
     static char text[32 << 10];
     struct Message ask = {.type = MESSAGE_CANCEL};
@@ -279,7 +276,6 @@ static void test_one_that_reads_no_answers(void **state)
     struct Tracer tracer;
     struct Client *client;
 
-    (void)state;
     memset(text, 'x', sizeof text - 1);
     start(&tracer, 1);
     tracer.mute = true;
@@ -316,7 +312,7 @@ static void *read_to_the_end(void *argument)
 
 // Larger than a socket's buffer: close has to wait for the reader, but not for
 // one that does not read.
-static void test_close_waits_for_readers_only(void **state)
+TEST_WITH(test_close_waits_for_readers_only, set_up, tear_down)
 {
     struct Tracer tracer;
     struct Reader reader = {.snapshots = 0};
@@ -324,7 +320,6 @@ static void test_close_waits_for_readers_only(void **state)
     pthread_t thread;
     double begin;
 
-    (void)state;
     start(&tracer, 20000);
     reader.client = join(&tracer);
     pthread_create(&thread, NULL, read_to_the_end, &reader);
@@ -370,13 +365,12 @@ static void *connect_again_and_again(void *argument)
     return NULL;
 }
 
-static void test_close_while_viewers_connect(void **state)
+TEST_WITH(test_close_while_viewers_connect, set_up, tear_down)
 {
     struct Tracer tracer;
     struct Served served;
     pthread_t threads[4];
 
-    (void)state;
     enough = false;
     start(&tracer, 50);
     served = place_of(&tracer);
@@ -400,7 +394,7 @@ static void own_path(char path[ADDRESS_MAX])
     snprintf(path, ADDRESS_MAX, "%s/%d.sock", directory, (int)getpid());
 }
 
-static void test_comes_back_when_its_directory_is_removed(void **state)
+TEST_WITH(test_comes_back_when_its_directory_is_removed, set_up, tear_down)
 {
     struct Tracer tracer;
     struct Client *before, *after;
@@ -408,7 +402,6 @@ static void test_comes_back_when_its_directory_is_removed(void **state)
     char path[ADDRESS_MAX];
     int tries = 0;
 
-    (void)state;
     start(&tracer, 1);
     own_path(path);
     before = join(&tracer);
@@ -429,7 +422,7 @@ static void test_comes_back_when_its_directory_is_removed(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void test_out_of_descriptors(void **state)
+TEST_WITH(test_out_of_descriptors, set_up, tear_down)
 {
     struct Tracer tracer;
     struct rlimit before, tight;
@@ -438,7 +431,6 @@ static void test_out_of_descriptors(void **state)
     int fds[8];
     struct Client *client;
 
-    (void)state;
     start(&tracer, 1);
     pause_ms(20);
     getrlimit(RLIMIT_NOFILE, &before);
@@ -460,7 +452,7 @@ static void test_out_of_descriptors(void **state)
     halt(&tracer);
 }
 
-static void test_abandoned_in_a_child(void **state)
+TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
 {
     struct Tracer tracer;
     struct Client *client;
@@ -468,7 +460,6 @@ static void test_abandoned_in_a_child(void **state)
     int status;
     pid_t child;
 
-    (void)state;
     start(&tracer, 1);
     client = join(&tracer);
     expect(client, &message, MESSAGE_SNAPSHOT);
@@ -491,7 +482,7 @@ static void test_abandoned_in_a_child(void **state)
 
 // --- One server, several sources
 
-static void test_another_source(void **state)
+TEST_WITH(test_another_source, set_up, tear_down)
 {
     struct Tracer tracer, other = {0};
     struct ServerSource nothing, something;
@@ -499,7 +490,6 @@ static void test_another_source(void **state)
     struct Message message;
     unsigned wants;
 
-    (void)state;
     start(&tracer, 1);
     Snapshot_free(tracer.snapshot);
     tracer.snapshot = NULL;
@@ -566,23 +556,4 @@ static int tear_down(void **state)
 {
     (void)state;
     return rmdir(directory); // fails when something was left behind
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_answers_too_large_become_errors),
-        TEST(test_a_storm_is_slowed_down),
-        TEST(test_one_that_reads_no_answers),
-        TEST(test_close_waits_for_readers_only),
-        TEST(test_close_while_viewers_connect),
-        TEST(test_comes_back_when_its_directory_is_removed),
-        TEST(test_out_of_descriptors),
-        TEST(test_abandoned_in_a_child),
-        TEST(test_another_source),
-    };
-
-    return cmocka_run_group_tests_name("ipc/server", tests, NULL, NULL);
 }

@@ -4,13 +4,10 @@
 #include "ipc/snapshot.h"
 
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 // The names of a table as JSON would show them: "a,group{b,c},list[d,e]".
 static void describe(const struct Record *record, char *out, size_t size)
@@ -42,11 +39,10 @@ static void describe(const struct Record *record, char *out, size_t size)
     snprintf(out + used, size - used, "%s", group ? "}" : "");
 }
 
-static void test_names_and_groups_are_the_contract(void **state)
+TEST(test_names_and_groups_are_the_contract)
 {
     char text[4096];
 
-    (void)state;
     describe(&SNAPSHOT_RECORD, text, sizeof(text));
     assert_string_equal(
         text,
@@ -105,9 +101,8 @@ static void check_cover(const struct Record *record, size_t rest)
     free(seen);
 }
 
-static void test_every_member_has_one_row(void **state)
+TEST(test_every_member_has_one_row)
 {
-    (void)state;
     // The rest is not sent.
     check_cover(&SNAPSHOT_RECORD,
                 sizeof(struct Snapshot) - offsetof(struct Snapshot, shared));
@@ -124,12 +119,11 @@ static const struct Field *field_of(const struct Record *record,
     return NULL;
 }
 
-static void test_types(void **state)
+TEST(test_types)
 {
     const struct Record *function =
         field_of(&SNAPSHOT_RECORD, "functions")->record;
 
-    (void)state;
     assert_int_equal(field_of(function, "calls_exact")->type, FIELD_BOOL);
     assert_int_equal(field_of(function, "state")->type, FIELD_STATE);
     assert_int_equal(field_of(function, "calls")->type, FIELD_U64);
@@ -140,12 +134,11 @@ static void test_types(void **state)
     assert_int_equal(field_of(&SNAPSHOT_RECORD, "unknown")->type, FIELD_U64);
 }
 
-static void test_new_is_null_everywhere(void **state)
+TEST(test_new_is_null_everywhere)
 {
     struct Snapshot *snapshot = Snapshot_new();
     struct Function function;
 
-    (void)state;
     assert_true(snapshot->schema == NULL_U64);
     assert_null(snapshot->command);
     assert_true(isnan(snapshot->sampler_hz));
@@ -165,13 +158,12 @@ static void test_new_is_null_everywhere(void **state)
     Snapshot_free(NULL);
 }
 
-static void test_arena_is_aligned_zeroed_and_apart(void **state)
+TEST(test_arena_is_aligned_zeroed_and_apart)
 {
     struct Snapshot *snapshot = Snapshot_new();
     unsigned char *blocks[3000];
     size_t before = 0;
 
-    (void)state;
     for (size_t i = 0; i < 3000; i++) {
         size_t size = i % 97 == 0 ? 5000 : i % 61;
 
@@ -195,13 +187,12 @@ static void test_arena_is_aligned_zeroed_and_apart(void **state)
 }
 
 // As a new one; in the memory that it had, once that is one chunk.
-static void test_a_snapshot_is_built_in_the_same_memory(void **state)
+TEST(test_a_snapshot_is_built_in_the_same_memory)
 {
     struct Snapshot *snapshot = Snapshot_new();
     unsigned char *first = NULL;
     size_t bytes = 0;
 
-    (void)state;
     for (int round = 0; round < 4; round++) {
         assert_null(snapshot->functions);
         assert_int_equal(snapshot->function_count, 0);
@@ -236,28 +227,12 @@ static void test_a_snapshot_is_built_in_the_same_memory(void **state)
     Snapshot_free(snapshot);
 }
 
-static void test_too_much_is_refused(void **state)
+TEST(test_too_much_is_refused)
 {
     struct Snapshot *snapshot = Snapshot_new();
 
-    (void)state;
     assert_null(Snapshot_alloc(snapshot, SIZE_MAX));
     assert_null(Snapshot_alloc(snapshot, SIZE_MAX - 64));
     assert_non_null(Snapshot_alloc(snapshot, 1));
     Snapshot_free(snapshot);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_and_groups_are_the_contract),
-        cmocka_unit_test(test_every_member_has_one_row),
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_new_is_null_everywhere),
-        cmocka_unit_test(test_arena_is_aligned_zeroed_and_apart),
-        cmocka_unit_test(test_a_snapshot_is_built_in_the_same_memory),
-        cmocka_unit_test(test_too_much_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("ipc/snapshot", tests, NULL, NULL);
 }

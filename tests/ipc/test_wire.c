@@ -5,12 +5,9 @@
 #include "tests/random.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define HEADER 12
 
@@ -153,9 +150,8 @@ static void check_round_trip(struct Message in, const struct Record *record,
     Bytes_release(&bytes);
 }
 
-static void test_snapshot_round_trip(void **state)
+TEST(test_snapshot_round_trip)
 {
-    (void)state;
     for (int i = 0; i < 300; i++)
         check_round_trip((struct Message){.type = MESSAGE_SNAPSHOT,
                                           .request = 9,
@@ -185,11 +181,10 @@ static void check_message(struct Message in)
     Bytes_release(&bytes);
 }
 
-static void test_message_round_trips(void **state)
+TEST(test_message_round_trips)
 {
     char text[] = "/tmp/trace one.json", empty[] = "";
 
-    (void)state;
     check_message((struct Message){.type = MESSAGE_HELLO,
                                    .version = WIRE_VERSION,
                                    .number = 4711,
@@ -220,26 +215,24 @@ static void test_message_round_trips(void **state)
 }
 
 // docs/protocol.md shows this frame; other people's viewers rely on it.
-static void test_layout(void **state)
+TEST(test_layout)
 {
     static const uint8_t expected[] = {'O', 'c', 16, 0, 8, 0, 0, 0, 7,    0,
                                        0,   0,   0,  0, 0, 0, 0, 0, 0xe0, 0x3f};
     struct Message rate = {.type = MESSAGE_RATE, .request = 7, .value = 0.5};
     struct Bytes bytes = encoded(&rate);
 
-    (void)state;
     assert_int_equal(bytes.size, sizeof(expected));
     assert_memory_equal(bytes.data, expected, sizeof(expected));
     Bytes_release(&bytes);
 }
 
-static void test_encode_refuses(void **state)
+TEST(test_encode_refuses)
 {
     struct Message message = {.type = MESSAGE_EXPORT};
     struct Bytes bytes;
     char *text = malloc(WIRE_MAX_REQUEST + 1);
 
-    (void)state;
     memset(text, 'x', WIRE_MAX_REQUEST);
     text[WIRE_MAX_REQUEST] = '\0';
     message.text = text;
@@ -257,7 +250,7 @@ static void test_encode_refuses(void **state)
     free(text);
 }
 
-static void test_snapshot_over_the_limit(void **state)
+TEST(test_snapshot_over_the_limit)
 {
     struct Message message = {.type = MESSAGE_SNAPSHOT};
     struct Snapshot *snapshot = Snapshot_new();
@@ -265,7 +258,6 @@ static void test_snapshot_over_the_limit(void **state)
     struct Function *functions = calloc(count, sizeof(*functions));
     struct Bytes bytes;
 
-    (void)state;
     snapshot->functions = functions;
     snapshot->function_count = count;
     message.snapshot = snapshot;
@@ -304,9 +296,8 @@ static void check_truncation(struct Bytes bytes)
     Bytes_release(&bytes);
 }
 
-static void test_truncation_at_every_byte(void **state)
+TEST(test_truncation_at_every_byte)
 {
-    (void)state;
     check_truncation(encoded_snapshot());
     check_truncation(encoded_listing());
 }
@@ -332,11 +323,10 @@ static void read_all(const struct Record *record, const char *value)
     compare(record, value, value); // touches every byte that it points to
 }
 
-static void test_random_mutations(void **state)
+TEST(test_random_mutations)
 {
     unsigned good = 0, bad = 0;
 
-    (void)state;
     for (int round = 0; round < 200; round++) {
         struct Bytes bytes = round % 2 ? encoded_listing() : encoded_snapshot();
         uint8_t *copy = malloc(bytes.size);
@@ -375,11 +365,10 @@ static void test_random_mutations(void **state)
     assert_true(good > 1000 && bad > 1000); // both ways were taken
 }
 
-static void test_not_our_protocol(void **state)
+TEST(test_not_our_protocol)
 {
     struct Message out;
 
-    (void)state;
     assert_int_equal(Message_decode(&out, "G", 1, WIRE_MAX_FRAME), -EPROTO);
     assert_int_equal(Message_decode(&out, "OK", 2, WIRE_MAX_FRAME), -EPROTO);
     assert_int_equal(Message_decode(&out, "O", 1, WIRE_MAX_FRAME), 0);
@@ -396,12 +385,11 @@ static void put_header(struct Bytes *bytes, unsigned type, size_t length)
     Bytes_put_u32(bytes, 5);
 }
 
-static void test_unknown_type(void **state)
+TEST(test_unknown_type)
 {
     struct Message out;
     struct Bytes bytes;
 
-    (void)state;
     Bytes_init(&bytes);
     put_header(&bytes, 999, 3);
     Bytes_put(&bytes, "\xff\xff\xff", 3);
@@ -415,12 +403,11 @@ static void test_unknown_type(void **state)
     Bytes_release(&bytes);
 }
 
-static void test_message_tails(void **state)
+TEST(test_message_tails)
 {
     struct Message out;
     struct Bytes bytes;
 
-    (void)state;
     Bytes_init(&bytes);
     put_header(&bytes, MESSAGE_REARM, 8 + 5); // newer: five bytes more
     Bytes_put_u64(&bytes, 42);
@@ -462,12 +449,11 @@ static struct Message decode_snapshot(const struct Bytes *body)
     return out;
 }
 
-static void test_older_snapshot_is_null_at_the_end(void **state)
+TEST(test_older_snapshot_is_null_at_the_end)
 {
     struct Message out;
     struct Bytes body;
 
-    (void)state;
     Bytes_init(&body);
     out = decode_snapshot(&body); // no field at all
     assert_true(out.snapshot->schema == NULL_U64);
@@ -488,12 +474,11 @@ static void test_older_snapshot_is_null_at_the_end(void **state)
 }
 
 // The root up to its threads: older and newer elements in one list.
-static void test_records_of_other_lengths(void **state)
+TEST(test_records_of_other_lengths)
 {
     struct Message out;
     struct Bytes body;
 
-    (void)state;
     Bytes_init(&body);
     for (size_t i = 0; SNAPSHOT_RECORD.fields[i].type != FIELD_LIST; i++) {
         if (SNAPSHOT_RECORD.fields[i].type == FIELD_TEXT)
@@ -539,13 +524,12 @@ static void test_records_of_other_lengths(void **state)
 }
 
 // A million empty functions in 4 MB would be 240 MB in memory.
-static void test_hostile_counts(void **state)
+TEST(test_hostile_counts)
 {
     static const uint32_t counts[] = {1u << 20, UINT32_MAX, 1u << 30};
     struct Bytes body, frame;
     struct Message out;
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         Bytes_init(&body);
         Bytes_init(&frame);
@@ -572,14 +556,13 @@ static void test_hostile_counts(void **state)
     }
 }
 
-static void test_odd_flags_are_null(void **state)
+TEST(test_odd_flags_are_null)
 {
     struct Snapshot *snapshot = Snapshot_new();
     struct Function *function = Snapshot_alloc(snapshot, sizeof(*function));
     struct Message in = {.type = MESSAGE_SNAPSHOT, .snapshot = snapshot}, out;
     struct Bytes bytes;
 
-    (void)state;
     function->calls_exact = 2;
     function->state = 77;
     snapshot->functions = function;
@@ -592,26 +575,4 @@ static void test_odd_flags_are_null(void **state)
     Message_release(&out);
     Message_release(&in);
     Bytes_release(&bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_snapshot_round_trip),
-        cmocka_unit_test(test_message_round_trips),
-        cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_encode_refuses),
-        cmocka_unit_test(test_snapshot_over_the_limit),
-        cmocka_unit_test(test_truncation_at_every_byte),
-        cmocka_unit_test(test_random_mutations),
-        cmocka_unit_test(test_not_our_protocol),
-        cmocka_unit_test(test_unknown_type),
-        cmocka_unit_test(test_message_tails),
-        cmocka_unit_test(test_older_snapshot_is_null_at_the_end),
-        cmocka_unit_test(test_records_of_other_lengths),
-        cmocka_unit_test(test_hostile_counts),
-        cmocka_unit_test(test_odd_flags_are_null),
-    };
-
-    return cmocka_run_group_tests_name("ipc/wire", tests, NULL, NULL);
 }

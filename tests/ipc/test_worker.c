@@ -8,21 +8,16 @@
 
 #include <grp.h>
 #include <linux/capability.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define STACK (256u << 10)
 
@@ -49,12 +44,11 @@ static void look(void *context)
     seen->value = 42;
 }
 
-static void test_runs_with_its_context(void **state)
+TEST(test_runs_with_its_context)
 {
     struct Seen seen = {.value = 0};
     struct Worker worker = {0};
 
-    (void)state;
     assert_int_equal(Worker_start(&worker, "ocular-test", look, &seen, STACK),
                      0);
     Worker_join(&worker);
@@ -70,12 +64,11 @@ static void prepare(void)
 }
 
 // By the thread, and before its start returns: memory may be out after that.
-static void test_what_it_prepares(void **state)
+TEST(test_what_it_prepares)
 {
     struct Seen seen = {.value = 0};
     struct Worker worker = {.prepare = prepare};
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         prepared_by = 0;
         assert_int_equal(
@@ -96,13 +89,12 @@ static void toil(void *done)
 }
 
 // Its CPU time is known between its end and its join, and after that.
-static void test_its_time_stays(void **state)
+TEST(test_its_time_stays)
 {
     atomic_bool done = false;
     struct Worker worker = {0};
     uint64_t before, after;
 
-    (void)state;
     for (int round = 1; round <= 2; round++) {
         done = false;
         assert_int_equal(
@@ -118,13 +110,12 @@ static void test_its_time_stays(void **state)
     }
 }
 
-static void test_all_signals_are_blocked_there_and_none_here(void **state)
+TEST(test_all_signals_are_blocked_there_and_none_here)
 {
     struct Seen seen = {.value = 0};
     sigset_t mine, before, after;
     struct Worker worker = {0};
 
-    (void)state;
     sigemptyset(&mine);
     sigaddset(&mine, SIGUSR2);
     pthread_sigmask(SIG_SETMASK, &mine, NULL);
@@ -152,13 +143,12 @@ static void handle(int number)
 }
 
 // The kernel gives a process's signal to any thread that takes it.
-static void test_a_signal_is_handled_by_the_program(void **state)
+TEST(test_a_signal_is_handled_by_the_program)
 {
     struct Seen seen = {.hold = true};
     struct sigaction action = {.sa_handler = handle};
     struct Worker worker = {0};
 
-    (void)state;
     sigaction(SIGUSR1, &action, NULL);
     assert_int_equal(Worker_start(&worker, "ocular-test", look, &seen, STACK),
                      0);
@@ -175,12 +165,11 @@ static void test_a_signal_is_handled_by_the_program(void **state)
     Worker_join(&worker);
 }
 
-static void test_the_stack_is_small(void **state)
+TEST(test_the_stack_is_small)
 {
     struct Seen seen = {.value = 0};
     struct Worker worker = {0};
 
-    (void)state;
     assert_int_equal(
         Worker_start(&worker, "ocular-test", look, &seen, 12 * STACK), 0);
     Worker_join(&worker);
@@ -190,119 +179,3 @@ static void test_the_stack_is_small(void **state)
 // --- Rights
 
 #define CHANGE_USERS 0xc0 // CAP_SETGID and CAP_SETUID: see worker.c
-
-static unsigned long long capabilities(pid_t tid)
-{
-    char path[64], line[128];
-    unsigned long long found = ~0ull;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)tid);
-    file = fopen(path, "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "CapPrm: %llx", &found) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return found;
-}
-
-static void test_it_has_no_capabilities(void **state)
-{
-    unsigned long long mine = capabilities(gettid());
-    struct Seen seen = {.hold = true};
-    struct Worker worker = {0};
-
-    (void)state;
-    if (!(mine & ~CHANGE_USERS) || prctl(PR_GET_SECCOMP))
-        skip();
-    assert_int_equal(Worker_start(&worker, "ocular-test", look, &seen, STACK),
-                     0);
-    while (!seen.tid)
-        usleep(1000);
-    assert_int_equal(capabilities(seen.tid), mine & CHANGE_USERS);
-    assert_int_equal(capabilities(gettid()), mine);
-    seen.hold = false;
-    Worker_join(&worker);
-}
-
-// glibc has all threads do it, and aborts where they are not of one mind.
-static int become_nobody(void)
-{
-    struct Seen seen = {.hold = true};
-    struct Worker worker = {0};
-
-    Worker_start(&worker, "ocular-test", look, &seen, STACK);
-    while (!seen.tid)
-        usleep(1000);
-    setgroups(0, NULL); // a container may refuse it, to all
-    if (setgid(getgid()) || setuid(65534) || capabilities(seen.tid))
-        return 1;
-    seen.hold = false;
-    Worker_join(&worker);
-    return 0;
-}
-
-static void test_the_program_may_give_up_root(void **state)
-{
-    int status = -1;
-    pid_t pid;
-
-    (void)state;
-    if (geteuid())
-        skip();
-    pid = fork();
-    if (pid == 0)
-        _exit(become_nobody());
-    waitpid(pid, &status, 0);
-    assert_int_equal(status, 0);
-}
-
-static int ask_for_capabilities(void)
-{
-    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-    struct __user_cap_data_struct held[2];
-
-    syscall(SYS_capget, &header, held);
-    return 0;
-}
-
-static int start_one(void)
-{
-    struct Worker worker = {0};
-    struct Seen seen = {.value = 0};
-    int error = Worker_start(&worker, "ocular-test", look, &seen, STACK);
-
-    Worker_join(&worker);
-    return error;
-}
-
-static void test_dropping_them_is_nobodys_end(void **state)
-{
-    const int calls[] = {SYS_capget, SYS_capset};
-    const uint32_t answer = SECCOMP_RET_KILL_PROCESS;
-    int status = wait_for_caged(calls, 2, answer, ask_for_capabilities);
-
-    (void)state;
-    if (!WIFSIGNALED(status))
-        skip(); // there are no filters here
-    status = wait_for_caged(calls, 2, answer, start_one);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_runs_with_its_context),
-        cmocka_unit_test(test_what_it_prepares),
-        cmocka_unit_test(test_its_time_stays),
-        cmocka_unit_test(test_all_signals_are_blocked_there_and_none_here),
-        cmocka_unit_test(test_a_signal_is_handled_by_the_program),
-        cmocka_unit_test(test_the_stack_is_small),
-        cmocka_unit_test(test_it_has_no_capabilities),
-        cmocka_unit_test(test_the_program_may_give_up_root),
-        cmocka_unit_test(test_dropping_them_is_nobodys_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

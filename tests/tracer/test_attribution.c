@@ -6,10 +6,7 @@
 
 #include "tests/tracer/make_code.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define BYTECODE 0x40 // in a code object
 
@@ -119,9 +116,8 @@ static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
 
 // --- Whose time it is ---
 
-static void test_the_top_is_credited_and_all_below(void **state)
+TEST_WITH(test_the_top_is_credited_and_all_below, set_up, tear_down)
 {
-    (void)state;
     STACK(0x1000, 0x2000, 0x3000);
     assert_true(add(100, 0) == 0);
     assert_true(add(0, 20) == 0);
@@ -137,9 +133,8 @@ static void test_the_top_is_credited_and_all_below(void **state)
     assert_int_equal(Counter_get(&b->share.samples), 0);
 }
 
-static void test_recursion_counts_once(void **state)
+TEST_WITH(test_recursion_counts_once, set_up, tear_down)
 {
-    (void)state;
     STACK(0x1000, 0x2000, 0x1000, 0x2000, 0x1000);
     add(50, 0);
     assert_ns(a, 50, 0, 50);
@@ -147,9 +142,8 @@ static void test_recursion_counts_once(void **state)
     assert_ns(c, 0, 0, 0);
 }
 
-static void test_unknown_code_on_top_credits_its_caller(void **state)
+TEST_WITH(test_unknown_code_on_top_credits_its_caller, set_up, tear_down)
 {
-    (void)state;
     STACK(0x9000, 0, 0x2000, 0x3000);
     assert_true(add(50, 0) == 50); // elsewhere
     assert_true(add(0, 7) == 0);
@@ -159,9 +153,8 @@ static void test_unknown_code_on_top_credits_its_caller(void **state)
 }
 
 // Until the collector takes it, what it ran before it went is its own.
-static void test_retired_code_is_credited_until_it_went(void **state)
+TEST_WITH(test_retired_code_is_credited_until_it_went, set_up, tear_down)
 {
-    (void)state;
     STACK(0x1000, 0x2000);
     Registry_retire(registry, a, 7);
     stack.ticks = 7;
@@ -178,11 +171,10 @@ static void test_retired_code_is_credited_until_it_went(void **state)
     Code_free(a);
 }
 
-static void test_a_threads_functions(void **state)
+TEST_WITH(test_a_threads_functions, set_up, tear_down)
 {
     struct BreakdownRow rows[BREAKDOWN_ROWS];
 
-    (void)state;
     STACK(0x1000, 0x2000);
     add(100, 0);
     STACK(0x2000);
@@ -215,9 +207,8 @@ static double caller_ns(const struct Code *code, uint32_t id)
 }
 
 // Each function's total time is its outermost callers', and all of it.
-static void test_callers(void **state)
+TEST_WITH(test_callers, set_up, tear_down)
 {
-    (void)state;
     STACK(0x1000, 0x9000, 0x2000); // through unknown
     add(1000, 0);
     STACK(0x1000, 0x3000);
@@ -237,11 +228,10 @@ static void test_callers(void **state)
     assert_float_equal(caller_ns(a, 0), 500, 1e-3);
 }
 
-static void test_callers_of_dark_code_are_reported_once(void **state)
+TEST_WITH(test_callers_of_dark_code_are_reported_once, set_up, tear_down)
 {
     struct CallEdge edge;
 
-    (void)state;
     STACK(0x1000, 0x2000);
     for (int i = 0; i < 5; i++) // armed: its own hooks see them
         add(10, 0);
@@ -265,9 +255,8 @@ static void test_callers_of_dark_code_are_reported_once(void **state)
 
 // --- Within a function ---
 
-static void test_time_in_c_is_a_part_of_running(void **state)
+TEST_WITH(test_time_in_c_is_a_part_of_running, set_up, tear_down)
 {
-    (void)state;
     stack.in_c = true;
     STACK(0x1000, 0x2000);
     add(100, 50);
@@ -278,12 +267,11 @@ static void test_time_in_c_is_a_part_of_running(void **state)
     assert_int_equal(Counter_get(&b->share.in_c.total_ns), 0);
 }
 
-static void test_samples_per_instruction(void **state)
+TEST_WITH(test_samples_per_instruction, set_up, tear_down)
 {
     struct Code *code = caller;
     const _Atomic uint32_t *samples;
 
-    (void)state;
     assert_int_equal(Code_instruction_count(code), 4);
     STACK(0x9000, code->who.address); // it has called an unknown function
     stack.in_c = true;                // which is in C, not the caller
@@ -311,11 +299,10 @@ static void test_samples_per_instruction(void **state)
 
 // If memory was out at a function's first sample, the next sample allocates
 // again. Nothing that was allocated leaks (make asan).
-static void test_memory_is_out(void **state)
+TEST_WITH(test_memory_is_out, set_up, tear_down)
 {
     const void *samples;
 
-    (void)state;
     STACK(caller->who.address);
     add(100, 0);
     assert_true(Counter_get(&caller->share.bytes) > sizeof(struct Breakdown));
@@ -359,9 +346,8 @@ static void expect_calls(const struct Code *callee)
     assert_int_equal(stack.frames[callee ? 1 : 0].code, caller->who.address);
 }
 
-static void test_a_call_without_a_frame_is_in_c(void **state)
+TEST_WITH(test_a_call_without_a_frame_is_in_c, set_up, tear_down)
 {
-    (void)state;
     for (unsigned unit = 0; unit < UNITS; unit++) {
         judge_at(unit, true);
         assert_true(stack.in_c == (unit == AT_CALL));
@@ -374,9 +360,8 @@ static void test_a_call_without_a_frame_is_in_c(void **state)
 }
 
 // The callee's frame is being pushed, or has just gone.
-static void test_a_call_of_a_function_is_its_callees(void **state)
+TEST_WITH(test_a_call_of_a_function_is_its_callees, set_up, tear_down)
 {
-    (void)state;
     specialize(CALL_PY, 71);
     judge_at(AT_CALL, true);
     expect_calls(b);
@@ -397,26 +382,4 @@ static void test_a_call_of_a_function_is_its_callees(void **state)
     assert_true(stack.in_c);
     judge_at(AT_LAST, true);
     expect_calls(a);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_top_is_credited_and_all_below),
-        TEST(test_recursion_counts_once),
-        TEST(test_unknown_code_on_top_credits_its_caller),
-        TEST(test_retired_code_is_credited_until_it_went),
-        TEST(test_a_threads_functions),
-        TEST(test_callers),
-        TEST(test_callers_of_dark_code_are_reported_once),
-        TEST(test_time_in_c_is_a_part_of_running),
-        TEST(test_samples_per_instruction),
-        TEST(test_memory_is_out),
-        TEST(test_a_call_without_a_frame_is_in_c),
-        TEST(test_a_call_of_a_function_is_its_callees),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

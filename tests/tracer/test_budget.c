@@ -4,13 +4,10 @@
 #include "tracer/budget/budget.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define TICK 0.2
 #define DELAYS 32 // ticks ahead that hooks' time may be put
@@ -106,12 +103,11 @@ static void run(struct World *w, double seconds)
 }
 
 // Snapshots that take most of it wait while the program pauses, and only then.
-static void test_snapshots_wait_in_idle_spells(void **state)
+TEST(test_snapshots_wait_in_idle_spells)
 {
     struct World w = world(spells, 0.01);
     unsigned over = 0, throttled_at_work = 0, throttled_idle = 0;
 
-    (void)state;
     w.fixed = 0.001;
     w.shown = 0.0035;
     w.hooks = 0.0005;
@@ -134,11 +130,10 @@ static void test_snapshots_wait_in_idle_spells(void **state)
 }
 
 // A storm of hooks at the start is paid back.
-static void test_a_storm_is_paid_back(void **state)
+TEST(test_a_storm_is_paid_back)
 {
     struct World w = world(one_core, 0.01);
 
-    (void)state;
     w.coming[2] = 0.08; // four times what the bucket holds
     run(&w, 1);
     assert_true(Budget_is_overdrawn(&w.budget));
@@ -147,11 +142,10 @@ static void test_a_storm_is_paid_back(void **state)
 }
 
 // A debt that the program cannot pay back in four seconds is forgiven.
-static void test_a_debt_ends(void **state)
+TEST(test_a_debt_ends)
 {
     struct World w = world(one_core, 0.01);
 
-    (void)state;
     w.coming[2] = 3;
     run(&w, 0.6);
     assert_true(w.budget.level < -3.5 * w.budget.rate);
@@ -160,11 +154,10 @@ static void test_a_debt_ends(void **state)
     assert_true(w.budget.level > 0);
 }
 
-static void test_steps(void **state)
+TEST(test_steps)
 {
     struct World up = world(step_up, 0.01), down = world(step_down, 0.01);
 
-    (void)state;
     run(&up, 59);
     assert_true(fabs(up.budget.rate - 0.2 * 0.01) < 1e-6);
     run(&up, 5); // four seconds of the new load
@@ -175,11 +168,10 @@ static void test_steps(void **state)
 
 // A viewer too many: fixed costs alone are above the budget. The sampler gives
 // half of its part away, and the hooks all but a fifth of the allowance.
-static void test_fixed_costs_above_it(void **state)
+TEST(test_fixed_costs_above_it)
 {
     struct World w = world(one_core, 0.005);
 
-    (void)state;
     assert_float_equal(Budget_hooks(&w.budget), 0.5 * 0.005, 1e-6);
     run(&w, 60);
     assert_float_equal(Budget_hooks(&w.budget), 0.46 * 0.005, 1e-4);
@@ -194,11 +186,10 @@ static void test_fixed_costs_above_it(void **state)
 
 // The sampler has four tenths if hooks take all that they may, or if the
 // program pauses.
-static void test_the_samplers_part(void **state)
+TEST(test_the_samplers_part)
 {
     struct World w = world(one_core, 0.01);
 
-    (void)state;
     w.hooks = 0.006;
     run(&w, 60);
     assert_true(w.hz < 0.43 * 0.01 / w.sample);
@@ -210,12 +201,11 @@ static void test_the_samplers_part(void **state)
     assert_true(w.hz < 0.41 * 0.01 / w.sample); // no more than its part
 }
 
-static void test_the_window(void **state)
+TEST(test_the_window)
 {
     struct World w = world(one_core, NAN);
     struct BudgetShares shares;
 
-    (void)state;
     w.fixed = 0.02;
     w.hooks = 0;
     run(&w, 30);
@@ -235,12 +225,11 @@ static void test_the_window(void **state)
 
 // Clocks read one after the other may contradict each other, and two readers
 // may come in the wrong order.
-static void test_odd_readings(void **state)
+TEST(test_odd_readings)
 {
     struct BudgetReading start = {0}, odd = {.wall = 1, .cpu = 0.1};
     struct Budget budget;
 
-    (void)state;
     Budget_init(&budget, 0.01, &start);
     odd.threads = 0.2; // more than all
     Budget_read(&budget, &odd);
@@ -255,20 +244,4 @@ static void test_odd_readings(void **state)
     Budget_read(&budget, &odd);
     assert_true(budget.level <= 2 * budget.rate);
     assert_true(Budget_hz(&budget) >= 10 && Budget_hz(&budget) <= 250);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_snapshots_wait_in_idle_spells),
-        cmocka_unit_test(test_a_storm_is_paid_back),
-        cmocka_unit_test(test_a_debt_ends),
-        cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_fixed_costs_above_it),
-        cmocka_unit_test(test_the_samplers_part),
-        cmocka_unit_test(test_the_window),
-        cmocka_unit_test(test_odd_readings),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

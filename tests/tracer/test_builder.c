@@ -14,12 +14,10 @@
 #include "tracer/session/costs.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 struct Fixture {
     struct Engine engine;
@@ -94,7 +92,9 @@ static struct Code *called(struct Fixture *f, const char *name, uint64_t calls)
 
 // --- The head ----------------------------------------------------------------
 
-static void test_what_nothing_measures_is_null(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_what_nothing_measures_is_null, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 1);
@@ -122,7 +122,7 @@ static void test_what_nothing_measures_is_null(void **state)
 
 // --- Functions ---------------------------------------------------------------
 
-static void test_counters(void **state)
+TEST_WITH(test_counters, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = called(f, "Class.method", 10);
@@ -160,7 +160,7 @@ static void test_counters(void **state)
 }
 
 // Called and not back yet, or never without a dark callee: that is no zero.
-static void test_what_was_not_timed_is_null(void **state)
+TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *inside = called(f, "inside", 1), *lean = called(f, "lean", 3);
@@ -194,7 +194,7 @@ static void test_what_was_not_timed_is_null(void **state)
 }
 
 // The cost of a hook is known to within a few ticks only.
-static void test_no_cycles_below_zero(void **state)
+TEST_WITH(test_no_cycles_below_zero, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 18);
@@ -247,7 +247,7 @@ static void take_samples(struct Fixture *f, struct MadeThread *thread)
 
 // The share is before all else. Without one, a minute old is last, be it dark
 // or armed; what runs now, if below others only, is not.
-static void test_shares_first(void **state)
+TEST_WITH(test_shares_first, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *often = ranked(f, 20, 100), *hot = ranked(f, 1, 0);
@@ -274,7 +274,7 @@ static void test_shares_first(void **state)
 
 // --- Calls a second, and estimates -------------------------------------------
 
-static void test_rate(void **state)
+TEST_WITH(test_rate, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 1000);
@@ -295,7 +295,7 @@ static void test_rate(void **state)
 }
 
 // The dark time counts for nothing once it is armed again.
-static void test_rate_after_the_dark(void **state)
+TEST_WITH(test_rate_after_the_dark, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 1000);
@@ -323,7 +323,7 @@ static void test_rate_after_the_dark(void **state)
 
 // One sample says of a hot function that it runs, and not how often: the screen
 // shows no rate then, and JSON has none.
-static void test_a_rate_that_is_not_known(void **state)
+TEST_WITH(test_a_rate_that_is_not_known, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 1000);
@@ -360,7 +360,7 @@ static void test_a_rate_that_is_not_known(void **state)
 // 1000 calls of 2 us each are seen. Then it is dark, and is sampled running
 // for 20 ms and waiting for 10: that makes 15000 more, beside those 500 of an
 // earlier dark spell.
-static void test_dark_calls_are_estimated(void **state)
+TEST_WITH(test_dark_calls_are_estimated, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 1000);
@@ -390,7 +390,7 @@ static void test_dark_calls_are_estimated(void **state)
 }
 
 // From its shares and what a call takes, armed or dark.
-static void test_rate_by_shares(void **state)
+TEST_WITH(test_rate_by_shares, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 1000);
@@ -422,7 +422,7 @@ static void test_rate_by_shares(void **state)
 }
 
 // It always calls something dark: its own part of its total is the samples'.
-static void test_self_by_samples(void **state)
+TEST_WITH(test_self_by_samples, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 100);
@@ -453,7 +453,7 @@ static void test_self_by_samples(void **state)
 
 // --- The sampler's -----------------------------------------------------------
 
-static void test_shares(void **state)
+TEST_WITH(test_shares, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 1), *hot = called(f, "hot", 1);
@@ -506,7 +506,7 @@ static void retire(struct Fixture *f, const char *name, uint64_t cpu_ns,
 }
 
 // A module could never be timed by itself, which is no reason to stand last.
-static void test_the_retired_by_their_share_of_the_run(void **state)
+TEST_WITH(test_the_retired_by_their_share_of_the_run, set_up, tear_down)
 {
     struct Fixture *f = *state;
     const struct Snapshot *s;
@@ -533,7 +533,7 @@ static void test_the_retired_by_their_share_of_the_run(void **state)
 
 // In the last two seconds the process used one of CPU time; hooks took 0.1 of
 // it as it is counted within a budget, re-arming 0.05 and our threads 0.02.
-static void test_overhead(void **state)
+TEST_WITH(test_overhead, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Collector *collector = &f->session.collector;
@@ -600,7 +600,7 @@ static void *run_hooks(void *context)
     return NULL;
 }
 
-static void test_while_hooks_run(void **state)
+TEST_WITH(test_while_hooks_run, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Race race = {.fixture = f};
@@ -657,29 +657,4 @@ static int tear_down(void **state)
     Engine_release(&f->engine);
     free(f);
     return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_what_nothing_measures_is_null),
-        TEST(test_counters),
-        TEST(test_what_was_not_timed_is_null),
-        TEST(test_no_cycles_below_zero),
-        TEST(test_shares_first),
-        TEST(test_rate),
-        TEST(test_rate_after_the_dark),
-        TEST(test_rate_by_shares),
-        TEST(test_self_by_samples),
-        TEST(test_a_rate_that_is_not_known),
-        TEST(test_dark_calls_are_estimated),
-        TEST(test_shares),
-        TEST(test_the_retired_by_their_share_of_the_run),
-        TEST(test_overhead),
-        TEST(test_while_hooks_run),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

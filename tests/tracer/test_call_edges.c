@@ -4,21 +4,16 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define MANY 100000u
 
-static void test_full_and_empty(void **state)
+TEST(test_full_and_empty)
 {
     static struct CallEdges edges;
     struct CallEdge edge;
 
-    (void)state;
     assert_false(CallEdges_pop(&edges, &edge));
     for (uint32_t round = 0; round < 3; round++) {
         for (uint32_t i = 0; i < CALL_EDGES_ROOM; i++)
@@ -45,12 +40,11 @@ static void *push_many(void *argument)
     return NULL;
 }
 
-static void test_two_threads(void **state)
+TEST(test_two_threads)
 {
     static struct CallEdges edges;
     pthread_t thread;
 
-    (void)state;
     pthread_create(&thread, NULL, push_many, &edges);
     for (uint32_t i = 0; i < MANY;) {
         struct CallEdge edge;
@@ -64,14 +58,4 @@ static void test_two_threads(void **state)
         i++;
     }
     pthread_join(thread, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full_and_empty),
-        cmocka_unit_test(test_two_threads),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,7 @@
 #include "tracer/base/harmless.h"
 #include "tracer/session/called_from.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define MS 1000000.0
 
@@ -86,14 +83,13 @@ static void expect_caller(const struct CalledFrom *from, size_t i,
 }
 
 // The first caller is forgotten by any window, not by the run.
-static void test_parts_are_of_the_whole_run(void **state)
+TEST(test_parts_are_of_the_whole_run)
 {
     struct Fixture made = set_up();
     struct Code *early = add_code(made.registry, "early");
     struct Code *late = add_code(made.registry, "late");
     struct CalledFrom from;
 
-    (void)state;
     called(&made, early->hot.id, 1, 60);
     called(&made, late->hot.id, 5000, 40);
     from = read(&made);
@@ -105,14 +101,13 @@ static void test_parts_are_of_the_whole_run(void **state)
     tear_down(&made);
 }
 
-static void test_callers_that_are_gone(void **state)
+TEST(test_callers_that_are_gone)
 {
     struct Fixture made = set_up();
     struct Code *module = make_code(77, 0x7700);
     struct ShareTime now = at(1);
     struct CalledFrom from;
 
-    (void)state;
     Counter_set(&module->hot.entries, 1);
     Retired_add(made.retired, module); // called "name"
     Code_free(module);
@@ -148,7 +143,7 @@ static void expect(const struct CalledFrom *from, const char *expected)
     Bytes_release(&out);
 }
 
-static void test_few_callers_are_named(void **state)
+TEST(test_few_callers_are_named)
 {
     struct CalledFrom from = {.callers = {{"a", 0.4},
                                           {"b", 0.3},
@@ -157,34 +152,20 @@ static void test_few_callers_are_named(void **state)
                                           {"e", 0.05}},
                               .count = 5};
 
-    (void)state;
     expect(&from, "    time by caller: a 40%, b 30%, c 15%, others 15%\n");
 }
 
-static void test_names_are_cut_and_harmless(void **state)
+TEST(test_names_are_cut_and_harmless)
 {
     char name[1001];
     struct CalledFrom from = {
         .callers = {{name, 0.4}, {name, 0.35}, {"c\033[2J\n", 0.25}},
         .count = 3};
 
-    (void)state;
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = 0;
     expect(&from,
            "    time by caller: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx... 40%,\n"
            "        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx... 35%, "
            "c\xef\xbf\xbd[2J\xef\xbf\xbd 25%\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts_are_of_the_whole_run),
-        cmocka_unit_test(test_callers_that_are_gone),
-        cmocka_unit_test(test_few_callers_are_named),
-        cmocka_unit_test(test_names_are_cut_and_harmless),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,10 +6,7 @@
 #include "tests/tracer/make_engine.h"
 #include "tracer/code/spans.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define HZ 1e9
 #define SECOND UINT64_C(1000000000)
@@ -57,14 +54,15 @@ static void expect(const struct Code *code, bool stays)
     assert_int_equal(item_of(code)->stays, stays);
 }
 
+static int set_up(void **state), tear_down(void **state);
+
 // 1000 calls a second fit into half of 2 ms: the cheap ones, and none beside
 // them that would not fit any more.
-static void test_the_cheapest(void **state)
+TEST_WITH(test_the_cheapest, set_up, tear_down)
 {
     struct Code *dear = called(900, false), *cheap = called(50, false);
     struct Code *middle = called(300, false), *idle = called(0, false);
 
-    (void)state;
     choose(2e-3, true);
     expect(idle, true);
     expect(cheap, true);
@@ -79,12 +77,11 @@ static void test_the_cheapest(void **state)
 
 // A handler before any library's function; one that does not fit leaves its
 // room to others.
-static void test_the_programs_own_first(void **state)
+TEST_WITH(test_the_programs_own_first, set_up, tear_down)
 {
     struct Code *library[8], *handler = called(400, true);
     struct Code *loop = called(5000, true);
 
-    (void)state;
     for (int i = 0; i < 8; i++)
         library[i] = called(100, false);
     choose(2e-3, true);
@@ -95,11 +92,10 @@ static void test_the_programs_own_first(void **state)
 }
 
 // A span of a few milliseconds, which a call began, is no rate.
-static void test_a_short_span(void **state)
+TEST_WITH(test_a_short_span, set_up, tear_down)
 {
     struct Code *code = called(20, false);
 
-    (void)state;
     Counter_set(&code->spans.open_ticks, now - SECOND / 100);
     choose(1, true);
     assert_null(item_of(code));
@@ -109,11 +105,10 @@ static void test_a_short_span(void **state)
 }
 
 // Each resumption of a coroutine has its hooks.
-static void test_resumptions_cost(void **state)
+TEST_WITH(test_resumptions_cost, set_up, tear_down)
 {
     struct Code *code = called(800, false);
 
-    (void)state;
     Counter_add(&code->hot.resumed, 600);
     choose(1e-3, true);
     assert_float_equal(item_of(code)->cost_s, 800e-6, 1e-9);
@@ -122,12 +117,11 @@ static void test_resumptions_cost(void **state)
 
 // Hot code is no candidate, nor is code that nobody has seen, or that is armed
 // for good.
-static void test_no_candidates(void **state)
+TEST_WITH(test_no_candidates, set_up, tear_down)
 {
     struct Code *hot = called(10, false), *unseen = called(0, false);
     struct Code *stays = called(10, false);
 
-    (void)state;
     hot->hot.dark = true;
     hot->spans.arming = ARMED_HOT;
     Counter_set(&unseen->hot.last_seen, 0);
@@ -143,12 +137,11 @@ static void test_no_candidates(void **state)
 
 // Between slices only what is armed is looked at: it stays while its cost is
 // no more than a quarter above its part.
-static void test_between_slices(void **state)
+TEST_WITH(test_between_slices, set_up, tear_down)
 {
     struct Code *always = called(100, false), *sliced = called(100, false);
     struct Code *new = called(100, false);
 
-    (void)state;
     always->spans.arming = ARMED_ALWAYS;
     sliced->spans.arming = ARMED_SLICES;
     choose(2e-3, false);
@@ -174,11 +167,10 @@ static void test_between_slices(void **state)
     expect(always, false);
 }
 
-static void test_each_is_popped_once(void **state)
+TEST_WITH(test_each_is_popped_once, set_up, tear_down)
 {
     unsigned count = 0;
 
-    (void)state;
     for (int i = 0; i < 600; i++)
         called((uint64_t)i, false);
     choose(1, true);
@@ -203,18 +195,4 @@ static int tear_down(void **state)
     Choice_release(&choice);
     Engine_release(&engine);
     return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_the_cheapest),        TEST(test_the_programs_own_first),
-        TEST(test_a_short_span),        TEST(test_resumptions_cost),
-        TEST(test_no_candidates),       TEST(test_between_slices),
-        TEST(test_each_is_popped_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,11 @@
 #include "tracer/base/clock.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static uint64_t raw_ns(void)
 {
@@ -51,13 +47,12 @@ static struct Moment moment_of(const struct Clock *clock)
     return moment;
 }
 
-static void test_rate_agrees_with_the_raw_clock(void **state)
+TEST(test_rate_agrees_with_the_raw_clock)
 {
     struct Clock clock;
     struct Moment first, second;
     double ticks, most_s, least_s;
 
-    (void)state;
     Clock_start(&clock);
     first = moment_of(&clock);
     rest(50);
@@ -71,7 +66,7 @@ static void test_rate_agrees_with_the_raw_clock(void **state)
 }
 
 // The kernel's flag in /proc/cpuinfo says the same as CPUID.
-static void test_counter_needs_an_invariant_tsc(void **state)
+TEST(test_counter_needs_an_invariant_tsc)
 {
 #if defined(__x86_64__)
     FILE *file = fopen("/proc/cpuinfo", "r");
@@ -79,7 +74,6 @@ static void test_counter_needs_an_invariant_tsc(void **state)
     char line[8192];
     bool invariant = false;
 
-    (void)state;
     if (file == NULL)
         skip();
     while (!invariant && fgets(line, sizeof(line), file))
@@ -91,18 +85,16 @@ static void test_counter_needs_an_invariant_tsc(void **state)
     if (clock.counter)
         assert_true(invariant);
 #else
-    (void)state;
     skip();
 #endif
 }
 
 // As if the machine had slept for a second and the raw clock had not noticed.
-static void test_a_contradiction_is_dropped(void **state)
+TEST(test_a_contradiction_is_dropped)
 {
     struct Clock clock;
     double hz, error;
 
-    (void)state;
     Clock_start(&clock);
     if (!clock.counter)
         skip();
@@ -118,7 +110,7 @@ static void test_a_contradiction_is_dropped(void **state)
     assert_true(Clock_hz(&clock) == hz);
 }
 
-static void test_seconds_count_from_the_start(void **state)
+TEST(test_seconds_count_from_the_start)
 {
     // Around its start, and around the reading.
     uint64_t unix_from = unix_ns(), raw_from = raw_ns(), raw_to, unix_to;
@@ -126,7 +118,6 @@ static void test_seconds_count_from_the_start(void **state)
     struct Moment now;
     double seconds;
 
-    (void)state;
     Clock_start(&clock);
     raw_to = raw_ns();
     unix_to = unix_ns();
@@ -142,28 +133,14 @@ static void test_seconds_count_from_the_start(void **state)
     assert_true(seconds < (double)(now.to_ns - raw_from) * 1.005e-9);
 }
 
-static void test_without_a_counter_ticks_are_nanoseconds(void **state)
+TEST(test_without_a_counter_ticks_are_nanoseconds)
 {
     struct Clock clock;
     uint64_t before = raw_ns(), ticks;
 
-    (void)state;
     Clock_start(&clock);
     clock.counter = false;
     ticks = Clock_read(&clock);
     assert_true(ticks > before && ticks <= raw_ns());
     Clock_refine(&clock); // has nothing to do
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rate_agrees_with_the_raw_clock),
-        cmocka_unit_test(test_counter_needs_an_invariant_tsc),
-        cmocka_unit_test(test_a_contradiction_is_dropped),
-        cmocka_unit_test(test_seconds_count_from_the_start),
-        cmocka_unit_test(test_without_a_counter_ticks_are_nanoseconds),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,12 +10,10 @@
 #include "tracer/code/means.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 static struct Opcodes opcodes;
 
@@ -72,7 +70,7 @@ static struct Code *generator(uint64_t threshold, bool two_arms)
 
 // --- Layout ------------------------------------------------------------------
 
-static void test_sites_are_where_events_fire(void **state)
+TEST(test_sites_are_where_events_fire)
 {
     static const struct {
         unsigned unit, kind, redundant;
@@ -83,7 +81,6 @@ static void test_sites_are_where_events_fire(void **state)
     };
     struct Code *code = generator(500, false);
 
-    (void)state;
     assert_int_equal(code->layout.site_count, 7);
     for (unsigned i = 0; i < 7; i++) {
         const struct Site *site = &code->layout.sites[i];
@@ -98,7 +95,7 @@ static void test_sites_are_where_events_fire(void **state)
 }
 
 // Here every offset from that of the unit numbered 11 on is far.
-static void test_what_hooks_cost_is_known_by_site(void **state)
+TEST(test_what_hooks_cost_is_known_by_site)
 {
     static const struct {
         unsigned unit;
@@ -114,7 +111,6 @@ static void test_what_hooks_cost_is_known_by_site(void **state)
     struct CodeSource source = source_of(GENERATOR, sizeof GENERATOR);
     struct Code *function, *generator;
 
-    (void)state;
     near.far_unit = 11;
     function = Code_new(7, &source, &near, 500, false);
     source.suspends = true;
@@ -137,13 +133,12 @@ static void test_what_hooks_cost_is_known_by_site(void **state)
     Code_free(generator);
 }
 
-static void test_odd_sizes(void **state)
+TEST(test_odd_sizes)
 {
     const uint8_t cut[] = {RESUME, 0, FOR_ITER, 1}; // its cache is missing
     const uint8_t odd[] = {RESUME, 0, RETURN_VALUE};
     struct Code *code = code_of(cut, 0, 500, false);
 
-    (void)state;
     assert_int_equal(code->layout.site_count, 0);
     assert_null(Code_site(code, 0));
     Code_free(code);
@@ -159,13 +154,12 @@ static void test_odd_sizes(void **state)
 
 // More units than a site can name, and more sites than the map can: what does
 // not fit has no site, and nothing wraps around.
-static void test_huge_code(void **state)
+TEST(test_huge_code)
 {
     enum { COUNT = 70000 };
     uint8_t *bytecode = malloc(2 * COUNT);
     struct Code *code;
 
-    (void)state;
     for (size_t i = 0; i < COUNT; i++) {
         bytecode[2 * i] = JUMP_FORWARD;
         bytecode[2 * i + 1] = 0;
@@ -191,11 +185,10 @@ static void test_huge_code(void **state)
 // --- Callers -----------------------------------------------------------------
 
 // Code that never goes dark may be called by anybody for ever.
-static void test_callers_of_the_never_dark_are_bounded(void **state)
+TEST(test_callers_of_the_never_dark_are_bounded)
 {
     struct Code *code = generator(0, false);
 
-    (void)state;
     for (uint32_t i = 1; i <= 64; i++)
         assert_int_equal(Code_add_caller(code, i), 1);
     for (uint32_t i = 65; i <= 1000; i++)
@@ -206,12 +199,11 @@ static void test_callers_of_the_never_dark_are_bounded(void **state)
 
 // The epoch moves on at the first dark callee and after the last, so that a
 // call that saw both ends of a dark spell is not taken for a clean one.
-static void test_epoch_marks_dark_spells(void **state)
+TEST(test_epoch_marks_dark_spells)
 {
     struct Code *code = generator(500, false);
     uint16_t epoch = code->hot.epoch;
 
-    (void)state;
     Code_gain_dark_callee(code);
     assert_int_equal(code->hot.epoch, epoch + 1);
     Code_gain_dark_callee(code);
@@ -235,11 +227,10 @@ static void expect_epochs(const struct Code *code, bool blocks)
 }
 
 // Epoch 0 would match the mark for "none".
-static void test_the_epoch_wraps_to_one(void **state)
+TEST(test_the_epoch_wraps_to_one)
 {
     struct Code *code = generator(500, false);
 
-    (void)state;
     for (int i = 0; i < UINT16_MAX + 10; i++) {
         Code_rearm(code, 500, true, 0);
         assert_int_not_equal(code->hot.epoch, 0);
@@ -248,11 +239,10 @@ static void test_the_epoch_wraps_to_one(void **state)
     Code_free(code);
 }
 
-static void test_a_dark_jump_breaks_blocks(void **state)
+TEST(test_a_dark_jump_breaks_blocks)
 {
     struct Code *code = generator(500, false);
 
-    (void)state;
     Code_darken_site(code,
                      &code->layout.sites[1]); // redundant: nothing is missed
     assert_int_equal(code->layout.sites[1].dark, 1);
@@ -271,12 +261,11 @@ static void test_a_dark_jump_breaks_blocks(void **state)
 
 // --- Re-arming ---------------------------------------------------------------
 
-static void test_rearm_gives_each_site_its_hits_anew(void **state)
+TEST(test_rearm_gives_each_site_its_hits_anew)
 {
     struct Code *code = generator(500, false);
     struct Site *jump = Code_site(code, 24), *iter = Code_site(code, 6);
 
-    (void)state;
     assert_ptr_equal(jump, &code->layout.sites[5]);
     Counter_set(&code->hot.entries, 510);
     Counter_set(&jump->hits, 777);
@@ -302,13 +291,12 @@ static void test_rearm_gives_each_site_its_hits_anew(void **state)
     Code_free(code);
 }
 
-static void test_end_of_a_slice(void **state)
+TEST(test_end_of_a_slice)
 {
     struct Code *code = generator(500, false);
     struct Site *jump = Code_site(code, 24);
     uint16_t epoch = code->hot.epoch;
 
-    (void)state;
     Code_arm(code, 500, true);
     Code_end_slice(code);
     assert_true(code->spans.ended);
@@ -324,12 +312,11 @@ static void test_end_of_a_slice(void **state)
 }
 
 // Between slices a function that stays armed is timed if it calls nothing.
-static void test_between_slices(void **state)
+TEST(test_between_slices)
 {
     struct Code *code = generator(500, false), *callee = generator(500, false);
     uint16_t epoch = code->hot.epoch;
 
-    (void)state;
     code->hot.id = 1;
     callee->hot.id = 2;
     Code_set_between(code, true);
@@ -344,11 +331,10 @@ static void test_between_slices(void **state)
     Code_free(callee);
 }
 
-static void test_links(void **state)
+TEST(test_links)
 {
     struct Code *caller = generator(500, false), *codes[70];
 
-    (void)state;
     for (unsigned i = 0; i < 70; i++) {
         codes[i] = generator(500, false);
         codes[i]->hot.id = 100 + i;
@@ -368,11 +354,10 @@ static void test_links(void **state)
 
 // --- Figures -----------------------------------------------------------------
 
-static void test_mean_takes_waits_in(void **state)
+TEST(test_mean_takes_waits_in)
 {
     struct Code *code = generator(500, false);
 
-    (void)state;
     assert_true(isnan(Code_mean_cycles(code)));
     Counter_set(&code->hot.self_calls, 4);
     Counter_set(&code->hot.self_cycles, 1000);
@@ -386,11 +371,10 @@ static void test_mean_takes_waits_in(void **state)
 
 // 2 GHz, 3000 ticks a call: 1500 ns. Sampled since it went dark: 9 ms running
 // and 6 ms waiting, that is 15 ms / 1500 ns = 10000 calls.
-static void test_dark_calls_are_sampled_time_by_mean(void **state)
+TEST(test_dark_calls_are_sampled_time_by_mean)
 {
     struct Code *code = generator(500, false);
 
-    (void)state;
     assert_true(Code_dark_calls(code, 2e9) == 0);
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
@@ -416,11 +400,10 @@ static void test_dark_calls_are_sampled_time_by_mean(void **state)
 
 // Of a spell that is over the time is kept until the mean is one of enough
 // calls: one that took twice as long would halve them for good.
-static void test_calls_of_early_spells(void **state)
+TEST(test_calls_of_early_spells)
 {
     struct Code *code = generator(500, false);
 
-    (void)state;
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
     Counter_set(&code->share.cpu.total_ns, 6000000);
@@ -459,11 +442,10 @@ static void test_calls_of_early_spells(void **state)
 // with an error of 40 000. 1600 timed calls are off by their mean, since the
 // calls of one re-arm window are alike. If hardly a call could be timed, the
 // mean is made of samples, too.
-static void test_by_how_much_estimated_calls_are_off(void **state)
+TEST(test_by_how_much_estimated_calls_are_off)
 {
     struct Code *code = generator(500, false);
 
-    (void)state;
     assert_true(isnan(Code_calls_error(code, 1, 2e9)));
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
@@ -493,11 +475,10 @@ static void test_by_how_much_estimated_calls_are_off(void **state)
 
 // One call of its own was timed, and of a thousand the total is known, of which
 // a third was its own as samples have it.
-static void test_a_mean_of_hardly_a_call(void **state)
+TEST(test_a_mean_of_hardly_a_call)
 {
     struct Code *code = generator(500, false);
 
-    (void)state;
     Counter_set(&code->hot.entries, 1000);
     Counter_set(&code->hot.total_cycles, 9000000);
     Counter_set(&code->hot.self_calls, 1);
@@ -522,25 +503,5 @@ static int set_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sites_are_where_events_fire),
-        cmocka_unit_test(test_what_hooks_cost_is_known_by_site),
-        cmocka_unit_test(test_odd_sizes),
-        cmocka_unit_test(test_huge_code),
-        cmocka_unit_test(test_callers_of_the_never_dark_are_bounded),
-        cmocka_unit_test(test_epoch_marks_dark_spells),
-        cmocka_unit_test(test_the_epoch_wraps_to_one),
-        cmocka_unit_test(test_a_dark_jump_breaks_blocks),
-        cmocka_unit_test(test_end_of_a_slice),
-        cmocka_unit_test(test_between_slices),
-        cmocka_unit_test(test_links),
-        cmocka_unit_test(test_rearm_gives_each_site_its_hits_anew),
-        cmocka_unit_test(test_mean_takes_waits_in),
-        cmocka_unit_test(test_dark_calls_are_sampled_time_by_mean),
-        cmocka_unit_test(test_calls_of_early_spells),
-        cmocka_unit_test(test_by_how_much_estimated_calls_are_off),
-        cmocka_unit_test(test_a_mean_of_hardly_a_call),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return Unit_run(set_up, NULL);
 }

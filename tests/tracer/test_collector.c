@@ -13,11 +13,9 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 struct Fixture {
     struct Engine engine;
@@ -57,22 +55,11 @@ static double newest_uptime(struct Fixture *f)
     return uptime;
 }
 
-// What threads did; not what the collector saw.
-static size_t timeline_events(struct Fixture *f)
-{
-    struct TimelineView *view = Timeline_freeze(f->session.timeline);
-    size_t count = 0;
-
-    for (size_t i = 0; i < view->chunk_count; i++)
-        for (size_t k = 0; k < view->chunks[i]->event_count; k++)
-            count += Event_kind(&view->chunks[i]->events[k]) < EVENT_COUNTER;
-    TimelineView_free(view);
-    return count;
-}
-
 // --- Waiting -----------------------------------------------------------------
 
-static void test_each_wait_is_for_a_fresh_one(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_each_wait_is_for_a_fresh_one, set_up, tear_down)
 {
     struct Fixture *f = *state;
     double uptime, before = -1;
@@ -100,7 +87,7 @@ static void *wait_once(void *context)
     return (void *)error;
 }
 
-static void test_many_wait_at_once(void **state)
+TEST_WITH(test_many_wait_at_once, set_up, tear_down)
 {
     struct Fixture *f = *state;
     pthread_t threads[8];
@@ -122,7 +109,7 @@ static void *stop_it(void *context)
     return NULL;
 }
 
-static void test_who_waits_hears_of_the_end(void **state)
+TEST_WITH(test_who_waits_hears_of_the_end, set_up, tear_down)
 {
     struct Fixture *f = *state;
     pthread_t waiter, stopper;
@@ -145,7 +132,7 @@ static void test_who_waits_hears_of_the_end(void **state)
     pthread_join(stopper, NULL);
 }
 
-static void test_start_and_stop(void **state)
+TEST_WITH(test_start_and_stop, set_up, tear_down)
 {
     struct Fixture *f = *state;
 
@@ -159,72 +146,7 @@ static void test_start_and_stop(void **state)
     assert_true(Worker_cpu_ns(&f->collector->worker) > 0);
 }
 
-// --- The timeline ------------------------------------------------------------
-
-// A busy thread's events do not wait for the collector's next turn: a ring that
-// is half full wakes it. If it comes too late, the loss is counted.
-static void test_a_busy_thread(void **state)
-{
-    struct Fixture *f = *state;
-    struct ThreadTrace *trace = add_trace(&f->engine, true);
-    struct Code *code = add_code(&f->engine, "f", 0);
-    const uint64_t calls = 4 * RING_EVENTS;
-    struct TimelineView *view;
-    uint64_t marks = 0;
-
-    Collector_start(f->collector);
-    for (uint64_t i = 0; i < calls; i++)
-        call(trace, code, 1000 + 10 * i);
-    Collector_stop(f->collector);
-    Collect_drain(&f->session);
-    view = Timeline_freeze(f->session.timeline);
-    for (size_t i = 0; i < view->chunk_count; i++)
-        for (size_t j = 0; j < view->chunks[i]->event_count; j++)
-            marks += Event_kind(&view->chunks[i]->events[j]) == EVENT_LOST;
-    assert_int_equal(view->lost, ThreadTraces_sum(&f->engine.traces).lost);
-    TimelineView_free(view);
-    assert_int_equal(timeline_events(f) - marks,
-                     2 * calls - ThreadTraces_sum(&f->engine.traces).lost);
-}
-
 // --- The retired -------------------------------------------------------------
-
-static void test_what_the_retired_counted(void **state)
-{
-    struct Fixture *f = *state;
-    struct ThreadTrace *trace = add_trace(&f->engine, false);
-    struct Snapshot whole = {0}, *snapshot = &whole;
-    struct Code *code, *alive;
-
-    for (uint64_t i = 0; i < 10; i++) {
-        code = add_code(&f->engine, "gone", 0);
-        code->who.line = 7;
-        for (uint64_t n = 0; n < 3; n++)
-            call(trace, code, 1000 + 100 * i + 10 * n);
-        Engine_retire(&f->engine, code);
-        if (i == 5)
-            Collect_drain(&f->session);
-    }
-    alive = add_code(&f->engine, "alive", 0);
-    call(trace, alive, 5000);
-    Collect_build(&f->session);
-    assert_int_equal(RowSet_whole(Publish_get(&f->session.publish), snapshot),
-                     0);
-    assert_int_equal(snapshot->function_count, 1);
-    assert_int_equal(snapshot->functions[0].id, alive->hot.id);
-    assert_int_equal(snapshot->retired_count, 1);
-    assert_string_equal(snapshot->retired[0].name, "gone");
-    assert_int_equal(snapshot->retired[0].line, 7);
-    assert_int_equal(snapshot->retired[0].objects, 10);
-    assert_int_equal(snapshot->retired[0].calls, 30);
-    assert_int_equal(snapshot->retired[0].calls_exact, 1);
-    assert_int_equal(snapshot->retired[0].samples, NULL_U64);
-    assert_true(isnan(snapshot->retired[0].run_share));
-    // Three calls and three returns each.
-    assert_int_equal(snapshot->events, 10 * 6 + 2);
-    Publish_put(&f->session.publish);
-    Arena_release(&whole.arena);
-}
 
 struct Race {
     struct Fixture *fixture;
@@ -266,7 +188,7 @@ static void *drain_too(void *context)
     return NULL;
 }
 
-static void test_code_goes_under_readers(void **state)
+TEST_WITH(test_code_goes_under_readers, set_up, tear_down)
 {
     struct Race race = {.fixture = *state};
     struct Fixture *f = *state;
@@ -336,7 +258,7 @@ static void *build_always(void *context)
     return NULL;
 }
 
-static void test_each_is_counted_once(void **state)
+TEST_WITH(test_each_is_counted_once, set_up, tear_down)
 {
     struct Race race = {.fixture = *state};
     struct Fixture *f = *state;
@@ -393,22 +315,4 @@ static int tear_down(void **state)
     Engine_release(&f->engine);
     free(f);
     return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_each_wait_is_for_a_fresh_one),
-        TEST(test_many_wait_at_once),
-        TEST(test_who_waits_hears_of_the_end),
-        TEST(test_start_and_stop),
-        TEST(test_a_busy_thread),
-        TEST(test_what_the_retired_counted),
-        TEST(test_code_goes_under_readers),
-        TEST(test_each_is_counted_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

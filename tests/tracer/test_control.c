@@ -4,11 +4,8 @@
 #include "tracer/budget/control.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 // A part of a core that is busy, read by the governor as it wakes up.
 struct World {
@@ -58,11 +55,10 @@ static void run(struct World *w, double s)
 }
 
 // A full hold every 0.2 s at 1 % of a core, and a ranking every few seconds.
-static void test_steady_work(void **state)
+TEST(test_steady_work)
 {
     struct World w;
 
-    (void)state;
     begin(&w, 0.01);
     run(&w, 100);
     assert_true(w.full > 400 && w.full < 520);
@@ -73,11 +69,10 @@ static void test_steady_work(void **state)
 }
 
 // Of little allowance, a hold in two seconds.
-static void test_a_small_budget(void **state)
+TEST(test_a_small_budget)
 {
     struct World w;
 
-    (void)state;
     begin(&w, 0.001);
     run(&w, 100);
     assert_true(w.full >= 49 && w.full < 60);
@@ -85,11 +80,10 @@ static void test_a_small_budget(void **state)
 
 // A hold takes twice as long in a program that mostly sleeps, and comes half as
 // often for the same allowance.
-static void test_a_light_program(void **state)
+TEST(test_a_light_program)
 {
     struct World w;
 
-    (void)state;
     begin(&w, 0.01);
     w.cores = 0.3;
     run(&w, 100);
@@ -100,11 +94,10 @@ static void test_a_light_program(void **state)
     assert_true(w.full > 49 && w.full < 65);
 }
 
-static void test_in_debt(void **state)
+TEST(test_in_debt)
 {
     struct World w;
 
-    (void)state;
     begin(&w, 0.01);
     run(&w, 5);
     wake(&w, 0.3, 0.1);
@@ -119,12 +112,11 @@ static void test_in_debt(void **state)
 
 // Much new code: what it costs is read every 20 ms or so, until half a second
 // after the last of it.
-static void test_a_burst_of_code(void **state)
+TEST(test_a_burst_of_code)
 {
     struct World w;
     unsigned before;
 
-    (void)state;
     begin(&w, 0.05);
     run(&w, 5);
     before = w.wakes;
@@ -143,11 +135,10 @@ static void test_a_burst_of_code(void **state)
     assert_false(w.control.burst);
 }
 
-static void test_without_a_budget(void **state)
+TEST(test_without_a_budget)
 {
     struct World w;
 
-    (void)state;
     begin(&w, NAN);
     wake(&w, 0.3, 10);
     assert_false(w.control.held);
@@ -156,11 +147,10 @@ static void test_without_a_budget(void **state)
 }
 
 // A clock that jumps, either way, delays nothing by more than a second.
-static void test_a_clock_that_jumps(void **state)
+TEST(test_a_clock_that_jumps)
 {
     static const double jumps[] = {-500, 500, -1e9};
 
-    (void)state;
     for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
         struct World w;
         unsigned before;
@@ -175,29 +165,12 @@ static void test_a_clock_that_jumps(void **state)
     }
 }
 
-static void test_a_viewers_request(void **state)
+TEST(test_a_viewers_request)
 {
     double next_s = 0;
 
-    (void)state;
     assert_true(Control_may_wake(&next_s, 100));
     assert_false(Control_may_wake(&next_s, 100.01));
     assert_true(Control_may_wake(&next_s, 100.06));
     assert_true(Control_may_wake(&next_s, 1)); // the clock went back
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steady_work),
-        cmocka_unit_test(test_a_small_budget),
-        cmocka_unit_test(test_a_light_program),
-        cmocka_unit_test(test_in_debt),
-        cmocka_unit_test(test_a_burst_of_code),
-        cmocka_unit_test(test_without_a_budget),
-        cmocka_unit_test(test_a_clock_that_jumps),
-        cmocka_unit_test(test_a_viewers_request),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

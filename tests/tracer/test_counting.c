@@ -9,12 +9,9 @@
 #include "tracer/code/precise.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_function.h"
@@ -379,7 +376,9 @@ static void begin_chaos(struct Chaos *chaos, struct Fixture *f)
     push_thread(f, f->trace);
 }
 
-static void test_late_is_as_good_as_at_once(void **state)
+static int set_up_free(void **state);
+
+TEST_WITH(test_late_is_as_good_as_at_once, set_up, tear_down)
 {
     struct Chaos chaos = {.worlds = {NULL}};
     void *second;
@@ -411,7 +410,7 @@ static void test_late_is_as_good_as_at_once(void **state)
 
 // A program without end uses the ring again and again, and a slot's second hit
 // is as good as its first.
-static void test_more_than_the_ring_holds(void **state)
+TEST_WITH(test_more_than_the_ring_holds, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
     const struct Code *code = add(f, 0);
@@ -428,7 +427,7 @@ static void test_more_than_the_ring_holds(void **state)
 // --- Thresholds --------------------------------------------------------------
 
 // Hits that were on their way when a site went dark count for nothing.
-static void test_exactly_the_threshold(void **state)
+TEST_WITH(test_exactly_the_threshold, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 10);
@@ -470,7 +469,7 @@ static void test_exactly_the_threshold(void **state)
 }
 
 // A site is armed again: the table has it until its next hit.
-static void test_armed_again(void **state)
+TEST_WITH(test_armed_again, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 2);
@@ -495,7 +494,7 @@ static void test_armed_again(void **state)
 // --- Threads -----------------------------------------------------------------
 
 // Only the thread that forked is in the child, where the lock is held.
-static void test_after_a_fork(void **state)
+TEST_WITH(test_after_a_fork, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
     const struct Code *code = add(f, 0);
@@ -513,7 +512,7 @@ static void test_after_a_fork(void **state)
 
 // A fork that the interpreter does not know of may come amid another thread's
 // hits.
-static void test_hits_of_who_is_not_in_the_child(void **state)
+TEST_WITH(test_hits_of_who_is_not_in_the_child, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
     const struct Code *code = add(f, 0);
@@ -534,7 +533,7 @@ static void test_hits_of_who_is_not_in_the_child(void **state)
 
 // --- What is not known -------------------------------------------------------
 
-static void test_the_unknown_is_left_out(void **state)
+TEST_WITH(test_the_unknown_is_left_out, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
     const struct Code *code = add(f, 0);
@@ -563,7 +562,7 @@ static void test_the_unknown_is_left_out(void **state)
 }
 
 // The next code object at its address is another one.
-static void test_code_is_forgotten(void **state)
+TEST_WITH(test_code_is_forgotten, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0), *next;
@@ -607,7 +606,7 @@ static void fill(struct Fixture *f, uint64_t hits)
         push_paid(f, 1);
 }
 
-static void test_half_full_wakes_once(void **state)
+TEST_WITH(test_half_full_wakes_once, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
 
@@ -625,7 +624,7 @@ static void test_half_full_wakes_once(void **state)
 }
 
 // A hook whose ring is full counts, if nobody does.
-static void test_a_full_ring_is_counted_inline(void **state)
+TEST_WITH(test_a_full_ring_is_counted_inline, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
 
@@ -685,7 +684,7 @@ static void halt(void *context, void *producer)
     Ring_pop(trace->ring, count);
 }
 
-static void test_room_while_another_counts(void **state)
+TEST_WITH(test_room_while_another_counts, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
     const struct Code *code = add(f, 0);
@@ -766,7 +765,7 @@ static void run_both(struct Both *both)
     Counting_catch_up(&both->f->counting);
 }
 
-static void test_two_at_a_time(void **state)
+TEST_WITH(test_two_at_a_time, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
     struct Both both = {.f = f, .code = add(f, 0), .calls = FEWER(500000)};
@@ -778,7 +777,7 @@ static void test_two_at_a_time(void **state)
     assert_int_equal(Counter_get(&f->trace->unwound), 0);
 }
 
-static void test_two_at_a_time_and_a_threshold(void **state)
+TEST_WITH(test_two_at_a_time_and_a_threshold, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
     struct Both both = {
@@ -792,7 +791,7 @@ static void test_two_at_a_time_and_a_threshold(void **state)
 
 // --- A hit -------------------------------------------------------------------
 
-static void test_the_limits_of_a_hit(void **state)
+TEST_WITH(test_the_limits_of_a_hit, set_up_free, tear_down)
 {
     const uint32_t depth = (1u << HIT_DEPTH_BITS) - 1;
     const size_t unit = (1u << HIT_UNIT_BITS) - 1;
@@ -800,7 +799,6 @@ static void test_the_limits_of_a_hit(void **state)
     const struct Hit hit = {1, Hit_who(address, HIT_KINDS),
                             Hit_where(depth, unit, unit - 1)};
 
-    (void)state;
     assert_int_equal(sizeof hit, 24);
     assert_true(Hit_fits(depth, unit, unit));
     assert_true(Hit_fits(0, 0, 0));
@@ -876,29 +874,4 @@ static int tear_down(void **state)
     Registry_free(f->registry);
     free(f);
     return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-#define FREE(name) cmocka_unit_test_setup_teardown(name, set_up_free, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_late_is_as_good_as_at_once),
-        FREE(test_more_than_the_ring_holds),
-        FREE(test_exactly_the_threshold),
-        FREE(test_armed_again),
-        FREE(test_after_a_fork),
-        FREE(test_hits_of_who_is_not_in_the_child),
-        FREE(test_the_unknown_is_left_out),
-        FREE(test_code_is_forgotten),
-        FREE(test_half_full_wakes_once),
-        FREE(test_a_full_ring_is_counted_inline),
-        FREE(test_room_while_another_counts),
-        FREE(test_two_at_a_time),
-        FREE(test_two_at_a_time_and_a_threshold),
-        FREE(test_the_limits_of_a_hit),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

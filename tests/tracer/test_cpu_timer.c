@@ -14,10 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -25,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define MS 1000000u
 #define CODE 0x1000
@@ -161,13 +158,12 @@ static bool pop(struct CpuTimer *timer)
 
 // --- Samples -----------------------------------------------------------------
 
-static void test_a_thread_that_spins(void **state)
+TEST_WITH(test_a_thread_that_spins, set_up, tear_down)
 {
     struct CpuTimer *timer = own_timer();
     uint64_t began = CpuTimer_covered_ns(timer), count = 0, sum = 0;
     uint64_t ticks = Clock_read(&counter), handlers;
 
-    (void)state;
     assert_true(began > 0 && began <= cpu_ns());
     CpuTimer_set(timer, 5 * MS);
     spin_until(timer, 20);
@@ -198,14 +194,13 @@ static void test_a_thread_that_spins(void **state)
 // In virtual time: an hour of a thread that is sampled at uneven moments, that
 // is waited for now and then, and whose samples are taken late. Each ns is in
 // one sample, or accounted for.
-static void test_an_hour(void **state)
+TEST_WITH(test_an_hour, set_up, tear_down)
 {
     const uint64_t hour = 3600 * 1000 * (uint64_t)MS;
     struct CpuTimer *timer = own_timer();
     uint64_t began = CpuTimer_covered_ns(timer), now = began, sum = 0;
     uint64_t samples = 0, most = 0;
 
-    (void)state;
     for (unsigned i = 0; now < began + hour; i++) {
         now += (4 + i * 7919 % 97) * MS;
         if (i % 50 == 7) {
@@ -286,12 +281,11 @@ static void join(struct Worker *worker)
 }
 
 // More than a chunk of slots has room for, each with a stack of its own.
-static void test_many_threads(void **state)
+TEST_WITH(test_many_threads, set_up, tear_down)
 {
     enum { MANY = FEWER(300) };
     struct Worker *workers = calloc(MANY, sizeof *workers);
 
-    (void)state;
     for (unsigned i = 0; i < MANY; i++) {
         start(&workers[i], work);
         make_stack(&workers[i].python, 0x10000 * (i + 1), 1 + i % 5);
@@ -313,12 +307,11 @@ static void test_many_threads(void **state)
     free(workers);
 }
 
-static void test_a_thread_that_has_ended(void **state)
+TEST_WITH(test_a_thread_that_has_ended, set_up, tear_down)
 {
     struct Worker worker;
     struct CpuTimer *timer = NULL;
 
-    (void)state;
     start(&worker, work);
     sem_post(&worker.go);
     join(&worker);
@@ -365,13 +358,12 @@ static void send_info(pid_t tid, siginfo_t info)
         syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, timers.signal, &info), 0);
 }
 
-static void test_a_signal_that_comes_late(void **state)
+TEST_WITH(test_a_signal_that_comes_late, set_up, tear_down)
 {
     struct CpuTimer *timer = own_timer(), *next;
     siginfo_t late = intercept(timer);
     uint32_t slot = timer->slot;
 
-    (void)state;
     assert_int_equal(taken(timer), 0);
     send_info(gettid(), late); // as the kernel would have
     assert_int_equal(taken(timer), 1);
@@ -399,12 +391,11 @@ static bool is_pending(void)
 }
 
 // It says so; where it was a timer that it has made itself, too.
-static void test_a_thread_that_blocks_the_signal(void **state)
+TEST_WITH(test_a_thread_that_blocks_the_signal, set_up, tear_down)
 {
     struct CpuTimer *timer = own_timer();
     sigset_t set;
 
-    (void)state;
     sigemptyset(&set);
     sigaddset(&set, timers.signal);
     for (int i = 0; i < 2; i++) {
@@ -449,14 +440,13 @@ static void on_fault(int number)
     errno = before;
 }
 
-static void test_freed_while_its_handler_runs(void **state)
+TEST_WITH(test_freed_while_its_handler_runs, set_up, tear_down)
 {
     struct sigaction action = {.sa_handler = on_fault}, before;
     struct Worker *worker = calloc(1, sizeof *worker);
     struct CpuTimer *timer, *other;
     siginfo_t info;
 
-    (void)state;
     if (UNDER_TSAN)
         skip(); // a fault in its runtime
     sem_init(&inside, 0, 0);
@@ -564,9 +554,8 @@ static int check_signals(void)
     return 0;
 }
 
-static void test_handlers_of_the_program(void **state)
+TEST_WITH(test_handlers_of_the_program, set_up, tear_down)
 {
-    (void)state;
     assert_false(CpuTimers_lost_signal(&timers));
     assert_int_equal(in_a_child(check_signals), 0);
 }
@@ -598,7 +587,7 @@ static void *send_often(void *argument)
 }
 
 // Though the handler's own calls fail: there is nothing to read.
-static void test_errno_is_kept(void **state)
+TEST_WITH(test_errno_is_kept, set_up, tear_down)
 {
     enum { SAMPLES = FEWER(2000) };
     struct CpuTimer *timer = timer_of((void *)64, gettid());
@@ -610,7 +599,6 @@ static void test_errno_is_kept(void **state)
     uint64_t from = cpu_ns(), wrong = 0;
     pthread_t thread;
 
-    (void)state;
     pthread_create(&thread, NULL, send_often, &storm);
     while (taken(timer) < SAMPLES && cpu_ns() - from < LIMIT_NS) {
         *error = ESRCH;
@@ -674,7 +662,7 @@ static bool is_raised_on_the_way_back(void)
     return count > 0;
 }
 
-static void test_no_system_call_is_interrupted(void **state)
+TEST_WITH(test_no_system_call_is_interrupted, set_up, tear_down)
 {
     struct CpuTimer *timer;
     unsigned interrupted = 0;
@@ -682,7 +670,6 @@ static void test_no_system_call_is_interrupted(void **state)
     int epoll = epoll_create1(0);
     pthread_t thread;
 
-    (void)state;
     if (!is_raised_on_the_way_back()) {
         print_message(
             "skipped: this kernel has no "
@@ -740,12 +727,11 @@ static int check_child(void)
     return head.depth == 2 && !timers.closing ? 0 : 5;
 }
 
-static void test_fork(void **state)
+TEST_WITH(test_fork, set_up, tear_down)
 {
     struct CpuTimer *timer = own_timer();
     uint64_t count;
 
-    (void)state;
     inherited = timer;
     CpuTimer_set(timer, MS);
     spin_until(timer, 1);
@@ -753,25 +739,4 @@ static void test_fork(void **state)
     count = taken(timer);
     spin_until(timer, count + 2); // the parent's goes on
     CpuTimer_free(timer);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_thread_that_spins),
-        TEST(test_an_hour),
-        TEST(test_many_threads),
-        TEST(test_a_thread_that_has_ended),
-        TEST(test_a_signal_that_comes_late),
-        TEST(test_a_thread_that_blocks_the_signal),
-        TEST(test_freed_while_its_handler_runs),
-        TEST(test_handlers_of_the_program),
-        TEST(test_errno_is_kept),
-        TEST(test_no_system_call_is_interrupted),
-        TEST(test_fork),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

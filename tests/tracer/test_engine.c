@@ -5,11 +5,7 @@
 
 #include "tracer/hook/thread_trace_call.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include "tests/between.h"
 #include "tests/tracer/make_function.h"
@@ -54,7 +50,9 @@ static void darken_callee(struct Fixture *f)
     assert_int_equal(f->caller->hot.dark_callees, 1);
 }
 
-static void test_rearm_clears_the_caller(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_rearm_clears_the_caller, set_up, tear_down)
 {
     struct Fixture *f = *state;
     uint16_t epoch;
@@ -82,7 +80,7 @@ static void run_more(struct Code *code, uint64_t calls, double s)
 }
 
 // Re-arming ages the quantiles once after each new beginning of the mean.
-static void test_rearm_ages_the_quantiles(void **state)
+TEST_WITH(test_rearm_ages_the_quantiles, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = f->callee;
@@ -106,27 +104,9 @@ static void test_rearm_ages_the_quantiles(void **state)
     assert_int_equal(Histogram_count(Code_histogram(code)), first + 100);
 }
 
-// A caller with two of them is clean when both are back.
-static void test_each_callee_counts(void **state)
-{
-    struct Fixture *f = *state;
-    struct Code *other = add(&f->engine);
-
-    darken_callee(f);
-    for (unsigned i = 0; i < 3; i++) {
-        enter(f, other, 2, 600 + 100 * i);
-        leave(f, other, 2, 650 + 100 * i);
-    }
-    assert_int_equal(f->caller->hot.dark_callees, 2);
-    Engine_rearm(&f->engine, other, 3, true);
-    assert_int_equal(f->caller->hot.dark_callees, 1);
-    Engine_rearm(&f->engine, f->callee, 3, true);
-    assert_int_equal(f->caller->hot.dark_callees, 0);
-}
-
 // Frames that were open while the function was dark are forgotten: the next
 // leave finds no frame of its own and books nothing.
-static void test_open_frames_are_forgotten(void **state)
+TEST_WITH(test_open_frames_are_forgotten, set_up, tear_down)
 {
     struct Fixture *f = *state;
     uint64_t calls;
@@ -149,7 +129,7 @@ static void test_open_frames_are_forgotten(void **state)
 
 // Three calls of 50 ticks; while dark the sampler saw it run for as long as 20
 // such calls take; then, dark again, for 10 more.
-static void test_dark_calls_add_up(void **state)
+TEST_WITH(test_dark_calls_add_up, set_up, tear_down)
 {
     struct Fixture *f = *state;
     double hz = Clock_hz(&f->engine.clock), ns_a_call = 50 / hz * 1e9;
@@ -171,7 +151,7 @@ static void test_dark_calls_add_up(void **state)
 }
 
 // A sampled stack shows an edge that no hook has seen.
-static void test_an_edge_is_noted(void **state)
+TEST_WITH(test_an_edge_is_noted, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *other = add(&f->engine);
@@ -193,7 +173,7 @@ static void test_an_edge_is_noted(void **state)
 }
 
 // Its callers would wait for ever for it to be re-armed.
-static void test_a_dark_function_goes(void **state)
+TEST_WITH(test_a_dark_function_goes, set_up, tear_down)
 {
     struct Fixture *f = *state;
 
@@ -204,21 +184,6 @@ static void test_a_dark_function_goes(void **state)
     assert_ptr_equal(Registry_take_retired(f->engine.registry, UINT64_MAX),
                      f->callee);
     Code_free(f->callee);
-}
-
-static void test_an_armed_function_goes(void **state)
-{
-    struct Fixture *f = *state;
-
-    enter(f, f->caller, 1, 100);
-    enter(f, f->callee, 2, 200);
-    f->caller->hot.dark_callees = 1; // another's
-    Engine_retire(&f->engine, f->callee);
-    assert_int_equal(f->caller->hot.dark_callees, 1);
-    assert_null(f->trace->top->code);
-    Code_free(Registry_take_retired(f->engine.registry, UINT64_MAX));
-    leave(f, f->caller, 1, 300); // for AddressSanitizer
-    assert_ptr_equal(f->trace->top, f->trace->bottom);
 }
 
 static int set_up(void **state)
@@ -246,22 +211,4 @@ static int tear_down(void **state)
     assert_null(f->engine.registry);
     free(f);
     return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_rearm_clears_the_caller),
-        TEST(test_rearm_ages_the_quantiles),
-        TEST(test_each_callee_counts),
-        TEST(test_open_frames_are_forgotten),
-        TEST(test_dark_calls_add_up),
-        TEST(test_an_edge_is_noted),
-        TEST(test_a_dark_function_goes),
-        TEST(test_an_armed_function_goes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

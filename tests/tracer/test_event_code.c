@@ -5,12 +5,9 @@
 
 #include "tests/random.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define COUNT 1000u
 
@@ -47,11 +44,10 @@ static size_t write_all(void)
     return size;
 }
 
-static void any_come_back(void **state)
+TEST(any_come_back)
 {
     unsigned round;
 
-    (void)state;
     for (round = 0; round < 200; round++) {
         size_t size;
 
@@ -64,12 +60,11 @@ static void any_come_back(void **state)
     }
 }
 
-static void usual_ones_are_short(void **state)
+TEST(usual_ones_are_short)
 {
     uint64_t ticks = UINT64_C(1) << 50;
     size_t i;
 
-    (void)state;
     for (i = 0; i < COUNT; i++)
         events[i] = (struct Event){
             Event_when(ticks += 700, i % 2 ? EVENT_LEAVE : EVENT_ENTER),
@@ -79,12 +74,11 @@ static void usual_ones_are_short(void **state)
                     7 * COUNT);
 }
 
-static void cut_off_and_made_up(void **state)
+TEST(cut_off_and_made_up)
 {
     size_t size, cut, i;
     uint8_t *copy;
 
-    (void)state;
     random_events();
     size = write_all();
     for (i = 0; i < 2000; i++) {
@@ -97,15 +91,4 @@ static void cut_off_and_made_up(void **state)
         assert_true(EventCode_read(copy, cut, back, COUNT) <= COUNT);
         free(copy);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_come_back),
-        cmocka_unit_test(usual_ones_are_short),
-        cmocka_unit_test(cut_off_and_made_up),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,13 +14,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 struct Fixture {
     struct Engine engine;
@@ -118,7 +117,9 @@ static void record(struct Fixture *f, struct Code *code, unsigned calls)
 
 // --- In the foreground -------------------------------------------------------
 
-static void test_a_failure_does_not_block_the_next(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_a_failure_does_not_block_the_next, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct PerfettoResult result;
@@ -164,7 +165,7 @@ static void *churn(void *context)
     return NULL;
 }
 
-static void test_names_while_code_goes(void **state)
+TEST_WITH(test_names_while_code_goes, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Race race = {.fixture = f};
@@ -194,7 +195,7 @@ static void test_names_while_code_goes(void **state)
 // --- In the background -------------------------------------------------------
 
 // It closes all it finds, and gets the number for a file of its own.
-static void test_the_program_takes_the_descriptor(void **state)
+TEST_WITH(test_the_program_takes_the_descriptor, set_up, tear_down)
 {
     struct Fixture *f = *state;
     char path[PATH_MAX], other[PATH_MAX];
@@ -222,7 +223,7 @@ static void test_the_program_takes_the_descriptor(void **state)
 
 // At any moment of an export: nobody writes to the file afterwards, and no
 // descriptor is left.
-static void test_closed_while_it_runs(void **state)
+TEST_WITH(test_closed_while_it_runs, set_up, tear_down)
 {
     struct Fixture *f = *state;
     unsigned before = descriptors();
@@ -261,7 +262,7 @@ static void *export_all(void *context)
 }
 
 // A program's and a viewer's, with somebody cancelling.
-static void test_from_two_sides(void **state)
+TEST_WITH(test_from_two_sides, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Race race = {.fixture = f};
@@ -327,8 +328,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 static int use_formats(void **state)
 {
     (void)state;
@@ -338,13 +337,5 @@ static int use_formats(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_failure_does_not_block_the_next),
-        TEST(test_names_while_code_goes),
-        TEST(test_the_program_takes_the_descriptor),
-        TEST(test_closed_while_it_runs),
-        TEST(test_from_two_sides),
-    };
-
-    return cmocka_run_group_tests(tests, use_formats, NULL);
+    return Unit_run(use_formats, NULL);
 }

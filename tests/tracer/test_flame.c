@@ -7,11 +7,8 @@
 #include "tests/tracer/make_code.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define S 1e9
 #define PATH(...)                                                              \
@@ -83,12 +80,13 @@ static double sum(const struct FlameTable *table)
     return shares;
 }
 
-static void test_whose_time_it_is(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_whose_time_it_is, set_up, tear_down)
 {
     const struct FlameRow *row;
     struct FlameTable *table = ask();
 
-    (void)state;
     assert_int_equal(table->row_count, 1);
     assert_int_equal(table->samples, 0);
     FlameTable_free(table);
@@ -119,11 +117,10 @@ static void test_whose_time_it_is(void **state)
 }
 
 // As the functions' shares do.
-static void test_it_fades(void **state)
+TEST_WITH(test_it_fades, set_up, tear_down)
 {
     struct FlameTable *table;
 
-    (void)state;
     for (int i = 0; i < 600; i++)
         add(0.1, PATH(i < 300 ? 1 : 2));
     table = ask(); // half of the time each, in a window of 30 s
@@ -143,12 +140,11 @@ static void test_it_fades(void **state)
 
 // However many paths there are, the tree stays as large as it is, the large
 // ones stay in it, and no time is lost.
-static void test_it_is_bounded(void **state)
+TEST_WITH(test_it_is_bounded, set_up, tear_down)
 {
     struct FlameTable *table;
     double below = 0;
 
-    (void)state;
     for (uint32_t i = 1; i <= 100000; i++) {
         if (i % 2)
             add(1e-4, PATH(1, 2, 3));
@@ -171,12 +167,11 @@ static void test_it_is_bounded(void **state)
 }
 
 // Nothing is lost if fewer rows are asked for.
-static void test_fewer_rows(void **state)
+TEST_WITH(test_fewer_rows, set_up, tear_down)
 {
     struct FlameTable *table;
     uint64_t all = 0, in_c = 0;
 
-    (void)state;
     for (uint32_t i = 1; i <= 1000; i++)
         add_in(1e-3 * (i % 100), i % 2, PATH(1, i % 7, 100 + i));
     table = ask_most(50);
@@ -197,12 +192,11 @@ static void test_fewer_rows(void **state)
     FlameTable_free(table);
 }
 
-static void test_recursion(void **state)
+TEST_WITH(test_recursion, set_up, tear_down)
 {
     uint32_t path[128];
     struct FlameTable *table;
 
-    (void)state;
     for (int i = 0; i < 128; i++)
         path[i] = 9;
     for (int i = 0; i < 100; i++)
@@ -214,12 +208,11 @@ static void test_recursion(void **state)
     FlameTable_free(table);
 }
 
-static void test_names(void **state)
+TEST_WITH(test_names, set_up, tear_down)
 {
     struct Registry *registry = Registry_new();
     struct FlameTable *table;
 
-    (void)state;
     Registry_add(registry, make_code(7, 0x7000));
     add(1, PATH(0, 9, 7));
     add(1, PATH(7, 7));
@@ -248,18 +241,4 @@ static int tear_down(void **state)
     (void)state;
     Flame_release(&flame);
     return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_whose_time_it_is), TEST(test_it_fades),
-        TEST(test_it_is_bounded),    TEST(test_fewer_rows),
-        TEST(test_recursion),        TEST(test_names),
-    };
-
-    return cmocka_run_group_tests_name("tracer/sample/flame", tests, NULL,
-                                       NULL);
 }

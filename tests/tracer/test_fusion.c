@@ -3,11 +3,9 @@
 // is written.
 #include "tracer/code/fusion.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 enum {
     LOAD = 1,
@@ -58,7 +56,7 @@ static void expect(size_t count, const uint8_t *before, const uint8_t *after,
 #define EXPECT(count, before, after)                                           \
     expect(count, before, after, sizeof(before) / sizeof *(before))
 
-static void test_pairs(void **state)
+TEST(test_pairs)
 {
     static const uint8_t before[] = {LOAD, LOAD, STORE, LOAD, STORE, STORE};
     static const uint8_t after[] = {LOAD_LOAD, LOAD,  STORE_LOAD,
@@ -66,44 +64,30 @@ static void test_pairs(void **state)
     static const uint8_t three[] = {LOAD, LOAD, LOAD};
     static const uint8_t overlap[] = {LOAD_LOAD, LOAD_LOAD, LOAD};
 
-    (void)state;
     EXPECT(2, before, after);
     EXPECT(2, three, overlap); // the second, for a jump to it
 }
 
 // An inline cache holds no opcode, whether the instruction is armed or not.
-static void test_caches(void **state)
+TEST(test_caches)
 {
     static const uint8_t before[] = {LOAD,      ADD,   LOAD, LOAD,
                                      ARMED_ADD, STORE, LOAD};
     static const uint8_t after[] = {LOAD,      ADD,   LOAD, LOAD,
                                     ARMED_ADD, STORE, LOAD};
 
-    (void)state;
     EXPECT(0, before, after);
 }
 
 // Behind what hides another instruction, caches and opcodes look alike.
-static void test_it_ends_where_it_does_not_know(void **state)
+TEST(test_it_ends_where_it_does_not_know)
 {
     static const uint8_t before[] = {LOAD, LOAD, HIDES, LOAD, LOAD};
     static const uint8_t after[] = {LOAD_LOAD, LOAD, HIDES, LOAD, LOAD};
     struct Fusion none = {0};
     uint8_t code[] = {LOAD, 0, LOAD, 0};
 
-    (void)state;
     EXPECT(1, before, after);
     assert_int_equal(Fusion_restore(&none, code, 2), 0);
     assert_int_equal(code[0], LOAD);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_caches),
-        cmocka_unit_test(test_it_ends_where_it_does_not_know),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,9 @@
 #include "tracer/base/histogram.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static double quantile(const struct Histogram *histogram, double q)
 {
@@ -18,9 +15,8 @@ static double quantile(const struct Histogram *histogram, double q)
     return value;
 }
 
-static void test_floors_are_the_least_of_their_buckets(void **state)
+TEST(test_floors_are_the_least_of_their_buckets)
 {
-    (void)state;
     for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
         uint64_t floor = Histogram_floor(i);
 
@@ -33,11 +29,10 @@ static void test_floors_are_the_least_of_their_buckets(void **state)
     assert_int_equal(Histogram_floor(~0u), 1ull << 40);
 }
 
-static void test_every_value_has_a_bucket(void **state)
+TEST(test_every_value_has_a_bucket)
 {
     struct Histogram histogram = {0};
 
-    (void)state;
     Histogram_add(&histogram, 0);
     for (unsigned shift = 0; shift < 64; shift++) {
         Histogram_add(&histogram, 1ull << shift);
@@ -50,11 +45,10 @@ static void test_every_value_has_a_bucket(void **state)
     assert_int_equal(histogram.buckets[HISTOGRAM_BUCKETS - 1], 24 + 24 + 1);
 }
 
-static void test_odd_quantiles(void **state)
+TEST(test_odd_quantiles)
 {
     struct Histogram histogram = {0};
 
-    (void)state;
     Histogram_add(&histogram, 3);
     Histogram_add(&histogram, 9);
     assert_true(isnan(quantile(&histogram, NAN)));
@@ -72,7 +66,7 @@ static int ascending(const void *a, const void *b)
 
 // Values from 50 to some millions, evenly in the logarithm: nothing is further
 // off than half a bucket or so.
-static void test_quantiles_are_close(void **state)
+TEST(test_quantiles_are_close)
 {
     enum { COUNT = 20000 };
     static const double asked[] = {0.01, 0.1, 0.25, 0.5, 0.9, 0.99, 0.999};
@@ -80,7 +74,6 @@ static void test_quantiles_are_close(void **state)
     double read[sizeof(asked) / sizeof(asked[0])];
     struct Histogram histogram = {0};
 
-    (void)state;
     srand48(1);
     for (int i = 0; i < COUNT; i++) {
         values[i] = (uint64_t)(50 * exp(drand48() * 11));
@@ -96,11 +89,10 @@ static void test_quantiles_are_close(void **state)
     }
 }
 
-static void test_a_full_bucket_halves_all(void **state)
+TEST(test_a_full_bucket_halves_all)
 {
     struct Histogram histogram;
 
-    (void)state;
     memset(&histogram, 0, sizeof(histogram));
     histogram.buckets[3] = UINT16_MAX - 1;
     histogram.buckets[12] = 1000;
@@ -114,11 +106,10 @@ static void test_a_full_bucket_halves_all(void **state)
 }
 
 // It has become three times as slow: two ages later that is the value.
-static void test_quantiles_follow_a_cost_that_has_changed(void **state)
+TEST(test_quantiles_follow_a_cost_that_has_changed)
 {
     struct Histogram histogram = {0};
 
-    (void)state;
     for (int i = 0; i < 50000; i++)
         Histogram_add(&histogram, i % 50 ? 1000 : 90000);
     for (int age = 0; age < 8; age++) {
@@ -139,11 +130,10 @@ static void test_quantiles_follow_a_cost_that_has_changed(void **state)
 
 // A function that is called for weeks: the median is the cost of its newest
 // calls, and its rare slow calls are not forgotten.
-static void test_millions_of_hits(void **state)
+TEST(test_millions_of_hits)
 {
     struct Histogram histogram = {0};
 
-    (void)state;
     for (int i = 0; i < 3000000; i++)
         Histogram_add(&histogram, i % 50 ? 1000 : 90000);
     assert_true(fabs(quantile(&histogram, 0.5) / 1000 - 1) < 0.035);
@@ -152,11 +142,10 @@ static void test_millions_of_hits(void **state)
 }
 
 // Nine of 1000 and one of 11000: the mean is 2000, they are 3000 off.
-static void test_spread(void **state)
+TEST(test_spread)
 {
     struct Histogram histogram = {0};
 
-    (void)state;
     assert_true(isnan(Histogram_spread(&histogram)));
     Histogram_add(&histogram, 0);
     assert_true(Histogram_spread(&histogram) == 0);
@@ -164,20 +153,4 @@ static void test_spread(void **state)
     for (int i = 0; i < 10; i++)
         Histogram_add(&histogram, i % 10 ? 1000 : 11000);
     assert_true(fabs(Histogram_spread(&histogram) - 1.5) < 0.05);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spread),
-        cmocka_unit_test(test_floors_are_the_least_of_their_buckets),
-        cmocka_unit_test(test_every_value_has_a_bucket),
-        cmocka_unit_test(test_a_full_bucket_halves_all),
-        cmocka_unit_test(test_millions_of_hits),
-        cmocka_unit_test(test_quantiles_follow_a_cost_that_has_changed),
-        cmocka_unit_test(test_odd_quantiles),
-        cmocka_unit_test(test_quantiles_are_close),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

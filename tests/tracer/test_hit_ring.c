@@ -2,11 +2,7 @@
 // The ring of hits: who sleeps until the next one.
 #include "tracer/hook/hit_ring.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static int posts(sem_t *due)
 {
@@ -17,13 +13,12 @@ static int posts(sem_t *due)
     return count;
 }
 
-static void the_next_hit_wakes_it(void **state)
+TEST(the_next_hit_wakes_it)
 {
     struct HitRing *ring = aligned_alloc(64, sizeof *ring);
     const struct ThreadTrace *thread = (const struct ThreadTrace *)64;
     sem_t due;
 
-    (void)state;
     assert_non_null(ring);
     sem_init(&due, 0, 0);
     HitRing_init(ring, &due);
@@ -40,11 +35,4 @@ static void the_next_hit_wakes_it(void **state)
     assert_int_equal(posts(&due), 1);
     sem_destroy(&due);
     free(ring);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_next_hit_wakes_it)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,8 @@
 #include "tests/tracer/make_engine.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static struct Engine engine;
 static struct Hottest hottest;
@@ -34,7 +32,9 @@ static void expect(unsigned count, struct Code *const codes[])
         assert_int_equal(hottest.ids[i], codes[i]->hot.id);
 }
 
-static void test_by_hits_since_the_last_time(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_by_hits_since_the_last_time, set_up, tear_down)
 {
     struct Code *some = called(10, 100), *many = called(900, 100);
     struct Code *never = called(0, 0), *loops = called(1, 100);
@@ -54,13 +54,12 @@ static void test_by_hits_since_the_last_time(void **state)
 }
 
 // A sampled function goes before any number of hits, dark or not.
-static void test_by_share(void **state)
+TEST_WITH(test_by_share, set_up, tear_down)
 {
     struct Code *busy = called(1000000, 100), *dark = called(500, 100);
     struct Code *darker = called(500, 100);
     const struct ShareTime now = {.ns = 1.1e9, .full_ns = 1e9};
 
-    (void)state;
     rank(200);
     ShareValue_add(&dark->share.cpu, &now, 10e6);
     ShareValue_add(&darker->share.cpu, &now, 90e6);
@@ -84,13 +83,12 @@ static void *count_on(void *context)
 }
 
 // Hooks run meanwhile, and code goes.
-static void test_beside_hooks(void **state)
+TEST_WITH(test_beside_hooks, set_up, tear_down)
 {
     struct Code *code = called(1, 100);
     pthread_t thread;
     uint64_t total = 0;
 
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, count_on, code), 0);
     for (unsigned i = 0; i < 300; i++) {
         struct Code *other = called(1, 1);
@@ -118,17 +116,4 @@ static int tear_down(void **state)
     (void)state;
     Engine_release(&engine);
     return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_by_hits_since_the_last_time),
-        TEST(test_by_share),
-        TEST(test_beside_hooks),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,11 +11,8 @@
 #include "tracer/session/listing_detail.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include "tests/tracer/make_function.h"
 #include "tracer/code/arming.h"
@@ -129,7 +126,9 @@ static void expect_next(const struct Code *code, unsigned number, unsigned next,
     assert_int_equal(code->layout.instructions[number].other, other);
 }
 
-static void test_what_can_follow(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_what_can_follow, set_up, tear_down)
 {
     struct Code *code = add(*state, 0);
 
@@ -145,7 +144,7 @@ static void test_what_can_follow(void **state)
     expect_next(code, COUNT, INSTRUCTION_NONE, INSTRUCTION_NONE);
 }
 
-static void test_gates_heads_and_loops(void **state)
+TEST_WITH(test_gates_heads_and_loops, set_up, tear_down)
 {
     struct Code *code = add(*state, 0);
     unsigned i;
@@ -164,7 +163,7 @@ static void test_gates_heads_and_loops(void **state)
     }
 }
 
-static void test_extended_arguments(void **state)
+TEST_WITH(test_extended_arguments, set_up, tear_down)
 {
     uint8_t bytecode[2 * 262] = {0};
     struct Code *code;
@@ -183,7 +182,7 @@ static void test_extended_arguments(void **state)
     expect_next(code, 1, 2, 2);
 }
 
-static void test_damaged_code(void **state)
+TEST_WITH(test_damaged_code, set_up, tear_down)
 {
     unsigned seed = 4711;
 
@@ -213,7 +212,7 @@ static void test_damaged_code(void **state)
 // --- Spans -------------------------------------------------------------------
 
 // Net times: each instruction's event costs 30, the enter 10.
-static void test_each_has_its_own(void **state)
+TEST_WITH(test_each_has_its_own, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
@@ -239,7 +238,7 @@ static void test_each_has_its_own(void **state)
     assert_int_equal(Code_events(code), 1 + 5 + 1);
 }
 
-static void test_a_frame_that_straddles(void **state)
+TEST_WITH(test_a_frame_that_straddles, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
@@ -259,7 +258,7 @@ static void test_a_frame_that_straddles(void **state)
 // --- ListingDetail
 // ------------------------------------------------------------------
 
-static void test_detail(void **state)
+TEST_WITH(test_detail, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
@@ -295,7 +294,7 @@ static void test_detail(void **state)
     ListingDetail_release(&detail);
 }
 
-static void test_memory(void **state)
+TEST_WITH(test_memory, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct CodeSource source = {.name = "f",
@@ -448,7 +447,7 @@ static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed)
     return timed;
 }
 
-static void test_random_programs(void **state)
+TEST_WITH(test_random_programs, set_up, tear_down)
 {
     static const uint64_t thresholds[] = {0, 1, 2, 5, 20, 100};
     struct Fixture *f = *state;
@@ -490,23 +489,4 @@ static int tear_down(void **state)
     Engine_release(&f->engine);
     free(f);
     return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_what_can_follow),
-        TEST(test_gates_heads_and_loops),
-        TEST(test_extended_arguments),
-        TEST(test_damaged_code),
-        TEST(test_each_has_its_own),
-        TEST(test_a_frame_that_straddles),
-        TEST(test_detail),
-        TEST(test_memory),
-        TEST(test_random_programs),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,9 @@
 // Line tables as CPython 3.12 and 3.13 make them, and damaged ones.
 #include "tracer/base/lines.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -56,18 +53,17 @@ static const uint32_t lines_313[] = {
     24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24,
     24, 24, 24, 24, 24, 24, 24, 24, 24, 0,  0,  0,  0,  0};
 
-static void decodes_what_cpython_writes(void **state)
+TEST(decodes_what_cpython_writes)
 {
     uint32_t lines[200];
 
-    (void)state;
     Lines_decode(lines, COUNT(lines_312), table_312, sizeof table_312, 2);
     assert_memory_equal(lines, lines_312, sizeof lines_312);
     Lines_decode(lines, COUNT(lines_313), table_313, sizeof table_313, 2);
     assert_memory_equal(lines, lines_313, sizeof lines_313);
 }
 
-static void every_kind_of_entry(void **state)
+TEST(every_kind_of_entry)
 {
     const uint8_t table[] = {
         0x80 | 13 << 3,     0x40 | 0x08, 0x01,       // +36, in two bytes
@@ -79,7 +75,6 @@ static void every_kind_of_entry(void **state)
     const uint32_t wanted[] = {46, 48, 47, 47, 0, 0, 0};
     uint32_t lines[COUNT(wanted) + 1] = {0};
 
-    (void)state;
     lines[COUNT(wanted)] = 1234; // an entry longer than the code
     Lines_decode(lines, COUNT(wanted), table, sizeof table, 10);
     assert_memory_equal(lines, wanted, sizeof wanted);
@@ -87,12 +82,11 @@ static void every_kind_of_entry(void **state)
 }
 
 // Cut off anywhere, in memory that ends there.
-static void a_table_cut_off_is_not_read_beyond(void **state)
+TEST(a_table_cut_off_is_not_read_beyond)
 {
     uint32_t lines[200];
     size_t size;
 
-    (void)state;
     for (size = 0; size < sizeof table_312; size++) {
         uint8_t *table = malloc(size ? size : 1);
 
@@ -102,13 +96,12 @@ static void a_table_cut_off_is_not_read_beyond(void **state)
     }
 }
 
-static void nonsense_gives_lines_nobody_minds(void **state)
+TEST(nonsense_gives_lines_nobody_minds)
 {
     uint8_t table[64];
     uint32_t lines[100], seed = 1;
     size_t i, round;
 
-    (void)state;
     for (round = 0; round < 20000; round++) {
         for (i = 0; i < sizeof table; i++) {
             seed = seed * 1664525 + 1013904223;
@@ -123,16 +116,4 @@ static void nonsense_gives_lines_nobody_minds(void **state)
     Lines_decode(lines, 100, table, sizeof table, 7);
     assert_int_equal(lines[0], 7);
     assert_int_equal(lines[1], 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decodes_what_cpython_writes),
-        cmocka_unit_test(every_kind_of_entry),
-        cmocka_unit_test(a_table_cut_off_is_not_read_beyond),
-        cmocka_unit_test(nonsense_gives_lines_nobody_minds),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

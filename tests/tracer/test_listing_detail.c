@@ -5,10 +5,9 @@
 #include "tracer/session/listing_detail.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 static struct Opcodes opcodes;
 
@@ -126,12 +125,11 @@ static void expect(struct ListingDetail *detail, uint32_t offset, uint64_t hits,
                  (unsigned long long)row->hits, row->exact);
 }
 
-static void a_loop_all_of_which_returned(void **state)
+TEST(a_loop_all_of_which_returned)
 {
     struct Code *code = looped();
     struct ListingDetail detail;
 
-    (void)state;
     assert_int_equal(
         ListingDetail_init(&detail, code, &code->poll.history, &opcodes), 0);
     assert_int_equal(detail.row_count, 18);
@@ -154,12 +152,11 @@ static void a_loop_all_of_which_returned(void **state)
     Code_free(code);
 }
 
-static void what_may_have_raised_is_a_floor(void **state)
+TEST(what_may_have_raised_is_a_floor)
 {
     struct Code *code = looped();
     struct ListingDetail detail;
 
-    (void)state;
     Counter_set(&code->hot.entries, 5); // two of which did not return
     ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 5, true);
@@ -184,7 +181,7 @@ static void what_may_have_raised_is_a_floor(void **state)
 }
 
 // RETURN and RAISE: earlier instructions are not reached from later ones.
-static void blocks_do_not_leak_into_each_other(void **state)
+TEST(blocks_do_not_leak_into_each_other)
 {
     const uint8_t bytes[] = {
         RESUME,
@@ -211,7 +208,6 @@ static void blocks_do_not_leak_into_each_other(void **state)
     struct Code *code = code_of(bytes, sizeof bytes, false);
     struct ListingDetail detail;
 
-    (void)state;
     Counter_set(&code->hot.entries, 9);
     hit(code, 4, 9, 90, 9);
     hit(code, 14, 7, 70, 7);
@@ -230,13 +226,12 @@ static void blocks_do_not_leak_into_each_other(void **state)
     Code_free(code);
 }
 
-static void damaged_code_is_survived(void **state)
+TEST(damaged_code_is_survived)
 {
     uint8_t bytes[200];
     uint32_t seed = 7;
     unsigned round, i;
 
-    (void)state;
     for (round = 0; round < 5000; round++) {
         size_t size = 2 * (seed % 100);
         struct Code *code;
@@ -260,13 +255,6 @@ static void damaged_code_is_survived(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_loop_all_of_which_returned),
-        cmocka_unit_test(what_may_have_raised_is_a_floor),
-        cmocka_unit_test(blocks_do_not_leak_into_each_other),
-        cmocka_unit_test(damaged_code_is_survived),
-    };
-
     make_opcodes(&opcodes);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return Unit_run(NULL, NULL);
 }

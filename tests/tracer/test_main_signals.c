@@ -8,17 +8,13 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define OURS (SIGRTMAX - 5)
 
@@ -97,12 +93,11 @@ static pthread_t begin(void *(*run)(void *), void *argument)
 
 // A parent takes no signal while its child has its memory: as a thread that
 // waits for a CPU.
-static void test_the_main_thread_takes_it(void **state)
+TEST_WITH(test_the_main_thread_takes_it, set_up, NULL)
 {
     pthread_t thread;
     pid_t child;
 
-    (void)state;
     if (UNDER_VALGRIND) // its vfork() is a fork(): the parent goes on
         skip();
     thread = begin(handle_both, NULL);
@@ -120,11 +115,10 @@ static void test_the_main_thread_takes_it(void **state)
     assert_int_equal(taker, getpid());
 }
 
-static void test_what_the_main_thread_has_blocked(void **state)
+TEST_WITH(test_what_the_main_thread_has_blocked, set_up, NULL)
 {
     pthread_t thread = begin(handle_both, NULL);
 
-    (void)state;
     kill(getpid(), SIGUSR1);
     go = true;
     pthread_join(thread, NULL);
@@ -133,11 +127,10 @@ static void test_what_the_main_thread_has_blocked(void **state)
     block(SIG_UNBLOCK);
 }
 
-static void test_what_was_sent_to_the_thread(void **state)
+TEST_WITH(test_what_was_sent_to_the_thread, set_up, NULL)
 {
     pthread_t thread = begin(handle_both, (void *)1);
 
-    (void)state;
     block(SIG_UNBLOCK);
     go = true;
     pthread_join(thread, NULL);
@@ -158,26 +151,13 @@ static void *handle_ours(void *context)
 }
 
 // The thread would not take a signal that it has blocked.
-static void test_what_the_thread_has_blocked(void **state)
+TEST_WITH(test_what_the_thread_has_blocked, set_up, NULL)
 {
     pthread_t thread;
 
-    (void)state;
     thread = begin(handle_ours, NULL);
     pthread_join(thread, NULL);
     assert_true(inside && !taker);
     block(SIG_UNBLOCK);
     assert_int_equal(taker, getpid());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_the_main_thread_takes_it, set_up),
-        cmocka_unit_test_setup(test_what_the_main_thread_has_blocked, set_up),
-        cmocka_unit_test_setup(test_what_was_sent_to_the_thread, set_up),
-        cmocka_unit_test_setup(test_what_the_thread_has_blocked, set_up),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

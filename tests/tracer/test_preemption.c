@@ -6,17 +6,14 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include "tests/between.h"
 #include "tests/sanitizers.h"
@@ -77,9 +74,8 @@ static int64_t lost(struct ThreadTimes now, int64_t span)
     return Preemption_between(&THEN, &now, span);
 }
 
-static void test_the_cpu_was_another_ones(void **state)
+TEST(test_the_cpu_was_another_ones)
 {
-    (void)state;
     assert_int_equal(lost(after(5 * MS, 4 * MS, 0, 1), 5 * MS), 4 * MS);
     // It ran all the time.
     assert_int_equal(lost(after(5 * MS, 0, 0, 0), 5 * MS), 0);
@@ -87,18 +83,16 @@ static void test_the_cpu_was_another_ones(void **state)
     assert_int_equal(lost(after(6 * MS, 5 * MS, 0, 1), 3 * MS), 3 * MS);
 }
 
-static void test_who_waited_was_not_kept(void **state)
+TEST(test_who_waited_was_not_kept)
 {
-    (void)state;
     assert_int_equal(lost(after(5 * MS, 4 * MS, 1, 0), 5 * MS), 0);
     assert_int_equal(lost(after(5 * MS, 4 * MS, 1, 1), 5 * MS), 0);
     assert_int_equal(lost(after(5 * MS, -4 * MS, 0, 1), 5 * MS), 0);
 }
 
 // Up to 100 us each are lost in spans that nobody asks about.
-static void test_what_was_lost_before(void **state)
+TEST(test_what_was_lost_before)
 {
-    (void)state;
     // The one that there was may have been before the span.
     assert_int_equal(lost(after(9 * MS, MS / 20, 0, 1), 5 * MS), 0);
     // Ten of eleven may.
@@ -162,14 +156,13 @@ static void Rival_stop(struct Rival *rival)
 
 // Time that is lost before the first question, or while one is asked, is in no
 // span that is measured.
-static void test_beside_another_on_the_same_cpu(void **state)
+TEST(test_beside_another_on_the_same_cpu)
 {
     struct Preemption preemption = {.known = false};
     int64_t begin = clock_ns(CLOCK_MONOTONIC), last = begin, kept = 0, off = 0;
     int64_t then = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     struct Rival rival;
 
-    (void)state;
     if (UNDER_VALGRIND) // its threads wait for each other, unseen by the kernel
         skip();
     Rival_start(&rival);
@@ -194,12 +187,11 @@ static void test_beside_another_on_the_same_cpu(void **state)
 
 // CLOCK_BOOTTIME tells, however long ago the thread has asked, or if it never
 // has.
-static void test_the_machine_was_suspended(void **state)
+TEST_WITH(test_the_machine_was_suspended, stand_still, go_on)
 {
     const int64_t night = 8 * 3600 * 1000 * (int64_t)MS;
     struct Preemption preemption;
 
-    (void)state;
     asleep_s = 100; // before the thread began
     Preemption_init(&preemption);
     assert_int_equal(Preemption_measure(&preemption, night), 0);
@@ -215,13 +207,12 @@ static void test_the_machine_was_suspended(void **state)
     assert_int_equal(Preemption_measure(&preemption, night), night);
 }
 
-static void test_who_sleeps_is_not_kept(void **state)
+TEST(test_who_sleeps_is_not_kept)
 {
     const struct timespec nap = {0, 2 * MS};
     struct Preemption preemption = {.known = false};
     int i;
 
-    (void)state;
     for (i = 0; i < 10; i++) {
         nanosleep(&nap, NULL);
         assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
@@ -231,11 +222,10 @@ static void test_who_sleeps_is_not_kept(void **state)
 }
 
 // Counted from one look to the next; the first one does not know.
-static void test_how_often(void **state)
+TEST_WITH(test_how_often, stand_still, go_on)
 {
     struct PreemptionRate rate = {0};
 
-    (void)state;
     assert_true(PreemptionRate_exceeds(&rate, 100, 1000));
     assert_false(PreemptionRate_exceeds(&rate, 101, 1020));
     assert_true(PreemptionRate_exceeds(&rate, 102, 1041));
@@ -262,11 +252,10 @@ static int skipped_after_a_wait(struct Preemption *preemption)
 }
 
 // Code is dark for a second, in which the thread has waited for the governor.
-static void test_who_waited_while_code_was_dark_is_asked(void **state)
+TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
 {
     struct Preemption preemption = {.known = false};
 
-    (void)state;
     for (int i = 0; i < 6; i++)
         skipped_after_a_wait(&preemption);
     preemption.skips = PREEMPTION_SKIPS;
@@ -286,22 +275,4 @@ static void test_who_waited_while_code_was_dark_is_asked(void **state)
     Preemption_note_armed(&preemption, 2);
     Preemption_measure(&preemption, 2 * MS);
     assert_int_equal(skipped_after_a_wait(&preemption), 0);
-}
-
-#define STILL(test) cmocka_unit_test_setup_teardown(test, stand_still, go_on)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_cpu_was_another_ones),
-        cmocka_unit_test(test_who_waited_was_not_kept),
-        cmocka_unit_test(test_what_was_lost_before),
-        cmocka_unit_test(test_beside_another_on_the_same_cpu),
-        cmocka_unit_test(test_who_sleeps_is_not_kept),
-        STILL(test_the_machine_was_suspended),
-        STILL(test_how_often),
-        STILL(test_who_waited_while_code_was_dark_is_asked),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

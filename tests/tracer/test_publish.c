@@ -5,14 +5,12 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static struct Snapshot *number(struct Snapshot *snapshot, uint64_t n)
 {
@@ -29,11 +27,10 @@ static struct Snapshot *numbered(uint64_t n)
     return number(Snapshot_new(), n);
 }
 
-static void test_the_newest_is_got(void **state)
+TEST(test_the_newest_is_got)
 {
     struct Publish publish = {0};
 
-    (void)state;
     assert_null(Publish_get(&publish));
     Publish_put(&publish);
     for (uint64_t i = 1; i <= 3; i++) {
@@ -47,12 +44,11 @@ static void test_the_newest_is_got(void **state)
 }
 
 // The one before the newest, once its readers have gone.
-static void test_a_blank_one_is_the_one_before(void **state)
+TEST(test_a_blank_one_is_the_one_before)
 {
     struct Publish publish = {0};
     struct Snapshot *first = numbered(1), *second = numbered(2), *blank;
 
-    (void)state;
     Publish_set(&publish, first);
     blank = Publish_blank(&publish);
     assert_ptr_not_equal(blank, first); // it is read
@@ -108,14 +104,13 @@ static void *read_all(void *context)
     return NULL;
 }
 
-static void test_readers_while_it_changes(void **state)
+TEST(test_readers_while_it_changes)
 {
     struct Race race = {.stop = false};
     struct Snapshot *last;
     pthread_t threads[2];
     uint64_t n = 0;
 
-    (void)state;
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, read_all, &race);
     while (n < 200 || race.reads < 200)
@@ -128,15 +123,4 @@ static void test_readers_while_it_changes(void **state)
         pthread_join(threads[i], NULL);
     assert_int_equal(race.wrong, 0);
     Snapshot_free(last);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_newest_is_got),
-        cmocka_unit_test(test_a_blank_one_is_the_one_before),
-        cmocka_unit_test(test_readers_while_it_changes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

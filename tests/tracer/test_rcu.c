@@ -5,17 +5,13 @@
 #include "tracer/base/rcu.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define READERS 4
 
@@ -71,12 +67,11 @@ static void *read_boxes(void *argument)
     return NULL;
 }
 
-static void test_readers_never_see_a_freed_box(void **state)
+TEST(test_readers_never_see_a_freed_box)
 {
     struct Shared shared = {.slot = box_new(0)};
     pthread_t readers[READERS];
 
-    (void)state;
     for (int i = 0; i < READERS; i++)
         pthread_create(&readers[i], NULL, read_boxes, &shared);
     while (shared.reads < 10)
@@ -138,9 +133,8 @@ static void check_that_synchronize_waits(bool registers)
     pthread_join(reader, NULL);
 }
 
-static void test_synchronize_waits_for_a_reader(void **state)
+TEST(test_synchronize_waits_for_a_reader)
 {
-    (void)state;
     check_that_synchronize_waits(false);
     check_that_synchronize_waits(true);
 }
@@ -157,9 +151,8 @@ static void *read_and_look(void *argument)
 }
 
 // If memory is out, liburcu's allocation for a thread ends the process.
-static void test_only_registered_threads_use_liburcu(void **state)
+TEST(test_only_registered_threads_use_liburcu)
 {
-    (void)state;
     for (int registers = 0; registers < 2; registers++) {
         struct Shared shared = {.registers = registers};
         pthread_t reader;
@@ -198,21 +191,8 @@ static void check_the_child(bool registers)
     assert_int_equal(status, 0);
 }
 
-static void test_the_child_of_a_fork_forgets_other_readers(void **state)
+TEST(test_the_child_of_a_fork_forgets_other_readers)
 {
-    (void)state;
     check_the_child(false);
     check_the_child(true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_readers_never_see_a_freed_box),
-        cmocka_unit_test(test_synchronize_waits_for_a_reader),
-        cmocka_unit_test(test_only_registered_threads_use_liburcu),
-        cmocka_unit_test(test_the_child_of_a_fork_forgets_other_readers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

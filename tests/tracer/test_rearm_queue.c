@@ -4,11 +4,8 @@
 #include "tracer/budget/rearm_queue.h"
 
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static void expect(struct RearmQueue *rearm, uint32_t expected)
 {
@@ -26,13 +23,12 @@ static void expect_none(struct RearmQueue *rearm)
     assert_int_equal(request.id, 4711);
 }
 
-static void test_each_is_taken_once(void **state)
+TEST(test_each_is_taken_once)
 {
     struct RearmQueue rearm;
     struct RearmRequest request;
     unsigned seen = 0;
 
-    (void)state;
     RearmQueue_init(&rearm);
     expect_none(&rearm);
     RearmQueue_push(&rearm, 1, false);
@@ -45,11 +41,10 @@ static void test_each_is_taken_once(void **state)
     RearmQueue_release(&rearm);
 }
 
-static void test_too_many_are_all(void **state)
+TEST(test_too_many_are_all)
 {
     struct RearmQueue rearm;
 
-    (void)state;
     RearmQueue_init(&rearm);
     for (uint32_t i = 1; i <= REARM_ROOM; i++)
         RearmQueue_push(&rearm, i, false);
@@ -63,11 +58,10 @@ static void test_too_many_are_all(void **state)
 
 // A request for an id that no function can have is ignored. Above all it is not
 // taken for "all".
-static void test_ids_beyond_the_possible(void **state)
+TEST(test_ids_beyond_the_possible)
 {
     struct RearmQueue rearm;
 
-    (void)state;
     RearmQueue_init(&rearm);
     RearmQueue_push(&rearm, UINT64_C(1) << 32, false);
     RearmQueue_push(&rearm, (UINT64_C(1) << 32) + 3, false);
@@ -98,12 +92,11 @@ static void *push_all(void *argument)
 }
 
 // Asked for twice, once with its jumps: they are armed with it.
-static void test_jumps_are_not_forgotten(void **state)
+TEST(test_jumps_are_not_forgotten)
 {
     struct RearmRequest request;
     struct RearmQueue rearm;
 
-    (void)state;
     RearmQueue_init(&rearm);
     RearmQueue_push(&rearm, 3, false);
     RearmQueue_push(&rearm, 3, true);
@@ -116,7 +109,7 @@ static void test_jumps_are_not_forgotten(void **state)
 }
 
 // A request that a full queue loses is covered by an "all" after it.
-static void test_nothing_is_lost_between_threads(void **state)
+TEST(test_nothing_is_lost_between_threads)
 {
     static bool got[5001];
     struct Race race = {.done = false};
@@ -124,7 +117,6 @@ static void test_nothing_is_lost_between_threads(void **state)
     pthread_t thread;
     bool done;
 
-    (void)state;
     RearmQueue_init(&race.rearm);
     pthread_create(&thread, NULL, push_all, &race);
     do {
@@ -142,17 +134,4 @@ static void test_nothing_is_lost_between_threads(void **state)
         assert_true(got[i]);
     expect_none(&race.rearm);
     RearmQueue_release(&race.rearm);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_is_taken_once),
-        cmocka_unit_test(test_too_many_are_all),
-        cmocka_unit_test(test_ids_beyond_the_possible),
-        cmocka_unit_test(test_jumps_are_not_forgotten),
-        cmocka_unit_test(test_nothing_is_lost_between_threads),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,11 +2,7 @@
 // tracer/code/recent: of which calls a mean is.
 #include "tracer/code/recent.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include "tests/between.h"
 
@@ -39,11 +35,10 @@ static int set_up(void **state)
 }
 
 // A day of calls does not outweigh the last minute.
-static void test_a_cost_that_changes(void **state)
+TEST_WITH(test_a_cost_that_changes, set_up, NULL)
 {
     uint64_t second;
 
-    (void)state;
     for (second = 1; second < 86400; second += 10)
         pass(50, 100, second);
     for (; second < 86400 + 150; second += 10)
@@ -55,12 +50,11 @@ static void test_a_cost_that_changes(void **state)
 }
 
 // Millions a second, or next to none.
-static void test_how_far_it_goes_back(void **state)
+TEST_WITH(test_how_far_it_goes_back, set_up, NULL)
 {
     const struct RecentMark *mark;
     uint64_t second;
 
-    (void)state;
     for (second = 100; second < 200; second++) {
         pass(1000000, 100, second);
         mark = Recent_mark(&recent);
@@ -76,16 +70,4 @@ static void test_how_far_it_goes_back(void **state)
     assert_true(Counter_get(&sums.calls) - Counter_get(&mark->calls) >= 1000);
     assert_true(Counter_get(&mark->waited) > 0);
     assert_true(Counter_get(&mark->waited) == Counter_get(&mark->cycles) / 10);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_cost_that_changes),
-        TEST(test_how_far_it_goes_back),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,13 +10,11 @@
 #include "tracer/base/rcu.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static struct Code *add(struct Registry *registry, uintptr_t address)
 {
@@ -26,12 +24,11 @@ static struct Code *add(struct Registry *registry, uintptr_t address)
     return code;
 }
 
-static void test_finds_by_address_and_id(void **state)
+TEST(test_finds_by_address_and_id)
 {
     struct Registry *registry = Registry_new();
     struct Code *code = add(registry, 0x1000);
 
-    (void)state;
     assert_ptr_equal(Registry_find(registry, 0x1000), code);
     assert_ptr_equal(Registry_by_id(registry, code->hot.id), code);
     assert_null(Registry_find(registry, 0x1010));
@@ -44,7 +41,7 @@ static void test_finds_by_address_and_id(void **state)
 
 // Three times as many as there are buckets, so that every chain is longer than
 // one; then every third is retired.
-static void test_many(void **state)
+TEST(test_many)
 {
     enum { COUNT = 3 * REGISTRY_BUCKETS };
     struct Registry *registry = Registry_new();
@@ -52,7 +49,6 @@ static void test_many(void **state)
     uint32_t id = 0;
     size_t retired = 0;
 
-    (void)state;
     for (uintptr_t i = 1; i <= COUNT; i++)
         add(registry, 0x7f0000000000 + i * 208);
     assert_int_equal(registry->count, COUNT);
@@ -83,12 +79,11 @@ static void test_many(void **state)
 }
 
 // CPython reuses a code object's address at once.
-static void test_an_address_is_reused(void **state)
+TEST(test_an_address_is_reused)
 {
     struct Registry *registry = Registry_new();
     struct Code *old = add(registry, 0x2000), *young;
 
-    (void)state;
     Registry_retire(registry, old, 1);
     assert_null(Registry_find(registry, 0x2000));
     young = add(registry, 0x2000);
@@ -100,12 +95,11 @@ static void test_an_address_is_reused(void **state)
     Registry_free(registry);
 }
 
-static void test_bytes_return_to_zero(void **state)
+TEST(test_bytes_return_to_zero)
 {
     struct Registry *registry = Registry_new();
     struct Code *code = add(registry, 0x1000);
 
-    (void)state;
     assert_true(registry->bytes >= sizeof(*code));
     code->hot.histogram =
         Heap_zeroed(1, sizeof(struct Histogram)); // it grew meanwhile
@@ -187,13 +181,12 @@ static void *collect(void *argument)
     return NULL;
 }
 
-static void test_readers_while_codes_come_and_go(void **state)
+TEST(test_readers_while_codes_come_and_go)
 {
     struct Race race = {.registry = Registry_new()};
     struct Code *alive[ADDRESSES] = {NULL};
     pthread_t threads[3];
 
-    (void)state;
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, read_all, &race);
     pthread_create(&threads[2], NULL, collect, &race);
@@ -228,12 +221,11 @@ static void *hold_chains(void *argument)
 }
 
 // A child can change the chains, whoever was at them.
-static void test_forks(void **state)
+TEST(test_forks)
 {
     struct Race race = {0};
     pthread_t thread;
 
-    (void)state;
     if (FORKS_ALONE)
         skip();
     race.registry = Registry_new();
@@ -256,18 +248,4 @@ static void test_forks(void **state)
     race.stop = true;
     pthread_join(thread, NULL);
     Registry_free(race.registry);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_by_address_and_id),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_an_address_is_reused),
-        cmocka_unit_test(test_bytes_return_to_zero),
-        cmocka_unit_test(test_readers_while_codes_come_and_go),
-        cmocka_unit_test(test_forks),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

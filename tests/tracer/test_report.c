@@ -4,11 +4,8 @@
 #include "tracer/base/harmless.h"
 #include "tracer/session/report.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 static struct Opcodes opcodes;
 
@@ -100,7 +97,7 @@ static void expect(const char *text, const char *part)
         fail_msg("no \"%s\" in\n%s", part, text);
 }
 
-static void a_function_and_its_instructions(void **state)
+TEST(a_function_and_its_instructions)
 {
     struct Snapshot *snapshot = snapshot_of();
     struct Function function = function_of("Parser.parse", "/src/parse.py");
@@ -143,7 +140,6 @@ static void a_function_and_its_instructions(void **state)
         .callers = {.callers = {{"main", 0.9}}, .count = 1}};
     char *text = report(snapshot, &part, 1, "/tmp/ocular_trace.json");
 
-    (void)state;
     check_shape(text);
     expect(text, "Ocular 0.1.0: pid 1234, python demo.py\n");
     expect(text,
@@ -182,12 +178,11 @@ static void a_function_and_its_instructions(void **state)
     Snapshot_free(snapshot);
 }
 
-static void nothing_was_traced(void **state)
+TEST(nothing_was_traced)
 {
     struct Snapshot *snapshot = snapshot_of();
     char *text;
 
-    (void)state;
     snapshot->lost = 77;
     snapshot->threshold = 0;
     text = report(snapshot, NULL, 0, NULL);
@@ -203,7 +198,7 @@ static void nothing_was_traced(void **state)
     Snapshot_free(snapshot);
 }
 
-static void what_is_null_is_left_out(void **state)
+TEST(what_is_null_is_left_out)
 {
     struct Snapshot *snapshot = snapshot_of();
     struct Function function = {
@@ -220,7 +215,6 @@ static void what_is_null_is_left_out(void **state)
     struct ReportPart part = {.ranked.function = &function, .detail = &detail};
     char *text = report(snapshot, &part, 1, NULL);
 
-    (void)state;
     check_shape(text);
     expect(text, "    1 call  armed\n");
     assert_null(strstr(text, "nan"));
@@ -245,13 +239,12 @@ static char *report_of(struct Snapshot *snapshot, struct Function *function)
     return text;
 }
 
-static void where_no_share_is_known(void **state)
+TEST(where_no_share_is_known)
 {
     struct Snapshot *snapshot = snapshot_of();
     struct Function function = function_of("f", "f.py");
     char *text;
 
-    (void)state;
     function.run_share = NULL_F64;
     function.run_samples = NULL_U64;
     text = report_of(snapshot, &function);
@@ -282,7 +275,7 @@ static void where_no_share_is_known(void **state)
 
 // --- What is gone ------------------------------------------------------------
 
-static void those_without_a_row_are_summed_up(void **state)
+TEST(those_without_a_row_are_summed_up)
 {
     struct Snapshot *snapshot = snapshot_of();
     struct Function function = function_of("f", "f.py");
@@ -290,7 +283,6 @@ static void those_without_a_row_are_summed_up(void **state)
         .name = "(others)", .line = NULL_U64, .run_share = 0.123};
     char *text;
 
-    (void)state;
     snapshot->retired = &others;
     snapshot->retired_count = 1;
     text = report_of(snapshot, &function);
@@ -309,7 +301,7 @@ static void those_without_a_row_are_summed_up(void **state)
     Snapshot_free(snapshot);
 }
 
-static void hostile_text_is_harmless(void **state)
+TEST(hostile_text_is_harmless)
 {
     struct Snapshot *snapshot = snapshot_of();
     struct Function function;
@@ -318,7 +310,6 @@ static void hostile_text_is_harmless(void **state)
     char *name = malloc(10001), *text;
     size_t i;
 
-    (void)state;
     for (i = 0; i < 10000; i++)
         name[i] = "\033[2J\r\n\xff\xe2\x80\xae\x07\xc3\xa4"[i % 13];
     name[10000] = 0;
@@ -352,15 +343,6 @@ static void hostile_text_is_harmless(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_function_and_its_instructions),
-        cmocka_unit_test(nothing_was_traced),
-        cmocka_unit_test(what_is_null_is_left_out),
-        cmocka_unit_test(where_no_share_is_known),
-        cmocka_unit_test(those_without_a_row_are_summed_up),
-        cmocka_unit_test(hostile_text_is_harmless),
-    };
-
     make_opcodes(&opcodes);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return Unit_run(NULL, NULL);
 }

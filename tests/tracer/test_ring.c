@@ -4,23 +4,20 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define PUSHED 600000
 
-static void an_event_packs(void **state)
+TEST(an_event_packs)
 {
     struct Event event = {Event_when(123456789u, EVENT_RAISE),
                           Event_call(4000000000u, 70000)};
     struct Event loop = {EVENT_LOOP, Event_loop(UINT64_MAX, 70000, 65535)};
     struct Event small = {EVENT_LOOP, Event_loop(7, 8, 9)};
 
-    (void)state;
     assert_int_equal(Event_kind(&event), EVENT_RAISE);
     assert_int_equal(Event_ticks(&event), 123456789u);
     assert_int_equal(Event_id(&event), 4000000000u);
@@ -33,14 +30,13 @@ static void an_event_packs(void **state)
     assert_int_equal(Event_unit(&small), 9);
 }
 
-static void what_goes_in_comes_out_across_the_end(void **state)
+TEST(what_goes_in_comes_out_across_the_end)
 {
     struct Ring *ring = Ring_new(NULL);
     uint64_t pushed = 0, read = 0;
     const struct Event *events;
     size_t i, count;
 
-    (void)state;
     while (pushed < 5 * (uint64_t)RING_EVENTS) {
         for (i = 0; i < 50000; i++, pushed++)
             Ring_push(ring, pushed, EVENT_ENTER, ~pushed);
@@ -57,13 +53,12 @@ static void what_goes_in_comes_out_across_the_end(void **state)
     Ring_free(ring);
 }
 
-static void a_gap_is_marked_where_it_is(void **state)
+TEST(a_gap_is_marked_where_it_is)
 {
     struct Ring *ring = Ring_new(NULL);
     const struct Event *events;
     uint64_t i;
 
-    (void)state;
     for (i = 0; i < RING_EVENTS + 5; i++)
         Ring_push(ring, i, EVENT_ENTER, i);
     assert_int_equal(ring->lost, 5);
@@ -90,12 +85,11 @@ static void a_gap_is_marked_where_it_is(void **state)
 }
 
 // 5000 events, so that the count is wrong if one in a thousand is forgotten.
-static void each_event_dropped_is_counted(void **state)
+TEST(each_event_dropped_is_counted)
 {
     struct Ring *ring = Ring_new(NULL);
     uint64_t i;
 
-    (void)state;
     for (i = 0; i < RING_EVENTS + 5000; i++)
         Ring_push(ring, i, EVENT_ENTER, i);
     assert_int_equal(ring->lost, 5000);
@@ -117,13 +111,12 @@ static void empty(void *context, void *producer)
     }
 }
 
-static void a_full_ring_is_emptied_by_its_producer(void **state)
+TEST(a_full_ring_is_emptied_by_its_producer)
 {
     uint64_t next = 0, i;
     const struct RingOverflow overflow = {empty, &next};
     struct Ring *ring = Ring_new(NULL);
 
-    (void)state;
     ring->overflow = &overflow;
     ring->producer = ring;
     for (i = 0; i < 5 * RING_EVENTS; i++)
@@ -156,7 +149,7 @@ static void *produce(void *context)
 }
 
 // Every number is either read, in order, or within a gap of the right size.
-static void nothing_is_lost_uncounted_between_threads(void **state)
+TEST(nothing_is_lost_uncounted_between_threads)
 {
     struct Race race = {Ring_new(NULL), false};
     uint64_t next = 0, received = 0, marked = 0, rounds = 0;
@@ -164,7 +157,6 @@ static void nothing_is_lost_uncounted_between_threads(void **state)
     pthread_t thread;
     bool done;
 
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, produce, &race), 0);
     do {
         size_t i, count;
@@ -193,18 +185,4 @@ static void nothing_is_lost_uncounted_between_threads(void **state)
     print_message("received %llu, lost %llu\n", (unsigned long long)received,
                   (unsigned long long)race.ring->lost);
     Ring_free(race.ring);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_event_packs),
-        cmocka_unit_test(what_goes_in_comes_out_across_the_end),
-        cmocka_unit_test(a_gap_is_marked_where_it_is),
-        cmocka_unit_test(each_event_dropped_is_counted),
-        cmocka_unit_test(a_full_ring_is_emptied_by_its_producer),
-        cmocka_unit_test(nothing_is_lost_uncounted_between_threads),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

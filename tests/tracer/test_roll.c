@@ -15,11 +15,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define FUNCTIONS 300
 #define ROUNDS 400
@@ -323,7 +321,9 @@ static void check(struct Fixture *f, unsigned round)
     Arena_release(&whole.arena);
 }
 
-static void test_rows_are_what_counters_say(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_rows_are_what_counters_say, set_up, tear_down)
 {
     struct Fixture *f = *state;
 
@@ -345,7 +345,7 @@ static size_t filled(const struct Fixture *f)
     return f->roll.due_count;
 }
 
-static void test_what_has_not_changed_is_not_filled(void **state)
+TEST_WITH(test_what_has_not_changed_is_not_filled, set_up, tear_down)
 {
     struct Fixture *f = *state;
     size_t sent;
@@ -383,7 +383,7 @@ static void test_what_has_not_changed_is_not_filled(void **state)
 
 // A function that was not called for a minute has a rate since the snapshot
 // before.
-static void test_a_rate_is_not_since_the_row_was_filled(void **state)
+TEST_WITH(test_a_rate_is_not_since_the_row_was_filled, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 0);
@@ -427,7 +427,7 @@ static void pass_seconds(struct Fixture *f, unsigned count)
     }
 }
 
-static void test_a_class_changes_without_a_call(void **state)
+TEST_WITH(test_a_class_changes_without_a_call, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 1000);
@@ -456,7 +456,7 @@ static void end_slice(struct Fixture *f, struct Code *code)
 // 20 calls in the first slice of two seconds, then ten seconds in the dark,
 // then a slice of two seconds without a call: ten calls in three and a half
 // seconds, as older spans weigh less.
-static void test_a_slice_ends_without_a_call(void **state)
+TEST_WITH(test_a_slice_ends_without_a_call, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 1000);
@@ -485,7 +485,7 @@ static void test_a_slice_ends_without_a_call(void **state)
 // Functions that were dark for ten seconds, and stay armed without a call: how
 // many calls were missed becomes clear as time passes, for a few rows at a
 // time.
-static void test_an_idle_span_is_looked_at_seldom(void **state)
+TEST_WITH(test_an_idle_span_is_looked_at_seldom, set_up, tear_down)
 {
     struct Fixture *f = *state;
     size_t rows = 0;
@@ -513,7 +513,7 @@ static void test_an_idle_span_is_looked_at_seldom(void **state)
 }
 
 // A function that was never dark has been counted all the time.
-static void test_calls_that_are_exact_are_all(void **state)
+TEST_WITH(test_calls_that_are_exact_are_all, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 1000);
@@ -528,7 +528,7 @@ static void test_calls_that_are_exact_are_all(void **state)
 }
 
 // A viewer that slept through it has to be sent all.
-static void test_more_have_gone_than_are_remembered(void **state)
+TEST_WITH(test_more_have_gone_than_are_remembered, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Snapshot out = {0};
@@ -563,7 +563,7 @@ static bool was_touched(struct Code *code)
 }
 
 // Nothing but this says that a row has changed.
-static void test_who_changes_a_row_says_so(void **state)
+TEST_WITH(test_who_changes_a_row_says_so, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 0);
@@ -633,23 +633,4 @@ static int tear_down(void **state)
     Engine_release(&f->engine);
     free(f);
     return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_rows_are_what_counters_say),
-        TEST(test_what_has_not_changed_is_not_filled),
-        TEST(test_a_rate_is_not_since_the_row_was_filled),
-        TEST(test_a_class_changes_without_a_call),
-        TEST(test_a_slice_ends_without_a_call),
-        TEST(test_an_idle_span_is_looked_at_seldom),
-        TEST(test_calls_that_are_exact_are_all),
-        TEST(test_more_have_gone_than_are_remembered),
-        TEST(test_who_changes_a_row_says_so),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

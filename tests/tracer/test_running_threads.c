@@ -7,12 +7,9 @@
 
 #include "tracer/code/registry.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define GONE 999999999 // no thread has that id
 #define MOST 8
@@ -76,7 +73,9 @@ static long state_of(const struct Fixture *f, pid_t tid)
     return state;
 }
 
-static void test_a_state_is_its_threads(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_a_state_is_its_threads, set_up, tear_down)
 {
     struct Fixture *f = *state;
 
@@ -93,7 +92,7 @@ static void test_a_state_is_its_threads(void **state)
 }
 
 // The one that ran it last has it.
-static void test_a_state_wanders(void **state)
+TEST_WITH(test_a_state_wanders, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct ThreadTrace *first = add(f, 11, 7, 100),
@@ -113,7 +112,7 @@ static void test_a_state_wanders(void **state)
 }
 
 // A thread of C's makes one for each call: at the same address, perhaps.
-static void test_a_state_is_gone(void **state)
+TEST_WITH(test_a_state_is_gone, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct ThreadTrace *trace = add(f, gettid(), 7, 100);
@@ -136,7 +135,7 @@ static void test_a_state_is_gone(void **state)
     assert_int_equal(state_of(f, gettid()), 8);
 }
 
-static void test_our_threads_are_none(void **state)
+TEST_WITH(test_our_threads_are_none, set_up, tear_down)
 {
     struct Fixture *f = *state;
 
@@ -147,7 +146,7 @@ static void test_our_threads_are_none(void **state)
     assert_int_equal(f->found, 0);
 }
 
-static void test_many(void **state)
+TEST_WITH(test_many, set_up, tear_down)
 {
     enum { COUNT = 3000, NOBODYS = 1 << 23 }; // above the kernel's largest id
     struct Fixture *f = *state;
@@ -192,19 +191,4 @@ static int tear_down(void **state)
     Heap_free(f->threads);
     free(f);
     return 0;
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_state_is_its_threads),
-        TEST(test_a_state_wanders),
-        TEST(test_a_state_is_gone),
-        TEST(test_our_threads_are_none),
-        TEST(test_many),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

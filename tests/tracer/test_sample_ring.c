@@ -7,11 +7,8 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static struct SampleRing *ring;
 
@@ -70,28 +67,11 @@ static void expect_none(void)
     assert_false(SampleRing_pop(ring, &head, frames));
 }
 
-// Many times around, so that each part of a sample lies across the end once.
-static void test_it_wraps_around(void **state)
-{
-    (void)state;
-    expect_none();
-    for (uint64_t i = 0; i < 20000; i++) {
-        assert_true(push(2 * i));
-        assert_true(push(2 * i + 1));
-        expect(2 * i);
-        expect(2 * i + 1);
-        expect_none();
-    }
-    assert_true(Counter_get(&ring->pushed) > 100 * SAMPLE_RING_WORDS);
-    assert_int_equal(Counter_get(&ring->lost), 0);
-}
-
-static void test_a_full_one_keeps_what_it_has(void **state)
+TEST_WITH(test_a_full_one_keeps_what_it_has, set_up, tear_down)
 {
     const size_t head_words = sizeof(struct SampleHead) / sizeof(uint64_t);
     uint64_t count = 0, words = 0;
 
-    (void)state;
     while (push(count)) {
         words += head_words + 2 * (count * 7 % (WALK_DEPTH + 1));
         count++;
@@ -112,14 +92,13 @@ static void test_a_full_one_keeps_what_it_has(void **state)
 }
 
 // The last word that there is can be had, too.
-static void test_to_the_last_word(void **state)
+TEST_WITH(test_to_the_last_word, set_up, tear_down)
 {
     const size_t words = sizeof(struct SampleHead) / sizeof(uint64_t);
     struct WalkFrame frames[WALK_DEPTH] = {{0, 0}};
     struct SampleHead head = {.depth = 0};
     size_t left = SAMPLE_RING_WORDS;
 
-    (void)state;
     // Of 3 words each, or another odd number: until a depth fits what is left.
     while (left > words + 2 * WALK_DEPTH || (left - words) % 2) {
         assert_true(SampleRing_push(ring, &head, frames));
@@ -142,14 +121,13 @@ static void *push_all(void *unused)
     return unused;
 }
 
-static void test_two_threads(void **state)
+TEST_WITH(test_two_threads, set_up, tear_down)
 {
     struct WalkFrame frames[WALK_DEPTH];
     struct SampleHead head;
     pthread_t writer;
     uint64_t next = 0;
 
-    (void)state;
     assert_int_equal(pthread_create(&writer, NULL, push_all, NULL), 0);
     while (next < SAMPLES) {
         if (!SampleRing_pop(ring, &head, frames)) {
@@ -165,18 +143,4 @@ static void test_two_threads(void **state)
     }
     pthread_join(writer, NULL);
     expect_none();
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_it_wraps_around),
-        TEST(test_a_full_one_keeps_what_it_has),
-        TEST(test_to_the_last_word),
-        TEST(test_two_threads),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,11 +8,9 @@
 #include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define MS 1000000u
 #define STATE 1
@@ -54,9 +52,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static void test_what_it_has_run_and_waited(void **state)
+TEST_WITH(test_what_it_has_run_and_waited, set_up, NULL)
 {
-    (void)state;
     assert_true(Counter_get(&thread.cpu.total_ns) == 0);
     assert_int_equal(observe(250 * MS, 100 * MS), OBSERVED_RAN);
     assert_true(thread.ran);
@@ -73,11 +70,10 @@ static void test_what_it_has_run_and_waited(void **state)
 }
 
 // It was found running in each observation, so that no function got its waits.
-static void test_waits_that_nobody_gets_fade(void **state)
+TEST_WITH(test_waits_that_nobody_gets_fade, set_up, NULL)
 {
     struct ShareClock clock = {0};
 
-    (void)state;
     for (int i = 0; i < 400; i++) {
         ShareClock_advance(&clock, 250e6, 100);
         wall_ns += 250 * MS;
@@ -90,12 +86,11 @@ static void test_waits_that_nobody_gets_fade(void **state)
 }
 
 // Its timer is the thread's before, too.
-static void test_another_thread_with_its_number(void **state)
+TEST_WITH(test_another_thread_with_its_number, set_up, NULL)
 {
     static const struct FrameLayout layout = {.thread_chunk = 16};
     struct CpuTimers timers = {.layout = &layout, .clock = &counter};
 
-    (void)state;
     Clock_start(&counter);
     CpuTimers_open(&timers, 0);
     assert_int_equal(timers.error, 0);
@@ -117,9 +112,8 @@ static void test_another_thread_with_its_number(void **state)
 
 // A thread found running has its CPU time at once; another one only after there
 // is a second of it.
-static void test_without_a_timer(void **state)
+TEST_WITH(test_without_a_timer, set_up, NULL)
 {
-    (void)state;
     observe(250 * MS, 100 * MS);
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 100 * MS);
     assert_int_equal(SampledThread_overdue_ns(&thread, false), 0);
@@ -135,9 +129,8 @@ static void test_without_a_timer(void **state)
 
 // Samples have their CPU time; where none comes for long, an observation has
 // it.
-static void test_with_a_timer(void **state)
+TEST_WITH(test_with_a_timer, set_up, NULL)
 {
-    (void)state;
     thread.timer = &timer;
     SampledThread_account(&thread);
     observe(250 * MS, 100 * MS);
@@ -173,18 +166,3 @@ struct Worker {
     sem_t ready, go;
     pid_t tid;
 };
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_what_it_has_run_and_waited),
-        TEST(test_waits_that_nobody_gets_fade),
-        TEST(test_another_thread_with_its_number),
-        TEST(test_without_a_timer),
-        TEST(test_with_a_timer),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

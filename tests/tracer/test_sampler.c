@@ -8,6 +8,9 @@
 #include "tracer/base/rcu.h"
 #include "tracer/sample/sampler.h"
 
+#define OWN_MAIN
+#include "tests/unit.h"
+
 #include "tests/cage.h"
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_code.h"
@@ -179,12 +182,11 @@ static void assert_s(double value, double expected)
         fail_msg("%g s are not %g", value, expected);
 }
 
-static void test_time_is_credited_where_it_passes(void **state)
+TEST_WITH(test_time_is_credited_where_it_passes, NULL, end)
 {
     struct BreakdownRow *functions;
     struct ThreadShares *shares;
 
-    (void)state;
     simulate(LONG);
     world.runs = true;
     run(20);
@@ -212,9 +214,8 @@ static void test_time_is_credited_where_it_passes(void **state)
 
 // An observation that finds it running does not say in which function it has
 // waited.
-static void test_who_is_met_running_has_not_waited_there(void **state)
+TEST_WITH(test_who_is_met_running_has_not_waited_there, NULL, end)
 {
-    (void)state;
     simulate(LONG);
     run(2);
     world.thread.frame = world.thread.chunk; // in ROOT
@@ -233,11 +234,10 @@ static void test_who_is_met_running_has_not_waited_there(void **state)
     assert_true(wait_s(SHORT) > 2);
 }
 
-static void test_after_a_stall(void **state)
+TEST_WITH(test_after_a_stall, NULL, end)
 {
     uint64_t wakeups;
 
-    (void)state;
     simulate(LONG);
     world.runs = true;
     run(1);
@@ -249,7 +249,7 @@ static void test_after_a_stall(void **state)
     assert_s(cpu_s(LONG), 7);
 }
 
-static void test_threads_come_and_go(void **state)
+TEST_WITH(test_threads_come_and_go, NULL, end)
 {
     struct ListedThread threads[] = {
         {.tid = 0},
@@ -259,7 +259,6 @@ static void test_threads_come_and_go(void **state)
     struct ThreadShares *shares;
     uint64_t samples;
 
-    (void)state;
     simulate(LONG);
     memset(threads[1].name, 'x', sizeof threads[1].name); // no end
     run(1);
@@ -385,13 +384,12 @@ static double s_to_next_step(void)
 // Each function has the CPU time that the thread's clock says it took, as each
 // is left with a sample: but for what the handlers of those took, and what is
 // between.
-static void test_shares_are_right(void **state)
+TEST_WITH(test_shares_are_right, NULL, end)
 {
     const int rounds = UNDER_ASAN || UNDER_TSAN ? 2 : 6;
     double spun[3] = {0}, rest, last, elsewhere;
     uint64_t samples;
 
-    (void)state;
     last = (double)thread_ns() * 1e-9;
     simulate_none(1000);
     for (int i = 0; i < rounds; i++) {
@@ -421,12 +419,11 @@ static void test_shares_are_right(void **state)
 }
 
 // If a thread has blocked the timer's signal, observations see its CPU time.
-static void test_a_thread_without_signals(void **state)
+TEST_WITH(test_a_thread_without_signals, NULL, end)
 {
     sigset_t all, before;
     double from;
 
-    (void)state;
     simulate_none(100);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -517,14 +514,13 @@ static void *ask(void *argument)
 }
 
 // Threads, code, the rate and readers change at once.
-static void test_everything_changes_at_once(void **state)
+TEST_WITH(test_everything_changes_at_once, NULL, end)
 {
     struct Program programs[3];
     struct ListedThread all[3], some[3];
     _Atomic bool stop = false;
     pthread_t asker;
 
-    (void)state;
     for (int i = 0; i < 3; i++)
         all[i] = start(&programs[i]);
     begin(NULL, 0, 1000);
@@ -574,12 +570,11 @@ static int check_child(void)
     return status;
 }
 
-static void test_a_forked_child_abandons_it(void **state)
+TEST_WITH(test_a_forked_child_abandons_it, NULL, end)
 {
     struct Program program;
     struct ListedThread thread = start(&program);
 
-    (void)state;
     begin(NULL, 0, 1000);
     for (int i = 0; i < 3; i++) {
         int status = -1;
@@ -609,23 +604,10 @@ static void test_a_forked_child_abandons_it(void **state)
     halt(&program);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, end)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_time_is_credited_where_it_passes),
-        TEST(test_who_is_met_running_has_not_waited_there),
-        TEST(test_after_a_stall),
-        TEST(test_threads_come_and_go),
-        TEST(test_shares_are_right),
-        TEST(test_a_thread_without_signals),
-        TEST(test_everything_changes_at_once),
-        TEST(test_a_forked_child_abandons_it),
-    };
-
     // Beside busy programs the kernel's ticks find a thread running too seldom
     // (docs/accuracy.md): all of it takes longer there if this is refused.
     setpriority(PRIO_PROCESS, 0, -20);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return Unit_run(NULL, NULL);
 }

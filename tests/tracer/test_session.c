@@ -17,15 +17,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 struct Fixture {
     struct Engine engine;
@@ -120,7 +119,9 @@ static struct Client *join(struct Fixture *f)
 
 // --- Start and finish --------------------------------------------------------
 
-static void test_nothing_is_left(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_nothing_is_left, set_up, tear_down)
 {
     struct Fixture *f = *state;
     unsigned threads = 0, fds = 0;
@@ -222,7 +223,7 @@ static void expect_done(struct Client *client, uint32_t request)
 
 // A thread that holds the lock of the list of thread records delays its
 // beginning.
-static void test_export_is_cancelled(void **state)
+TEST_WITH(test_export_is_cancelled, set_up, tear_down)
 {
     struct Fixture *f = *state;
     char path[PATH_MAX];
@@ -259,7 +260,7 @@ static bool has_begun(struct Export *export)
 }
 
 // Its viewer hears how it ended, then sees the last snapshot, then the end.
-static void test_finish_during_an_export(void **state)
+TEST_WITH(test_finish_during_an_export, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 0);
@@ -334,7 +335,7 @@ static void *hammer(void *context)
     return NULL;
 }
 
-static void test_finish_under_requests(void **state)
+TEST_WITH(test_finish_under_requests, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 0);
@@ -362,7 +363,7 @@ static void test_finish_under_requests(void **state)
 
 // --- Fork --------------------------------------------------------------------
 
-static void test_abandoned_in_a_child(void **state)
+TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Config config = config_of(f);
@@ -412,7 +413,7 @@ static unsigned of_ours(void)
     return entries("/proc/self/task");
 }
 
-static void test_a_pause_ends_the_threads_and_no_more(void **state)
+TEST_WITH(test_a_pause_ends_the_threads_and_no_more, set_up, tear_down)
 {
     struct Fixture *f = *state;
     unsigned alone = of_ours();
@@ -483,8 +484,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 static int use_formats(void **state)
 {
     (void)state;
@@ -494,14 +493,5 @@ static int use_formats(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_nothing_is_left),
-        TEST(test_export_is_cancelled),
-        TEST(test_finish_during_an_export),
-        TEST(test_finish_under_requests),
-        TEST(test_abandoned_in_a_child),
-        TEST(test_a_pause_ends_the_threads_and_no_more),
-    };
-
-    return cmocka_run_group_tests(tests, use_formats, NULL);
+    return Unit_run(use_formats, NULL);
 }

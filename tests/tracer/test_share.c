@@ -4,11 +4,8 @@
 #include "tracer/base/share.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define S 1e9       // ns
 #define PERIOD 0.25 // s, from one step of the sampler to the next
@@ -60,7 +57,7 @@ static void load(struct ShareValue *value, double seconds, double hz,
 }
 
 // Right from the first second, and at any rate.
-static void test_a_steady_load_shows_at_once(void **state)
+TEST_WITH(test_a_steady_load_shows_at_once, set_up, NULL)
 {
     static const double rates[] = {0, 1, 24, 250, 10000};
 
@@ -77,7 +74,7 @@ static void test_a_steady_load_shows_at_once(void **state)
 }
 
 // 300 samples, but at most 60 s of them and at least 5 s.
-static void test_the_window_is_as_long_as_it_must_be(void **state)
+TEST_WITH(test_the_window_is_as_long_as_it_must_be, set_up, NULL)
 {
     static const struct {
         double hz, window_s;
@@ -96,11 +93,10 @@ static void test_the_window_is_as_long_as_it_must_be(void **state)
 }
 
 // It follows the rate within a window.
-static void test_the_window_adapts(void **state)
+TEST_WITH(test_the_window_adapts, set_up, NULL)
 {
     struct ShareValue value = {0};
 
-    (void)state;
     load(&value, 600, 1, 1);
     assert_near(ShareClock_window_s(&watch), 60, 0.1);
     load(&value, 15, 250, 1); // six mean ages
@@ -111,12 +107,11 @@ static void test_the_window_adapts(void **state)
     assert_near(ShareClock_window_s(&watch), 60, 0.1);
 }
 
-static void test_the_window_forgets(void **state)
+TEST_WITH(test_the_window_forgets, set_up, NULL)
 {
     struct ShareValue value = {0};
     double kept;
 
-    (void)state;
     load(&value, 60, 24, 1);
     kept = exp(-12.5 * 24 / SHARE_SAMPLES);
     for (double t = 0; t < 12.5 - 1e-9; t += PERIOD)
@@ -144,22 +139,20 @@ static double until_it_leads(double hz)
     return s;
 }
 
-static void test_a_new_leader(void **state)
+TEST_WITH(test_a_new_leader, set_up, NULL)
 {
-    (void)state;
     assert_true(until_it_leads(24) <= 5);
     assert_true(until_it_leads(250) <= 2);
     assert_true(until_it_leads(1) > 15); // twenty samples say little
 }
 
 // All was stopped for an hour: of it nothing is left a minute later.
-static void test_a_clock_that_jumps(void **state)
+TEST_WITH(test_a_clock_that_jumps, set_up, NULL)
 {
     static const double odd[] = {0, -1 * S, -1e18, NAN};
     struct ShareValue value = {0};
     struct ShareTime before;
 
-    (void)state;
     load(&value, 30, 100, 0.5);
     before = ShareClock_now(&watch);
     for (size_t i = 0; i < 4; i++) {
@@ -177,11 +170,10 @@ static void test_a_clock_that_jumps(void **state)
     assert_near(ShareClock_window_s(&watch), 5, 0.01);
 }
 
-static void test_several_threads_may_pass_one(void **state)
+TEST_WITH(test_several_threads_may_pass_one, set_up, NULL)
 {
     struct ShareValue value = {0};
 
-    (void)state;
     for (int i = 0; i < 80; i++) {
         ShareClock_advance(&watch, PERIOD * S, 25);
         for (int thread = 0; thread < 4; thread++)
@@ -192,13 +184,12 @@ static void test_several_threads_may_pass_one(void **state)
 }
 
 // Many values are credited with one credit, each decayed by its own age.
-static void test_one_credit_for_many(void **state)
+TEST_WITH(test_one_credit_for_many, set_up, NULL)
 {
     struct ShareValue one = {0}, other = {0}, both = {0};
     struct ShareTime now;
     struct ShareCredit credit;
 
-    (void)state;
     load(&one, 10, 24, 1);
     load(&other, 10, 24, 1);
     now = ShareClock_now(&watch);
@@ -219,35 +210,15 @@ static void test_one_credit_for_many(void **state)
 }
 
 // A reader's time may be older than the newest credit.
-static void test_a_reader_may_be_late(void **state)
+TEST_WITH(test_a_reader_may_be_late, set_up, NULL)
 {
     struct ShareValue value = {0};
     struct ShareTime before, never = {0};
 
-    (void)state;
     load(&value, 10, 100, 0.5);
     before = ShareClock_now(&watch);
     load(&value, PERIOD, 100, 0.5);
     assert_near(ShareValue_window(&value, &before), 0.5, 0.05);
     assert_true(ShareValue_window(&value, &never) == 0);
     assert_true(ShareValue_total(&value, &never) == 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_steady_load_shows_at_once),
-        TEST(test_the_window_is_as_long_as_it_must_be),
-        TEST(test_the_window_adapts),
-        TEST(test_the_window_forgets),
-        TEST(test_a_new_leader),
-        TEST(test_a_clock_that_jumps),
-        TEST(test_several_threads_may_pass_one),
-        TEST(test_one_credit_for_many),
-        TEST(test_a_reader_may_be_late),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

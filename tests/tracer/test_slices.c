@@ -4,11 +4,8 @@
 #include "tracer/budget/slices.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define TICK 0.05
 
@@ -62,11 +59,10 @@ static void run(struct World *w, double s)
 }
 
 // The first slice begins with the trace.
-static void test_the_first(void **state)
+TEST(test_the_first)
 {
     struct World w = world(0.005, 0.001, 0);
 
-    (void)state;
     assert_int_equal(w.slices.phase, SLICE_COUNTS);
     run(&w, 0.6);
     assert_int_equal(w.count, 1);
@@ -75,22 +71,20 @@ static void test_the_first(void **state)
 }
 
 // If they cost next to nothing they come every two seconds, and last one.
-static void test_cheap(void **state)
+TEST(test_cheap)
 {
     struct World w = world(0.005, 0.0001, 0.0001);
 
-    (void)state;
     run(&w, 300);
     assert_true(w.count > 80 && w.count < 120);
     assert_float_equal(w.open_s, 1, 1.1 * TICK);
 }
 
 // They take half of the hooks' allowance, at any cost of one.
-static void test_the_part_is_kept(void **state)
+TEST(test_the_part_is_kept)
 {
     static const double cores[] = {0.002, 0.01, 0.03, 0.1};
 
-    (void)state;
     for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
         struct World w = world(0.002, cores[i], 0.002);
         double before;
@@ -105,22 +99,20 @@ static void test_the_part_is_kept(void **state)
 }
 
 // A program that is far too dear gets short slices, once in a minute.
-static void test_too_dear(void **state)
+TEST(test_too_dear)
 {
     struct World w = world(0.001, 1, 0.002);
 
-    (void)state;
     run(&w, 600);
     assert_true(w.count >= 8 && w.count <= 16);
     assert_true(w.open_s < 0.2);
 }
 
 // In debt the next one waits, for an interval more at most.
-static void test_in_debt(void **state)
+TEST(test_in_debt)
 {
     struct World rich = world(0.002, 0.01, 0.001), poor = rich;
 
-    (void)state;
     poor.now.overdrawn = true;
     run(&rich, 600);
     run(&poor, 600);
@@ -129,12 +121,11 @@ static void test_in_debt(void **state)
 }
 
 // They do not fall into step with a program's rhythm.
-static void test_the_phase_is_random(void **state)
+TEST(test_the_phase_is_random)
 {
     struct World w = world(0.002, 0.01, 0.001);
     unsigned fifths[5] = {0}, before = 0;
 
-    (void)state;
     while (w.count < 200) {
         turn(&w);
         if (w.slices.phase == SLICE_COUNTS && before != w.count) {
@@ -146,11 +137,10 @@ static void test_the_phase_is_random(void **state)
         assert_true(fifths[i] > 15);
 }
 
-static void test_hurry(void **state)
+TEST(test_hurry)
 {
     struct World w = world(0.002, 0.01, 0.001);
 
-    (void)state;
     run(&w, 20);
     while (w.slices.phase != SLICE_RESTS)
         turn(&w);
@@ -163,11 +153,10 @@ static void test_hurry(void **state)
     assert_false(w.slices.all);
 }
 
-static void test_a_clock_that_jumps(void **state)
+TEST(test_a_clock_that_jumps)
 {
     static const double jumps[] = {-500, 500, -1e9};
 
-    (void)state;
     for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
         struct World w = world(0.002, 0.01, 0.001);
         unsigned before;
@@ -178,20 +167,4 @@ static void test_a_clock_that_jumps(void **state)
         run(&w, 130);
         assert_true(w.count - before >= 2);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_first),
-        cmocka_unit_test(test_cheap),
-        cmocka_unit_test(test_the_part_is_kept),
-        cmocka_unit_test(test_too_dear),
-        cmocka_unit_test(test_in_debt),
-        cmocka_unit_test(test_the_phase_is_random),
-        cmocka_unit_test(test_hurry),
-        cmocka_unit_test(test_a_clock_that_jumps),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

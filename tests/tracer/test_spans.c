@@ -7,11 +7,8 @@
 #include "tests/tracer/make_code.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define HZ 1e9
 #define SECOND UINT64_C(1000000000)
@@ -22,11 +19,10 @@ static void count(struct Code *code, uint64_t calls)
 }
 
 // 20 calls in the two seconds of a span, and eight seconds in the dark.
-static void test_one_span(void **state)
+TEST(test_one_span)
 {
     struct Code *code = make_code(1, 0x1000);
 
-    (void)state;
     Spans_open(code, 5 * SECOND);
     count(code, 12);
     assert_float_equal(Spans_rate(code, 6 * SECOND, HZ), 12, 1e-9);
@@ -45,11 +41,10 @@ static void test_one_span(void **state)
 
 // Calls missed before a function was armed for good are a fixed number once it
 // was armed for four times as long.
-static void test_what_was_missed_is_settled(void **state)
+TEST(test_what_was_missed_is_settled)
 {
     struct Code *code = make_code(1, 0x1000);
 
-    (void)state;
     Spans_begin_dark(code, SECOND);
     Spans_open(code, 11 * SECOND);
     count(code, 80);
@@ -65,12 +60,11 @@ static void test_what_was_missed_is_settled(void **state)
 }
 
 // A load that doubles is the rate after a few slices.
-static void test_a_load_that_changes(void **state)
+TEST(test_a_load_that_changes)
 {
     struct Code *code = make_code(1, 0x1000);
     uint64_t now = 0;
 
-    (void)state;
     for (int i = 0; i < 40; i++, now += 10 * SECOND) {
         Spans_open(code, now);
         count(code, i < 30 ? 100 : 200);
@@ -83,11 +77,10 @@ static void test_a_load_that_changes(void **state)
 }
 
 // The calls ended that span: it says nothing of how often they come.
-static void test_a_span_that_calls_ended(void **state)
+TEST(test_a_span_that_calls_ended)
 {
     struct Code *code = make_code(1, 0x1000);
 
-    (void)state;
     Spans_open(code, 0);
     count(code, 50);
     Spans_close(code, SECOND, HZ);
@@ -105,11 +98,10 @@ static void test_a_span_that_calls_ended(void **state)
 }
 
 // A coroutine that awaits three times is called once.
-static void test_resumptions_are_no_calls(void **state)
+TEST(test_resumptions_are_no_calls)
 {
     struct Code *code = make_code(1, 0x1000);
 
-    (void)state;
     Spans_open(code, 0);
     count(code, 40);
     Counter_add(&code->hot.resumed, 30);
@@ -121,11 +113,10 @@ static void test_resumptions_are_no_calls(void **state)
 
 // Slices of programs whose calls come alone, or in dozens at a time: the rate
 // is within its standard error two times in three, roughly.
-static void test_the_error_is_honest(void **state)
+TEST(test_the_error_is_honest)
 {
     static const unsigned clumps[] = {1, 3, 12};
 
-    (void)state;
     for (size_t c = 0; c < sizeof clumps / sizeof *clumps; c++) {
         unsigned within = 0, within_two = 0, rounds = 400;
 
@@ -150,18 +141,4 @@ static void test_the_error_is_honest(void **state)
         assert_true(within_two > rounds * 0.88);
         assert_true(within < rounds); // it is no excuse for everything
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_span),
-        cmocka_unit_test(test_what_was_missed_is_settled),
-        cmocka_unit_test(test_a_load_that_changes),
-        cmocka_unit_test(test_a_span_that_calls_ended),
-        cmocka_unit_test(test_resumptions_are_no_calls),
-        cmocka_unit_test(test_the_error_is_honest),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,9 @@
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/specialisation_scan.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 enum { // byte offsets
     AT_ITER = 2,
@@ -92,7 +89,9 @@ static void expect(struct Fixture *f, const char *expected)
 
 // --- What is reported --------------------------------------------------------
 
-static void test_a_change_says_who_where_and_when(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_a_change_says_who_where_and_when, set_up, tear_down)
 {
     struct Fixture *f = *state;
     const struct Transition *t;
@@ -111,7 +110,7 @@ static void test_a_change_says_who_where_and_when(void **state)
 
 // --- What is not -------------------------------------------------------------
 
-static void test_caches_are_no_opcodes(void **state)
+TEST_WITH(test_caches_are_no_opcodes, set_up, tear_down)
 {
     struct Fixture *f = *state;
 
@@ -123,7 +122,7 @@ static void test_caches_are_no_opcodes(void **state)
 }
 
 // Armed, then put back as it was at birth, then specialised again.
-static void test_instrumentation_is_no_deoptimisation(void **state)
+TEST_WITH(test_instrumentation_is_no_deoptimisation, set_up, tear_down)
 {
     static const int armed[] = {INSTRUMENTED_FOR_ITER, INSTRUMENTED_LINE};
     struct Fixture *f = *state;
@@ -144,7 +143,7 @@ static void test_instrumentation_is_no_deoptimisation(void **state)
 
 // Which CPython throws away whenever anything is armed: that it has gone says
 // nothing, and is no change.
-static void test_executors(void **state)
+TEST_WITH(test_executors, set_up, tear_down)
 {
     struct Fixture *f = *state;
 
@@ -188,7 +187,7 @@ static unsigned storms(struct Fixture *f)
 
 // Four polls that differ from the ones before them, within ten seconds: here
 // the first and the last are nine apart.
-static void test_the_fourth_in_ten_seconds_is_a_storm(void **state)
+TEST_WITH(test_the_fourth_in_ten_seconds_is_a_storm, set_up, tear_down)
 {
     struct Fixture *f = *state;
 
@@ -209,7 +208,7 @@ static void test_the_fourth_in_ten_seconds_is_a_storm(void **state)
 
 // Any bit that changes anywhere is noticed: here in a code object whose size is
 // no multiple of the hash's words.
-static void test_every_change_is_noticed(void **state)
+TEST_WITH(test_every_change_is_noticed, set_up, tear_down)
 {
     struct Fixture *f = *state;
 
@@ -259,7 +258,7 @@ static const struct Change *change_at(const struct Transitions *log,
 
 // Any bytes: no byte past the end is read or written (the sanitizers see that),
 // and every change of an instruction starts where the one before ended.
-static void test_garbage(void **state)
+TEST_WITH(test_garbage, set_up, tear_down)
 {
     struct Fixture *f = *state;
     uint8_t last[SIZE / 2];
@@ -320,21 +319,4 @@ static int tear_down(void **state)
     Code_free(f->code);
     free(f);
     return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_change_says_who_where_and_when),
-        TEST(test_caches_are_no_opcodes),
-        TEST(test_instrumentation_is_no_deoptimisation),
-        TEST(test_executors),
-        TEST(test_the_fourth_in_ten_seconds_is_a_storm),
-        TEST(test_every_change_is_noticed),
-        TEST(test_garbage),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,12 +7,9 @@
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include "tests/tracer/make_function.h"
 
@@ -105,9 +102,11 @@ static void expect(const struct Code *code, uint64_t calls, uint64_t self,
 
 // --- One after the other ---
 
+static int set_up(void **state), tear_down(void **state);
+
 // A generator that a greenlet runs directly has no chunk; what it calls makes
 // one.
-static void test_a_stack_without_a_root(void **state)
+TEST_WITH(test_a_stack_without_a_root, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *g = add(f), *leaf = add(f), *m = add(f);
@@ -145,7 +144,7 @@ static void test_a_stack_without_a_root(void **state)
 
 // --- What is not there any more ---
 
-static void test_more_than_are_kept(void **state)
+TEST_WITH(test_more_than_are_kept, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f), *m = add(f);
@@ -177,7 +176,7 @@ static void test_more_than_are_kept(void **state)
     free(greenlets);
 }
 
-static void test_forget_reaches_the_parked(void **state)
+TEST_WITH(test_forget_reaches_the_parked, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *a = add(f), *b = add(f), *m = add(f);
@@ -202,7 +201,7 @@ static void test_forget_reaches_the_parked(void **state)
     assert_int_equal(Counter_get(&f->trace->unwound), 1);
 }
 
-static void test_reset_frees_the_parked(void **state)
+TEST_WITH(test_reset_frees_the_parked, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f);
@@ -239,7 +238,7 @@ static void expect_event(struct Ring *ring, enum EventKind kind,
     Ring_pop(ring, 1);
 }
 
-static void test_the_timeline_parks_and_reopens(void **state)
+TEST_WITH(test_the_timeline_parks_and_reopens, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *a = add(f), *b = add(f), *m = add(f);
@@ -299,7 +298,7 @@ static bool is_open(const struct Greenlet *greenlet, const struct Code *code)
 // Eight greenlets that come and go: switches between any two events, frames
 // that leave unseen, deaths unseen, roots used again. The model credits each
 // tick as the header says, and knows the cost of every call.
-static void test_random_greenlets(void **state)
+TEST_WITH(test_random_greenlets, set_up, tear_down)
 {
     enum { COUNT = 8, CODES = 5, STEPS = 40000 };
     struct Fixture *f = *state;
@@ -381,20 +380,4 @@ static int tear_down(void **state)
     Registry_free(f->registry);
     free(f);
     return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_stack_without_a_root),
-        TEST(test_more_than_are_kept),
-        TEST(test_forget_reaches_the_parked),
-        TEST(test_reset_frees_the_parked),
-        TEST(test_the_timeline_parks_and_reopens),
-        TEST(test_random_greenlets),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,9 @@
 // Text of a traced program, friendly and not.
 #include "tracer/base/harmless.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define BAD "\xef\xbf\xbd"
 
@@ -20,18 +17,16 @@ static void expect(const char *text, bool printable, const char *wanted)
     assert_string_equal(out, wanted);
 }
 
-static void good_text_stays(void **state)
+TEST(good_text_stays)
 {
-    (void)state;
     expect("", true, "");
     expect("Parser.<locals>.f", true, "Parser.<locals>.f");
     expect("größe.数.\xf0\x9f\x90\x8d", true, "größe.数.\xf0\x9f\x90\x8d");
     expect("a\tb\n\033[2J", false, "a\tb\n\033[2J"); // JSON escapes these
 }
 
-static void bytes_that_are_not_utf8(void **state)
+TEST(bytes_that_are_not_utf8)
 {
-    (void)state;
     expect(
         "a\xff"
         "b",
@@ -45,9 +40,8 @@ static void bytes_that_are_not_utf8(void **state)
     expect("\xf8\x88\x80\x80\x80", false, BAD BAD BAD BAD BAD);
 }
 
-static void nothing_that_steers_a_terminal(void **state)
+TEST(nothing_that_steers_a_terminal)
 {
-    (void)state;
     expect("\033[31mred\r\n", true, BAD "[31mred" BAD BAD);
     expect("\x7f\xc2\x9b", true, BAD BAD);  // DEL, CSI as one character
     expect("a\xe2\x80\xae", true, "a" BAD); // right-to-left override
@@ -56,11 +50,10 @@ static void nothing_that_steers_a_terminal(void **state)
     expect("\xe2\x80\xa9", true, BAD);      // paragraph separator
 }
 
-static void long_text_is_cut_between_characters(void **state)
+TEST(long_text_is_cut_between_characters)
 {
     char out[10];
 
-    (void)state;
     assert_int_equal(Harmless_clean(out, 10, "123456789", false), 9);
     assert_string_equal(out, "123456789");
     assert_int_equal(Harmless_clean(out, 10, "1234567890", false), 9);
@@ -71,24 +64,10 @@ static void long_text_is_cut_between_characters(void **state)
     assert_string_equal(out, "...");
 }
 
-static void width_is_in_characters(void **state)
+TEST(width_is_in_characters)
 {
-    (void)state;
     assert_int_equal(Harmless_width(""), 0);
     assert_int_equal(Harmless_width("gr\xc3\xb6\xc3\x9f"
                                     "e"),
                      5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_text_stays),
-        cmocka_unit_test(bytes_that_are_not_utf8),
-        cmocka_unit_test(nothing_that_steers_a_terminal),
-        cmocka_unit_test(long_text_is_cut_between_characters),
-        cmocka_unit_test(width_is_in_characters),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

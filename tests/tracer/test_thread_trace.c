@@ -6,11 +6,7 @@
 
 #include "tracer/code/arming.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include "tests/tracer/make_function.h"
 
@@ -110,12 +106,14 @@ static void expect_empty(struct Fixture *f)
 
 // --- Calls -------------------------------------------------------------------
 
+static int set_up(void **state), tear_down(void **state);
+
 // Net times are ticks less the cost of the hooks before:
 //   outer enters at 100: 100 - 0            = 100
 //   inner enters at 150: 150 - 10           = 140, outer ran 40
 //   inner leaves at 200: 200 - 10 - 10      = 180, inner ran 40
 //   outer leaves at 300: 300 - 10 - 10 - 20 = 260, outer ran 80 more
-static void test_net_time(void **state)
+TEST_WITH(test_net_time, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *outer = add(f, 0), *inner = add(f, 0);
@@ -138,7 +136,7 @@ static void test_net_time(void **state)
 
 // A hook has the cost of its kind: code that can be suspended is resumed, not
 // called, and an offset may be far.
-static void test_net_time_by_kind_of_hook(void **state)
+TEST_WITH(test_net_time_by_kind_of_hook, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *caller = add(f, 0), *code = add(f, 0);
@@ -162,7 +160,7 @@ static void test_net_time_by_kind_of_hook(void **state)
 
 // An event may come sooner than the cost of the hook before it. Then net time
 // goes back, and nothing below zero is booked.
-static void test_hooks_that_cost_less_than_thought(void **state)
+TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
@@ -184,7 +182,7 @@ static void test_hooks_that_cost_less_than_thought(void **state)
 
 // Frames above an event's depth have gone: their calls count, their cycles do
 // not, and the total of those below is right.
-static void test_frames_that_left_unseen(void **state)
+TEST_WITH(test_frames_that_left_unseen, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
@@ -202,7 +200,7 @@ static void test_frames_that_left_unseen(void **state)
     expect_empty(f);
 }
 
-static void test_an_enter_heals_too(void **state)
+TEST_WITH(test_an_enter_heals_too, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
@@ -223,7 +221,7 @@ static void test_an_enter_heals_too(void **state)
 }
 
 // There is an end to it; beyond, calls are counted and nothing else.
-static void test_deeper_than_the_stack_may_grow(void **state)
+TEST_WITH(test_deeper_than_the_stack_may_grow, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
@@ -251,7 +249,7 @@ static void test_deeper_than_the_stack_may_grow(void **state)
 //   jumps at 170: net 170 - 15 = 155, 25 cycles over 1, 2
 //   leaves at 190: net 190 - 20 = 170, 15 cycles; the loop ended unseen, so
 //   that of what lies between its head and the return only the latter ran
-static void test_blocks(void **state)
+TEST_WITH(test_blocks, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
@@ -271,7 +269,7 @@ static void test_blocks(void **state)
 
 // Within a budget: 128 hits make it dark if they come within a second of 1000
 // ticks, and a second later there are as many again. A jump's site has its own.
-static void test_a_seconds_hits(void **state)
+TEST_WITH(test_a_seconds_hits, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *fast = add(f, 500), *slow = add(f, 500);
@@ -312,7 +310,7 @@ static void test_a_seconds_hits(void **state)
 
 // A slice ends by the clock: the next call is counted and takes the hooks out,
 // it is not timed, and no caller counts it as a dark callee.
-static void test_the_end_of_a_slice(void **state)
+TEST_WITH(test_the_end_of_a_slice, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *outer = add(f, 500), *code = add(f, 500);
@@ -338,7 +336,7 @@ static void test_the_end_of_a_slice(void **state)
     assert_int_equal(Counter_get(&code->hot.self_calls), 2);
 }
 
-static void test_going_dark(void **state)
+TEST_WITH(test_going_dark, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 3);
@@ -372,7 +370,7 @@ static void test_going_dark(void **state)
 
 // A jump's site has a threshold of its own. The function stays armed, but
 // where its blocks end is not seen any more.
-static void test_a_jump_goes_dark(void **state)
+TEST_WITH(test_a_jump_goes_dark, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 3);
@@ -396,7 +394,7 @@ static void test_a_jump_goes_dark(void **state)
 
 // The callee's time would pass for its caller's own: self time and blocks stand
 // still, total time goes on.
-static void test_a_dark_callee(void **state)
+TEST_WITH(test_a_dark_callee, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *caller = add(f, 0), *callee = add(f, 2);
@@ -420,7 +418,7 @@ static void test_a_dark_callee(void **state)
 
 // A call that was open when its callee came back has a part of that time in it:
 // the next one is the first clean one.
-static void test_clean_again(void **state)
+TEST_WITH(test_clean_again, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *caller = add(f, 0);
@@ -448,7 +446,7 @@ static void test_clean_again(void **state)
 
 // Another thread's hook ran in between: that span is the frame's waiting, of
 // the whole 500 from 100 to 600; before and after it are 20 + 30 of its own.
-static void test_another_thread_ran(void **state)
+TEST_WITH(test_another_thread_ran, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
@@ -467,7 +465,7 @@ static void test_another_thread_ran(void **state)
 }
 
 // With other threads about, a span longer than a switch is no single one's.
-static void test_long_spans(void **state)
+TEST_WITH(test_long_spans, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
@@ -489,7 +487,7 @@ static void test_long_spans(void **state)
 }
 
 // A call that waited is no sample of a call's cost.
-static void test_waited_calls_are_in_no_histogram(void **state)
+TEST_WITH(test_waited_calls_are_in_no_histogram, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
@@ -512,7 +510,7 @@ static void test_waited_calls_are_in_no_histogram(void **state)
 
 // --- Forgetting --------------------------------------------------------------
 
-static void test_forgotten_code(void **state)
+TEST_WITH(test_forgotten_code, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *outer = add(f, 0), *gone = add(f, 0), *inner = add(f, 0);
@@ -567,7 +565,7 @@ static void expect_events(struct Fixture *f, const struct Expected *expected,
         expect_events(f, list_, sizeof list_ / sizeof *list_);                 \
     } while (0)
 
-static void test_events(void **state)
+TEST_WITH(test_events, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
@@ -594,7 +592,7 @@ static void test_events(void **state)
                   {800, EVENT_LEAVE, Event_call(a->hot.id, 0)});
 }
 
-static void test_dark_events(void **state)
+TEST_WITH(test_dark_events, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 1);
@@ -614,7 +612,7 @@ static void test_dark_events(void **state)
 }
 
 // A tenth of a millisecond and less is not worth an event.
-static void test_waits_on_the_timeline(void **state)
+TEST_WITH(test_waits_on_the_timeline, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0);
@@ -662,7 +660,7 @@ static void jump_outer(struct Fixture *f, struct Code *code, uint64_t ticks)
 
 // Of an iteration that began before its loop's first jump, what is known is its
 // last block; after that all of it, inner loops included.
-static void test_loops(void **state)
+TEST_WITH(test_loops, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = make(f, NESTED, sizeof NESTED, 0);
@@ -773,7 +771,7 @@ static void model_turn(struct Fixture *f, struct Model *model,
     }
 }
 
-static void test_random_programs(void **state)
+TEST_WITH(test_random_programs, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Model *model = calloc(1, sizeof *model);
@@ -832,36 +830,4 @@ static int tear_down(void **state)
     Registry_free(f->registry);
     free(f);
     return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_net_time),
-        TEST(test_net_time_by_kind_of_hook),
-        TEST(test_hooks_that_cost_less_than_thought),
-        TEST(test_frames_that_left_unseen),
-        TEST(test_an_enter_heals_too),
-        TEST(test_deeper_than_the_stack_may_grow),
-        TEST(test_blocks),
-        TEST(test_a_seconds_hits),
-        TEST(test_the_end_of_a_slice),
-        TEST(test_going_dark),
-        TEST(test_a_jump_goes_dark),
-        TEST(test_a_dark_callee),
-        TEST(test_clean_again),
-        TEST(test_another_thread_ran),
-        TEST(test_long_spans),
-        TEST(test_waited_calls_are_in_no_histogram),
-        TEST(test_forgotten_code),
-        TEST(test_events),
-        TEST(test_dark_events),
-        TEST(test_waits_on_the_timeline),
-        TEST(test_loops),
-        TEST(test_random_programs),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

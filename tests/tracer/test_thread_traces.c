@@ -10,12 +10,10 @@
 #include "tracer/code/registry.h"
 #include "tracer/hook/thread_trace_call.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 struct Fixture {
     struct ThreadTraces traces;
@@ -45,54 +43,11 @@ struct Visits {
     unsigned ended;
 };
 
-static void note(void *context, struct ThreadTrace *trace, bool ended)
-{
-    struct Visits *visits = context;
-
-    visits->count++;
-    visits->sum += trace->number + 1;
-    visits->ended += ended;
-}
-
-static void test_an_ended_record_is_visited_once_more(void **state)
-{
-    struct Fixture *f = *state;
-    struct Visits visits = {0};
-    struct ThreadTrace *traces[3];
-    size_t used = Heap_used();
-
-    // First, middle and last of the list in turn.
-    for (int i = 0; i < 3; i++)
-        traces[i] = add(f, true);
-    Counter_set(&traces[1]->overhead, 34);
-    Counter_set(&traces[1]->stolen, 9);
-    traces[1]->ring->lost = 7;
-    end(traces[1]);
-    ThreadTraces_visit(&f->traces, note, &visits);
-    assert_int_equal(visits.count, 3);
-    assert_int_equal(visits.sum, 1 + 2 + 3);
-    assert_int_equal(visits.ended, 1); // the callback knew that it had ended
-    ThreadTraces_visit(&f->traces, note, &visits);
-    assert_int_equal(visits.count, 3 + 2);
-    assert_int_equal(visits.sum, 6 + 1 + 3);
-    end(traces[0]);
-    end(traces[2]);
-    ThreadTraces_visit(&f->traces, note, &visits);
-    ThreadTraces_visit(&f->traces, note, &visits);
-    assert_int_equal(visits.count, 5 + 2);
-    assert_null(f->traces.first);
-    assert_int_equal(Heap_used(), used);
-    // Their sums stay.
-    assert_int_equal(ThreadTraces_sum(&f->traces).count, 0);
-    assert_int_equal(ThreadTraces_sum(&f->traces).overhead, 25);
-    assert_int_equal(ThreadTraces_sum(&f->traces).lost, 7);
-    // Numbers are not used again: the timeline still has the old ones.
-    assert_int_equal(add(f, false)->number, 3);
-}
+static int set_up(void **state), tear_down(void **state);
 
 // If each request has a thread of its own, the threads use one record after the
 // other. Nothing of the thread before is left in it.
-static void test_an_ended_record_is_used_again(void **state)
+TEST_WITH(test_an_ended_record_is_used_again, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct ThreadTrace *stays = add(f, false), *first = add(f, false), *second;
@@ -120,86 +75,6 @@ static void test_an_ended_record_is_used_again(void **state)
     f->contention.last_trace = second;
     assert_ptr_equal(add(f, true), stays); // from the end of the list
     assert_ptr_equal(f->contention.last_trace, second);
-}
-
-static void test_ended_threads_are_bounded(void **state)
-{
-    struct Fixture *f = *state;
-    struct Visits visits = {0};
-    struct TracedThread *threads;
-    uint64_t dropped, least = UINT64_MAX;
-
-    for (int i = 0; i < 3 * ENDED_ROOM; i++) {
-        struct ThreadTrace *trace = add(f, false);
-
-        trace->tid = 100000 + i;
-        trace->cpu_start_ns = 0;
-        trace->cpu_end_ns = (uint64_t)(i * 7 % (3 * ENDED_ROOM));
-        end(trace);
-        if (i % 50 == 0)
-            ThreadTraces_visit(&f->traces, note, &visits);
-    }
-    ThreadTraces_visit(&f->traces, note, &visits);
-    assert_int_equal(ThreadTraces_threads(&f->traces, &threads, &dropped),
-                     ENDED_ROOM);
-    assert_int_equal(dropped, 2 * ENDED_ROOM);
-    for (int i = 0; i < ENDED_ROOM; i++) // those that used most
-        least = threads[i].cpu_ns < least ? threads[i].cpu_ns : least;
-    assert_int_equal(least, 2 * ENDED_ROOM);
-    Heap_free(threads);
-}
-
-// --- Reset -------------------------------------------------------------------
-
-static void test_reset_starts_anew(void **state)
-{
-    struct Fixture *f = *state;
-    struct ThreadTrace *trace = add(f, true), *ended = add(f, true);
-
-    Counter_set(&trace->overhead, 9);
-    Counter_set(&trace->stolen, 5);
-    Counter_set(&trace->unwound, 9);
-    Counter_set(&ended->overhead, 9);
-    trace->track = (struct Track *)trace;
-    Ring_push(trace->ring, 5, EVENT_ENTER, 0);
-    trace->ring->lost = 9;
-    end(ended);
-    ThreadTraces_reset(&f->traces, true, 5000);
-    assert_ptr_equal(f->traces.first, trace);
-    assert_null(trace->next);
-    assert_int_equal(trace->last, 5000);
-    assert_int_equal(Counter_get(&trace->unwound), 0);
-    assert_null(trace->track);
-    assert_int_equal(trace->ring->head, 0);
-    assert_int_equal(ThreadTraces_sum(&f->traces).overhead, 0);
-    assert_int_equal(ThreadTraces_sum(&f->traces).lost, 0);
-    ThreadTraces_reset(&f->traces, false, 6000);
-    assert_null(trace->ring);
-    ThreadTraces_reset(&f->traces, true, 7000);
-    assert_non_null(trace->ring);
-}
-
-// --- Forget, fork ------------------------------------------------------------
-
-static void test_forget_reaches_every_record(void **state)
-{
-    struct Fixture *f = *state;
-    struct ThreadTrace *traces[2] = {add(f, false), add(f, false)};
-    struct Code *code = make_code(1, 0x1000), *other = make_code(2, 0x2000);
-
-    code->hot.stop_at = other->hot.stop_at = CODE_NEVER;
-    for (int i = 0; i < 2; i++) {
-        ThreadTrace_enter(traces[i], code, 1, 0, 2000);
-        ThreadTrace_enter(traces[i], other, 2, 0, 2100);
-    }
-    ThreadTraces_forget(&f->traces, code);
-    for (int i = 0; i < 2; i++) {
-        assert_ptr_equal(traces[i]->top->code, other);
-        assert_null(traces[i]->top[-1].code);
-        assert_int_equal(traces[i]->top[-1].id, 1); // the timeline's
-    }
-    Code_free(code);
-    Code_free(other);
 }
 
 // --- Threads -----------------------------------------------------------------
@@ -300,19 +175,19 @@ static void come_and_go_under_visits(struct Fixture *f, bool timeline)
     assert_int_equal(ThreadTraces_sum(&f->traces).count, 0);
 }
 
-static void test_threads_come_and_go_under_visits(void **state)
+TEST_WITH(test_threads_come_and_go_under_visits, set_up, tear_down)
 {
     come_and_go_under_visits(*state, true);
 }
 
 // Their records are used again meanwhile.
-static void test_threads_without_rings_come_and_go(void **state)
+TEST_WITH(test_threads_without_rings_come_and_go, set_up, tear_down)
 {
     come_and_go_under_visits(*state, false);
 }
 
 // A session's first look at the records and their reset for it may coincide.
-static void test_reset_under_visits(void **state)
+TEST_WITH(test_reset_under_visits, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Race race = {.fixture = f};
@@ -356,22 +231,4 @@ static int tear_down(void **state)
     Registry_free(f->registry);
     free(f);
     return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_an_ended_record_is_visited_once_more),
-        TEST(test_an_ended_record_is_used_again),
-        TEST(test_ended_threads_are_bounded),
-        TEST(test_reset_starts_anew),
-        TEST(test_forget_reaches_every_record),
-        TEST(test_threads_come_and_go_under_visits),
-        TEST(test_threads_without_rings_come_and_go),
-        TEST(test_reset_under_visits),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

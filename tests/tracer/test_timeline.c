@@ -7,11 +7,9 @@
 #include "tests/sanitizers.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define MAX_DEPTH 64
 
@@ -103,13 +101,12 @@ static struct Track *begin(struct Timeline *timeline, unsigned number)
     return track;
 }
 
-static void an_empty_one(void **state)
+TEST(an_empty_one)
 {
     struct Timeline *timeline = Timeline_new(1 << 20);
     struct Ring *ring = Ring_new(NULL);
     struct TimelineView *view;
 
-    (void)state;
     assert_int_equal(Timeline_drain(timeline,
                                     Timeline_begin(timeline, 3, 77, "a name"),
                                     ring),
@@ -130,7 +127,7 @@ static void an_empty_one(void **state)
     Ring_free(ring);
 }
 
-static void chunks_hold_all_in_order_and_what_is_open(void **state)
+TEST(chunks_hold_all_in_order_and_what_is_open)
 {
     struct Timeline *timeline = Timeline_new(64 << 20);
     struct Program program = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
@@ -138,7 +135,6 @@ static void chunks_hold_all_in_order_and_what_is_open(void **state)
     struct TimelineView *view;
     size_t i;
 
-    (void)state;
     for (i = 0; i < 50; i++) {
         Program_run(&program, 7001);
         assert_int_equal(Timeline_drain(timeline, track, program.ring), 7001);
@@ -155,7 +151,7 @@ static void chunks_hold_all_in_order_and_what_is_open(void **state)
     Ring_free(program.ring);
 }
 
-static void the_oldest_of_all_threads_is_forgotten(void **state)
+TEST(the_oldest_of_all_threads_is_forgotten)
 {
     const size_t limit = 1 << 20;
     struct Timeline *timeline = Timeline_new(limit);
@@ -167,7 +163,6 @@ static void the_oldest_of_all_threads_is_forgotten(void **state)
     struct TimelineView *view;
     size_t i;
 
-    (void)state;
     for (i = 0; i < 3; i++)
         tracks[i] = begin(timeline, (unsigned)i);
     Program_run(&idle, 100);
@@ -207,7 +202,7 @@ static void the_oldest_of_all_threads_is_forgotten(void **state)
     Ring_free(idle.ring);
 }
 
-static void a_view_does_not_change_and_outlives_all(void **state)
+TEST(a_view_does_not_change_and_outlives_all)
 {
     struct Timeline *timeline = Timeline_new(1 << 20);
     struct Program program = {.ring = Ring_new(NULL), .seed = 5, .ticks = 1000};
@@ -215,7 +210,6 @@ static void a_view_does_not_change_and_outlives_all(void **state)
     struct TimelineView *view, *other;
     size_t events, i;
 
-    (void)state;
     for (i = 0; i < 3; i++) {
         Program_run(&program, 10000);
         Timeline_drain(timeline, track, program.ring);
@@ -244,7 +238,7 @@ static void drain(struct Timeline *timeline, struct Track *track,
 }
 
 // After a gap, the next event shows which calls are still open.
-static void the_level_is_authoritative(void **state)
+TEST(the_level_is_authoritative)
 {
     struct Timeline *timeline = Timeline_new(0);
     struct Ring *ring = Ring_new(NULL);
@@ -253,7 +247,6 @@ static void the_level_is_authoritative(void **state)
     const struct TimelineChunk *last;
     unsigned i;
 
-    (void)state;
     for (i = 0; i < 5; i++)
         Ring_push(ring, 10 + i, EVENT_ENTER, Event_call(100 + i, i));
     Ring_push(ring, 20, EVENT_ENTER, Event_call(7, 2)); // closes 2, 3, 4
@@ -277,7 +270,7 @@ static void the_level_is_authoritative(void **state)
     Ring_free(ring);
 }
 
-static void gaps_are_counted_and_marked(void **state)
+TEST(gaps_are_counted_and_marked)
 {
     struct Timeline *timeline = Timeline_new(64 << 20);
     struct Program program = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
@@ -285,7 +278,6 @@ static void gaps_are_counted_and_marked(void **state)
     struct TimelineView *view;
     const struct TimelineChunk *last;
 
-    (void)state;
     Program_run(&program, RING_EVENTS + 99);
     drain(timeline, track, program.ring);
     view = Timeline_freeze(timeline); // the ring's mark is still to come
@@ -328,7 +320,7 @@ static void live(struct Timeline *timeline, struct Ring *ring, unsigned number,
 
 // However many have come and gone, the limit holds the newest events, and the
 // names of those whose events they are.
-static void dead_threads_leave_room(void **state)
+TEST(dead_threads_leave_room)
 {
     const size_t limit = 256 << 10;
     struct Timeline *timeline = Timeline_new(limit);
@@ -338,7 +330,6 @@ static void dead_threads_leave_room(void **state)
     struct TimelineView *view;
     unsigned number;
 
-    (void)state;
     for (number = 1; number <= count; number++) {
         live(timeline, ring, number, number % 5 ? 4 : 100);
         assert_true(Timeline_bytes(timeline) <= limit);
@@ -366,7 +357,7 @@ static void dead_threads_leave_room(void **state)
 
 // --- What is in a file -------------------------------------------------------
 
-static void what_memory_has_no_room_for_is_in_a_file(void **state)
+TEST(what_memory_has_no_room_for_is_in_a_file)
 {
     struct Timeline *timeline = Timeline_new(1 << 20);
     struct Program fast = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
@@ -375,7 +366,6 @@ static void what_memory_has_no_room_for_is_in_a_file(void **state)
     struct TimelineView *view;
     size_t i;
 
-    (void)state;
     assert_int_equal(Timeline_spill_to(timeline, "/tmp"), 0);
     for (i = 0; i < 50; i++) {
         Program_run(&fast, 20000);
@@ -400,7 +390,7 @@ static void what_memory_has_no_room_for_is_in_a_file(void **state)
 }
 
 // An idle thread's last chunk is in the file when it loses something.
-static void a_gap_after_what_is_in_the_file(void **state)
+TEST(a_gap_after_what_is_in_the_file)
 {
     struct Timeline *timeline = Timeline_new(200 << 10);
     struct Program busy = {.ring = Ring_new(NULL), .seed = 1, .ticks = 9000};
@@ -411,7 +401,6 @@ static void a_gap_after_what_is_in_the_file(void **state)
     const struct TimelineChunk *last;
     size_t i;
 
-    (void)state;
     assert_int_equal(Timeline_spill_to(timeline, "/tmp"), 0);
     Ring_push(ring, 1, EVENT_ENTER, Event_call(1, 0));
     drain(timeline, idle, ring);
@@ -473,14 +462,13 @@ static void *collect(void *context)
     return NULL;
 }
 
-static void views_are_taken_while_it_records(void **state)
+TEST(views_are_taken_while_it_records)
 {
     struct Race race = {Timeline_new(1 << 20), NULL, {.seed = 1}, false};
     struct TimelineView *views[16] = {0};
     pthread_t tracer, collector;
     unsigned i = 0;
 
-    (void)state;
     assert_int_equal(Timeline_spill_to(race.timeline, "/tmp"), 0);
     race.track = begin(race.timeline, 0);
     race.program.ring = Ring_new(NULL);
@@ -497,22 +485,4 @@ static void views_are_taken_while_it_records(void **state)
     Ring_free(race.program.ring);
     for (i = 0; i < 16; i++)
         TimelineView_free(views[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_one),
-        cmocka_unit_test(chunks_hold_all_in_order_and_what_is_open),
-        cmocka_unit_test(the_oldest_of_all_threads_is_forgotten),
-        cmocka_unit_test(a_view_does_not_change_and_outlives_all),
-        cmocka_unit_test(the_level_is_authoritative),
-        cmocka_unit_test(gaps_are_counted_and_marked),
-        cmocka_unit_test(dead_threads_leave_room),
-        cmocka_unit_test(what_memory_has_no_room_for_is_in_a_file),
-        cmocka_unit_test(a_gap_after_what_is_in_the_file),
-        cmocka_unit_test(views_are_taken_while_it_records),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

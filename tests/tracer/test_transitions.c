@@ -6,12 +6,9 @@
 #include "tests/tracer/make_opcodes.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 struct Fixture {
     struct Opcodes opcodes;
@@ -57,7 +54,9 @@ static uint64_t sum(const struct Snapshot *s)
     return total;
 }
 
-static void test_newest_first_with_everything(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_newest_first_with_everything, set_up, tear_down)
 {
     struct Fixture *f = *state;
     const struct Snapshot *s;
@@ -82,7 +81,7 @@ static void test_newest_first_with_everything(void **state)
 }
 
 // The log forgets its oldest; the counts forget nothing.
-static void test_thousands(void **state)
+TEST_WITH(test_thousands, set_up, tear_down)
 {
     struct Fixture *f = *state;
     const struct Snapshot *s;
@@ -104,7 +103,7 @@ static void test_thousands(void **state)
 }
 
 // More pairs than any CPython can make: each is counted, if only as another.
-static void test_pairs_without_end(void **state)
+TEST_WITH(test_pairs_without_end, set_up, tear_down)
 {
     struct Fixture *f = *state;
     const struct Snapshot *s;
@@ -119,7 +118,7 @@ static void test_pairs_without_end(void **state)
 }
 
 // One copy of the names for all that a look has found.
-static void test_names_are_shared(void **state)
+TEST_WITH(test_names_are_shared, set_up, tear_down)
 {
     struct Fixture *f = *state;
     size_t one;
@@ -162,7 +161,7 @@ static void expect_whole(const struct Snapshot *s)
     assert_int_equal(sum(s), s->transition_count ? s->transitions[0].id : 0);
 }
 
-static void test_reader_and_writer(void **state)
+TEST_WITH(test_reader_and_writer, set_up, tear_down)
 {
     struct Fixture *f = *state;
     pthread_t thread;
@@ -199,19 +198,4 @@ static int tear_down(void **state)
     Transitions_release(&f->log);
     free(f);
     return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_newest_first_with_everything),
-        TEST(test_thousands),
-        TEST(test_pairs_without_end),
-        TEST(test_names_are_shared),
-        TEST(test_reader_and_writer),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,10 @@
 
 #include <alloca.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 enum Owner { OWNED_BY_THREAD, OWNED_BY_GENERATOR, OWNED_BY_C = 3 };
 
@@ -136,7 +133,7 @@ static void assert_frames(const struct Walk *walk, size_t depth, size_t newest)
     }
 }
 
-static void test_frames_come_innermost_first(void **state)
+TEST_WITH(test_frames_come_innermost_first, set_up, tear_down)
 {
     struct World *world = *state;
 
@@ -147,7 +144,7 @@ static void test_frames_come_innermost_first(void **state)
     assert_true(world->copies.next <= 4); // not one by one
 }
 
-static void test_through_a_cframe(void **state)
+TEST_WITH(test_through_a_cframe, set_up, tear_down)
 {
     struct World *world = *state;
 
@@ -173,7 +170,7 @@ static void test_through_a_cframe(void **state)
 }
 
 // At any place, also if it lies on two pages.
-static void test_frames_on_two_pages(void **state)
+TEST_WITH(test_frames_on_two_pages, set_up, tear_down)
 {
     struct World *world = *state;
     uint8_t *pages = mmap(NULL, 2 * WALK_PAGE, PROT_READ | PROT_WRITE,
@@ -190,7 +187,7 @@ static void test_frames_on_two_pages(void **state)
     munmap(pages, 2 * WALK_PAGE);
 }
 
-static void test_deep_stacks_are_cut_off(void **state)
+TEST_WITH(test_deep_stacks_are_cut_off, set_up, tear_down)
 {
     struct World *world = *state;
 
@@ -205,7 +202,7 @@ static void test_deep_stacks_are_cut_off(void **state)
     assert_false(world->walk.torn);
 }
 
-static void test_a_torn_link_ends_the_walk(void **state)
+TEST_WITH(test_a_torn_link_ends_the_walk, set_up, tear_down)
 {
     static const uintptr_t bad[] = {1,
                                     8,
@@ -235,7 +232,7 @@ static void test_a_torn_link_ends_the_walk(void **state)
 
 // It was popped between the look at the thread's state and the one at it: not
 // the whole stack, even if it looks like the end of one.
-static void test_only_a_frame_of_cs_ends_a_stack(void **state)
+TEST_WITH(test_only_a_frame_of_cs_ends_a_stack, set_up, tear_down)
 {
     struct World *world = *state;
     struct FakeFrame *popped;
@@ -272,7 +269,7 @@ static void test_only_a_frame_of_cs_ends_a_stack(void **state)
     assert_false(world->walk.torn);
 }
 
-static void test_a_loop_ends(void **state)
+TEST_WITH(test_a_loop_ends, set_up, tear_down)
 {
     struct World *world = *state;
     struct FakeFrame *first = push(world, 1);
@@ -284,7 +281,7 @@ static void test_a_loop_ends(void **state)
     assert_true(world->walk.truncated);
 }
 
-static void test_states_that_are_gone(void **state)
+TEST_WITH(test_states_that_are_gone, set_up, tear_down)
 {
     enum { COUNT = 50 };
     struct World *world = *state;
@@ -306,7 +303,7 @@ static void test_states_that_are_gone(void **state)
     }
 }
 
-static void test_who_has_the_interpreter(void **state)
+TEST_WITH(test_who_has_the_interpreter, set_up, tear_down)
 {
     struct World *world = *state;
 
@@ -325,7 +322,7 @@ static void test_who_has_the_interpreter(void **state)
 }
 
 // Random words over all of it: any result, no crash, an end.
-static void test_noise(void **state)
+TEST_WITH(test_noise, set_up, tear_down)
 {
     struct World *world = *state;
 
@@ -363,7 +360,7 @@ static void begin_in_place(struct World *world)
 
 // A signal may come while a frame is pushed: whatever a link holds then, it is
 // no address that is followed without a check.
-static void test_torn_in_place(void **state)
+TEST_WITH(test_torn_in_place, set_up, tear_down)
 {
     uint8_t *pages = mmap(NULL, 2 * WALK_PAGE, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -394,7 +391,7 @@ static void test_torn_in_place(void **state)
 }
 
 // A page that the walk before could read is checked again.
-static void test_a_page_that_goes(void **state)
+TEST_WITH(test_a_page_that_goes, set_up, tear_down)
 {
     struct FakeFrame *page = mmap(NULL, WALK_PAGE, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -420,7 +417,7 @@ static int init_with(struct World *world, size_t *member, size_t value)
     return error;
 }
 
-static void test_layouts_that_cannot_be(void **state)
+TEST_WITH(test_layouts_that_cannot_be, set_up, tear_down)
 {
     struct World *world = *state;
     struct FrameLayout *layout = &world->layout;
@@ -437,27 +434,4 @@ static void test_layouts_that_cannot_be(void **state)
                      -EINVAL);
     assert_int_equal(
         init_with(world, &layout->frame_owner, WALK_FRAME_SIZE - 1), 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_frames_come_innermost_first),
-        TEST(test_through_a_cframe),
-        TEST(test_frames_on_two_pages),
-        TEST(test_deep_stacks_are_cut_off),
-        TEST(test_a_torn_link_ends_the_walk),
-        TEST(test_only_a_frame_of_cs_ends_a_stack),
-        TEST(test_a_loop_ends),
-        TEST(test_states_that_are_gone),
-        TEST(test_who_has_the_interpreter),
-        TEST(test_noise),
-        TEST(test_torn_in_place),
-        TEST(test_a_page_that_goes),
-        TEST(test_layouts_that_cannot_be),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,13 +6,10 @@
 #include "tui/model/annotation.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define ROWS 12
 
@@ -77,9 +74,8 @@ static void check(const uint64_t *numbers, size_t count, const char *expected)
     Annotation_release(&annotation);
 }
 
-static void test_interleaved(void **state)
+TEST(test_interleaved)
 {
-    (void)state;
     check((uint64_t[]){10, 11, 11, 12}, 4, "S10 0! S11 1! 2 S12 3!");
     // The line of a loop also has code at the loop's end.
     check((uint64_t[]){10, 11, 12, 11, 13}, 5, "S10 0! S11 1! 3 S12 2! S13 4!");
@@ -92,12 +88,11 @@ static void test_interleaved(void **state)
     check(NULL, 0, "");
 }
 
-static void test_sums(void **state)
+TEST(test_sums)
 {
     struct Listing listing = made((uint64_t[]){10, 11, 11, 10}, 4);
     struct Source source = fine();
     struct Annotation annotation;
-    (void)state;
     assert_int_equal(Annotation_make(&annotation, &listing, &source), 0);
     assert_true(annotation.samples == 4);
     assert_true(annotation.most_cycles == 3);
@@ -116,12 +111,11 @@ static void test_sums(void **state)
     Annotation_release(&annotation);
 }
 
-static void test_labels(void **state)
+TEST(test_labels)
 {
     struct Listing listing = made((uint64_t[]){10, 10, 10, 10, 10}, 5);
     struct Source source = fine();
     struct Annotation annotation;
-    (void)state;
     rows[0].target = 8;
     rows[1].target = 4;
     rows[2].target = 4;
@@ -139,10 +133,9 @@ static void test_labels(void **state)
 }
 
 // Random numbers: each instruction appears exactly once, and nothing overflows.
-static void test_a_strangers_numbers(void **state)
+TEST(test_a_strangers_numbers)
 {
     static const uint64_t odd[] = {0, 1, NULL_U64, NULL_U64 - 1, 1u << 31, 12};
-    (void)state;
     for (int round = 0; round < 2000; round++) {
         uint64_t numbers[ROWS];
         size_t count = random_u64() % (ROWS + 1), seen = 0;
@@ -168,15 +161,4 @@ static void test_a_strangers_numbers(void **state)
         assert_int_equal(seen, ((size_t)1 << count) - 1);
         Annotation_release(&annotation);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_interleaved),
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_a_strangers_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

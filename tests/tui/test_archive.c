@@ -4,15 +4,11 @@
 #include "tests/random.h"
 #include "tui/model/archive.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 // Made by:
 // python3 -c 'import zipfile as z
@@ -63,11 +59,10 @@ static char *get(const uint8_t *bytes, size_t all, const char *member,
     return text;
 }
 
-static void test_stored_and_deflated(void **state)
+TEST(test_stored_and_deflated)
 {
     const char *why;
     char *text = get(archive, sizeof archive, "a.py", &why);
-    (void)state;
     assert_string_equal(text, "x = 1\n");
     free(text);
     text = get(archive, sizeof archive, "p/b.py", &why);
@@ -83,12 +78,11 @@ static void test_stored_and_deflated(void **state)
 
 // "zipapp" writes a script before the archive; offsets count from the beginning
 // of the archive.
-static void test_a_script_before_it(void **state)
+TEST(test_a_script_before_it)
 {
     static const char script[] = "#!/usr/bin/env python3\n";
     uint8_t both[sizeof script - 1 + sizeof archive];
     const char *why;
-    (void)state;
     memcpy(both, script, sizeof script - 1);
     memcpy(both + sizeof script - 1, archive, sizeof archive);
     char *text = get(both, sizeof both, "a.py", &why);
@@ -96,22 +90,20 @@ static void test_a_script_before_it(void **state)
     free(text);
 }
 
-static void test_too_large(void **state)
+TEST(test_too_large)
 {
     const char *why;
     size_t size;
     int fd = file_of(archive, sizeof archive);
-    (void)state;
     assert_null(Archive_read(fd, "p/b.py", 299, &size, &why));
     assert_string_equal(why, "is too large in its archive");
     close(fd);
 }
 
-static void test_damage(void **state)
+TEST(test_damage)
 {
     uint8_t copy[sizeof archive];
     unsigned good = 0, bad = 0;
-    (void)state;
     for (int round = 0; round < 3000; round++) {
         size_t size = sizeof archive;
         const char *why;
@@ -126,15 +118,4 @@ static void test_damage(void **state)
         free(text);
     }
     assert_true(good > 100 && bad > 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored_and_deflated),
-        cmocka_unit_test(test_a_script_before_it),
-        cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_damage),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,11 @@
 #include "tui/views/view_table.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 static struct Status live(void)
 {
@@ -20,7 +18,7 @@ static struct Status live(void)
 
 // A path loses directories, the file keeps its name, and the words about it
 // stay. A name that is longer than the line keeps its end.
-static void test_a_long_path_in_a_message(void **state)
+TEST(test_a_long_path_in_a_message)
 {
     static const struct {
         const char *path, *line;
@@ -35,7 +33,6 @@ static void test_a_long_path_in_a_message(void **state)
         {"/srv/app/some/where/ocular_trace.json",
          " Written: where/ocular_trace.json, 12 …", 40},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char message[256];
         struct Canvas canvas;
@@ -64,10 +61,7 @@ static void test_a_long_path_in_a_message(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_long_path_in_a_message),
-    };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return Unit_run(NULL, NULL);
 }

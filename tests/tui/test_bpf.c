@@ -8,16 +8,13 @@
 
 #include <errno.h>
 #include <linux/audit.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #ifdef __x86_64__
 #define MACHINE AUDIT_ARCH_X86_64
@@ -179,9 +176,8 @@ static int ask_kernel(struct sock_filter *code, size_t count)
     return got;
 }
 
-static void test_as_the_kernel(void **state)
+TEST(test_as_the_kernel)
 {
-    (void)state;
     struct sock_filter code[64];
     const struct seccomp_data data = call();
     int different = 0, last = 0;
@@ -207,9 +203,8 @@ static uint32_t run(const struct sock_filter *code, size_t count)
     return Bpf_run(code, count, &data);
 }
 
-static void test_garbage_kills(void **state)
+TEST(test_garbage_kills)
 {
-    (void)state;
     struct sock_filter code[2] = {{0}, BPF_STMT(BPF_RET | BPF_K, 1)};
     assert_int_equal(run(code, 0), SECCOMP_RET_KILL_PROCESS);
     code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 64);
@@ -222,9 +217,8 @@ static void test_garbage_kills(void **state)
     assert_int_equal(run(code, 2), SECCOMP_RET_KILL_PROCESS);
 }
 
-static void test_which_kill(void **state)
+TEST(test_which_kill)
 {
-    (void)state;
     assert_true(Bpf_kills(SECCOMP_RET_KILL_PROCESS));
     assert_true(Bpf_kills(SECCOMP_RET_KILL_THREAD));
     assert_true(Bpf_kills(SECCOMP_RET_TRAP | 5));
@@ -235,14 +229,4 @@ static void test_which_kill(void **state)
     assert_false(Bpf_kills(SECCOMP_RET_LOG));
     assert_false(Bpf_kills(SECCOMP_RET_TRACE));
     assert_false(Bpf_kills(SECCOMP_RET_USER_NOTIF));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_the_kernel),
-        cmocka_unit_test(test_garbage_kills),
-        cmocka_unit_test(test_which_kill),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

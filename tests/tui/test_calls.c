@@ -5,12 +5,9 @@
 #include "tui/model/tree.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 enum { MAIN = 1, F, G, H };
 
@@ -66,9 +63,8 @@ static int tear_down(void **state)
         count(stacks, sizeof stacks / sizeof *stacks);                         \
     } while (0)
 
-static void test_sums(void **state)
+TEST_WITH(test_sums, NULL, tear_down)
 {
-    (void)state;
     COUNT({NULL_U64, NULL_U64, .01}, {0, MAIN, .1}, {1, F, .2}, {2, H, .1},
           {1, G, 0}, {4, H, .3}, {0, H, .05});
     expect_function(MAIN, .7, .1);
@@ -87,10 +83,9 @@ static void test_sums(void **state)
 }
 
 // A stack of thousands of frames is counted quickly.
-static void test_deep(void **state)
+TEST_WITH(test_deep, NULL, tear_down)
 {
     struct Stack *stacks = calloc(FLAME_MOST, sizeof *stacks);
-    (void)state;
     stacks[0] = (struct Stack){NULL_U64, NULL_U64, 0};
     for (uint64_t i = 1; i < FLAME_MOST; i++)
         stacks[i] = (struct Stack){i - 1, i, 1e-6};
@@ -101,7 +96,7 @@ static void test_deep(void **state)
 }
 
 // In the tree, the parts of F add up to F.
-static void test_the_tree(void **state)
+TEST_WITH(test_the_tree, NULL, tear_down)
 {
     struct Snapshot *snapshot = Snapshot_new();
     struct Function *functions =
@@ -109,7 +104,6 @@ static void test_the_tree(void **state)
     struct Tree tree = {0};
     struct Model model;
     double parts = 0;
-    (void)state;
     // the snapshot has other shares than the stacks
     for (uint64_t id = MAIN; id <= H; id++)
         functions[id - 1] = (struct Function){.id = id, .total_share = .9};
@@ -137,16 +131,4 @@ static void test_the_tree(void **state)
     assert_int_equal(tree.branches[7].id, G);
     Tree_release(&tree);
     Model_release(&model);
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_sums),
-        TEST(test_deep),
-        TEST(test_the_tree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

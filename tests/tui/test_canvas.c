@@ -3,12 +3,10 @@
 #include "tui/screen/canvas.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 #define WIDE "\xe6\x95\xb0" // a glyph of two cells
 
@@ -38,9 +36,8 @@ static void shows(const char *text)
     Bytes_release(&out);
 }
 
-static void test_put_and_clip(void **state)
+TEST_WITH(test_put_and_clip, prepare, finish)
 {
-    (void)state;
     assert_int_equal(Canvas_put(&canvas, 0, 1, 10, STYLE_STRONG, "abc"), 4);
     assert_int_equal(Canvas_cell(&canvas, 0, 1)->style, STYLE_STRONG);
     Canvas_put(&canvas, 1, 8, 100, STYLE_PLAIN, "wxyz");
@@ -50,9 +47,8 @@ static void test_put_and_clip(void **state)
     shows(" abc\nc       wx\n");
 }
 
-static void test_wide_glyphs_stay_whole(void **state)
+TEST_WITH(test_wide_glyphs_stay_whole, prepare, finish)
 {
-    (void)state;
     assert_int_equal(Canvas_put(&canvas, 0, 0, 3, STYLE_PLAIN, WIDE WIDE), 2);
     // the right half would be outside
     Canvas_put(&canvas, 0, 9, 99, STYLE_PLAIN, WIDE);
@@ -64,10 +60,9 @@ static void test_wide_glyphs_stay_whole(void **state)
     shows(" y\n\n");
 }
 
-static void test_fit(void **state)
+TEST_WITH(test_fit, prepare, finish)
 {
     struct Box box = {0, 1, 5}, second = {1, 0, 5};
-    (void)state;
     Canvas_fit(&canvas, box, STYLE_PLAIN, CUT_END, "abcdefgh");
     Canvas_fit(&canvas, second, STYLE_PLAIN, CUT_START, "abcdefgh");
     shows(" abcd…\n…efgh\n");
@@ -85,9 +80,8 @@ static void test_fit(void **state)
     shows(" abc…\n…abc\n");
 }
 
-static void test_styles(void **state)
+TEST_WITH(test_styles, prepare, finish)
 {
-    (void)state;
     Canvas_put(&canvas, 0, 0, 10, STYLE_ARMED, "ab");
     Canvas_select(&canvas, (struct Box){0, 1, 99});
     assert_int_equal(Canvas_cell(&canvas, 0, 0)->style, STYLE_ARMED);
@@ -101,11 +95,10 @@ static void test_styles(void **state)
 
 // After random drawing, every left half has its right half, and no line is
 // wider than the canvas.
-static void test_random_drawing(void **state)
+TEST_WITH(test_random_drawing, prepare, finish)
 {
     static const char *const texts[] = {
         "a", WIDE, "ab" WIDE "c", "x\xcc\x81y", WIDE WIDE WIDE, "\x1b[2J"};
-    (void)state;
     srand(3);
     for (int round = 0; round < 50000; round++) {
         struct Box box = {rand() % 4 - 1, rand() % 14 - 2, rand() % 12};
@@ -123,15 +116,7 @@ static void test_random_drawing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_put_and_clip, prepare, finish),
-        cmocka_unit_test_setup_teardown(test_wide_glyphs_stay_whole, prepare,
-                                        finish),
-        cmocka_unit_test_setup_teardown(test_fit, prepare, finish),
-        cmocka_unit_test_setup_teardown(test_styles, prepare, finish),
-        cmocka_unit_test_setup_teardown(test_random_drawing, prepare, finish),
-    };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return Unit_run(NULL, NULL);
 }

@@ -5,14 +5,11 @@
 #include "tui/screen/keymap.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 #define ROWS 30
 
@@ -94,11 +91,10 @@ static void check(struct Chooser *chooser, struct Canvas *canvas, int width,
     }
 }
 
-static void test_attaching(void **state)
+TEST(test_attaching)
 {
     struct Chooser chooser;
     struct Canvas canvas;
-    (void)state;
     set_up(&chooser, 6);
     add_others(&chooser, 3);
     Canvas_init(&canvas, false);
@@ -132,12 +128,11 @@ static void test_attaching(void **state)
 
 // The whole message can be read, even on the smallest terminal, and the list
 // still works.
-static void test_a_refusal(void **state)
+TEST(test_a_refusal)
 {
     struct Chooser chooser;
     struct Canvas canvas;
     char *why;
-    (void)state;
     set_up(&chooser, 6);
     add_others(&chooser, 2);
     Canvas_init(&canvas, false);
@@ -176,11 +171,7 @@ static void test_a_refusal(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attaching),
-        cmocka_unit_test(test_a_refusal),
-    };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return Unit_run(NULL, NULL);
 }

@@ -6,13 +6,10 @@
 #include "tests/random.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define SCRIPT "/tmp/ocular-attach-abcdef/attach.py"
 
@@ -82,9 +79,8 @@ static int ask(unsigned minor, bool all)
     return error;
 }
 
-static void test_the_main_thread_is_asked(void **state)
+TEST(test_the_main_thread_is_asked)
 {
-    (void)state;
     for (unsigned minor = 14; minor < 16; minor++) {
         assert_int_equal(ask(minor, false), 0);
         assert_int_equal(threads[2].flag, 1);
@@ -95,11 +91,10 @@ static void test_the_main_thread_is_asked(void **state)
     }
 }
 
-static void test_all_are_asked_and_that_is_taken_back(void **state)
+TEST(test_all_are_asked_and_that_is_taken_back)
 {
     struct Interpreter found = make(14);
     char why[512];
-    (void)state;
     assert_int_equal(Door_ask(&found, SCRIPT, false, why, sizeof why), 0);
     assert_int_equal(Door_ask(&found, SCRIPT, true, why, sizeof why), 0);
     for (int i = 0; i < 3; i++)
@@ -112,11 +107,10 @@ static void test_all_are_asked_and_that_is_taken_back(void **state)
     assert_string_equal(threads[1].path, "/another/debugger.py");
 }
 
-static void test_another_debugger_was_first(void **state)
+TEST(test_another_debugger_was_first)
 {
     struct Interpreter found = make(15);
     char why[512];
-    (void)state;
     threads[2].flag = 1;
     strcpy(threads[2].path, "/another/debugger.py");
     assert_int_equal(Door_ask(&found, SCRIPT, false, why, sizeof why), -EAGAIN);
@@ -124,22 +118,20 @@ static void test_another_debugger_was_first(void **state)
     assert_string_equal(threads[2].path, "/another/debugger.py");
 }
 
-static void test_one_of_ours_was_killed(void **state)
+TEST(test_one_of_ours_was_killed)
 {
     struct Interpreter found = make(15);
     char why[512];
-    (void)state;
     threads[2].flag = 1;
     strcpy(threads[2].path, "/tmp/ocular-attach-123456/attach.py");
     assert_int_equal(Door_ask(&found, SCRIPT, false, why, sizeof why), 0);
     assert_string_equal(threads[2].path, SCRIPT);
 }
 
-static void test_a_closed_door(void **state)
+TEST(test_a_closed_door)
 {
     struct Interpreter found = make(14);
     char why[512];
-    (void)state;
     interpreter.enabled = 0;
     assert_int_equal(Door_ask(&found, SCRIPT, false, why, sizeof why), -EACCES);
     assert_non_null(strstr(why, "PYTHON_DISABLE_REMOTE_DEBUG"));
@@ -148,10 +140,9 @@ static void test_a_closed_door(void **state)
 
 // One number of the table is random. It is read, and nothing is written because
 // `enabled` is 0.
-static void test_garbage_is_refused(void **state)
+TEST(test_garbage_is_refused)
 {
     char why[512];
-    (void)state;
     for (int i = 0; i < 20000; i++) {
         struct Interpreter found = make(14 + i % 2);
         uint64_t value = random_u64();
@@ -160,17 +151,4 @@ static void test_garbage_is_refused(void **state)
         Door_ask(&found, SCRIPT, i & 2, why, sizeof why);
         Door_withdraw(&found);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_main_thread_is_asked),
-        cmocka_unit_test(test_all_are_asked_and_that_is_taken_back),
-        cmocka_unit_test(test_another_debugger_was_first),
-        cmocka_unit_test(test_one_of_ours_was_killed),
-        cmocka_unit_test(test_a_closed_door),
-        cmocka_unit_test(test_garbage_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,18 +6,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define OTHER 12345 // id of another user
 
@@ -58,10 +54,11 @@ static int open_file(struct ExportFile *file, const char *name, bool overwrite)
     return ExportFile_open(file, getpid(), in_directory(name), overwrite);
 }
 
-static void test_it_appears_whole(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_it_appears_whole, set_up, tear_down)
 {
     struct ExportFile file;
-    (void)state;
     assert_int_equal(open_file(&file, "new", false), 0);
     assert_int_equal(size_of("new"), -1);
     assert_int_equal(write(file.fd, "12345", 5), 5);
@@ -72,10 +69,9 @@ static void test_it_appears_whole(void **state)
     assert_int_equal(files(), 1);
 }
 
-static void test_nothing_is_overwritten_unasked(void **state)
+TEST_WITH(test_nothing_is_overwritten_unasked, set_up, tear_down)
 {
     struct ExportFile file;
-    (void)state;
     create("old");
     assert_int_equal(open_file(&file, "old", false), -EEXIST);
     assert_int_equal(files(), 1);
@@ -90,10 +86,9 @@ static void test_nothing_is_overwritten_unasked(void **state)
     assert_int_equal(files(), 2);
 }
 
-static void test_what_is_no_file(void **state)
+TEST_WITH(test_what_is_no_file, set_up, tear_down)
 {
     struct ExportFile file;
-    (void)state;
     assert_int_equal(mkdir(in_directory("folder"), 0700), 0);
     assert_int_equal(mkfifo(in_directory("pipe"), 0600), 0);
     assert_int_equal(symlink("pipe", in_directory("link")), 0);
@@ -113,11 +108,10 @@ static void test_what_is_no_file(void **state)
 
 // The process may have made the link, so the export never writes to the link's
 // target.
-static void test_a_link_is_replaced(void **state)
+TEST_WITH(test_a_link_is_replaced, set_up, tear_down)
 {
     struct ExportFile file;
     struct stat status;
-    (void)state;
     create("precious");
     assert_int_equal(symlink("precious", in_directory("link")), 0);
     assert_int_equal(symlink("nothing", in_directory("dangling")), 0);
@@ -132,12 +126,11 @@ static void test_a_link_is_replaced(void **state)
 }
 
 // Root watches the process of another user, which has chosen the directory.
-static void test_roots_rights_are_not_the_process(void **state)
+TEST_WITH(test_roots_rights_are_not_the_process, set_up, tear_down)
 {
     struct ExportFile file;
     struct stat status;
     int theirs[2];
-    (void)state;
     if (geteuid())
         skip();
     assert_int_equal(pipe(theirs), 0);
@@ -188,19 +181,4 @@ static int tear_down(void **state)
         unlink(in_directory(entry->d_name));
     closedir(entries);
     return rmdir(directory);
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_it_appears_whole),
-        TEST(test_nothing_is_overwritten_unasked),
-        TEST(test_what_is_no_file),
-        TEST(test_a_link_is_replaced),
-        TEST(test_roots_rights_are_not_the_process),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,14 +8,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include "tests/between.h"
 #define MANY 1000 // this many fit into a socket
@@ -97,14 +94,15 @@ static void finish(struct Traced *process, struct Feed *feed)
 
 // --- One who sends without pause
 
-static void test_a_flood_is_taken_in_parts(void **state)
+static int make_directory(void **state), remove_directory(void **state);
+
+TEST(test_a_flood_is_taken_in_parts)
 {
     struct Traced process;
     struct Feed feed;
     struct Answer answer;
     char words[] = "not yet";
     int parts = 0;
-    (void)state;
     begin(&process, &feed);
     struct Message notice = {.type = MESSAGE_NOTICE, .text = words};
     send_often(&process, notice, MANY);
@@ -132,7 +130,7 @@ static uint32_t export_number(const struct Feed *feed)
     return 0;
 }
 
-static void test_so_are_answers(void **state)
+TEST_WITH(test_so_are_answers, make_directory, remove_directory)
 {
     const char *path = *state;
     struct Traced process;
@@ -176,9 +174,6 @@ static int remove_directory(void **state)
     *strrchr(path, '/') = 0;
     return rmdir(path); // fails if another file is left in it
 }
-
-#define EXPORTS(test)                                                          \
-    cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)
 
 // --- One who answers late, and only what he was asked last
 
@@ -284,7 +279,7 @@ static uint64_t go_back(struct Traced *process, struct Feed *feed,
     return other;
 }
 
-static void test_the_user_and_the_recording_take_turns(void **state)
+TEST(test_the_user_and_the_recording_take_turns)
 {
     enum { SHOWN = 5 };
     struct Traced process;
@@ -293,7 +288,6 @@ static void test_the_user_and_the_recording_take_turns(void **state)
     char path[64], why[512];
     uint32_t number = 0;
     unsigned tick = 0, turns = 0;
-    (void)state;
     begin(&process, &feed);
     snprintf(path, sizeof path, "/tmp/ocular-feed-%d.rec", (int)getpid());
     unlink(path);
@@ -341,14 +335,4 @@ static void test_the_user_and_the_recording_take_turns(void **state)
     assert_true(is_recorded(path, first));
     assert_true(is_recorded(path, other));
     unlink(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_flood_is_taken_in_parts),
-        EXPORTS(test_so_are_answers),
-        cmocka_unit_test(test_the_user_and_the_recording_take_turns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

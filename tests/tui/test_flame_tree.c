@@ -5,12 +5,9 @@
 #include "tui/model/flame_tree.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static struct FlameTable *table_of(const struct FlameRow *rows, size_t count)
 {
@@ -59,13 +56,12 @@ static void check(const struct FlameTree *tree)
     assert_int_equal(seen, tree->count);
 }
 
-static void test_sample(void **state)
+TEST(test_sample)
 {
     struct FlameTree tree = {0};
     struct FlamePath path;
     bool whole;
 
-    (void)state;
     assert_int_equal(
         FlameTree_take(&tree, Sample_stacks((struct SampleWish){.tick = 3})),
         0);
@@ -95,7 +91,7 @@ static void test_sample(void **state)
     FlameTree_release(&tree);
 }
 
-static void test_odd_shares(void **state)
+TEST(test_odd_shares)
 {
     static const struct FlameRow rows[] = {{NULL_U64, NULL_U64, NAN, NAN, 0, 0},
                                            {0, 1, -5, 1, 0, 0},
@@ -104,7 +100,6 @@ static void test_odd_shares(void **state)
                                            {1, 0, 0.5, NAN, 0, 0}};
     struct FlameTree tree = {0};
 
-    (void)state;
     assert_int_equal(FlameTree_take(&tree, table_of(rows, 4)), 0);
     check(&tree);
     assert_true(tree.branches[0].total == 0.5);
@@ -112,13 +107,12 @@ static void test_odd_shares(void **state)
 }
 
 // The table is deeper and larger than any process would send.
-static void test_too_much(void **state)
+TEST(test_too_much)
 {
     size_t count = FLAME_MOST + 1000;
     struct FlameRow *rows = calloc(count, sizeof *rows);
     struct FlameTree tree = {0};
 
-    (void)state;
     for (size_t i = 0; i < count; i++)
         rows[i] = (struct FlameRow){i ? i - 1 : NULL_U64, i, 1e-6, 0, 0, 0};
     assert_int_equal(FlameTree_take(&tree, table_of(rows, count)), 0);
@@ -131,16 +125,4 @@ static void test_too_much(void **state)
     assert_int_equal(tree.count, FLAME_MOST);
     FlameTree_release(&tree);
     free(rows);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sample),
-        cmocka_unit_test(test_odd_shares),
-        cmocka_unit_test(test_too_much),
-    };
-
-    return cmocka_run_group_tests_name("tui/model/flame_tree", tests, NULL,
-                                       NULL);
 }

@@ -7,12 +7,10 @@
 #include "tests/tui/sample.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 #define HEIGHT 3
 
@@ -100,7 +98,9 @@ static struct Snapshot *costing_an_older(double measured, double allowed)
     return snapshot;
 }
 
-static void test_overhead_within_the_budget(void **state)
+static int set_up(void **state), tear_down(void **state);
+
+TEST_WITH(test_overhead_within_the_budget, set_up, tear_down)
 {
     struct Fixture *f = *state;
 
@@ -117,7 +117,7 @@ static void test_overhead_within_the_budget(void **state)
     assert_true(says(f, "0.8% of its CPU time, 1.0 allowed  "));
 }
 
-static void test_overhead_beyond_the_budget(void **state)
+TEST_WITH(test_overhead_beyond_the_budget, set_up, tear_down)
 {
     struct Fixture *f = *state;
 
@@ -131,7 +131,7 @@ static void test_overhead_beyond_the_budget(void **state)
     assert_int_equal(style_of(f, 1, "1.0%"), STYLE_ARMED);
 }
 
-static void test_what_the_overhead_is_made_of(void **state)
+TEST_WITH(test_what_the_overhead_is_made_of, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Snapshot *snapshot = costing(.0093, .01);
@@ -160,7 +160,7 @@ static void test_what_the_overhead_is_made_of(void **state)
 
 // --- The window
 
-static void test_what_shares_rest_on(void **state)
+TEST_WITH(test_what_shares_rest_on, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
@@ -192,7 +192,7 @@ static void test_what_shares_rest_on(void **state)
 
 // --- Without a sampler
 
-static void test_why_there_are_no_shares(void **state)
+TEST_WITH(test_why_there_are_no_shares, set_up, tear_down)
 {
     struct Fixture *f = *state;
 
@@ -228,13 +228,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
 // --- What the rows lack
 
 // The header shows these shares if they are large, and not if they are not
 // measured.
-static void test_what_the_rows_lack(void **state)
+TEST_WITH(test_what_the_rows_lack, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
@@ -271,15 +269,6 @@ static void test_what_the_rows_lack(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_overhead_within_the_budget),
-        TEST(test_overhead_beyond_the_budget),
-        TEST(test_what_the_overhead_is_made_of),
-        TEST(test_what_shares_rest_on),
-        TEST(test_why_there_are_no_shares),
-        TEST(test_what_the_rows_lack),
-    };
-
     setlocale(LC_CTYPE, "C.UTF-8"); // gives wide characters their width
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return Unit_run(NULL, NULL);
 }

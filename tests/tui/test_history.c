@@ -3,11 +3,8 @@
 #include "tui/model/history.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static struct History history;
 
@@ -55,11 +52,10 @@ static void expect(const struct Moment *now, enum Period period,
     }
 }
 
-static void test_periods(void **state)
+TEST_WITH(test_periods, NULL, end)
 {
     struct Moment now;
 
-    (void)state;
     for (int s = 1; s <= 100;
          s++) // the first counter grows for 90 s, then the second
         note(s, s < 90 ? s : 90, s < 90 ? 0 : s - 90, 0);
@@ -76,11 +72,10 @@ static void test_periods(void **state)
     expect(&now, PERIOD_SINCE, 2, (double[]){1, 0, 0.5});
 }
 
-static void test_a_minute_has_room(void **state)
+TEST_WITH(test_a_minute_has_room, NULL, end)
 {
     double last;
 
-    (void)state;
     for (int i = 0; i < 10000; i++) {
         note(i * 0.1, i * 0.1, 0, 0);
         assert_true(history.count <= HISTORY_MOST);
@@ -90,11 +85,10 @@ static void test_a_minute_has_room(void **state)
     assert_true(history.moments[1].at_s > last - 60);
 }
 
-static void test_another_trace(void **state)
+TEST_WITH(test_another_trace, NULL, end)
 {
     struct Moment now = moment_at(52, 41, 1, 0);
 
-    (void)state;
     note(50, 40, 1, 0);
     History_mark(&history, &now);
     History_note(&history, &now);
@@ -104,17 +98,4 @@ static void test_another_trace(void **state)
     now = (struct Moment){.at_s = 3}; // has no totals
     History_note(&history, &now);
     assert_int_equal(history.count, 2);
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_periods),
-        TEST(test_a_minute_has_room),
-        TEST(test_another_trace),
-    };
-
-    return cmocka_run_group_tests_name("tui/model/history", tests, NULL, NULL);
 }

@@ -9,14 +9,10 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define ROUNDS 20000
 #define BEGINNING 2048 // bytes of the header and the segments
@@ -30,11 +26,10 @@ static uint64_t library(void)
     return (uintptr_t)info.dli_fbase;
 }
 
-static void test_symbols_are_found(void **state)
+TEST(test_symbols_are_found)
 {
     struct Image image;
     struct Symbol found;
-    (void)state;
     assert_int_equal(Image_load(&image, getpid(), library()), 0);
     assert_int_equal(Image_find(&image, "getppid", &found), 0);
     assert_true(found.address == (uintptr_t)dlsym(RTLD_DEFAULT, "getppid"));
@@ -42,11 +37,10 @@ static void test_symbols_are_found(void **state)
     assert_int_equal(Image_find(&image, "", &found), -ENOENT);
 }
 
-static void test_what_is_no_image_is_refused(void **state)
+TEST(test_what_is_no_image_is_refused)
 {
     struct Image image;
     char text[BEGINNING] = "no library";
-    (void)state;
     assert_int_equal(Image_load(&image, getpid(), (uintptr_t)text), -ENOEXEC);
     assert_int_equal(Image_load(&image, getpid(), 0), -EFAULT);
     assert_int_equal(Image_load(&image, 1 << 30, library()), -ESRCH);
@@ -58,11 +52,10 @@ static void test_what_is_no_image_is_refused(void **state)
 
 // Changes random bytes of the library's beginning, and then the addresses of
 // the symbol table.
-static void test_garbage_ends(void **state)
+TEST(test_garbage_ends)
 {
     struct Image good;
     char *copy = malloc(BEGINNING);
-    (void)state;
     assert_non_null(copy);
     assert_int_equal(Image_load(&good, getpid(), library()), 0);
     for (int i = 0; i < ROUNDS; i++) {
@@ -79,14 +72,4 @@ static void test_garbage_ends(void **state)
         Image_find(&image, "getppid", &found);
     }
     free(copy);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_symbols_are_found),
-        cmocka_unit_test(test_what_is_no_image_is_refused),
-        cmocka_unit_test(test_garbage_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

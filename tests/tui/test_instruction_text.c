@@ -5,13 +5,9 @@
 #include "tui/views/instruction_text.h"
 #include "tui/views/view_annotate.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static char said[200];
 static enum Style style;
@@ -30,10 +26,9 @@ static const char *in_short(struct ListingRow row)
 }
 
 // "never ran" is shown only if every hit was counted.
-static void test_never(void **state)
+TEST(test_never)
 {
     struct ListingRow row = {.hits_exact = 1};
-    (void)state;
     assert_string_equal(never(row), "(never ran)");
     row.hits_exact = 0;
     assert_string_equal(never(row), "");
@@ -49,10 +44,9 @@ static void test_never(void **state)
     assert_string_equal(never(row), "(deoptimised)");
 }
 
-static void test_in_short(void **state)
+TEST(test_in_short)
 {
     struct ListingRow row = {.specializable = 1, .hits = 512};
-    (void)state;
     assert_string_equal(in_short(row), "-> never");
     assert_int_equal(style, STYLE_FAINT);
     row.hits = 0; // it did not run, or no hit was seen
@@ -70,7 +64,7 @@ static void test_in_short(void **state)
 }
 
 // The text of a call has its share in C, if this is large.
-static void test_what_is_called(void **state)
+TEST(test_what_is_called)
 {
     struct ListingRow row = {.target = NULL_U64,
                              .argument = 1,
@@ -79,7 +73,6 @@ static void test_what_is_called(void **state)
     struct Listing listing = {.rows = &row, .row_count = 1};
     struct AnnotateState view = {.listing = &listing,
                                  .annotation = {.samples = 100}};
-    (void)state;
     InstructionText_operand(said, sizeof said, &view, &row);
     assert_string_equal(said, "1  61% in C: json.loads");
     row.c_samples = 0;
@@ -89,14 +82,4 @@ static void test_what_is_called(void **state)
     view.annotation.samples = 0;
     InstructionText_operand(said, sizeof said, &view, &row);
     assert_string_equal(said, "1  json.loads");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_never),
-        cmocka_unit_test(test_in_short),
-        cmocka_unit_test(test_what_is_called),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

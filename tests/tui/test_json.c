@@ -6,12 +6,9 @@
 #include "tui/text/text.h"
 
 #include <json-c/json.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static struct Bytes out;
 
@@ -41,11 +38,10 @@ static double number(struct json_object *object, const char *key)
     return json_object_get_double(get(object, key));
 }
 
-static void test_reads_back(void **state)
+TEST(test_reads_back)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 3});
     struct json_object *root;
-    (void)state;
     snapshot->overhead_measured = .5;
     snapshot->overhead_allowed = .625;
     snapshot->overhead_hooks = .25;
@@ -85,11 +81,10 @@ static void test_reads_back(void **state)
 }
 
 // Every member of every table is present, even if it is null.
-static void test_null(void **state)
+TEST(test_null)
 {
     struct Snapshot *snapshot = Snapshot_new();
     struct json_object *root = read_back(snapshot);
-    (void)state;
     for (size_t i = 0; i < SNAPSHOT_RECORD.field_count; i++) {
         const struct Field *field = &SNAPSHOT_RECORD.fields[i];
         struct json_object *owner = root;
@@ -106,10 +101,9 @@ static void test_null(void **state)
     Snapshot_free(snapshot);
 }
 
-static void test_hostile_values(void **state)
+TEST(test_hostile_values)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
-    (void)state;
     snapshot->tsc_hz = INFINITY;
     snapshot->uptime_s = -1e308;
     snapshot->command =
@@ -130,14 +124,4 @@ static void test_hostile_values(void **state)
     json_object_put(root);
     Bytes_release(&out);
     Snapshot_free(snapshot);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_back),
-        cmocka_unit_test(test_null),
-        cmocka_unit_test(test_hostile_values),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,13 @@
 // written as text.
 #include "tui/screen/keymap.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
-static void test_table(void **state)
+TEST(test_table)
 {
-    (void)state;
     for (size_t i = 0; i < KEYMAP_COUNT; i++) {
         const struct Binding *binding = &KEYMAP[i];
         assert_true(binding->keys[0] != 0);
@@ -38,10 +34,9 @@ static void test_table(void **state)
 }
 
 // --keys accepts the key names of the help.
-static void test_names_read_back(void **state)
+TEST(test_names_read_back)
 {
     char name[KEY_NAME_MAX], text[KEY_NAME_MAX + 2];
-    (void)state;
     for (size_t i = 0; i < KEYMAP_COUNT; i++)
         for (int k = 0; k < BINDING_KEYS && KEYMAP[i].keys[k]; k++) {
             uint32_t key = KEYMAP[i].keys[k];
@@ -55,13 +50,12 @@ static void test_names_read_back(void **state)
         }
 }
 
-static void test_parse(void **state)
+TEST(test_parse)
 {
     const char *at = "j<enter>\xc3\xa9<lt>><F10><Ctrl-L> <Space><PgDn>";
     static const uint32_t keys[] = {'j', PRESS_ENTER,     0xe9, '<',
                                     '>', PRESS_F1 + 9,    12,   ' ',
                                     ' ', PRESS_PAGE_DOWN, 0,    0};
-    (void)state;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         assert_int_equal(Key_parse(&at), keys[i]);
     static const char *const bad[] = {"<",
@@ -79,14 +73,4 @@ static void test_parse(void **state)
         assert_int_equal(Key_parse(&at), 0);
         assert_ptr_equal(at, bad[i]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_names_read_back),
-        cmocka_unit_test(test_parse),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,9 @@
 #include "tui/screen/layout.h"
 #include "tui/views/table.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static void check_lines(const struct Layout *layout, bool bare)
 {
@@ -62,10 +59,9 @@ static void check_columns(const struct List *list, int width, bool sampled)
     assert_true(free_from < width);
 }
 
-static void test_every_size(void **state)
+TEST(test_every_size)
 {
     struct Layout layout;
-    (void)state;
     for (int bare = 0; bare < 2; bare++)
         for (int width = 60; width <= 400; width++)
             for (int height = 12; height <= 120; height++) {
@@ -75,9 +71,8 @@ static void test_every_size(void **state)
             }
 }
 
-static void test_what_it_sorts_by_is_there(void **state)
+TEST(test_what_it_sorts_by_is_there)
 {
-    (void)state;
     for (int sampled = 0; sampled < 2; sampled++)
         for (int id = 0; id < COLUMN_COUNT; id++)
             for (int width = 60; width <= 400; width++) {
@@ -89,9 +84,8 @@ static void test_what_it_sorts_by_is_there(void **state)
             }
 }
 
-static void test_wider_never_loses_a_column(void **state)
+TEST(test_wider_never_loses_a_column)
 {
-    (void)state;
     for (int round = 0; round < 2 * COLUMN_COUNT; round++) {
         bool sampled = round & 1;
         enum ColumnId sort = (enum ColumnId)(round / 2);
@@ -107,9 +101,8 @@ static void test_wider_never_loses_a_column(void **state)
     }
 }
 
-static void test_what_the_usual_sizes_show(void **state)
+TEST(test_what_the_usual_sizes_show)
 {
-    (void)state;
     struct List list = columns_at(60, COLUMN_SHARE, true);
     assert_true(has(&list, COLUMN_SHARE) && has(&list, COLUMN_STATE));
     list = columns_at(80, COLUMN_SHARE, true);
@@ -120,25 +113,12 @@ static void test_what_the_usual_sizes_show(void **state)
             assert_true(has(&list, (enum ColumnId)i));
 }
 
-static void test_too_small(void **state)
+TEST(test_too_small)
 {
     struct Layout layout;
     static const int sizes[][2] = {{59, 12}, {60, 11}, {0, 0}, {1, 1}, {-1, 5}};
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         Layout_main(&layout, sizes[i][0], sizes[i][1], false);
         assert_true(layout.too_small);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_size),
-        cmocka_unit_test(test_what_it_sorts_by_is_there),
-        cmocka_unit_test(test_wider_never_loses_a_column),
-        cmocka_unit_test(test_what_the_usual_sizes_show),
-        cmocka_unit_test(test_too_small),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

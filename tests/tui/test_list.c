@@ -6,12 +6,10 @@
 #include "tui/screen/list.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 static const char *const names[] = {"ash",   "birch", "cedar", "elm",
                                     "hazel", "larch", "maple", "oak"};
@@ -76,11 +74,10 @@ static void check(const struct List *list, long count, long height)
     assert_true(list->top == 0 || list->top + rows <= count);
 }
 
-static void test_always_in_sight(void **state)
+TEST(test_always_in_sight)
 {
     struct List list = {0};
     unsigned random = 7;
-    (void)state;
     for (int round = 0; round < 20000; round++) {
         struct ListRows rows = {0};
         random = random * 1103515245 + 12345;
@@ -99,11 +96,10 @@ static const char *selected(struct List *list, const struct ListRows *rows)
     return names[order[list->selected]];
 }
 
-static void test_the_selection_stays_with_its_row(void **state)
+TEST(test_the_selection_stays_with_its_row)
 {
     struct List list = {0};
     struct ListRows rows = trees();
-    (void)state;
     turn();
     // the selection is at the top
     assert_string_equal(selected(&list, &rows), "oak");
@@ -129,11 +125,10 @@ static void test_the_selection_stays_with_its_row(void **state)
     assert_int_equal(list.selected, 0);
 }
 
-static void test_search(void **state)
+TEST(test_search)
 {
     struct List list = {0};
     struct ListRows rows = trees();
-    (void)state;
     assert_true(List_find(&list, &rows, "a", 1, true));
     assert_string_equal(selected(&list, &rows), "ash");
     assert_true(List_find(&list, &rows, "a", 1, false));
@@ -171,11 +166,10 @@ static void draw(struct List *list, const struct ListRows *rows,
     Canvas_release(&canvas);
 }
 
-static void test_drawing(void **state)
+TEST(test_drawing)
 {
     struct List list = {0};
     struct ListRows rows = trees();
-    (void)state;
     draw(&list, &rows,
          "  NAME           NUMBER\n"
          "▸ ash                 7\n"
@@ -202,12 +196,11 @@ static void test_drawing(void **state)
          "\n\n");
 }
 
-static void test_clicks(void **state)
+TEST(test_clicks)
 {
     struct List list = {0};
     struct ListRows rows = trees();
     struct Canvas canvas;
-    (void)state;
     Canvas_init(&canvas, false);
     Canvas_resize(&canvas, 40, 6);
     List_draw(&list, &rows, &canvas, (struct Box){1, 10, 24}, 3);
@@ -238,11 +231,10 @@ static void test_clicks(void **state)
                      LIST_DONE); // no row is there any more
 }
 
-static void test_sorting(void **state)
+TEST(test_sorting)
 {
     struct List list = {0};
     struct ListRows rows = trees();
-    (void)state;
     rows.sorts = true;
     List_arrange(&list, &rows, 23);
     list.place = (struct Box){0, 0, 24};
@@ -265,15 +257,7 @@ static void test_sorting(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_always_in_sight),
-        cmocka_unit_test(test_the_selection_stays_with_its_row),
-        cmocka_unit_test(test_search),
-        cmocka_unit_test(test_drawing),
-        cmocka_unit_test(test_clicks),
-        cmocka_unit_test(test_sorting),
-    };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return Unit_run(NULL, NULL);
 }

@@ -5,12 +5,9 @@
 #include "tui/model/deopt.h"
 #include "tui/model/model.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static struct Model model;
 
@@ -84,9 +81,8 @@ static void check_order(void)
     }
 }
 
-static void test_every_column_sorts(void **state)
+TEST_WITH(test_every_column_sorts, prepare, finish)
 {
-    (void)state;
     push(0);
     push(1);
     assert_int_equal(model.shown, 12);
@@ -141,11 +137,10 @@ static void push_idle_program(unsigned tick)
 
 // Most functions have no samples: they are sorted by their recent cost, and
 // then by their total.
-static void test_an_idle_program(void **state)
+TEST_WITH(test_an_idle_program, prepare, finish)
 {
     static const char *const order[] = {"sampled", "costly",       "frequent",
                                         "rare",    "import twice", "import"};
-    (void)state;
     push_idle_program(0);
     assert_int_equal(model.shown, 6);
     for (size_t i = 0; i < 6; i++)
@@ -171,9 +166,8 @@ static void test_an_idle_program(void **state)
     assert_int_equal(model.hidden, 0);
 }
 
-static void test_one_thread(void **state)
+TEST_WITH(test_one_thread, prepare, finish)
 {
-    (void)state;
     push(0);
     push(1);
     const struct Thread *thread = &model.snapshot->threads[1];
@@ -218,9 +212,8 @@ static void test_one_thread(void **state)
     assert_int_equal(model.shown, 0);
 }
 
-static void test_history(void **state)
+TEST_WITH(test_history, prepare, finish)
 {
-    (void)state;
     for (unsigned tick = 0; tick < 5; tick++)
         push(tick);
     const struct Row *row = Model_row(&model, 0);
@@ -255,9 +248,8 @@ static void test_history(void **state)
     assert_int_equal(model.rows.count, 1);
 }
 
-static void test_baseline(void **state)
+TEST_WITH(test_baseline, prepare, finish)
 {
-    (void)state;
     Model_baseline(&model); // without a snapshot this does nothing
     assert_false(model.baseline);
     push(0);
@@ -296,9 +288,8 @@ static void test_baseline(void **state)
 
 // Shares of one thread are not compared with shares of all threads, nor vice
 // versa.
-static void test_a_baseline_of_others(void **state)
+TEST_WITH(test_a_baseline_of_others, prepare, finish)
 {
-    (void)state;
     push(0);
     push(1);
     const struct Thread *threads = model.snapshot->threads;
@@ -318,7 +309,7 @@ static void test_a_baseline_of_others(void **state)
 
 // An instruction that changes repeatedly between specialised forms never
 // returns to its base, but is marked as well.
-static void test_storms(void **state)
+TEST_WITH(test_storms, prepare, finish)
 {
     struct Transition swing = {.seen_at_s = 95,
                                .from = "BINARY_OP_ADD_INT",
@@ -328,7 +319,6 @@ static void test_storms(void **state)
     struct Function function = {.id = 7}, other = {.id = 8};
     struct Deopt deopt;
 
-    (void)state;
     snapshot->uptime_s = 100;
     snapshot->transitions = &swing;
     snapshot->transition_count = 1;
@@ -347,11 +337,10 @@ static void test_storms(void **state)
 }
 
 // A hostile process may send such ids, which are the worst case for a hash.
-static void test_odd_ids(void **state)
+TEST_WITH(test_odd_ids, prepare, finish)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.extra = 2000});
     struct Function *functions = Sample_functions(snapshot);
-    (void)state;
     for (size_t i = 0; i < snapshot->function_count; i++)
         functions[i].id = (uint64_t)(i % 1000) << 44;
     functions[0].id = UINT64_MAX;
@@ -362,20 +351,4 @@ static void test_odd_ids(void **state)
     Model_filter(&model, "module");
     Model_sort_by(&model, COLUMN_FILE);
     assert_true(model.shown > 0);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, prepare, finish)
-    const struct CMUnitTest tests[] = {
-        TEST(test_every_column_sorts),
-        TEST(test_an_idle_program),
-        TEST(test_one_thread),
-        TEST(test_history),
-        TEST(test_baseline),
-        TEST(test_a_baseline_of_others),
-        TEST(test_storms),
-        TEST(test_odd_ids),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

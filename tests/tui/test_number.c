@@ -4,12 +4,9 @@
 #include "tui/text/number.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define SAYS(call, text)                                                       \
     do {                                                                       \
@@ -17,9 +14,8 @@
         assert_string_equal(call, text);                                       \
     } while (0)
 
-static void test_count(void **state)
+TEST(test_count)
 {
-    (void)state;
     SAYS(Number_count(out, 0), "0");
     SAYS(Number_count(out, 999), "999");
     SAYS(Number_count(out, 999.4), "999");
@@ -38,9 +34,8 @@ static void test_count(void **state)
     SAYS(Number_count(out, INFINITY), "-");
 }
 
-static void test_rate_and_time(void **state)
+TEST(test_rate_and_time)
 {
-    (void)state;
     SAYS(Number_rate(out, .3), "0.3");
     SAYS(Number_rate(out, 4), "4");
     SAYS(Number_rate(out, 12.3), "12");
@@ -54,9 +49,8 @@ static void test_rate_and_time(void **state)
     SAYS(Number_ns(out, NAN), "-");
 }
 
-static void test_percent(void **state)
+TEST(test_percent)
 {
-    (void)state;
     SAYS(Number_percent(out, .314), "31.4%");
     SAYS(Number_percent(out, 0), "0.0%");
     SAYS(Number_percent(out, .9994), "99.9%");
@@ -66,9 +60,8 @@ static void test_percent(void **state)
     SAYS(Number_percent(out, NAN), "-");
 }
 
-static void test_ages(void **state)
+TEST(test_ages)
 {
-    (void)state;
     SAYS(Number_age(out, .9), "now");
     SAYS(Number_age(out, -5), "now");
     SAYS(Number_age(out, 61), "61s");
@@ -87,9 +80,8 @@ static void test_ages(void **state)
     SAYS(Number_seconds(out, 10), "10s");
 }
 
-static void test_bytes_and_groups(void **state)
+TEST(test_bytes_and_groups)
 {
-    (void)state;
     SAYS(Number_bytes(out, 0), "0 B");
     SAYS(Number_bytes(out, 1023), "1023 B");
     SAYS(Number_bytes(out, 1024), "1.0 KiB");
@@ -101,10 +93,9 @@ static void test_bytes_and_groups(void **state)
 }
 
 // A column has six or seven cells, and no number in range is wider.
-static void test_width(void **state)
+TEST(test_width)
 {
     char out[NUMBER_MAX];
-    (void)state;
     for (double value = 1e-3; value < 1e20; value *= 1.013) {
         assert_true(strlen(Number_count(out, value)) <= 4);
         assert_true(strlen(Number_rate(out, value)) <= 4);
@@ -113,17 +104,4 @@ static void test_width(void **state)
         assert_true(strlen(Number_percent(out, value)) <= 6);
         assert_true(strlen(Number_age(out, value)) <= 5);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_count),
-        cmocka_unit_test(test_rate_and_time),
-        cmocka_unit_test(test_percent),
-        cmocka_unit_test(test_ages),
-        cmocka_unit_test(test_bytes_and_groups),
-        cmocka_unit_test(test_width),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,11 +5,8 @@
 #include "tui/screen/palette.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 // Returns the luminance of one of xterm's 256 colours. The first eight are
 // xterm's defaults; from 16 on there is a cube of colours, then greys.
@@ -55,9 +52,8 @@ static void check_contrast(struct Paint paint, int own, double on_white)
     assert_true(contrast(front, 1) > on_white);
 }
 
-static void test_contrast(void **state)
+TEST(test_contrast)
 {
-    (void)state;
     for (int i = 0; i < STYLE_COUNT; i++) {
         uint8_t style = (uint8_t)i, selected = style | STYLE_SELECTED;
         check_contrast(Palette_paint(style, 256), 16, 2.3);
@@ -74,10 +70,9 @@ static bool same(struct Paint a, struct Paint b)
            a.attributes == b.attributes;
 }
 
-static void test_selected_differs(void **state)
+TEST(test_selected_differs)
 {
     static const int colours[] = {0, 8, 16, 256};
-    (void)state;
     for (int c = 0; c < 4; c++)
         for (int i = 0; i <= STYLE_ALERT; i++) {
             struct Paint plain = Palette_paint((uint8_t)i, colours[c]);
@@ -86,13 +81,4 @@ static void test_selected_differs(void **state)
             assert_false(same(plain, selected));
             assert_true(colours[c] || plain.foreground == -1);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contrast),
-        cmocka_unit_test(test_selected_differs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,15 +7,12 @@
 #include "tui/model/feed.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static char path[64], why[512];
 
@@ -86,11 +83,10 @@ static struct Snapshot *step(struct Feed *feed)
     return Feed_take(feed);
 }
 
-static void test_steps(void **state)
+TEST_WITH(test_steps, prepare, finish)
 {
     struct Feed feed;
     struct Answer answer;
-    (void)state;
     record(.5);
     open_replay(&feed, false);
     assert_int_equal(Feed_next(&feed, &answer), 0);
@@ -115,11 +111,10 @@ static void test_steps(void **state)
     Feed_close(&feed);
 }
 
-static void test_pause_stops_the_clock(void **state)
+TEST_WITH(test_pause_stops_the_clock, prepare, finish)
 {
     struct Feed feed;
     struct Answer answer;
-    (void)state;
     record(.02);
     open_replay(&feed, true);
     Feed_pause(&feed, true);
@@ -146,10 +141,9 @@ static void write_whole(const char *data, size_t size)
 
 // A truncated file is refused, or plays up to the cut. A file with random bytes
 // never crashes the viewer.
-static void test_damaged(void **state)
+TEST_WITH(test_damaged, prepare, finish)
 {
     struct stat status;
-    (void)state;
     record(.5);
     assert_int_equal(stat(path, &status), 0);
     size_t size = (size_t)status.st_size;
@@ -210,14 +204,13 @@ static long place_of(enum MessageType type, int number)
 
 // The replay plays the part before the damage. It reports the damage and not
 // the end of the recording.
-static void test_damaged_in_the_middle(void **state)
+TEST_WITH(test_damaged_in_the_middle, prepare, finish)
 {
     static const struct {
         int offset; // offset in the frame
         const char *bytes;
     } damages[] = {
         {12, "\xff\xff\xff\xff"}, {0, "Xc"}, {4, "\xff\xff\xff\xff"}};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct Feed feed;
         record(.5);
@@ -253,10 +246,9 @@ static void record_version(uint32_t version)
     assert_int_equal(Recording_close(&recording), 0);
 }
 
-static void test_another_protocol(void **state)
+TEST_WITH(test_another_protocol, prepare, finish)
 {
     struct Feed feed;
-    (void)state;
     struct Answer answer;
     record_version(WIRE_VERSION);
     open_replay(&feed, true); // the first snapshot is due at once
@@ -273,17 +265,4 @@ static void test_another_protocol(void **state)
     assert_non_null(strstr(why, "protocol 2 (Ocular 9.9)"));
     assert_non_null(
         strstr(why, "use the ocular-top that it was recorded with"));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, prepare, finish)
-    const struct CMUnitTest tests[] = {
-        TEST(test_steps),
-        TEST(test_pause_stops_the_clock),
-        TEST(test_damaged),
-        TEST(test_damaged_in_the_middle),
-        TEST(test_another_protocol),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,7 @@
 #include "tests/tui/sample.h"
 #include "tui/model/since.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #include "tests/between.h"
 
@@ -43,12 +39,11 @@ static void expect_shown(const struct Model *model, const struct Since *since)
     }
 }
 
-static void test_since_a_reset(void **state)
+TEST(test_since_a_reset)
 {
     struct Model model;
     struct Since since;
     double grown = 0;
-    (void)state;
     Model_init(&model);
     push(&model, 1);
     double then = model.snapshot->uptime_s;
@@ -82,7 +77,7 @@ static void test_since_a_reset(void **state)
 
 // The newest count is below the estimate at the reset, but calls never become
 // negative.
-static void test_an_estimate_that_was_too_high(void **state)
+TEST(test_an_estimate_that_was_too_high)
 {
     struct Snapshot *then = Sample_new((struct SampleWish){.tick = 1});
     struct Snapshot *now = Sample_new((struct SampleWish){.tick = 2});
@@ -91,7 +86,6 @@ static void test_an_estimate_that_was_too_high(void **state)
     uint64_t id = after->id;
     struct Model model;
     struct Since since;
-    (void)state;
     assert_true(before->id == id);
     after->calls = before->calls + 100;
     before->calls_estimated = 3000.0 + (double)before->calls;
@@ -113,11 +107,10 @@ static void test_an_estimate_that_was_too_high(void **state)
 }
 
 // The shares are those of one thread, and only its functions are saved.
-static void test_one_thread(void **state)
+TEST(test_one_thread)
 {
     struct Model model;
     struct Since since;
-    (void)state;
     Model_init(&model);
     push(&model, 1);
     const struct Thread *thread = &model.snapshot->threads[1];
@@ -146,11 +139,10 @@ static void test_one_thread(void **state)
 }
 
 // A thread with the id of an earlier thread is another thread.
-static void test_a_tid_that_comes_again(void **state)
+TEST(test_a_tid_that_comes_again)
 {
     struct Model model;
     struct Since since;
-    (void)state;
     Model_init(&model);
     push(&model, 1);
     struct Thread *threads = (void *)(uintptr_t)model.snapshot->threads;
@@ -171,15 +163,4 @@ static void test_a_tid_that_comes_again(void **state)
     assert_true(since.snapshot.threads[4].cpu_s == threads[4].cpu_s);
     Since_release(&since);
     Model_release(&model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_since_a_reset),
-        cmocka_unit_test(test_an_estimate_that_was_too_high),
-        cmocka_unit_test(test_one_thread),
-        cmocka_unit_test(test_a_tid_that_comes_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

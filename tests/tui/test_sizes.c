@@ -11,15 +11,12 @@
 #include "tui/views/view_table.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 #include "tests/between.h"
 #include "tests/sanitizers.h"
@@ -173,9 +170,8 @@ static const char *const walks[] = {
 };
 #define UNSAMPLED 13 // number of `walks` without a sampler
 
-static void test_every_view(void **state)
+TEST(test_every_view)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof walks / sizeof walks[0]; i++)
         check_every_size(walks[i], i % 3 == 2,
                          (struct SampleWish){.extra = 150});
@@ -187,17 +183,15 @@ static void test_every_view(void **state)
     }
 }
 
-static void test_hostile_names(void **state)
+TEST(test_hostile_names)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof walks / sizeof walks[0]; i++)
         check_every_size(walks[i], i % 4 == 3,
                          (struct SampleWish){.hostile = 1});
 }
 
-static void test_little_to_show(void **state)
+TEST(test_little_to_show)
 {
-    (void)state;
     for (size_t i = 0; i < UNSAMPLED; i++)
         check_every_size(
             walks[i], false,
@@ -205,12 +199,11 @@ static void test_little_to_show(void **state)
 }
 
 // Tests the list of processes with hostile command lines.
-static void test_the_list_of_processes(void **state)
+TEST(test_the_list_of_processes)
 {
     enum { COUNT = 40 };
     struct Chooser chooser = {.count = COUNT, .serving = COUNT / 2};
     struct Canvas canvas;
-    (void)state;
     chooser.rows = calloc(COUNT, sizeof *chooser.rows);
     assert_non_null(chooser.rows);
     for (int i = 0; i < COUNT; i++) {
@@ -245,11 +238,10 @@ static void test_the_list_of_processes(void **state)
 }
 
 // A view keeps its selection visible after any resize.
-static void test_resizing(void **state)
+TEST(test_resizing)
 {
     struct Stage stage;
     unsigned random = 5;
-    (void)state;
     set_up(&stage, false, (struct SampleWish){.extra = 300});
     for (int round = 0; round < 400; round++) {
         random = random * 1103515245 + 12345;
@@ -275,20 +267,13 @@ static void test_resizing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_view),
-        cmocka_unit_test(test_hostile_names),
-        cmocka_unit_test(test_little_to_show),
-        cmocka_unit_test(test_the_list_of_processes),
-        cmocka_unit_test(test_resizing),
-    };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;
     int fd = mkstemp(source_path);
     for (unsigned line = 0; fd >= 0 && line < 20; line++)
         dprintf(fd, "%s\n", Sample_hostile(line));
     close(fd);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = Unit_run(NULL, NULL);
     unlink(source_path);
     return failed;
 }

@@ -9,18 +9,16 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 static char folder[] = "/tmp/ocular-source-XXXXXX";
 
@@ -60,11 +58,10 @@ static void expect(const char *file, double start, enum SourceState state,
     Source_release(&source);
 }
 
-static void test_lines_end_where_python_ends_them(void **state)
+TEST(test_lines_end_where_python_ends_them)
 {
     static const char text[] = "one\r\ntwo\rthree\n\nfive\0!\n";
     struct Source source;
-    (void)state;
     write_file("lines.py", text, sizeof text - 1);
     source = load(path_of("lines.py"), NAN);
     assert_int_equal(source.state, SOURCE_FINE);
@@ -85,9 +82,8 @@ static void test_lines_end_where_python_ends_them(void **state)
     Source_release(&source);
 }
 
-static void test_what_is_not_there(void **state)
+TEST(test_what_is_not_there)
 {
-    (void)state;
     expect(path_of("missing.py"), NAN, SOURCE_MISSING,
            "missing.py is not there");
     expect("/no/such/folder/x.py", NAN, SOURCE_MISSING, "is not there");
@@ -97,13 +93,12 @@ static void test_what_is_not_there(void **state)
     expect("<stdin\x1b[31m>", NAN, SOURCE_NONE, "\xef\xbf\xbd[31m>");
 }
 
-static void test_a_change_while_it_is_looked_at(void **state)
+TEST(test_a_change_while_it_is_looked_at)
 {
     struct SourceWish wish = {.file = path_of("alive.py"),
                               .process_start_s = NAN};
     char path[300];
     struct Source source;
-    (void)state;
     snprintf(path, sizeof path, "%s", wish.file);
     wish.file = path;
     Source_load(&source, &wish);
@@ -122,12 +117,11 @@ static void test_a_change_while_it_is_looked_at(void **state)
 }
 
 // The process has another root directory, from which its paths begin.
-static void test_a_relative_path_below_another_root(void **state)
+TEST(test_a_relative_path_below_another_root)
 {
     struct Source source;
     int ready[2];
     char byte;
-    (void)state;
     mkdir(path_of("root"), 0755);
     mkdir(path_of("root/app"), 0755);
     write_file("root/app/main.py", "x\n", 2);
@@ -162,10 +156,9 @@ static void check_expanded(const char *line, const char *expected)
     assert_string_equal(out, expected);
 }
 
-static void test_tabs(void **state)
+TEST(test_tabs)
 {
     char out[12], *line = malloc(20001);
-    (void)state;
     check_expanded("\tx", "        x");
     check_expanded("ab\tc\td", "ab      c       d");
     check_expanded("", "");
@@ -194,15 +187,8 @@ static int clean_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_end_where_python_ends_them),
-        cmocka_unit_test(test_what_is_not_there),
-        cmocka_unit_test(test_a_change_while_it_is_looked_at),
-        cmocka_unit_test(test_a_relative_path_below_another_root),
-        cmocka_unit_test(test_tabs),
-    };
     setlocale(LC_CTYPE, "C.UTF-8");
     if (!mkdtemp(folder))
         return 1;
-    return cmocka_run_group_tests(tests, NULL, clean_up);
+    return Unit_run(NULL, clean_up);
 }

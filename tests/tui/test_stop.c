@@ -6,15 +6,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define MAKERS 4
 #define TIMES 1000 // without has_ended(), one in about 3000 fails
@@ -63,9 +60,8 @@ static void end(pid_t child)
     waitpid(child, NULL, 0);
 }
 
-static void test_while_threads_end(void **state)
+TEST(test_while_threads_end)
 {
-    (void)state;
     struct Stop stop;
     char why[512] = "";
     pid_t child = start(make_threads);
@@ -84,12 +80,4 @@ static void test_while_threads_end(void **state)
     end(child);
     assert_string_equal(why, "");
     assert_int_equal(error, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_while_threads_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

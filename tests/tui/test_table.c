@@ -6,12 +6,10 @@
 #include "tui/views/table.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 static const struct Display cycles = {false, false, 2e9};
 static const struct Display times = {true, false, 2e9};
@@ -55,11 +53,10 @@ static struct Function nothing(void)
     return function;
 }
 
-static void test_null_is_blank_everywhere(void **state)
+TEST(test_null_is_blank_everywhere)
 {
     struct Function function = nothing();
     struct Row row = row_of(&function);
-    (void)state;
     for (int i = 0; i < COLUMN_COUNT; i++)
         if (i != COLUMN_TREND)
             assert_string_equal(says((enum ColumnId)i, &row, &cycles), "");
@@ -71,11 +68,10 @@ static void test_null_is_blank_everywhere(void **state)
 
 // Calls in the dark are not timed by hooks, so the timed cycles alone must not
 // decide the order.
-static void test_time_in_the_dark(void **state)
+TEST(test_time_in_the_dark)
 {
     struct Function function = nothing();
     struct Row row = row_of(&function);
-    (void)state;
     function.calls = 500;
     function.calls_exact = 1;
     function.avg_cycles = 2000;
@@ -120,14 +116,13 @@ static void test_time_in_the_dark(void **state)
 }
 
 // The hooks' cost is known to 20 ns, which is 40 cycles at 2 GHz.
-static void test_too_short_to_be_told(void **state)
+TEST(test_too_short_to_be_told)
 {
     static const struct Display unknown = {true, false, NAN};
     static const enum ColumnId of_a_call[] = {COLUMN_MIN, COLUMN_P50,
                                               COLUMN_P99};
     struct Function function = nothing();
     struct Row row = row_of(&function);
-    (void)state;
     for (size_t i = 0; i < sizeof of_a_call / sizeof *of_a_call; i++) {
         enum ColumnId id = of_a_call[i];
         function.min_cycles = function.p50_cycles = function.p99_cycles = 0;
@@ -148,11 +143,10 @@ static void test_too_short_to_be_told(void **state)
 }
 
 // The window has 100 samples of a whole core, so one sample is 1 %.
-static void test_few_samples(void **state)
+TEST(test_few_samples)
 {
     struct Function function = nothing();
     struct Row row = row_of(&function);
-    (void)state;
     row.window = (struct Window){30, 100, 100};
     function.share = function.cpu_share = .314;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "31.4%");
@@ -173,11 +167,10 @@ static void test_few_samples(void **state)
     assert_string_equal(says(COLUMN_TOTAL_SHARE, &row, &cycles), "");
 }
 
-static void test_estimates_from_few_samples(void **state)
+TEST(test_estimates_from_few_samples)
 {
     struct Function function = nothing();
     struct Row row = row_of(&function);
-    (void)state;
     row.window = (struct Window){30, 100, 100};
     function.share = function.cpu_share = .2;
     function.calls_per_s = 1234;
@@ -231,11 +224,10 @@ static void test_estimates_from_few_samples(void **state)
 }
 
 // The longest text fits its column, so no number is cut.
-static void test_cells_fit_their_columns(void **state)
+TEST(test_cells_fit_their_columns)
 {
     struct Function function = nothing();
     struct Row row = row_of(&function);
-    (void)state;
     for (double value = .0004; value < 1.8e19; value *= 1.37) {
         uint64_t whole = (uint64_t)value;
         function.calls = function.self_cycles = function.total_cycles = whole;
@@ -259,12 +251,11 @@ static void test_cells_fit_their_columns(void **state)
     }
 }
 
-static void test_long_names_are_bounded(void **state)
+TEST(test_long_names_are_bounded)
 {
     struct Function function = nothing();
     struct Row row = row_of(&function);
     char *name = malloc(10001);
-    (void)state;
     memset(name, 'x', 10000);
     strcpy(name + 9997, "end");
     function.name = function.file = name;
@@ -282,13 +273,12 @@ static const char *changes(enum ColumnId id, const struct Row *row,
     return cell.text;
 }
 
-static void test_changes_since_a_baseline(void **state)
+TEST(test_changes_since_a_baseline)
 {
     const struct Display display = {.baseline = true, .tsc_hz = 2e9};
     struct Display time = {.ns = true, .baseline = true, .tsc_hz = 2e9};
     struct Function function = nothing();
     struct Row row = row_of(&function);
-    (void)state;
     function.share = .314;
     function.avg_cycles = 400;
     function.calls = 1500;
@@ -355,17 +345,7 @@ static void test_changes_since_a_baseline(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_null_is_blank_everywhere),
-        cmocka_unit_test(test_time_in_the_dark),
-        cmocka_unit_test(test_too_short_to_be_told),
-        cmocka_unit_test(test_few_samples),
-        cmocka_unit_test(test_estimates_from_few_samples),
-        cmocka_unit_test(test_changes_since_a_baseline),
-        cmocka_unit_test(test_cells_fit_their_columns),
-        cmocka_unit_test(test_long_names_are_bounded),
-    };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return Unit_run(NULL, NULL);
 }

@@ -3,11 +3,8 @@
 #include "tui/model/tally.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static struct Snapshot *at(double uptime, const struct TransitionPair *pair)
 {
@@ -35,7 +32,7 @@ static double deopts_between(const struct TransitionPair *first,
     return tally.deopts_per_s;
 }
 
-static void test_deopts(void **state)
+TEST(test_deopts)
 {
     const struct TransitionPair few = {"BINARY_OP_ADD_INT", "BINARY_OP", 4, 1};
     const struct TransitionPair more = {"BINARY_OP_ADD_INT", "BINARY_OP", 10,
@@ -45,7 +42,6 @@ static void test_deopts(void **state)
     const struct TransitionPair gained = {"BINARY_OP", "BINARY_OP_ADD_FLOAT",
                                           900, 0};
 
-    (void)state;
     assert_true(isnan(deopts_between(NULL, NULL))); // deopts are not recorded
     assert_true(deopts_between(&few, &few) == 0);
     assert_true(deopts_between(&few, &more) == 3);
@@ -55,7 +51,7 @@ static void test_deopts(void **state)
 }
 
 // The data of start-up code that is not called any more does not count as old.
-static void test_oldest_data(void **state)
+TEST(test_oldest_data)
 {
     struct Function functions[] = {
         {.state = STATE_DARK, .share = 0, .age_s = 7200},
@@ -66,7 +62,6 @@ static void test_oldest_data(void **state)
     struct Snapshot *now = at(1, NULL);
     struct Tally tally;
 
-    (void)state;
     now->functions = functions;
     now->function_count = 4;
     Tally_init(&tally);
@@ -83,12 +78,4 @@ static void test_oldest_data(void **state)
     Tally_update(&tally, now, NULL);
     assert_true(tally.oldest_s == 7200);
     Snapshot_free(now);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_deopts),
-                                       cmocka_unit_test(test_oldest_data)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

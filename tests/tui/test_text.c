@@ -4,14 +4,12 @@
 #include "tui/text/text.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 #define BAD "\xef\xbf\xbd"
 
@@ -22,9 +20,8 @@ static const char *clean(const char *text)
     return out;
 }
 
-static void test_plain_text_stays(void **state)
+TEST(test_plain_text_stays)
 {
-    (void)state;
     assert_string_equal(clean("Plan.execute <x>~"), "Plan.execute <x>~");
     assert_string_equal(clean("caf\xc3\xa9 \xe6\x95\xb0 \xf0\x9f\x90\x8d"),
                         "caf\xc3\xa9 \xe6\x95\xb0 \xf0\x9f\x90\x8d");
@@ -33,7 +30,7 @@ static void test_plain_text_stays(void **state)
     assert_int_equal(Text_width(""), 0);
 }
 
-static void test_controls_and_deceivers_are_replaced(void **state)
+TEST(test_controls_and_deceivers_are_replaced)
 {
     static const char *const harmful[] = {"\x1b",
                                           "\x07",
@@ -56,7 +53,6 @@ static void test_controls_and_deceivers_are_replaced(void **state)
                                           "\xf3\xa0\x80\x81",
                                           "\xe3\x85\xa4"};
     char behind[16];
-    (void)state;
     for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++) {
         assert_string_equal(clean(harmful[i]), BAD);
         assert_int_equal(Text_width(harmful[i]), 1);
@@ -67,9 +63,8 @@ static void test_controls_and_deceivers_are_replaced(void **state)
     }
 }
 
-static void test_invalid_bytes_lose_nothing_valid(void **state)
+TEST(test_invalid_bytes_lose_nothing_valid)
 {
-    (void)state;
     assert_string_equal(clean("a\xff"
                               "b"),
                         "a" BAD "b");
@@ -82,12 +77,11 @@ static void test_invalid_bytes_lose_nothing_valid(void **state)
     assert_string_equal(clean("\xe2\x1b["), BAD BAD "[");
 }
 
-static void test_marks_are_kept_but_few(void **state)
+TEST(test_marks_are_kept_but_few)
 {
     char smear[300] = "a";
     struct Glyph glyph;
     const char *at = smear;
-    (void)state;
     for (int i = 0; i < 100; i++)
         strcat(smear, "\xcc\x81");
     strcat(smear, "b");
@@ -103,10 +97,9 @@ static void test_marks_are_kept_but_few(void **state)
 
 // Random bytes: no harmful character remains, and the width is what the C
 // library computes for the cleaned text.
-static void test_random_bytes(void **state)
+TEST(test_random_bytes)
 {
     char dirty[64], out[256];
-    (void)state;
     srand(7);
     for (int round = 0; round < 20000; round++) {
         size_t size = (size_t)rand() % (sizeof dirty - 1);
@@ -127,10 +120,9 @@ static void test_random_bytes(void **state)
     }
 }
 
-static void test_copy_is_cut_at_a_glyph(void **state)
+TEST(test_copy_is_cut_at_a_glyph)
 {
     char out[6];
-    (void)state;
     assert_int_equal(Text_clean(out, sizeof out, "ab\xe6\x95\xb0z"), 5);
     assert_string_equal(out, "ab\xe6\x95\xb0");
     assert_int_equal(Text_clean(out, 4, "ab\xe6\x95\xb0z"), 2);
@@ -140,18 +132,16 @@ static void test_copy_is_cut_at_a_glyph(void **state)
     assert_string_equal(Text_tail("abc", 3), "abc");
 }
 
-static void test_ascii(void **state)
+TEST(test_ascii)
 {
-    (void)state;
     assert_int_equal(Text_ascii('a'), 'a');
     assert_int_equal(Text_ascii(0x25CF), '*');
     assert_int_equal(Text_ascii(0x6570), '?');
     assert_int_equal(Text_ascii(0x9B), '?');
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
-    (void)state;
     assert_int_equal(Text_line("", 5), 0);
     assert_int_equal(Text_line("one two", 7), 7);
     assert_int_equal(Text_line("one two", 6), 3); // a line has whole words
@@ -164,17 +154,7 @@ static void test_lines(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_text_stays),
-        cmocka_unit_test(test_controls_and_deceivers_are_replaced),
-        cmocka_unit_test(test_invalid_bytes_lose_nothing_valid),
-        cmocka_unit_test(test_marks_are_kept_but_few),
-        cmocka_unit_test(test_random_bytes),
-        cmocka_unit_test(test_copy_is_cut_at_a_glyph),
-        cmocka_unit_test(test_ascii),
-        cmocka_unit_test(test_lines),
-    };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77; // no suitable locale
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return Unit_run(NULL, NULL);
 }

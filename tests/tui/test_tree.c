@@ -4,13 +4,10 @@
 #include "tui/model/tree.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define MOST 8
 
@@ -95,12 +92,11 @@ static const struct CallEdges diamond[] = {
     {{{2, 35}, {3, 30}, {UINT64_MAX, 5}}, 75, 75},
 };
 
-static void test_parts_are_of_what_they_hang_on(void **state)
+TEST(test_parts_are_of_what_they_hang_on)
 {
     struct Model model = model_of(diamond, 4);
     struct Tree tree = {0};
     double sum = 0;
-    (void)state;
     Tree_root(&tree, 1);
     Tree_build(&tree, &model, NULL);
     for (size_t i = 0; i < tree.count; i++)
@@ -116,7 +112,7 @@ static void test_parts_are_of_what_they_hang_on(void **state)
 }
 
 // Total and parts are separate estimates, but no part exceeds the total.
-static void test_no_part_is_more_than_the_whole(void **state)
+TEST(test_no_part_is_more_than_the_whole)
 {
     static const struct CallEdges noisy[] = {
         {{{2, 13}}, 10, 12},
@@ -124,7 +120,6 @@ static void test_no_part_is_more_than_the_whole(void **state)
     };
     struct Model model = model_of(noisy, 2);
     struct Tree tree = {0};
-    (void)state;
     Tree_root(&tree, 1);
     expect(&tree, &model, "C .2:13 1:10 D .self:10");
     for (size_t i = 0; i < tree.count; i++)
@@ -137,7 +132,7 @@ static void test_no_part_is_more_than_the_whole(void **state)
     Model_release(&model);
 }
 
-static void test_recursion_ends(void **state)
+TEST(test_recursion_ends)
 {
     static const struct CallEdges circle[] = {
         {{{2, 50}, {1, 20}}, 60, 5},
@@ -145,7 +140,6 @@ static void test_recursion_ends(void **state)
     };
     struct Model model = model_of(circle, 2);
     struct Tree tree = {0};
-    (void)state;
     Tree_root(&tree, 1);
     Tree_build(&tree, &model, NULL);
     assert_true(Tree_toggle(&tree, branch_of(&tree, 2)));
@@ -157,11 +151,10 @@ static void test_recursion_ends(void **state)
     Model_release(&model);
 }
 
-static void test_no_more_than_there_is_room_for(void **state)
+TEST(test_no_more_than_there_is_room_for)
 {
     struct Tree tree = {0};
     struct Branch branch = {.opens = true};
-    (void)state;
     for (uint64_t i = 0; i < TREE_OPEN; i++) {
         branch.key = 100 + i;
         assert_true(Tree_toggle(&tree, &branch));
@@ -173,15 +166,4 @@ static void test_no_more_than_there_is_room_for(void **state)
     branch.key = 5000;
     assert_true(Tree_toggle(&tree, &branch));
     Tree_release(&tree);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts_are_of_what_they_hang_on),
-        cmocka_unit_test(test_no_part_is_more_than_the_whole),
-        cmocka_unit_test(test_recursion_ends),
-        cmocka_unit_test(test_no_more_than_there_is_room_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

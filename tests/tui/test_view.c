@@ -10,12 +10,10 @@
 #include "tui/views/view_table.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 static void set_up(struct Stage *stage, int width, int height)
 {
@@ -63,9 +61,8 @@ static uint32_t opener(const struct View *front, enum ViewId id)
 }
 
 // A view that is opened too early shows what it waits for.
-static void test_before_the_first_snapshot(void **state)
+TEST(test_before_the_first_snapshot)
 {
-    (void)state;
     for (int id = 0; id < VIEW_COUNT; id++) {
         bool asks = id == VIEW_ANNOTATE || id == VIEW_CALLERS;
         struct Stage stage;
@@ -86,10 +83,9 @@ static void test_before_the_first_snapshot(void **state)
 }
 
 // Without a sampler there are no shares; views that need them show the reason.
-static void test_without_a_sampler(void **state)
+TEST(test_without_a_sampler)
 {
     static const enum ViewId views[] = {VIEW_MAIN, VIEW_CALLERS, VIEW_THREADS};
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct Stage stage;
         Stage_init(&stage, 150, 30);
@@ -119,13 +115,12 @@ static struct Snapshot *with_a_tid_twice(unsigned tick)
     return snapshot;
 }
 
-static void test_a_tid_that_comes_again(void **state)
+TEST(test_a_tid_that_comes_again)
 {
     struct Stage stage;
     struct Ui *ui = &stage.ui;
     struct Snapshot *snapshot = with_a_tid_twice(3);
     const struct List *list = &ui->lists[VIEW_THREADS];
-    (void)state;
     set_up(&stage, 150, 40);
     assert_int_equal(Model_push(&ui->model, snapshot), 0);
     Stage_press(&stage, 't');
@@ -234,9 +229,8 @@ static void check_key(enum ViewId id, const struct Binding *binding)
     Bytes_release(&with);
 }
 
-static void test_every_key_that_is_offered(void **state)
+TEST(test_every_key_that_is_offered)
 {
-    (void)state;
     for (int id = 0; id < VIEW_COUNT; id++) {
         const struct View *view = VIEWS[id];
         for (const struct Binding *own = view->own; own && own->keys[0]; own++)
@@ -252,10 +246,9 @@ static void test_every_key_that_is_offered(void **state)
 }
 
 // No key crashes a view, at any size.
-static void test_every_key_in_every_view(void **state)
+TEST(test_every_key_in_every_view)
 {
     static const int sizes[][2] = {{60, 12}, {150, 40}, {30, 5}};
-    (void)state;
     for (int size = 0; size < (UNDER_ASAN ? 1 : 3); size++)
         for (int id = 0; id < VIEW_COUNT; id++)
             for (uint32_t key = 1; key <= PRESS_WHEEL_DOWN; key++) {
@@ -274,14 +267,7 @@ static void test_every_key_in_every_view(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_before_the_first_snapshot),
-        cmocka_unit_test(test_without_a_sampler),
-        cmocka_unit_test(test_a_tid_that_comes_again),
-        cmocka_unit_test(test_every_key_that_is_offered),
-        cmocka_unit_test(test_every_key_in_every_view),
-    };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return Unit_run(NULL, NULL);
 }

@@ -10,14 +10,12 @@
 
 #include <errno.h>
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 static char source_path[] = "/tmp/ocular-view-XXXXXX";
 static const char source_text[] =
@@ -78,10 +76,9 @@ static void expect_line(struct Stage *stage, const char *const *parts)
 #define EXPECT(...)                                                            \
     expect_line(&stage, (const char *const[]){__VA_ARGS__, NULL})
 
-static void test_what_the_lines_say(void **state)
+TEST(test_what_the_lines_say)
 {
     struct Stage stage;
-    (void)state;
     open_view(&stage, 150, 40, source_path);
     EXPECT("LINE", "OFFS", "SOURCE / BYTECODE", "BASE -> SPECIALISED", "HITS",
            "TIME", "CYCLES");
@@ -104,10 +101,9 @@ static void test_what_the_lines_say(void **state)
     Stage_release(&stage);
 }
 
-static void test_nothing_harmful(void **state)
+TEST(test_nothing_harmful)
 {
     struct Stage stage;
-    (void)state;
     open_view(&stage, 150, 40, source_path);
     const char *text = Stage_text(&stage);
     for (const char *at = text; *at; at++)
@@ -140,11 +136,10 @@ static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
 
 // With samples, a bar shows the share of time. Without samples, a faint bar
 // shows cycles, which are equal for all instructions of a block.
-static void test_bars(void **state)
+TEST(test_bars)
 {
     struct Stage stage;
     uint8_t style = STYLE_PLAIN;
-    (void)state;
     open_view(&stage, 150, 40, source_path);
     assert_int_equal(bar_of(&stage, "json.loads(row)", &style), 8); // 96 %
     assert_int_equal(bar_of(&stage, "61% in C: json.loads", &style), 7);
@@ -188,10 +183,9 @@ static void fail_with(struct Stage *stage, int error, const char *why)
 
 // If the program makes a function again, the new function has another id, and
 // the view follows it.
-static void test_a_function_that_is_replaced(void **state)
+TEST(test_a_function_that_is_replaced)
 {
     struct Stage stage;
-    (void)state;
     set_up(&stage, 120, 30);
     Stage_press(&stage, PRESS_ENTER);
     struct AnnotateState *view = &stage.ui.annotate;
@@ -217,18 +211,12 @@ static void test_a_function_that_is_replaced(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_the_lines_say),
-        cmocka_unit_test(test_nothing_harmful),
-        cmocka_unit_test(test_bars),
-        cmocka_unit_test(test_a_function_that_is_replaced),
-    };
     setlocale(LC_CTYPE, "C.UTF-8");
     int fd = mkstemp(source_path);
     if (fd < 0 || write(fd, source_text, sizeof source_text - 1) < 0)
         return 1;
     close(fd);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = Unit_run(NULL, NULL);
     unlink(source_path);
     return failed;
 }

@@ -6,11 +6,10 @@
 #include "tui/views/navigation.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 static void set_up(struct Stage *stage, int width, int height)
 {
@@ -42,11 +41,10 @@ static const char *zoomed(const struct Stage *stage)
 
 // Each letter searches from the place where the search began, and undoes the
 // zoom of earlier letters.
-static void test_search_letter_by_letter(void **state)
+TEST(test_search_letter_by_letter)
 {
     struct Stage stage;
 
-    (void)state;
     set_up(&stage, 60, 12);
     Stage_type(&stage, "j/and_then");
     assert_non_null(strstr(zoomed(&stage), "and_then"));
@@ -60,12 +58,11 @@ static void test_search_letter_by_letter(void **state)
 
 // If the zoomed function does not run at the moment, its caller is shown
 // instead until it runs again.
-static void test_what_is_gone_for_the_moment(void **state)
+TEST(test_what_is_gone_for_the_moment)
 {
     struct Stage stage;
     struct FlameTable *less = Sample_stacks((struct SampleWish){.tick = 6});
 
-    (void)state;
     set_up(&stage, 100, 30);
     Stage_press(&stage, 'j');
     Stage_press(&stage, 'j');
@@ -102,12 +99,11 @@ static void take(struct Stage *stage, unsigned tick)
 }
 
 // The key w selects another period, and the title names it.
-static void test_windows(void **state)
+TEST(test_windows)
 {
     const struct FlameState *view;
     struct Stage stage;
 
-    (void)state;
     set_up(&stage, 100, 30); // the sampler has run for 7 s
     view = &stage.ui.flame;
     Stage_press(&stage, 'w');
@@ -147,13 +143,6 @@ static void test_windows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_search_letter_by_letter),
-        cmocka_unit_test(test_what_is_gone_for_the_moment),
-        cmocka_unit_test(test_windows),
-    };
-
     setlocale(LC_ALL, "C.UTF-8");
-    return cmocka_run_group_tests_name("tui/views/view_flame", tests, NULL,
-                                       NULL);
+    return Unit_run(NULL, NULL);
 }

@@ -6,12 +6,9 @@
 #include "tests/tui/sample.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 static char text[NUMBER_MAX];
 
@@ -22,11 +19,10 @@ static const char *says(double samples_a_core, double share)
     return text;
 }
 
-static void test_basis(void **state)
+TEST(test_basis)
 {
     const struct Window window = {30, 100, 100};
     const struct Window old = Window_unknown();
-    (void)state;
     assert_int_equal(Window_basis(&window, NAN), BASIS_NONE);
     assert_int_equal(Window_basis(&window, 0), BASIS_NONE);
     assert_int_equal(Window_basis(&window, .0024), BASIS_NONE);
@@ -39,9 +35,8 @@ static void test_basis(void **state)
     assert_int_equal(Window_basis(&old, 1e-6), BASIS_FINE);
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
-    (void)state;
     assert_string_equal(says(1e4, .314), "31.4%");
     assert_string_equal(says(1e4, .0034), "0.3%");
     assert_string_equal(says(1e5, .00034), "0.03%");
@@ -62,11 +57,10 @@ static void test_words(void **state)
     assert_string_equal(says(NAN, NAN), "");
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
     char out[WINDOW_TEXT];
     struct Window window = {30.2, 1411.7, 1};
-    (void)state;
     assert_string_equal(Window_text(out, &window), "30 s, 1 412 samples");
     window.samples = 1.2;
     assert_string_equal(Window_text(out, &window), "30 s, 1 sample");
@@ -77,12 +71,11 @@ static void test_text(void **state)
 }
 
 // A thread's time in code that is not traced is sampled as well.
-static void test_of_a_snapshot(void **state)
+TEST(test_of_a_snapshot)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
     struct Function *functions = Sample_functions(snapshot);
     struct Window window;
-    (void)state;
     snapshot->sampler_window_samples = 300;
     snapshot->function_count = 2;
     functions[0].cpu_share = .5;
@@ -97,15 +90,4 @@ static void test_of_a_snapshot(void **state)
     assert_true(isnan(window.per_share));
     assert_true(Window_samples(&window, 0) == 0);
     Snapshot_free(snapshot);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_basis),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_of_a_snapshot),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Each C test includes this. It finds the tests of the file, and runs them in
+// the order in which they stand there.
+//   TEST(what_holds) { ... }
+//   TEST_WITH(what_holds, set_up, tear_down) { ... }
+// NULL stands for no set_up or tear_down. A test's parameter is `state`. A file
+// that has to do something before all tests defines OWN_MAIN, and has a main()
+// that calls Unit_run().
+#ifndef OCULAR_TESTS_UNIT_H
+#define OCULAR_TESTS_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct CMUnitTest unit_tests[100]; // cmocka passes over empty ones
+
+static inline void Unit_add(struct CMUnitTest test)
+{
+    static size_t count;
+
+    if (count == sizeof unit_tests / sizeof *unit_tests)
+        abort();
+    unit_tests[count++] = test;
+}
+
+static inline int Unit_run(CMFixtureFunction set_up,
+                           CMFixtureFunction tear_down)
+{
+    return cmocka_run_group_tests(unit_tests, set_up, tear_down);
+}
+
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+#define TEST_WITH(name, set_up, tear_down)                                     \
+    static void name(void **state);                                            \
+    __attribute__((constructor)) static void add_##name(void)                  \
+    {                                                                          \
+        Unit_add((struct CMUnitTest){#name, name, set_up, tear_down, NULL});   \
+    }                                                                          \
+    static void name(void **state __attribute__((unused)))
+
+#ifndef OWN_MAIN
+int main(void)
+{
+    return Unit_run(NULL, NULL);
+}
+#endif
+
+#endif
