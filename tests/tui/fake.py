@@ -17,8 +17,8 @@ class Server:
     """A simulated traced process."""
 
     def __init__(self, directory, *arguments, program=FAKE):
-        # Opened for appending: the process shares the file position, which our reading
-        # moves.
+        # The log is opened for appending, because the process shares the file position,
+        # which our reading moves.
         self.log = open(Path(directory) / f"log-{time.monotonic_ns()}", "a+")
         self.folder = Path(directory).parent / f"works-in-{time.monotonic_ns()}"
         self.folder.mkdir()

@@ -22,7 +22,7 @@ void Stage_push(struct Stage *stage, struct SampleWish wish);
 // that of `file`.
 void Stage_deliver(struct Stage *stage, struct SampleWish wish,
                    const char *file);
-// Press one key, or each character of `keys`, and draw.
+// These functions press one key, or each character of `keys`, and draw.
 void Stage_press(struct Stage *stage, uint32_t key);
 void Stage_type(struct Stage *stage, const char *keys);
 // Returns the text of the frame that was drawn last. It is valid until the next

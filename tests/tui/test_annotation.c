@@ -79,10 +79,11 @@ TEST(test_interleaved)
     check((uint64_t[]){10, 11, 11, 12}, 4, "S10 0! S11 1! 2 S12 3!");
     // The line of a loop also has code at the loop's end.
     check((uint64_t[]){10, 11, 12, 11, 13}, 5, "S10 0! S11 1! 3 S12 2! S13 4!");
-    // Up to eight lines without code are shown.
+    // Fewer than eight lines without code are shown.
     check((uint64_t[]){10, 13}, 2, "S10 0! S11 S12 S13 1!");
     check((uint64_t[]){10, 40}, 2, "S10 0! S11 S12 G13+25 S38 S39 S40 1!");
-    // These are decorators above the code, code without a line, and no code.
+    // These listings have decorators above the code, code without a line, and
+    // no code.
     check((uint64_t[]){12, NULL_U64, 13}, 3, "S10 S11 S12 0! 1 S13 2!");
     check((uint64_t[]){NULL_U64, 10}, 2, "S10 0! 1");
     check(NULL, 0, "");
@@ -132,7 +133,8 @@ TEST(test_labels)
     Annotation_release(&annotation);
 }
 
-// Random numbers: each instruction appears exactly once, and nothing overflows.
+// With random numbers, each instruction appears exactly once, and nothing
+// overflows.
 TEST(test_a_strangers_numbers)
 {
     static const uint64_t odd[] = {0, 1, NULL_U64, NULL_U64 - 1, 1u << 31, 12};

@@ -95,7 +95,7 @@ TEST(test_marks_are_kept_but_few)
     assert_string_equal(clean("\xcc\x81x"), BAD "x");
 }
 
-// Random bytes: no harmful character remains, and the width is what the C
+// With random bytes, no harmful character remains, and the width is what the C
 // library computes for the cleaned text.
 TEST(test_random_bytes)
 {

@@ -25,7 +25,7 @@
 
 #define OTHERS_NS 500000000u // after this time the other threads are asked, too
 #define PATIENCE_NS 5000000000u
-// for the import to end once it has begun, on a busy machine
+// time for the import once it has begun, on a busy machine
 #define IMPORT_NS 60000000000u
 #define PAUSE_NS 10000000
 // another ocular-top has detached within this time
@@ -341,7 +341,7 @@ static int try_once(const struct AttachWish *wish, const char *verb, char *why,
     return error;
 }
 
-// Returns for how many ns try_once() is repeated after this error.
+// Returns the ns for which try_once() is repeated after this error.
 static uint64_t patience(int error)
 {
     if (error == -EINPROGRESS)

@@ -13,8 +13,9 @@
 
 #define BPF_CODE_MOST 4096 // instructions: the kernel's BPF_MAXINSNS
 
-// Returns SECCOMP_RET_... with its data. Returns SECCOMP_RET_KILL_PROCESS for a
-// program that the kernel would not have accepted.
+// Returns the answer, SECCOMP_RET_..., with its data. Returns
+// SECCOMP_RET_KILL_PROCESS for a program that the kernel would not have
+// accepted.
 uint32_t Bpf_run(const struct sock_filter *code, size_t count,
                  const struct seccomp_data *call);
 // Returns true if `answer` ends the process or one of its threads.

@@ -18,9 +18,9 @@ struct CodePage {
     unsigned char code[128];
 };
 
-// Returns the address for the page, or 0 if there is none. If a killed
-// attaching program had mapped a page and not used it, this is that page;
-// otherwise the place is free.
+// Returns the address for the page, or 0 if there is none. A killed attaching
+// program may have mapped the page already without using it; then it is that
+// page. Otherwise the address is free.
 uint64_t CodePage_place(pid_t pid);
 // Returns the call that maps the page.
 struct SigframeCall CodePage_map(uint64_t mmap, uint64_t place);

@@ -14,8 +14,8 @@ struct Interpreter {
     uint64_t program;      // a number that changes when the process runs exec
     uint64_t runtime;      // address of _PyRuntime
     uint64_t runtime_size; // bytes; 0: not known
-    unsigned major;        // of its version: 3
-    unsigned minor;        // 14
+    unsigned major;        // first part of the version: 3
+    unsigned minor;        // second part of the version: 14
     unsigned patch;
     bool free_threaded;
 };

@@ -71,7 +71,7 @@ static bool is_called_python(const struct Other *other)
     return begins_with_python(program) || begins_with_python(other->command);
 }
 
-// Attach_check makes the decision; this only abbreviates it.
+// Attach_check makes the decision; this function only abbreviates the reason.
 static const char *short_words(const struct Interpreter *interpreter, int error,
                                bool package)
 {

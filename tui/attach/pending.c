@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See pending.h. These versions publish no offset for their queue of calls, and
 // the offset differs between patch versions. So the queue is searched for
-// before anything is written. The queue has the only address that the machine
+// before anything is written. The queue is at the only address that the machine
 // code of _PyEval_AddPendingCall() refers to and whose memory has the contents
 // of such a queue.
 #include "tui/attach/pending.h"

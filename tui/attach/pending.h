@@ -10,10 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Asks the main thread to run the script. With `all`, the first thread of the
-// main interpreter that can does so. Returns 0; -EAGAIN if other calls are
-// pending or a thread is adding one; or another -errno. `why` has the reason
-// for an error.
+// Asks the main thread to run the script. With `all`, any thread of the main
+// interpreter may run it. Returns 0; -EAGAIN if other calls are pending or a
+// thread is adding one; or another -errno. `why` has the reason for an error.
 int Pending_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size);
 // Withdraws a call that no thread has made yet.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See readiness.h. The offsets are the same in all patch versions of a minor
-// version. CPython does not record that it imports `site`; while it does, the
-// first frame of the main thread is _find_and_load("site", ...).
+// version. CPython does not record that it imports `site`; during this import,
+// the first frame of the main thread is _find_and_load("site", ...).
 #define _GNU_SOURCE 1 // syscall
 #include "tui/attach/readiness.h"
 

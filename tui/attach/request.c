@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See request.h. A child process stops the threads. When the child ends, the
-// kernel lets all threads continue, also a thread that had not stopped yet.
+// kernel lets all threads continue, even a thread that had not stopped yet.
 #include "tui/attach/request.h"
 
 #include "tui/attach/door.h"

@@ -45,10 +45,10 @@
 enum { RESTART_FIRST = 512, RESTART_NOHAND = 514, RESTART_BLOCK = 516 };
 
 #define BIT(signal) (1ull << ((signal)-1))
-// The signals that the thread blocks during our calls. Not blocked are signals
-// of faults, the signals of setuid() and pthread_cancel(), which wait for each
-// thread, and SIGSTKFLT, which no program sends. So this mask shows that a
-// thread is in a call of ours.
+// The signals that the thread blocks during our calls: all except those of
+// faults, those of setuid() and pthread_cancel(), which wait for each thread,
+// and SIGSTKFLT, which no program sends. So this mask shows that a thread is in
+// a call of ours.
 static const uint64_t held_back =
     ~(BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) |
       BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | BIT(32) | BIT(33) |

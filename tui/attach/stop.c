@@ -20,7 +20,7 @@
 
 #define PATIENCE_NS 1000000000u // time that a thread has to stop
 #define PAUSE_NS 200000
-#define PASSES_MOST 32 // passes over the list of threads, if new threads appear
+#define PASSES_MOST 32 // largest number of passes over the list of threads
 #define SEIZES_MOST 3  // tries for a thread that has no tracer
 
 static bool has(const struct Stop *stop, pid_t id)

@@ -37,7 +37,7 @@ void FeedListing_want(struct FeedListing *listing, struct FeedLink *link,
 // Takes the listing or the error from a message. Returns true if the message
 // answers the view's request.
 bool FeedListing_take(struct FeedListing *listing, struct Message *message);
-// Is called after a message was recorded. Chooses the next function for the
+// The caller has recorded the message. Chooses the next function for the
 // recording if it is time.
 void FeedListing_recorded(struct FeedListing *listing,
                           struct Recording *recording,

@@ -29,7 +29,7 @@ struct FlameState {
 };
 
 void FlameState_release(struct FlameState *state);
-// Is called when the view is opened. Drops stacks that are too old to be shown
+// Prepares for opening the view: drops stacks that are too old to be shown
 // again. `now` may be NULL.
 void FlameState_open(struct FlameState *state, const struct Snapshot *now);
 // Requests stacks once a snapshot.
@@ -43,8 +43,8 @@ void FlameState_refuse(struct FlameState *state, const char *why);
 void FlameState_mark(struct FlameState *state);
 void FlameState_next_period(struct FlameState *state);
 
-// Return the zoomed and the selected branch in the newest tree. If the branch
-// is not in that tree, they return its nearest caller there.
+// These functions return the zoomed and the selected branch in the newest tree.
+// If the branch is not in that tree, they return its nearest caller there.
 uint32_t FlameState_zoom(const struct FlameState *state);
 uint32_t FlameState_selected(const struct FlameState *state, uint32_t zoom);
 void FlameState_select(struct FlameState *state, uint32_t branch);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define APART_S                                                                \
-    0.9 // seconds between two moments at least, so that a minute fits
+    0.9 // the shortest time between two moments in s, so that a minute fits
 #define LONGEST_S 60.0
 
 static int compare(const void *left, const void *right)

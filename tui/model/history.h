@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HISTORY_MOST 70 // at least the moments of one minute
+#define HISTORY_MOST 70 // enough moments for a minute
 
 enum Period {
     // the sampler's own window, in which older samples have less weight

@@ -10,7 +10,7 @@
 #include "ipc/listing.h"
 #include "ipc/snapshot.h"
 
-// Each function appends an object and a newline. It returns 0 or -ENOMEM. The
+// Each function appends an object and a newline, and returns 0 or -ENOMEM. The
 // text is valid UTF-8 and escapes every character that could disturb a
 // terminal.
 int Json_listing(struct Bytes *out, const struct Listing *listing);

@@ -12,7 +12,8 @@
 #define RECORDING_MAGIC "OcularRecording1"
 #define RECORDING_MAGIC_SIZE 16
 #define RECORDING_TIME_SIZE 8
-#define RECORDING_ASKED 64 // most functions whose code the recorder requests
+// largest number of functions whose code the recorder requests
+#define RECORDING_ASKED 64
 
 struct Recording {
     int fd;

@@ -8,7 +8,7 @@
 #define SURE 0.125 // largest standard error as a part of the estimate
 // the remaining share of a function that stopped is soon below this
 #define IDLE_SHARE 0.0005
-// least part of the expected cycles if all calls were timed
+// all calls were timed if at least this part of the expected cycles was
 #define LEAST_TIMED 0.5
 #define WAIT_SAMPLES_PER_S 2.0 // the least rate of samples of waiting threads
 

@@ -10,8 +10,8 @@
 struct OrderWish {
     enum ColumnId column; // the column to sort by
     bool invert;
-    bool baseline;      // largest last
-    bool hide_idle;     // sort by the change since the baseline
+    bool baseline;      // sort by the change since the baseline
+    bool hide_idle;     // leave out idle rows and only count them
     const char *filter; // "": all rows pass
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Restores the terminal if ocular-top crashes. A signal handler may call only
-// few functions, so everything that it needs is prepared here. It gets no
-// argument from us, so this is the only static data of the viewer. Main thread
-// only.
+// few functions, so everything that it needs is prepared here. The handler gets
+// no argument from us, so this is the only static data of the viewer. Main
+// thread only.
 #ifndef OCULAR_TUI_SCREEN_CRASH_H
 #define OCULAR_TUI_SCREEN_CRASH_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The real terminal. Only terminal.c uses curses. It shows a canvas, reads
-// keys, waits, and restores the terminal however the viewer ends or stops: by a
-// key, by a signal, by Ctrl-Z or by a crash. Called by live.c and pick.c. Main
+// Shows a canvas on the real terminal, reads keys, waits, and restores the
+// terminal however the viewer ends or stops: by a key, by a signal, by Ctrl-Z
+// or by a crash. Only terminal.c uses curses. Called by live.c and pick.c. Main
 // thread only; one terminal at a time.
 #ifndef OCULAR_TUI_SCREEN_TERMINAL_H
 #define OCULAR_TUI_SCREEN_TERMINAL_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bottom line of every view: a question with the typed text, a message, or
-// the usable keys. Only draws. One thread.
+// Draws the bottom line of every view: a question with the typed text, a
+// message, or the usable keys. One thread.
 #ifndef OCULAR_TUI_VIEWS_BOTTOM_H
 #define OCULAR_TUI_VIEWS_BOTTOM_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The lines about the selected function below the table: its full name and
-// path, and the parts of its share. Only draws. One thread.
+// Draws the lines about the selected function below the table: its full name
+// and path, and the parts of its share. One thread.
 #ifndef OCULAR_TUI_VIEWS_DETAIL_LINES_H
 #define OCULAR_TUI_VIEWS_DETAIL_LINES_H
 

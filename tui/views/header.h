@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first line of every view, which describes the process, and parts of the
-// other header lines. Only draws. One thread.
+// Draws the first line of every view, which describes the process, and parts of
+// the other header lines. One thread.
 #ifndef OCULAR_TUI_VIEWS_HEADER_H
 #define OCULAR_TUI_VIEWS_HEADER_H
 

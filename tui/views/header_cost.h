@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The second line of the main screen, about the overhead of tracing. Only
-// draws. One thread.
+// Draws the second line of the main screen, about the overhead of tracing. One
+// thread.
 #ifndef OCULAR_TUI_VIEWS_HEADER_COST_H
 #define OCULAR_TUI_VIEWS_HEADER_COST_H
 

@@ -39,12 +39,12 @@ struct View {
     bool alone;   // the bottom line shows only the view's own keys
     unsigned can; // bits of enum Ability
 
-    // Is called when the view is opened. `function` is the one that was
+    // Prepares the view when it is opened. `function` is the one that was
     // selected in the previous view, or 0. NULL: nothing to prepare.
     void (*open)(struct Ui *ui, uint64_t function);
-    // Requests data that is not in the snapshot. Is called when the view comes
-    // to the front, after each key and after each snapshot. NULL: the view
-    // needs no other data.
+    // Requests data that is not in the snapshot. The function is called when
+    // the view comes to the front, after each key and after each snapshot.
+    // NULL: the view needs no other data.
     void (*want)(struct Ui *ui);
     // Draws everything except the bottom line on ui->canvas, at the positions
     // in ui->layout.
@@ -55,7 +55,7 @@ struct View {
     bool (*press)(struct Ui *ui, int request, uint32_t key);
     // Selects the next (step 1) or previous (-1) row that contains
     // ui->model.search. With `here` the search begins at the selected row.
-    // Returns false if there is none. Only with CAN_SEARCH.
+    // Returns false if there is none. Needed only with CAN_SEARCH.
     bool (*find)(struct Ui *ui, int step, bool here);
     // These functions save and restore the position at which a search begins:
     // after each typed letter the search starts there again. NULL: the view's
@@ -63,7 +63,7 @@ struct View {
     void (*begin_search)(struct Ui *ui);
     void (*restart_search)(struct Ui *ui);
     // Returns the selected function, which other views open and `a` re-arms, or
-    // 0 if there is none. Only with CAN_FUNCTION.
+    // 0 if there is none. Needed only with CAN_FUNCTION.
     uint64_t (*function)(const struct Ui *ui);
     // Begins the view's own window when the user resets the counts. NULL: the
     // view has no window of its own.
