@@ -13,7 +13,7 @@ struct SampleWish {
     unsigned tick;   // number of the snapshot; counters grow with it
     unsigned extra;  // number of functions in addition to the dozen
     int no_sampler;  // all shares are null
-    int trouble;     // ... and the snapshot has the reason
+    int trouble;     // the snapshot has a text about a trouble of the sampler
     int no_overhead; // the tracer does not measure itself
     int hostile;     // names of all kinds, up to 10 kB long, everywhere
 };

@@ -23,9 +23,10 @@ struct Request {
     const struct Interpreter *interpreter;
     const char *script; // NULL: withdraw the request
     bool all;
-    bool wake;    // start a thread that runs the script (sleeper.h)
-    bool check;   // only check whether the interpreter is ready,
-    bool filters; // ... and whether its filters allow our calls
+    bool wake;  // start a thread that runs the script (sleeper.h)
+    bool check; // only check whether the interpreter is ready
+    // with `check`: also check whether the process's filters allow our calls
+    bool filters;
 };
 
 struct Answer {

@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 
 #define THREADS_MOST 4096
-#define TRIES 10         // each try lets a thread run,
-#define MOMENT_NS 200000 // ... at first for this long, then longer
+#define TRIES 10         // each try lets a thread run for a while
+#define MOMENT_NS 200000 // duration of the first try; the later ones are longer
 
 // Offsets in one minor version, in bytes. From 3.13 on the first three come
 // from CPython's own table.

@@ -11,9 +11,9 @@
 // Saves the terminal's mode, which is restored after a crash. Returns false if
 // `fd` is no terminal.
 bool Crash_save_mode(int fd);
-// Begins a new list of bytes that are written to `fd` after a crash...
+// Begins a new list of bytes that are written to `fd` after a crash.
 void Crash_begin(int fd);
-// ... and adds a byte to the list. Returns the byte.
+// Adds a byte to the list. Returns the byte.
 int Crash_add(int byte);
 // nothing is written or restored after a crash from now on
 void Crash_forget(void);

@@ -54,8 +54,8 @@ enum Request {
 
 #define BINDING_KEYS 4
 
-// Abilities that only some views have (View.can), and possibly only at times
-// (Navigation_can).
+// Abilities that only some views have: see View.can. Some of these are usable
+// only at times: see Navigation_can().
 enum Ability {
     CAN_SORT = 1,
     CAN_SEARCH = 2,

@@ -34,8 +34,8 @@ struct ListColumn {
     int grows;
     int most;     // greatest width in cells; 0: no limit
     bool left;    // aligned left; else right
-    bool path;    // a long text loses leading directories,
-    enum Cut cut; // ... or else this end
+    bool path;    // a long text loses leading directories first
+    enum Cut cut; // the end at which another long text is cut
     bool a_to_z; // sorts upwards by default; else the largest value comes first
     // Draws a cell that is more than a text. NULL: the cell is the text from
     // write() of struct ListRows.

@@ -308,7 +308,8 @@ static void fit_window(void)
         resizeterm(size.ws_row, size.ws_col);
 }
 
-// Stops this process after Ctrl-Z. The shell has the terminal meanwhile.
+// Stops this process after Ctrl-Z. The shell uses the terminal until SIGCONT
+// comes.
 static void stop(struct Terminal *terminal)
 {
     sigset_t mask;

@@ -8,9 +8,9 @@
 #include "tui/screen/strip.h"
 #include "tui/views/status.h"
 
-#define HEADER_WIDE 110   // least width for bars,
-#define HEADER_WIDER 140  // ... for words next to the parts of the overhead,
-#define HEADER_WIDEST 170 // ... and for long bars
+#define HEADER_WIDE 110   // least width for bars
+#define HEADER_WIDER 140  // least width for words next to the overhead's parts
+#define HEADER_WIDEST 170 // least width for long bars
 
 void Header_draw(struct Canvas *canvas, const struct Model *model,
                  const struct Status *status);

@@ -30,8 +30,8 @@ struct Ui {
     struct Prompt prompt;
     bool bare;        // --batch: no selection and no keys
     bool ns;          // cycles are shown as time
-    bool quit;        // the user wants to quit,
-    bool leave;       // ... in order to return to the list of processes
+    bool quit;        // the user wants to quit or leave
+    bool leave;       // the user wants to return to the list of processes
     bool changed;     // new data has arrived since the last frame
     bool redraw;      // every cell of the terminal must be drawn again
     enum ViewId view; // the view in front
@@ -45,8 +45,8 @@ struct Ui {
     struct List sort_list; // lines of this menu
     struct AnnotateState annotate;
     struct CallersState callers;
-    bool on_pairs;         // in the opcodes view, keys move in the counts,
-    struct List pair_list; // ... which are this list
+    bool on_pairs;         // in the opcodes view, keys move in pair_list
+    struct List pair_list; // the counts of the opcodes view
     struct ThreadsState threads;
     struct FlameState flame;
     struct Children children;

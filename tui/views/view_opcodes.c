@@ -16,9 +16,10 @@
 
 #define SIDE_BY_SIDE 120 // least cells of a screen with the counts at the right
 #define PAIRS_WIDTH 52
-#define WORD_DEOPT 44   // least cells of a change that has the mark " (deopt)"
-#define FILTER_WIDTH 40 // cells of a filter for which other texts make room,
-#define FILTER_LEAST 18 // ... and cells if the name of a storm is shown as well
+#define WORD_DEOPT 44 // least cells of a change that has the mark " (deopt)"
+// cells that a long filter keeps, alone and beside the name of a storm
+#define FILTER_WIDTH 40
+#define FILTER_LEAST 18
 #define NOTHING_YET "No instruction has changed its kind yet."
 
 enum { OPCODES_TURN = REQUEST_OWN };
