@@ -10,11 +10,11 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST_S 200e-9 // of a hit
-#define YIELDS 32     // to the thread that counts, before it naps
+#define MOST_S 200e-9 // s, the most that counting one hit takes
+#define YIELDS 32     // sched_yield() calls before the first nap
 #define NAP_NS 50000
-#define NAME_HITS 1   // between two questions for a thread's name
-#define AT_A_TIME 256 // hits that are counted before there is room for more
+#define NAME_HITS 1   // hits between two questions for a thread's name
+#define AT_A_TIME 256 // hits that are counted before `tail` is stored
 
 void Counting_init(struct Counting *counting, struct Registry *registry,
                    struct Contention *contention, sem_t *half_full)
@@ -47,7 +47,7 @@ static struct Code *find(struct Counting *counting, uintptr_t address)
     if (__builtin_expect(seen->address != address, 0)) {
         struct Code *code = Registry_find_living(counting->registry, address);
 
-        if (!code) // not accepted, or another object altogether
+        if (!code) // not accepted, or the address of another object
             return NULL;
         seen->address = address;
         seen->code = code;
@@ -97,7 +97,8 @@ static bool enter(struct ThreadTrace *trace, struct Code *code,
     return true;
 }
 
-// A throw into a dark generator is not counted, and has no site.
+// Counts a throw into a generator. A throw has no site. A throw into a dark
+// generator is not counted.
 static bool throw_into(struct ThreadTrace *trace, struct Code *code,
                        const struct Hit *hit, uint32_t depth)
 {
@@ -144,8 +145,9 @@ static bool jump(struct ThreadTrace *trace, struct Code *code,
                             depth, hit->ticks);
 }
 
-// The instruction whose opcode stands there: not an EXTENDED_ARG, which is part
-// of the next one, nor one beyond what has sites. NULL in adaptive mode.
+// Returns the instruction whose opcode is at `unit`. Returns NULL in adaptive
+// mode, for an EXTENDED_ARG, which belongs to the next instruction, and for a
+// unit beyond those that have sites.
 static const struct Instruction *instruction_at(const struct Code *code,
                                                 size_t unit)
 {
@@ -164,7 +166,7 @@ static bool step(struct ThreadTrace *trace, struct Code *code,
     if (!at || atomic_load_explicit(&at->dark, memory_order_relaxed)) {
         ThreadTrace_advance(trace, hit->ticks,
                             at ? at->hook : HOOK_INSTRUCTION);
-        ThreadTrace_lose_step(trace); // taking the hook out takes its time
+        ThreadTrace_lose_step(trace); // removing the hook takes time
         return true;
     }
     return ThreadTrace_step(trace, code,
@@ -177,7 +179,7 @@ static bool count(struct ThreadTrace *trace, struct Code *code,
 {
     uint32_t depth = Hit_depth(hit);
 
-    if (depth == 0) // that of the sentinel, which is never closed
+    if (depth == 0) // depth 0 is the sentinel's, which is never closed
         depth = 1;
     if (Hit_unit(hit) >= code->layout.unit_count)
         return false;
@@ -204,7 +206,7 @@ static bool count(struct ThreadTrace *trace, struct Code *code,
     }
 }
 
-// --- Those in the ring ---
+// --- Hits in the ring ---
 
 static void count_late(struct Counting *counting, const struct Hit *hit)
 {
@@ -246,7 +248,7 @@ static void count_ring(struct Counting *counting)
     begin = Clock_counter();
     while (tail != head) {
         count_late(counting, &ring->hits[tail++ % HIT_RING_HITS]);
-        // Pairs with the acquire in HitRing_find_room.
+        // This store pairs with the acquire in HitRing_find_room.
         if (tail % AT_A_TIME == 0 || tail == head)
             atomic_store_explicit(&ring->tail, tail, memory_order_release);
     }
@@ -282,8 +284,9 @@ bool Counting_make_room(struct Counting *counting)
 int64_t Counting_hit_ticks(const struct Counting *counting)
 {
     uint64_t hits = Counter_get(&counting->counted);
-    double ticks = hits ? (double)Counter_get(&counting->ticks) / (double)hits
-                        : 0; // others may have had the CPU meanwhile
+    double ticks =
+        hits ? (double)Counter_get(&counting->ticks) / (double)hits : 0;
+    // The measured ticks may contain time of other programs.
     double most = MOST_S * counting->contention->hz;
 
     return (int64_t)(ticks < most ? ticks : most);
@@ -309,7 +312,8 @@ bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
     counting->trace = trace;
     if (count(trace, code, hit))
         return true;
-    dark = HitRing_dark_at(&counting->ring, key); // it was, and is armed again
+    // The site may have been dark before and may now be armed again.
+    dark = HitRing_dark_at(&counting->ring, key);
     if (atomic_load_explicit(dark, memory_order_relaxed) == key)
         atomic_store_explicit(dark, 0, memory_order_relaxed);
     return false;
@@ -366,7 +370,7 @@ void Counting_reset(struct Counting *counting)
     Counter_set(&counting->ticks, 0);
     ring->trace = HIT_RING_NOBODY;
     ring->task_code = 0;
-    // The hits of a thread that is gone are dropped.
+    // Drops the hits of threads that are gone.
     atomic_store_explicit(
         &ring->tail, atomic_load_explicit(&ring->head, memory_order_relaxed),
         memory_order_relaxed);
@@ -402,7 +406,7 @@ void Counting_set_preempted(struct Counting *counting, bool preempted)
 {
     Counting_begin(counting);
     if (counting->contention->preempted != preempted)
-        counting->contention->armed++; // what was read before is old
+        counting->contention->armed++; // older readings are outdated
     counting->contention->preempted = preempted;
     Counting_set_brief(counting);
     Counting_end(counting);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Adds up the hits that the hooks have written down: the shadow stacks and all
-// counters of functions, sites and threads are changed here alone. The counting
-// lock guards them; its holder has counted all hits that came before. The
-// collector counts when the ring is half full and before each snapshot; a hook
-// does whose ring is full, or whose event needs an answer at once.
+// Adds up the hits that the hooks have written. Only counting changes the
+// shadow stacks and the counters of functions, sites and threads. The counting
+// lock guards all of them. A holder of this lock has counted all earlier hits.
+// The collector counts if the ring is half full and before each snapshot. A
+// hook counts if the ring is full, or if its event needs an answer at once.
 //
-// A thread that has counted since it took the interpreter's lock finds all of
-// it at rest: no hook runs meanwhile.
+// If a thread holds the GIL and has counted since it took the GIL, then no
+// count changes, because no hook runs meanwhile.
 //
-// Lock order: the interpreter's lock, then this one, then those of the
-// timeline, of ThreadTraces' list and of the registry's chains. Nobody calls
-// Python or waits for the interpreter while holding it.
+// Lock order: the GIL, then the counting lock, then the locks of the timeline,
+// of ThreadTraces' list and of the registry's chains. A holder of the counting
+// lock must not call Python and must not wait for the GIL.
 #ifndef OCULAR_TRACER_HOOK_COUNTING_H
 #define OCULAR_TRACER_HOOK_COUNTING_H
 
@@ -19,9 +19,10 @@
 
 #include <pthread.h>
 
-#define COUNTING_SEEN 4096 // code objects remembered, by address
+#define COUNTING_SEEN 4096 // code objects that are remembered by address
 
-// Cleared when the code goes (Counting_forget).
+// A remembered code object. Counting_forget clears the entry before the code
+// object goes.
 struct Seen {
     uintptr_t address;
     struct Code *code;
@@ -32,51 +33,61 @@ struct Counting {
     pthread_mutex_t mutex;
     struct Registry *registry;
     struct Contention *contention;
-    struct ThreadTrace *trace; // whose hits come; NULL: not known
-    counter_t counted;         // hits of the ring, since the reset
-    counter_t ticks;           // that this took
-    counter_t alone;           // what came past the ring
-    bool between;              // slices: no caller's time is taken
+    struct ThreadTrace *trace; // record of the ring's next hits; NULL: unknown
+    counter_t counted;         // hits of the ring counted since the reset
+    counter_t ticks;           // ticks that counting these hits took
+    counter_t alone;           // events that were counted outside the ring
+    bool between;              // between slices: callers' time is not measured
     struct Seen seen[COUNTING_SEEN];
 };
 
 void Counting_init(struct Counting *counting, struct Registry *registry,
                    struct Contention *contention, sem_t *half_full);
-// Takes the lock, and counts the hits that have come. Any thread.
+// Takes the counting lock and counts all hits in the ring. Any thread may call
+// this function.
 void Counting_begin(struct Counting *counting);
 void Counting_end(struct Counting *counting);
-// Both: the counters are up to date. Any thread.
+// Brings all counters up to date, and releases the lock again. Any thread may
+// call this function.
 void Counting_catch_up(struct Counting *counting);
-// Ticks that counting a hit has taken, on average; at most 200 ns.
+// Returns the mean ticks for counting one hit, at most 200 ns.
 int64_t Counting_hit_ticks(const struct Counting *counting);
-// The ring is full: counts its hits, or waits until another thread has counted
-// some of them; false: it has waited. The producer.
+// Makes room in the full ring: counts the ring's hits, or waits until another
+// thread has counted some hits. Returns false if this thread waited. Only the
+// producer may call this function.
 bool Counting_make_room(struct Counting *counting);
-// In between: counts a hit that is not in the ring, while its hook waits. true:
-// DISABLE the site.
+// Counts a hit that is not in the ring, while its hook waits. Returns true if
+// the hook should return DISABLE. The caller is between Counting_begin and
+// Counting_end.
 bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
                     struct Code *code, const struct Hit *hit);
-// In between: a code object, or a thread's record, is about to go.
+// Forgets a code object, or a thread's record, that is about to go. The caller
+// is between Counting_begin and Counting_end.
 void Counting_forget(struct Counting *counting, const struct Code *code);
 void Counting_forget_thread(struct Counting *counting,
                             const struct ThreadTrace *trace);
-// In between: something came that is in no ring. It wakes up the collector.
+// Notes an event that is in no ring, and wakes the collector if it sleeps. The
+// caller is between Counting_begin and Counting_end.
 void Counting_note(struct Counting *counting);
-// The hooks go on from here, at `ticks`, on this thread.
+// Prepares the ring for the next hits of this thread. `ticks` is the time of
+// the newest event.
 void Counting_go_on(struct Counting *counting, struct ThreadTrace *trace,
                     uint64_t ticks);
-// All records have been reset, and no hook runs: the ring is empty again.
-// Interpreter's lock.
+// Empties the ring after all records were reset, while no hook runs. The caller
+// holds the GIL.
 void Counting_reset(struct Counting *counting);
-// In the child of a fork, for which the lock was held.
+// Resets the lock and the ring in the child of a fork. The parent held the lock
+// across the fork.
 void Counting_after_fork(struct Counting *counting);
-// Other programs often take the CPU, or not. Interpreter's lock.
+// Says whether other programs often take the CPU. The caller holds the GIL.
 void Counting_set_preempted(struct Counting *counting, bool preempted);
-// Between slices functions that call others are not timed: then nobody needs to
-// know who had the CPU before a call began. Interpreter's lock.
+// Says whether the governor is between two slices. Between slices functions
+// that call others are not timed, so the CPU's owner before a call does not
+// matter. The caller holds the GIL.
 void Counting_set_between(struct Counting *counting, bool between);
-// When the contention has changed: how long after its last hit a hook needs not
-// ask whether others had the CPU. Interpreter's lock.
+// Updates the longest span after which a hook does not ask whether other
+// programs had the CPU. This function is called when the contention has
+// changed. The caller holds the GIL.
 void Counting_set_brief(struct Counting *counting);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An entry of a shadow stack: one open call. Written with the counting lock, by
-// the thread that counts the hits of the thread that runs the call.
+// An entry of a shadow stack stands for one open call. The thread that counts
+// the call's hits writes the entry with the counting lock.
 #ifndef OCULAR_TRACER_HOOK_FRAME_H
 #define OCULAR_TRACER_HOOK_FRAME_H
 
@@ -8,23 +8,24 @@
 
 struct Code;
 
-#define FRAME_PARTIAL (-1) // seen only from its middle: no call statistics
+#define FRAME_PARTIAL (-1) // the enter was not seen: no call statistics
 
-// One cache line; an enter fills it in a few wide stores.
+// A frame is one cache line. An enter writes the frame in a few wide stores.
 struct Frame {
-    uintptr_t address; // of its code object; 0 once that is gone
-    struct Code *code; // NULL likewise
-    int64_t enter;     // net clock
+    uintptr_t address; // of the code object; 0 after it is gone
+    struct Code *code; // NULL after the code object is gone
+    int64_t enter;     // net clock: time of the enter
     int64_t self;      // net cycles so far
-    int64_t block;     // self where the running block began
+    int64_t block;     // `self` at the begin of the running block
     int64_t waited;    // cycles of spans in which another thread ran, or
                        // FRAME_PARTIAL
     uint32_t id;
     uint32_t depth;
-    uint32_t instructions; // in the blocks that ended so far; wraps
-    uint16_t start;        // number of the running block's first instruction;
-                           // in precise mode a block is one instruction
-    uint16_t epoch;        // of its code when it was entered
+    uint32_t instructions; // instructions in blocks that have ended; wraps
+    // The number of the running block's first instruction. In precise mode a
+    // block is one instruction.
+    uint16_t start;
+    uint16_t epoch; // epoch of the code at the enter
 };
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A hit: one firing of a hook, as the hook writes it down. 24 bytes; whoever
-// counts knows the rest.
+// A hit is one firing of a hook, as the hook writes it: 24 bytes. The counting
+// thread finds out everything else.
 #ifndef OCULAR_TRACER_HOOK_HIT_H
 #define OCULAR_TRACER_HOOK_HIT_H
 
@@ -10,33 +10,36 @@
 
 enum HitKind {
     HIT_ENTER,
-    HIT_RESUME, // a call goes on after a yield or an await
-    HIT_THROW,  // the same, by an exception
+    HIT_RESUME, // a call continues after a yield or an await
+    HIT_THROW,  // a call continues with an exception
     HIT_LEAVE,  // a return or a yield
     HIT_RAISE,  // an exception leaves the call
     HIT_JUMP,
-    HIT_BRANCH, // from 3.14 on its left arm
-    HIT_RIGHT,  // its right arm
+    HIT_BRANCH, // a branch; from 3.14 on only the left arm
+    HIT_RIGHT,  // a branch's right arm
     HIT_STEP,   // an instruction is about to run, in precise mode
-    HIT_THREAD, // no hook: the hits from here on are this thread record's
-    HIT_PAID,   // no hook: ticks, in the address's place, that ours took; in
-                // `where` those of them in which it only waited
-    HIT_TAKEN,  // no hook: ticks in which other programs had the CPU before
-                // the next hit
+    HIT_THREAD, // no hook: the next hits are this thread record's
+    // No hook: ticks that our own code took are in the address's place. `where`
+    // has the part of these ticks in which our code only waited.
+    HIT_PAID,
+    // No hook: ticks in which other programs had the CPU before the next hit
+    // are in the address's place.
+    HIT_TAKEN,
     HIT_KINDS
 };
 
 #define HIT_KIND_BITS 4
-#define HIT_UNIT_BITS 22  // code units; a larger code object's go uncounted
-#define HIT_DEPTH_BITS 20 // of recursion
+#define HIT_UNIT_BITS 22  // code units; a larger unit is not counted
+#define HIT_DEPTH_BITS 20 // recursion depth
 
 struct Hit {
     uint64_t ticks;
     uint64_t who;   // address << HIT_KIND_BITS | kind
-    uint64_t where; // the rest: Hit_where
+    uint64_t where; // depth, unit and target, see Hit_where
 };
 
-// An address has at most 57 bits.
+// Returns `who` of a hit. An address has at most 57 bits, so the kind's four
+// bits fit.
 static inline uint64_t Hit_who(uintptr_t address, enum HitKind kind)
 {
     return (uint64_t)address << HIT_KIND_BITS | kind;
@@ -48,14 +51,15 @@ static inline uint64_t Hit_where(uint32_t depth, size_t unit, size_t to)
            (uint64_t)unit << HIT_UNIT_BITS | to;
 }
 
-// Part of a code object's address, never 0: enough to tell a function from that
-// which was thought to be its caller.
+// Returns a part of a code object's address that is never 0. This part tells
+// the real caller of a function from another function that was taken for the
+// caller.
 static inline size_t Hit_caller(uintptr_t address)
 {
     return (address >> 4 & ((1u << HIT_UNIT_BITS) - 1)) | 1;
 }
 
-// false: Hit_where has no room for these.
+// Returns false if Hit_where has no room for these numbers.
 static inline bool Hit_fits(uint32_t depth, size_t unit, size_t to)
 {
     return !((unit | to) >> HIT_UNIT_BITS | depth >> HIT_DEPTH_BITS);
@@ -81,8 +85,8 @@ static inline size_t Hit_unit(const struct Hit *hit)
     return (hit->where >> HIT_UNIT_BITS) & ((1u << HIT_UNIT_BITS) - 1);
 }
 
-// For a jump or a branch: the code unit that it goes to. For an enter: its
-// caller's code object (Hit_caller), 0: not known.
+// Returns the target unit of a jump or a branch. For an enter this is the
+// caller's code object (Hit_caller), or 0 if the caller is unknown.
 static inline size_t Hit_to(const struct Hit *hit)
 {
     return hit->where & ((1u << HIT_UNIT_BITS) - 1);

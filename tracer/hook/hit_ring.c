@@ -23,7 +23,8 @@ void HitRing_init(struct HitRing *ring, sem_t *half_full)
 bool HitRing_find_room(struct HitRing *ring)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    // Pairs with the release in counting.c: those slots have been read.
+    // Pairs with the release in count_ring: the slots before `tail` have been
+    // read.
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 
     if (head - tail == HIT_RING_HITS)
@@ -32,15 +33,16 @@ bool HitRing_find_room(struct HitRing *ring)
         ring->limit = tail + HALF;
         return true;
     }
-    // sem_post takes no lock, and is a system call only if somebody waits.
+    // sem_post takes no lock, and is a system call only if a thread waits.
     if (ring->half_full)
         sem_post(ring->half_full);
     ring->limit = tail + HIT_RING_HITS;
     return true;
 }
 
-// A producer that sets the thread after this asks then whether we sleep. A hit
-// just now may find the old one there and be seen late; the next one wakes us.
+// If the producer sets `trace` after this function, it calls HitRing_wake. A
+// hit at the same moment may find the old `trace` and stay unseen for a while,
+// but the next hit wakes the consumer.
 bool HitRing_sleep(struct HitRing *ring, uint64_t head)
 {
     atomic_store(&ring->asleep, true);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The ring into which the hooks of all threads write their hits, in the order
-// in which they came, and the table by which a hook sees which sites have gone
-// dark. The hooks push with the interpreter's lock held, so that there is one
-// producer at a time; the thread that holds the counting lock (counting.h) is
-// the consumer.
+// The hooks of all threads write their hits into this ring in the order of
+// time. A table shows the hooks which sites have gone dark. The hooks push
+// while they hold the GIL, so there is one producer at a time. The consumer is
+// the thread that holds the counting lock (counting.h).
 #ifndef OCULAR_TRACER_HOOK_HIT_RING_H
 #define OCULAR_TRACER_HOOK_HIT_RING_H
 
@@ -14,45 +13,51 @@
 #include <stdbool.h>
 
 #define HIT_RING_HITS 4096u // 96 KiB
-#define HIT_RING_DARK 512u  // 4 KiB; both powers of two
+#define HIT_RING_DARK 512u  // 4 KiB; HIT_RING_* are powers of two
 #define HIT_RING_AHEAD 16u
 
 struct ThreadTrace;
 #define HIT_RING_NOBODY ((const struct ThreadTrace *)1)
 
 struct HitRing {
-    // The hooks' line, with the interpreter's lock.
-    _Alignas(64) _Atomic uint64_t head; // hits ever written; release.
-    uint64_t limit; // head may grow up to here with no look at tail.
-    // Of the newest hit's thread; or HIT_RING_NOBODY, so that the next hit
-    // takes the slow path. The producer's, and HitRing_sleep's.
+    // The hooks use this cache line and hold the GIL meanwhile.
+    _Alignas(64) _Atomic uint64_t head; // hits written; release
+    uint64_t limit; // `head` up to which `tail` need not be read
+    // The record of the newest hit's thread. HIT_RING_NOBODY makes the next hit
+    // take the slow path. The producer and HitRing_sleep write this field.
     const struct ThreadTrace *_Atomic trace;
-    uintptr_t chunk;      // of the data stack that this ran on.
-    uint64_t last;        // ticks of the newest hit.
-    uint64_t brief;       // ticks after it in which a hit needs no questions,
-    uint64_t enter_brief; // ... and in which a call that begins needs none.
-    uintptr_t task_code;  // of the function that begins tasks' steps; 0: none.
-    // The consumer's.
-    _Alignas(64) _Atomic uint64_t tail; // release, read by the producer
-    sem_t *half_full;                   // posted when it is; NULL: nobody comes
-    _Atomic bool asleep; // it is to be posted at the next hit, too
-    // Keys (HitRing_key) of sites that are to be disabled at their next hit.
-    // The consumer writes, the hooks read. One that was overwritten is written
-    // again, since its site goes on to be hit.
+    uintptr_t chunk; // data stack chunk of the newest hit's thread
+    uint64_t last;   // ticks of the newest hit
+    // The most ticks after `last` for the fast path of a hit.
+    uint64_t brief;
+    // The most ticks after `last` for the fast path of a hit that begins or
+    // resumes a call.
+    uint64_t enter_brief;
+    // The address of the code object that begins tasks' steps, or 0.
+    uintptr_t task_code;
+    // The consumer owns the next fields.
+    _Alignas(64) _Atomic uint64_t tail; // hits counted; release
+    // Posted when the ring is half full. NULL if no thread waits.
+    sem_t *half_full;
+    _Atomic bool asleep; // post `half_full` at the next hit, too
+    // The keys (HitRing_key) of sites that are to be disabled at their next
+    // hit. The consumer writes the keys, and the hooks read them. A key that
+    // was overwritten is written again later, because its site is still hit.
     _Alignas(64) _Atomic uint64_t dark[HIT_RING_DARK];
     struct Hit hits[HIT_RING_HITS];
 };
 
 void HitRing_init(struct HitRing *ring, sem_t *half_full);
-// head has reached limit: looks for room, and wakes up the thread that counts
-// if the ring is half full. false: it is full. The producer.
+// The producer calls this function when `head` has reached `limit`. Looks for
+// room, and wakes the counting thread if the ring is half full. Returns false
+// if the ring is full.
 bool HitRing_find_room(struct HitRing *ring);
 
-// The consumer is about to sleep for long, unless there was a hit since the
-// head was there: false. Else the next hit wakes it up.
+// The consumer calls this function before a long sleep. Returns false if a hit
+// was written since `head` was read. Otherwise the next hit wakes the consumer.
 bool HitRing_sleep(struct HitRing *ring, uint64_t head);
-// The producer, after it has set `trace`, or somebody who has something else to
-// wake it up for.
+// Wakes a consumer that sleeps. The producer calls this function after it has
+// set `trace`, and other code calls it if there is other work for the consumer.
 void HitRing_wake(struct HitRing *ring);
 
 static inline uint64_t HitRing_brief(const struct HitRing *ring,
@@ -61,7 +66,7 @@ static inline uint64_t HitRing_brief(const struct HitRing *ring,
     return kind <= HIT_RESUME ? ring->enter_brief : ring->brief;
 }
 
-// The key of a site and an event; 0 is no key.
+// Returns the key of a site and an event kind. 0 is not a key.
 static inline uint64_t HitRing_key(uint64_t who, size_t unit)
 {
     return (who ^ (uint64_t)unit << 40) * UINT64_C(0x9e3779b97f4a7c15);
@@ -87,14 +92,14 @@ static inline void HitRing_darken(struct HitRing *ring, uint64_t key)
                           memory_order_relaxed);
 }
 
-// There is room: head is below limit.
+// Writes a hit. The ring must have room, so `head` is below `limit`.
 static inline void HitRing_push(struct HitRing *ring, uint64_t ticks,
                                 uint64_t who, uint64_t where)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
     ring->hits[head % HIT_RING_HITS] = (struct Hit){ticks, who, where};
-    // The counting thread has read those lines on another core.
+    // The counting thread has read a later cache line on another core.
     __builtin_prefetch(&ring->hits[(head + HIT_RING_AHEAD) % HIT_RING_HITS], 1);
     ring->last = ticks;
     // Pairs with the acquire in count_ring.

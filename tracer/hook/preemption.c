@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See preemption.h. CLOCK_THREAD_CPUTIME_ID counts to the ns; the times of
-// getrusage(2), which lag behind by up to a timer's tick, do not serve.
+// See preemption.h. CLOCK_THREAD_CPUTIME_ID is exact to the ns. The CPU times
+// of getrusage(2) are not used, because they lag behind by up to one timer
+// tick.
 #define _GNU_SOURCE 1 // RUSAGE_THREAD
 #include "tracer/hook/preemption.h"
 #include "ipc/base/now.h"
@@ -27,33 +28,34 @@ int64_t Preemption_between(const struct ThreadTimes *then,
                            const struct ThreadTimes *now, int64_t span_ns)
 {
     int64_t wall = now->wall_ns - then->wall_ns;
-    // Time that is lost during the reading is not in the span any more.
+    // Time that is lost during the reading does not belong to the span.
     int64_t off = wall - (now->cpu_ns - then->cpu_ns) - now->reading_ns;
     int64_t taken = now->taken - then->taken, before;
 
     if (now->waits != then->waits || taken <= 0)
         return 0;
-    // All but one of the switches may have been before the span, in spans that
-    // nobody asks about.
+    // All switches except one may have been before the span, in spans that are
+    // too short to be checked.
     before = (taken - 1) * PREEMPTION_BRIEF_NS;
     if (before > wall - span_ns)
         before = wall > span_ns ? wall - span_ns : 0;
     off -= before;
-    if (off < PREEMPTION_BRIEF_NS) // or the one was
+    if (off < PREEMPTION_BRIEF_NS) // the last switch was before the span, too
         return 0;
     return off < span_ns ? off : span_ns;
 }
 
-// While the machine is suspended CLOCK_BOOTTIME goes on and CLOCK_MONOTONIC
-// stands (clock_gettime(2)); the time stamp counter may do either.
+// Returns the ns for which the machine was suspended. During a suspension
+// CLOCK_BOOTTIME continues and CLOCK_MONOTONIC stops (clock_gettime(2)). The
+// time stamp counter may do either.
 static int64_t suspended_ns(void)
 {
     return (int64_t)(Now_ns(CLOCK_BOOTTIME) - Now_ns(CLOCK_MONOTONIC));
 }
 
-// ns of a span in which the machine was suspended. The kernel is asked about
-// all spans that are long enough, so preemptions since the last one came in
-// this one.
+// Returns the ns of a span in which the machine was suspended. Every span that
+// is long enough is checked, so a suspension since the last check was in this
+// span.
 static int64_t take_suspension(struct Preemption *preemption, int64_t span_ns)
 {
     int64_t before = preemption->suspended_ns;

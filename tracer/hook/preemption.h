@@ -1,52 +1,53 @@
 // SPDX-License-Identifier: MIT
-// The time that other programs had a thread's CPU. If they take it often, a
-// hook asks the kernel at the end of each long span, since such a span may not
-// be all work. Time in which a thread waits is not counted here. Each record
-// has a struct Preemption, which its own thread uses; the governor has the
-// PreemptionRate.
+// Measures the time in which other programs had a thread's CPU. If other
+// programs take the CPU often, a hook asks the kernel at the end of each long
+// span, because a part of the span may be theirs. Time in which a thread waits
+// is not counted here. Each record has a struct Preemption, which only its own
+// thread uses. The governor owns the PreemptionRate.
 #ifndef OCULAR_TRACER_HOOK_PREEMPTION_H
 #define OCULAR_TRACER_HOOK_PREEMPTION_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PREEMPTION_BRIEF_NS 100000       // shorter spans are believed
-#define PREEMPTION_STOPPED_NS 1000000000 // after such a span a hook always asks
+#define PREEMPTION_BRIEF_NS 100000       // shorter spans are not checked
+#define PREEMPTION_STOPPED_NS 1000000000 // longer spans are always checked
 
-// A thread's, as the kernel counts them.
+// The times and context switches of a thread, as the kernel counts them.
 struct ThreadTimes {
-    int64_t wall_ns, cpu_ns; // at the end of the reading
-    int64_t reading_ns;      // of the wall clock that the reading took
-    int64_t waits;           // context switches because the thread had to wait
-    int64_t taken;           // context switches because another one was to run
+    int64_t wall_ns, cpu_ns; // clocks at the end of the reading
+    int64_t reading_ns;      // wall-clock time of the reading
+    int64_t waits;           // context switches because the thread waited
+    int64_t taken; // context switches because another thread was to run
 };
 
 struct Preemption {
     struct ThreadTimes then; // the newest reading
-    bool known;              // every long span since was asked about
-    uint8_t skips;           // long spans to come that nobody asks about
-    uint8_t next_skips;      // ... after the next in which the thread waits
+    bool known;              // every long span since `then` was checked
+    uint8_t skips;           // number of next long spans without a check
+    uint8_t next_skips;      // value of `skips` after the next wait
     uint32_t armed;          // see Preemption_note_armed
-    int64_t suspended_ns;    // of the machine since its start, when last read
+    int64_t suspended_ns;    // suspended time of the machine, as last read
 };
 
-// If a thread sleeps in its spans, an answer says nothing, and asking costs up
-// to 10 us after each sleep. A thread that waits once, for the interpreter,
-// does not count as sleeping: after each wait in a row about twice as many
-// spans are skipped, up to this number.
+// The most long spans that are skipped. If a thread sleeps in its spans, a
+// check says nothing and costs up to 10 us after each sleep. A single wait, as
+// for the GIL, does not count as sleeping. After each further wait in a row
+// about twice as many spans are skipped.
 #define PREEMPTION_SKIPS 15
 
-// For a thread that begins now.
+// Initialises the struct for a thread that begins now.
 void Preemption_init(struct Preemption *preemption);
-// A long span was not asked about.
+// Notes that a long span was not checked.
 static inline void Preemption_forget(struct Preemption *preemption)
 {
     preemption->known = false;
 }
 
-// Called with the number of times that code has been armed. A thread waits for
-// the arming, and while code is dark its spans have many waits in them: neither
-// is sleeping. Few calls follow, and one preemption is longer than all of them.
+// `armed` is the number of times that code has been armed. After each arming
+// the skips end. Neither a wait for the arming nor a wait in dark code means
+// that the thread sleeps. Few calls follow, and one preemption takes longer
+// than all of these calls.
 static inline void Preemption_note_armed(struct Preemption *preemption,
                                          uint32_t armed)
 {
@@ -57,7 +58,7 @@ static inline void Preemption_note_armed(struct Preemption *preemption,
     Preemption_forget(preemption);
 }
 
-// true: not this long span.
+// Returns true if this long span should not be checked.
 static inline bool Preemption_skip(struct Preemption *preemption)
 {
     if (!preemption->skips)
@@ -66,27 +67,28 @@ static inline bool Preemption_skip(struct Preemption *preemption)
     return true;
 }
 
-// ns of the span that ends now, of `span_ns`, in which other programs had the
-// calling thread's CPU; 0 if the thread has waited since it last asked; or
-// in which the machine was suspended. Two system calls, some 0.7 us, and
-// several for a thread that has slept.
+// Returns the ns of the span that ends now in which other programs had the
+// calling thread's CPU, or in which the machine was suspended. `span_ns` is the
+// length of the span. Returns 0 if the thread has waited since the last call.
+// Two system calls take some 0.7 us, or several us if the thread has slept.
 int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns);
-// The same of two readings.
+// Returns the ns of a span of `span_ns` in which other programs had the CPU,
+// from a reading before the span and a reading at its end.
 int64_t Preemption_between(const struct ThreadTimes *then,
                            const struct ThreadTimes *now, int64_t span_ns);
 
 // The rate at which the kernel takes the CPU from the process's threads.
 struct PreemptionRate {
-    double since_s; // of CLOCK_MONOTONIC: the newest reading
-    int64_t taken;  // until then
+    double since_s; // CLOCK_MONOTONIC at the newest reading
+    int64_t taken;  // involuntary context switches until then
 };
 
-// Was that more than PREEMPTION_OFTEN times a second since the call before? A
-// system call that adds up all threads of the process: 0.5 us for a few. The
-// first call says yes.
+// Returns true if the kernel took the CPU more than PREEMPTION_OFTEN times a
+// second since the last call. The first call returns true. The system call adds
+// up all threads of the process, which takes 0.5 us for a few threads.
 #define PREEMPTION_OFTEN 20.0
 bool PreemptionRate_is_high(struct PreemptionRate *rate, double now_s);
-// The same of a reading.
+// Does the same as PreemptionRate_is_high with the caller's reading `taken`.
 bool PreemptionRate_exceeds(struct PreemptionRate *rate, double now_s,
                             int64_t taken);
 

@@ -9,10 +9,10 @@
 
 struct Found {
     struct RunningThread *threads;
-    struct ThreadTrace **traces; // of each; NULL: it has no record
+    struct ThreadTrace **traces; // record of each thread, or NULL
     size_t count;
-    uint32_t *places; // by thread id: index in `threads` + 1; 0: free
-    size_t mask;      // of `places`
+    uint32_t *places; // hash by thread id: index in `threads` plus 1, or 0
+    size_t mask;      // size of `places` minus 1
 };
 
 static bool init(struct Found *found, size_t most)
@@ -28,7 +28,7 @@ static bool init(struct Found *found, size_t most)
     return found->threads && found->traces && found->places;
 }
 
-// The place of the thread's index, or the free one that it gets.
+// Returns the place of the thread's index, or the free place for this index.
 static uint32_t *place_of(const struct Found *found, pid_t tid)
 {
     for (size_t at = (size_t)tid;; at++) {
@@ -39,7 +39,7 @@ static uint32_t *place_of(const struct Found *found, pid_t tid)
     }
 }
 
-// NULL: it is there already.
+// Adds a thread. Returns NULL if the thread has been added before.
 static struct RunningThread *add(struct Found *found, pid_t tid,
                                  struct ThreadTrace *trace)
 {
@@ -71,7 +71,7 @@ static struct StateListed *find_state(struct StateListed *states, size_t count,
     return NULL;
 }
 
-// Each state to the thread that ran it last.
+// Assigns each state to the thread that ran the state last.
 static void match_records(struct ThreadTraces *traces,
                           struct StateListed *states, size_t count)
 {
@@ -105,7 +105,9 @@ static void add_records(struct Found *found, struct ThreadTraces *traces,
         if (ThreadTrace_has_ended(trace) || (state && state->ours))
             continue;
         thread = add(found, trace->tid, trace);
-        if (!thread) // an older record: its thread has ended unseen
+        // An older record with the same id: the record's thread has ended
+        // unseen.
+        if (!thread)
             continue;
         thread->state = ThreadTrace_state(trace);
         thread->ident = trace->ident;
@@ -128,10 +130,10 @@ static void add_named(struct Found *found, const struct StateListed *state,
         ThreadTrace_set_state(found->traces[at], state->address, state->id, 0);
 }
 
-// A state that no hook has seen belongs to the thread that it names, as far as
-// is known. In a child that C has forked, states name threads of the parent.
-// The thread that lives on is the child's main thread, and most likely the
-// oldest state is its.
+// Assigns a state that no hook has seen to the thread that the state names. In
+// a child that C has forked, states name threads of the parent. The surviving
+// thread is the child's main thread, and the oldest state is most likely the
+// main thread's.
 static void match_names(struct Found *found, const struct StateListed *states,
                         size_t count, bool has_run)
 {
@@ -168,7 +170,7 @@ long RunningThreads_find(struct ThreadTraces *traces,
         match_records(traces, states, count);
         add_records(&found, traces, states, count);
         match_names(&found, states, count, true);
-        match_names(&found, states, count, false); // the last to be taken
+        match_names(&found, states, count, false); // states that never ran
     }
     pthread_mutex_unlock(&traces->mutex);
     Heap_free(found.traces);

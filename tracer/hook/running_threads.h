@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: MIT
-// The kernel's threads that run Python code, and which of the interpreter's
-// thread states each of them runs. A thread state names the thread that made
-// it. Another one may run it: in an embedding program, and in a child that C
-// has forked. So the thread that the hooks have seen goes before that name.
-// Interpreter's lock held.
+// Finds the kernel's threads that run Python code, and the interpreter's thread
+// state that each thread runs. A thread state names the thread that made it.
+// Another thread may run the state: in an embedding program, and in a child
+// that C has forked. So the thread that the hooks have seen takes precedence
+// over the named thread. The caller holds the GIL.
 #ifndef OCULAR_TRACER_HOOK_RUNNING_THREADS_H
 #define OCULAR_TRACER_HOOK_RUNNING_THREADS_H
 
 #include "tracer/hook/thread_traces.h"
 
-// One of the interpreter's thread states, as a number.
+// One of the interpreter's thread states.
 struct StateListed {
     uintptr_t address;
-    uint64_t id;               // larger for a newer one; none is used again
-    pid_t tid;                 // of the thread that it names, and
-    uintptr_t ident;           // ... its pthread_t
-    bool has_run;              // Python code
-    bool ours;                 // of a thread of Ocular's
-    struct ThreadTrace *trace; // of the thread that ran it last; filled in
+    uint64_t id;               // a newer state has a larger id
+    pid_t tid;                 // id of the thread that the state names
+    uintptr_t ident;           // pthread_t of the same thread
+    bool has_run;              // Python code has run in this state
+    bool ours;                 // the state of one of Ocular's threads
+    struct ThreadTrace *trace; // output: the thread that ran the state last
 };
 
 struct RunningThread {
-    uintptr_t state; // 0: it is outside the interpreter
+    uintptr_t state; // 0: the thread is outside the interpreter
     pid_t tid;
     uintptr_t ident;
-    unsigned number; // of its record, from 1 on; 0: it has none
+    unsigned number; // number of the thread's record plus 1; 0: no record
 };
 
-// Each thread once, those with a record first, without ours. The states are the
-// interpreter's, newest first. The results go into the records: which state is
-// theirs, or that it is gone. *threads is for Heap_free(). The count or
-// -ENOMEM.
+// Lists each thread once, threads with a record first, without our own threads.
+// `states` are the interpreter's thread states, the newest first. Each record
+// notes its state, or that its state is gone. The caller frees *threads with
+// Heap_free(). Returns the count or -ENOMEM.
 long RunningThreads_find(struct ThreadTraces *traces,
                          struct StateListed *states, size_t count,
                          struct RunningThread **threads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The hash of parked shadow stacks, and the order they were parked in.
+// A hash of parked shadow stacks, and a list in the order of parking.
 #include "tracer/hook/stacks.h"
 #include "ipc/base/heap.h"
 #include "tracer/hook/frame.h"
@@ -9,7 +9,7 @@
 
 #define BUCKETS 1024u // a power of two
 
-// Roots are addresses of pages.
+// Returns the bucket of a root. A root is the address of a page.
 static struct Stack **bucket_of(const struct Stacks *stacks, uintptr_t root)
 {
     uint64_t hash = (uint64_t)(root >> 4) * UINT64_C(0x9e3779b97f4a7c15);

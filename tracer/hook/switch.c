@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Parks a thread's shadow stack and takes up another one.
+// Parks a thread's shadow stack and makes another shadow stack current.
 //
-// Nobody tells when a greenlet ends. The root of its stack is freed then and is
-// soon another one's, so that a parked stack may belong to a greenlet that is
-// gone: before it is taken up again its frames are held against the
-// interpreter's.
+// Nothing reports the end of a greenlet. The root of the greenlet's stack is
+// then freed and soon reused, so a parked stack may belong to a greenlet that
+// is gone. Before a parked stack becomes current, its frames are compared with
+// the interpreter's frames.
 #include "tracer/hook/switch.h"
 
 #define FIRST_FRAMES 16
@@ -14,8 +14,8 @@ static size_t bytes_of(const struct Stack *stack)
     return (size_t)(stack->limit + 1 - stack->bottom) * sizeof(struct Frame);
 }
 
-// Drops the frames that have gone, and all above them, which must have gone,
-// too.
+// Drops the frames that have gone and all frames above them, which must have
+// gone, too.
 static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
 {
     const struct Frame *gone = NULL, *frame;
@@ -29,10 +29,11 @@ static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
         return;
     for (; trace->top >= gone; ThreadTrace_pop(trace))
         Counter_add(&trace->unwound, 1);
-    trace->top->epoch = EPOCH_NONE; // as in ThreadTrace_pop_unseen
+    // self time is unknown, as in ThreadTrace_pop_unseen
+    trace->top->epoch = EPOCH_NONE;
 }
 
-// The same for a whole stack that is parked; and frees it.
+// Drops all frames of a parked stack and frees the stack.
 static void abandon(struct ThreadTrace *trace, struct Stack *stack)
 {
     for (; stack->top > stack->bottom; stack->top--) {
@@ -43,7 +44,7 @@ static void abandon(struct ThreadTrace *trace, struct Stack *stack)
     Stack_free(stack);
 }
 
-// Puts the record's stack away.
+// Parks the record's current stack.
 static void park(struct ThreadTrace *trace, uint64_t ticks)
 {
     struct Stack *stack = trace->stack;
@@ -51,7 +52,7 @@ static void park(struct ThreadTrace *trace, uint64_t ticks)
     stack->top = trace->top;
     stack->bottom = trace->bottom;
     stack->limit = trace->limit;
-    if (stack->top == stack->bottom) { // nobody will miss it
+    if (stack->top == stack->bottom) { // an empty stack needs no parking
         if (!trace->spare)
             trace->spare = stack;
         else
@@ -74,7 +75,7 @@ static void take_up(struct ThreadTrace *trace, struct Stack *stack)
     trace->limit = stack->limit;
 }
 
-// An empty one, or NULL.
+// Returns an empty stack, or NULL if memory is out.
 static struct Stack *empty_stack(struct ThreadTrace *trace)
 {
     struct Stack *stack = trace->spare;
@@ -90,7 +91,8 @@ static struct Stack *empty_stack(struct ThreadTrace *trace)
     return stack;
 }
 
-// One that had no root when it was parked, and may have grown this one.
+// Returns the parked stack without a root if its top frame is on the stack
+// `real`, or else NULL. A stack without a root may have got this root later.
 static struct Stack *rootless(struct ThreadTrace *trace, struct RealStack *real)
 {
     struct Stack *stack = Stacks_take(&trace->parked, 0);
@@ -102,7 +104,7 @@ static struct Stack *rootless(struct ThreadTrace *trace, struct RealStack *real)
     return NULL;
 }
 
-// The record's stack may serve for the new root as it is.
+// Returns true if the record's current stack can serve for the new root.
 static bool serves(const struct ThreadTrace *trace, struct RealStack *real)
 {
     return trace->top == trace->bottom ||
@@ -128,15 +130,16 @@ void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,
 
     trace->chunk = real->chunk;
     if (real->root == trace->stack->root)
-        return; // deep recursion: the same stack, in another chunk
+        return; // deep recursion: the same stack in another chunk
     stack = Stacks_take(&trace->parked, real->root);
     if (!stack && serves(trace, real)) {
         trace->stack->root = real->root;
         return;
     }
-    ThreadTrace_end_span(trace, ticks); // that of the stack that is left
-    ThreadTrace_lose_step(trace);       // the instruction that switched
-    trace->loop_count = 0; // an iteration that straddles a switch is not timed
+    ThreadTrace_end_span(trace, ticks); // the old stack's last span
+    ThreadTrace_lose_step(trace); // the switching instruction is not timed
+    // An iteration is not timed if a switch happens within it.
+    trace->loop_count = 0;
     if (!stack)
         stack = rootless(trace, real);
     if (!stack)

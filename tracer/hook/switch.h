@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: MIT
-// An event comes from another stack of the interpreter's than the last one: a
-// greenlet was switched to. Its shadow stack replaces the one in the thread's
-// record, which is parked. Run by the record's own thread, in a hook, with the
-// counting lock and the interpreter's.
+// Handles an event on another stack of the interpreter than the last event's,
+// after a switch to another greenlet. The other stack's shadow stack becomes
+// the record's current stack, and the old shadow stack is parked. The record's
+// own thread calls this code in a hook, with the counting lock and the GIL.
 #ifndef OCULAR_TRACER_HOOK_SWITCH_H
 #define OCULAR_TRACER_HOOK_SWITCH_H
 
 #include "tracer/hook/thread_trace.h"
 
 #define SWITCH_SHOWN 128 // innermost calls that the timeline shows again
-#define SWITCH_PROOF 64  // frames found again prove those below them
+#define SWITCH_PROOF 64  // frames in a row that prove all frames below
 
-// The interpreter's stack that runs now. python/ fills it.
+// The interpreter's current stack. python/ fills this struct.
 struct RealStack {
-    uintptr_t chunk; // its newest
-    uintptr_t root;  // its first chunk, which stays as long as the stack: names
-                     // it. 0 = none yet (a generator that a greenlet runs
-                     // directly has its frame elsewhere)
-    // Is the frame on it? Asked from the top down, perhaps more than once.
+    uintptr_t chunk; // the newest chunk of the stack
+    // The first chunk, which identifies the stack and lives as long as the
+    // stack. 0 means that there is no chunk yet: a greenlet that runs a
+    // generator directly has its frame elsewhere.
+    uintptr_t root;
+    // Returns true if the frame is on the stack. Frames are asked for from the
+    // top down, possibly more than once.
     bool (*holds)(struct RealStack *real, const struct Frame *frame);
 };
 
-// Makes the shadow stack of `real` the record's. The span since the last event
-// goes to the frame that was on top before.
+// Makes the shadow stack of `real` the record's current stack. The span since
+// the last event goes to the frame that was on top before.
 void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,
                         uint64_t ticks);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A traced thread's record: its memory, its clock, and events that are rare:
-// once for a function or a thread, or out of order. With the counting lock.
+// The record of a traced thread: its memory, its clock and its rare events. A
+// rare event happens once per function or thread, or out of order. The counting
+// lock is held.
 #include "tracer/hook/thread_trace.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -13,9 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-// With the sentinel no mapping of its own: ipc/base/heap.h.
+// A stack of this size needs no mapping of its own (ipc/base/heap.h).
 #define FIRST_FRAMES 64
-#define MAX_FRAMES (1u << 16) // a stack: 4 MiB; what is deeper goes unseen
+#define MAX_FRAMES (1u << 16) // 4 MiB a stack; deeper frames are not seen
 
 struct ThreadTrace *ThreadTrace_new(struct Registry *registry,
                                     struct Contention *contention,
@@ -44,7 +45,7 @@ void ThreadTrace_free(struct ThreadTrace *trace)
     if (!trace)
         return;
     Ring_free(trace->ring);
-    trace->stack->bottom = trace->bottom; // it may have grown
+    trace->stack->bottom = trace->bottom; // the stack may have grown
     Stack_free(trace->stack);
     Stack_free(trace->spare);
     Stacks_clear(&trace->parked);
@@ -79,8 +80,8 @@ void ThreadTrace_end(struct ThreadTrace *trace)
     atomic_store_explicit(&trace->ended, true, memory_order_release);
 }
 
-// CPU time by the kernel's thread id, since a pthread_t dangles once its thread
-// has ended.
+// Returns the thread's CPU time in ns. The thread is found by its kernel id,
+// because a pthread_t is invalid after the end of its thread.
 static uint64_t thread_ns(const struct ThreadTrace *trace)
 {
     if (atomic_load_explicit(&trace->ended, memory_order_acquire))
@@ -140,7 +141,7 @@ bool ThreadTrace_grow(struct ThreadTrace *trace)
     trace->limit = frames + 2 * count - 1;
     trace->bottom = frames;
     trace->stack_bytes += count * sizeof *frames;
-    // Last: a forked child frees the memory that the record has then.
+    // The old frames are freed last: a forked child frees `bottom`.
     Heap_free(old);
     return true;
 }
@@ -150,8 +151,8 @@ void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks)
     Counter_add(&trace->unwound, 1);
     ThreadTrace_emit(trace, ticks, EVENT_UNWOUND, trace->top);
     ThreadTrace_pop(trace);
-    // From that unseen moment on the span was the caller's: it went to the
-    // dead frame, and the caller's self time is not known any more.
+    // A part of the last span was the caller's, but went to this frame. So the
+    // caller's self time is not known any more.
     trace->top->epoch = EPOCH_NONE;
 }
 
@@ -190,8 +191,9 @@ int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span)
     return (int64_t)((double)ns * cycles_a_ns);
 }
 
-// The span began where the event before it had been handled. It is in the ring
-// before the event that ends it; of a thread that has no call open nobody asks.
+// Writes a wait into the ring. The span began when the last event had been
+// handled. The wait is in the ring before the event that ends it. A thread
+// without an open call shows no waits.
 static void emit_wait(struct ThreadTrace *trace, int64_t begin, int64_t waited)
 {
     if (trace->ring && trace->top != trace->bottom &&
@@ -200,8 +202,8 @@ static void emit_wait(struct ThreadTrace *trace, int64_t begin, int64_t waited)
 }
 
 // Checks a span in which others may have run. Time of another thread of the
-// process goes to `waited`, time of another program to nobody. Returns the part
-// that is self time.
+// process is added to `waited`. Time of another program is not added to any
+// counter. Returns the part of the span that is self time.
 static int64_t check_span(struct ThreadTrace *trace, int64_t span)
 {
     struct Contention *contention = trace->contention;
@@ -264,7 +266,8 @@ void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,
     const struct Frame *frame = trace->top;
 
     code->hot.last_caller = frame->id;
-    // A dark frame is between the two: the call is not this one's.
+    // If a dark frame is between the two frames, the top frame is not the
+    // caller.
     if (!frame->code || frame->depth + 1 != depth)
         return;
     Registry_link(trace->registry, frame->code, code);
@@ -320,7 +323,7 @@ struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
 {
     struct Frame *frame;
 
-    // Its caller, if that is on the stack, now knows of a dark callee.
+    // Lets the caller, if it is on the stack, know of a dark callee.
     if (code->hot.last_caller != trace->top->id)
         ThreadTrace_note_caller(trace, code, depth);
     if (code->hot.dark)

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The record of one traced thread: its net clock, its shadow stack and its
-// ring. Its events: a call begins or ends (thread_trace_call.h), a block or an
-// instruction ends (thread_trace_block.h); here is their common part, and rare
-// events. Only the thread that holds the counting lock (counting.h) runs it,
-// long after the event perhaps: each comes with its time.
+// ring. thread_trace_call.h handles the begin and the end of a call.
+// thread_trace_block.h handles the end of a block and of an instruction. This
+// file has the common part and the rare events. Only the holder of the counting
+// lock (counting.h) calls these functions. A call may come long after its
+// event, so each event is passed with its time.
 //
-// Net clock: every hook adds its own calibrated cost to `overhead`. Time is the
-// CPU's counter less the overhead, so every difference of two times is net of
-// the hooks between them.
-// Depth stamps: a frame carries the interpreter's recursion depth; an event at
-// depth d closes every frame that must have gone before it, so that frames
-// which left unseen (dark leave sites, attaching in mid-run) heal by
-// themselves.
+// Net clock: every hook adds its own calibrated cost to `overhead`. The time is
+// the CPU's counter minus the overhead, so the difference of two times does not
+// contain the hooks between them.
+//
+// Depth stamps: a frame carries the interpreter's recursion depth. An event at
+// depth d closes every frame that must have ended before the event. So frames
+// that ended unseen disappear by themselves, for example at dark leave sites or
+// after attaching in mid-run.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACE_H
 
@@ -27,93 +29,104 @@
 #include <string.h>
 #include <sys/types.h>
 
-#define THREAD_TRACE_ACTIVE 1024 // counters of open frames: id modulo this
-#define THREAD_TRACE_LOOPS 64    // nested loops followed for the timeline
+// counters of open frames, indexed by id modulo this
+#define THREAD_TRACE_ACTIVE 1024
+#define THREAD_TRACE_LOOPS 64 // nested loops that the timeline follows
 
 struct Track;
 
-// An iteration that is under way, of a loop that has jumped back before. Its
-// frame is identified by its place and its time.
+// A running iteration of a loop that has jumped back before. The frame of the
+// loop is identified by `number` and `enter`.
 struct Loop {
-    int64_t enter; // its frame's
-    int64_t start; // net clock
+    int64_t enter; // `enter` of the frame
+    int64_t start; // net clock at the iteration's begin
     uint32_t number;
     uint32_t instructions;
-    uint16_t head; // number of the instruction it jumps to
+    uint16_t head; // number of the instruction that is jumped to
 };
 
 struct ThreadTrace {
-    struct Frame *top; // the bottom one is a sentinel of depth 0
+    struct Frame *top; // the bottom frame is a sentinel of depth 0
     int64_t last;      // net clock of the newest event
     struct Contention *contention;
-    const int64_t *cost; // ticks of each kind of hook; that of all records
-    struct Ring *ring;   // NULL unless a timeline is wanted
+    const int64_t *cost; // ticks of each kind of hook, the same for all records
+    struct Ring *ring;   // NULL if no timeline is wanted
     struct Frame *limit;
     struct Frame *bottom;
-    // The newest chunk of the interpreter's data stack, as the last event that
-    // was counted at once found it. Another one is asked about: it may be
-    // another stack's (switch.h).
+    // The newest chunk of the interpreter's data stack at the last event that
+    // was counted at once. A different chunk may belong to another stack
+    // (switch.h).
     uintptr_t chunk;
     counter_t overhead;         // ticks spent in hooks
-    counter_t unwound;          // frames that left unseen
-    _Atomic size_t stack_bytes; // of all its stacks
+    counter_t unwound;          // frames that ended unseen
+    _Atomic size_t stack_bytes; // bytes of all stacks of the thread
     struct Registry *registry;
     uint16_t loop_count;
     struct Loop loops[THREAD_TRACE_LOOPS];
-    uint32_t active[THREAD_TRACE_ACTIVE]; // on all its stacks
+    // open frames, on all stacks of the thread
+    uint32_t active[THREAD_TRACE_ACTIVE];
 
-    // Not of each hit.
-    counter_t stolen; // ticks of `overhead` in which other programs had the
-                      // CPU: neither the program's time nor our cost
-    int64_t taken;    // ticks that others had the CPU for in the span that ends
-                      // with the next event
-    struct Preemption preemption; // its own thread's, with the interpreter's
-                                  // lock
-    struct Stack *stack;  // the one that top, limit and bottom are of; they are
-                          // written back when it is parked
-    struct Stack *spare;  // an empty one for the next greenlet, or NULL
-    struct Stacks parked; // those of greenlets that do not run now
+    // The next fields are not used at each hit.
+    // Ticks of `overhead` in which other programs had the CPU. They are neither
+    // the program's time nor our cost.
+    counter_t stolen;
+    // Ticks of the span before the next event in which other programs had the
+    // CPU.
+    int64_t taken;
+    // Only the record's own thread uses this field, with the GIL.
+    struct Preemption preemption;
+    // The stack of `top`, `limit` and `bottom`, which are written back when the
+    // stack is parked.
+    struct Stack *stack;
+    struct Stack *spare;  // an empty stack for the next greenlet, or NULL
+    struct Stacks parked; // stacks of greenlets that do not run now
     unsigned number;
-    // The interpreter's thread state that it was seen with last, 0: none. Its
-    // signal handler reads it; these three are under the interpreter's lock.
+    // The interpreter's thread state at the thread's last hook, or 0. The
+    // thread's signal handler reads this field. The GIL guards this field and
+    // the next two.
     _Atomic uintptr_t state;
-    uint64_t state_id;    // what that is: addresses are used again
-    uint64_t state_ticks; // when it was seen
-    uintptr_t ident;      // its pthread_t
+    uint64_t state_id;    // id of `state`, because addresses are reused
+    uint64_t state_ticks; // when `state` was seen
+    uintptr_t ident;      // pthread_t of the thread
     pid_t tid;
-    char name[64];         // under ThreadTraces.mutex
-    unsigned name_asks;    // left, until the program has named it; its thread's
-    struct Track *track;   // in the timeline, NULL = not yet; the collector's,
-                           // as are the next two
-    uint64_t counted_ns;   // CPU time at the last counter of the timeline
-    bool counted_busy;     // it had used some
-    uint64_t cpu_start_ns; // of its thread's CPU clock; under the same mutex
-    uint64_t cpu_end_ns;   // once it has ended
-    _Atomic bool ended;    // its thread is gone; the collector may free it
+    char name[64]; // guarded by ThreadTraces.mutex
+    // questions left for the program's name; own thread only
+    unsigned name_asks;
+    // The track in the timeline, or NULL before there is a track. Only the
+    // collector uses this field and the next two.
+    struct Track *track;
+    uint64_t counted_ns; // CPU time at the timeline's last counter
+    bool counted_busy;   // CPU time had been used before that counter
+    // start of the CPU time; guarded by ThreadTraces.mutex
+    uint64_t cpu_start_ns;
+    uint64_t cpu_end_ns; // CPU clock at the thread's end
+    _Atomic bool ended; // the thread is gone; the collector may free the record
     struct ThreadTrace *next;
 };
 
-// A record for the calling thread. NULL when memory is out.
+// Returns a record for the calling thread, or NULL if memory is out.
 struct ThreadTrace *ThreadTrace_new(struct Registry *registry,
                                     struct Contention *contention,
                                     const int64_t cost[HOOK_KINDS]);
 void ThreadTrace_free(struct ThreadTrace *trace);
-// Memory of its shadow stacks; any thread.
+// Returns the bytes of the thread's shadow stacks. Any thread may call this
+// function.
 static inline size_t ThreadTrace_stack_bytes(const struct ThreadTrace *trace)
 {
     return atomic_load_explicit(&trace->stack_bytes, memory_order_relaxed);
 }
-// Forgets all open frames and starts counting from zero, at `ticks`.
+// Forgets all open frames and sets the record's counters to 0, at `ticks`.
 void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks);
-// The record's thread ends; it runs no hook any more. Called by itself.
+// Marks the record as ended. The record's thread calls this function, and runs
+// no hook afterwards.
 void ThreadTrace_end(struct ThreadTrace *trace);
-// ns of its thread's CPU time since ThreadTrace_restart_cpu; 0 if that
-// cannot be known.
+// Returns the ns of the thread's CPU time since ThreadTrace_restart_cpu, or 0
+// if this time is unknown.
 uint64_t ThreadTrace_cpu_ns(const struct ThreadTrace *trace);
 void ThreadTrace_restart_cpu(struct ThreadTrace *trace);
 static inline bool ThreadTrace_has_ended(const struct ThreadTrace *trace)
 {
-    // Pairs with the release of the thread's exit: its last hook is over.
+    // Pairs with the release in ThreadTrace_end: the last hook is over.
     return atomic_load_explicit(&trace->ended, memory_order_acquire);
 }
 static inline uintptr_t ThreadTrace_state(const struct ThreadTrace *trace)
@@ -128,46 +141,51 @@ static inline void ThreadTrace_set_state(struct ThreadTrace *trace,
     trace->state_id = id;
     trace->state_ticks = ticks;
 }
-// Ticks of a span that ends now in which other programs had the CPU. Its own
-// thread, which pays for the question.
+// Returns the ticks of a span that ends now in which other programs had the
+// CPU. The record's own thread calls this function, because the answer takes
+// system calls.
 int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span);
-// Drops the frames' pointers to a code object that is about to go, on parked
-// stacks too.
+// Clears the frames' pointers to a code object that is about to go, on parked
+// stacks, too.
 void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code);
 
-// The net time; the span since the last event goes to the frame on top.
+// Adds the span since the last event to the frame on top. Returns the net time.
 int64_t ThreadTrace_end_span(struct ThreadTrace *trace, uint64_t ticks);
-// The same for an event of a kind (enum HookKind), with that kind's cost.
+// Does the same as ThreadTrace_end_span, and adds the cost of the hook `kind`
+// (enum HookKind) to the overhead.
 int64_t ThreadTrace_advance(struct ThreadTrace *trace, uint64_t ticks,
                             unsigned kind);
-// The frame an event at `depth` in `code` belongs to, or NULL if its enter was
-// not seen. Frames above it left unseen.
+// Returns the frame of an event at `depth` in `code`, or NULL if the frame's
+// enter was not seen. Closes the frames above, which have ended unseen.
 struct Frame *ThreadTrace_find(struct ThreadTrace *trace,
                                const struct Code *code, uint32_t depth,
                                uint64_t ticks);
-// Doubles the stack. false when memory is out: the frame is not pushed.
+// Doubles the stack. Returns false if memory is out or the stack is as large as
+// it may be, and the frame is then not pushed.
 bool ThreadTrace_grow(struct ThreadTrace *trace);
-// Closes the top frame, which left unseen before `ticks`.
+// Closes the top frame, which ended unseen before `ticks`.
 void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks);
-// Before a call begins at `depth`: frames that stand in its way left unseen,
-// and so did the one below it, if its function is not the caller (Hit_caller;
-// 0: not known).
+// Prepares for a call that begins at `depth`: closes the frames at this depth
+// or deeper, which have ended unseen. The frame below has ended unseen, too, if
+// its function is not `caller` (Hit_caller; 0: unknown).
 void ThreadTrace_settle(struct ThreadTrace *trace, uint32_t depth,
                         size_t caller, uint64_t ticks);
-// A new caller of `code`, whose call is at `depth`: records the edge. If `code`
-// is dark, the caller counts one more dark callee.
+// Records the call edge from the frame on top to `code`, whose call is at
+// `depth`. If `code` is dark, the caller counts one more dark callee.
 void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,
                              uint32_t depth);
-// A site of the code has had its hits. true: it gets more (Code_renew).
+// Called if a site of the code has used up its hits. Returns true if the site
+// gets more hits (Code_renew).
 bool ThreadTrace_renew(const struct ThreadTrace *trace, struct Code *code,
                        uint64_t ticks);
-// The threshold is reached. true: the frame is still to be pushed.
+// Makes the code dark if its threshold is reached. Returns true if the frame is
+// still to be pushed.
 bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
                         uint64_t ticks);
-// Precise mode: the instruction that the frame on top runs is not timed.
+// In precise mode: the instruction that the top frame runs is not timed.
 void ThreadTrace_lose_step(struct ThreadTrace *trace);
-// A frame of which the enter was not seen (started in its middle). NULL: its
-// code is dark, or memory is out.
+// Pushes a frame whose enter was not seen, because tracing started in its
+// middle. Returns NULL if the code is dark or memory is out.
 struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
                                  uint32_t depth, int64_t now, uint64_t ticks);
 

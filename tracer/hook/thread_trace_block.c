@@ -3,21 +3,22 @@
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/code/arming.h"
 
-// Instructions of the block that ends at `site`.
+// Returns the number of instructions in the block that ends at `site`.
 static uint16_t block_length(const struct Frame *frame, const struct Code *code,
                              const struct Site *site)
 {
     uint16_t length =
         (uint16_t)(code->layout.units[site->unit].number - frame->start + 1);
 
-    // A loop that ended through its FOR_ITER ended unseen: its body, between
-    // start and site in address order, was not run.
+    // A loop that ends by its FOR_ITER ends unseen. The loop's body, between
+    // `start` and the site in address order, did not run then.
     return length < site->reach ? length : site->reach;
 }
 
-// Loops of frames that have gone, and inner loops of this one, have ended. A
-// frame may begin at the very net time of one before it; what tells them apart
-// then is that a frame's instructions only grow.
+// Removes the loops of frames that have gone and the inner loops of this frame,
+// which have ended. A frame may begin at the same net time as an earlier frame
+// in the same place. The number of instructions tells the two frames apart,
+// because this number only grows in a frame.
 static void end_loops(struct ThreadTrace *trace, const struct Frame *frame,
                       uint32_t instructions, uint16_t head)
 {
@@ -35,8 +36,8 @@ static void end_loops(struct ThreadTrace *trace, const struct Frame *frame,
     }
 }
 
-// Net of its hooks a short iteration may come out at nothing or below: it took
-// a tick, the least there is.
+// Returns the cycles of an iteration, but at least 1. Without the hooks' cost a
+// short iteration may have 0 cycles or fewer.
 static uint64_t net_cycles(int64_t cycles)
 {
     return cycles > 0 ? (uint64_t)cycles : 1;
@@ -51,14 +52,14 @@ static void push_loop(struct ThreadTrace *trace, struct Frame *frame,
     uint32_t instructions = frame->instructions + length;
     struct Loop *loop;
 
-    if (head > from) // forwards
+    if (head > from) // a jump forwards
         return;
     end_loops(trace, frame, instructions, head);
     loop = trace->loop_count ? &trace->loops[trace->loop_count - 1] : NULL;
     if (!loop || loop->number != ThreadTrace_number(trace, frame) ||
         loop->head != head) {
-        // A loop's first iteration began unseen: what is known is its last
-        // block, which may have begun before the loop.
+        // The first iteration of a loop began unseen. Only its last block is
+        // known, and this block may have begun before the loop.
         uint16_t body = (uint16_t)(from - head + 1);
 
         if (trace->loop_count == THREAD_TRACE_LOOPS)
@@ -77,7 +78,7 @@ static void push_loop(struct ThreadTrace *trace, struct Frame *frame,
     loop->instructions = instructions;
 }
 
-// The frame's loop with that head, if it is under way.
+// Returns the frame's running loop with this head, or NULL.
 static struct Loop *find_loop(struct ThreadTrace *trace,
                               const struct Frame *frame, uint16_t head)
 {
@@ -91,8 +92,8 @@ static struct Loop *find_loop(struct ThreadTrace *trace,
                : NULL;
 }
 
-// Precise mode, with a timeline: an instruction where a loop begins or ends, or
-// that is shown.
+// Records an instruction for the timeline in precise mode: an instruction where
+// a loop begins or ends, or an instruction that is shown.
 static void record_step(struct ThreadTrace *trace, const struct Frame *frame,
                         const struct Instruction *instruction, int64_t now,
                         uint64_t ticks)
@@ -116,7 +117,7 @@ static void record_step(struct ThreadTrace *trace, const struct Frame *frame,
     if (!(instruction->flags & INSTRUCTION_LOOP))
         return;
     loop = find_loop(trace, frame, instruction->next);
-    if (!loop) // its head is dark, or was run before our time
+    if (!loop) // the head is dark, or ran before the trace began
         return;
     Ring_push(trace->ring, ticks, EVENT_LOOP,
               Event_loop(net_cycles(now - loop->start),
@@ -154,7 +155,7 @@ bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
     if (!frame) {
         frame = ThreadTrace_attach(trace, code, depth, now, ticks);
     } else {
-        // Only jumps go back: a branch never ends an iteration.
+        // A branch never jumps back, so a branch never ends an iteration.
         if (site->kind == SITE_JUMP && trace->ring)
             push_loop(trace, frame, site, to, now, ticks);
         ThreadTrace_end_block(frame, code, site);
@@ -176,9 +177,10 @@ static bool is_dark(const struct Code *code, uint16_t number)
                                 memory_order_relaxed);
 }
 
-// The span since the frame's last event was that instruction's alone: the one
-// that runs now can follow it, and if the other one that can had run, it would
-// have been seen.
+// Returns true if the span since the frame's last event was spent in the
+// instruction `from` alone. `to` must be able to follow `from`. The other
+// instruction that can follow `from` must have a hook, which would have seen it
+// run.
 static bool follows(const struct Code *code, uint16_t from, uint16_t to)
 {
     const struct Instruction *at = &code->layout.instructions[from];
@@ -218,6 +220,6 @@ bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
     if (hits < instruction->stop_at)
         return false;
     Code_darken_instruction(code, instruction);
-    ThreadTrace_lose_step(trace); // taking the hook out takes its time
+    ThreadTrace_lose_step(trace); // removing the hook takes time
     return true;
 }

@@ -13,7 +13,7 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     struct Frame *frame;
     bool disable = false, untimed = code->hot.untimed;
 
-    // A dark function is no newer for a hit of its other sites.
+    // A hit of another site does not make a dark function newer.
     if (!code->hot.dark)
         Counter_set(&code->hot.last_seen, ticks);
     else
@@ -25,7 +25,7 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     code->hot.untimed = false;
     if (entries >= code->hot.stop_at) {
         if (ThreadTrace_renew(trace, code, ticks)) {
-            untimed = true; // something is done in its sight
+            untimed = true; // the renewal takes time in this call
         } else if (ThreadTrace_darken(trace, code, ticks)) {
             disable = true;
             untimed |= code->spans.ended;
@@ -72,14 +72,14 @@ static void record_first(struct Code *code, uint64_t self)
     Code_refresh(code);
 }
 
-// May the frame's cycles count as its function's own?
+// Returns true if the frame's cycles may count as its function's self time.
 static bool is_clean(const struct Frame *frame, const struct Code *code)
 {
     return frame->epoch == code->hot.epoch && !code->hot.dark_callees &&
            !code->cold.between;
 }
 
-// Books the self time of a call that ended in the sight of a hook.
+// Adds the self time of a call whose end was seen by a hook.
 static void record_self(const struct Frame *frame, struct Code *code)
 {
     uint64_t self = frame->self > 0 ? (uint64_t)frame->self : 0;
@@ -98,9 +98,10 @@ static void record_self(const struct Frame *frame, struct Code *code)
         record_first(code, self);
 }
 
-// Another frame of the function is open below this one, on the same stack.
-// Asked only where the counters of open frames leave it open: recursion, two
-// ids that share one, a function that is open on a parked stack.
+// Returns true if another frame of the function is open below this frame on the
+// same stack. The function is only called if the counters of open frames do not
+// decide: for recursion, for two ids that share a counter, and for a function
+// that is open on a parked stack.
 static bool is_open_below(const struct ThreadTrace *trace,
                           const struct Frame *frame)
 {
@@ -112,7 +113,8 @@ static bool is_open_below(const struct ThreadTrace *trace,
     return false;
 }
 
-// Books a call; its total only if no other call of the function is open below.
+// Counts a call. The total is added only if no other call of the function is
+// open below.
 static void record(const struct ThreadTrace *trace, const struct Frame *frame,
                    struct Code *code, int64_t now)
 {

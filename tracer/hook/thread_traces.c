@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The list of thread records. Traced threads add to it; the collector visits
-// it.
+// The list of thread records. Traced threads add records, and the collector
+// visits the records.
 #include "tracer/hook/thread_traces.h"
 #include "ipc/base/heap.h"
 
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define NAME_ASKS 512
-#define NEAR 16 // records that are looked at for one to use again
+#define NEAR 16 // records that are checked for reuse
 
 void ThreadTraces_init(struct ThreadTraces *traces)
 {
@@ -73,7 +73,7 @@ static uint64_t lost_of(const struct ThreadTrace *trace)
     return trace->ring ? Counter_get(&trace->ring->lost) : 0;
 }
 
-// Unlinks the record at *link, keeping its sums.
+// Unlinks the record at *link and keeps the record's sums.
 static struct ThreadTrace *unlink_ended(struct ThreadTraces *traces,
                                         struct ThreadTrace **link)
 {
@@ -94,8 +94,9 @@ static void end_trace(struct ThreadTraces *traces, struct ThreadTrace **link)
     ThreadTrace_free(unlink_ended(traces, link));
 }
 
-// A record whose thread has ended, off the list; NULL: none is near, a visitor
-// is about, or it has a ring that is to be read.
+// Takes a record whose thread has ended from the list. Returns NULL if there is
+// no such record among the first NEAR, or if a visitor is active. A record with
+// a ring is not taken, because the ring must be read.
 static struct ThreadTrace *take_ended(struct ThreadTraces *traces)
 {
     struct ThreadTrace **link, *trace = NULL;
@@ -115,8 +116,9 @@ static struct ThreadTrace *take_ended(struct ThreadTraces *traces)
     return trace;
 }
 
-// If each request has a thread of its own, new memory for each would be dear:
-// the kernel hands it out a page at a time.
+// Returns a reused or a new record. If each request has its own thread, new
+// memory for each record would be expensive, because the kernel provides memory
+// page by page.
 static struct ThreadTrace *take_or_make(struct ThreadTraces *traces,
                                         struct Registry *registry,
                                         struct Contention *contention)
@@ -126,7 +128,7 @@ static struct ThreadTrace *take_or_make(struct ThreadTraces *traces,
     if (!trace)
         return ThreadTrace_new(registry, contention, traces->cost);
     if (contention->last_trace == trace)
-        contention->last_trace = NULL; // another thread's
+        contention->last_trace = NULL; // that was another thread
     trace->track = NULL;
     trace->counted_busy = false;
     atomic_store_explicit(&trace->ended, false, memory_order_relaxed);
@@ -145,7 +147,8 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
         return NULL;
     ThreadTrace_reset(trace, ticks);
     if (timeline)
-        trace->ring = new_ring(traces, trace); // without one: statistics only
+        // without a ring: statistics only
+        trace->ring = new_ring(traces, trace);
     trace->tid = gettid();
     trace->ident = (uintptr_t)pthread_self();
     ThreadTrace_set_state(trace, 0, 0, 0);
@@ -162,9 +165,9 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
     return trace;
 }
 
-// The mutex is dropped for the visit, which may take its time: only visitors
-// free records, there is one visitor at a time, and new records go in at the
-// front, so that the records behind one do not change.
+// The mutex is released during the visit, which may take long. This is safe,
+// because only a holder of `visiting` removes records, and new records are
+// added at the front. So the records behind the current record do not change.
 void ThreadTraces_visit(struct ThreadTraces *traces,
                         void (*visit)(void *context, struct ThreadTrace *trace,
                                       bool ended),
@@ -307,7 +310,7 @@ void ThreadTraces_keep_only(struct ThreadTraces *traces,
     if (!own)
         return;
     own->next = NULL;
-    own->tid = gettid();               // the thread is another one in the child
-    Preemption_init(&own->preemption); // its counts begin again
+    own->tid = gettid();               // the child's thread has another id
+    Preemption_init(&own->preemption); // the kernel counts from 0 in the child
     ThreadTrace_restart_cpu(own);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The records of all threads of the process, and the sums of those that have
-// ended. A mutex guards the list; it is held briefly and never while waiting.
-// Another mutex keeps a visitor's records from being freed.
+// The records of all threads of the process, and the sums of the threads that
+// have ended. A mutex guards the list, and is held briefly and never while
+// waiting. Another mutex keeps the records from being freed during a visit.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACES_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACES_H
 
@@ -11,14 +11,17 @@
 #include <pthread.h>
 
 struct ThreadTraces {
-    pthread_mutex_t visiting; // one at a time; before the other
+    pthread_mutex_t visiting; // held during a visit; taken before `mutex`
     pthread_mutex_t mutex;
     struct ThreadTrace *first;
     unsigned next_number;
-    int64_t cost[HOOK_KINDS];     // ticks of a hook; set while no hook runs
-    sem_t *half_full;             // for the rings; borrowed, may be NULL
-    struct RingOverflow overflow; // of the rings; set while no hook runs
-    // What the program calls the calling thread, "" if it does not; or NULL.
+    // ticks of each kind of hook; set while no hook runs
+    int64_t cost[HOOK_KINDS];
+    sem_t *half_full; // semaphore of the rings; borrowed, may be NULL
+    // overflow of the rings; set while no hook runs
+    struct RingOverflow overflow;
+    // Writes the program's name of the calling thread, or "" if there is no
+    // name. `name` may be NULL.
     void (*name)(char *out, size_t size);
     // Sums of the records that were freed since the trace began.
     struct Ended ended;
@@ -27,8 +30,8 @@ struct ThreadTraces {
 };
 
 struct ThreadTotals {
-    uint64_t overhead; // ticks, less the stolen ones
-    uint64_t lost;     // timeline events dropped by full rings
+    uint64_t overhead; // ticks without the stolen ticks
+    uint64_t lost;     // timeline events that full rings dropped
     uint64_t bytes;
     unsigned count;
 };
@@ -36,44 +39,46 @@ struct ThreadTotals {
 struct TracedThread {
     pid_t tid;
     char name[64];
-    uint64_t cpu_ns; // since its record began, or was reset
+    uint64_t cpu_ns; // since the record began or was reset
     bool ended;
 };
 
 void ThreadTraces_init(struct ThreadTraces *traces);
-// A record for the calling thread, at its first hook: that of a thread that has
-// ended, or a new one.
+// Returns a record for the calling thread at its first hook. The record is new,
+// or was used by a thread that has ended.
 struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
                                      struct Registry *registry,
                                      struct Contention *contention,
                                      bool timeline, uint64_t ticks);
-// Asks once more for the name of the record's thread, which calls this:
-// a thread runs for a moment before Python knows its name. Gives up after a
-// while.
+// Asks the program again for the name of the calling thread, whose record is
+// `trace`. A thread runs for a moment before Python knows the thread's name.
+// After a while no more questions are asked.
 void ThreadTraces_ask_name(struct ThreadTraces *traces,
                            struct ThreadTrace *trace);
 void ThreadTraces_copy_name(struct ThreadTraces *traces,
                             const struct ThreadTrace *trace, char name[64]);
-// Resets every record, with or without a ring; records whose thread has ended
-// are freed. Waits for a visit that is under way. The caller has the
-// interpreter's lock, and no hit is on its way.
+// Resets every record, with a ring if `timeline` is set. Frees the records
+// whose threads have ended. Waits for the end of a visit. The caller holds the
+// GIL, and the ring of hits is empty.
 void ThreadTraces_reset(struct ThreadTraces *traces, bool timeline,
                         uint64_t ticks);
-// A code object is about to go: no frame may point to it any more.
+// Removes a code object that is about to go from all frames.
 void ThreadTraces_forget(struct ThreadTraces *traces, const struct Code *code);
-// Calls visit for every record, one visitor at a time; a record whose thread
-// has ended is freed after that visit, so the visitor empties its ring.
+// Calls `visit` for every record, and allows one visitor at a time. A record
+// whose thread has ended is freed after the visit, so the visitor must empty
+// the record's ring.
 void ThreadTraces_visit(struct ThreadTraces *traces,
                         void (*visit)(void *context, struct ThreadTrace *trace,
                                       bool ended),
                         void *context);
-// All threads that have or had a record since the last reset, for Heap_free();
-// of those that have ended a part, *dropped more are not among them. The count
-// or -ENOMEM.
+// Lists all threads that have a record or had a record since the last reset.
+// The list lacks *dropped threads that have ended. The caller frees *threads
+// with Heap_free(). Returns the count or -ENOMEM.
 long ThreadTraces_threads(struct ThreadTraces *traces,
                           struct TracedThread **threads, uint64_t *dropped);
 struct ThreadTotals ThreadTraces_sum(struct ThreadTraces *traces);
-// After fork, in the child: only `own` remains; the mutexes are new.
+// Keeps only the record `own` in the child of a fork, and initialises the
+// mutexes again.
 void ThreadTraces_keep_only(struct ThreadTraces *traces,
                             struct ThreadTrace *own);
 
