@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From a stack of code addresses to functions' shares; see the header.
+// Turns a stack of code addresses into functions' shares of time; see the
+// header.
 #include "tracer/sample/attribution.h"
 
 #include "ipc/base/heap.h"
@@ -19,7 +20,8 @@ uint32_t Attribution_unit(const struct Attribution *attribution,
                : UINT32_MAX;
 }
 
-// The code of a frame if time may be given to it, or NULL.
+// Returns the code of a frame, or NULL if no time may be attributed to this
+// code.
 static struct Code *code_of(const struct Attribution *attribution,
                             const struct SampledStack *stack, unsigned frame)
 {
@@ -29,12 +31,13 @@ static struct Code *code_of(const struct Attribution *attribution,
 
 // --- What the innermost frame does -------------------------------------------
 
-// The instruction that it is at.
+// The instruction that the innermost frame is at.
 struct Place {
-    uint16_t flags;  // of the base opcode; 0: it is not known
-    uint32_t callee; // id of the callee, if stacks have shown one
-    uintptr_t at;    // its address
-    bool returning;  // 3.12: its frame is thrown away, or an exception left it
+    uint16_t flags;  // of the base opcode; 0: the instruction is unknown
+    uint32_t callee; // id of the callee that stacks have shown, or 0
+    uintptr_t at;    // address of the instruction
+    // 3.12: the callee's frame goes, by a return or an exception
+    bool returning;
 };
 
 static struct Place find_place(const struct Attribution *attribution,
@@ -51,7 +54,7 @@ static struct Place find_place(const struct Attribution *attribution,
     if (unit == UINT32_MAX)
         return (struct Place){0};
     number = code->layout.units[unit].number;
-    // While a frame is above it, 3.12 has a call at the last of its caches.
+    // While a callee runs, a frame of 3.12 is at the call's last cache unit.
     while (first > 0 && number > 0 &&
            code->layout.units[first - 1].number == number)
         first--;
@@ -66,12 +69,12 @@ static struct Place find_place(const struct Attribution *attribution,
     };
 }
 
-// A specialised call as it lies in the bytecode: struct _PyCallCache
-// (pycore_code.h) follows the opcode and its argument.
+// A specialised call in the bytecode. struct _PyCallCache (pycore_code.h)
+// follows the opcode and its argument.
 struct LiveCall {
     uint8_t opcode, argument;
     uint16_t counter;
-    uint32_t version; // of the function that it is for
+    uint32_t version; // of the function that the call is specialised for
 };
 
 static void push(struct SampledStack *stack, struct WalkFrame top)
@@ -88,11 +91,12 @@ static void push(struct SampledStack *stack, struct WalkFrame top)
     stack->depth++;
 }
 
-// The innermost frame is at a call that has pushed no frame: a C function runs.
-// A call that is specialised to Python functions is the exception: it is just
-// pushing the frame, or has just popped it. That time is the callee's, as it is
-// in the callee's cycles. So the instruction itself says which function it
-// calls.
+// Returns true if a C function runs, because the innermost frame is at a call
+// that has pushed no frame. A call that is specialised for Python functions is
+// different: it is about to push a frame, or has just popped a frame. The time
+// of the push and the pop is the callee's, as it is in the callee's cycles. The
+// instruction says which function it calls, and this function is pushed onto
+// `stack`.
 static bool calls_c(const struct Attribution *attribution,
                     struct SampledStack *stack, const struct Place *place)
 {
@@ -136,18 +140,18 @@ void Attribution_judge(const struct Attribution *attribution,
 
 // --- Whose time it is --------------------------------------------------------
 
-// Allocates a function's counters at its first sample, or, if memory was out
-// then, at a later one.
+// Allocates a function's counters at its first sample. If memory is out, a
+// later sample tries again.
 static void prepare(struct Code *code)
 {
     struct Share *share = &code->share;
     size_t count = Code_instruction_count(code);
-    size_t samples = 2 * count; // and those in C
+    size_t samples = 2 * count; // half of them are for C
     void *room;
 
     if (atomic_load_explicit(&share->callers, memory_order_relaxed))
         return;
-    // Both pair with the acquire of a reader.
+    // The two stores with release pair with the acquire of a reader.
     if (!Code_instruction_samples(code)) {
         room = Heap_zeroed(samples + 1, sizeof(*share->instruction_samples));
         atomic_store_explicit(&share->instruction_samples, room,
@@ -163,8 +167,9 @@ static void prepare(struct Code *code)
                 sizeof(struct Breakdown) + (samples + count + 2) * 4);
 }
 
-// Dark code cannot report its callers. An edge must be seen twice, so that a
-// torn stack makes no false caller.
+// Reports a caller of dark code, because dark code has no hook that could
+// report its caller. An edge must be seen twice, so that a torn stack does not
+// make a false caller.
 static void report_edge(struct Attribution *attribution,
                         struct BreakdownPart *part, const struct Code *caller,
                         const struct Code *callee)
@@ -177,7 +182,8 @@ static void report_edge(struct Attribution *attribution,
     part->reported = CallEdges_push(attribution->edges, edge);
 }
 
-// The innermost frame was called from where the one below it is.
+// Notes that the call instruction of the second innermost frame has called the
+// innermost frame's function.
 static void learn_callee(const struct Attribution *attribution,
                          const struct SampledStack *stack, struct Code *caller,
                          const struct Code *callee)
@@ -189,9 +195,10 @@ static void learn_callee(const struct Attribution *attribution,
             callee->hot.id;
 }
 
-// The outermost frame of each function, from the bottom of the stack up; the
-// path of their ids into *path. Sets *top to the innermost frame that counts,
-// and returns its code or NULL.
+// Credits each function on the stack once, at its outermost frame, from the
+// bottom of the stack to the top. Writes the ids of the stack's functions into
+// *path. Sets *top to the innermost frame that counts, and returns the code of
+// this frame or NULL.
 static struct Code *add_stack(struct Attribution *attribution,
                               const struct SampledStack *stack,
                               const struct ShareTime *now,
@@ -297,7 +304,8 @@ double Attribution_add(struct Attribution *attribution,
         Breakdown_add(functions, code ? code->hot.id : 0, now, &ran);
     Rcu_read_unlock();
     path.in_c = in_c;
-    // A reader holds the flame graph's lock for some time.
+    // A reader holds the flame graph's lock for some time, so the read section
+    // has ended before.
     if (cpu_ns > 0 && attribution->flame)
         Flame_add(attribution->flame, now, &path);
     if (cpu_ns > 0 && attribution->sink.take)

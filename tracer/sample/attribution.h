@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Gives the time of a sampled stack to functions: CPU time or waiting to the
-// innermost that the registry knows, both as `cumulative` to each on the stack,
-// there broken down by the callers of its outermost frame. The sampler's
-// thread.
+// Attributes the time of a sampled stack to functions. CPU time and waiting go
+// to the innermost function that the registry knows. Both also go as
+// `cumulative` to each function on the stack, broken down by the callers of the
+// function's outermost frame. Only the sampler's thread calls this code.
 #ifndef OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 #define OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 
@@ -14,53 +14,55 @@
 
 #include <sys/types.h>
 
-// The consumer of each sample of a running thread: its path, which is the
-// consumer's until it returns, and its time. On the sampler's thread.
+// The consumer of each sample of a running thread. The consumer gets the
+// sample's path, which stays valid until `take` returns, and the sample's time.
+// The sampler's thread calls `take`.
 struct SampleSink {
     void *context;
     void (*take)(void *context, const struct FlameSample *sample, pid_t tid,
-                 uint64_t ticks); // NULL: no consumer
+                 uint64_t ticks); // NULL: there is no consumer
 };
 
 struct SampledStack {
-    pid_t tid; // of the sampled thread
-    // The stack holds no code that was adopted after this id,
+    pid_t tid; // id of the sampled thread
+    // The stack holds no code that was adopted after this id.
     uint32_t newest_id;
-    // ... and none that was freed before this time of the clock.
+    // The stack holds no code that was freed before this time of the clock.
     uint64_t ticks;
     bool cut;       // There are more frames than `frames` has room for.
     bool in_c;      // The innermost frame has called a C function.
     bool at_resume; // The innermost frame has just begun, or been resumed.
-    // If the thread is off the CPU it waits for one, or for the interpreter.
+    // A thread that is off the CPU waits for a CPU or for the GIL.
     bool waits_to_run;
     unsigned depth;
     struct WalkFrame frames[WALK_DEPTH]; // innermost first
 };
 
 struct Attribution {
-    struct Registry *registry; // borrowed, as all of these
+    struct Registry *registry; // all pointers are borrowed
     const struct Opcodes *opcodes;
     const struct Memory *memory;
-    struct CallEdges *edges; // callers of dark code, for the hooks' side
-    struct Flame *flame;     // or NULL
+    struct CallEdges *edges; // calls of dark code, for a holder of the GIL
+    struct Flame *flame;     // NULL: there is no flame graph
     struct SampleSink sink;
-    size_t code_bytecode; // in PyCodeObject: co_code_adaptive
-    uint32_t stamp;       // of the newest
+    size_t code_bytecode; // in PyCodeObject: the offset of co_code_adaptive
+    uint32_t stamp;       // number of the newest sample
 };
 
-// The unit of an instruction that a frame of that code is at, or UINT32_MAX: it
-// is none of its instructions.
+// Returns the code unit that a frame of `code` is at, or UINT32_MAX if the
+// frame is not at an instruction of `code`.
 uint32_t Attribution_unit(const struct Attribution *attribution,
                           const struct Code *code,
                           const struct WalkFrame *frame);
-// Finds out in_c, at_resume and waits_to_run from the instruction that the
-// innermost frame is at, and puts a function on top that is about to begin
-// there: until its frame is pushed the time is the callee's. `active`: the
-// thread had the interpreter.
+// Sets in_c, at_resume and waits_to_run by the instruction that the innermost
+// frame is at. If this instruction is about to call a Python function, the
+// function is pushed onto the stack, because the time before its frame exists
+// is the function's. `active` says that the thread held the GIL.
 void Attribution_judge(const struct Attribution *attribution,
                        struct SampledStack *stack, bool active);
-// ns of CPU time and of waiting; *functions is the thread's. Returns the CPU
-// time in which something else than an accepted function was on top.
+// Attributes ns of CPU time and ns of waiting. *functions is the thread's
+// breakdown. Returns the CPU time in which no accepted function was on top of
+// the stack.
 double Attribution_add(struct Attribution *attribution,
                        const struct SampledStack *stack,
                        const struct ShareTime *now, struct Breakdown *functions,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Parts by id, the least of which gives way; see the header.
+// Parts by id. The smallest part gives way to a new part; see the header.
 #include "tracer/sample/breakdown.h"
 
 #include <stdlib.h>
 
-// A newcomer's part: a free one, or the least, whose time is the others' now.
-// A reader may meet it half done: an id with nothing, never another's time.
+// Returns a free part for a new id, or the smallest part, whose time goes to
+// the others. A reader may see an unfinished part: a new id without time, but
+// never with the time of the old id.
 static struct BreakdownPart *make_room(struct Breakdown *breakdown, uint32_t id,
                                        const struct ShareTime *now)
 {
@@ -27,7 +28,7 @@ static struct BreakdownPart *make_room(struct Breakdown *breakdown, uint32_t id,
     Counter_set(&least->time.total_ns, 0);
     // Pairs with the acquire in Breakdown_read.
     atomic_store_explicit(&least->id, id, memory_order_release);
-    // It is one of the parts.
+    // `least` points to an element of `parts`.
     // NOLINTNEXTLINE(*-core.NullDereference)
     least->seen = 0;
     least->reported = false;
@@ -67,7 +68,8 @@ static int larger_first(const void *left, const void *right)
     return (a->share < b->share) - (a->share > b->share);
 }
 
-// In the window that ends now, or since the start if `now` is NULL.
+// Returns the share in the window that ends at `now`, or the ns since the start
+// if `now` is NULL.
 static double read_value(const struct ShareValue *value,
                          const struct ShareTime *now)
 {

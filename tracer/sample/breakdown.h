@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A share of time broken down into the largest few and the rest: a function's
-// by its callers, a thread's by its functions. While all parts are taken, a new
-// one replaces the smallest. The sampler writes, anyone reads.
+// A share of time, broken down into its largest parts and the rest. A
+// function's share has parts by callers, a thread's share has parts by
+// functions. If all parts are taken, a new part replaces the smallest. The
+// sampler writes, and any thread reads.
 #ifndef OCULAR_TRACER_SAMPLE_BREAKDOWN_H
 #define OCULAR_TRACER_SAMPLE_BREAKDOWN_H
 
@@ -14,10 +15,10 @@
 #define BREAKDOWN_ROWS (BREAKDOWN_PARTS + 1)
 
 struct BreakdownPart {
-    counter_t id; // a function's; 0 = free
+    counter_t id; // id of a function; 0: the part is free
     struct ShareValue time;
-    uint32_t seen; // samples since it has this part
-    bool reported; // free for whoever adds
+    uint32_t seen; // samples since the id got this part
+    bool reported; // free for the caller of Breakdown_add
 };
 
 struct Breakdown {
@@ -26,19 +27,22 @@ struct Breakdown {
 };
 
 struct BreakdownRow {
-    uint32_t id; // 0: the others
+    uint32_t id; // 0: all other parts
     double share;
 };
 
-// The part that was credited; NULL for id 0, which is the others'.
+// Credits the part of `id` and returns this part. Returns NULL for id 0, which
+// credits the others.
 struct BreakdownPart *Breakdown_add(struct Breakdown *breakdown, uint32_t id,
                                     const struct ShareTime *now,
                                     struct ShareCredit *credit);
-// The shares in the window, the largest first, the others last; not those that
-// are 0. Returns how many rows, up to BREAKDOWN_ROWS.
+// Writes the shares in the window that are not 0 into `rows`, the largest share
+// first and the others last. Returns the number of rows, at most
+// BREAKDOWN_ROWS.
 size_t Breakdown_read(const struct Breakdown *breakdown,
                       const struct ShareTime *now, struct BreakdownRow *rows);
-// The same since the start: a row's share is the ns of its part.
+// Does the same as Breakdown_read since the start, with the ns of a part
+// instead of its share.
 size_t Breakdown_totals(const struct Breakdown *breakdown,
                         struct BreakdownRow *rows);
 

@@ -6,7 +6,7 @@ bool CallEdges_push(struct CallEdges *edges, struct CallEdge edge)
 {
     uint32_t pushed =
         atomic_load_explicit(&edges->pushed, memory_order_relaxed);
-    // Pairs with the release in CallEdges_pop: its slot has been read.
+    // Pairs with the release in CallEdges_pop: the slot has been read.
     uint32_t popped =
         atomic_load_explicit(&edges->popped, memory_order_acquire);
 

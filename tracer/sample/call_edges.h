@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls (caller, callee) that the sampler has seen on stacks: a short queue
-// from the sampler's thread to the holder of the interpreter's lock, who may
+// Calls (caller, callee) that the sampler has seen on stacks. A short queue
+// passes the calls from the sampler's thread to a holder of the GIL, who may
 // record them. An edge that finds no room is lost, and will be seen again.
 #ifndef OCULAR_TRACER_SAMPLE_CALL_EDGES_H
 #define OCULAR_TRACER_SAMPLE_CALL_EDGES_H
@@ -17,14 +17,14 @@ struct CallEdge {
 };
 
 struct CallEdges {
-    _Atomic uint32_t pushed; // counts; the difference is the number in the ring
+    _Atomic uint32_t pushed; // pushed - popped edges are in the ring
     _Atomic uint32_t popped;
     struct CallEdge ring[CALL_EDGES_ROOM];
 };
 
-// The sampler's thread. false: there is no room.
+// Called by the sampler's thread. Returns false if there is no room.
 bool CallEdges_push(struct CallEdges *edges, struct CallEdge edge);
-// One other thread at a time. false: there is none.
+// Called by one other thread at a time. Returns false if there is no edge.
 bool CallEdges_pop(struct CallEdges *edges, struct CallEdge *edge);
 
 #endif

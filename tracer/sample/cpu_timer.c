@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Timers, their signal and its handler; see the header.
+// Implements the timers, their signal and its handler; see the header.
 //
-// A signal carries a slot's number and generation instead of a pointer: it may
-// be delivered long after its timer was deleted, to a thread that had blocked
-// it, and must not find freed memory. Slots are never freed. While its handler
-// runs a slot is busy, and the timer that it was for is not freed.
+// A signal carries a slot's number and generation instead of a pointer. If a
+// thread has blocked the signal, the signal may come long after its timer was
+// deleted, and must not find freed memory. Slots are never freed. A slot is
+// busy while its handler runs, and the slot's timer is not freed meanwhile.
 #define _GNU_SOURCE 1 // SIGEV_THREAD_ID, REG_RIP
 #include "tracer/sample/cpu_timer.h"
 
@@ -28,11 +28,11 @@
 #endif
 
 #define CLOSE_MS 1000
-#define MOST_S 200e-6 // see CpuTimers.most
+#define MOST_S 200e-6 // s, see CpuTimers.most
 
 // --- The handler -------------------------------------------------------------
 
-// The program counter of the thread that was interrupted, or 0.
+// Returns the program counter of the interrupted thread, or 0.
 static uintptr_t interrupted(const void *context)
 {
     const ucontext_t *thread = context;
@@ -80,7 +80,7 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
     struct SampleHead head = {
         .cpu_ns = weight(timer, now_ns > before_ns ? now_ns - before_ns : 0),
         .ticks = Clock_read(timers->clock),
-        // Before the walk: see SampleHead.
+        // The id is read before the walk, see SampleHead.
         .newest_id = Registry_newest_id(timers->registry),
     };
     uint64_t took;
@@ -101,7 +101,8 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
                 took < timers->most ? took : timers->most);
 }
 
-// See tsc_guard.h: the counter is read for that alone.
+// Returns false if the guard has tripped (tsc_guard.h). The counter is read
+// only for this check.
 static bool may_call_the_kernel(const struct CpuTimer *timer)
 {
     Clock_read(timer->timers->clock);
@@ -118,15 +119,17 @@ static void on_signal(int number, siginfo_t *info, void *context)
     (void)number;
     slot = info->si_code == SI_TIMER ? TimerSlot_find((uint32_t)value) : NULL;
     if (!slot)
-        return; // somebody else has sent it
+        return; // no timer of ours has sent it
     // Sequentially consistent, as in CpuTimer_free and is_free: either this
-    // sees that the timer is gone, or the other side sees that it is busy.
+    // handler sees that the timer is gone, or the other thread sees that the
+    // slot is busy.
     atomic_fetch_add(&slot->busy, 1);
     timer = atomic_load(&slot->timer);
     if (timer && timer != TIMER_CLAIMED &&
         atomic_load(&slot->generation) == value >> 32 &&
         may_call_the_kernel(timer)) {
-        // First: other threads have been woken for the pending signals.
+        // The signals are passed on first, because they have woken other
+        // threads.
         if (timer->tid != timer->timers->pid)
             MainSignals_pass(context, timer->timers->pid);
         CpuTimer_sample(timer, Now_ns(CLOCK_THREAD_CPUTIME_ID),
@@ -143,7 +146,7 @@ void CpuTimers_open(struct CpuTimers *timers, int signal)
     struct timespec tick = {0, 4000000};
 
     if (!Memory_is_readable((uintptr_t)&timers->error)) {
-        timers->error = -EPERM; // its system call is filtered
+        timers->error = -EPERM; // the system call is filtered
         return;
     }
     timers->error = 0;
@@ -183,7 +186,8 @@ static bool make_timer(struct CpuTimer *timer)
     return timer;
 }
 
-// NULL: memory, or the kernel refuses. The thread has used so much CPU time.
+// Returns a timer for a thread that has used `cpu_ns` of CPU time. Returns NULL
+// if memory is out or the kernel refuses.
 static struct CpuTimer *make(struct CpuTimers *timers, uintptr_t state,
                              pid_t tid, uint64_t cpu_ns)
 {
@@ -212,7 +216,7 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
     uint64_t cpu_ns = Now_ns(Now_clock_of(tid));
     struct CpuTimer *timer;
 
-    if (!timers->signal || !cpu_ns) // or it has ended
+    if (!timers->signal || !cpu_ns) // a thread without CPU time has ended
         return NULL;
     timer = make(timers, state, tid, cpu_ns);
     if (!timer) {
@@ -229,7 +233,7 @@ static struct timespec timespec_of(uint64_t ns)
                              (long)(ns % 1000000000u)};
 }
 
-// The kernel looks at CPU clocks at its ticks only. The first sample comes at a
+// The kernel checks CPU clocks only at its ticks. The first sample comes at a
 // random tick of the first interval.
 bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
                     uint64_t interval_ns, uint32_t represents, uint64_t random)
@@ -277,8 +281,8 @@ static bool is_sooner(const struct timespec *a, const struct timespec *b)
            (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-// The rest of the interval before counts: a thread that uses less than an
-// interval from one change to the next is sampled all the same.
+// The rest of the earlier interval counts, so a thread that uses less than an
+// interval between two changes is sampled, too.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
 {
     uint32_t mute = atomic_load(&timer->mute.word);
@@ -296,8 +300,8 @@ void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
     timer->interval_ns = interval_ns;
     timer->seen_mute = mute;
     timer_settime(timer->timer, 0, &when, NULL);
-    // Muted meanwhile: either this sees that, or CpuTimer_note_mask stops it
-    // after it was set.
+    // The thread may have muted the timer meanwhile. Either this check sees the
+    // mute, or CpuTimer_note_mask stops the timer after it was set.
     if (interval_ns && Mute_is_on(&timer->mute))
         stop(timer);
 }
@@ -312,7 +316,7 @@ void CpuTimer_note_mask(void)
 
         if (!timer || timer == TIMER_CLAIMED)
             continue;
-        atomic_fetch_add(&slot->busy, 1); // as a handler
+        atomic_fetch_add(&slot->busy, 1); // the slot is busy, as in a handler
         timer = atomic_load(&slot->timer);
         if (timer && timer != TIMER_CLAIMED && timer->tid == tid &&
             Mute_say(&timer->mute, timer->signal)) {
@@ -390,8 +394,8 @@ void CpuTimers_close(struct CpuTimers *timers)
     const struct timespec pause = {0, 1000000};
 
     free_closing(timers);
-    // A thread that a debugger has stopped in its handler keeps its timer. That
-    // one is leaked, once.
+    // If a debugger has stopped a thread in the handler, the thread keeps its
+    // timer. The timer is then leaked.
     for (int ms = 0; timers->closing && ms < CLOSE_MS; ms++) {
         nanosleep(&pause, NULL);
         free_closing(timers);
@@ -406,7 +410,7 @@ void CpuTimers_abandon(struct CpuTimers *timers)
     for (uint32_t i = 0; (slot = TimerSlot_find(i)); i++) {
         struct CpuTimer *timer = slot->timer;
 
-        slot->busy = 0; // its thread is not there any more
+        slot->busy = 0; // the handler's thread is gone in the child
         if (timer == TIMER_CLAIMED)
             slot->timer = NULL;
         if (!timer || timer == TIMER_CLAIMED || timer->timers != timers)

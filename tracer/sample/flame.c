@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The tree of stacks; see the header. Parents come before their children, so
-// that one pass from the end sums up the nodes below each.
+// one pass from the end adds up all nodes below each node.
 #include "tracer/sample/flame.h"
 
 #include "ipc/base/heap.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALLEST 1e-7 // of a core: where looking for what may go begins
+#define SMALLEST 1e-7 // of a core: the first size below which nodes go
 #define FIRST_ROOM 256
 
 void Flame_init(struct Flame *flame)
@@ -33,8 +33,8 @@ void Flame_abandon(struct Flame *flame)
 
 // --- Adding, with the lock
 
-// The shares of a node and all nodes below it: in the window, and since the
-// start. Its size is the larger of the two.
+// The shares of a node and of all nodes below it, in the window and since the
+// start. The size of a Part is the larger of the two shares.
 struct Part {
     double window, whole;
 };
@@ -44,7 +44,7 @@ static double Part_size(const struct Part *part)
     return part->window > part->whole ? part->window : part->whole;
 }
 
-// Of each node. The caller's, with Heap_free; NULL: memory.
+// Returns a Part for each node, for Heap_free, or NULL if memory is out.
 static struct Part *sum_up(const struct Flame *flame,
                            const struct ShareTime *now)
 {
@@ -63,8 +63,8 @@ static struct Part *sum_up(const struct Flame *flame,
     return parts;
 }
 
-// Below which size nodes go so that at most `most` stay. A node is never larger
-// than its caller.
+// Returns the size below which nodes must go so that at most `most` nodes stay.
+// A node is never larger than its caller.
 static double find_least(const struct Flame *flame, const struct Part *parts,
                          size_t most)
 {
@@ -87,8 +87,9 @@ static void join(struct FlameNode *caller, const struct FlameNode *node,
     ShareValue_join(&caller->in_c, &node->in_c, now);
 }
 
-// The place of the caller's child of that function, or a free one for it. A
-// function may have hundreds of children.
+// Returns the place of the caller's child with function `id`, or a free place
+// for this child. The places are a hash, because a function may have hundreds
+// of children.
 static uint32_t *place_of(const struct Flame *flame, uint32_t parent,
                           uint32_t id)
 {
@@ -112,7 +113,7 @@ static void place(struct Flame *flame, uint32_t number)
     *place_of(flame, node->parent, node->id) = number;
 }
 
-// Drops the nodes below that share, with all that is below them.
+// Drops the nodes that are smaller than `least`, with all nodes below them.
 static void prune(struct Flame *flame, const struct Part *parts, double least,
                   const struct ShareTime *now)
 {
@@ -121,7 +122,8 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
 
     if (!moved)
         return;
-    // The dropped nodes are added up from the end, before any node has moved.
+    // The dropped nodes are added to their callers from the end, before a node
+    // moves.
     for (size_t i = flame->count; i-- > 1;) {
         if (Part_size(&parts[i]) < least)
             join(&flame->nodes[flame->nodes[i].parent], &flame->nodes[i], now);
@@ -170,8 +172,8 @@ static bool grow(struct Flame *flame, size_t room)
     return true;
 }
 
-// Makes room for `count` more. If memory is out, or there are too many nodes,
-// the smallest are dropped.
+// Makes room for `count` more nodes. If memory is out or there are too many
+// nodes, the smallest nodes are dropped.
 static void reserve(struct Flame *flame, size_t count,
                     const struct ShareTime *now)
 {
@@ -187,7 +189,7 @@ static void reserve(struct Flame *flame, size_t count,
         make_room(flame, now);
 }
 
-// The child of that function, made if there is room, else 0.
+// Returns the child with function `id`, which is made if there is room, or 0.
 static uint32_t step(struct Flame *flame, uint32_t parent, uint32_t id)
 {
     uint32_t *child = place_of(flame, parent, id);
@@ -210,7 +212,7 @@ static void add(struct Flame *flame, const struct ShareTime *now,
     for (size_t i = 0; i < sample->depth; i++) {
         next = step(flame, at, sample->path[i]);
         if (!next)
-            break; // no memory to make room
+            break; // neither room nor memory
         at = next;
     }
     node = &flame->nodes[at];
@@ -243,8 +245,8 @@ void Flame_add(struct Flame *flame, const struct ShareTime *now,
 
 // --- Asking
 
-// The nodes that are large enough as rows; what is below the others is added up
-// in them. Their number.
+// Writes the nodes that are large enough as rows, and adds smaller nodes to
+// their callers' rows. Returns the number of rows.
 static size_t fill(struct FlameRow *rows, uint32_t *numbers,
                    const struct Flame *flame, const struct Part *parts,
                    double least, const struct ShareTime *now)

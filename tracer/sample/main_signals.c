@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See main_signals.h. System calls without the C library, whose sigset_t is
-// larger than the one in a handler's context.
+// See main_signals.h. System calls are made without the C library, whose
+// sigset_t is larger than the kernel's in a handler's context.
 #define _GNU_SOURCE 1 // syscall
 #include "tracer/sample/main_signals.h"
 
@@ -15,15 +15,15 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-typedef uint64_t signals_t; // 1 to 64, as the kernel has them
+typedef uint64_t signals_t; // signals 1 to 64, one bit each, as in the kernel
 
 static signals_t one(int number)
 {
     return UINT64_C(1) << (number - 1);
 }
 
-// The signals that programs wait for in the main thread. Not faults, not job
-// control, not the many signals of profilers' timers.
+// Returns the signals that programs wait for in the main thread. The set lacks
+// faults, job control, and the frequent signals of profilers' timers.
 static signals_t passed(void)
 {
     return one(SIGHUP) | one(SIGINT) | one(SIGQUIT) | one(SIGUSR1) |
@@ -39,11 +39,11 @@ static char *put_number(char *end, unsigned number)
     return end;
 }
 
-#define BLOCKED_FIELD 32 // of /proc/PID/stat (proc(5)); its state is the third
+#define BLOCKED_FIELD 32 // number of the field in /proc/PID/stat (proc(5))
 
-// The signals from 1 to 31 that the main thread has blocked; all if that cannot
-// be read. Not inlined: its text takes room on a signal stack, which may be
-// small.
+// Returns the signals from 1 to 31 that the main thread has blocked, or all
+// signals if they cannot be read. The function is not inlined, because its
+// buffers need room on a signal stack, which may be small.
 __attribute__((noinline)) static signals_t blocked_in(pid_t pid)
 {
     static const char before[] = "/proc/self/task/", after[] = "/stat";
@@ -68,14 +68,15 @@ static void pass(int number, pid_t pid)
     pid_t target = pid;
     siginfo_t info;
 
-    // Another thread may have it by now.
+    // Another thread may have taken the signal by now.
     if (syscall(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof set) !=
         number)
         return;
     if (info.si_code == SI_TKILL)
-        target = (pid_t)syscall(SYS_gettid); // it was meant for this one
+        // the signal was sent to this thread
+        target = (pid_t)syscall(SYS_gettid);
     else if (info.si_code >= 0)
-        info.si_code = SI_QUEUE; // the kernel allows no other
+        info.si_code = SI_QUEUE; // the kernel allows no other code
     if (syscall(SYS_rt_tgsigqueueinfo, pid, target, number, &info))
         syscall(SYS_tgkill, pid, target, number);
 }
@@ -87,7 +88,7 @@ void MainSignals_pass(const void *context, pid_t pid)
 
     memcpy(&blocked, &thread->uc_sigmask, sizeof blocked);
     if (syscall(SYS_rt_sigpending, &pending, sizeof pending))
-        return; // it is filtered
+        return; // the system call is filtered
     pending &= passed() & ~blocked;
     if (pending)
         pending &= ~blocked_in(pid);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Reads this very process's memory through the kernel, so that an address that
-// is wrong fails instead of faulting: by process_vm_readv to ourselves or,
-// if that is forbidden (seccomp), by /proc/self/mem. For the sampler, which
-// follows pointers that other threads are changing. Any thread; not across a
-// fork.
+// Reads the memory of this process through the kernel, so that a wrong address
+// fails instead of faulting. The first way is process_vm_readv. The second way,
+// if seccomp forbids the first, is /proc/self/mem. The sampler needs this
+// because it follows pointers that other threads change. Any thread may read. A
+// Memory is not valid in a forked child.
 #ifndef OCULAR_TRACER_SAMPLE_MEMORY_H
 #define OCULAR_TRACER_SAMPLE_MEMORY_H
 
@@ -15,37 +15,38 @@
 #include <sys/types.h>
 
 struct Memory {
-    pid_t pid;    // our own, for the system calls
-    bool by_file; // /proc/self/mem
-    int fd;       // of that; -1: not open
+    pid_t pid;    // our own id, for the system calls
+    bool by_file; // memory is read through /proc/self/mem
+    int fd;       // descriptor of /proc/self/mem; -1: not open
     struct Opened opened;
-    uint64_t again_ns; // when it may be opened again; 0: it is not lost
+    uint64_t again_ns; // when the file may be opened again; 0: it is not lost
 };
 
-// Chooses the first way that works. 0, or -EPERM when none does.
+// Chooses the first way that works. Returns 0, or -EPERM if no way works.
 int Memory_open(struct Memory *memory);
 void Memory_close(struct Memory *memory);
 // Opens the file again if the program has closed it, as a program does that
-// becomes a daemon. It does so two seconds after it has seen that: a program
-// that closes all descriptors opens its own next, and counts on their numbers.
-// Until then nothing is read, not even from a file that got the number. Costs a
-// system call if there is a file, and nothing else. CLOCK_MONOTONIC. Not while
-// a thread reads.
+// becomes a daemon. The file is opened two seconds after its loss was seen,
+// because a program that closes all descriptors opens its own next and expects
+// their numbers. Until then nothing is read, not even from a file that got the
+// number. The cost is one system call if there is a file. `now_ns` is
+// CLOCK_MONOTONIC. No thread may read meanwhile.
 void Memory_keep(struct Memory *memory, uint64_t now_ns);
-// Called after a read that has failed. If this way of reading is closed for
-// good, as in a program that filters its system calls from now on, it chooses
-// another. Not while a thread reads. One system call, if the way still works.
-// Returns whether memory can be read now.
+// Called after a read that has failed. Returns true if memory can be read now.
+// If this way of reading is closed for good, as in a program that now filters
+// its system calls, another way is chosen. The cost is one system call if the
+// way still works. No thread may read meanwhile.
 bool Memory_recover(struct Memory *memory);
-// True when all of it was read; `to` is undefined otherwise.
+// Returns true if all bytes were read. Otherwise `to` is undefined.
 bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
                  size_t size);
-// Whether the page at `at`, or the part of it from there on, can be
-// read just now. It takes some 0.4 us, also after a pause; the first
-// process_vm_readv after 5 ms takes 20 us. Any thread, async-signal-safe.
+// Returns true if the page at `at` can be read now, from `at` to its end. This
+// takes some 0.4 us, also after a pause, while the first process_vm_readv after
+// 5 ms takes 20 us. Any thread may call this function, which is
+// async-signal-safe.
 //
-// A read after that may fault all the same, if another thread has unmapped the
-// page in between. No page of a live object is unmapped.
+// A later read may still fault if another thread unmaps the page meanwhile. The
+// page of a live object is never unmapped.
 bool Memory_is_readable(uintptr_t at);
 
 #endif

@@ -4,17 +4,17 @@
 
 #include <string.h>
 
-#define BATCH 256      // threads that are observed at a time
-#define REFUSED_NS 3e9 // nothing can be read for so long: denied
-#define RETRIES 3      // walks of a thread that goes on meanwhile
+#define BATCH 256      // threads that are observed in one step
+#define REFUSED_NS 3e9 // without a readable stack: reads are denied
+#define RETRIES 3      // walks of a thread that runs meanwhile
 
 static void walk(struct Observer *observer, struct SampledThread *thread)
 {
     struct SampledStack *stack = &thread->stack;
     struct Walk *walk = &observer->walk;
 
-    // Before the walk: code that has come to one of the addresses since is not
-    // the code that was seen there.
+    // The id is read before the walk. Code that comes to one of the addresses
+    // later has a newer id, and is not the code that the walk saw.
     stack->newest_id =
         Registry_newest_id(observer->sampling->attribution.registry);
     stack->ticks = UINT64_MAX;
@@ -65,9 +65,9 @@ static void set_timer(struct Observer *observer, struct SampledThread *thread)
         note_untimed(observer, thread);
 }
 
-// The time since the observation before was waited in the functions in which
-// the thread waits now. If the thread is running, a later observation decides.
-// Returns whether it ran.
+// Attributes the time since the last observation to the functions in which the
+// thread waits now. If the thread is running, a later observation decides.
+// Returns true if the thread ran.
 static bool observe(struct Observer *observer, struct SampledThread *thread,
                     const struct ShareTime *now)
 {
@@ -83,8 +83,8 @@ static bool observe(struct Observer *observer, struct SampledThread *thread,
         return true;
     if (seen == OBSERVED_RAN) {
         walk(observer, thread);
-        // A thread with the interpreter and no CPU has lost that, perhaps to
-        // us.
+        // A thread that holds the GIL but has no CPU has lost the CPU, perhaps
+        // to us.
         running =
             SampledThread_is_running(thread, &observer->sampling->clock) ||
             thread->start.active;
@@ -109,7 +109,7 @@ bool Observer_observe_all(struct Observer *observer,
 {
     const struct SampledThreadTable *table = observer->sampling->threads.table;
     size_t turns = table->count < BATCH ? table->count : BATCH;
-    bool others = table->count > turns; // may have run
+    bool others = table->count > turns; // the other threads may have run
     bool timed = false, untimed = false;
 
     for (size_t i = 0; i < turns; i++) {
@@ -126,8 +126,8 @@ bool Observer_observe_all(struct Observer *observer,
 
 // --- Where nothing can be read -----------------------------------------------
 
-// The file that is read by may only have been closed, and is
-// there again in a while: Memory_keep.
+// A file that memory is read by may just have been closed. Memory_keep then
+// opens the file again in a while.
 void Observer_note_reads(struct Observer *observer, uint64_t now_ns)
 {
     if (!observer->refused)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Observes threads: the functions in which they wait, and those that they run
-// if there is no timer: walks their stacks, and knows whether anything can be
-// read at all. The sampler's thread; its counters may be read by anyone.
+// Observes threads: finds the functions in which threads wait, and the
+// functions that threads without a timer run. Walks the threads' stacks, and
+// knows whether any stack can be read. Only the sampler's thread calls this
+// code. Any thread may read the counters.
 #ifndef OCULAR_TRACER_SAMPLE_OBSERVER_H
 #define OCULAR_TRACER_SAMPLE_OBSERVER_H
 
@@ -11,27 +12,28 @@ struct Observer {
     struct Sampling *sampling; // borrowed
     struct Walk walk;
     struct WalkCopies copies;
-    size_t next;          // Index in the table of the thread whose turn it is.
-    uint64_t found;       // Samples by observation in the newest step.
-    bool alone;           // In that step only threads without a timer ran.
-    bool refused;         // The newest stack could not be read.
+    size_t next;    // Index in the table of the thread that is observed next.
+    uint64_t found; // Samples by observation in the newest step.
+    bool alone;     // In the newest step only threads without a timer ran.
+    bool refused;   // The newest stack could not be read.
     uint64_t readable_ns; // Time of the newest stack that could be read.
-    counter_t untimed;    // Threads that can have no timer.
+    counter_t untimed;    // Threads that cannot have a timer.
     counter_t denied;     // 1: no stack could be read for some seconds.
 };
 
-// 0, or -EINVAL for a layout that cannot be.
+// Returns 0, or -EINVAL for an impossible layout.
 int Observer_init(struct Observer *observer, struct Sampling *sampling,
                   const struct FrameLayout *layout);
-// The threads whose turn it is. Returns whether one ran, or may have.
+// Observes the threads whose turn it is. Returns true if a thread ran or may
+// have run.
 bool Observer_observe_all(struct Observer *observer,
                           const struct ShareTime *now);
-// After an observation: nothing can be read any more, or again.
+// Called after an observation: notes whether stacks can still be read.
 void Observer_note_reads(struct Observer *observer, uint64_t now_ns);
-// Nothing can be read for some seconds.
+// Returns true if no stack could be read for some seconds.
 bool Observer_is_denied(const struct Observer *observer);
-// Tries again. False: reads are still denied. Else all that is known of threads
-// is of before.
+// Tries to read again. Returns false if reads are still denied. Otherwise
+// forgets the earlier clocks and stacks of all threads.
 bool Observer_recover(struct Observer *observer, uint64_t now_ns);
 
 #endif

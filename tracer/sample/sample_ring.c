@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Words in a ring; see the header.
+// A ring of words; see the header.
 #include "tracer/sample/sample_ring.h"
 
 #include <string.h>

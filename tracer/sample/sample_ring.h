@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Samples on their way from a thread's signal handler to the sampler's thread:
-// one writer, one reader, no lock, no allocation, so that pushing is
+// Passes samples from a thread's signal handler to the sampler's thread. There
+// is one writer, one reader, no lock and no allocation, so that pushing is
 // async-signal-safe. A sample that finds no room is lost and counted.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLE_RING_H
 #define OCULAR_TRACER_SAMPLE_SAMPLE_RING_H
@@ -12,37 +12,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Two words a frame: half a second of stacks 60 deep at 250 a second, which is
-// the sampler's longest pause while anything runs.
+// A frame takes two words. The ring has room for half a second of stacks with
+// 60 frames at 250 samples a second. Half a second is the sampler's longest
+// pause while a thread runs.
 #define SAMPLE_RING_WORDS 16384u // a power of two
 
 struct SampleHead {
-    uint64_t cpu_ns;    // CPU time of the thread since its sample before
-    uint64_t ticks;     // Clock_read
-    uint32_t newest_id; // the registry's: code adopted later is not on it
-    uint16_t depth;     // frames that follow
-    uint8_t flags;      // SAMPLE_...
+    uint64_t cpu_ns; // CPU time since the thread's last sample
+    uint64_t ticks;  // Clock_read at the sample
+    // The registry's newest id before the walk. Code that is adopted later is
+    // not on the stack.
+    uint32_t newest_id;
+    uint16_t depth; // number of frames that follow
+    uint8_t flags;  // a set of SAMPLE_ bits
 };
 
 enum {
     SAMPLE_TORN = 1,      // a frame could not be read
-    SAMPLE_TRUNCATED = 2, // deeper than WALK_DEPTH
-    SAMPLE_ACTIVE = 4,    // it had the interpreter
-    SAMPLE_OURS = 8,      // the thread ran our own code: a hook
-    SAMPLE_UNREAD = 16,   // nothing could be read at all
+    SAMPLE_TRUNCATED = 2, // the stack is deeper than WALK_DEPTH
+    SAMPLE_ACTIVE = 4,    // the thread held the GIL
+    SAMPLE_OURS = 8,      // the thread ran our own code, which is a hook
+    SAMPLE_UNREAD = 16,   // no frame could be read
 };
 
 struct SampleRing {
-    counter_t pushed; // words; the writer's
-    counter_t popped; // words; the reader's
-    counter_t lost;   // samples; the writer's
+    counter_t pushed; // words; only the writer changes this field
+    counter_t popped; // words; only the reader changes this field
+    counter_t lost;   // samples; only the writer changes this field
     uint64_t words[SAMPLE_RING_WORDS];
 };
 
-// The writer. false: no room, it is counted as lost.
+// Called by the writer. Returns false if there is no room, and counts the
+// sample as lost.
 bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
                      const struct WalkFrame *frames);
-// The reader. false: there is none. `frames` has room for WALK_DEPTH.
+// Called by the reader. Returns false if there is no sample. `frames` has room
+// for WALK_DEPTH frames.
 bool SampleRing_pop(struct SampleRing *ring, struct SampleHead *head,
                     struct WalkFrame *frames);
 

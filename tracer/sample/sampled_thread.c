@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A sampled thread's clocks; see the header.
+// Reads and compares a sampled thread's clocks; see the header.
 #include "tracer/sample/sampled_thread.h"
 
 #include <string.h>
 
-// A thread that has used so much CPU time, and ten intervals, without a sample
-// does not get its signals; one without a timer and without being found running
-// has used the second.
+// A timed thread that has used OVERDUE_NS and OVERDUE_INTERVALS of CPU time
+// without a sample does not get its signals. A thread without a timer has used
+// UNSAMPLED_NS at most before its time is attributed, even if no observation
+// finds the thread running.
 #define OVERDUE_NS 200000000u
 #define OVERDUE_INTERVALS 10u
 #define UNSAMPLED_NS 1000000000u
@@ -28,7 +29,7 @@ static enum Observation begin(struct SampledThread *thread)
     return OBSERVED_NEW;
 }
 
-// Time that no function was given fades as a share does. Without that, a thread
+// Waiting that was not attributed decays as a share does. Otherwise a thread
 // that was found running for long would later give one function more time than
 // the window holds.
 static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
@@ -53,7 +54,9 @@ enum Observation SampledThread_observe(struct SampledThread *thread,
         return OBSERVED_GONE;
     thread->cpu_ns = cpu_ns;
     thread->wall_ns = wall_ns;
-    if (ran < 0) // another thread with that number: the timer is not for it
+    // If the clock went back, another thread has this id, and the timer is not
+    // for it.
+    if (ran < 0)
         SampledThread_drop_timer(thread);
     if (!thread->known || ran < 0)
         return begin(thread);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The table of threads and how a new list becomes one; see the header.
+// The table of threads and its renewal by a new list; see the header.
 #include "tracer/sample/sampled_threads.h"
 #include "ipc/base/heap.h"
 
 #include <errno.h>
 #include <string.h>
 
-struct OfferedThreads { // what is offered
+struct OfferedThreads { // a list that is offered
     size_t count;
     struct ListedThread threads[];
 };
@@ -30,8 +30,9 @@ static void table_free(struct SampledThreadTable *table)
 
 void SampledThreads_release(struct SampledThreads *threads)
 {
-    // In a forked child the sampler may have been renewing the table: it was
-    // not published yet, and the old one lacks the moved threads. That is lost.
+    // In a forked child the parent's sampler may have been renewing the table.
+    // The new table was not published yet, and the old table lacks the moved
+    // threads. The moved threads are leaked.
     if (threads->table)
         table_free(threads->table);
     for (struct SampledThread *unlisted = threads->unlisted, *next; unlisted;
@@ -55,8 +56,8 @@ static void set_state(struct SampledThread *thread, uintptr_t state)
     thread->walked = false;
 }
 
-// It is the same thread, and not another one with its id. One that was listed
-// before it had a record has one now.
+// Returns true if both are the same thread, and not two threads with the same
+// id. A thread that was listed before it had a record may have a record now.
 static bool is_same(const struct SampledThread *thread,
                     const struct ListedThread *listed)
 {
@@ -64,9 +65,9 @@ static bool is_same(const struct SampledThread *thread,
            (thread->number == listed->number || !thread->number);
 }
 
-// Takes the thread out of the table. The two are almost always in the same
-// order, but for new threads, which come first: so it searches from behind the
-// one that was taken before.
+// Takes the thread from the table. The table and the list have almost always
+// the same order, except for new threads, which come first. So the search
+// begins behind the thread that was taken before.
 static struct SampledThread *take(struct SampledThreadTable *table,
                                   size_t *next,
                                   const struct ListedThread *listed)
@@ -84,7 +85,8 @@ static struct SampledThread *take(struct SampledThreadTable *table,
     return NULL;
 }
 
-// From here on it stands for itself alone.
+// Takes a thread from the unlisted threads, or returns NULL. From now on the
+// thread's timer represents only this thread.
 static struct SampledThread *take_unlisted(struct SampledThreads *threads,
                                            const struct ListedThread *listed)
 {
@@ -133,7 +135,8 @@ static void copy_value(struct ShareValue *to, const struct ShareValue *from)
     Counter_set(&to->window_age, Counter_get(&from->window_age));
 }
 
-// A new one, or one that was out of Python when the list before was made.
+// Makes a new thread, or a thread that was outside Python when the last list
+// was made.
 static struct SampledThread *make(struct Ended *ended,
                                   const struct ListedThread *listed)
 {
@@ -141,7 +144,7 @@ static struct SampledThread *make(struct Ended *ended,
     struct EndedThread before;
 
     if (thread == NULL)
-        return NULL; // it will come again with the next list
+        return NULL; // the next list has the thread again
     SampledThread_init(thread, listed->state, listed->tid);
     if (Ended_take(ended, listed->tid, listed->name, &before)) {
         copy_value(&thread->cpu, &before.cpu);
@@ -183,7 +186,8 @@ static bool same_threads(const struct SampledThreadTable *table,
     return true;
 }
 
-// The new table; those of the old one that live on move over.
+// Makes the new table. Threads of the old table that still exist move to the
+// new table.
 static struct SampledThreadTable *renew(struct SampledThreads *threads,
                                         const struct OfferedThreads *list)
 {
@@ -257,8 +261,8 @@ int SampledThreads_offer(struct SampledThreads *threads,
         copy->name[sizeof(copy->name) - 1] = '\0';
         list->count++;
     }
-    // Pairs with the exchange in SampledThreads_take. One not yet taken is
-    // replaced.
+    // Pairs with the exchange in SampledThreads_take. A list that was not taken
+    // yet is replaced.
     Heap_free(atomic_exchange_explicit(&threads->incoming, list,
                                        memory_order_acq_rel));
     return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The threads that the sampler observes. A holder of the interpreter's lock
-// offers a list of those that exist, without ever waiting; the sampler takes it
-// over at its next wake-up, and anyone may read the shares.
+// The threads that the sampler observes. A holder of the GIL offers a list of
+// the existing threads and never waits. The sampler takes the list at its next
+// wake-up. Any thread may read the shares.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLED_THREADS_H
 #define OCULAR_TRACER_SAMPLE_SAMPLED_THREADS_H
 
@@ -10,25 +10,24 @@
 
 #include <pthread.h>
 
-// One of that list.
+// One thread of an offered list.
 struct ListedThread {
-    uintptr_t state; // PyThreadState; 0: it is outside the interpreter
-    pid_t tid;       // 0 is skipped
+    uintptr_t state; // PyThreadState; 0: the thread is outside the interpreter
+    pid_t tid;       // 0: this entry is skipped
     char name[64];
-    unsigned
-        number; // another one for another thread with that id; 0: not known
+    unsigned number; // differs between threads with the same id; 0: unknown
 };
 
-// A thread's numbers, as seen by the sampler.
+// The sampler's numbers of one thread.
 struct ThreadShares {
     pid_t tid;
     char name[64];
     double cpu_share;
     double wait_share;
     uint64_t samples;
-    double cpu_s; // since it was first seen
+    double cpu_s; // CPU time since the thread was first seen
     bool ended;
-    struct BreakdownRow functions[BREAKDOWN_ROWS]; // of cpu_share
+    struct BreakdownRow functions[BREAKDOWN_ROWS]; // breakdown of `cpu_share`
     size_t function_count;
 };
 
@@ -38,37 +37,40 @@ struct SampledThreadTable {
 };
 
 struct SampledThreads {
-    pthread_mutex_t lock; // guards which threads there are, their names, and
-                          // those that have ended
+    // Guards the set of threads, their names, and the threads that have ended.
+    pthread_mutex_t lock;
     struct Ended ended;
     struct SampledThreadTable *_Atomic table; // changed by the sampler only
-    struct OfferedThreads *_Atomic incoming;  // exchanged, not locked
-    // Threads that started after the list was made, by `next`; they may have
-    // ended. The sampler's thread only.
+    // exchanged atomically, without the lock
+    struct OfferedThreads *_Atomic incoming;
+    // Threads that started after the list was made, linked by `next`. These
+    // threads may have ended. Only the sampler's thread uses this field.
     struct SampledThread *unlisted;
 };
 
 int SampledThreads_init(struct SampledThreads *threads); // 0 or -ENOMEM
-// Also after a fork, in the child: it does not touch the lock. Their timers are
-// the caller's.
+// Frees the threads, but not their timers, which are the caller's. This
+// function also works in a forked child, because it does not touch the lock.
 void SampledThreads_release(struct SampledThreads *threads);
-// Copies the list; takes no lock. 0 or -ENOMEM. Any thread.
+// Copies the list without a lock. Returns 0 or -ENOMEM. Any thread may call
+// this function.
 int SampledThreads_offer(struct SampledThreads *threads,
                          const struct ListedThread *listed, size_t count);
-// Takes the newest list; a thread that is still there keeps its numbers.
-// Sampler.
+// Takes the newest list. A thread that still exists keeps its numbers. Only the
+// sampler calls this function.
 void SampledThreads_take(struct SampledThreads *threads);
-// Adds a thread that has made its own timer. It is sampled by that timer, and
-// becomes a usual one when it is on a list. false: the thread has a timer
-// already, or memory is out; the caller keeps the new one. Sampler.
+// Adds a thread that has made its own timer. The thread is sampled by this
+// timer, and becomes a usual thread when it is on a list. Returns false if the
+// thread has a timer already or memory is out, and the caller keeps the new
+// timer. Only the sampler calls this function.
 bool SampledThreads_add_unlisted(struct SampledThreads *threads,
                                  struct CpuTimer *timer);
-// *shares is for Heap_free(): those that live, then those that have ended;
-// returns the count or -ENOMEM. Any thread.
+// Lists the living threads and then the ended threads in *shares, which is for
+// Heap_free(). Returns the count or -ENOMEM. Any thread may call this function.
 long SampledThreads_shares(struct SampledThreads *threads,
                            const struct ShareTime *now,
                            struct ThreadShares **shares);
-// The number of ended threads that are not in the list any more.
+// Returns the number of ended threads that are no longer in the list.
 uint64_t SampledThreads_dropped(struct SampledThreads *threads);
 
 #endif

@@ -21,7 +21,8 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
     stack->cut = head->flags & (SAMPLE_TORN | SAMPLE_TRUNCATED);
     Attribution_judge(&samples->sampling->attribution, stack,
                       head->flags & SAMPLE_ACTIVE);
-    if (head->flags & SAMPLE_OURS) // its enter hook, and no garbage
+    // The thread was in its enter hook, and not in a garbage collection.
+    if (head->flags & SAMPLE_OURS)
         stack->at_resume = false;
     Sampling_attribute(samples->sampling, thread, stack, now,
                        (double)head->cpu_ns, 0);
@@ -58,7 +59,7 @@ void Samples_take_begun(struct Samples *samples)
 
     for (; timer; timer = next) {
         next = timer->next;
-        // Does the timer have a signal that was given up since?
+        // The timer may have a signal that was given up in the meantime.
         if (timer->signal != timers->signal ||
             !SampledThreads_add_unlisted(&samples->sampling->threads, timer))
             CpuTimer_free(timer);
@@ -84,9 +85,9 @@ static void note_signal(struct Samples *samples)
     Counter_set(&samples->error, (uint64_t)-samples->sampling->timers.error);
 }
 
-// Opens the timers again if another handler has replaced ours (then they take
-// another signal), or if handlers cannot check pages any more (then there are
-// no timers).
+// Opens the timers again if another handler has replaced ours, and then another
+// signal is used. Opens the timers also if handlers cannot check pages any
+// more, and then there are no timers.
 static void check_timers(struct Samples *samples, bool unread)
 {
     struct CpuTimers *timers = &samples->sampling->timers;
@@ -120,7 +121,8 @@ uint64_t Samples_waiting(const struct Samples *samples)
     return count;
 }
 
-// Returns whether one of its stacks could not be read at all.
+// Collects the samples of a thread. Returns true if a stack could not be read
+// at all.
 static bool collect_from(struct Samples *samples, struct SampledThread *thread,
                          const struct ShareTime *now)
 {
@@ -147,7 +149,8 @@ void Samples_collect(struct Samples *samples, const struct ShareTime *now)
     for (size_t i = 0; i < table->count; i++)
         unread |= collect_from(samples, table->threads[i], now);
     while (*unlisted) {
-        // Asked before: what it has sampled until then is there.
+        // The clock is read before the samples are collected, so that all
+        // samples of an ended thread are collected.
         bool gone =
             !Sampling_ns(samples->sampling, Now_clock_of((*unlisted)->tid));
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The part that samples and observations share: the threads, their timers, the
 // way of reading memory, and the time and the sums of all shares. Only the
-// sampler's thread changes it; anyone may read its counters and shares.
+// sampler's thread changes a Sampling. Any thread may read its counters and
+// shares.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLING_H
 #define OCULAR_TRACER_SAMPLE_SAMPLING_H
 
@@ -9,7 +10,7 @@
 #include "tracer/sample/sampled_threads.h"
 
 struct Sampling {
-    struct Attribution attribution; // its registry is borrowed
+    struct Attribution attribution; // the registry is borrowed
     struct CallEdges edges;
     struct Flame flame;
     struct SampledThreads threads;
@@ -17,24 +18,25 @@ struct Sampling {
     struct Memory memory;
     struct SampleClock clock;
     struct ShareClock time;
-    uint64_t stepped_ns; // CLOCK_MONOTONIC of the newest step
-    counter_t hz;      // a double's bits: samples a second of CPU time, wanted
-    counter_t samples; // of running threads, observations among them
+    uint64_t stepped_ns; // CLOCK_MONOTONIC at the newest step
+    counter_t hz;        // a double's bits: wanted samples per CPU second
+    counter_t samples;   // samples of running threads, including observations
     struct ShareValue elsewhere;
 };
 
-// Does not fail: the memory is not opened yet, and there are no threads.
+// Initialises the struct and cannot fail: the memory is not opened yet, and
+// there are no threads.
 void Sampling_init(struct Sampling *sampling, const struct Attribution *parts,
                    const struct SampleClock *clock);
 uint64_t Sampling_ns(const struct Sampling *sampling, clockid_t id);
 struct ShareTime Sampling_now(const struct Sampling *sampling);
-// Between two samples of a thread, of its CPU time.
+// Returns the ns of CPU time between two samples of a thread.
 uint64_t Sampling_period_ns(const struct Sampling *sampling);
-// The time since the step before, with so many samples; a machine that slept
-// had no time meanwhile.
+// Advances the time of the shares to `now_ns`, with `samples` samples since the
+// last step. Time in which the machine slept does not count.
 struct ShareTime Sampling_advance(struct Sampling *sampling, uint64_t now_ns,
                                   uint64_t samples);
-// Gives the time to the functions on the stack.
+// Attributes the time to the functions on the stack.
 void Sampling_attribute(struct Sampling *sampling, struct SampledThread *thread,
                         const struct SampledStack *stack,
                         const struct ShareTime *now, double cpu_ns,

@@ -2,14 +2,15 @@
 // See starts.h.
 #include "tracer/sample/starts.h"
 
-#define MOST_STARTS 100 // threads a second that are sampled from the start
+#define MOST_STARTS 100 // threads per second that are sampled from their start
 
 void Starts_init(struct Starts *starts)
 {
     atomic_init(&starts->one_in, 1);
 }
 
-// A number that nobody else gets (splitmix64 by Vigna: public domain).
+// Returns a well mixed number, different for each input (splitmix64 by Vigna:
+// public domain).
 static uint64_t scatter(uint64_t number)
 {
     number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9u;

@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define UNUSED_SIGNALS 3 // the highest: debuggers and valgrind take them
-#define SAID_ONCE 2u     // in Mute.word
-// A thread that has just woken up shows the mask that it had while it waited,
-// until it is given a CPU: it is asked several times.
+#define UNUSED_SIGNALS 3 // the highest signals: debuggers and valgrind use them
+#define SAID_ONCE 2u     // added to Mute.word by each report
+// The readings in a row that must see the signal unblocked. A thread that has
+// just woken up shows the mask of its wait until the thread gets a CPU.
 #define SURE_TIMES 4u
 
 // --- Which one ---------------------------------------------------------------
@@ -38,7 +38,8 @@ bool TimerSignal_has(int signal, TimerHandler *handler)
            action.sa_flags & SA_SIGINFO && action.sa_sigaction == handler;
 }
 
-// From the top down, where hardly any program begins to take its own.
+// Chooses a signal from the highest number down, because hardly any program
+// begins there with its own signals.
 static int choose(TimerHandler *handler)
 {
     for (int signal = SIGRTMAX - UNUSED_SIGNALS; signal > SIGRTMIN; signal--)
@@ -65,7 +66,8 @@ int TimerSignal_install(int signal, TimerHandler *handler)
     if (signal < 0 ||
         (!TimerSignal_has(signal, handler) && !has_default(signal)))
         return -EBUSY;
-    // See main_signals.h. A fault of ours is to be reported as one.
+    // All signals are blocked in the handler (main_signals.h), except faults,
+    // so that a fault of ours is reported as a fault.
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&action.sa_mask, faults[i]);
@@ -74,7 +76,8 @@ int TimerSignal_install(int signal, TimerHandler *handler)
 
 // --- Who has it blocked ------------------------------------------------------
 
-// A file of that thread's in /proc; false: it cannot be read.
+// Reads a file of the thread `tid` in /proc. Returns false if the file cannot
+// be read.
 static bool read_of(pid_t tid, const char *name, char *text, size_t size)
 {
     char path[64];
@@ -83,10 +86,12 @@ static bool read_of(pid_t tid, const char *name, char *text, size_t size)
     return Opened_read(path, text, size) > 0;
 }
 
-// It waits with another mask than its own, which the kernel shows meanwhile.
+// Returns true if the thread waits with a temporary mask, because the kernel
+// shows only this mask meanwhile.
 static bool waits_with_another_mask(pid_t tid)
 {
-    // Which of the call's arguments, from 1 on, is that mask, or NULL: its own.
+    // `mask` is the number of the call's argument, from 1 on, that is the
+    // temporary mask. A NULL argument means that the mask does not change.
     static const struct {
         long number;
         int mask;
@@ -99,7 +104,7 @@ static bool waits_with_another_mask(pid_t tid)
 
     if (!read_of(tid, "syscall", text, sizeof text))
         return false;
-    number = strtol(text, &at, 10); // "running": 0, which none of these is
+    number = strtol(text, &at, 10); // "running": 0, which is none of `calls`
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (calls[i].number != number)
             continue;
@@ -112,7 +117,7 @@ static bool waits_with_another_mask(pid_t tid)
 
 enum SignalMask { MASK_OPEN, MASK_BLOCKED, MASK_UNSURE };
 
-// Open if the kernel does not tell.
+// Returns MASK_OPEN if the kernel does not show the mask.
 static enum SignalMask mask_of(pid_t tid, int signal)
 {
     static const char field[] = "\nSigBlk:";
@@ -173,7 +178,7 @@ void TimerSignal_take_back(int signal)
 
     if (syscall(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof set) ==
             signal &&
-        info.si_code != SI_TIMER) // somebody else has sent it
+        info.si_code != SI_TIMER) // not sent by a timer
         syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal,
                 &info);
 }

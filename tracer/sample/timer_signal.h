@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The signal that samples come by: which one it is, and which threads have it
-// blocked. There it would stay pending until the program, which did not ask for
-// it, takes it (sigwait, signalfd) or asks for it (sigpending).
+// The signal of the samples: its number, and which threads have blocked it. If
+// a thread blocks the signal, the signal would stay pending until the program,
+// which did not ask for the signal, takes the signal (sigwait, signalfd) or
+// sees the signal (sigpending).
 #ifndef OCULAR_TRACER_SAMPLE_TIMER_SIGNAL_H
 #define OCULAR_TRACER_SAMPLE_TIMER_SIGNAL_H
 
@@ -13,41 +14,43 @@
 
 typedef void TimerHandler(int number, siginfo_t *info, void *context);
 
-// Installs the handler for `signal`, or for one that nobody has a handler for
-// if that is 0 or less. Returns the signal, or -EBUSY (it has a handler, or
-// all have) or -EINVAL (not a signal to choose).
+// Installs the handler for `signal`, or for a signal without a handler if
+// `signal` is 0 or less. Returns the signal, or -EBUSY if the signal, or each
+// signal, has a handler, or -EINVAL if the signal cannot be chosen.
 int TimerSignal_install(int signal, TimerHandler *handler);
 bool TimerSignal_has(int signal, TimerHandler *handler);
 
-// Whether the calling thread has it blocked. Async-signal-safe.
+// Returns true if the calling thread has blocked the signal. Async-signal-safe.
 bool TimerSignal_is_blocked(int signal);
 
-// Whether a thread has the signal blocked, as far as that is known. The thread
-// says so when it changes its mask; the sampler's thread reads the mask, since
-// there are other ways to change it.
+// Says whether a thread has blocked the signal, as far as this is known. The
+// thread reports each change of its mask. The sampler's thread reads the mask
+// as well, because there are other ways to change a mask.
 struct Mute {
-    // Bit 0: it is blocked. The rest counts the thread's own reports.
+    // Bit 0: the signal is blocked. The other bits count the thread's own
+    // reports.
     _Atomic uint32_t word;
-    unsigned seen_open; // times in a row that it seemed not to be; sampler only
+    unsigned seen_open; // unblocked readings in a row; sampler only
 };
 
-#define MUTED 1u // of its word
+#define MUTED 1u // a bit of Mute.word
 
 static inline bool Mute_is_on(const struct Mute *mute)
 {
     return atomic_load(&mute->word) & MUTED;
 }
 
-// For a thread of which nothing is known: it has the signal blocked, unless the
-// next reading finds otherwise. Not shared yet.
+// Initialises `mute` for an unknown thread: the signal counts as blocked until
+// a reading shows that it is not. No other thread may use `mute` yet.
 void Mute_init(struct Mute *mute);
-// The sampler's thread reads its mask; it does not undo a report of the thread
-// that comes meanwhile. 20 us.
+// The sampler's thread reads the mask of the thread `tid`, which takes 20 us. A
+// report of the thread that comes meanwhile is not undone.
 void Mute_read(struct Mute *mute, pid_t tid, int signal);
-// The calling thread, whose it is, has changed its mask. Returns Mute_is_on.
+// The calling thread, whose Mute this is, reports a change of its mask. Returns
+// Mute_is_on.
 bool Mute_say(struct Mute *mute, int signal);
-// Takes back a timer's signals to the calling thread, which has the signal
-// blocked.
+// Removes the timers' pending signals to the calling thread, which has blocked
+// the signal.
 void TimerSignal_take_back(int signal);
 
 #endif

@@ -4,9 +4,10 @@
 #include "ipc/base/heap.h"
 
 #define SLOTS_A_CHUNK 256u
-#define CHUNKS 256u // 65 536 threads at a time
+#define CHUNKS 256u // for 65 536 threads at a time
 
-// Global, since a handler has nothing else; chunks are never freed.
+// This variable is global because a signal handler gets no context of ours.
+// Chunks are never freed.
 static struct TimerSlot *_Atomic chunks[CHUNKS];
 
 struct TimerSlot *TimerSlot_find(uint32_t number)
@@ -21,7 +22,8 @@ struct TimerSlot *TimerSlot_find(uint32_t number)
     return chunk ? &chunk[number % SLOTS_A_CHUNK] : NULL;
 }
 
-// A chunk of slots, made if it is not there yet; NULL: memory.
+// Returns a chunk of slots, which is made if there is none, or NULL if memory
+// is out.
 static struct TimerSlot *have_chunk(uint32_t number)
 {
     struct TimerSlot *chunk =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A timer's signal carries a slot's number instead of a pointer. A slot says
-// which timer is meant, if it is still there, and whether a handler uses it.
-// Slots are the process's and never freed. Handlers on any thread find them;
-// the thread that makes a timer takes one.
+// which timer is meant, if the timer still exists, and whether a handler uses
+// the timer. Slots belong to the process and are never freed. Handlers on any
+// thread find slots. A thread that makes a timer takes a slot.
 #ifndef OCULAR_TRACER_SAMPLE_TIMER_SLOT_H
 #define OCULAR_TRACER_SAMPLE_TIMER_SLOT_H
 
@@ -12,21 +12,24 @@
 
 struct CpuTimer;
 
-// Taken, and no signal is on its way yet.
+// The slot is taken, and its timer cannot send a signal yet.
 #define TIMER_CLAIMED ((struct CpuTimer *)1)
 
 struct TimerSlot {
-    struct CpuTimer *_Atomic timer; // NULL: free, or its timer is gone
+    // NULL: the slot is free, or its timer is gone
+    struct CpuTimer *_Atomic timer;
     _Atomic uint32_t generation;
-    // Handlers that run, also those of signals that have come too late: their
-    // timer is gone, and the slot may be another's by now.
+    // The number of handlers that run, also for signals that have come too
+    // late. The timer of a late signal is gone, and the slot may be another
+    // timer's.
     _Atomic uint32_t busy;
 };
 
-// NULL: none has that number, nor a larger one.
+// Returns NULL if no slot has this number or a larger one.
 struct TimerSlot *TimerSlot_find(uint32_t number);
-// A free one is claimed, in a new generation, for the timer that the caller
-// puts there once it is made. false: memory, or all are taken. Any thread.
+// Claims a free slot, in a new generation. The caller stores its timer in the
+// slot after the timer is made. Returns false if memory is out or all slots are
+// taken. Any thread may call this function.
 bool TimerSlot_take(uint32_t *number);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The walk over frames; see the header.
+// Implements the walk over frames; see the header.
 #include "tracer/sample/walk.h"
 
 #include <errno.h>
@@ -42,8 +42,9 @@ int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
     return 0;
 }
 
-// A thread that ends is sampled after it has freed its state, too. By page that
-// can be read; AddressSanitizer, which asks by address, is not to say so.
+// A thread that ends is sampled also after it has freed its state. The walk
+// checks whether the page can be read. AddressSanitizer checks the address and
+// must not report this read.
 #define MAY_READ_FREED __attribute__((no_sanitize_address))
 
 MAY_READ_FREED
@@ -57,9 +58,10 @@ static uintptr_t word(const uint8_t *bytes, size_t offset)
 
 // --- Reading -----------------------------------------------------------------
 
-// For reading in place: whether all of it is on pages that can be read. Each
-// page is checked once in a walk. A thread's links lead to live objects; only a
-// link that is being set, as a frame is pushed or popped, may lead anywhere.
+// Returns true if all bytes are on pages that can be read, for reading in
+// place. Each page is checked once in a walk. A thread's links lead to live
+// objects, but a link that is being set, as a frame is pushed or popped, may
+// lead anywhere.
 static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
 {
     uintptr_t page = from & ~(uintptr_t)(WALK_PAGE - 1), end = from + size;
@@ -73,12 +75,13 @@ static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
             continue;
         if (!Memory_is_readable(page))
             return false;
-        *known = page | 1; // not 0, which is a page too
+        *known = page | 1; // 0 is a page, too, so bit 0 is set
     }
     return true;
 }
 
-// Most frames lie side by side: a system call for each would take longer.
+// Returns a copy of the bytes at `from`. Whole pages are copied, because most
+// frames lie side by side and one system call for each frame would take longer.
 static const uint8_t *copy(struct WalkCopies *copies, uintptr_t from,
                            size_t size)
 {
@@ -104,7 +107,8 @@ static const uint8_t *copy(struct WalkCopies *copies, uintptr_t from,
     return copies->pages[i] + offset;
 }
 
-// The bytes at `from`, until the next call; NULL: they cannot be read.
+// Returns the bytes at `from`, which stay valid until the next call, or NULL if
+// they cannot be read.
 static const uint8_t *read_at(struct Walk *walk, uintptr_t from, size_t size)
 {
     if (walk->copies)
@@ -158,7 +162,7 @@ static void begin_walk(struct Walk *walk, struct WalkStart *start)
 
 // --- The walk ----------------------------------------------------------------
 
-// C has made it, if it calls Python code.
+// Returns true if C has made the frame, in order to call Python code.
 static bool is_cs(const struct Walk *walk, uint8_t owner)
 {
     uint8_t c = walk->layout.owned_by_c;
@@ -166,10 +170,11 @@ static bool is_cs(const struct Walk *walk, uint8_t owner)
     return c != 0 && (owner == c || owner == c + 1);
 }
 
-// Whether a frame without a caller is the last of its stack: C has made it, or
-// nothing can be below it (greenlets leave C's frames out while they switch).
-// Else it has lost its caller since: it was popped, or it has yielded. C's
-// frames lie on C's stack, where anything may have come in their place.
+// Returns true if a frame without a caller is the last frame of its stack. C
+// has made the last frame, or nothing can be below it, because greenlets leave
+// C's frames out while they switch. Any other frame has lost its caller: it was
+// popped, or it has yielded. C's frames are on C's stack, where other data may
+// have replaced them.
 static bool is_last(const struct Walk *walk, const struct WalkStart *start,
                     uintptr_t at, uint8_t owner)
 {
@@ -190,7 +195,7 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
         uintptr_t previous;
 
         if (walk->depth == WALK_DEPTH) {
-            walk->truncated = true; // or a loop, which this ends too
+            walk->truncated = true; // also ends a loop of frames
             break;
         }
         frame = read_aligned(walk, at, walk->frame_size);
@@ -198,7 +203,8 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
             walk->torn = true;
             break;
         }
-        // C's own on top: a call that C makes has just begun, or has ended.
+        // A frame of C on top is left out, because a call that C makes has just
+        // begun or has ended.
         if (walk->depth > 0 || !is_cs(walk, frame[layout->frame_owner]))
             walk->frames[walk->depth++] = (struct WalkFrame){
                 word(frame, layout->frame_code) & layout->code_mask,
