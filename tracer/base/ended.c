@@ -24,7 +24,7 @@ void Ended_add(struct Ended *ended, const struct EndedThread *thread)
     }
     ended->dropped++;
     slot = least(ended);
-    if (slot->cpu_ns <= thread->cpu_ns) // of equals, keeps the newest
+    if (slot->cpu_ns <= thread->cpu_ns) // the newest of equal threads stays
         *slot = *thread;
 }
 

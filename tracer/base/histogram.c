@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Reads a histogram's bounds, count and quantiles. Any thread may read while
-// the writer adds a hit or halves the buckets. A result may lack such a hit.
-// While the writer halves the buckets, a result may see only the lower buckets
-// halved, and the next reading is right again.
+// the writer adds a hit or halves the buckets. A result may lack the hit that
+// is being added. While the writer halves the buckets, a result may see only
+// the lower buckets halved, and the next reading is right again.
 #include "tracer/base/histogram.h"
 
 #include <math.h>
@@ -111,7 +111,7 @@ static double quantile(const struct Reading *reading, double q)
             return within(i, (rank - below) / here);
         below += here;
     }
-    return within(reading->last, 1); // only a rounding error leads here
+    return within(reading->last, 1); // reached only by rounding errors
 }
 
 void Histogram_quantiles(const struct Histogram *histogram, const double *q,

@@ -16,8 +16,8 @@ struct Histogram {
     _Atomic uint16_t buckets[HISTOGRAM_BUCKETS];
 };
 
-// Returns the bucket of a value. A bucket below 32 holds one value. Above, each
-// octave has HISTOGRAM_SUB buckets.
+// Returns the bucket of a value. A bucket below 32 holds one value. Above 32,
+// each octave has HISTOGRAM_SUB buckets.
 static inline unsigned Histogram_bucket(uint64_t value)
 {
     unsigned shift, bucket;

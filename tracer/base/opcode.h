@@ -19,12 +19,12 @@ enum OpcodeFlag {
     OPCODE_ITER = 1 << 6,          // FOR_ITER
     OPCODE_SPECIALIZABLE = 1 << 7, // has type specialisations
     OPCODE_SPECIALIZED = 1 << 8,   // is a type specialisation
-    OPCODE_INSTRUMENTED = 1 << 9,  // of an armed site
+    OPCODE_INSTRUMENTED = 1 << 9,  // the opcode of an armed site
     OPCODE_EXECUTOR = 1 << 10,     // enters tier-2 or jitted code
     OPCODE_EXTENDED = 1 << 11,     // EXTENDED_ARG, a prefix of the next opcode
     OPCODE_CALL = 1 << 12,         // calls an object on the stack
     OPCODE_PUSHES = 1 << 13,       // calls a Python function without any C code
-    OPCODE_VERSIONED = 1 << 14     // its caches hold the function's version
+    OPCODE_VERSIONED = 1 << 14     // a call; its caches have a function version
 };
 
 // The meaning of an opcode's argument.
@@ -43,7 +43,7 @@ enum OperandKind {
 
 struct Operand {
     uint8_t kind;  // enum OperandKind
-    uint8_t shift; // the argument shifted right by this is an index
+    uint8_t shift; // bits to shift the argument by, for an index
     uint8_t text;  // OPERAND_TEXT: the index of its first word in `texts`
     uint8_t text_count;
     bool callable; // the argument's lowest bit says that a call will follow

@@ -25,14 +25,14 @@ struct ShareClock;
 // A moment of the sampler's time. If the clock has advanced since this moment,
 // a value is read at the clock's newest moment instead.
 struct ShareTime {
-    double ns; // since the sampler's start, without times of denied reads
+    double ns; // ns since the sampler's start, without denied reads
     // The same time in mean ages of the window, each as long as the mean age
     // was then.
     double age;
     // ns that an always busy core has in the window.
     double full_ns;
-    const struct ShareClock
-        *clock; // whose moment it is; NULL: none, it stays as it is
+    // The clock of this moment. NULL: the moment is never replaced.
+    const struct ShareClock *clock;
 };
 
 // The sums that define the window. The sampler advances the sums, and any
@@ -61,12 +61,12 @@ struct Share {
     struct ShareValue wait_to_run;
     // Part of `cpu`: at a call that pushed no frame.
     struct ShareValue in_c;
-    // Running or waiting in the function or in a function that it called.
+    // Time running or waiting in the function or in a function that it called.
     struct ShareValue cumulative;
     // ns, part of `cpu`: at the function's first instruction, where CPython may
     // collect garbage before a hook runs.
     counter_t resume_ns;
-    counter_t samples;     // with the function innermost
+    counter_t samples;     // samples with the function innermost
     counter_t run_samples; // part of `samples`: the function was running
     // The callers' parts of `cumulative`, or NULL before the first sample. The
     // sampler publishes this pointer with release.
@@ -77,7 +77,7 @@ struct Share {
     // For each instruction the id of the function that it calls, as seen in
     // sampled stacks. Only the sampler uses this field.
     uint32_t *callees;
-    counter_t bytes; // size of the three arrays above
+    counter_t bytes; // bytes of the three arrays above
     // The number of the newest sample that contains the function. Only the
     // sampler uses this field.
     uint32_t stamp;
@@ -86,7 +86,7 @@ struct Share {
 // The credit of one sample, which many values receive. The decay of the values
 // is computed once.
 struct ShareCredit {
-    double age; // of the sampler's time at the sample
+    double age; // ShareTime.age at the sample
     double ns;
     double at;   // age of a value's newest credit
     double kept; // decay factor from `at` to `age`

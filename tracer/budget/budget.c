@@ -17,7 +17,7 @@
 #define DEBT 4.0       // s of allowance; more debt is forgiven
 #define SAMPLER 0.4    // of the allowance: the sampler's part
 #define SAMPLER_FULL 1.0  // s of allowance in the bucket for the whole part
-#define SAMPLER_LEAST 0.5 // of SAMPLER: if the bucket is empty
+#define SAMPLER_LEAST 0.5 // of SAMPLER: the sampler's part at an empty bucket
 #define SURPLUS 0.25      // of the allowance: the sampler's extra part
 #define SURPLUS_FROM 1.5  // s of allowance in the bucket; the extra part begins
 #define HOOKS 0.5         // of the allowance: the most for hooks and arming

@@ -116,8 +116,8 @@ static int cheapest_first(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-// Removes functions that stay armed as before. They need no change between
-// slices.
+// Removes functions that stay armed as before. These functions need no change
+// between slices.
 static void drop_settled(struct Choice *choice)
 {
     size_t count = 0;

@@ -33,7 +33,7 @@ struct ChoiceReading {
     struct Registry *registry;
     uint64_t ticks; // time of the choice
     double hz;      // ticks per second
-    double call_s;  // s: the hooks of one call
+    double call_s;  // s: CPU time of one call's hooks
     double rate;    // s per second that all hooks may take
     // A slice has just ended, so that all functions are candidates. Otherwise
     // only armed functions are candidates.

@@ -15,14 +15,15 @@
 #define RANK_S 1.0          // s: the shortest pause between two rankings
 #define RANK_PART 0.05      // of the allowance: for rankings
 #define RANK_MOST_S 10.0    // s: the longest pause between two rankings
-#define BURST_CODES 8       // new code objects that make a burst, at this rate:
-#define BURST_CODES_A_S 40.0 // new code objects a second
-#define BURST_S 0.5          // s that a burst lasts after its newest code
-#define BURST_PAUSE_S 0.02   // s to the next wake-up, if work is left
-#define BURST_PART 0.25      // of the allowance: for holds in a burst
-#define REQUEST_S 0.05       // s between two holds for viewers' requests
-#define IDLE_CORES 0.01      // an idle program uses fewer cores
-#define HZ_CHANGE 0.05 // a smaller change of the sampler's rate is ignored
+#define BURST_CODES 8       // new code objects: the least of a burst
+// new code objects per second: the least of a burst
+#define BURST_CODES_A_S 40.0
+#define BURST_S 0.5        // s that a burst lasts after its newest code
+#define BURST_PAUSE_S 0.02 // s to the next wake-up, if work is left
+#define BURST_PART 0.25    // of the allowance: for holds in a burst
+#define REQUEST_S 0.05     // s between two holds for viewers' requests
+#define IDLE_CORES 0.01    // an idle program uses fewer cores
+#define HZ_CHANGE 0.05     // a smaller change of the sampler's rate is ignored
 
 static bool is_ahead(double time_s, double now_s, double most_s)
 {

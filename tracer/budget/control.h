@@ -36,7 +36,7 @@ struct ControlDecision {
 struct Control {
     bool held;          // a budget is set
     double rate;        // s of allowance per second; 1 without a budget
-    double refill_rate; // of the budget; 1 without a budget
+    double refill_rate; // refill rate of the bucket; 1 without a budget
     double hooks_rate;  // s per second that hooks and arming may take
     double cores;       // CPU s per second: of the program
     double hooks;       // s of CPU time that hooks have taken so far
@@ -62,8 +62,8 @@ struct ControlDecision Control_step(struct Control *control, double now_s,
                                     const struct ControlReading *reading);
 // Notes that a ranking of the functions took `took_s` of CPU time.
 void Control_ranked(struct Control *control, double now_s, double took_s);
-// Returns true if the governor should read bytecode at once. It should not if
-// the token bucket is in debt or nothing runs.
+// Returns true if the governor should read bytecode at once. The governor
+// should not hurry if the token bucket is in debt or nothing runs.
 bool Control_may_hurry(const struct Control *control);
 // Returns the s until the next wake-up. `more` says that a hold left work to
 // do.
