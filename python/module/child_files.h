@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The number of timelines that forked children may still write. A process
-// shares it with all that it forks.
+// Counts the forked children that have asked to write a timeline. A process
+// shares this number with all its children.
 #ifndef OCULAR_PYTHON_MODULE_CHILD_FILES_H
 #define OCULAR_PYTHON_MODULE_CHILD_FILES_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-// Functions of the module. Interpreter's lock held.
+// Functions of the extension module. Callers hold the GIL.
 extern PyMethodDef ChildFiles_methods[];
 
 #endif

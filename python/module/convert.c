@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Walks the schema and makes dicts, lists, numbers and strings of it.
+// See convert.h.
 #include "python/module/convert.h"
 
 static PyObject *from_record(const struct Record *record, const char *base);
@@ -56,7 +56,8 @@ static PyObject *from_field(const struct Field *field, const char *base)
     return Py_NewRef(Py_None);
 }
 
-// The dict a field goes into: the record's, or its group's in it. Borrowed.
+// Returns the dict for a field: the record's, or that of the field's group in
+// it. The reference is borrowed.
 static PyObject *home_of(PyObject *dict, const struct Field *field)
 {
     PyObject *group;
@@ -69,7 +70,7 @@ static PyObject *home_of(PyObject *dict, const struct Field *field)
     group = PyDict_New();
     if (group && PyDict_SetItemString(dict, field->group, group) < 0)
         Py_CLEAR(group);
-    Py_XDECREF(group); // the dict holds it
+    Py_XDECREF(group); // `dict` holds a reference
     return group;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A snapshot as Python objects, by the tables of ipc/snapshot.h: the same
-// shape as ocular-top --json. Interpreter's lock held.
+// Converts a snapshot to Python objects by the tables of ipc/snapshot.h, with
+// the structure of ocular-top --json. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_MODULE_CONVERT_H
 #define OCULAR_PYTHON_MODULE_CONVERT_H
 
@@ -10,12 +10,14 @@
 #include "ipc/row_set.h"
 #include "tracer/session/listing_detail.h"
 
-// A new dict, or NULL with an exception.
+// Returns a new dict, or NULL with an exception.
 PyObject *Convert_snapshot(const struct Snapshot *snapshot);
-// The same with the functions that it shares with others.
+// Converts a published snapshot, with the functions that it shares with earlier
+// snapshots. Returns a new dict, or NULL with an exception.
 PyObject *Convert_published(const struct Snapshot *snapshot);
-// A new list of dicts, one a row, or NULL with an exception. "generic": the
-// cycles are the unspecialised opcode's own (precise mode).
+// Returns a new list with a dict for each row, or NULL with an exception.
+// "generic" is True in precise mode: the cycles are those of the generic
+// opcode.
 PyObject *Convert_detail(const struct ListingDetail *detail,
                          const struct Opcodes *opcodes);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// See marks.h. A mark goes into the ring of the thread that makes it, between
-// the events of its hooks.
+// See marks.h. A mark is written into the ring of the calling thread, among the
+// events of its hooks.
 #include "python/module/marks.h"
 #include "python/hooks/own_trace.h"
 #include "python/service/service.h"
 #include "tracer/timeline/mark.h"
 
-#define NUMBERS ((1u << 28) - 1) // of spans; then numbering starts again
+#define NUMBERS ((1u << 28) - 1) // largest number of a span; then 1 follows
 
 static bool has_timeline(void)
 {
@@ -22,7 +22,8 @@ static PyObject *has_timeline_now(PyObject *module, PyObject *unused)
     return PyBool_FromLong(has_timeline());
 }
 
-// The calling thread's; NULL: none, or memory is out.
+// Returns the calling thread's ring, or NULL if there is no ring or memory is
+// out.
 static struct Ring *own_ring(uint64_t ticks)
 {
     struct ThreadTrace *trace = OwnTrace_get(&ocular_state, ticks);
@@ -47,7 +48,8 @@ static void say(struct Mark *mark)
     Counting_end(&ocular_state.engine.counting);
 }
 
-// Of (name: str, args: str), both UTF-8.
+// Parses the arguments (name: str, args: str) as UTF-8. Returns false with an
+// exception on failure.
 static bool parse(PyObject *args, const char *format, struct Mark *mark)
 {
     Py_ssize_t name_size, args_size;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Marks and spans that the program puts into its timeline.
+// Writes the program's marks and spans into the timeline.
 #ifndef OCULAR_PYTHON_MODULE_MARKS_H
 #define OCULAR_PYTHON_MODULE_MARKS_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-// Functions of the module. Interpreter's lock held.
+// Functions of the extension module. Callers hold the GIL.
 extern PyMethodDef Marks_methods[];
 
 #endif

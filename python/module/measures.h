@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Ocular's own cost, for tests and measuring programs: functions of the module.
-// Interpreter's lock held.
+// Functions of the extension module that return Ocular's own cost, for tests
+// and measuring programs. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_MODULE_MEASURES_H
 #define OCULAR_PYTHON_MODULE_MEASURES_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-// hook_cost, heap_used and holds, for the module.
+// The functions hook_cost, heap_used and holds.
 extern PyMethodDef Measures_methods[];
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The extension module ocular._ocular: the few functions that the package
-// builds its interface on. Arguments have been checked by the package; here
-// only those are checked that could crash.
+// The extension module ocular._ocular, with the functions on which the package
+// is built. The package has checked the arguments. This file checks only
+// arguments that could cause a crash.
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/frame_proof.h"
@@ -29,8 +29,8 @@
 struct State ocular_state;
 struct Service ocular_service = {.state = &ocular_state};
 
-// A fork may have left something to do. Not on the activation thread, which a
-// fork waits for.
+// Finishes the work that a fork has left, except on the activation thread, for
+// which a fork waits. Returns the state.
 static struct State *settled(void)
 {
     if (!Activation_is_here(&ocular_service.activation))
@@ -38,8 +38,8 @@ static struct State *settled(void)
     return &ocular_state;
 }
 
-// The same for a caller that wants data: in a forked child whose own session is
-// about to start, it starts now.
+// Does the same for a function that needs data: a forked child's own session
+// that is about to start is started now.
 static struct State *looked_at(void)
 {
     struct State *state = settled();
@@ -163,8 +163,8 @@ static PyObject *stop_serving(PyObject *module, PyObject *unused)
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-// On the activation thread, seconds after the last viewer has left. A viewer
-// that comes meanwhile stays, and waits for the next session.
+// Ends a session some seconds after the last viewer has left, on the activation
+// thread. A viewer that comes meanwhile stays and waits for the next session.
 static void disarm(void)
 {
     ocular_state.engine.session->hands_over = true;
@@ -327,8 +327,9 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-// An import may fail half-way and be tried again. Then all of it is done again,
-// but for the engine, which traced code may point to.
+// Sets up the state. An import may fail half-way and be tried again. All steps
+// are then repeated, except that the engine stays, since traced code may point
+// to it.
 static int initialise_state(struct State *state)
 {
     int error = state->engine.registry ? 0 : Engine_init(&state->engine);
@@ -348,8 +349,8 @@ static int initialise_state(struct State *state)
         Hooks_init(state) < 0 || InterpreterFacts_opcodes(state) < 0)
         return -1;
     error = Fork_init();
-    // Which thread runs which thread state is known of those that were seen to:
-    // of this one from here on.
+    // Only a thread with a record is known to run its thread state. The
+    // importing thread gets a record here.
     OwnTrace_get(state, Clock_read(&state->engine.clock));
     if (!error)
         return 0;
@@ -370,13 +371,14 @@ static int set_up(void)
     if (initialise_state(&ocular_state) < 0)
         return -1;
     ocular_state.ready = true;
-    Py_AtExit(note_end); // there are few places: without one it is not known
+    Py_AtExit(note_end); // fails if too many functions are registered
     return 0;
 }
 
-// The state outlives the module (see state.h): a second import finds it ready.
-// A subinterpreter's must not: the trace is that of the main one. Nor that of
-// an interpreter that comes after it.
+// The state outlives the module (see state.h), so a second import finds it
+// ready. A subinterpreter must not import the module, since only the main
+// interpreter is traced. Neither may an interpreter that is made after
+// Py_Finalize.
 static int initialise(PyObject *module)
 {
     if (ocular_state.finalized) {
@@ -410,7 +412,8 @@ static int initialise(PyObject *module)
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, initialise},
-    // For initialise() to refuse in words, before it touches anything shared.
+    // Set so that CPython calls initialise() in a subinterpreter, where it
+    // raises an error before it touches shared state.
     {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
     {0, NULL},
 };

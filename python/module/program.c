@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Runs the main program; see the header.
+// See program.h.
 //
-// The trace begins between the compilation of the program and its first
-// instruction: a program that does not compile is not traced at all. CPython
-// has one place for that, the function that evaluates frames (PEP 523). It is
-// ours until the program's first frame comes, and CPython's own from then on.
+// The trace begins after the program is compiled and before its first
+// instruction, so a program that does not compile is not traced. To find this
+// moment we set CPython's function that evaluates frames (PEP 523). It is set
+// back when the program's first frame comes.
 #include "python/module/program.h"
 #include "python/hooks/frame_stack.h"
 #include "python/service/missed_signals.h"
@@ -15,23 +15,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// In a header of CPython's own from 3.13 on, and exported by all.
+// Every CPython exports this function. From 3.13 on only an internal header
+// declares it.
 extern const PyConfig *_Py_GetConfig(void);
 
-// The program that waits to run, or has begun. One in a process, as the main
-// program is.
+// The program that is about to run or runs. A process has only one.
 static struct Program {
-    // Starts the trace, called once: when the program's first code is about to
-    // run. NULL: it has been called, or no program waits for its first code.
+    // Called once, just before the program's first code runs, to start the
+    // trace. NULL if it was called or if no program is about to run.
     PyObject *begin;
-    bool is_module; // that a Python function finds and runs: runpy
-    _PyFrameEvalFunction evaluate; // ran frames before the program waited
+    bool is_module;                // runpy finds and runs the program
+    _PyFrameEvalFunction evaluate; // CPython's or another tool's function to
+                                   // evaluate frames
 } the_program;
 
 // --- The first frame -------------------------------------------------------
 
-// False for code that CPython runs to get at the program: a codec's module, or
-// runpy, which is frozen.
+// Returns true for the program's first code. CPython may run other code before,
+// such as a codec's module, or runpy, which is a frozen module.
 static bool is_first_code(const struct Program *program,
                           const PyCodeObject *code)
 {
@@ -49,7 +50,8 @@ static PyObject *evaluate_first(PyThreadState *thread,
                                 struct _PyInterpreterFrame *frame,
                                 int throwing);
 
-// If another tool has put its own function over ours, that one stays.
+// Sets CPython's evaluation function back, unless another tool has replaced
+// ours.
 static void stop_waiting(struct Program *program)
 {
     PyInterpreterState *interpreter = PyInterpreterState_Get();
@@ -70,7 +72,8 @@ static void wait_for_code(struct Program *program, PyObject *begin,
     _PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate_first);
 }
 
-// 0, or -1 with an exception, which is raised in the program's first line then.
+// Starts the trace. Returns 0, or -1 with an exception, which is then raised in
+// the program's first line.
 static int begin_trace(struct Program *program, PyObject *code)
 {
     PyObject *begin = Py_NewRef(program->begin), *result;
@@ -98,19 +101,20 @@ static PyObject *evaluate_first(PyThreadState *thread,
 
 // --- -i and PYTHONINSPECT ----------------------------------------------------
 
-// CPython's own, from its configuration: with it SystemExit ends nothing.
+// Returns CPython's option `inspect`. With it SystemExit does not end the
+// process.
 static bool inspects(void)
 {
     return _Py_GetConfig()->inspect != 0;
 }
 
-// Whether a prompt follows the program.
+// Returns true if a prompt follows the program.
 static bool asks_for_more(void)
 {
     return inspects() && (_Py_GetConfig()->interactive || isatty(STDIN_FILENO));
 }
 
-// Clears `inspect`, as CPython does before it asks for statements.
+// Clears `inspect`, as CPython does before it shows a prompt.
 static void exit_at_system_exit(void)
 {
     ((PyConfig *)_Py_GetConfig())->inspect = 0;
@@ -129,21 +133,21 @@ static PyObject *end_inspection(PyObject *module, PyObject *args)
 
 // --- Ctrl-C ------------------------------------------------------------------
 
-// Ends as CPython does then, so that a shell knows of the Ctrl-C: its
-// exit_sigint(), which comes after its own finalisation, but only if no script
-// of Python's has called us, as the installed command is one.
+// Ends the process by SIGINT, so that a shell knows of the Ctrl-C. CPython's
+// exit_sigint() would do so after its finalisation, but not if a Python script
+// such as the installed command has called us.
 static void end_by_interrupt(void)
 {
     PyOS_setsig(SIGINT, SIG_DFL);
     kill(getpid(), SIGINT);
 }
 
-// The exit status of a program that has failed.
+// Returns the exit status of a program that has failed.
 static int failed_status(bool interrupted)
 {
     if (!interrupted || asks_for_more())
         return 1;
-    atexit(end_by_interrupt); // if there is no memory for it: by the status
+    atexit(end_by_interrupt); // if memory is out, the status must do
     return 128 + SIGINT;
 }
 
@@ -175,7 +179,8 @@ static PyObject *run_file(PyObject *module, PyObject *args)
         return PyErr_SetFromErrnoWithFilename(PyExc_OSError, path);
     FrameStack_hide(&below);
     wait_for_code(program, begin, false);
-    // At a prompt each statement is compiled when it has been typed.
+    // At a prompt the trace begins now, since each statement is compiled only
+    // when it has been typed.
     if (Py_FdIsInteractive(file, name)) {
         exit_at_system_exit();
         if (begin_trace(program, Py_None) < 0)
@@ -219,11 +224,11 @@ PyDoc_STRVAR(run_call_doc,
              "same for a function that runs a module. Raises SystemExit as it "
              "comes.");
 
-// Prints the exception, unless it is SystemExit, which stays if it is to end
-// the process. The exit status.
+// Prints the exception and returns the exit status. Keeps a SystemExit that is
+// to end the process, and returns 0.
 static int report(void)
 {
-    // Not a subclass of it, before 3.14: as CPython compares.
+    // Compared like in CPython before 3.14, where a subclass does not count.
     bool interrupted = PyErr_Occurred() == PyExc_KeyboardInterrupt;
 
     if (PyErr_ExceptionMatches(PyExc_SystemExit) && !inspects())

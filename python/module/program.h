@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The program that `python -m ocular` runs. CPython itself reads it, runs it
-// and prints its errors, through the functions that `python` uses, and no frame
-// is below it: tracebacks, depths and statuses are those of `python program`.
-// Interpreter's lock held everywhere.
+// Runs the program of `python -m ocular`. CPython itself reads the program,
+// runs it and prints its errors, with the functions that `python` uses. No
+// frame of ours is below the program's frames, so tracebacks, recursion depths
+// and exit statuses are those of `python program`. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_MODULE_PROGRAM_H
 #define OCULAR_PYTHON_MODULE_PROGRAM_H
 
@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-// run_file, run_string and run_call, for the module.
+// The functions run_file, run_string, run_call and end_inspection.
 extern PyMethodDef Program_methods[];
 
 #endif
