@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program of which the code comes and goes, in every way that Python has.
+"""A program that makes and drops code objects in many ways.
 
     python tests/python/churning.py --seconds 300 [--untraced] [--threshold N]
 
@@ -55,7 +55,7 @@ def by_closure(n):
 
         return step
 
-    return [outer()() for _ in range(3)]  # three functions, one code object
+    return [outer()() for _ in range(3)]  # three functions with one code object
 
 
 def by_class_body(n):
@@ -103,17 +103,17 @@ def by_suspension(n):
     running = space.pop("made")(n)
     next(running)
     running.send(1)
-    return running  # its code goes with it, suspended as it is
+    return running  # is freed together with its code while it is suspended
 
 
 def by_recursion(n):
     space = {}
     exec("def made(a):\n    globals().pop('made', None)\n    return a", space)
-    return space["made"](n)  # its name is gone before it returns
+    return space["made"](n)  # the function's name is removed before it returns
 
 
 class Reloaded:
-    """A module that is read again and again."""
+    """A module that is reloaded again and again."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -157,7 +157,7 @@ def rounds(count, first=0, ways=WAYS):
 
 
 def rss():
-    """Bytes, with all garbage gone."""
+    """Returns the resident memory in bytes after a garbage collection."""
     gc.collect()
     with open("/proc/self/statm") as statm:
         return int(statm.read().split()[1]) * 4096

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Threads that Python's threading did not make: they enter the interpreter,
-// call a function, and leave it again. Or they run another thread's state; and
-// C forks without a word to Python. For test_threads.py, test_thread_states.py.
+// Makes threads without Python's threading. They take the GIL, call a function
+// and release the GIL, with their own thread state or another thread's. Also
+// forks in C without Python's fork handlers. For test_threads.py and
+// test_thread_states.py.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -16,7 +17,7 @@ struct Job {
     long times;
     long pause_us;
     pthread_key_t key;
-    bool at_end; // call it from a thread-local destructor, too
+    bool at_end; // also call the function in a thread-local destructor
 };
 
 static void call(struct Job *job)
@@ -47,7 +48,8 @@ static void at_end(void *job)
     call(job);
 }
 
-// run(function, times, pause_us, at_end): on a thread of its own, and waits.
+// run(function, times, pause_us, at_end): calls the function on a new thread
+// and waits for the thread.
 static PyObject *run_thread(PyObject *module, PyObject *args)
 {
     struct Job job;
@@ -70,11 +72,12 @@ static PyObject *run_thread(PyObject *module, PyObject *args)
 
 struct Visits {
     PyObject *function;
-    PyThreadState *state; // to be run; NULL: a new one for each call
-    int fd;               // -1: one call
+    PyThreadState *state; // the state to run; NULL: a new one for each call
+    int fd;               // a byte from it causes a call; -1: only one call
 };
 
-// A call for each byte that comes, and one before. Waits outside of Python.
+// Calls the function once, and again for each byte from the descriptor. Waits
+// without the GIL.
 static void *visit(void *context)
 {
     struct Visits *visits = context;
@@ -94,8 +97,8 @@ static void *visit(void *context)
     return NULL;
 }
 
-// visit(function, fd, own_state): on a thread of its own, with the calling
-// thread's state or one of its own for each call. Waits for it.
+// visit(function, fd, own_state): calls the function on a new thread, with the
+// calling thread's state or with a new one for each call. Waits for the thread.
 static PyObject *visit_thread(PyObject *module, PyObject *args)
 {
     struct Visits visits;
@@ -115,8 +118,8 @@ static PyObject *visit_thread(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-// fork(attached, fd): the pid, or 0. Without the interpreter's lock, or with
-// it; after a byte has come from fd, if that is not -1.
+// fork(attached, fd): forks with or without the GIL and returns the pid, or 0
+// in the child. If fd is not -1, first waits for a byte from it.
 static PyObject *fork_in_c(PyObject *module, PyObject *args)
 {
     PyThreadState *state = NULL;
@@ -132,9 +135,9 @@ static PyObject *fork_in_c(PyObject *module, PyObject *args)
     if (fd >= 0 && read(fd, &byte, 1) != 1)
         abort();
     if (attached)
-        usleep(20000); // threads that want the interpreter's lock wait for it
+        usleep(20000); // threads that need the GIL then wait for it
     pid = fork();
-    if (pid == 0) // a child that hangs ends with its parent
+    if (pid == 0) // so that a hanging child ends with its parent
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (state)
         PyEval_RestoreThread(state);

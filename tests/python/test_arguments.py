@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Wrong arguments are refused in words that name the argument and what is
-accepted; nothing is traced then, and a good start works afterwards."""
+"""Wrong arguments raise errors that name the argument and the accepted values. Nothing is
+traced after such an error, and a correct start works afterwards."""
 
 import os
 from pathlib import Path
@@ -164,7 +164,7 @@ def test_output_below_a_file(tmp_path):
 
 
 def test_output_where_nobody_may_write():
-    folder = "/proc/self"  # root may not, either
+    folder = "/proc/self"  # root may not write here, either
     with pytest.raises(OSError, match="output"):
         start_writing_to(f"{folder}/trace.json")
     assert untouched() and works()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the timeline has beside the calls: counters, specialised instructions,
+"""The events of the timeline other than calls: counters, specialised instructions,
 samples."""
 
 import os
@@ -45,7 +45,7 @@ def test_counters(tmp_path, name):
             return (
                 {main, worker()} <= set(counters)
                 and all(len(values) > 1 for values in counters.values())
-                and counters[worker()][-1][1] == 0  # it waits
+                and counters[worker()][-1][1] == 0  # the thread waits
             )
 
         burn(1.2)
@@ -95,7 +95,7 @@ while time.monotonic() < end:
 
 @pytest.mark.parametrize("name", ["t.json", "t.pftrace"])
 def test_what_was_specialised(tmp_path, name):
-    for seconds in 3, 10, 30:  # a busy machine is late to look
+    for seconds in 3, 10, 30:  # on a busy machine the observer is late
         program = write(tmp_path, SPECIALISED.format(seconds=seconds))
         command = [PYTHON, "-m", "ocular", "--quiet", "--output", f"{seconds}-{name}"]
         assert run([*command, program], cwd=tmp_path).status == 0
@@ -111,8 +111,8 @@ def test_what_was_specialised(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["t.json", "t.json.gz", "t.pftrace", "t.pftrace.gz"])
 def test_samples(tmp_path, name):
-    """Each on the thread that ran, with its whole stack, also of functions that are
-    dark, and none of those that only wait."""
+    """A sample is on the thread that ran and has its whole stack, also with dark functions.
+    Waiting threads have no samples."""
     path = tmp_path / name
     done = threading.Event()
     idle = threading.Thread(target=done.wait)
@@ -137,7 +137,8 @@ def test_samples(tmp_path, name):
     assert tids <= {os.getpid(), worker.native_id} | {
         thread["tid"] for thread in final["threads"]
     } | {idle.native_id}
-    assert [tid for _, tid, _ in found].count(idle.native_id) <= 1  # as it began
+    # One as the thread began
+    assert [tid for _, tid, _ in found].count(idle.native_id) <= 1
     assert {os.getpid(), worker.native_id} <= tids
     mine = [names for _, tid, names in found if tid == worker.native_id]
     burning = [names for names in mine if any(n.startswith("burn (") for n in names)]
@@ -163,8 +164,8 @@ time.sleep(0.05)
 
 @pytest.mark.parametrize("signal", ["", "none"])
 def test_a_short_program(tmp_path, signal):
-    """It has counters, too; a thread that has ended uses nothing; samples are of the
-    run, also if threads are only observed."""
+    """The timeline of a short program has counters, too. A thread that has ended uses no
+    CPU. Samples lie within the run, even if threads are only observed."""
     program = write(tmp_path, SHORT)
     for name in "t.json", "t.pftrace":
         done = run(
@@ -187,13 +188,14 @@ def test_a_short_program(tmp_path, signal):
 
 
 def call(function, times=200):
-    """More often than it takes for a function to go dark."""
+    """Calls it often enough to go dark."""
     for _ in range(times):
         function(1, 2)
 
 
 def stretches(path, name):
-    """(begin, end, the flags of both) in microseconds, and the marks' times."""
+    """Returns (begin, end, flags of both) in microseconds for each dark stretch, and the
+    times of the marks."""
     timeline = trace.read(path)
     found = []
     for begin, end in timeline.dark:
@@ -219,11 +221,11 @@ def arm_again(viewer, name):
 
 @pytest.mark.parametrize("name", ["t.json", "t.pftrace.gz"])
 def test_dark_stretches(tmp_path, sockets, name):
-    """From where the hooks came out to where they were in again, or to the end."""
+    """A dark stretch lasts from the removal of the hooks to their return, or to the end."""
     settings = _settings.check(
         output=tmp_path / name, quiet=True, deinstrument_threshold=50, serve=True
     )
-    # As in test_dark.py: only what a viewer asks for is armed again.
+    # As in test_dark.py, only functions that a viewer asks for are armed again.
     ocular._start(settings._replace(overhead_budget=None))
     try:
         with Client(ocular._ocular.socket_path()) as viewer:
@@ -246,7 +248,7 @@ def test_dark_stretches(tmp_path, sockets, name):
 
 
 def test_dark_from_before_the_oldest_event(tmp_path):
-    """A function is dark since before the oldest event that is kept."""
+    """A stretch may begin before the oldest event that is kept."""
 
     def program():
         call(add)
@@ -255,7 +257,7 @@ def test_dark_from_before_the_oldest_event(tmp_path):
             exec("def f(a, b): pass", space)
             call(space["f"], 40)
             if number % 100 == 0:
-                ocular.snapshot()  # empties the thread's ring, before it is full
+                ocular.snapshot()  # empties the thread's ring before it is full
 
     settings = {"timeline_limit": 1 << 20, "timeline_spill": False}
     traced(tmp_path / "t.json", program, deinstrument_threshold=50, **settings)
@@ -267,7 +269,7 @@ def test_dark_from_before_the_oldest_event(tmp_path):
 
 
 def test_dark_code_that_goes(tmp_path):
-    """Its stretch ends where it does."""
+    """The stretch of a dark function ends when its code is freed."""
 
     def program():
         space = {}

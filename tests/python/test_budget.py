@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The overhead budget, end to end: what is dark is armed again, and calls are timed
-again, be their callees many or themselves; in debt a library's new code is left alone
-and the sampler slows down. tests/tracer/test_control.c tests the control in
-virtual time, and tests/figures/test_budget.py measures it on a real machine."""
+"""The overhead budget, end to end. Dark functions are armed and timed again, also those
+with many callees and recursive ones. In debt a library's new code is not armed and the
+sampler slows down. tests/tracer/test_control.c tests the control in virtual time, and
+tests/figures/test_budget.py measures it on a real machine."""
 
 import itertools
 import pathlib
@@ -40,7 +40,7 @@ def spin(rounds=30):
 
 
 def work_until(done, *functions, seconds=90):
-    """Calls them all until done(snapshot)."""
+    """Calls all functions until done(snapshot) and returns that snapshot."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
         pause = time.monotonic() + 0.3
@@ -54,9 +54,8 @@ def work_until(done, *functions, seconds=90):
 
 
 def work_until_timed(function, name):
-    """Calls it until calls of it were timed after it went dark: their self time has
-    grown. Hot functions are armed for that in one slice of four, some twenty seconds
-    apart."""
+    """Calls a function until its self time has grown after it went dark, so that calls were
+    timed. Hot functions are armed for that in one of four slices, some 20 seconds apart."""
     work_until(lambda s: row(s, name)["dark_sites"] > 0, function)
     seen = set()
 
@@ -69,8 +68,8 @@ def work_until_timed(function, name):
 
 @pytest.mark.parametrize("serve", [False, True])
 def test_what_is_dark_is_armed_again(tracing, serve):
-    """The machine's other work decides how long it is armed, and how near the estimate
-    comes: tests/figures/test_dark.py judges that."""
+    """Dark functions are armed again. The machine's load decides how long they are armed
+    and how good the estimates are; tests/figures/test_dark.py measures that."""
     tracing(deinstrument_threshold=50, overhead_budget=0.05, serve=serve)
     ages, calls = [], itertools.count()
 
@@ -83,11 +82,11 @@ def test_what_is_dark_is_armed_again(tracing, serve):
         ages.append(mine["age_s"])
         return (
             mine["calls"] > 150
-            and mine["run_samples"] >= 30  # beside busy programs few come
+            and mine["run_samples"] >= 30  # on a busy machine only few come
             and any(after < 0.5 * before for before, after in zip(ages, ages[1:]))
         )
 
-    snapshot = work_until(rearmed, counted)  # numbers become young again
+    snapshot = work_until(rearmed, counted)  # the numbers' age becomes small again
     mine = row(snapshot, "spin")
     assert not mine["calls_exact"]
     true = next(calls)
@@ -105,7 +104,8 @@ def test_none_leaves_it_dark(tracing):
     assert row(snapshot, "spin")["calls"] == 50
     assert row(snapshot, "spin")["age_s"] > 2
     assert snapshot["overhead"]["budget"] is None
-    assert snapshot["overhead"]["measured"] >= 0  # it is measured all the same
+    # Overhead is measured even without a budget
+    assert snapshot["overhead"]["measured"] >= 0
 
 
 def thread_of_ours(name):
@@ -130,7 +130,8 @@ def collector_waits():
 def test_a_recording_is_written_as_often_as_is_paid_for(
     tracing, tmp_path, budget, least, most
 ):
-    """In three seconds of a program that uses little."""
+    """Counts how often the collector writes the recording in three seconds of a program
+    that uses little CPU."""
     output = tmp_path / "run.json"
     tracing(perfetto=True, output=output, overhead_budget=budget)
     limit = time.monotonic() + 4
@@ -144,7 +145,7 @@ def test_a_recording_is_written_as_often_as_is_paid_for(
 
 
 def test_the_governor_of_a_light_program_sleeps(tracing):
-    """For two seconds at a time."""
+    """The governor sleeps two seconds at a time."""
     tracing(overhead_budget=0.001)
     time.sleep(0.5)
     before = governor_s()
@@ -153,7 +154,8 @@ def test_the_governor_of_a_light_program_sleeps(tracing):
 
 
 def test_a_callers_calls_are_timed_beside_many_of_its_callees(tracing):
-    """Its callee's hits would be over before a call of its own is."""
+    """A caller's call is timed even if its callees reach their hits before the call
+    ends."""
 
     def many():
         for _ in range(40):
@@ -170,13 +172,14 @@ def descend(depth):
 
 
 def test_deep_recursion_is_timed_again(tracing):
-    """A session of some dozen hits would end before the first of its calls does."""
+    """Recursive calls are timed even if they are deeper than a few dozen hits."""
     tracing(deinstrument_threshold=30, overhead_budget=0.05)
     work_until_timed(lambda: descend(150), "descend")
 
 
 def test_a_caller_that_is_armed_on_request_is_timed_at_once(tracing):
-    """Between slices callers are not timed, if their callees are dark then."""
+    """A caller with dark callees is timed at once if a viewer asks for it, although callers
+    are not timed between slices."""
 
     def caller():
         for _ in range(3):
@@ -202,9 +205,9 @@ numbers = itertools.count()
 
 
 def call_new_functions(count=10, calls=500, folder="/usr/lib/python3"):
-    """Makes functions and calls each of them, one after the other, so that at most
-    one of them is called while armed functions are cut short. Returns them by name,
-    since their rows in the snapshot live as long as they do."""
+    """Makes functions and calls one after the other, so that at most one is called while
+    armed functions are cut short. Returns them by name, since their rows in the snapshot
+    exist only as long as the functions."""
     names = {}
     for _ in range(count):
         name = f"new_{next(numbers)}"
@@ -223,15 +226,15 @@ def states_of_new(folder):
 
 
 def test_in_debt_a_librarys_new_code_is_left_alone(tracing):
-    """Each new function adds to the debt, so that a slow machine only owes more. The
-    program's own code is armed all the same."""
+    """In debt only the program's own new code is armed. Each new function adds to the debt,
+    so a slow machine makes the debt only larger."""
     tracing(deinstrument_threshold=100_000, overhead_budget=0.0001)
     wait_until(lambda: states_of_new("/usr/lib/python3") == {"dark"}, SLOW)
     assert "dark" not in states_of_new("/srv")
 
 
 def test_in_debt_the_sampler_slows_down(tracing):
-    """It begins with 100 Hz; in debt this budget pays for less than 10 Hz."""
+    """The sampler begins with 100 Hz. In debt this budget pays for less than 10 Hz."""
     tracing(deinstrument_threshold=100_000, overhead_budget=0.0001)
     work_until(
         lambda seen: seen["uptime_s"] > 3 and seen["sampler"]["hz"] < 30,

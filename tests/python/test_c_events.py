@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Events that C extensions report (Cython's with profile=True), also while they have
-an exception set: that stays as it is, whatever of Ocular's is called."""
+"""Events that C extensions report, as Cython's do with profile=True. An exception that an
+extension has set stays set when our hooks are called."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 EVENTS = """
     PY_START PY_RESUME PY_RETURN PY_YIELD CALL JUMP PY_THROW PY_UNWIND
 """.split()
-WITH_EXCEPTION = {"PY_THROW", "PY_UNWIND"}  # these cannot be without one
+WITH_EXCEPTION = {"PY_THROW", "PY_UNWIND"}  # these events always have an exception
 SETTINGS = [
     {},
     {"deinstrument_threshold": 0},
@@ -30,7 +30,8 @@ def seen(n):
 
 
 def fire(name, code, exception):
-    """The exception that is set once the event has been reported with this one."""
+    """Reports the event with this exception set. Returns the exception that is set
+    afterwards."""
     module = extensions.load("python", "c_events")
     return module.fire(getattr(module, name), code, exception)
 
@@ -70,7 +71,7 @@ def test_nothing_is_counted_with_an_exception():
 
 
 def test_in_a_forked_child():
-    """The child's hooks take themselves out at their next event."""
+    """The hooks disable themselves in a forked child at their next event."""
     with ocular.tracing(quiet=True, perfetto=False):
         seen(1)
         pid = os.fork()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a hook costs is measured at start, on the thread that starts: what may come in
-between there, and what stays of it."""
+"""The cost of a hook is measured at start. These tests interrupt that measurement and check
+that nothing of it stays."""
 
 import subprocess
 from pathlib import Path
@@ -9,7 +9,7 @@ from e2e.program import PYTHON, SLOW, write
 
 TESTS = Path(__file__).resolve().parents[1]
 
-# A function that is put into `meddle` runs inside the next program that times hooks.
+# A function in `meddle` runs inside the next program that times hooks.
 PRELUDE = """
 import os, sys, threading, time, types
 import ocular
@@ -81,7 +81,8 @@ def answer(tmp_path, source):
 
 
 def test_an_exception_ends_the_start(tmp_path):
-    """As if it had been raised there, and the next start finds everything as it was."""
+    """An exception in the measurement is raised by start_tracing(), and the next start
+    works."""
     words = answer(
         tmp_path,
         """
@@ -166,8 +167,8 @@ print(counts())
 
 
 def test_a_fork_there_of_who_serves(tmp_path):
-    """The start that kept activation waiting is not there in the child, whose
-    viewers are to see something."""
+    """If a serving process forks during a start, the child's activation must not wait for
+    this start, which does not exist in the child."""
     words = answer(
         tmp_path,
         f"sys.path.insert(0, {str(TESTS)!r})"
@@ -218,7 +219,8 @@ print(calls("f") > 0,
 
 
 def test_its_programs_go_with_it(tmp_path):
-    """And are no leak: a hundred sessions take no more memory than ten."""
+    """The programs that are timed are freed: a hundred sessions take no more memory than
+    ten."""
     words = answer(
         tmp_path,
         """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Code objects that come and go: their totals stay, under the right names, and
-their memory does not."""
+"""Code objects that come and go. Their totals stay under the right names, and their memory
+is freed."""
 
 import ctypes
 import json
@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).parent
 
 
 def sums(snapshot, file="<made>"):
-    """name -> calls, of the living and the retired."""
+    """Returns {name: calls} of living and freed functions."""
     counts = Counter()
     for rows in snapshot["functions"], snapshot["retired"]:
         for row in rows:
@@ -35,7 +35,7 @@ def make(name, body="return a", kind=""):
     space = {}
     source = f"{kind}def {name}(a=1):\n    {body}"
     exec(compile(source, "<made>", "exec"), space)
-    return space.pop(name)  # nothing else holds it
+    return space.pop(name)  # the caller has the only reference
 
 
 # --- Totals ------------------------------------------------------------------
@@ -53,7 +53,7 @@ def test_objects_of_one_name_are_one_row():
     rows = {r["name"]: r for r in final["retired"]}
     assert set(rows) == {"again", "<module>"}
     again = rows["again"]
-    # Some were never called: nothing was ever seen of them.
+    # Functions that were never called are unknown.
     assert again["objects"] == sum(n % 7 > 0 for n in range(300))
     assert again["calls"] == sum(n % 7 for n in range(300))
     assert again["calls_exact"] is True
@@ -62,7 +62,7 @@ def test_objects_of_one_name_are_one_row():
     assert again["run_share"] >= 0 and again["samples"] >= 0
     assert rows["<module>"]["calls"] == 301
     assert [r for r in final["functions"] if r["file"] == "<made>"] == []
-    # Calls, and as many returns.
+    # One event for each call and one for each return.
     assert final["events"] == 2 * (again["calls"] + 301)
 
 
@@ -82,7 +82,7 @@ def test_more_names_than_rows():
     assert others["name"] == "(others)"
     assert others["file"] is None and others["line"] is None
     calls = sum(r["calls"] for r in final["retired"])
-    assert calls == sum(truth.values()) + 1000  # and the modules'
+    assert calls == sum(truth.values()) + 1000  # 1000 calls of modules
     assert sum(r["objects"] for r in final["retired"]) == 2000
     assert others["calls_exact"] is True
     for name, count in sums(final).items():
@@ -139,17 +139,17 @@ BODIES = [
     "b = a\n    return b",
     "for b in range(2):\n        a = b\n    return a",
 ]
-SIZE = 12  # names
+SIZE = 12  # number of names
 
 
 class Churner:
-    """Makes, calls, keeps and drops functions by chance, and counts."""
+    """Makes, calls, keeps and drops functions at random, and counts the calls."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.calls = Counter()
-        self.objects = []  # calls of each object that is gone or kept
-        self.names_at = {}  # address of a code object -> names it has borne
+        self.objects = []  # calls of each code object
+        self.names_at = {}  # {address of a code object: names it has had}
         self.kept = []
         self.suspended = []
 
@@ -196,7 +196,7 @@ class Churner:
         running.send(1)
         self.calls[name] += 1
         if len(self.suspended) > 5:
-            # Closing it throws into it: one more resumption.
+            # Closing a generator throws into it, which is one more resumption.
             self.suspended.pop(at)[0].close()
             self.calls[name] += 1
 
@@ -210,7 +210,7 @@ class Churner:
         self.note(other)
 
     def swap_in_its_own_frame(self):
-        """The function's code is another's before it returns."""
+        """Replaces the function's code while the function runs."""
         made = make(f"s{self.random.randrange(SIZE)}", "a()\n    return a")
         other = self.function()
         self.note(made)
@@ -266,7 +266,7 @@ def churn(seed, steps, threads, threshold):
     finally:
         sys.setswitchinterval(interval)
     truth = sum((c.calls for c in churners), Counter())
-    # It is a test only if addresses were used again, under other names.
+    # Addresses must have been reused under other names, otherwise this tests nothing.
     assert sum(len(n) > 1 for c in churners for n in c.names_at.values()) > steps / 50
     counted = sums(final)
     counted.pop("<module>")
@@ -296,7 +296,7 @@ def samples_of(snapshot, name):
 
 
 def test_shares_under_their_own_names():
-    """Two names take turns at one address; one works, the other does not."""
+    """Functions of two names alternate at one address, of which only one does work."""
     addresses = {"works": set(), "idles": set()}
     chance = random.Random(1)
 
@@ -322,7 +322,7 @@ def test_shares_under_their_own_names():
     rows = {r["name"]: r for r in final["retired"]}
     assert addresses["works"] & addresses["idles"]
     assert rows["works"]["run_share"] > 0
-    # A sample that comes in its microsecond is possible; they are not many.
+    # Only few samples may come in the microsecond that "idles" runs.
     assert rows["idles"]["samples"] <= rows["works"]["samples"] / 10
 
 
@@ -361,7 +361,7 @@ print(json.dumps([before, after]))
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("timeline", [False, True])
 def test_memory_is_bounded(timeline, tmp_path):
-    # With a timeline, 16384 names of what is gone are remembered, then no more.
+    # With a timeline, at most 16384 names of freed functions are kept.
     program = PROGRAM.format(
         folder=str(HERE),
         timeline=timeline,
@@ -375,16 +375,16 @@ def test_memory_is_bounded(timeline, tmp_path):
     before, after = json.loads(done.stdout)
     made = after[2] - before[2]
     assert made > 400 * 20
-    # Kept, they would be 1.4 kB each and more. Functions of the last two seconds stay,
-    # since samples may name them; their memory is not given back to the system.
+    # A function that is not freed takes 1.4 kB or more. Functions of the last two seconds
+    # stay, since samples may name them, and their memory is not returned to the system.
     assert after[0] - before[0] < made * 400 + (6 << 20)
-    # The tree of stacks may double until it has 32768 paths: 1.4 MB, once.
+    # The tree of stacks may double until it has 32768 paths, which takes 1.4 MB.
     assert after[1] - before[1] < made * 100 + (2 << 20)
 
 
 # --- Many of them ------------------------------------------------------------
 
-# A hundred bytes of bytecode or so, as most functions have.
+# About a hundred bytes of bytecode, as in most functions.
 TYPICAL = """b = [a, 1]
     for c in b:
         a += c * 2
@@ -423,7 +423,7 @@ print(churning.rss() - before[0])
 
 
 def test_the_memory_of_many_code_objects():
-    """20 000 of them: at most 40 MB, a snapshot of them all included."""
+    """20 000 code objects take at most 40 MB, including a snapshot of all of them."""
     count = 20_000
     program = MANY.format(path=[str(HERE), str(HERE.parent)], count=count)
     done = subprocess.run(
@@ -432,8 +432,8 @@ def test_the_memory_of_many_code_objects():
     held, accounted, left = map(int, done.stdout.split())
     assert held < 40e6
     assert accounted < 40e6
-    # The account is true: what the kernel sees is not much more, or less. (It
-    # has a snapshot in it, some 300 bytes a row.)
+    # The reported memory is close to what the kernel shows. It includes a snapshot of some
+    # 300 bytes a row.
     assert 0.6 * held < accounted < 1.4 * held + 300 * count
 
 
@@ -472,9 +472,9 @@ print(in_use() - before)
 
 
 def test_the_programs_heap_is_left_alone(tmp_path):
-    """A program that makes and drops large blocks pays a page fault for each of their
-    pages if something small has come to lie behind them (pyperformance's
-    json_dumps: 1.4 % of its time, and for good)."""
+    """Ocular allocates nothing in the program's heap. A small block behind a program's
+    large blocks makes each use of these cost page faults, forever: 1.4 % of the time of
+    pyperformance's json_dumps."""
     if not hasattr(ctypes.CDLL(None), "mallinfo2"):
         pytest.skip("mallinfo2() is glibc's, from 2.33 on")
     count = 2000
@@ -486,7 +486,7 @@ def test_the_programs_heap_is_left_alone(tmp_path):
         stdout=subprocess.PIPE,
         timeout=300,
     )
-    # Ours would be 2 kB each. CPython's own tables are pymalloc's.
+    # Our blocks would take 2 kB each. CPython's own tables are in pymalloc's memory.
     assert int(done.stdout) < 100 * count
 
 
@@ -511,8 +511,9 @@ ocular.stop_tracing()
 
 @pytest.mark.parametrize("kept", [False, True], ids=["as usual", "looked at before"])
 def test_no_copy_of_the_bytecode_stays(kept):
-    """CPython keeps a copy of the bytecode for whoever asks for co_code. (For an
-    instruction it keeps two bytes of its own, with the tools that instrument it.)"""
+    """CPython caches a copy of the bytecode when co_code is read; Ocular must not leave
+    such a copy. For each instruction CPython also stores two bytes with the tools that
+    instrument it."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURED.replace("KEPT", str(kept))],
         capture_output=True,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Beside other tools: they see the same events as alone, and our counts are right.
-tests/e2e/beside.py has the tools, tests/e2e/test_beside.py those that are programs."""
+"""Ocular together with other tools. They see the same events as alone, and our counts are
+right. tests/e2e/beside.py has the tools. tests/e2e/test_beside.py tests tools that are
+programs."""
 
 import profile
 import subprocess
@@ -22,7 +23,7 @@ SETTINGS = [dict(deinstrument_threshold=threshold) for threshold in (0, 1)]
 if "precise" in _settings.MODES:
     SETTINGS.append(dict(mode="precise", deinstrument_threshold=0))
 
-# T and t start and stop the tool, O and o Ocular; w is a run of the load.
+# T and t start and stop the tool, O and o start and stop Ocular, and w runs the load.
 ORDERS = {
     "one after the other": "TwtwOwowTwtw",
     "before ours, ended after": "TwOwowtw",
@@ -37,7 +38,8 @@ LINES = {"MonitorOnceLines", "CoverageSysmonBranches"}
 
 
 def is_known(tool, order, settings):
-    """Events that CPython itself gets wrong when a second tool, any tool, is added.
+    """Returns True for events that CPython itself reports wrongly if any second tool is
+    added.
 
     gh-157900: a tool's INSTRUCTION events (opcodes of sys.settrace) end if a
     second tool is armed on the code.
@@ -60,16 +62,17 @@ def clean():
     sys.settrace(None)
     sys.setprofile(None)
     for tool in filter(monitoring.get_tool, range(6)):
-        monitoring.set_events(tool, 0)  # of a test that failed
+        monitoring.set_events(tool, 0)  # events of a test that failed
         monitoring.free_tool_id(tool)
 
 
 class Ours:
-    """Ocular in the shape of a tool; each trace's counts are held to the truth."""
+    """Ocular with the interface of a tool. Compares the counts of each trace with the
+    truth."""
 
     def __init__(self, load, **settings):
         self.load = load
-        if settings != SETTINGS[0]:  # that one has all code, ours and theirs
+        if settings != SETTINGS[0]:  # with SETTINGS[0] the tests' code is traced, too
             settings["include_only"] = [load.path]
         self.settings = {**EXACT, **settings}
 
@@ -91,7 +94,7 @@ def check(final, load, times):
 
 
 def play(order, tool, ours=None):
-    """Plays the steps. Returns the events that the tool has seen."""
+    """Runs the steps of `order`. Returns the events that the tool has seen."""
     steps = {"T": tool.start, "t": tool.stop, "w": tool.load}
     if ours:
         steps.update({"O": ours.start, "o": ours.stop})
@@ -108,7 +111,8 @@ def seen_alone(make, order, directory):
 
 
 def check_beside(make, order, directory, alone, **settings):
-    """It sees the same events as alone, or as beside another tool in our place."""
+    """Checks that the tool sees the same events as alone, or as together with another tool
+    instead of Ocular."""
     load = beside.Load(directory)
     together = play(order, make(load), Ours(load, **settings))
     if together != alone and is_known(make.__name__, order, settings):
@@ -136,7 +140,7 @@ def test_a_tool(make, order, tmp_path):
     ids="+".join,
 )
 def test_two_tools(pair, tmp_path):
-    """All ids of sys.monitoring's that there are, near enough."""
+    """Two tools together with Ocular use nearly all ids of sys.monitoring."""
     makes = [getattr(beside, name) for name in pair]
 
     class Both:
@@ -164,12 +168,13 @@ def test_two_tools(pair, tmp_path):
 
 
 def test_starting_and_stopping_fires_nothing_of_others(tmp_path):
-    """Events that another tool has disabled stay so; its other events go on."""
+    """Events that another tool has disabled stay disabled, and its other events
+    continue."""
     load = beside.Load(tmp_path)
     once, every = beside.MonitorOnce(load), beside.MonitorLast(load)
     once.names = [name for name in once.names if name != "INSTRUCTION"]
     once.start()
-    play("wOwow", once, Ours(load))  # gh-155992: a line may be reported late
+    play("wOwow", once, Ours(load))  # because of gh-155992 a line may be reported late
     every.names = ["RAISE", "PY_UNWIND", "CALL"]
     every.start()
     load()
@@ -214,14 +219,14 @@ def test_a_foreign_restart_events_changes_nothing():
         helper(3)
     after = row(ocular.snapshot(), "helper")
     ocular.stop_tracing()
-    # It may fire once more a site, and is dark again.
+    # Each site may fire once more before the function is dark again.
     assert after["state"] == "dark"
     assert after["calls"] <= before["calls"] + 2
 
 
 # --- While a viewer arms without end ------------------------------------------------
 
-RUNS = 4  # the governor comes four times a second
+RUNS = 4  # the governor wakes four times a second
 
 REARMING = """
 import sys
@@ -238,7 +243,8 @@ except (Ended, OSError):
 
 @pytest.fixture
 def rearming():
-    """Starts viewers that ask for everything to be armed, all the time."""
+    """Returns a function that starts a viewer which requests all functions to be armed,
+    again and again."""
     viewers = []
 
     def start():
@@ -261,7 +267,8 @@ def rearming():
     "name", "CoverageSysmon CProfile SetTrace SetProfile MonitorLast MonitorOnce".split()
 )
 def test_beside_a_viewers_arming(name, tmp_path, rearming):
-    """The governor toggles our events between and during runs of the load."""
+    """The tool's events are right while the governor toggles ours between and during runs
+    of the load."""
 
     def tool_for(load):
         tool = getattr(beside, name)(load)
@@ -287,7 +294,7 @@ def test_beside_a_viewers_arming(name, tmp_path, rearming):
 
 
 def test_arming_without_end_reaches_everything(tmp_path, rearming):
-    """Each request goes through all code, a few functions at a time."""
+    """Each request arms all functions, a few at a time."""
     path = str(tmp_path / "many.py")
     source = "".join(f"def f{n}(): pass\n" for n in range(600))
     names = {}
@@ -305,7 +312,7 @@ def test_arming_without_end_reaches_everything(tmp_path, rearming):
     def dark():
         return {r["name"] for r in ocular.snapshot()["functions"] if r["dark_sites"]}
 
-    assert dark()  # the next slice arms them again
+    assert dark()  # until the next slice arms them
     rearming()
     wait_until(lambda: not dark(), SLOW)
 
@@ -314,7 +321,7 @@ def test_arming_without_end_reaches_everything(tmp_path, rearming):
 
 
 def in_thread(load, start, go, times):
-    """A thread that waits for `go` and then runs the load."""
+    """Starts a thread that waits for `go` and then runs the load."""
 
     def run():
         start.set()
@@ -331,7 +338,8 @@ def in_thread(load, start, go, times):
 @pytest.mark.parametrize("make", [beside.TraceAllThreads, beside.ProfileAllThreads])
 @pytest.mark.parametrize("order", ["TOwot", "OTwto", "OTwot"])
 def test_tools_for_all_threads(make, order, tmp_path):
-    """A thread that runs already when they start; its load beside ours."""
+    """A thread that runs already when the tools start has the right events while the main
+    thread runs the load, too."""
 
     def play_in_two(load, tool, ours):
         start, go = threading.Event(), threading.Event()
@@ -364,9 +372,9 @@ def test_tools_for_all_threads(make, order, tmp_path):
 
 
 def test_two_threads_meet_new_code_under_settrace():
-    """The trace function lets the other thread in, between CPython's look at
-    which tools are to be called and the call of our discovery tool; then the first call
-    of two is the second that we hear of."""
+    """Two threads call new code at the same time. The trace function lets the other thread
+    run after CPython has read the set of tools and before it calls our discovery tool. The
+    first of the two calls is then reported second."""
     inside, other_is_done = threading.Event(), threading.Event()
 
     def note(frame, event, argument):
@@ -437,7 +445,8 @@ def sets_a_profile():
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_a_profile_function_sees_no_end_without_a_beginning(settings):
-    """The call that sets it would end under its eyes, were it instrumented."""
+    """A profile function must not see the end of the call that has set it, so this call
+    must not be instrumented."""
 
     def first_run():
         names = {}
@@ -447,6 +456,7 @@ def test_a_profile_function_sees_no_end_without_a_beginning(settings):
     alone = first_run()
     ocular.start_tracing(perfetto=False, quiet=True, **settings)
     beside_us = first_run()
-    profile.Profile().runcall(pure.CASES["recursion"])  # asserts what it sees
+    # Runcall asserts the order of events
+    profile.Profile().runcall(pure.CASES["recursion"])
     ocular.stop_tracing()
     assert beside_us == alone == ["c_call", "c_return", "c_call"]

@@ -125,7 +125,7 @@ def test_traced_coroutine():
 
 
 def test_traced_generator():
-    """The trace lasts while it runs, not only while it is made."""
+    """The trace of a generator lasts while it runs, not only while it is made."""
 
     @ocular.traced(**EXACT)
     def generate(n):
@@ -182,14 +182,14 @@ def test_traced_of_no_function(wrong):
 
 
 def test_traced_of_none_is_a_decorator():
-    """As with settings alone."""
+    """traced(None) is the same as traced() with settings only."""
     for decorator in (ocular.traced(None, **EXACT), ocular.traced(**EXACT)):
         assert decorator(ocular.is_tracing)() is True
     assert not ocular.is_tracing()
 
 
 def test_blocks_of_several_threads_share_a_trace(tmp_path):
-    """The first one in starts it, the last one out stops it; nobody fails."""
+    """The first block starts the trace and the last one stops it. No block fails."""
 
     @ocular.traced(perfetto=False, quiet=True)
     def work():

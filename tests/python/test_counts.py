@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Calls are counted exactly while nothing goes dark: as many as cProfile counts, also
-with exceptions, generators and threads."""
+"""While no function goes dark, calls are counted exactly as by cProfile, also with
+exceptions, generators and threads."""
 
 import asyncio
 import gc
@@ -17,7 +17,7 @@ from ocular.demo import pure
 @pytest.mark.parametrize("name", pure.CASES)
 def test_counts_are_cprofiles(name):
     case = pure.CASES[name]
-    case()  # caches are warm, modules imported
+    case()  # warms caches and imports modules
     assert by_ocular(case) == by_cprofile(case)
 
 
@@ -71,7 +71,7 @@ def test_exceptions_through_many_frames():
     _, final = traced(catches, 7, 300)
     assert row(final, "sink")["calls"] == 7 * 301
     assert row(final, "leaf")["calls"] == 1
-    # After the exceptions, time goes to the right frame again.
+    # After the exceptions, time is added to the right frame again.
     assert row(final, "catches")["total_cycles"] >= row(final, "leaf")["total_cycles"]
     total = row(final, "catches")["total_cycles"]
     assert 0 < row(final, "sink")["self_cycles"] < total
@@ -94,7 +94,7 @@ def test_recursion_near_the_limit_fails_where_it_would_untraced():
         dark, _ = traced(dive, 0, deinstrument_threshold=50)
     finally:
         sys.setrecursionlimit(before)
-    # traced() itself is a frame deeper.
+    # traced() adds one frame.
     assert with_trace == dark == untraced - 1
 
 
@@ -161,13 +161,13 @@ def test_a_generator_runs_on_across_start_and_stop():
     assert [next(generator) for _ in range(3)] == [1, 2, 3]
     final = ocular.stop_tracing()
     assert row(final, "numbers")["resumptions"] == 3
-    assert row(final, "numbers")["calls"] == 0  # it was begun before
+    assert row(final, "numbers")["calls"] == 0  # the generator was started before the trace
     assert next(generator) == 4
     ocular.start_tracing(**EXACT)
     assert next(generator) == 5
     generator.close()
     final = ocular.stop_tracing()
-    # CPython 3.13.0 to 3.13.11 tell nobody of close() (gh-140373).
+    # CPython 3.13.0 to 3.13.11 fire no event at close() (gh-140373).
     assert row(final, "numbers")["resumptions"] in (1, 2)
 
 
@@ -210,7 +210,7 @@ def test_asyncio():
 
     results, final = traced(asyncio.run, main())
     assert len(results) == 30
-    # Each is started and resumed once.
+    # Each generator is started and resumed once.
     assert row(final, "child")["calls"] == row(final, "child")["resumptions"] == 30
 
 
@@ -249,7 +249,7 @@ def test_started_in_the_middle_of_a_loop():
     assert loop() == sum(range(2000))
     final = ocular.stop_tracing()
     mine = row(final, "loop")
-    # The frame was adopted: its sites are hit, but no call is made up.
+    # The hits in a frame that was open at the start count, but not its call.
     assert mine["calls"] == 0 and mine["age_s"] is not None
     assert final["events"] > 900
 
@@ -282,7 +282,7 @@ def test_a_loop_in_another_thread_is_seen_from_its_middle_on():
 
 
 def test_the_first_call_of_all_is_counted():
-    """The discovery tool's callback makes up the enter that the tracer has missed."""
+    """The discovery hook counts the first call, which the tracer has missed."""
     namespace = {}
     exec("def fresh(): return 1", namespace)
     _, final = traced(namespace["fresh"])

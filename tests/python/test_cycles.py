@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The clock and the cycles: within the time by the program's own clock. How right they
-are: tests/figures/test_cycles.py."""
+"""Cycles are within the bounds of the program's own clock. tests/figures/test_cycles.py
+measures how accurate they are."""
 
 import sys
 import threading
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("no_turns")
 
 
 def in_c():
-    """About 50 us in one C function."""
+    """Takes about 50 us in one C function."""
     sum(NUMBERS)
 
 
@@ -23,7 +23,7 @@ NUMBERS = list(range(8000))
 
 
 def arithmetic(n):
-    """About 50 us in Python, without a branch that is armed but the loop's."""
+    """Takes about 50 us in Python. Only the loop has an armed branch."""
     while n:
         n -= 1
     return n
@@ -56,7 +56,7 @@ def test_tsc_hz_is_the_clocks():
 
 
 def test_sleep_in_cycles_is_sleep_in_seconds():
-    around = []  # a busy machine oversleeps
+    around = []  # on a busy machine a sleep may last longer
 
     def nap():
         time.sleep(0.02)
@@ -107,7 +107,8 @@ def always_from_here():
 
 
 def test_who_calls_in_turns_costs_the_callee_nothing():
-    """A call from another caller than the last has that one looked up: some 20 ns."""
+    """A call from another caller than the last one looks this caller up in some 20 ns. This
+    must not be charged to the callee."""
 
     def in_turns():
         for _ in range(3000):
@@ -122,7 +123,8 @@ def test_who_calls_in_turns_costs_the_callee_nothing():
 
 
 def test_self_and_total():
-    """A call that has lost the CPU goes on, and that time is in no function's own."""
+    """Total time holds self time and the callees' time. If a call loses the CPU, that time
+    is in no function's self time."""
 
     def loop():
         begin = time.perf_counter()
@@ -133,7 +135,7 @@ def test_self_and_total():
     top, child = row(final, "parent"), row(final, "in_c")
     assert child["calls"] == 200
     for mine in final["functions"]:
-        if mine["self_cycles"] is not None:  # samples have met the others alone
+        if mine["self_cycles"] is not None:  # other functions were only sampled
             assert mine["total_cycles"] >= mine["self_cycles"] * 0.999, mine
     whole = row(final, "repeat")["total_cycles"]
     assert row(final, "repeat")["calls"] == 1
@@ -177,7 +179,8 @@ def test_a_suspended_generators_time_is_not_its_own():
 
 
 def test_what_leaves_by_exception_has_its_cycles():
-    """Its caller sleeps as well: neither has the other's sleep."""
+    """A function that ends by an exception has its own cycles: it and its caller both
+    sleep, and neither has the other's sleep."""
     inside, around = {"raises": 0.0, "catches": 0.0}, [0.0]
 
     def sleeps(name):
@@ -205,7 +208,8 @@ def test_what_leaves_by_exception_has_its_cycles():
 
 
 def test_the_switch_interval_may_change_meanwhile():
-    """A span longer than that had a turn of another thread in it."""
+    """The switch interval may change while tracing. A span longer than the interval counts
+    as waiting for another thread."""
     before, stop = sys.getswitchinterval(), threading.Event()
     other = threading.Thread(target=stop.wait)
     waited, total = 0, 0
@@ -223,7 +227,7 @@ def test_the_switch_interval_may_change_meanwhile():
         with ocular.tracing(**EXACT, serve=True):
             sys.setswitchinterval(0.0005)
             wait_until(counts_as_waited, SLOW)
-            sys.setswitchinterval(1000)  # longer than a busy machine takes for a call
+            sys.setswitchinterval(1000)  # longer than a call takes on a busy machine
             wait_until(lambda: not counts_as_waited(), SLOW)
             before_w, before_t = waited, total
             for _ in range(3):
@@ -236,7 +240,7 @@ def test_the_switch_interval_may_change_meanwhile():
 
 
 def very_long_in_c():
-    """About 20 ms, without another thread's turn."""
+    """Takes about 20 ms without releasing the GIL."""
     sum(VERY_MANY)
 
 
@@ -244,7 +248,7 @@ VERY_MANY = range(2_000_000)
 
 
 def test_waiting_for_other_threads_is_told_apart():
-    """And the calls are counted all the same."""
+    """Waiting for other threads is reported separately, and the calls are still counted."""
     stop = threading.Event()
 
     def hog():
@@ -274,8 +278,8 @@ def test_waiting_for_other_threads_is_told_apart():
 
 
 def test_a_hook_that_was_not_seen_at_the_start_has_a_cost(monkeypatch):
-    """As if another tool takes our id while the hooks are timed: what leaves
-    far from its function's beginning had one of -2^63 ticks."""
+    """If another tool takes our id while the hooks are timed, a hook was never called. Its
+    cost must not be -2^63 ticks, as once for returns far from the function's beginning."""
     from ocular import _probes
 
     def unhooked(row):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""De-instrumentation: a hot function goes dark, is reported as dark, costs nothing any
-more, spoils no other function's figures, and comes back on request."""
+"""De-instrumentation: a hot function goes dark and is reported as dark. It then costs
+nothing, does not distort other functions' figures, and is armed again on request."""
 
 import time
 
@@ -40,7 +40,7 @@ def loops(times):
 
 @pytest.fixture
 def tracing():
-    """start_tracing that is sure to be stopped."""
+    """Returns start_tracing; the trace is stopped after the test."""
 
     def start(**settings):
         ocular.start_tracing(**{**QUIET, **settings})
@@ -77,19 +77,19 @@ def test_dark_code_makes_no_events(tracing):
     before = ocular.snapshot()["events"]
     for _ in range(3):
         call_often(5000)
-    # call_often itself is armed: its few calls, and what they drain.
+    # call_often itself is armed, so its few calls and those of snapshot() count.
     assert ocular.snapshot()["events"] - before < 50
 
 
 def positive(numbers):
-    """Its generator expression is ended early, suspended."""
+    """Ends its generator expression early, while it is suspended."""
     return any(n > 0 for n in numbers)
 
 
 @pytest.mark.parametrize("end", ["any", "close", "throw"])
 def test_dark_generators_are_not_counted_by_their_ends(tracing, end):
-    """3.12 sends PY_THROW for each of them, 3.13 and 3.14 for throw() alone: that must
-    not look like a call."""
+    """3.12 fires PY_THROW at each early end of a generator, and 3.13 and 3.14 only at
+    throw(). This must not count as a call."""
 
     def numbers():
         yield 1
@@ -137,7 +137,7 @@ def test_the_threshold_is_a_functions_own(tracing):
     tracing(deinstrument_threshold=1)
     leaf(1), leaf(1), leaf(1)
     mine = row(ocular.snapshot(), "leaf")
-    # A caller's next call instruction may arm it once more, for that caller.
+    # A new call instruction of a caller may arm it once more.
     assert 1 <= mine["calls"] <= 2 and mine["state"] == "dark"
 
 
@@ -163,7 +163,7 @@ def test_estimates_without_a_sample_are_null(tracing, monkeypatch):
 # --- Dark callees -------------------------------------------------------------
 
 
-slept = []  # s of each, by the program's own clock
+slept = []  # seconds of each sleep, by the program's own clock
 
 
 def slow_callee():
@@ -188,7 +188,7 @@ def test_a_dark_callees_time_is_not_its_callers_own(tracing):
     before = ocular.snapshot()
     armed = row(before, "fast_caller")
     assert armed["avg_cycles"] < 0.5 * sum(slept) / 10 * before["tsc_hz"]
-    # The callee goes dark first: it is called from elsewhere, too.
+    # The callee is called from elsewhere as well, so it goes dark first.
     for _ in range(15):
         slow_callee()
     for _ in range(8):
@@ -200,7 +200,7 @@ def test_a_dark_callees_time_is_not_its_callers_own(tracing):
     callers = (sum(slept[:10]) + sum(slept[-8:])) * after["tsc_hz"]
     assert mine["avg_cycles"] is None or mine["avg_cycles"] < 0.5 * callers / 18
     assert mine["self_cycles"] < 0.5 * callers
-    assert mine["total_cycles"] > 0.95 * callers  # goes on counting
+    assert mine["total_cycles"] > 0.95 * callers  # the total still grows
 
 
 class Made:
@@ -278,7 +278,7 @@ def test_a_new_caller_of_dark_code_is_not_billed_for_it(tracing, mode, what):
     assert mine["calls"] == 4
     assert mine["total_cycles"] > 0.95 * callees
     assert mine["self_cycles"] < 0.5 * callees
-    # It is timed: what it calls was armed for it.
+    # The caller is timed, since its callees were armed for it.
     assert 0 < mine["avg_cycles"] < 0.5 * callees / 4
     assert row(after, name)["calls"] == 9
 
@@ -346,7 +346,7 @@ def test_exceptions_out_of_dark_code_keep_the_stack_right(tracing):
     assert row(final, "fails")["state"] in ("dark", "partial")
     hz = final["tsc_hz"]
     mine = row(final, "slow_callee")
-    # Beside threads that share the interpreter a long sleep counts as waiting.
+    # If other threads share the GIL, a long sleep counts as waiting.
     own = (own_cycles(mine) + (mine["waited_cycles"] or 0)) / hz
     assert 0.99 * slept[-1] <= own <= 1.01 * (around[1] - around[0])
     assert row(final, "outer")["total_cycles"] / hz >= 0.99 * slept[-1]
@@ -363,7 +363,7 @@ def test_generators_go_dark_too(tracing):
     mine = row(ocular.snapshot(), "produce")
     assert 100 <= entries(mine) <= 102 and not mine["calls_exact"]
     before = ocular.snapshot()["events"]
-    # Nothing but this other generator, until it is dark itself.
+    # Only this new generator expression has events, until it is dark as well.
     assert sum(next(generator) for _ in range(5000)) == 5000
     assert ocular.snapshot()["events"] - before < 350
 
@@ -373,8 +373,8 @@ def test_generators_go_dark_too(tracing):
 
 @pytest.fixture
 def asked_only(sockets):
-    """Serves without a budget, which no argument of start_tracing can ask for: the
-    governor re-arms only functions that a viewer asks for, however late it is."""
+    """Serves without a budget, which start_tracing() does not offer. The governor then
+    re-arms only functions that a viewer asks for."""
     settings = _settings.check(**QUIET, deinstrument_threshold=50, serve=True)
     ocular._start(settings._replace(overhead_budget=None))
     yield
@@ -401,7 +401,8 @@ def test_rearm_one_function(asked_only):
 
 
 def test_rearm_one_with_its_callees(tracing, sockets):
-    """Else its own time would stay as old as it was."""
+    """A viewer's request also arms the callees. Otherwise the function's own time would
+    stay old."""
     tracing(deinstrument_threshold=50, serve=True)
     call_often(2000)
     with client.Client(ocular._ocular.socket_path()) as viewer:
@@ -440,7 +441,7 @@ def test_rearm_of_nobody_is_harmless(asked_only):
                 viewer.rearm(number)
         assert row(ocular.snapshot(), "leaf")["state"] == "dark"
         other = row(ocular.snapshot(), "branchy")["id"]
-        for _ in range(1000):  # more than can wait
+        for _ in range(1000):  # more than the queue holds
             viewer.rearm(other)
         wait_until(lambda: row(ocular.snapshot(), "branchy")["state"] == "armed", SLOW)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The bundled workload and its runner. The runner meets stand-ins here for the
-engine and the viewer, so that each can be made to fail."""
+"""The demo workload and its runner. The runner is tested with a false engine and a false
+viewer, so that each can be made to fail."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.once
 
 DEMO = [sys.executable, "-m", "ocular.demo"]
 
-# An `ocular` that serves nothing, but behaves like it from the outside.
+# A false `ocular` that behaves like the real one for the runner, but serves nothing.
 ENGINE = """
 import os, pathlib, signal, sys, time
 __path__.append({demo!r})
@@ -119,7 +119,7 @@ def test_wrong_options(options):
 
 
 class Stage:
-    """A directory with a false engine and a false viewer."""
+    """A folder with a false engine and a false viewer."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -166,14 +166,15 @@ class Stage:
         return demo.returncode, out, err
 
     def pid(self):
-        """The workload's; the viewer was given it."""
+        """Returns the workload's pid, which the viewer was given."""
         path = self.directory / "pid"
         wait_until(lambda: path.exists() and path.read_text().endswith("\n"), SLOW)
         return int(path.read_text())
 
 
 def is_there(pid):
-    """An orphan may stay a zombie if nobody reaps."""
+    """Returns True if the process runs. A zombie does not count, since an orphan may stay a
+    zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
     except (FileNotFoundError, ProcessLookupError):

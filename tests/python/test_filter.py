@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""exclude and include_only: decided once a code object, by path or qualified
-name; excluded code costs one call a RESUME and is its caller's own time."""
+"""exclude and include_only select code objects by path or qualified name, once per code
+object. Excluded code costs one hook call per RESUME instruction, and its time is its
+caller's own."""
 
 import time
 
@@ -16,11 +17,11 @@ def names(snapshot):
     return {row["name"] for row in snapshot["functions"]}
 
 
-slept = []  # s, by the program's own clock
+slept = []  # seconds, by the program's own clock
 
 
 def pause(seconds):
-    """Takes its time in C: none of it is the time of hooks, which are left out."""
+    """Takes the time in C, so that no time of hooks is subtracted."""
     begin = time.perf_counter()
     time.sleep(seconds)
     slept.append(time.perf_counter() - begin)
@@ -97,7 +98,8 @@ def test_include_only(include, exclude, wanted):
 
 
 def test_tuples_and_generators_will_do():
-    """Here: pytest's HookCaller is on the stack, and may be sampled."""
+    """Patterns may be tuples or generators. include_only is used, because pytest's
+    HookCaller is on the stack and may be sampled."""
     _, final = traced(caller, include_only=("callee", "caller"))
     mine = {row["name"] for row in final["functions"] if row["file"] == __file__}
     assert mine == {"caller", "callee"}
@@ -106,7 +108,7 @@ def test_tuples_and_generators_will_do():
 
 
 def test_excluded_code_costs_one_call_each():
-    """Excluded code causes no events, and nothing of it stays armed."""
+    """Excluded code causes no further events, and no site of it stays armed."""
     quiet = pure.CASES["recursion"]
     quiet()
     ocular.start_tracing(**EXACT, exclude=["ocular.demo", __file__])
@@ -144,7 +146,8 @@ def test_excluded_code_has_no_events_of_ours(monkeypatch):
 
 
 def seconds_of_caller(**settings):
-    """({name: s of its own, and all of the caller's}, what was slept)"""
+    """Returns ({name: its self time in seconds, and the caller's total}, the time
+    slept)."""
     slept.clear()
     _, final = traced(caller, **settings)
     hz = final["tsc_hz"]
@@ -164,8 +167,8 @@ def test_excluded_time_is_its_callers():
 
 
 def test_callers_beyond_excluded_code_are_seen_through():
-    """An accepted function that excluded code calls is its nearest accepted
-    caller's callee: its time is not the caller's own."""
+    """An accepted function that excluded code calls counts as a callee of the nearest
+    accepted caller. Its time is not this caller's own."""
     own, total, pauses = seconds_of_caller(exclude=["callee"])
     assert own["caller"] < 0.5 * pauses < 0.95 * pauses < own["pause"]
     assert total > own["pause"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Flame graphs as .html and .svg: the sums of folded stacks, and the pages that are
-written from them. tests/e2e/test_flame_page.py has the page in a browser."""
+"""Flame graphs as .html and .svg: the sums of folded stacks and the files that are made
+from them. tests/e2e/test_flame_page.py tests the page in a browser."""
 
 import gzip
 import html
@@ -132,7 +132,8 @@ def test_nothing_and_one():
 
 
 def test_what_other_tools_write():
-    """perf's, py-spy's, async-profiler's: blanks in names, CRLF, fractions, a BOM."""
+    """Reads folded stacks of perf, py-spy and async-profiler, with blanks in names, CRLF,
+    fractions and a BOM."""
     text = "\ufeffswapper;[unknown];do_idle_[k] 3\r\na b (c d.py:7);x::y (z) 1.5\r\n"
     names = functions(flame_of(text))
     assert names["do_idle_[k]"] == (3, 3) and names["x::y (z)"] == (1.5, 1.5)
@@ -213,7 +214,8 @@ def test_the_page_needs_no_network():
 
 
 def test_the_table_without_javascript():
-    """The functions that took most; no more of them than anybody reads."""
+    """The page without JavaScript has a table of the functions that took most time, up to a
+    limit."""
     text = "".join(f"main;f{n} {n}\n" for n in range(1, 300))
     page = _flame_page.page(flame_of(text), _flame_page.Facts("t"))
     rows = re.findall(r"<tr><td>(.*)", page)
@@ -258,7 +260,8 @@ def contrast(one, other):
 
 
 def test_colours():
-    """Those of a file are one, and text can be read on all (WCAG: 4.5)."""
+    """All functions of a file have one colour. The contrast of text is at least 4.5 (WCAG)
+    on every colour."""
     for tones, ink in (_flame_page.LIGHT, "#23282f"), (_flame_page.DARK, "#e4e6ea"):
         colours = _flame_page.palette(tones)
         assert len(set(colours)) == _flame_page.GREY + 1
@@ -275,7 +278,7 @@ def test_colours():
 @pytest.mark.parametrize("name", ["o.html", "o.svg", "o.html.gz", "o.svg.gz"])
 def test_as_output(tmp_path, name):
     program = write(tmp_path, WORK)
-    # These are the program's, and not for us to import.
+    # The program may have modules of these names, so we must not import them.
     for module in "html", "json", "string", "base64", "tempfile":
         write(tmp_path, "raise SystemError", f"{module}.py")
     before = {*os.listdir(tmp_path), "o.folded"}
@@ -307,7 +310,7 @@ def test_what_is_known_of_the_run(tmp_path):
 
 
 def test_a_disk_that_is_full(tmp_path):
-    """The stacks stay, and a line says where."""
+    """If the disk is full, the folded stacks stay and a message names their path."""
     program = write(
         tmp_path,
         WORK + "from ocular import _flame_file, _flame_page\n"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Forking while traced: the child neither hangs nor touches its parent's files; the
-parent goes on being traced, and Python warns of no thread that is ours. Each in a
-process of its own."""
+"""Forking while traced. The child neither hangs nor touches its parent's files. The parent
+is still traced, and Python does not warn of our threads. Each test runs a process of its
+own."""
 
 import os
 
@@ -69,8 +69,8 @@ say([status, calls(snapshot, "work"), os.path.exists(path), ours()])
 
 
 def test_a_fork_while_another_thread_imports(tmp_path, sockets):
-    """A lock of the import system that another thread held is held for good in
-    the child: what starting needs is imported before."""
+    """If another thread imports at the fork, the lock of the import system is never
+    released in the child. So all modules for a start must be imported before."""
     result = script(
         tmp_path,
         """
@@ -98,7 +98,7 @@ print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])))
 
 
 def test_the_child_ends_by_itself(tmp_path, sockets):
-    """Through the interpreter's exit, with its own atexit and all."""
+    """The child ends by the interpreter's exit, with its own atexit functions."""
     result = answer(
         tmp_path,
         """
@@ -117,7 +117,8 @@ work(5)
 
 @pytest.mark.parametrize("serve", ["yes", "no"])
 def test_nothing_of_ours_runs_in_the_child(tmp_path, sockets, serve):
-    """Only the child starter, if the parent serves."""
+    """No thread of ours runs in the child, except the child starter if the parent
+    serves."""
     result = answer(
         tmp_path,
         """
@@ -261,7 +262,8 @@ say([total, process.exitcode, calls(ocular.snapshot(), "work")])
     )
     assert result == [1275, 0, 1]
     trace.read(tmp_path / "trace.json")
-    # A child that has lived for 100 ms, on a busy machine, writes one of its own.
+    # On a busy machine a child may live for 100 ms, so that it is traced and writes a
+    # timeline of its own.
     for path in tmp_path.glob("trace.*"):
         trace.read(path)
 
@@ -377,8 +379,8 @@ say(sorted(statuses))
 
 # --- CPython's warning, and our threads around a fork --------------------------
 
-# Everything that may run between our handlers and the place where CPython
-# counts threads: handlers of others, that call Python code of any depth.
+# Code that runs between our fork handlers and CPython's count of threads: fork handlers of
+# others, which call Python code of any depth.
 OTHERS = """
 def deep(n):
     for _ in range(20):
@@ -447,7 +449,7 @@ say([statuses, len(before), calls(ocular.snapshot(), "nested"),
 
 
 def test_warnings_of_a_program_with_threads(tmp_path, sockets):
-    """It gets those it would get untraced, no more and no less."""
+    """A program with threads gets the same warnings as untraced."""
     body = """
 import os, sys, threading, time, warnings
 if sys.argv[1] == "traced":
@@ -474,7 +476,8 @@ print(len(seen), {w.category.__name__ for w in seen})
 
 
 def test_a_fork_that_fails(tmp_path, sockets):
-    """For want of processes, and so of threads: all goes on once there are."""
+    """A fork fails because of the limit of processes, so our threads cannot start, either.
+    They start once the limit allows it."""
     result = answer(
         tmp_path,
         """
@@ -573,7 +576,8 @@ say([seen["pid"] == pid, seen["command"] == mine["command"],
 
 
 def test_a_child_writes_what_a_viewer_asks_for(tmp_path, sockets):
-    """And nothing else, if children=True is not set."""
+    """A child writes only the timeline that a viewer asks for, if children=True is not
+    set."""
     program = """
 import ocular, os, sys, time
 def work():
@@ -601,7 +605,8 @@ print("{}")
 
 
 def test_a_child_that_looks_at_itself_at_once(tmp_path, sockets):
-    """Its session, about to start, starts then; one of its own replaces it."""
+    """If a child asks for a snapshot, its planned session starts at once. A trace that the
+    child starts replaces it."""
     result = answer(
         tmp_path,
         """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A forked child lets its parent's session go only when it has a use for that: most
-children execute another program or end soon."""
+"""A forked child frees its parent's session only when that is needed, since most children
+call exec or end soon."""
 
 import json
 import subprocess
@@ -142,7 +142,7 @@ def test_the_parents_session_is_let_go_late(tmp_path, settings, sockets):
     answer = json.loads(done.stdout)
     assert answer["untouched"] == [300, [4, 4, 4]]
     before, tracing, after, ids = answer["settled"]
-    if "serve" not in settings:  # else the child's own session may have begun
+    if "serve" not in settings:  # with it the child's own session may have begun
         assert (before, tracing, after, ids) == (300, False, 0, [None] * 3)
         assert answer["nested"] == answer["settled"]
         assert answer["lives_on"] == 0
@@ -167,8 +167,8 @@ print("ends")
 
 
 def test_what_others_leave_goes(tmp_path, sockets):
-    """os._exit() and SIGKILL leave a socket: it goes when the next process beside it
-    begins or ends; the sockets of those that live stay."""
+    """os._exit() and SIGKILL leave a socket. It is removed when the next process with a
+    socket in the same folder begins or ends. Sockets of living processes stay."""
 
     def left():
         return {int(path.stem) for path in sockets.iterdir()}

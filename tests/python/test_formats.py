@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A timeline in JSON and in Perfetto's protobuf: the same calls, wherever a file
-is named, and what hostile recordings do to neither."""
+"""Timelines in JSON and in Perfetto's protobuf have the same calls, wherever the file is
+named. Hostile recordings break neither format."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ from e2e.client import Client
 from e2e.program import BUILD, PYTHON, run, write
 from ocular.demo import pure
 
-pytestmark = pytest.mark.once  # what is written is the engine's
+pytestmark = pytest.mark.once  # the files do not depend on the interpreter
 NAMES = ["x.json", "x.pftrace", "x.json.gz", "x.pftrace.gz"]
 
 
@@ -47,10 +47,11 @@ TRIES = 20
 
 @pytest.fixture
 def record(tmp_path):
-    """Runs a function traced; what its files hold, one for each of NAMES.
+    """Returns a function that traces another one and returns the content of a file for each
+    of NAMES.
 
-    They are read after the trace has ended: reading them is a hundred times as many
-    calls as they hold, which the next files would hold, too."""
+    The files are read after the trace has ended. Otherwise the next file would also hold
+    the calls that read the previous one, which are a hundred times as many."""
 
     def trace_once(function, threshold):
         output = tmp_path / "last.json"
@@ -64,7 +65,7 @@ def record(tmp_path):
         return [trace.load(tmp_path / name) for name in NAMES]
 
     def record(function, threshold):
-        for _ in range(TRIES):  # until the clock is not measured again in between
+        for _ in range(TRIES):  # until the clock was not measured again between two files
             files = trace_once(function, threshold)
             if len({file["otherData"]["tsc_hz"] for file in files}) == 1:
                 return files
@@ -75,7 +76,8 @@ def record(tmp_path):
 
 
 def check_same(files):
-    """As Traces, cut where the first call was open: each has its own end."""
+    """Compares the events of the files up to the first call that was still open, because
+    each file ends at its own time. Returns the files as Traces."""
     events = files[0]["traceEvents"]
     ends = (n for n, event in enumerate(events) if event.get("args", {}).get("open"))
     events = events[: next(ends, len(events))]
@@ -119,7 +121,8 @@ def test_threads_and_exceptions(record):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_wherever_a_file_is_named(tmp_path, sockets, name):
-    """On the command line, in output= of a child, in export(), by a viewer."""
+    """The file is named on the command line, in output= of a child, in export() or by a
+    viewer."""
     source = f"""
     import ocular, os, sys, time
 
@@ -153,7 +156,7 @@ def test_wherever_a_file_is_named(tmp_path, sockets, name):
             assert viewer.export(tmp_path / f"asked.{name}")[1] == 1
         program.stdin.close()
     assert program.returncode == 0
-    own = name.replace("x.", f"x.{child}.")  # at the child's end
+    own = name.replace("x.", f"x.{child}.")  # written when the child ends
     files = {name, own, f"now.{name}", f"asked.{name}"}
     assert set(os.listdir(tmp_path)) == {"program.py", *files}
     for each in files:
@@ -185,7 +188,8 @@ def test_ctrl_c_leaves_no_file(tmp_path):
 
 
 def test_the_library_is_gone(tmp_path):
-    """It is loaded when the first file is written. The recording stays."""
+    """The library for formats is loaded when the first file is written. If it is missing,
+    the recording stays."""
     copy = tmp_path / "lib" / "ocular"
     shutil.copytree(Path(ocular.__file__).parent, copy)
     (copy / "libocular_formats.so").unlink()
@@ -221,7 +225,8 @@ def test_the_library_is_gone(tmp_path):
 
 
 def test_what_hooks_run_in_is_linked_with_none_of_it():
-    """Neither the libraries of the formats nor their code."""
+    """The extension is linked neither with the libraries of the formats nor with their
+    code."""
     linked = subprocess.run(
         ["ldd", ocular._ocular.__file__], capture_output=True, text=True
     )

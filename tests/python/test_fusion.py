@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""CPython 3.12 takes a code object's superinstructions back when something in it
-is instrumented. Code that Ocular has seen has them again."""
+"""CPython 3.12 removes a code object's superinstructions when an instruction in it is
+instrumented. Ocular restores them."""
 
 import dis
 import sys
@@ -19,7 +19,7 @@ SETTINGS = dict(perfetto=False, quiet=True, deinstrument_threshold=20)
 
 
 def fresh():
-    """A function that nothing has instrumented yet."""
+    """Returns a new function, which is not instrumented yet."""
     source = """def locals_only(n):
     a, b = 1, 2
     while n:
@@ -35,7 +35,7 @@ def fresh():
 
 
 def fused(function):
-    """(offset, name) of each superinstruction."""
+    """Returns (offset, name) of each superinstruction."""
     live = function.__code__._co_code_adaptive
     return [
         (each.offset, dis._all_opname[live[each.offset]])
@@ -45,7 +45,8 @@ def fused(function):
 
 
 def test_instrumenting_takes_them_back():
-    """The reason for all this; if it fails, nothing needs to be done any more."""
+    """Instrumentation removes superinstructions. If this fails, fusion.c is no longer
+    needed."""
     monitoring, function = sys.monitoring, fresh()
     assert len(fused(function)) > 5
     monitoring.use_tool_id(5, "any tool")
@@ -103,8 +104,8 @@ def test_what_runs_already():
 
 
 def test_others_instruction_events_are_not_lost():
-    """An armed instruction inside a pair has its event, also if its neighbour
-    is dark; and ours come and go beside it."""
+    """Another tool's armed instruction inside a pair fires its event, even if the neighbour
+    is dark, while our events come and go."""
     monitoring, function = sys.monitoring, fresh()
     counts, random, some_go_dark = Counter(), Random(5), False
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The timeline at threshold 0: nothing is lost and nothing forgotten, however small the
-memory and however busy the program; and where timeline_spill says what is to be done."""
+"""At threshold 0 the timeline loses and forgets no event, even with little memory and a
+busy program. timeline_spill changes that."""
 
 import os
 import resource
@@ -11,9 +11,9 @@ import pytest
 from e2e import trace
 from e2e.program import PYTHON, run, write
 
-pytestmark = pytest.mark.once  # the engine's work, not CPython's
+pytestmark = pytest.mark.once  # does not depend on the interpreter
 MIB = 1 << 20
-EVENTS = 120_000  # of one thread, which takes nearly 1 MB
+EVENTS = 120_000  # of one thread, in nearly 1 MB
 
 
 def leaf(x):
@@ -50,7 +50,8 @@ def is_whole(timeline, final, name, calls):
 
 
 def test_a_busy_thread(tmp_path):
-    """3 MB of events, of which little more than the limit is in memory."""
+    """A busy thread makes 3 MB of events, of which little more than the limit is in
+    memory."""
     before = []
 
     def body():
@@ -61,12 +62,12 @@ def test_a_busy_thread(tmp_path):
     timeline, final = record(tmp_path, body)
     assert is_whole(timeline, final, "leaf", 3 * EVENTS // 2)
     assert final["memory_bytes"] < before[0] + 3 * MIB
-    assert os.listdir(tmp_path) == []  # no file of ours is left
+    assert os.listdir(tmp_path) == []  # our files were removed
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_threads_and_forks(tmp_path):
-    """The collector ends before each fork: a full ring does not need it."""
+    """The collector ends before each fork, and a full ring is emptied without it."""
 
     def both():
         threads = [threading.Thread(target=work) for _ in range(3)]
@@ -85,7 +86,8 @@ def test_threads_and_forks(tmp_path):
 
 
 def test_an_export_in_the_midst_of_it(tmp_path):
-    """Events that are being written stay, and events that come meanwhile are kept."""
+    """An export loses no events: those being written stay, and those that come meanwhile
+    are kept."""
     inside = tmp_path / "inside.json"
 
     def body():
@@ -111,8 +113,8 @@ def test_without_a_file_the_oldest_part_goes(tmp_path):
 
 
 def test_a_file_that_may_not_grow(tmp_path, capfd):
-    """As on a full disk, for which no mount is needed: the newest part is there, and one
-    line says how much is not, even if all else is quiet."""
+    """A limit on the file's size acts like a full disk. The newest part of the timeline is
+    there, and one line says how much is missing, even with quiet=True."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, before[1]))
     wish = {"deinstrument_threshold": 0, "timeline_limit": MIB, "quiet": True}
@@ -147,7 +149,8 @@ def test_with_a_threshold_it_is_asked_for(tmp_path):
 
 
 def test_a_program_that_closes_it(tmp_path):
-    """Events in it are lost, which is marked and said; the rest is there."""
+    """The program closes the file: its events are lost, which is marked and reported, and
+    the others are there."""
 
     source = f"""
         import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Greenlets swap the interpreter's stack under a thread: each has a shadow
-stack of its own. Calls and callers are held against the interpreter's frames,
-times against the program's own clocks."""
+"""Greenlets swap the interpreter's stack of a thread, so each has a shadow stack of its
+own. Calls and callers are compared with the interpreter's frames, times with the program's
+own clocks."""
 
 import gc
 import os
@@ -25,7 +25,7 @@ def leaf(n=1):
 
 
 def up(depth, function, *arguments):
-    """Calls the function so many frames higher."""
+    """Calls the function `depth` frames deeper."""
     return up(depth - 1, function, *arguments) if depth else function(*arguments)
 
 
@@ -149,7 +149,7 @@ def generators():
 
 
 def delegated():
-    """A generator that is begun in one greenlet and goes on in others."""
+    """A generator is started in one greenlet and continues in others."""
     source = doubled(range(9))
 
     def taker():
@@ -161,12 +161,13 @@ def delegated():
     while children := [child for child in children if not child.dead]:
         for child in children:
             child.switch()
-    assert next(source, None) is None  # no close() at the end: see test_stacks
+    # Exhausts the generator, so that close() does nothing (see test_stacks)
+    assert next(source, None) is None
 
 
 def directly():
-    """Greenlets without a Python function: the generator's frame is not on the
-    interpreter's data stack, which begins later or never."""
+    """Greenlets that run a generator directly, without a Python function. The generator's
+    frame is not on the interpreter's data stack, which begins later or never."""
     children = [greenlet.greenlet(list) for _ in range(3)]
     for n, child in enumerate(children):
         child.switch(numbers(3 + n))
@@ -211,7 +212,7 @@ PROGRAMS = {
 }
 
 
-# With a threshold, however high, exceptions leave unseen.
+# With any threshold above 0, no hook sees a frame that ends by an exception.
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("threshold", [0, 100_000])
 def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
@@ -253,8 +254,8 @@ SLEEP = 0.005
 
 
 class Stopwatch:
-    """Bounds of a function's time, whoever else has the CPU meanwhile: seconds that
-    it has surely taken, of each call, and seconds around its calls."""
+    """Bounds of a function's time that hold on a busy machine: `inside` has the seconds
+    that each call has certainly taken, and `around` the seconds around the calls."""
 
     def __init__(self):
         self.inside = []
@@ -266,21 +267,21 @@ class Stopwatch:
         self.around += time.perf_counter() - begin
 
     def check(self, cycles, final):
-        """The times of its calls, with their waits."""
+        """Checks the times of the calls, including waits."""
         seconds = cycles / final["tsc_hz"]
         least, most = sum(self.inside), self.around
         assert least * 0.97 <= seconds <= most * 1.03 + 1e-4, (least, seconds, most)
 
 
 def slow(watch):
-    begin = time.thread_time()  # what it waits for a CPU is not its time
-    sum(range(100_000))  # without a hook
+    begin = time.thread_time()  # does not include waiting for a CPU
+    sum(range(100_000))  # takes time without any hook
     watch.inside.append(time.thread_time() - begin)
 
 
 def slower(watch):
     time.sleep(SLEEP)
-    watch.inside.append(SLEEP)  # it may wait for a CPU afterwards
+    watch.inside.append(SLEEP)  # the thread may wait for a CPU afterwards
 
 
 def works_slowly(watch, rounds):
@@ -296,7 +297,8 @@ def works_slower(watch, rounds):
 
 
 def two_greenlets_in_turns():
-    """Their watches, inside and around, and what was traced."""
+    """Runs two greenlets in turns. Returns the bounds of their times and the final
+    snapshot."""
     watches = Stopwatch(), Stopwatch()
     totals = []
 
@@ -323,12 +325,12 @@ def test_times_are_the_greenlets_own():
     for name, watch in zip(("slow", "slower"), watches, strict=True):
         own = row(final, name)
         watch.check(own_cycles(own), final)
-    # A call that was parked has the time of the other, in which it was parked. (The
-    # first call of `slow` is over when the second greenlet begins.)
+    # The total time of a parked call includes the time of the other greenlet. (The first
+    # call of `slow` ends before the second greenlet begins.)
     for work, total in zip(("works_slowly", "works_slower"), totals, strict=True):
         total.inside = [*slow_ones[1:], *slower_ones]
         total.check(row(final, work)["total_cycles"], final)
-    # But nothing of that is its own.
+    # But this time is not its self time.
     busy = sum(slow_ones) + sum(slower_ones)
     wall = max(total.around for total in totals)
     for work in ("works_slowly", "works_slower", "up"):
@@ -366,8 +368,8 @@ def test_thousands_of_greenlets_that_end():
 
 
 def test_thousands_of_greenlets_at_once():
-    """More than are kept: those parked longest ago are dropped, calls stay
-    exact, and memory bounded."""
+    """There are more greenlets than stacks are kept. Those parked longest ago are dropped,
+    calls stay exact and memory is bounded."""
 
     def child(depth):
         leaf()
@@ -405,7 +407,7 @@ def test_greenlets_that_are_dropped_unfinished():
         for n in range(1000):
             one = greenlet.greenlet(child)
             one.switch(n)
-            del one  # is killed: GreenletExit, through all its frames
+            del one  # kills the greenlet: GreenletExit passes through all its frames
 
     for threshold in (0, 100_000):
         _, final = traced(body, deinstrument_threshold=threshold, include_only=[__file__])
@@ -431,8 +433,8 @@ def lives(depth):
 
 @pytest.mark.parametrize("depth", [0, 1, 3])
 def test_a_stack_that_has_the_place_of_a_dead_one(depth, tmp_path):
-    """The killed greenlets' frames leave unseen, and the interpreter's memory
-    of their stacks is used again at once, by stacks that begin deeper."""
+    """A new stack may have the address of a dead one. No hook sees the frames of killed
+    greenlets end, and deeper stacks reuse their memory at once."""
 
     def body():
         for n in range(40):
@@ -449,7 +451,8 @@ def test_a_stack_that_has_the_place_of_a_dead_one(depth, tmp_path):
         body, __file__, tmp_path / "trace.json", deinstrument_threshold=100_000
     )
     assert tree == edges
-    # One at a time is alive: together they last no longer than all of it.
+    # Only one greenlet is alive at a time, so together they last no longer than the whole
+    # run.
     for function in final["functions"]:
         if function["name"] in ("dies", "lives"):
             assert (function["total_cycles"] or 0) / final["tsc_hz"] <= final["uptime_s"]
@@ -483,8 +486,8 @@ def test_start_and_stop_inside_greenlets(threshold):
                 one.switch()
     finally:
         ocular.stop_tracing()
-    # Begun while traced: the last two; leaf: two at the beginning, four in the
-    # middle, three at the end.
+    # The last two greenlets were started while traced. `leaf` is called twice at the
+    # beginning, four times in the middle and three times at the end.
     assert row(finals[0], "child")["calls"] == 2
     if threshold == 0:
         assert row(finals[0], "leaf")["calls"] == 9
@@ -517,15 +520,15 @@ def test_greenlets_of_an_older_session():
     seconds = time.perf_counter() - began
     assert began - begin > 0.05
     assert row(final, "leaf")["calls"] == 6
-    # Frames of the first session are open: no call of this one.
+    # Frames of the first session are still open. They are no calls of this session.
     assert row(final, "child")["calls"] == 0
     for function in final["functions"]:
         assert (function["total_cycles"] or 0) <= seconds * final["tsc_hz"]
 
 
 def test_code_that_goes_while_its_frame_is_parked():
-    """The frames of an unfinished greenlet are freed together with their code,
-    by a thread that is another one."""
+    """Another thread frees the frames of an unfinished greenlet together with their
+    code."""
 
     def body():
         for n in range(50):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The hook objects in foreign code: a tool that replaces our callback gets it in
-return, and may call it with anything."""
+"""The hook objects in the hands of other tools: a tool that replaces our callback gets it
+as the return value and may call it with any arguments."""
 
 import gc
 import sys
@@ -25,7 +25,7 @@ def assist(n):
 
 
 def borrowed():
-    """Our hooks, taken and put back: nothing of ours is missing afterwards."""
+    """Yields our hooks. They are unregistered and then registered again."""
     found = []
     for tool in 3, 4:
         for name in NAMES:
@@ -63,8 +63,8 @@ ODD = [
 @pytest.mark.parametrize("threshold", [0, 2])
 @pytest.mark.parametrize("perfetto", [False, True])
 def test_called_with_anything(threshold, perfetto):
-    """Nothing raises, and foreign events are not counted for long: the
-    next event of the program puts the stack right."""
+    """No call of a hook raises, and false events do no lasting harm: the next event of the
+    program corrects the stack."""
     ocular.start_tracing(
         **{**EXACT, "deinstrument_threshold": threshold, "perfetto": perfetto}
     )
@@ -90,7 +90,7 @@ def test_called_with_anything(threshold, perfetto):
         assist(3)
     assert ocular.snapshot()
     assert row(ocular.stop_tracing(), "assist")["total_cycles"] >= 0
-    for hook in hooks:  # and when nothing is traced
+    for hook in hooks:  # also when nothing is traced
         assert hook(assist.__code__, 0, 0) in (None, monitoring.DISABLE)
     ocular.start_tracing(**EXACT)
     assist(3)

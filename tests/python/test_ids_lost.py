@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Another tool takes our ids, events or callbacks away in the middle: nothing
-crashes, stopping works and says so, and the other tool's events are left alone."""
+"""Another tool takes our ids, events or callbacks while we trace. Nothing crashes, stopping
+works and reports the loss, and the other tool's events stay."""
 
 import sys
 import threading
@@ -24,7 +24,7 @@ def helper(n):
 
 
 def fresh():
-    """A function nobody has seen."""
+    """Returns a function that no tool has seen."""
     names = {}
     exec("def new(n):\n    while n:\n        n -= 1\n", names)
     return names["new"]
@@ -73,7 +73,7 @@ THEFTS = [
     register,
     take,
 ]
-# With the id, all that is registered under it is freed.
+# True if freeing an id also frees its events and callbacks.
 CLEARS = hasattr(monitoring, "clear_tool_id")
 if CLEARS:
     THEFTS.append(clear)
@@ -106,7 +106,7 @@ def test_taken_away(theft, tool, threshold, capfd):
     final = ocular.stop_tracing()
     assert row(final, "helper")["calls"] <= 10
     err = capfd.readouterr().err
-    # From 3.15 on the tracer has no global events that could be missed.
+    # From 3.15 on the tracer has no global events, so a theft of them cannot be noticed.
     noticed = theft not in UNNOTICED and not (
         theft is set_no_events and tool == TRACER and sys.version_info >= (3, 15)
     )
@@ -122,21 +122,22 @@ def test_taken_away(theft, tool, threshold, capfd):
         else:
             assert old.__name__ == "<lambda>"
     assert leftovers() == []
-    # A callback that is left would be called, and counted.
+    # A callback of ours that is left would be called and counted.
     assert monitoring.get_tool(tool) is None
     assert row(traced(helper, 3)[1], "helper")["calls"] == 1
 
 
 @pytest.mark.parametrize("tool", [DISCOVERY, TRACER])
 def test_a_thief_keeps_what_is_his(tool):
-    """His callbacks and events live on; of ours nothing is called again."""
+    """The other tool keeps its callbacks and events, and no callback of ours is called
+    again."""
     seen = []
     ocular.start_tracing(perfetto=False, quiet=True)
     helper(3)
     take(tool)
     monitoring.register_callback(tool, START, lambda code, _: seen.append(code))
     monitoring.set_events(tool, START)
-    new = fresh()  # where our discovery tool was, is disabled for its successor
+    new = fresh()  # sites of the lost discovery tool stay disabled for its successor
     new(3)
     assert ocular.stop_tracing()
     assert new.__code__ in seen
@@ -144,7 +145,7 @@ def test_a_thief_keeps_what_is_his(tool):
     new(3)
     assert seen == [new.__code__]
     assert monitoring.get_events(tool) == START
-    ocular.start_tracing(perfetto=False, quiet=True)  # with 5, and the other
+    ocular.start_tracing(perfetto=False, quiet=True)  # takes id 5 and the other free one
     helper(3)
     assert row(ocular.stop_tracing(), "helper")["calls"] == 1
     seen.clear()
@@ -154,11 +155,11 @@ def test_a_thief_keeps_what_is_his(tool):
 
 @pytest.mark.parametrize("name", ["thief", "ocular"])
 def test_new_code_gets_no_event_of_the_thief(name):
-    """Code that is seen for the first time before the governor has looked again,
-    and be it that the thief calls himself as we do."""
+    """New code that comes before the governor's next check gets none of the other tool's
+    events, even if that tool has the same name as ours."""
     seen, news = [], []
 
-    def note(code, *_):  # until 3.13 what was armed before has its events yet
+    def note(code, *_):  # up to 3.13 code that was armed before keeps its events
         seen.extend(new for new in news if new.__code__ is code)
 
     def events():
@@ -183,8 +184,8 @@ def test_new_code_gets_no_event_of_the_thief(name):
 
 
 def test_taken_while_threads_run_and_a_viewer_may_arm(sockets):
-    """The governor looks before each round, and arms nothing of the thief's. Until then
-    a hook may have armed the code that it has seen."""
+    """The governor checks the id before each round and arms nothing under another tool's
+    id. Before that check a hook may have armed new code."""
     end = threading.Event()
     seen = []
 

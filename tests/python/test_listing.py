@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a viewer is sent of the function that it looks at
-(tracer/session/listing_wishes.c), held against what dis, ast and the sampler's own
-sums say of the same function."""
+"""The listing of the function that a viewer shows (tracer/session/listing_wishes.c),
+compared with dis, ast and the sampler's own sums."""
 
 import argparse
 import ast
@@ -31,7 +30,7 @@ TESTS = Path(__file__).resolve().parents[1]
 
 @pytest.fixture
 def viewer(sockets):
-    """Of a trace in which nothing costs too much."""
+    """Yields a viewer of a trace with a large budget."""
     with ocular.tracing(
         serve=True, quiet=True, perfetto=False, overhead_budget=1, deinstrument_threshold=50
     ):
@@ -45,7 +44,8 @@ def connect():
 
 
 def ids(viewer, *names):
-    """The ids of functions of these qualified names, once all of them are there."""
+    """Returns the ids of the functions with these qualified names, once all are in a
+    snapshot."""
 
     def found(snapshot):
         rows = {row["name"]: row["id"] for row in snapshot["functions"]}
@@ -55,7 +55,7 @@ def ids(viewer, *names):
 
 
 def detail_in_words(viewer, function):
-    """Its listing, once the arguments' words are there."""
+    """Returns the function's listing, once it has the operand text."""
 
     def listing():
         answer = viewer.detail(function)
@@ -68,7 +68,7 @@ def detail_in_words(viewer, function):
 
 
 def everything(rows, **options):
-    """One of each kind of argument."""
+    """A function with an operand of each kind."""
     global made
     total = 0
     for row in rows:
@@ -87,7 +87,7 @@ def everything(rows, **options):
 
 
 def expected_words(instruction):
-    """An argument as dis writes it, None if the wire leaves it to others."""
+    """Returns an operand as dis writes it, or None if the listing has no text for it."""
     if instruction.arg is None or instruction.opcode in dis.hasjrel:
         return None
     words = instruction.argrepr.removesuffix(" + NULL|self")
@@ -119,7 +119,7 @@ def check_against_dis(listing, code):
         line = instruction.positions.lineno
         assert row["line"] == line
         if instruction.opcode in dis.hasjrel:
-            # To the instruction itself, not to an EXTENDED_ARG before it.
+            # The target is the instruction itself, not an EXTENDED_ARG before it.
             target = instruction.argval
             while target not in at:
                 target += 2
@@ -176,7 +176,7 @@ def test_process_start_is_when_the_process_began(viewer):
 
 
 def source_callees(function):
-    """Line -> what is called there, as it is written."""
+    """Returns {line: names that are called in it, as in the source}."""
     first = function.__code__.co_firstlineno
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     found = {}
@@ -210,7 +210,7 @@ def called():
     ],
 )
 def test_callees_are_named_as_in_the_source(viewer, function):
-    """A wrong name is a lie, no name is none."""
+    """A callee's name may be missing, but it must not be wrong."""
     listing = listing_of(viewer, function, function.__code__)
     written = source_callees(function)
     named = 0
@@ -233,14 +233,15 @@ def test_callees_are_named_as_in_the_source(viewer, function):
 
 
 def listing_of(viewer, function, code):
-    """Of one that the filter may refuse: a copy with our own file name."""
+    """Returns the listing of a copy of the function with our own file name, which the
+    filter accepts."""
     if code.co_filename == __file__:
         function([1]) if function is everything else function()
     else:
         copy = code.replace(co_filename=__file__, co_name="copy", co_qualname="copy")
         try:
             exec_copy(copy)
-        except Exception:  # it was called, that will do
+        except Exception:  # only the call matters
             pass
         code = copy
     return detail_in_words(viewer, ids(viewer, code.co_qualname)[0])
@@ -255,7 +256,7 @@ def exec_copy(code):
 
 
 def spin(over):
-    """Half of its time in one C function, half in bytecode."""
+    """Spends half of its time in one C function and half in bytecode."""
     data = list(range(40000, 0, -1)) + list(range(30000))
     while not over:
         sorted(data)
@@ -304,7 +305,7 @@ def lengthen(n, text):
 
 
 def test_hits_sites_and_what_they_became(viewer):
-    # Each addition takes longer than a hook.
+    # Each addition must take longer than a hook.
     text = "x" * 200_000
     lengthen(30, text)
     (function,) = ids(viewer, "lengthen")
@@ -317,9 +318,9 @@ def test_hits_sites_and_what_they_became(viewer):
             for opcode in ("JUMP_BACKWARD", "BINARY_OP")
         ]
 
-    # Within a budget jumps have hooks once somebody looks.
+    # Within a budget jumps have hooks only while a viewer shows the code.
     wait_until(lambda: jump_and_add()[0]["armed"], SLOW)
-    lengthen(1, text)  # the first call after that is not timed
+    lengthen(1, text)  # the first call after arming is not timed
     before = jump_and_add()[0]["hits"]
     lengthen(30, text)
     jump, add = jump_and_add()
@@ -330,7 +331,7 @@ def test_hits_sites_and_what_they_became(viewer):
     assert add["armed"] is None
     assert add["cycles"] > 0
 
-    def dark():  # it may just have been armed again
+    def dark():  # a slice may just have armed it again
         lengthen(1000, text)
         rows = viewer.detail(function)["rows"]
         jump = next(row for row in rows if row["opcode"] == "JUMP_BACKWARD")
@@ -412,11 +413,12 @@ def test_a_function_that_has_gone(viewer):
         "this function is gone: its code object has been freed",
     )
     loop(1)
-    assert viewer.detail(ids(viewer, "loop")[0])["rows"]  # and all goes on
+    assert viewer.detail(ids(viewer, "loop")[0])["rows"]  # the viewer still gets listings
 
 
 def test_a_function_that_goes_while_it_is_looked_at(viewer):
-    """Reloaded as fast as possible: each answer is one or the other."""
+    """The function is replaced as fast as possible. Each answer is the listing of one of
+    the versions."""
     stop = threading.Event()
 
     def reload():
@@ -452,7 +454,7 @@ def test_a_function_that_goes_while_it_is_looked_at(viewer):
 
 
 def build_huge(count=2500):
-    """A function of 10 000 instructions, each with words of its own."""
+    """Makes a function of 10 000 instructions with operand text of their own."""
     space = {}
     lines = "".join(f"    v{i} = u.a{i} + {i + 1000}\n" for i in range(count))
     exec(f"def huge(u):\n{lines}", space)
@@ -476,8 +478,8 @@ def test_ten_thousand_instructions(viewer):
 
 @pytest.mark.once
 def test_one_viewer_that_asks_a_thousand_times_a_second(viewer):
-    """Of its requests the newest is answered, and the others are forgotten. Another
-    viewer gets its listings as always."""
+    """Only the newest request of a viewer is answered. Another viewer gets its listings as
+    usual."""
     loop(3)
     everything([1])
     one, other = ids(viewer, "loop", "everything")
@@ -499,11 +501,11 @@ def test_one_viewer_that_asks_a_thousand_times_a_second(viewer):
     assert_five_a_second(made)
 
 
-PERIOD = 0.2  # s: what a listing is made at most once in
+PERIOD = 0.2  # seconds between two listings of a function
 
 
 def assert_five_a_second(made):
-    """Each is a newer one, and made a fifth of a second after the one before."""
+    """Checks that each listing is newer than the one before and made PERIOD after it."""
     assert all(after - before > 0.99 * PERIOD for before, after in zip(made, made[1:])), (
         made
     )
@@ -511,7 +513,7 @@ def assert_five_a_second(made):
 
 @pytest.mark.once
 def test_who_asks_again_at_once_gets_a_newer_one(viewer):
-    """No listing that was made before the request came."""
+    """The answer to a request is never a listing that was made before the request."""
     loop(3)
     (one,) = ids(viewer, "loop")
     made = []
@@ -531,7 +533,7 @@ MANY = 20
 
 @pytest.mark.once
 def test_many_viewers_of_many_functions(viewer):
-    """Everybody gets the function that he has asked for."""
+    """Each viewer gets the function that it has asked for."""
     space = {}
     exec("".join(f"def f{i}():\n    return {i + 1000}\n" for i in range(MANY)), space)
     for i in range(MANY):
@@ -557,8 +559,7 @@ def test_many_viewers_of_many_functions(viewer):
 @pytest.mark.once
 @pytest.mark.timeout(300)
 def test_words_count_as_memory(viewer):
-    # Code that earlier tests have left would go when a listing of this size is
-    # taken in.
+    # Code of earlier tests would otherwise be freed while the large listing is read.
     gc.collect()
     try:
         function = build_huge()
@@ -569,19 +570,19 @@ def test_words_count_as_memory(viewer):
     viewer.snapshots.clear()
 
     def until(enough):
-        """The memory of snapshots, the newest of which says so."""
+        """Returns the reported memory of the snapshots until enough(these) is true."""
         seen = [viewer.snapshot()["memory_bytes"]]
-        limit = time.monotonic() + 2 * SLOW  # one every two seconds, if they are dear
+        limit = time.monotonic() + 2 * SLOW  # expensive snapshots come every two seconds
         while not enough(seen):
             assert time.monotonic() < limit, seen
             seen.append(viewer.snapshot()["memory_bytes"])
         return seen
 
     def is_still(seen):
-        """Rows of functions come and go with each snapshot, in blocks."""
+        """Allows small differences: rows of functions are allocated in blocks."""
         return len(seen) > 16 and abs(min(seen[-8:]) - min(seen[-16:-8])) < 4000
 
-    # All other memory is freed in the first seconds.
+    # Memory of other kinds is freed in the first seconds.
     still = max(until(is_still)[-8:])
     detail_in_words(viewer, number)
     until(lambda seen: seen[-1] > still + 50_000)
@@ -600,8 +601,8 @@ with Client(sys.argv[2]) as viewer:
 
 
 def test_the_interpreter_is_held_by_c_code(viewer, tmp_path):
-    """Operand text needs the interpreter; the rest comes without it. A C function holds
-    the interpreter and runs another process meanwhile, which asks."""
+    """Only operand text needs the GIL. A C function holds the GIL and runs another process,
+    which asks for a listing."""
     loop(3)
     (function,) = ids(viewer, "loop")
     asker = [sys.executable, "-c", ASK, TESTS, ocular._ocular.socket_path(), function]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Loops stay true: FOR_ITER has its specialisation back at once, and the other sites
-count the same hits instead."""
+"""Counts in loops stay right: FOR_ITER is specialised again at once, and other sites count
+the same hits instead."""
 
 import collections
 import contextlib
@@ -16,8 +16,8 @@ from e2e.counting import EXACT, entries
 ROW = re.compile(
     r" +\[\d+\] offset (\d+) +line *\d* +(\S+)(?: -> \S+)?(?: +(>=)?(\d+) hits)?"
 )
-# No event of CPython's tells of these.
-UNSEEN = {"RESUME", "END_FOR", "POP_ITER"}  # nor of what comes before RESUME
+# CPython fires no INSTRUCTION event for these opcodes.
+UNSEEN = {"RESUME", "END_FOR", "POP_ITER"}  # and for those before RESUME
 
 
 # --- Loops of every shape -----------------------------------------------------
@@ -139,7 +139,7 @@ def run(function):
 
 
 def executed(function):
-    """offset -> how often it ran, by CPython's own INSTRUCTION events."""
+    """Returns {offset: how often the instruction ran}, counted by INSTRUCTION events."""
     counts = collections.Counter()
     monitoring = sys.monitoring
     monitoring.use_tool_id(0, "truth")
@@ -157,7 +157,7 @@ def executed(function):
 
 
 def reported(function, threshold, capsys):
-    """[(offset, opcode, is a floor, hits)], as the report has it."""
+    """Returns [(offset, opcode, whether the hits are a floor, hits)] from the report."""
     capsys.readouterr()
     with ocular.tracing(
         perfetto=False, deinstrument_threshold=threshold, include_only=["test_loops"]
@@ -193,7 +193,7 @@ def test_hits_are_those_of_cpython(function, threshold, capsys):
         )
 
 
-# Ocular's own events, other than those of CPython's exceptions.
+# Opcodes of Ocular's events, except those of exceptions.
 FIRES = (
     "JUMP_BACKWARD",
     "JUMP_FORWARD",
@@ -205,8 +205,8 @@ FIRES = (
 
 
 def first_hits(truth, offset, taken):
-    """Events of a FOR_ITER, which goes dark at its first: one for each of its
-    two arms from 3.14 on."""
+    """Returns the events of a FOR_ITER, which goes dark at its first one. From 3.14 on each
+    of its two arms has one event."""
     if hasattr(sys.monitoring.events, "BRANCH_LEFT"):
         return (truth[taken] > 0) + (truth[offset] > truth[taken])
     return truth[offset] > 0
@@ -236,8 +236,8 @@ def test_every_jump_and_branch_is_an_event_and_no_for_iter(function):
 
 
 def loop_opcodes(function):
-    # At the plain code's offsets: dis of 3.12 does not know how long an
-    # INSTRUMENTED_CALL is, and takes its cache for instructions.
+    # Uses the offsets of the original code, since dis of 3.12 does not know the length of
+    # INSTRUMENTED_CALL and takes its cache for instructions.
     adaptive = function.__code__._co_code_adaptive
     names = [
         dis._all_opname[adaptive[each.offset]] for each in dis.get_instructions(function)
@@ -276,7 +276,7 @@ KINDS = [
 @pytest.mark.parametrize("warm", [False, True])
 @pytest.mark.parametrize("function, special", KINDS)
 def test_for_iter_is_specialised_while_its_jump_is_armed(function, special, warm):
-    # Its own code object, which nothing has run yet.
+    # A function with a code object of its own that has not run yet.
     fresh = type(function)(function.__code__.replace(), globals())
     if warm:
         for _ in range(20):
@@ -292,7 +292,7 @@ def test_for_iter_is_specialised_while_its_jump_is_armed(function, special, warm
             if row["name"] == function.__name__
         ]
     assert special in armed and "INSTRUMENTED_JUMP_BACKWARD" in armed, armed
-    # And nobody takes it for a site that is dark.
+    # The FOR_ITER does not count as a dark site.
     assert rows[0]["state"] == "armed" and rows[0]["dark_sites"] == 0
 
 
@@ -332,5 +332,5 @@ def test_a_for_loop_costs_one_event_an_iteration(function):
         before = ocular.snapshot()["events"]
         function(1000)
         after = ocular.snapshot()["events"]
-    # Entered, left, and a jump an iteration.
+    # One event at entry, one at return and one jump per iteration.
     assert after - before == 1000 + 2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Many threads: each is listed under its name, new ones soon, renamed ones too,
-and those that have ended are said to have. The list ends with the trace."""
+"""Many threads. Each is listed under its name, also new and renamed ones, and threads that
+have ended are marked. The list is freed with the trace."""
 
 import threading
 
@@ -38,7 +38,7 @@ def names():
 
 
 def listed(wanted):
-    """Waits until the living threads have these names."""
+    """Waits until the listed living threads have these names."""
     wait_until(lambda: wanted(names()), SLOW)
 
 
@@ -59,11 +59,11 @@ def test_names_come_and_go(crowd):
     listed(lambda names: "the last one" not in names and "renamed 7" in names)
 
 
-LISTED = 80  # bytes: a name of 64, and its ids
+LISTED = 80  # bytes of a thread in the list: a name of 64 and its ids
 
 
 def test_the_list_goes_with_the_trace():
-    """Nothing is kept for threads that are there while nothing is traced."""
+    """The list of threads takes no memory while nothing is traced."""
     many = 600
     size = threading.stack_size(1 << 18)
     leave = threading.Event()

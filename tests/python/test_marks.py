@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Marks and spans: what the program says in its timeline."""
+"""Marks and spans: events that the program writes into the timeline."""
 
 import asyncio
 import threading
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.once
 
 @pytest.fixture(params=["trace.json", "trace.pftrace.gz"])
 def record(request, tmp_path):
-    """Runs a function traced; the Trace."""
+    """Returns a function that traces another one and returns the Trace."""
 
     def record(function, **settings):
         path = tmp_path / request.param
@@ -95,7 +95,7 @@ def test_very_many_arguments(record):
 
 
 def test_spans_of_tasks_overlap(record):
-    """Each begins and ends where its block does, whatever runs between."""
+    """Each span begins and ends with its block, even if other tasks run in between."""
 
     async def request(number):
         with ocular.span("request", number=number):
@@ -157,7 +157,8 @@ def test_an_end_elsewhere_is_no_end(record):
 
 
 def test_the_oldest_are_forgotten_with_their_texts(record):
-    """A span without its beginning has no end; a text cut in two is no text."""
+    """A span whose beginning is forgotten has no end, and a mark whose text is cut is left
+    out."""
 
     def program():
         with ocular.span("outer"):

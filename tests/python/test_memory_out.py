@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Memory is out when a thread of the program first asks for something: the
-process lives on. (glibc ends one, status 127, that touches a library's
-thread-local memory for the first time and gets none.)"""
+"""The process survives if memory is out when a thread of the program first needs some.
+(glibc ends a process with status 127 if a thread's first access to a library's thread-local
+memory fails.)"""
 
 import pytest
 from e2e.program import PYTHON, SLOW, run, write
@@ -64,7 +64,8 @@ def test_asked_where_memory_is_out(asked, tmp_path, sockets):
 
 
 def test_the_end_where_memory_is_out(tmp_path, sockets):
-    """One line instead of a traceback, unless the report came through after all."""
+    """At the end there is one line instead of a traceback, unless the report could be made
+    after all."""
     source = SOURCE.format(ask="pass", settings="perfetto=False")
     source = source.replace("resource.setrlimit(resource.RLIMIT_AS, limits)", "pass")
     source = source.replace("quiet=True, ", "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Files: never over another run's, whole or not at all, and when there is no
-room the program goes on all the same."""
+"""Output files never replace those of another run and are written completely or not at all.
+If the disk is full, the program still goes on."""
 
 import gzip
 import os
@@ -17,7 +17,7 @@ from e2e.program import script
 from ocular import _ocular
 from ocular.demo import pure
 
-RECORDING = f"trace.{os.getpid()}.ocular"  # until stop_tracing()
+RECORDING = f"trace.{os.getpid()}.ocular"  # its name until stop_tracing()
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_the_pid_goes_before_the_ending(tracing, tmp_path, name, other):
 
 
 def test_a_device_is_written_to(tracing, tmp_path, capfd):
-    """Through a link: a test that fails must not leave anything in /dev."""
+    """Writes to a device through a link, so that a failing test leaves no file in /dev."""
     (tmp_path / "null.json").symlink_to("/dev/null")
     tracing(output=tmp_path / "null.json", quiet=False)
     ocular.export(tmp_path / "null.json")
@@ -146,7 +146,7 @@ def test_export_goes_on_tracing(tracing, tmp_path):
     ocular.export(str(tmp_path / "two.json.gz"))
     two = trace.read(tmp_path / "two.json.gz")
     assert two.names()["fibonacci"] == 2 * one.names()["fibonacci"]
-    # A file there is replaced, by its name as bytes, too.
+    # export() replaces a file, also if the name is bytes.
     ocular.export(os.fsencode(tmp_path / "one.json"))
     again = trace.read(tmp_path / "one.json")
     assert again.names()["fibonacci"] == two.names()["fibonacci"]
@@ -170,7 +170,7 @@ def test_export_to_where_it_cannot(tracing, tmp_path, path, kind):
         ocular.export(path)
     assert raised.value.filename == path
     assert raised.value.errno and path in str(raised.value)
-    ocular.export("fine.json")  # and the next one is fine
+    ocular.export("fine.json")  # the next export works
     trace.read(tmp_path / "fine.json")
     assert sorted(os.listdir(tmp_path)) == ["fine.json", RECORDING]
 
@@ -192,7 +192,8 @@ def test_export_without_a_timeline(tracing, tmp_path):
 
 
 def test_exports_at_once(tracing, tmp_path):
-    """One writes; the others hear so. All files are whole."""
+    """Only one export writes at a time, and the others raise an error. All files are
+    complete."""
     tracing()
     for _ in range(2):
         pure.CASES["loops"]()
@@ -268,7 +269,8 @@ def test_a_file_that_may_not_grow(tmp_path, name):
     assert "export:" in done.out and "too large" in done.out
     assert "goes on True" in done.out
     assert f"could not be written to {tmp_path / name}: File too large" in done.err
-    # Half a file would pass for a whole one. The recording is there.
+    # No incomplete file is left, since it could be taken for a complete one. The recording
+    # is there.
     left = {path for path in tmp_path.iterdir() if path.name != "program.py"}
     (recording,) = left
     assert f"; what was recorded is there: ocular convert {recording}\n" in done.err

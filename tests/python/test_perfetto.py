@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The timeline as it is written: balanced calls, loops, names, and honesty
-about what is not in it."""
+"""The written timeline: balanced calls, loops, names, and marks where something is
+missing."""
 
 import re
 import threading
@@ -15,7 +15,8 @@ from ocular.demo import pure
 
 @pytest.fixture
 def record(tmp_path):
-    """Runs a function traced; (the Trace, the final snapshot)."""
+    """Returns a function that traces another one and returns (the Trace, the final
+    snapshot)."""
 
     def record(function, *arguments, **settings):
         path = tmp_path / "trace.json"
@@ -99,7 +100,7 @@ def test_exceptions_end_calls_as_raised(record):
 
 
 def test_waits_are_marked(record):
-    """Other threads run for long within a call."""
+    """A wait is marked if other threads run for a long time within a call."""
 
     def rests():
         time.sleep(0.05)
@@ -124,7 +125,7 @@ def test_waits_are_marked(record):
     (call,) = (call for call in calls if call.name.endswith("rests"))
     (wait,) = (mark for mark in timeline.marks if mark["name"] == f"waited: {call.name}")
     assert call.begin <= wait["ts"] <= call.end
-    # The hook's own cost may come in.
+    # The time of the hook itself may be included.
     assert wait["ts"] + wait["args"]["ns"] / 1000 <= call.end + 100
     assert wait["args"]["ns"] >= 49e6
 
@@ -150,7 +151,7 @@ def test_loops(record):
     assert len(loops) in (99, 100)
     sizes = [event["args"]["uOps"] for event in loops]
     assert len(set(sizes[1:])) == 1 and 4 <= sizes[1] <= 12
-    # All of them are in its one call, whatever came in between.
+    # All of the loop's iterations are in its one call.
     (call,) = (
         call
         for each in timeline.calls.values()
@@ -162,7 +163,7 @@ def test_loops(record):
 
 
 def test_iterations_of_nested_loops(record):
-    """An iteration has as many instructions whatever ran before it."""
+    """The number of instructions of an iteration does not depend on what ran before."""
 
     def nested(n):
         total = 0
@@ -214,7 +215,7 @@ def test_head(record):
     assert other["lost_events"] == other["forgotten_events"] == 0
     assert other["tsc_hz"] == pytest.approx(final["tsc_hz"], rel=0.01)
     assert 0 <= other["covered_from_us"] < other["covered_to_us"]
-    # The two clocks are read one after the other, as the trace begins.
+    # The two clocks are read one after the other when the trace begins.
     assert other["covered_to_us"] <= final["uptime_s"] * 1e6 * 1.01 + 50_000
     assert abs(other["start_unix_ns"] / 1e9 - time.time()) < 60
     calls = [call for each in timeline.calls.values() for call in each]
@@ -222,7 +223,7 @@ def test_head(record):
 
 
 def test_times_are_those_of_the_wall(record):
-    """A call ends between the clock that it reads last and its caller's next."""
+    """A call ends between its last reading of the clock and its caller's next reading."""
     inside, around = [], []
 
     def sleeps():
@@ -266,7 +267,7 @@ def test_a_small_log_forgets_its_oldest_part(record):
     assert other["covered_from_us"] > 0
     names = [call.name for each in timeline.calls.values() for call in each]
     assert any(name.endswith("last_of_all") for name in names)
-    # A call that was open before is there, and marked.
+    # A call that was open before the trace is there and marked.
     mine = [
         call
         for each in timeline.calls.values()
@@ -288,8 +289,8 @@ class JSONSerializerRegistry:
 
 
 def test_a_file_stays_below_100_mb_by_default(tmp_path):
-    """With nothing but calls, whose names and whose path are as long as those of
-    an installed package may be. It is full: the limit is what bounds it."""
+    """The timeline has only calls, whose names and path are as long as in an installed
+    package. It is full, so the limit determines its size."""
     path = "/home/developer/projects/company-service/.venv/lib/python3.13/site-packages"
     path += "/company_framework/serialization/implementation/json_serializers.py"
     space = {}
@@ -300,8 +301,8 @@ def test_a_file_stays_below_100_mb_by_default(tmp_path):
         deinstrument_threshold=0, timeline_spill=False, quiet=True, output=file
     )
     for _ in range(30):
-        list(map(convert, range(5_000)))  # fewer than a thread's ring holds
-        ocular.snapshot()  # empties it
+        list(map(convert, range(5_000)))  # fewer calls than a thread's ring holds
+        ocular.snapshot()  # empties the ring
     ocular.stop_tracing()
     with file.open() as text:
         forgotten = re.search(r'"forgotten_events":(\d+)', text.read(4096))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""mode="precise": every instruction's hits are right, and so are its cycles,
-whatever else goes on meanwhile. The hits are held against an INSTRUCTION
-counter in Python that runs for itself."""
+"""mode="precise": the hits and cycles of every instruction are right. The hits are compared
+with those of a separate counter of INSTRUCTION events in Python."""
 
 import cProfile
 import dis
@@ -108,7 +107,8 @@ def coroutines(n):
 
 
 def _long():
-    """With jumps and constants that need EXTENDED_ARG, and far offsets."""
+    """Makes a function with far offsets, and with jumps and constants that need
+    EXTENDED_ARG."""
     lines = ["def long(n):", "    total = 0", "    while n:", "        n -= 1"]
     lines += [f"        total += {1000 + number}" for number in range(300)]
     namespace = {}
@@ -121,7 +121,7 @@ HAND_MADE = [loops, catches, unwinds, generators, recursive, coroutines, long]
 
 
 def codes_of(*functions):
-    """Their code objects and those within."""
+    """Returns the functions' code objects and all nested ones."""
     found = []
     todo = [function.__code__ for function in functions]
     while todo:
@@ -139,7 +139,8 @@ HERE = codes_of(*HAND_MADE, raises, inner, outer, waits, awaits)
 
 
 def count(codes, function, *arguments):
-    """code -> offset -> how often that instruction ran, by sys.monitoring."""
+    """Returns {code: {offset: how often the instruction ran}}, counted by
+    sys.monitoring."""
     counts = {code: Counter() for code in codes}
 
     def on_instruction(code, offset):
@@ -160,7 +161,7 @@ def count(codes, function, *arguments):
 
 
 def details(codes):
-    """code -> offset -> row, of instructions with an event."""
+    """Returns {code: {offset: row}} of instructions that have an event."""
     silent = "RESUME", "END_FOR"
     return {
         code: {
@@ -173,9 +174,9 @@ def details(codes):
 
 
 def compare(wanted, threshold=0, disabled_lines=False):
-    """Ocular's rows against a count of them. `disabled_lines`: another tool has
-    returned DISABLE from LINE events; CPython then skips the INSTRUCTION event
-    of the instruction where the line begins, that once."""
+    """Compares Ocular's rows with a count. `disabled_lines` says that another tool has
+    returned DISABLE from LINE events. CPython then skips one INSTRUCTION event of the first
+    instruction of each such line."""
     steps = 0
     for code, rows in details(wanted).items():
         assert rows or not wanted[code], f"{code.co_qualname} is not known"
@@ -217,7 +218,8 @@ def test_hits_of_every_instruction(tracing, function):
 @pytest.mark.parametrize("threshold", [1, 2, 7])
 @pytest.mark.parametrize("function", HAND_MADE)
 def test_each_goes_dark_by_itself(tracing, function, threshold):
-    """An instruction's hits are all there are until it has the threshold's."""
+    """Each instruction goes dark by itself. Its hits are exact until they reach the
+    threshold."""
     wanted = count(HERE, lambda: (function(12), function(3)))
     tracing(deinstrument_threshold=threshold)
     function(12), function(3)
@@ -233,7 +235,7 @@ def test_sites_and_state(tracing):
     straight(1)
     mine = row(ocular.snapshot(), "straight")
     fires = len(list(details([straight.__code__])[straight.__code__]))
-    # RESUME is a call's site, and a return is two: an instruction, a return.
+    # RESUME is a site of a call, and a return has two sites: an instruction and a return.
     assert mine["sites"] == fires + 2
     assert mine["dark_sites"] == 0 and mine["state"] == "armed"
     for _ in range(4):
@@ -250,7 +252,7 @@ def test_sites_and_state(tracing):
     assert len(repeat) == 100
     rows = details([straight.__code__])[straight.__code__].values()
     assert all(r["hits"] == 5 and r["dark"] for r in rows)
-    assert ocular.snapshot()["events"] > events  # this function's own
+    assert ocular.snapshot()["events"] > events  # events of this function itself
 
 
 def test_events_count_instructions(tracing):
@@ -278,7 +280,7 @@ def test_rearm_arms_the_instructions(tracing, sockets):
     for _ in range(20):
         straight(1)
     assert all(r["hits"] == 10 and r["dark"] for r in rows())
-    # And everything, by key.
+    # A request to arm everything works, too.
     with client.Client(ocular._ocular.socket_path()) as viewer:
         viewer.rearm()
     wait_until(lambda: not any(r["dark"] for r in rows()))
@@ -364,7 +366,7 @@ OTHERS = {
 
 
 def interrupted(n, other):
-    """Another tool comes and goes while this runs."""
+    """Another tool starts and stops while this runs."""
     total = 0
     for number in range(n):
         if number == n // 3:
@@ -378,8 +380,8 @@ def interrupted(n, other):
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_another_tool_in_the_middle(tracing, name):
-    """CPython forgets a tool's INSTRUCTION events when its code gets a second
-    tool (gh-157900): ours has two from the start."""
+    """CPython loses a tool's INSTRUCTION events when the code gets a second tool
+    (gh-157900), so we have two tools from the start."""
 
     class Nobody(Tool):
         def __init__(self):
@@ -410,7 +412,7 @@ def test_the_other_tool_was_there_before(tracing):
 
 
 def test_restart_events(tracing):
-    """Another tool's restart_events() makes what is dark fire once more: that is not
+    """Another tool's restart_events() makes dark sites fire once more. These events are not
     counted."""
     tracing(deinstrument_threshold=5)
     for _ in range(10):
@@ -503,7 +505,7 @@ def test_again_and_in_the_other_mode(tracing):
 
 # --- Cycles -------------------------------------------------------------------
 
-MANY = range(5_000)  # 50 us: spans of 100 us are checked, and dropped on a busy machine
+MANY = range(5_000)  # takes 50 us; on a busy machine spans above 100 us may be dropped
 
 
 def mixture(x):
@@ -522,7 +524,8 @@ def mixture(x):
 
 
 def test_every_instruction_that_ran_has_cycles(tracing):
-    """But if something came in between: it is run until that was not so."""
+    """Every instruction that ran has cycles. An interruption may void a timing, so the
+    function runs until all have them."""
     codes = codes_of(loops, recursive, long, mixture, outer, inner)
 
     def untimed():
@@ -551,8 +554,9 @@ def uneven(numbers, n):
 
 
 def test_the_time_of_dark_neighbours_is_nobodys(tracing):
-    """The light branch is armed to the end, the call next to it is not. Nine of these are
-    between two of the former; who took the CPU for a while is in the mean of hundreds."""
+    """The light branch stays armed to the end, and the calls next to it go dark. The dark
+    calls' time must not count for the branch. Nine calls are between two branches. An
+    interruption by another program is averaged over hundreds of runs."""
     tracing(deinstrument_threshold=250)
     uneven(MANY, 2000)
     rows = details([uneven.__code__])[uneven.__code__].values()
@@ -562,9 +566,9 @@ def test_the_time_of_dark_neighbours_is_nobodys(tracing):
     assert len(armed) >= 1
     for mine in armed:
         assert mine["cycles"] is None or mine["cycles"] < heavy[0], mine
-    # But of the last one before the dark ones, nothing is known any more.
+    # The cycles of the last instruction before the dark ones are no longer measured.
     last = [r["cycles"] for r in armed]
-    assert None not in last  # it was timed while all were armed
+    assert None not in last  # it was timed while all instructions were armed
 
 
 def test_waiting_for_another_thread_is_reported(tracing):
@@ -623,7 +627,7 @@ def test_timeline_has_calls_and_loops(tmp_path):
     timeline = trace.read(path)
     assert timeline.other["mode"] == "precise"
     assert timeline.names()["loops"] == row(final, "loops")["calls"] == 1
-    # One event a turn, whichever jump it ends with.
+    # Each iteration has one event, whichever jump ends it.
     turns = Counter(event["args"]["offset"] for event in timeline.loops)
     jumps = {
         i.offset: wanted[loops.__code__][i.offset]
@@ -631,8 +635,8 @@ def test_timeline_has_calls_and_loops(tmp_path):
         if i.opname == "JUMP_BACKWARD" and wanted[loops.__code__][i.offset]
     }
     assert turns == jumps
-    # A turn's instructions, its jump among them, make up all that ran in it: at
-    # most the outer loop's body and its short inner loop's.
+    # The instructions of an iteration, including its jump, are at most those of the outer
+    # loop's body and of its short inner loop.
     inner = [e["args"]["uOps"] for e in timeline.loops]
     body = [i for i in dis.get_instructions(loops) if wanted[loops.__code__][i.offset]]
     assert min(inner) > 0 and max(inner) <= 2 * len(body)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The sampled stacks as files of other tools, which read them: pstats, pprof if Go is
-there, and the files for flame graphs and speedscope."""
+"""The sampled stacks as files for other tools, which read them here: pstats, pprof if Go is
+installed, flame graphs and speedscope."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ from e2e.program import PYTHON, SLOW, run, script, write
 
 pytestmark = pytest.mark.once
 
-# Nearly all of the time is heavy's, a quarter of that by way of seldom.
+# Nearly all time is spent in `heavy`, and a quarter of it in calls by `seldom`.
 WORK = """
 import time
 def heavy(seconds):
@@ -44,7 +44,7 @@ strange()
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """One run's files: {name: path}."""
+    """Returns the files of one run as {name: path}."""
     folder = tmp_path_factory.mktemp("profiles")
     names = ["t.folded", "t.speedscope.json", "t.pstats", "t.pb.gz", "t.folded.gz"]
     source = f"""
@@ -66,7 +66,7 @@ ocular.stop_tracing()
 
 
 def read_folded(text):
-    """{stack: microseconds}."""
+    """Returns {stack: microseconds}."""
     stacks = {}
     for line in text.splitlines():
         stack, _, number = line.rpartition(" ")
@@ -116,7 +116,8 @@ def test_speedscope(written):
 
 @pytest.mark.skipif(speedscope.missing(), reason=str(speedscope.missing()))
 def test_speedscope_itself(written):
-    """It shows the times of both files: each function's own time, and all of it."""
+    """speedscope's own importer reads both files: each function's self time and total
+    time."""
     document = json.loads(written["t.speedscope.json"].read_text())
     frames, own, whole = document["shared"]["frames"], Counter(), Counter()
     (profile,) = document["profiles"]
@@ -153,7 +154,7 @@ def test_pstats(written):
     assert rows["often"][1][3] == pytest.approx(by_caller["often"][3], rel=0.05)
     assert rows["often"][1][2] < 0.1 * rows["often"][1][3]
     assert stats.total_tt == pytest.approx(sum(row[1][2] for row in rows.values()))
-    # As a user would.
+    # Reads the file as a user would.
     shown = run(
         [PYTHON, "-m", "pstats", written["t.pstats"]], input="sort tottime\nstats 3\n"
     )
@@ -163,7 +164,7 @@ def test_pstats(written):
 @pytest.mark.skipif(not shutil.which("go"), reason="there is no Go for its pprof")
 def test_pprof(written):
     def pprof(*options):
-        # The first time it is compiled.
+        # Go compiles pprof at the first call.
         command = ["go", "tool", "pprof", *options, str(written["t.pb.gz"])]
         return subprocess.run(
             command, capture_output=True, text=True, check=True, timeout=5 * SLOW
@@ -181,7 +182,7 @@ def test_pprof(written):
 
 @pytest.mark.parametrize("name", ["o.folded", "o.speedscope.json", "o.pstats", "o.pb.gz"])
 def test_as_output(tmp_path, name):
-    """No timeline is kept then, and the report names the file."""
+    """If output= names a profile, no timeline is kept and the report names the file."""
     program = write(tmp_path, "end = 0\nfor n in range(3_000_000): end += n")
     done = run([PYTHON, "-m", "ocular", "--output", name, program], cwd=tmp_path)
     assert done.status == 0 and f"  sampled stacks: {tmp_path / name}\n" in done.err

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""While the timeline is written at stop: stderr says how far it is, and Ctrl-C
-ends it, with the status that a program has without Ocular."""
+"""While the timeline is written at stop, stderr shows the progress. Ctrl-C ends the
+writing, and the exit status is that of the program without Ocular."""
 
 import io
 import os
@@ -25,7 +25,8 @@ class Stream(io.StringIO):
 
 @pytest.fixture
 def redirect(monkeypatch):
-    """To be called in the test: pytest sets sys.stderr when that begins."""
+    """Returns a function that redirects stderr. It must be called inside the test, since
+    pytest sets sys.stderr when the test begins."""
 
     def redirect(terminal):
         stream = Stream()
@@ -38,7 +39,7 @@ def redirect(monkeypatch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that stands, and how to move it."""
+    """Returns a function that moves the clock, which stands still otherwise."""
     now = [1000.0]
     monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
 
@@ -74,7 +75,7 @@ def test_a_terminal_s_line_is_written_over(redirect, clock):
     clock(1)
     progress(0.05, 4_000_000)
     clock(0.1)
-    progress(0.1, 8_000_000)  # too soon
+    progress(0.1, 8_000_000)  # too early for a line
     clock(0.2)
     progress(0.2, 16_000_000)
     progress.end()
@@ -98,7 +99,8 @@ def test_a_program_without_stderr(monkeypatch, clock, broken):
 
 
 def test_quiet_is_the_setting_of_the_trace_that_is_stopped(monkeypatch, capfd):
-    """The activation thread may be starting it until stop() has it."""
+    """stop() reads `quiet` only when it has the trace, because the activation thread may
+    still be starting it."""
 
     class Extension:
         @staticmethod
@@ -115,7 +117,7 @@ def test_quiet_is_the_setting_of_the_trace_that_is_stopped(monkeypatch, capfd):
 
 # --- In a program ---------------------------------------------------------------
 
-# Prints its lines at once, on any machine.
+# Makes Progress print its line at once.
 EAGER = """
 import ocular
 from ocular import _progress
@@ -127,7 +129,7 @@ def work():
         called()
 """
 
-# The writing goes on until it is interrupted.
+# Makes the writing last until it is interrupted.
 ENDLESS = (
     EAGER
     + """
@@ -149,8 +151,7 @@ def traced(*options):
 
 
 def check_interrupted(folder, err, output="ocular_trace"):
-    """The recording stays, with all that the timeline would have had; the last line
-    says so."""
+    """Checks that the recording stays with all events and that the last line names it."""
     (recording,) = folder.glob(f"{output}.*.ocular")
     said = f"{INTERRUPTED}; what was recorded is there: ocular convert {recording}\n"
     assert err.endswith(said)
@@ -174,7 +175,7 @@ def test_it_is_said_on_stderr(tmp_path):
 
 
 def interrupt_the_writing(process):
-    """Waits for it; what was said on stderr until the end."""
+    """Waits for the writing, interrupts it, and returns stderr."""
     said = ""
     try:
         while LINE not in said:
@@ -196,15 +197,15 @@ def test_a_second_interrupt_ends_it(tmp_path):
     process = start([*traced(), write(tmp_path, source)], cwd=tmp_path)
     err = interrupt_the_writing(process)
     assert process.returncode == -signal.SIGINT
-    # The first one's. (The report may have a TracebackException.)
+    # Only the first interrupt's traceback. (The report may name a TracebackException.)
     assert err.count("Traceback (most recent call last)") == 1
     assert err.index("KeyboardInterrupt") < err.index(LINE) < err.index(INTERRUPTED)
-    assert "\n#1  " in err  # the report
+    assert "\n#1  " in err  # the report is there
     assert "timeline: /" not in err
     check_interrupted(tmp_path, err[: err.index("\n", err.index(INTERRUPTED)) + 1])
 
 
-# How a program ends, which an interrupt of the writing changes nothing in.
+# Endings of a program. An interrupt of the writing does not change their exit status.
 ENDINGS = {
     "by itself": "",
     "sys.exit": "import sys; sys.exit(3)",
@@ -220,7 +221,8 @@ atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))
 
 @pytest.mark.parametrize("name", ENDINGS)
 def test_the_status_is_the_programs(tmp_path, name):
-    """As after an interrupt of plain Python's, while it runs atexit's functions."""
+    """The exit status is that of plain Python after an interrupt during its atexit
+    functions."""
     plain = script(tmp_path, AT_EXIT + ENDINGS[name])
     process = start(
         [*traced(), write(tmp_path, ENDLESS + "work()\n" + ENDINGS[name])], cwd=tmp_path
@@ -230,8 +232,8 @@ def test_the_status_is_the_programs(tmp_path, name):
     check_interrupted(tmp_path, err)
 
 
-# An interrupt that comes while stopping, before the first event is written: a
-# thread has the interpreter as soon as the main thread lets go of it.
+# An interrupt comes while stopping, before the first event is written. A thread sends it as
+# soon as the main thread releases the GIL.
 WATCHED = """
 import os, signal, threading
 def watch():
@@ -244,7 +246,8 @@ watcher.start()
 
 
 def test_quiet_can_be_interrupted(tmp_path):
-    """Nothing is said meanwhile, so nobody hears signals but the writing itself."""
+    """With quiet=True no progress is shown, so only the writing itself checks for
+    signals."""
     source = EAGER + WATCHED + "for _ in range(200):\n    work()\n"
     path = write(tmp_path, source)
     done = run([*traced("--quiet", "--exclude", "watch"), path], cwd=tmp_path)
@@ -282,7 +285,8 @@ os.unlink("t.json")
 
 
 def test_handlers_run_while_it_is_written(tmp_path):
-    """One that raises nothing does not end it, and may use Ocular."""
+    """A signal handler that raises no exception does not end the writing, and may use
+    Ocular."""
     done = script(
         tmp_path,
         EAGER

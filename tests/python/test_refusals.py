@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where Ocular does not work it says so, in words that say what to do."""
+"""If Ocular does not work, its error message says what to do."""
 
 import ast
 import subprocess
@@ -22,7 +22,7 @@ PACKAGE = ROOT / "python" / "ocular"
 
 
 class Subinterpreter:
-    """`isolated` has an interpreter's lock of its own; `legacy` shares ours."""
+    """An `isolated` subinterpreter has a GIL of its own, and a `legacy` one shares ours."""
 
     def __init__(self, kind):
         if sys.version_info >= (3, 13):
@@ -95,7 +95,7 @@ def in_two_deep(*moved):
 @pytest.mark.parametrize("field", ["code", "caller", "instruction", "owner"])
 @pytest.mark.parametrize("way", [in_two_deep, lambda *moved: next(in_a_generator(*moved))])
 def test_frames_that_are_laid_out_in_another_way(way, field, bytes_):
-    """As of a CPython that this was not compiled for. Nothing faults."""
+    """Frames with the layout of another CPython are refused without a fault."""
     fields = ["code", "caller", "instruction", "owner"]
     way()
     with pytest.raises(ImportError, match="frames have another layout"):
@@ -115,8 +115,8 @@ def test_import_in_a_subinterpreter(sub):
 
 @pytest.mark.parametrize("first", ["ours", "theirs"])
 def test_a_subinterpreters_code_is_not_counted(sub, first):
-    """Its helper is not ours, though it bears the name; and ours goes on while
-    it runs, in another thread, and after it has."""
+    """The subinterpreter's `helper` is not counted, though ours has the same name. Ours is
+    counted while the subinterpreter runs in another thread, and afterwards."""
     if first == "theirs":
         sub.run(WORKS)
     ocular.start_tracing(**{**EXACT, "deinstrument_threshold": 100})
@@ -173,7 +173,7 @@ def test_another_build(tmp_path, flag, build):
     ],
 )
 def test_the_command_is_refused_in_one_line(tmp_path, change):
-    """By `python -m ocular`, which is this."""
+    """`python -m ocular` prints one line."""
     start = f"import runpy, sys; {change}; runpy._run_module_as_main('ocular')"
     done = run([PYTHON, "-c", start], cwd=tmp_path)
     assert done.status == 1 and done.out == ""
@@ -181,15 +181,15 @@ def test_the_command_is_refused_in_one_line(tmp_path, change):
 
 
 def test_nothing_is_compiled_for_a_free_threaded_build(tmp_path):
-    """setup refuses such an interpreter (tests/test_setup.py); should the
-    headers be of one nevertheless, so does the compiler."""
+    """python/setup refuses a free-threaded interpreter (tests/test_setup.py). If its
+    headers are used nevertheless, compiling fails."""
     include = subprocess.run(
         [PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('include'))"],
         capture_output=True,
         text=True,
         check=True,
     ).stdout.strip()
-    header = tmp_path / "Python.h"  # what such a build's configuration defines
+    header = tmp_path / "Python.h"  # a free-threaded build defines this
     header.write_text(f'#define Py_GIL_DISABLED 1\n#include "{include}/Python.h"\n')
     done = run(
         [
@@ -228,12 +228,13 @@ def test_another_system(tmp_path):
 
 @pytest.mark.parametrize("name", ["__init__.py", "__main__.py"])
 def test_an_older_python_can_read_the_check(name):
-    """A syntax error would be all that it says."""
+    """An older Python must be able to compile these files. Otherwise the user would see
+    only a syntax error."""
     ast.parse((PACKAGE / name).read_text(), feature_version=(3, 8))
 
 
 def older():
-    """An interpreter that is too old, if this machine has one."""
+    """Returns an interpreter that is too old, if this machine has one."""
     listed = run([ROOT / "python" / "setup" / "interpreters"], env={"PYTHON": ""})
     for line in listed.out.splitlines():
         verdict, executable, version, *_ = line.split("\t")
@@ -258,7 +259,8 @@ def test_on_an_older_python(tmp_path):
 
 
 def test_pip_on_an_older_python_is_told():
-    """By the metadata: pip compares before it builds or unpacks anything."""
+    """pip on an older Python refuses by the metadata, before it builds or unpacks
+    anything."""
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -270,7 +272,7 @@ def test_pip_on_an_older_python_is_told():
 
 @pytest.fixture
 def jit(monkeypatch):
-    """sys._jit with the JIT on, as 3.14 and newer may have it."""
+    """Sets a sys._jit whose JIT is on, as 3.14 and newer may have."""
     faked = types.SimpleNamespace(is_enabled=lambda: True)
     monkeypatch.setattr(sys, "_jit", faked, raising=False)
     monkeypatch.setitem(ocular._kept, "warned of the JIT", False)

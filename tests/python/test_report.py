@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The report of real programs: functions are in it by their part of the whole run, also
-those that have gone or have had their phase; and it says how many samples there
-were."""
+"""The report of real programs. Functions are ranked by their share of the whole run, also
+freed ones and those of an earlier phase. The report has the number of samples."""
 
 import re
 
 import pytest
 from e2e.program import PYTHON, run, script, write
 
-# The beginning of each program: it works until a snapshot shows that it has worked.
+# The beginning of each program. It works until a snapshot shows that.
 WORK = """
 import time
 import ocular
@@ -26,7 +25,8 @@ def row(name):
 
 
 def ranks(report):
-    """[(name, its share in per cent or None, samples or None)] in their order."""
+    """Returns [(name, share in per cent or None, samples or None)] in the order of the
+    report."""
     found = []
     for part in report.split("\n#")[1:]:
         share = re.search(r"([\d.]+)% of a core over the whole run, of (\w+) sample", part)
@@ -40,7 +40,8 @@ def ocular(directory, *arguments):
 
 
 def test_the_top_level_has_its_share(tmp_path):
-    """Its code object is freed before the report is made."""
+    """The code object of the top level is freed before the report is made, but its share is
+    there."""
     path = write(
         tmp_path,
         WORK
@@ -61,7 +62,8 @@ while row("<module>")["run_samples"] < 20:
 
 
 def test_a_phase_that_is_over_keeps_its_rank(tmp_path):
-    """By shares of the last seconds the first one has nothing any more."""
+    """A function of an earlier phase keeps its rank, although its share of the last seconds
+    is 0."""
     done = script(
         tmp_path,
         WORK
@@ -89,18 +91,17 @@ print(json.dumps([rows[n][key] for key in ("share", "run_share") for n in names]
 """,
     )
     spin, later, spin_run, later_run = done.answer
-    assert spin < later and spin_run > later_run  # within the window, and in all
+    assert spin < later and spin_run > later_run  # in the window, and in the whole run
     assert [row[0] for row in ranks(done.err)[:2]] == ["spin", "later"], done.err
 
 
 def shown(number):
-    """As the report has a count below 100 000."""
+    """Returns a count below 100 000 as the report writes it."""
     return f"{number} sample{'s' * (number != 1)}"
 
 
 def test_what_it_rests_on(tmp_path):
-    """Each number is that of the final snapshot, which other tests hold against the
-    truth."""
+    """The report's numbers are those of the final snapshot, which other tests check."""
     done = script(
         tmp_path,
         WORK
@@ -135,7 +136,7 @@ def test_it_rests_on_samples_without_a_budget(tmp_path):
 
 
 def callers(report, name):
-    """{caller: its part in per cent} of one function."""
+    """Returns {caller: its share in per cent} of one function."""
     part = re.search(rf"\n#\d+  {name} .*?(?=\n\n|\n#|\Z)", report, re.S)[0]
     line = re.search(r"\n    time by caller: (.*(?:,\n        .*)*)", part)
     if not line:
@@ -147,7 +148,7 @@ def callers(report, name):
 
 
 def test_time_by_caller(tmp_path):
-    """Of the whole run, and also of callers that are gone."""
+    """The time by caller is that of the whole run and includes freed callers."""
     path = write(
         tmp_path,
         WORK
@@ -188,14 +189,14 @@ print(100 * took["often"] / sum(took.values()), sum(took.values()) / time.proces
     assert set(found) == {"often", "work"}, err
     assert list(found.values()) == sorted(found.values(), reverse=True)
     assert 98 <= sum(found.values()) <= 101
-    # On a busy machine it mostly waits for a CPU, in some seconds of which there are
-    # few observations; where it ran, samples say what it says itself.
+    # On a busy machine the program mostly waits for a CPU, so there are few observations.
+    # The samples of its CPU time agree with the program's own clock.
     wanted, slowed = map(float, done.out.split())
     if slowed < 1.3:
         assert found["often"] == pytest.approx(wanted, abs=15), err
     assert callers(err, "often") == {"work": 100}
     assert callers(err, "work") == {"<module>": 100}
-    assert callers(err, "alone") == {}  # nobody that is traced called it
+    assert callers(err, "alone") == {}  # no traced function has called it
     for line in err.split("time by caller")[1:]:
         assert len("    time by caller" + line.split("\n")[0]) <= 80
 

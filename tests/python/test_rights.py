@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program of root's has the right to do, and our threads in it have not."""
+"""The capabilities of our threads in a program of root."""
 
 import ctypes
 import os
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
     reason="needs root, and unfiltered system calls",
 )
 
-CHANGE_USERS = 0xC0  # CAP_SETGID, CAP_SETUID: glibc has each thread use them
+CHANGE_USERS = 0xC0  # CAP_SETGID, CAP_SETUID: glibc uses them in each thread
 
 SOURCE = """
 import glob, json, os, sys, time
@@ -66,7 +66,7 @@ def test_our_threads_have_no_capabilities(tmp_path, sockets):
             assert inheritable == ambient == 0, name
     (program,) = [caps for name, caps in during.items() if not name.startswith("ocular-")]
     assert program == mine
-    # It gives up root for good: no thread of ours keeps anything.
+    # If the program gives up root for good, no thread of ours keeps a capability.
     assert {caps[0] for threads in after.values() for caps in threads} == {0}
     assert {caps[1] for threads in after.values() for caps in threads} == {0}
 
@@ -91,14 +91,14 @@ sys.stdin.read()
 
 
 def drop_all():
-    """The program that is executed next has no capabilities, root's or not."""
+    """Drops all capabilities for the program that is executed next, even for root."""
     libc = ctypes.CDLL(None)
     for capability in range(64):
         libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
 
 
 def export_by(place, pid, **more):
-    """The viewer's output, and the files that are there then."""
+    """Exports by a viewer. Returns its output and the files that exist afterwards."""
     keys = ("-p", pid, "--once", "--size", "150x20", "--keys", "e<Enter>")
     done = top(*keys, **more)
     assert done.status == 0, done.err
@@ -106,8 +106,8 @@ def export_by(place, pid, **more):
 
 
 def test_an_export_has_the_viewers_rights(tmp_path, sockets):
-    """Neither the program, which has dropped its capabilities, nor a viewer without
-    any may write there; root's viewer may, and the program need not."""
+    """The program has dropped its capabilities and may not write in the folder. A viewer
+    without capabilities may not, either. Root's viewer may, so its export works."""
     place = tmp_path / "private"
     place.mkdir(0o700)
     program = write(tmp_path, WITHOUT)

@@ -62,7 +62,8 @@ for _ in range(1000):
 
 @pytest.fixture
 def embed(tmp_path):
-    """Runs each source in an interpreter of its own, one after the other."""
+    """Returns a function that runs each source in an interpreter of its own, one after the
+    other."""
     library = os.path.join(
         sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME")
     )

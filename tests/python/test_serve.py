@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Idle serving: a process that listens and is not traced, until somebody looks.
-Each in a process of its own."""
+"""Idle serving: a process listens and is not traced until a viewer comes. Each test runs a
+process of its own."""
 
 import os
 import re
@@ -73,7 +73,7 @@ class Served(Running):
             try:
                 name = (task / "comm").read_text().strip()
                 status = (task / "status").read_text()
-            except OSError:  # it ended meanwhile
+            except OSError:  # the thread has ended meanwhile
                 continue
             if name.startswith("ocular-"):
                 found[name] = int(
@@ -82,8 +82,8 @@ class Served(Running):
         return found
 
     def sleeps(self):
-        """After a moment none of our threads wakes up, for longer than any timer of
-        ours runs."""
+        """Returns True if none of our threads wakes up for longer than the longest of our
+        timers."""
         before = self.threads()
         time.sleep(2.2)
         return self.threads() == before and set(before) == IDLE
@@ -130,8 +130,8 @@ def test_nothing_stays_armed_after_the_last_has_left(tmp_path, sockets):
 
 
 def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
-    """No hook, no tool, no thread that ever wakes up; then all of it, and
-    nothing again."""
+    """Idle serving has no hook, no tool and no thread that wakes up. All exist while a
+    viewer looks, and none afterwards."""
     with serving(tmp_path, sockets) as served:
         wait_until(lambda: set(served.threads()) == IDLE, SLOW)
         wait_until(served.sleeps, SLOW)
@@ -148,15 +148,15 @@ def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
                 )
             )
             assert found["overhead"]["budget"] == 0.01
-            # Threads of ours are none of the program's.
+            # Our threads are not listed with the program's.
             assert not [t for t in found["threads"] if t["name"].startswith("ocular-")]
             left = time.monotonic()
         wait_until(lambda: set(served.threads()) == IDLE, SLOW)
-        assert time.monotonic() - left > 0.8  # the grace time
+        assert time.monotonic() - left > 0.8  # the grace period
         wait_until(served.sleeps, SLOW)
         out, err = served.end()
         assert out == "end False" and err == ""
-    assert os.listdir(tmp_path) == ["program.py"]  # no trace is written
+    assert os.listdir(tmp_path) == ["program.py"]  # no file is written
 
 
 MANY = """
@@ -182,7 +182,8 @@ say((tracemalloc.get_traced_memory()[1] - before) // COUNT)
 
 @pytest.mark.parametrize("how", ["leave", "stop"])
 def test_no_results_are_made_where_nobody_gets_them(tmp_path, sockets, how):
-    """No other thread runs while they are made: 2 KB of objects a function."""
+    """Results are not made if nobody gets them: no other thread can run meanwhile, and they
+    take 2 KB a function."""
     with Served(tmp_path, sockets, MANY) as served:
         with Client(served.path) as client:
             client.snapshot()
@@ -202,7 +203,7 @@ def test_it_stays_armed_while_one_looks(tmp_path, sockets):
                 goes.snapshot()
                 wait_until(served.is_armed)
             before = stays.snapshot()["events"]
-            time.sleep(3)  # three times the grace
+            time.sleep(3)  # three times the grace period
             assert served.is_armed()
             stays.wait_for(lambda s: s["uptime_s"] > 3 and s["events"] > before)
         wait_until(lambda: set(served.threads()) == IDLE)
@@ -218,7 +219,7 @@ def test_who_comes_back_finds_the_numbers(tmp_path, sockets):
         time.sleep(0.5)
         with Client(served.path) as client:
             kind, *_ = (client.receive(), client.receive())[1]
-            assert kind == SNAPSHOT  # nobody says that it is armed first
+            assert kind == SNAPSHOT  # the first message is a snapshot
             after = client.snapshot()
         assert after["uptime_s"] > before["uptime_s"]
         assert after["events"] >= before["events"]
@@ -228,7 +229,7 @@ def test_who_comes_back_finds_the_numbers(tmp_path, sockets):
 
 
 def test_the_answer_comes_at_once(tmp_path, sockets):
-    """Also from a program that does not let go of the interpreter."""
+    """The answer comes at once, also from a program that does not release the GIL."""
     source = """
 import ctypes
 ocular.serve()
@@ -248,7 +249,8 @@ say("end")
             assert client.receive()[2][1] == served.pid
             kind, _, text = client.receive()
             assert kind == NOTICE and "Arming" in text
-            assert not select.select([out], [], [], 0)[0]  # it has not let go
+            # The program has not released the GIL
+            assert not select.select([out], [], [], 0)[0]
             say(served, "")
             client.snapshot()
         assert out.readline() == "let go\n"
@@ -257,7 +259,7 @@ say("end")
 
 @pytest.mark.once
 def test_storms_of_viewers(tmp_path, sockets):
-    """Good ones, ones that say nothing, dead ones, sixteen threads of them."""
+    """Sixteen threads open good viewers, silent ones and dead ones."""
     failed = []
 
     def visit(path, number):
@@ -301,8 +303,8 @@ def test_a_viewer_that_is_killed(tmp_path, sockets):
 
 
 def test_no_free_tool_id(tmp_path, sockets):
-    """The viewer gets an error; the program is not disturbed; once an id is free
-    another viewer succeeds."""
+    """If no tool id is free, the viewer gets an error and the program is not disturbed.
+    Once an id is free, another viewer succeeds."""
     source = """
 for tool in (3, 4, 5):
     sys.monitoring.use_tool_id(tool, "other")
@@ -337,8 +339,8 @@ say("end", tools()[3])
 
 
 def test_the_program_traces_itself(tmp_path, sockets):
-    """start_tracing() takes the socket over and the viewers with it; after
-    stop_tracing() the process serves idly."""
+    """start_tracing() takes over the socket and its viewers. After stop_tracing() the
+    process serves idly."""
     source = """
 ocular.serve(exclude=["nothing"])
 say(1)
@@ -377,7 +379,7 @@ say("end", sorted(name for name in os.listdir() if "json" in name))
                 lambda s: s["uptime_s"] < armed["uptime_s"] or s["uptime_s"] > 1
             )
             go("idle")
-            with pytest.raises(Ended):  # after the last snapshot and END
+            with pytest.raises(Ended):  # raised after the last snapshot and END
                 while True:
                     kind, _, _ = client.receive()
             assert kind not in (ERROR, NOTICE)
@@ -473,8 +475,8 @@ def test_from_the_command_line(tmp_path, sockets):
 
 @pytest.mark.parametrize("threads", [0, 2])
 def test_forked_children_serve_idly(tmp_path, sockets, threads):
-    """On sockets of their own, also those of a process that is looked at; the
-    parent goes on."""
+    """Forked children serve idly on sockets of their own, also if a viewer looks at the
+    parent. The parent goes on."""
     source = """
 import warnings
 warnings.simplefilter("error")
@@ -514,10 +516,10 @@ say("end")
                 assert client.snapshot()["pid"] == int(pid)
             wait_until(lambda: not path.exists())
 
-        fork()  # idle
+        fork()  # while the parent is idle
         with Client(served.path) as client:
             client.snapshot()
-            fork()  # armed
+            fork()  # while the parent is armed
             before = client.snapshot()["uptime_s"]
             client.wait_for(lambda s: s["uptime_s"] > before)
         assert served.end() == ("end", "")
@@ -572,7 +574,7 @@ if __name__ == "__main__":
 
 
 def test_exit_while_arming(tmp_path, sockets):
-    """At every stage of it, and with Ctrl-C."""
+    """The process exits at every stage of arming, also by Ctrl-C."""
     source = """
 ocular.serve()
 say(1)
@@ -592,7 +594,7 @@ except KeyboardInterrupt:
             ) as served:
                 try:
                     client = Client(served.path)
-                except OSError:  # it has gone already
+                except OSError:  # the process has ended already
                     client = None
                 out, err = served.process.communicate(timeout=30)
                 assert served.process.returncode == 0 and err == ""
@@ -602,7 +604,8 @@ except KeyboardInterrupt:
 
 
 def test_starting_while_viewers_come_and_go(tmp_path, sockets):
-    """The program starts and stops traces of its own as fast as it can."""
+    """The program starts and stops its own traces as fast as it can while viewers come and
+    go."""
     source = """
 ocular.serve(perfetto=False)
 say(1)
@@ -638,8 +641,8 @@ say("end", ocular.is_tracing() == ocular._ocular.is_armed())
 @pytest.mark.once
 @pytest.mark.timeout(300)
 def test_snapshots_are_part_of_the_budget(tmp_path, sockets):
-    """A viewer that asks for ten a second of a program with much to tell, and
-    little to spend: it gets one every two seconds."""
+    """A viewer asks for ten snapshots a second of a program with many functions and a small
+    budget. It gets one every two seconds."""
     source = """
 code = "\\n".join(f"def f{n}(): return {n}" for n in range(3000))
 space = {}
@@ -657,12 +660,12 @@ say("end")
             client.rate(0.1)
             limit = time.monotonic() + 60
             took = [client.snapshot()["uptime_s"]] * 4
-            # Two in turn: a pause of somebody else's is one.
+            # Two long pauses in a row, since another program may cause one.
             while min(b - a for a, b in zip(took[-3:], took[-2:])) < 1.5:
                 took.append(client.snapshot()["uptime_s"])
                 assert time.monotonic() < limit, took
             seen = [client.snapshot()["uptime_s"]]
-            with Client(served.path) as other:  # none is made for it alone
+            with Client(served.path) as other:  # no snapshot is made for this viewer alone
                 first = other.snapshot()["uptime_s"]
             while seen[-1] < first:
                 seen.append(client.snapshot()["uptime_s"])
@@ -671,7 +674,7 @@ say("end")
 
 
 def test_here_and_now():
-    """In the process that has had traces before, and will again."""
+    """serve() works in this process, which runs other traces before and after."""
     ocular.serve()
     try:
         assert not ocular.is_tracing()
@@ -748,8 +751,9 @@ SERVING = pytest.mark.parametrize(
 @pytest.mark.parametrize("taken", ["nothing", "sockets", "eventfds"])
 @SERVING
 def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, taken):
-    """As a daemon does. Ours among them: no thread spins, files that get their numbers
-    are neither read nor written, and it is served again."""
+    """The program closes all descriptors, as a daemon does, including ours. No thread of
+    ours spins, files that get our numbers are neither read nor written, and the process can
+    be served again."""
     source = CLOSES.format(begin=begin, end=end, taken=taken, seconds=0.8)
     with Served(tmp_path, sockets, source) as served:
         with Client(served.path) as client:
@@ -759,7 +763,7 @@ def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, ta
             began, output = time.thread_time(), served.process.stdout
             while not select.select([output], [], [], 0)[0]:
                 pass
-            spun = time.thread_time() - began  # what one that spins gets here
+            spun = time.thread_time() - began  # CPU time that a spinning thread would get
             assert float(output.readline()) < spun / 2
             assert served.process.stdout.readline() == "True\n"
 
@@ -778,7 +782,8 @@ def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, ta
 
 @SERVING
 def test_a_program_that_closes_all_descriptors_and_ends(tmp_path, sockets, begin, end):
-    """Before anybody has noticed; what has got their numbers stays open."""
+    """The program ends before a thread of ours has noticed. Files that got our numbers stay
+    open."""
     with Served(
         tmp_path,
         sockets,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Signals reach a traced program as they reach it untraced: every program here
-runs both ways and must end alike, with the same words."""
+"""A traced program gets signals as an untraced one does. Every program here runs both ways
+and must end with the same status and output."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ import ocular
 ocular.start_tracing(serve=True, quiet=True, output="trace.json")
 """
 
-# How each is started. None of the ways may show.
+# The ways in which each program is started. The result must not depend on the way.
 WAYS = {
     "untraced": ("", []),
     "serving": (START, []),
@@ -41,7 +41,7 @@ def forever():
         work()
 """
 
-# name -> (program, the signals sent to it once it has said "ready")
+# {name: (program, the signals that are sent after it has printed "ready")}
 PROGRAMS = {
     "ctrl-c, computing": ("ready()\nforever()", [signal.SIGINT]),
     "ctrl-c, asleep": ("ready_soon()\ntime.sleep(60)", [signal.SIGINT]),
@@ -297,11 +297,11 @@ def begin(path, *options):
 
 
 def come_to_rest(pid):
-    """Into what comes next: it sleeps, or has worked for a while."""
+    """Waits until the process sleeps or has worked for a while."""
 
     def used():
         stat = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
-        return stat[0], int(stat[11]) + int(stat[12])  # state, ticks
+        return stat[0], int(stat[11]) + int(stat[12])  # state, CPU time in ticks
 
     time.sleep(0.1)
     _, before = used()
@@ -309,7 +309,7 @@ def come_to_rest(pid):
 
 
 def end(process, signals):
-    """(status, stdout, the last line on stderr)"""
+    """Returns (status, stdout, the last line on stderr)."""
     said = [""]
     try:
         for number in signals:
@@ -338,8 +338,8 @@ def test_as_untraced(tmp_path, sockets, name):
 
 
 def test_a_storm_of_signals(tmp_path, sockets):
-    """While hooks fire, the governor attaches and the sampler reads: each one
-    handled, by the main thread, none by a thread of ours."""
+    """Signals come while hooks fire, the governor takes the GIL and the sampler reads. The
+    main thread handles each of them, and no thread of ours does."""
     path = write(
         tmp_path,
         START.replace("quiet=True", "quiet=True, deinstrument_threshold=1000000")
@@ -365,8 +365,8 @@ print(got)
 
 
 def test_ctrl_c_to_the_whole_group(tmp_path, sockets):
-    """As a terminal sends it: to the program, its forked child and its
-    subprocess at once."""
+    """Sends Ctrl-C as a terminal does, to the program, its forked child and its subprocess
+    at once."""
     body = (
         PRELUDE
         + """
@@ -398,7 +398,7 @@ except KeyboardInterrupt:
             others = map(int, process.stdout.readline().split())
             assert process.stdout.readline() == "ready\n"
             for pid in process.pid, *others:
-                come_to_rest(pid)  # just before the system call it is not seen
+                come_to_rest(pid)  # Python misses a signal just before the system call
             os.killpg(process.pid, signal.SIGINT)
             out, err = process.communicate(timeout=SLOW)
         done.append((process.returncode, out, err))
@@ -413,9 +413,8 @@ def test_the_trace_of_an_interrupted_program_is_written(tmp_path, sockets):
 
 
 def test_a_signal_that_another_thread_took(tmp_path, sockets):
-    """Untraced the main thread would wait for the lock for ever: nothing wakes it.
-    A thread that is sampled takes signals that the main thread would have taken,
-    now and then."""
+    """A sampled thread sometimes receives a signal instead of the main thread. The main
+    thread would then wait for the lock forever, since nothing wakes it."""
     path = write(
         tmp_path,
         START

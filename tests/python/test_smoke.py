@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""One real run of each instrument, of some seconds at most. The bounds are wide: they
-hold on any machine, and fail if the instrument is switched off. Its exact figures are
-taken in tests/figures."""
+"""One real run of each instrument, of a few seconds. The bounds are wide: they hold on any
+machine, and fail if the instrument is switched off. tests/figures measures exact
+figures."""
 
 import threading
 import time
@@ -36,7 +36,7 @@ def calls(count=2000):
 
 
 def burn(seconds):
-    """CPU time of this thread, in C: some 20 us at a time."""
+    """Uses `seconds` of this thread's CPU time in C, some 20 us at a time."""
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         sum(range(1000))
@@ -46,7 +46,8 @@ def burn(seconds):
 
 
 def a_millisecond():
-    """Or more, if others take the CPU. Counts the s of CPU time and of the wall."""
+    """Takes a millisecond, or more if other programs take the CPU. Adds up the seconds of
+    CPU time and of wall time."""
     wall, cpu = time.perf_counter(), time.thread_time()
     while time.perf_counter() < wall + 0.001:
         sum(range(2000))
@@ -73,7 +74,7 @@ def test_cycles(tracing):
     assert callee["calls"] == mine["calls"] == 100
     assert least < callee["self_cycles"] / 100 < most
     assert 0 < callee["avg_cycles"] < most
-    # A callee's time is not its caller's own.
+    # A callee's time does not count as its caller's own.
     assert mine["self_cycles"] < callee["self_cycles"] / 3
     assert mine["total_cycles"] > 0.9 * callee["self_cycles"]
 
@@ -90,7 +91,7 @@ def twenty():
 
 
 def test_shares(tracing):
-    """Of two functions that run 80:20."""
+    """Two functions run 80:20 and have these shares."""
     tracing(overhead_budget=0.05, deinstrument_threshold=50, exclude=["burn"])
     began = time.thread_time()
 
@@ -151,19 +152,19 @@ def test_overhead(tracing):
     assert enter + leave > 0 and jump > 0 and far >= 0
     for _ in range(100):
         calls()
-        sum(range(100_000))  # in nothing but hooks their cost is all there is
+        sum(range(100_000))  # gives the program time outside of hooks
     seen = ocular.snapshot()
     used = time.process_time() - began
     overhead = seen["overhead"]
     assert overhead["measured"] > 0 and overhead["hooks"] > 0
     spent = used * overhead["mean"] / (1 + overhead["mean"])
     events = seen["events"]
-    assert events > 100 * 2000 * 3  # a call, a return, a jump
+    assert events > 100 * 2000 * 3  # a call, a return and a jump each
     assert 1 < 1e9 * spent / events < 1000
 
 
 def test_the_budget(tracing):
-    """Hot tiny functions, and a threshold that none of them reaches."""
+    """The budget holds for hot tiny functions and a threshold that none of them reaches."""
     names = {}
     for number in range(30):
         exec(compile(f"def f{number}(): pass", "test_smoke", "exec"), names)
@@ -182,7 +183,7 @@ def test_the_budget(tracing):
         return known and states.count("armed") < 10
 
     def spent():
-        """(CPU s of tracing, as reported, and of the program)"""
+        """Returns (reported CPU seconds of tracing, CPU seconds of the program)."""
         mean = ocular.snapshot()["overhead"]["mean"]
         used = (time.process_time() - began) / (1 + mean)
         return used * mean, used

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""ocular.snapshot(): one shape, in Python, on the wire, and in ocular-top's
-JSON; at any moment and from any thread."""
+"""ocular.snapshot() has the same structure in Python, on the wire and in ocular-top's JSON,
+at any moment and on any thread."""
 
 import json
 import os
@@ -15,12 +15,12 @@ from e2e.counting import EXACT, row
 from e2e.program import top, wait_until
 from ocular.demo import pure
 
-# Lists whose elements are who was met by the sampler: there may be none yet.
+# Lists that the sampler fills. They may still be empty.
 BY_CHANCE = {".functions[].callers": "id share", ".threads[].functions": "id share"}
 
 
 def shape(value, path=""):
-    """Keys all the way down; a list is what its elements have in common."""
+    """Returns all nested keys. A list has the keys that its elements share."""
     if path in BY_CHANCE:
         assert all(" ".join(element) == BY_CHANCE[path] for element in value)
         return None
@@ -32,7 +32,7 @@ def shape(value, path=""):
 
 
 def kinds(value, found, path=""):
-    """path -> the types met there"""
+    """Adds the types of all values to `found`, {path: types}."""
     if isinstance(value, dict):
         for key in value:
             kinds(value[key], found, f"{path}.{key}")
@@ -80,11 +80,11 @@ def test_same_values_everywhere(serving):
                 "id name file line calls calls_exact self_cycles total_cycles "
                 "min_cycles p50_cycles p99_cycles sites dark_sites state"
             ).split():
-                known = mine[key]  # JSON has as many digits as make sense
+                known = mine[key]  # JSON has fewer digits
                 if isinstance(known, float):
                     known = pytest.approx(known, rel=1e-9)
                 assert theirs[key] == known, key
-            # The last ones may be taken over in between.
+            # The newest samples may be credited in between.
             assert row(before, name)["samples"] <= theirs["samples"] <= mine["samples"]
             assert theirs["age_s"] <= mine["age_s"] < theirs["age_s"] + 10
         for key in "schema version pid command python mode threshold".split():
@@ -122,7 +122,8 @@ def test_types(serving):
         assert found[path] == {float}, path
     for name in "calls sites dark_sites".split():
         assert found[f".functions[].{name}"] == whole
-    for name in "self_cycles total_cycles waited_cycles".split():  # null: not timed
+    # Null if the function was not timed
+    for name in "self_cycles total_cycles waited_cycles".split():
         assert found[f".functions[].{name}"] <= whole | {type(None)}
     for name in "calls_estimated avg_cycles share calls_per_s age_s".split():
         assert found[f".functions[].{name}"] <= real
@@ -130,7 +131,7 @@ def test_types(serving):
     assert found[".functions[].state"] == {str}
 
 
-LONG = {  # characters of a name -> what is kept of it
+LONG = {  # {characters of a name: characters that are kept}
     "a" * 4095: "a" * 4095,
     "a" * 4096: "a" * 4092 + "...",
     "b" * (1 << 20): "b" * 4092 + "...",
@@ -147,7 +148,8 @@ def test_a_long_name_is_cut(no_turns):
         code = (lambda: 0).__code__.replace(co_qualname=name, co_filename="/" + name)
         types.FunctionType(code, {})()
         rows = ocular.snapshot()["functions"]
-        found = [each["name"] == kept for each in rows]  # no megabytes to compare in words
+        # Compares here, since a failing assert would print megabytes
+        found = [each["name"] == kept for each in rows]
         assert sum(found) == 1
     after = ocular.snapshot()
     ocular.stop_tracing()
@@ -186,7 +188,7 @@ def test_head(serving):
         name: states.count(name) for name in ("armed", "partial", "dark")
     }
     for mine in snapshot["functions"]:
-        # Calls are a floor only if something has gone dark.
+        # Calls are a floor only if a site has gone dark.
         assert mine["calls_exact"] or mine["dark_sites"] > 0
         assert mine["state"] != "armed" or mine["dark_sites"] == 0
 
@@ -196,7 +198,8 @@ def test_ids_are_kept():
     pure.CASES["recursion"]()
 
     def ids(snapshot):
-        """Of the demo's: others may have code of one name and place twice."""
+        """Returns the ids of the demo's functions, since other code may have two functions
+        with the same name and line."""
         mine = [r for r in snapshot["functions"] if r["file"] == pure.__file__]
         return {(r["name"], r["line"]): r["id"] for r in mine}
 
@@ -228,7 +231,7 @@ def test_not_tracing():
 
 
 def test_from_several_threads_and_during_stop():
-    """Each gets a whole snapshot, or an error that nothing is traced."""
+    """Each thread gets a complete snapshot, or an error that nothing is traced."""
     taken, refused, odd = [0], [0], []
 
     def take():
@@ -278,7 +281,7 @@ def test_stop_from_several_threads():
         for thread in threads:
             thread.join()
         assert not ocular.is_tracing()
-    # One each has it.
+    # One stop_tracing() per trace returns the result.
     assert len([result for result in results if result]) == 5
     assert len(results) == 20
 

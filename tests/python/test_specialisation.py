@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Specialisation history: the log of transitions, and that no tool's instrumentation
-is taken for a change of types."""
+"""Specialisation history: the log of transitions. No tool's instrumentation may be taken
+for a change of types."""
 
 import collections
 import gc
@@ -29,21 +29,21 @@ class Odd:
         return self
 
 
-# Nothing that any CPython specialises an addition to.
+# Objects for which no CPython specialises an addition.
 ODD = Odd(), Odd()
 
 
 @pytest.fixture
 def tracing():
     def start(**settings):
-        gc.collect()  # what other tests left alive would be adopted, too
+        gc.collect()  # code of other tests would be adopted, too
         ocular.start_tracing(**{**QUIET, **settings})
 
     yield start
     ocular.stop_tracing()
 
 
-# A fresh function for each test: code keeps its specialised opcodes.
+# Each test needs a new function, because code keeps its specialised opcodes.
 def make_add(name="add"):
     names = {"__name__": __name__}
     source = f"def {name}(a, b):\n    return a + b\n"
@@ -57,8 +57,9 @@ def feed(function, pair, times=500):
 
 
 def reported(snapshot, name, base="BINARY_OP"):
-    """The names one function's sites of one family went through, oldest first:
-    {offset: [from, to, to...]}. Each change begins where the last one ended."""
+    """Returns {offset: [from, to, to...]}, the opcodes that one function's sites of one
+    family had, the oldest first. Checks that each change begins where the previous one
+    ended."""
     histories = {}
     for one in reversed(snapshot["transitions"]):
         if one["function"].rpartition(".")[2] != name:
@@ -80,10 +81,10 @@ def history_of(snapshot, name="add"):
 # --- The history -----------------------------------------------------------------
 
 
-# A specialised instruction that meets other types falls back to its generic
-# body and counts; after 53 such misses (3.12 and 3.13) the specialiser is asked
-# again, and writes the next special form over the last: the base opcode never
-# stands there in between. So it is the same sequence on both versions.
+# A specialised instruction that gets other types runs its generic code and counts a miss.
+# After 53 misses (3.12 and 3.13) the specialiser writes the next specialised form over the
+# last one, and the base opcode is never there in between. So both versions have the same
+# sequence.
 HISTORY = ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT", "BINARY_OP_ADD_UNICODE"]
 
 
@@ -108,7 +109,7 @@ def test_ints_then_floats_then_strings(tracing, threshold):
 
 
 def versions_of_calls(function):
-    """In its live bytecode, of each call that is for one Python function."""
+    """Returns the function versions that specialised calls in the live bytecode hold."""
     names = {
         number: (name, flags)
         for number, name, _, _, flags in _opcodes.table(
@@ -125,8 +126,8 @@ def versions_of_calls(function):
 
 
 def test_a_specialised_call_says_whom_it_calls():
-    """The sampler reads the callee from the call: of one function, of another one, and
-    of a method that is not its class's."""
+    """A specialised call holds the version of the function that it calls, and for a method
+    not the version of its class. The sampler reads the callee from there."""
     names = {}
     exec(
         """
@@ -150,10 +151,11 @@ def governors_looks():
     return ocular._ocular.holds()[0]
 
 
-# Nobody asks: it is the governor that looks.
+# No snapshot is requested, so the governor must find the change.
 def test_the_governor_tells_it_too(tracing):
     began, ends = time.monotonic(), []
-    # Nothing else: of the log's 128 changes a test's own lines take a good part.
+    # Only this function is traced, since the test's own code would take many of the log's
+    # 128 changes.
     tracing(include_only=["adds_for_long"])
     add = make_add("adds_for_long")
     for pair in INTS, FLOATS, STRINGS:
@@ -168,7 +170,7 @@ def test_the_governor_tells_it_too(tracing):
         for one in reversed(final["transitions"])
         if one["function"] == "adds_for_long"
     ]
-    # Each before the next came. All at the end would be a look at stop only.
+    # Each change was seen before the next one came, so not only at stop.
     assert all(at < end for at, end in zip(seen, ends, strict=True)), (seen, ends)
 
 
@@ -181,7 +183,7 @@ def test_given_up_and_taken_up_again(tracing):
     snapshot = ocular.snapshot()
     assert history_of(snapshot) == ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP"]
     assert row(snapshot, "add")["specialized_sites"] == 0
-    # The specialiser waits ever longer: up to 4096 runs.
+    # The specialiser waits longer after each failure, up to 4096 runs.
     feed(add, INTS, 5000)
     assert history_of(ocular.snapshot()) == [
         "BINARY_OP",
@@ -198,7 +200,7 @@ def test_what_was_specialised_before_we_came(tracing):
     add(*INTS)
     assert history_of(ocular.snapshot()) == ["BINARY_OP", "BINARY_OP_ADD_INT"]
     ocular.stop_tracing()
-    tracing()  # a new session begins a new history
+    tracing()  # a new session has a new history
     add(*INTS)
     assert history_of(ocular.stop_tracing()) == ["BINARY_OP", "BINARY_OP_ADD_INT"]
 
@@ -230,14 +232,14 @@ def test_a_storm(tracing):
     tracing()
     add = make_add()
     add(*INTS)
-    ocular.snapshot()  # before anything is specialised
+    ocular.snapshot()  # before any instruction is specialised
     for pair in INTS, FLOATS, INTS, FLOATS, INTS:
         feed(add, pair)
         ocular.snapshot()
     assert storms(ocular.snapshot()) == [False, False, False, True, True]
 
 
-# Four changes of one site in each of many, no site more than twice: no storm.
+# Several sites change, but none of them more than twice, so there is no storm.
 def test_many_changes_are_no_storm(tracing):
     tracing()
     for _ in range(5):
@@ -263,20 +265,20 @@ def log_of(snapshot):
 def test_the_pairs_are_the_log_counted(tracing):
     tracing()
     add, other = make_add(), make_add()
-    earlier = ocular.snapshot()  # first sightings of what other tests have run
-    log = set()  # the newest are kept, and there may be more of others
+    earlier = ocular.snapshot()  # first changes of code that other tests have run
+    log = set()  # only the newest are kept, and other code has changes, too
     for pair in INTS, FLOATS, STRINGS, INTS:
         feed(add, pair)
         feed(other, pair)
         snapshot = ocular.snapshot()
         log |= log_of(snapshot)
     counted = pairs_of(earlier)
-    # Not by their times: an uptime is of another clock.
+    # Times are not compared, because the uptime is of another clock.
     for one in map(dict, log - log_of(earlier)):
         key = one["from"], one["to"]
         counted[key] = counted.get(key, 0) + 1
     assert pairs_of(snapshot) == counted
-    # To leave a specialised form is a deoptimisation, also for another one.
+    # Leaving a specialised form is a deoptimisation, even if another form follows.
     for one in snapshot["transitions"] + snapshot["transition_pairs"]:
         if "BINARY_OP" in one["from"]:
             assert one["deopt"] is (one["from"] != "BINARY_OP"), one
@@ -292,7 +294,7 @@ def test_the_pairs_are_the_log_counted(tracing):
 
 def test_the_log_is_bounded_and_the_counts_are_not(tracing):
     tracing()
-    before = pairs_of(ocular.snapshot())  # what earlier tests have specialised
+    before = pairs_of(ocular.snapshot())  # changes of earlier tests
     adds = [make_add() for _ in range(40)]
     kinds = itertools.cycle([FLOATS, INTS])
     for add in adds:
@@ -312,7 +314,7 @@ def test_the_log_is_bounded_and_the_counts_are_not(tracing):
     assert counts["BINARY_OP_ADD_FLOAT", "BINARY_OP_ADD_INT"] == 40 * 25
 
 
-# Their code is freed, and CPython gives the address to the next one at once.
+# CPython reuses the address of freed code at once.
 def test_code_that_comes_and_goes(tracing):
     tracing()
     addresses = set()
@@ -349,7 +351,7 @@ class Thing:
 THINGS = [Thing() for _ in range(5)]
 
 
-# Many families, none of which ever sees another type.
+# Instructions of many families that never get another type.
 STEADY = """
 def produce(n):
     for i in range(n):
@@ -383,7 +385,7 @@ def make_steady():
     return names["work"]
 
 
-toggled = None  # the function that a run is about
+toggled = None  # the function of the current run
 
 
 def do_nothing(*ignored):
@@ -403,8 +405,8 @@ def setprofile_on_and_off(step):
 
 
 def other_tool(events):
-    """Another tool, toggled; every other time its callback returns DISABLE, so
-    that it may be over before anybody looks."""
+    """Returns a function that turns another tool on and off. Every second time the tool's
+    callback returns DISABLE, so that its instrumentation may end before the next scan."""
 
     def toggle(step):
         answer = monitoring.DISABLE if step % 4 == 1 else None
@@ -423,7 +425,7 @@ def other_tool_locally(step):
     events = monitoring.events
     monitoring.register_callback(1, events.INSTRUCTION, lambda *_: monitoring.DISABLE)
     code = toggled.__code__
-    # On and off within one step, and left on for a while.
+    # Turns the events on and off within one step, and then leaves them on.
     monitoring.set_local_events(1, code, events.INSTRUCTION)
     toggled(THINGS)
     monitoring.set_local_events(1, code, events.LINE if step % 2 else 0)
@@ -457,8 +459,8 @@ def is_deoptimised(one):
 
 
 def run_steadily(toggle, steps=12):
-    """With a look in every state: right after a toggle, after one run, after
-    two, three and many."""
+    """Takes a snapshot in every state: right after a toggle, and after one, two, three and
+    many runs."""
     global toggled
     toggled = work = make_steady()
     for step in range(steps):
@@ -468,7 +470,7 @@ def run_steadily(toggle, steps=12):
             for _ in range(runs):
                 work(THINGS)
             snapshot = ocular.snapshot()
-    toggle(0)  # off
+    toggle(0)  # turns it off
     for _ in range(5):
         work(THINGS)
         snapshot = ocular.snapshot()
@@ -491,7 +493,7 @@ def no_tools():
 
 
 def expect_no_change(snapshot):
-    """Every site has become one thing, once."""
+    """Checks that every site was specialised once."""
     ours = [
         one
         for one in snapshot["transitions"]
@@ -502,7 +504,7 @@ def expect_no_change(snapshot):
     assert len(sites) == len(set(sites)), ours
     assert not any(one["storm"] for one in ours)
     bases = {one["from"] for one in ours if one["function"] == "work"}
-    # Else it was no test.
+    # Otherwise the test has tested nothing.
     assert {"BINARY_OP", "FOR_ITER", "COMPARE_OP", "LOAD_ATTR", "STORE_ATTR"} <= bases, (
         snapshot["transition_pairs"],
         ours,
@@ -516,8 +518,8 @@ def test_no_deoptimisation_where_types_never_change(tracing, no_tools, name, thr
     expect_no_change(run_steadily(TOGGLES[name]))
 
 
-# Every instruction is armed: nothing is known of it until it goes dark, and at
-# threshold 0 nothing ever is.
+# In precise mode no specialisation of an armed instruction is visible until it goes dark,
+# and at threshold 0 none ever is.
 @pytest.mark.parametrize("name", ["nobody", "settrace", "lines", "locally"])
 @pytest.mark.parametrize("threshold", [1, 5, 0])
 def test_no_deoptimisation_in_precise_mode(tracing, no_tools, name, threshold):
@@ -554,12 +556,12 @@ def test_no_deoptimisation_by_our_own_arming(tracing, sockets, threshold):
     assert rearmed
 
 
-# Governor, viewer and another tool meet the code in the middle of its work.
+# The governor, a viewer and another tool change the code while it runs.
 @pytest.mark.parametrize("threshold", [5, 500])
 def test_no_deoptimisation_while_all_goes_on(tracing, sockets, no_tools, threshold):
     global toggled
     toggled = work = make_steady()
-    # Nothing else, as above: the log keeps 128 changes.
+    # Only this code is traced, as above, since the log keeps 128 changes.
     only = [STEADY_FILE, "Thing.method"]
     tracing(deinstrument_threshold=threshold, serve=True, include_only=only)
     over = threading.Event()
@@ -586,7 +588,7 @@ def test_no_deoptimisation_while_all_goes_on(tracing, sockets, no_tools, thresho
             for thread in threads:
                 thread.join()
     monitoring.set_local_events(1, work.__code__, 0)
-    for _ in range(100):  # until nothing hides anything, and all is specialised
+    for _ in range(100):  # until all instructions are visible and specialised
         work(THINGS)
     expect_no_change(ocular.stop_tracing())
 

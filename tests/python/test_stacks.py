@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Stacks as programs really make them: exceptions, generators, coroutines,
-recursion to the limit, tracing that starts and stops anywhere. Calls and
-callers are held against the interpreter's own frames (e2e/truth.py)."""
+"""Stacks of real programs: exceptions, generators, coroutines, recursion to the limit, and
+traces that start and stop at any point. Calls and callers are compared with the
+interpreter's own frames (e2e/truth.py)."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ import pytest
 from e2e.counting import EXACT, entries, row, traced
 from e2e.truth import check_figures, record, seen
 
-# CPython 3.13.0 to 3.13.11 tell nobody of close() (gh-140373).
+# CPython 3.13.0 to 3.13.11 fire no event at close() (gh-140373).
 CLOSE_IS_SILENT = sys.version_info[:2] >= (3, 13) and sys.version_info < (3, 13, 12)
 
 
@@ -117,10 +117,10 @@ def generators():
         one = make(9, log)
         next(one)
         for _ in range(3):
-            one.throw(ValueError)  # handled inside
+            one.throw(ValueError)  # the generator handles it
             one.send(leaf())
         try:
-            one.throw(KeyError)  # not handled
+            one.throw(KeyError)  # the generator does not handle it
         except KeyError:
             leaf()
         unstarted = make(9, log)
@@ -132,7 +132,7 @@ def generators():
     for n, one in enumerate(left):
         for _ in range(n):
             leaf(next(one))
-    # In turns, and from different depths.
+    # The two generators run in turns and from different depths.
     pair = numbers(50, log), delegates(3, 50, log)
     for n in range(20):
         from_depth(n % 4, next, pair[n % 2])
@@ -293,10 +293,11 @@ def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
         word for each in timeline.calls.values() for call in each for word in call.end_args
     ]
     assert not {"lost", "parked"} & set(ends)
-    # Nothing leaves unseen if every event is armed.
+    # If every event is armed, the end of every frame is seen.
     if threshold == 0 and not (name == "closes" and CLOSE_IS_SILENT):
         assert "unwound" not in ends
-    elif name == "exceptions" and sys.version_info < (3, 15):  # then it is seen
+    # From 3.15 on the event is local
+    elif name == "exceptions" and sys.version_info < (3, 15):
         assert ends.count("unwound") > 300
     for function in final["functions"]:
         if function["self_cycles"] is not None:
@@ -330,7 +331,7 @@ def test_while_things_go_dark(name, threshold, tmp_path):
 
 
 def test_totals_hold_the_callees():
-    """Along a chain of calls that are nobody else's."""
+    """A total includes the callees', in a chain of functions that each have one caller."""
 
     def outer():
         middle()
@@ -348,14 +349,14 @@ def test_totals_hold_the_callees():
 
     for threshold in (0, 100_000):
         _, final = traced(outer, deinstrument_threshold=threshold, include_only=[__file__])
-        # An exception that leaves a frame is not seen everywhere: null.
+        # Null where the end of a frame by an exception is not seen.
         total, own = (
             {f["name"].rpartition(".")[2]: f[figure] or 0 for f in final["functions"]}
             for figure in ("total_cycles", "self_cycles")
         )
         assert total["outer"] >= total["middle"] >= total["inner"] + total["raises"]
-        # Recursion: the outermost calls only, which hold all that is their own. (All
-        # calls together would be twice as much, more than `middle` has.)
+        # Of recursive calls only the outermost ones count, and they include all self time.
+        # (All calls together would take twice as much, more than `middle`.)
         assert own["inner"] <= total["inner"]
         assert own["outer"] <= total["outer"] - total["middle"] + 1000
         assert total["raises"] >= own["raises"]
@@ -392,7 +393,7 @@ def dive_by_repr():
 
 
 class Deep(dict):
-    """Python and C in turns: json calls default, which nests once more."""
+    """Recurses in Python and C alternately: json calls default, which calls json again."""
 
 
 def dive_by_json(deepest):
@@ -476,8 +477,8 @@ def test_the_limit_is_where_it_was(name, mode, where):
     finally:
         ocular.stop_tracing()
         sys.setrecursionlimit(before)
-    # When CPython inlines __init__ it pushes a frame beneath, which counts. Generic
-    # opcodes, as in precise mode, push none: one deeper.
+    # A specialised call of __init__ pushes an extra frame, which counts for the limit. The
+    # generic opcodes of precise mode push none, so the recursion may be one deeper.
     deeper = [untraced + 1] if (name, mode) == ("both", "precise") else []
     assert under in [untraced, *deeper] and dark in [untraced, *deeper]
     if name == "frames":
@@ -491,8 +492,8 @@ def down(depth, bottom):
 
 @pytest.mark.parametrize("threshold", [0, 10])
 def test_deeper_than_any_stack_of_ours(threshold):
-    """65536 frames are followed; what is deeper is counted, and what comes
-    after is right again."""
+    """65536 frames are followed. Deeper calls are only counted, and later calls are right
+    again."""
     deep = 90_000
 
     def after():
@@ -616,7 +617,7 @@ def act_in_key_function(act):
 
 
 def act_beside_threads(act):
-    """While three others run deep and raise."""
+    """Calls `act` while three other threads recurse deeply and raise."""
     stop = threading.Event()
 
     def busy():
@@ -652,7 +653,7 @@ PLACES = [
 
 
 def probe():
-    """Is called at the very end: its counts are right only if the stack is."""
+    """Is called at the end. Its counts are right only if the stack is right."""
     return [leaf(n) for n in range(10)]
 
 
@@ -662,7 +663,7 @@ def check_session(final, began, probes):
     mine = row(final, "probe")
     assert (mine["calls"] if mine else 0) == probes
     for function in final["functions"]:
-        # Of several threads each has its own.
+        # Each of several threads has its own stack.
         for cycles in function["total_cycles"], function["self_cycles"]:
             assert (cycles or 0) <= 4 * seconds * 1.05 * final["tsc_hz"], function
 
@@ -702,7 +703,7 @@ def test_stop_anywhere(place, threshold, mode):
     finally:
         ocular.stop_tracing()
     check_session(finals[0], began, 1)
-    # And once more, from the top: nothing is left of the first.
+    # A second trace from the top level shows that nothing is left of the first.
     _, final = traced(probe, include_only=[__file__])
     assert row(final, "probe")["calls"] == 1 and row(final, "leaf")["calls"] == 10
     assert {f["name"].rpartition(".")[2] for f in final["functions"] if f["calls"]} == {
@@ -737,7 +738,7 @@ def test_what_was_suspended_before_the_start():
     for one in suspended:
         next(one), next(one)
     final = ocular.stop_tracing()
-    # Each resumption is one of every generator of the chain.
+    # A resumption counts for every generator of the chain.
     assert row(final, "numbers")["resumptions"] == 2 * 4
     assert row(final, "delegates")["resumptions"] == 2 * (1 + 2 + 3 + 4)
     assert row(final, "delegates")["calls"] == 0

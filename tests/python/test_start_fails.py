@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What can be in the way of a start: tool ids, and a place for the socket.
-Each is said in words, leaves nothing behind, and is no obstacle once gone."""
+"""Obstacles to a start: tool ids and the socket. The error names the obstacle, nothing is
+left behind, and a start works once the obstacle is gone."""
 
 import itertools
 import os
@@ -23,7 +23,7 @@ def helper():
 
 
 def refused(kind, **settings):
-    """The message of a start that must fail and leave nothing."""
+    """Returns the message of a start that must fail and leave nothing behind."""
     open_files = sorted(files())
     with pytest.raises(kind) as raised:
         ocular.start_tracing(**{**EXACT, **settings})
@@ -92,7 +92,7 @@ def test_never_the_ids_of_others():
 
 
 def test_a_strangers_events_survive(occupy):
-    """A holder's callbacks and events are as they were after our whole life."""
+    """The callbacks and events of another tool are unchanged after our start and stop."""
     occupy(3)
     seen = []
     event = monitoring.events.PY_START
@@ -309,7 +309,8 @@ class Boom(Exception):
 
 @pytest.mark.parametrize("mode", ["adaptive", "precise"])
 def test_an_interrupt_comes_out_as_it_is(mode):
-    """A signal handler may raise at any moment of the calibration."""
+    """A signal handler may raise at any moment of the calibration, and the exception
+    reaches the caller."""
 
     def boom(*_):
         raise Boom

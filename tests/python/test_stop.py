@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Stopping: the report, the returned snapshot, nothing left behind; and that it
-happens by itself at the end, however the program ends."""
+"""Stopping: the report, the returned snapshot, and nothing left behind. It also happens at
+the end of the program, however that ends."""
 
 import os
 import sys
@@ -34,7 +34,7 @@ def test_report_is_on_stderr(capfd, tmp_path):
     assert out == ""
     assert "helper" in err and "test_stop.py" in err
     assert "JUMP_BACKWARD" in err and "cycles" in err
-    assert "->" in err  # something has specialised
+    assert "->" in err  # an instruction was specialised
     assert str(tmp_path / "x.json") in err
     assert "offset" in err and "line" in err
 
@@ -105,7 +105,7 @@ def test_nothing_is_left(sockets):
     ocular.start_tracing(serve=True, quiet=True)
     for case in pure.CASES.values():
         case()
-    wait_until(lambda: len(threads()) >= 3)  # they say their names themselves
+    wait_until(lambda: len(threads()) >= 3)  # each thread sets its name itself
     ocular.stop_tracing()
     assert leftovers() == []
     codes = [
@@ -116,7 +116,7 @@ def test_nothing_is_left(sockets):
     assert len(codes) > 20
     for tool in (3, 4, 5):
         assert monitoring.get_tool(tool) is None
-        monitoring.use_tool_id(tool, "test")  # or nobody may ask
+        monitoring.use_tool_id(tool, "test")  # get_events() needs a tool
         try:
             assert monitoring.get_events(tool) == 0
             assert not [code for code in codes if monitoring.get_local_events(tool, code)]
@@ -126,7 +126,8 @@ def test_nothing_is_left(sockets):
 
 
 def test_no_event_of_ours_fires_afterwards():
-    """Before 3.14 freeing a tool id clears none of its local events."""
+    """No event of ours fires after stop. Before 3.14 freeing a tool id clears none of its
+    local events."""
     generator = (n for n in range(3))
     ocular.start_tracing(**EXACT)
     next(generator)
@@ -277,12 +278,12 @@ ENDINGS = {
 @pytest.mark.parametrize("name", ENDINGS)
 def test_the_end(tmp_path, sockets, name):
     ending, status, words = ENDINGS[name]
-    # `status` -2: by the signal, once everything has been cleaned up.
+    # A `status` of -2: the process ends by the signal after cleaning up.
     done = script(tmp_path, PRELUDE + ending)
     assert done.status == status, done.err
     assert done.out == "out\n"
     assert words in done.err and "Fatal" not in done.err
-    assert f"timeline: {tmp_path}/trace.json" in done.err  # the report
+    assert f"timeline: {tmp_path}/trace.json" in done.err  # from the report
     assert (tmp_path / "trace.json").stat().st_size > 500
     assert os.listdir(sockets) == []
 
@@ -309,7 +310,7 @@ def test_closed_streams_at_the_end(tmp_path):
 
 
 def test_start_at_exit(tmp_path):
-    """Too late for our own stop: the process still ends."""
+    """The trace starts too late for our stop at exit, and the process still ends."""
     done = script(
         tmp_path,
         """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Programs that enter seccomp's strict mode while they are traced, in which the kernel
-ends a thread for any system call but read, write, exit and sigreturn, and for reading
-the time stamp counter: they go on, and end as they would have."""
+"""Programs that enter seccomp's strict mode while they are traced. In this mode the kernel
+kills a thread for any system call but read, write, exit and sigreturn, and for reading the
+time stamp counter. The programs must go on and end as untraced ones."""
 
 import json
 import os
@@ -21,8 +21,8 @@ import ocular
 ocular.start_tracing(serve=True, quiet=True, output="trace.json", **{settings})
 """
 
-# The thread that enters the mode holds the interpreter's lock, and has slept: no thread of
-# ours waits for it then, which would be the end of this one in any program.
+# The thread that enters the mode holds the GIL and has slept before. So no other thread
+# waits for the GIL, which would kill this thread in any program.
 PROGRAM = """
 import ctypes, os, time
 libc = ctypes.PyDLL(None)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Steps of asyncio's tasks in the timeline: whose they are, with this interpreter's
-asyncio, and that nothing of the program is touched for that. How they are linked is
-tested in tests/e2e/test_trace_processor_tasks.py."""
+"""Steps of asyncio's tasks in the timeline: each names its task, and no code of the program
+runs for that. tests/e2e/test_trace_processor_tasks.py tests how the steps are linked."""
 
 import asyncio
 import gc
@@ -17,7 +16,8 @@ TASKS = [asyncio.tasks._PyTask, asyncio.tasks._CTask]
 
 @pytest.fixture(params=["trace.json", "trace.pftrace"])
 def record(request, tmp_path):
-    """Runs a function traced; {task's number: its steps' names}, by time."""
+    """Returns a function that traces another one and returns {number of a task: names of
+    its steps, by time}."""
 
     def record(function, **settings):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.{request.param}"
@@ -44,7 +44,7 @@ async def work(awaits=2):
 
 
 def run(main):
-    """Runs it in a loop that makes no other tasks."""
+    """Runs `main` in an event loop that makes no other tasks."""
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(main(loop))
@@ -60,7 +60,7 @@ def named(found, name):
 def test_both_kinds_of_tasks(record, kind):
     async def main(loop):
         tasks = [kind(work(), loop=loop, name=name) for name in ("a", "b", "b")]
-        await asyncio.gather(*tasks)  # by a future's callback
+        await asyncio.gather(*tasks)  # wakes the task by a future's callback
         await kind(asyncio.sleep(0.001), loop=loop, name="sleeps")
         await kind(work(0), loop=loop)
 
@@ -73,7 +73,8 @@ def test_both_kinds_of_tasks(record, kind):
 
 @pytest.mark.parametrize("kind", TASKS)
 def test_derived_tasks(record, kind):
-    """The name is what asyncio knows, or just "task", and no code of the class is run."""
+    """The name of a derived task is the one that asyncio stores, or just "task". No code of
+    the class runs."""
     asked = []
 
     class Odd(kind):
@@ -97,12 +98,13 @@ def test_derived_tasks(record, kind):
     found = record(lambda: run(main))
     name = "odd" if kind is asyncio.tasks._CTask else "task"
     assert named(found, name) == [[name] * 3] * 3
-    assert not set(asked) - {"__eq__"}  # asyncio's sets ask
+    assert not set(asked) - {"__eq__"}  # asyncio's own sets call it
 
 
 @pytest.mark.parametrize("kind", TASKS)
 def test_nothing_is_held(record, kind):
-    """No task, handle or name for longer than without us; no reference after the end."""
+    """Tracing keeps no task, handle or name alive longer, and leaves no reference after the
+    end."""
     counts = {}
 
     def program():
@@ -133,7 +135,8 @@ def test_nothing_is_held(record, kind):
 
 
 def test_many_at_once(record):
-    """More than there is room for at first; and what lies where others lay is another."""
+    """There are more tasks than the table first has room for. A task at the address of a
+    freed one is another task."""
 
     async def main(loop):
         for _ in range(3):
@@ -142,7 +145,7 @@ def test_many_at_once(record):
             del tasks
 
     found = record(lambda: run(main))
-    del found[next(iter(found))]  # of main()
+    del found[next(iter(found))]  # main()'s own task
     assert len(found) == 2100
     for n in 0, 1, 699:
         assert named(found, f"n{n}") == [[f"n{n}"] * 3] * 3
@@ -150,7 +153,7 @@ def test_many_at_once(record):
 
 
 def test_the_next_trace_has_other_numbers(record):
-    """A task that goes on is one of the next trace's, too."""
+    """A task that still runs in the next trace has another number there."""
     loop = asyncio.new_event_loop()
     task = loop.create_task(work(6), name="goes on")
 
@@ -188,7 +191,7 @@ def test_instructions_are_within(record):
 
 
 def test_no_timeline():
-    """Then nothing is asked of a handle."""
+    """Without a timeline no handle is read."""
     tasks = []
 
     async def main(loop):

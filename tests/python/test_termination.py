@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""SIGTERM under `python -m ocular`: the process dies of the signal as it does untraced,
-its socket goes and its recording stays. Nothing else about signals has changed."""
+"""SIGTERM under `python -m ocular`: the process dies of the signal as untraced, its socket
+is removed and its recording stays. Signals work as before in all other respects."""
 
 import gzip
 import os
@@ -49,8 +49,7 @@ def traced(tmp_path, body, *options):
 
 
 def terminate(process, times=1):
-    """(stdout, stderr) of a program that says that it is ready, and then gets the
-    signal."""
+    """Sends SIGTERM to a program once it is ready. Returns (stdout, stderr)."""
     assert process.stdout.readline().startswith("ready")
     for _ in range(times):
         process.send_signal(signal.SIGTERM)
@@ -69,7 +68,7 @@ def test_its_recording_stays(tmp_path, kind):
     assert recording == f"t.{process.pid}.ocular"
     output = tmp_path / "t.json"
     _ocular.convert(os.fsencode(tmp_path / recording), os.fsencode(output))
-    assert trace.read(output).names()["leaf"] >= 500  # it goes dark
+    assert trace.read(output).names()["leaf"] >= 500  # then it goes dark
 
 
 HANDLES = """
@@ -199,7 +198,8 @@ time.sleep(600)
 
 
 def test_what_takes_too_long_stays_a_recording(tmp_path):
-    """Packed JSON of 1.2 million events takes more than this."""
+    """Writing compressed JSON of 1.2 million events takes too long, so the recording
+    stays."""
     options = "--threshold 0 --output t.json.gz --output-seconds 0.2".split()
     process = traced(tmp_path, "for _ in range(300): work()\nready()", *options)
     _, err = process.communicate(timeout=SLOW)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Thread states that are run by other threads than they name, as in programs that embed
-Python and in children that C has forked (uWSGI). The rows are the kernel's threads, with
-their CPU time and their functions. Each in a process of its own."""
+"""Thread states that another thread runs than the one that they name, as in programs that
+embed Python and in children that C has forked (uWSGI). The rows are the kernel's threads
+with their CPU time and functions. Each test runs a process of its own."""
 
 import pytest
 from e2e.program import script
@@ -54,7 +54,8 @@ def answer(tmp_path, source, **more):
 
 
 def test_a_state_that_another_thread_runs(tmp_path):
-    """Python takes the other thread for the main one, the kernel does not."""
+    """Another thread runs a state. Python takes this thread for the main one, and the
+    kernel does not."""
     tids, names, main = answer(
         tmp_path,
         """
@@ -76,7 +77,8 @@ say([[pid, tid], {t: n for t, n in names.items()}, rows(snapshot)])
 
 
 def test_the_state_was_run_before_tracing_began(tmp_path):
-    """Nothing but the name of its thread was known of it; that is another's."""
+    """The state was run before tracing began. Only the thread that it names was known, and
+    this is another one."""
     tids, names = answer(
         tmp_path,
         """
@@ -90,7 +92,7 @@ native_threads.visit(works, -1, False)
 
 
 def test_a_thread_with_a_state_for_each_call(tmp_path):
-    """It lives between its calls, outside of Python, and keeps its row."""
+    """The thread lives outside of Python between its calls and keeps its row."""
     ended, samples = answer(
         tmp_path,
         """
@@ -127,7 +129,7 @@ say([any(ended), len(set(tids))])
 
 @pytest.mark.parametrize("attached", [True, False])
 def test_a_fork_in_c(tmp_path, attached):
-    """Python's handlers have not run: the state names a thread of the parent."""
+    """Python's fork handlers have not run, so the state names a thread of the parent."""
     status, rows = answer(
         tmp_path,
         f"""
@@ -161,8 +163,8 @@ spin(0.01)
 @pytest.mark.parametrize("attached", [True, False])
 @pytest.mark.parametrize("begins", [IDLE, TRACED], ids=["idle", "traced"])
 def test_a_served_programs_child_serves(tmp_path, begins, attached, sockets):
-    """Nobody asks it to: it does by itself, as a child of os.fork(). Our threads have just
-    begun in the parent, and wait for the interpreter's lock: in the child nothing waits."""
+    """A child that C forks serves by itself, like a child of os.fork(). Our threads have
+    just begun in the parent and wait for the GIL. In the child none waits."""
     result = answer(
         tmp_path,
         begins
@@ -189,8 +191,8 @@ os._exit(7)
 
 
 def test_a_fork_waits_for_our_threads(tmp_path, sockets):
-    """Without the interpreter's lock C may fork while a thread of ours has that: in the
-    child nobody would release it."""
+    """Without the GIL, C could fork while a thread of ours holds it. It would never be
+    released in the child, so the fork waits."""
     status = answer(
         tmp_path,
         """

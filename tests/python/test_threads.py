@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Threads of every kind, started and ended at any time: what they did is
-counted, their rows stay, and nothing of theirs is disturbed."""
+"""Threads of every kind that start and end at any time. Their calls are counted, their rows
+stay and their work is not disturbed."""
 
 import faulthandler
 import os
@@ -19,14 +19,14 @@ from e2e.program import SLOW, script, wait_until
 from ocular.demo import pure
 
 SERVED = {"overhead_budget": 0.01, "quiet": True, "perfetto": False}
-# So that the sampler is quick, and hooks stay in: where the budget is in debt new code
-# loses them before the threshold.
+# With this budget the sampler is fast and hooks stay in. In debt new code would lose its
+# hooks before the threshold.
 MEANS = {**SERVED, "overhead_budget": 0.5, "deinstrument_threshold": 10**6}
-ROOM = 100  # threads that have ended and are kept
+ROOM = 100  # ended threads that are kept
 
 
 def spin(seconds):
-    """CPU time of this thread."""
+    """Uses `seconds` of this thread's CPU time."""
     limit = time.thread_time() + seconds
     while time.thread_time() < limit:
         pass
@@ -100,11 +100,11 @@ def test_a_row_survives_its_thread(settings):
 
 @pytest.mark.parametrize("settings", [MEANS, EXACT], ids=["sampler", "hooks"])
 def test_thousands_of_short_threads(settings):
-    """Too short for the sampler: hooks have seen them. The list is bounded; the
-    one that used most stays."""
+    """The threads are too short for the sampler, but hooks have seen them. The list is
+    bounded, and the thread that used most CPU stays."""
     ocular.start_tracing(**settings)
     run_threads(1, spin, 0.05, name="long")
-    for _ in range(19):  # fewer calls than go dark in a second
+    for _ in range(19):  # fewer calls than the threshold in a second
         run_threads(100, brief, name="short")
     run_threads(1, spin, 0.05, name="late")
     time.sleep(0.05)
@@ -118,7 +118,7 @@ def test_thousands_of_short_threads(settings):
     assert named(final, "long 0") and named(final, "late 0")
     names = {t["name"].split()[0] for t in ended if t["name"]}
     assert names == {"long", "short", "late"}
-    again = ocular.start_tracing(**settings)  # begins without them
+    again = ocular.start_tracing(**settings)  # the new trace has none of them
     again = ocular.stop_tracing()
     assert [t["name"] for t in threads_of(again)] == ["MainThread"]
     assert again["threads_dropped"] == 0
@@ -140,19 +140,19 @@ def test_numbers_of_functions_that_only_ended_threads_ran():
 
 
 def test_threads_that_c_has_made(native):
-    """Each entry into Python has a thread state of its own: it is one thread."""
+    """Each entry into Python has a new thread state, and all are one thread."""
     ocular.start_tracing(**SERVED)
     native.run(brief, 8, 100_000, True)
     snapshot = ocular.snapshot()
     final = ocular.stop_tracing()
-    assert row(final, "brief")["calls"] == 9  # one as it ended
+    assert row(final, "brief")["calls"] == 9  # one call at the thread's end
     for seen in (snapshot, final):
         others = [t for t in threads_of(seen) if t["name"] != "MainThread"]
         assert [t["ended"] for t in others] == [True], others
 
 
 def test_what_a_subclass_makes_of_attributes_is_not_run():
-    """The governor reads names while it holds the interpreter."""
+    """The governor reads names while it holds the GIL, so no code of a subclass may run."""
 
     class Nosy(threading.Thread):
         asked = []
@@ -175,7 +175,7 @@ def test_what_a_subclass_makes_of_attributes_is_not_run():
     stop = threading.Event()
     nosy, odd, described = (Nosy(target=stop.wait, name="nosy"), Odd(), Described())
     odd.run = described.run = stop.wait
-    odd.__dict__["_name"] = ""  # 3.14 hands it to the system if there is any
+    odd.__dict__["_name"] = ""  # 3.14 gives a non-empty name to the system
     never_started = threading.Thread(target=stop.wait, name="never")
     for thread in (nosy, odd, described):
         thread.start()
@@ -191,8 +191,8 @@ def test_what_a_subclass_makes_of_attributes_is_not_run():
             described.native_id,
         } <= set(names)
 
-    time.sleep(0.6)  # it reads them again and again
-    with suppress(AssertionError):  # the last snapshot says what is missing
+    time.sleep(0.6)  # the governor reads the names again and again
+    with suppress(AssertionError):  # the final snapshot shows the missing ones
         wait_until(seen)
     final = ocular.stop_tracing()
     asked = list(Nosy.asked), Described.asked
@@ -207,7 +207,7 @@ def test_what_a_subclass_makes_of_attributes_is_not_run():
 
 
 def dumped():
-    """The number of each thread, as faulthandler says."""
+    """Returns the ids of the threads that faulthandler prints."""
     with tempfile.TemporaryFile() as file:
         faulthandler.dump_traceback(file, all_threads=True)
         file.seek(0)
@@ -223,7 +223,8 @@ def test_our_threads_do_not_pass_for_the_programs():
     before = threading.active_count(), set(sys._current_frames())
     ocular.start_tracing(serve=True, quiet=True, perfetto=False)
     try:
-        # Until the governor has begun, what it is to have has its maker's number.
+        # Until the governor has begun, its thread state has the id of the thread that made
+        # it.
         idents = wait_until(
             lambda: [seen for seen in [dumped()] if len(seen) == len(set(seen))]
         )[0]
@@ -232,7 +233,7 @@ def test_our_threads_do_not_pass_for_the_programs():
         ocular.stop_tracing()
     assert during[0] == before[0]
     assert threading.main_thread().ident in idents
-    # The governor is there while it has something of the interpreter.
+    # faulthandler lists the governor while this has a thread state.
     assert len(idents) <= len(before[1]) + 1 and before[1] <= during[1]
 
 
@@ -252,7 +253,7 @@ def test_a_pool_that_outlives_the_trace():
 
 
 def test_daemon_threads_at_exit(tmp_path, sockets):
-    """They run on while tracing stops and the interpreter goes."""
+    """Daemon threads run on while tracing stops and the interpreter is finalised."""
     done = script(
         tmp_path,
         """

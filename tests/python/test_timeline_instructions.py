@@ -16,7 +16,8 @@ NAMES = ["t.json", "t.pftrace.gz"]
 
 @pytest.fixture
 def record(tmp_path):
-    """Runs a function traced; the path of the file and the Trace in it."""
+    """Returns a function that traces another one and returns the path of the file and its
+    Trace."""
 
     def record(function, name="t.json", **settings):
         path = tmp_path / name
@@ -34,7 +35,7 @@ def record(tmp_path):
 
 
 def steps_of(timeline, name):
-    """The instructions that ran in calls of that name."""
+    """Returns the instructions that ran in calls of the function `name`."""
     return [
         step
         for each in timeline.steps.values()
@@ -45,8 +46,8 @@ def steps_of(timeline, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_instruction_that_runs(record, name):
-    """Of a function without branches: those that dis has, one after the other, from
-    where the call begins to where it ends."""
+    """A function without branches has the instructions that dis lists, one after the other,
+    from the beginning of the call to its end."""
 
     def straight(a):
         b = a + 1
@@ -89,7 +90,8 @@ def test_calls_are_within_what_calls(record, name):
 
 @pytest.mark.parametrize("case", ["exceptions", "generators", "recursion", "loops"])
 def test_calls_are_what_they_are_without(record, case):
-    """And the file keeps the rules: trace.read() holds it to them."""
+    """Calls are the same as without timeline_instructions. trace.read() checks the file's
+    rules."""
     function = pure.CASES[case]
     function()
     _, plain = record(function, timeline_instructions=False)
@@ -120,7 +122,7 @@ def test_threads(record):
 
 
 def test_where_hooks_leave(record):
-    """Instructions without hooks are left out, and the file is sound."""
+    """Instructions without hooks are left out, and the file is valid."""
 
     def busy(n):
         total = 0
@@ -136,7 +138,8 @@ def test_where_hooks_leave(record):
 @pytest.mark.skipif(trace_processor.missing(), reason=str(trace_processor.missing()))
 @pytest.mark.parametrize("name", ["t.json", "t.pftrace"])
 def test_perfetto_reads_them(record, name):
-    """Also of a recursion of more levels than it has."""
+    """Perfetto reads the instructions, also in a recursion deeper than its limit of
+    levels."""
 
     def down(n):
         return down(n - 1) if n else 0

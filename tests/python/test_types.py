@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The stub python/ocular/__init__.pyi and __init__.py have the same public names,
-arguments, kinds and defaults. Nothing checks the types themselves here."""
+arguments, kinds and defaults. The types themselves are not checked here."""
 
 import ast
 import inspect
@@ -14,7 +14,7 @@ TREE = ast.parse(STUB.read_text())
 
 
 def functions():
-    """{name: its definitions}: an overloaded function has several."""
+    """Returns {name: its definitions}. An overloaded function has several definitions."""
     found = {}
     for node in TREE.body:
         if isinstance(node, ast.FunctionDef):
@@ -23,7 +23,8 @@ def functions():
 
 
 def declared(node):
-    """(name, kind, default) of each argument; no default is `empty`."""
+    """Returns (name, kind, default) of each argument. The default is `empty` if there is
+    none."""
     kinds = inspect.Parameter
     arguments = node.args
     plain = arguments.posonlyargs + arguments.args
@@ -61,12 +62,13 @@ def test_the_arguments_are_the_same(name):
     for node in functions()[name]:
         if len(functions()[name]) == 1:
             assert declared(node) == real
-        else:  # one of its forms: a default may be missing
+        else:  # an overload may lack a default
             assert [one[:2] for one in declared(node)] == [one[:2] for one in real]
 
 
 def test_settings_are_those_of_start_tracing():
-    """The settings of tracing(**settings) and traced(**settings)."""
+    """The settings of tracing(**settings) and traced(**settings) are those of
+    start_tracing()."""
     (settings,) = [node for node in TREE.body if isinstance(node, ast.ClassDef)]
     names = [node.target.id for node in settings.body]
     (start,) = functions()["start_tracing"]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Which functions stay armed under a budget and which go dark, end to end; code that
-comes while no more can be afforded; and the signal of the CPU timers, which the program
-must not notice. The control's decisions are tested in virtual time
-(tests/tracer/test_control.c)."""
+"""End-to-end tests of which functions stay armed within a budget and which go dark, of new
+code while the budget is overdrawn, and of the CPU timers' signal, which the program must
+not notice. tests/tracer/test_control.c tests the control's decisions in virtual time."""
 
 import signal
 import time
@@ -12,8 +11,7 @@ import pytest
 from e2e.counting import row, traced
 from e2e.program import script
 
-# Each program works until a condition holds, also on a busy machine, and prints its
-# snapshots.
+# Each program works until a condition holds and prints its snapshots.
 PRELUDE = """
 import faulthandler, json, os, signal, sys, threading, time
 import ocular
@@ -55,7 +53,8 @@ def spin():
 
 
 def both(ticks):
-    """Calls tick twenty times a second, and spin all the time between: how often."""
+    """Calls `tick` twenty times a second and `spin` in between. Returns the number of calls
+    of `spin`."""
     spins = 0
     for _ in range(ticks):
         tick()
@@ -67,7 +66,7 @@ def both(ticks):
 
 
 def test_hits_count_within_a_window(sockets):
-    ticks = 80  # more than the threshold, and in each window less
+    ticks = 80  # more than the threshold in all, and less in each window
     spins, final = traced(
         both,
         ticks,
@@ -95,7 +94,7 @@ def test_without_a_budget_hits_count_for_good():
 
 # --- Code that is put off ----------------------------------------------------
 
-# The debt of so small a budget is never paid while there is new code all the time.
+# With so small a budget the debt is never paid while new code keeps coming.
 NEW = """
 trace(overhead_budget=0.0001, include_only=["<made>"])
 number = 0
@@ -141,7 +140,7 @@ say(before, after, len(seen), len(rows()), row(f.__name__)["calls"])
 """,
     )
     assert after < before + (1 << 20)
-    assert rows < 200 and later == rows  # what has one came when there was room
+    assert rows < 200 and later == rows  # code with a row came while the budget had room
     assert twice == 2
 
 
@@ -259,8 +258,8 @@ say(first, sampler()["signal"], sampler()["samples"] - before, caught)
     assert caught == [first] * 3
 
 
-# Its own signals while it is sampled, what it reads of them, and a stack overflow's
-# worth of stacks: faulthandler has one of its own for signals.
+# A program with handlers for signals and a wake-up descriptor that is sampled with deep
+# stacks. It enables faulthandler, which has an alternate signal stack.
 OWN = """
 faulthandler.enable()
 if len(sys.argv) > 1:
