@@ -2,6 +2,7 @@
 """Programs that do not use Ocular, and functions that observe them from outside."""
 
 import contextlib
+import json
 import os
 from pathlib import Path
 
@@ -118,6 +119,19 @@ class Program(Running):
 
     def snapshot(self, *arguments):
         return run([TOP, "--pid", self.pid, "-n", "2", "-d", "0.3", "--json", *arguments])
+
+    def functions(self, *names, arguments=()):
+        """Waits until a viewer is shown these functions, since a program may not have run
+        meanwhile on a busy machine. Returns the names of all that are shown."""
+
+        def shown():
+            done = self.snapshot(*arguments)
+            assert (done.status, done.err) == (0, ""), done
+            rows = json.loads(done.out.splitlines()[-1])["functions"]
+            found = {row["name"] for row in rows}
+            return found.issuperset(names) and found
+
+        return wait_until(shown, what=str(names))
 
 
 def files():

@@ -2,7 +2,6 @@
 """A program that was started without Ocular is attached to, watched and detached from. Its
 state is then the same as before, and it has printed nothing."""
 
-import json
 import os
 import signal
 import textwrap
@@ -21,12 +20,6 @@ def no_files_left():
     assert files() <= before
 
 
-def functions(done):
-    assert (done.status, done.err) == (0, ""), done
-    last = json.loads(done.out.splitlines()[-1])
-    return {row["name"]: row for row in last["functions"]}
-
-
 def test_it_is_watched_and_as_before(tmp_path):
     with Program(tmp_path, WORKS) as program:
         before = program.state()
@@ -35,7 +28,7 @@ def test_it_is_watched_and_as_before(tmp_path):
         assert f"process {program.pid} serves now" in done.out
         assert f"{program.pid}" in top("--list").out
         # The module is called only once, before attaching, so only samples can show it.
-        assert set(functions(program.snapshot())) - {"<module>"} == {"busy", "work"}
+        assert program.functions("busy", "work") - {"<module>"} == {"busy", "work"}
         done = program.detach()
         assert (done.status, done.err) == (0, "")
         program.is_again(before)
@@ -47,7 +40,7 @@ def test_it_is_watched_and_as_before(tmp_path):
 def test_the_viewer_attaches_and_lets_go(tmp_path):
     with Program(tmp_path, WORKS) as program:
         before = program.state()
-        assert "busy" in functions(program.snapshot("--attach"))
+        program.functions("busy", arguments=["--attach"])
         program.is_again(before)
         done = top("--pid", program.pid, "--once")
         assert done.status == 1
@@ -108,7 +101,7 @@ def test_fifty_threads(tmp_path):
     source = WAITS.replace("range(3)", "range(50)")
     with Program(tmp_path, source) as program:
         assert program.attach().status == 0
-        assert "work" in functions(program.snapshot())
+        program.functions("work")
         assert program.detach().status == 0
         assert program.process.poll() is None
 
@@ -188,7 +181,7 @@ def test_the_attaching_side_dies(tmp_path, kind):
         program.is_again(before)
         time.sleep(3)
         assert program.attach().status == 0  # also removes what is left
-        assert "busy" in functions(program.snapshot())
+        program.functions("busy")
         assert program.detach().status == 0
         assert program.end()[1] == ""
 
@@ -256,7 +249,7 @@ def test_a_program_that_may_import_nothing_more(tmp_path):
     given up root."""
     with Program(tmp_path, "import sys\nsys.modules['fcntl'] = None\n" + WORKS) as program:
         assert program.attach().status == 0
-        assert "busy" in functions(program.snapshot())
+        program.functions("busy")
         assert program.detach().status == 0
         assert program.end()[1] == ""
 

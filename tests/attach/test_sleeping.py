@@ -98,11 +98,11 @@ def sleeps(directory, case):
         before = program.state()
         done = program.attach()
         assert (done.status, done.err) == (0, ""), (case, done)
-        assert program.is_asleep()
+        wait_until(program.is_asleep)
         done = program.detach()
         assert (done.status, done.err) == (0, ""), (case, done)
         program.is_again(before)
-        assert program.is_asleep()
+        wait_until(program.is_asleep)
         program.is_ended()
 
 
@@ -112,7 +112,7 @@ def is_refused(directory, case):
         done = program.attach()
         assert done.status == 1 and "its main thread is in the system call" in done.err
         program.is_again(before)
-        assert program.is_asleep()
+        wait_until(program.is_asleep)
         program.is_ended()
 
 

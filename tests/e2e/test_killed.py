@@ -146,7 +146,10 @@ def test_a_clean_end_leaves_what_was_asked_for(tmp_path):
         assert process.returncode == 0
     assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json", "t.ocular"]
     read = converted(tmp_path / "t.ocular", tmp_path / "x.json")
-    assert read.names() == trace.read(tmp_path / "t.json").names()
+    names = read.names(), trace.read(tmp_path / "t.json").names()
+    for each in names:  # a new file in the program's folder has CPython list that again
+        each.pop("FileFinder._fill_cache", None)
+    assert names[0] == names[1]
     # It is never overwritten.
     process = traced(tmp_path, "work(2000)", output="t.ocular")
     assert process.communicate(timeout=SLOW)[1] == ""
