@@ -47,7 +47,7 @@ void Code_leave_unarmed(struct Code *code)
 
 static void next_epoch(struct Code *code)
 {
-    // Not 0 either, which block_epoch keeps for "none".
+    // 0 is not used, because 0 means "none" in block_epoch.
     if (++code->hot.epoch == EPOCH_NONE)
         code->hot.epoch = 1;
     Code_refresh(code);
@@ -71,7 +71,8 @@ void Code_lose_dark_callee(struct Code *code)
         next_epoch(code);
 }
 
-// Hits at which a site goes dark that has had `seen` and gets `hits` more.
+// Returns the hits at which a site goes dark that has had `seen` hits and gets
+// `hits` more. 0 more hits mean that the site never goes dark.
 static uint64_t stop_after(uint64_t seen, uint64_t hits)
 {
     return hits ? seen + hits : CODE_NEVER;
@@ -82,7 +83,8 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-// Jumps and branches that have no hook are dark, and so is where a block ends.
+// Jumps and branches without a hook are dark, and the ends of blocks are then
+// not seen.
 static void set_jumps(struct Code *code, bool jumps)
 {
     code->cold.jumps = jumps;
@@ -122,8 +124,8 @@ void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks)
 {
     Code_arm(code, hits, jumps);
     code->cold.renewed = ticks;
-    // Its first call finds the caches without it, and is not timed. Its caller
-    // is looked up again.
+    // The first call after the arming finds cold caches and is not timed. The
+    // caller of this call is looked up again.
     code->hot.untimed = true;
     code->hot.last_caller = UINT64_MAX;
     next_epoch(code); // open frames have missed events
@@ -152,7 +154,8 @@ void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks)
 bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks)
 {
     if (code->hot.dark || code->spans.ended || !second->hits ||
-        // Shortly before, even, at a call that has had its code adopted.
+        // `ticks` may be just before `renewed`, at a call that has had its code
+        // adopted.
         ticks - code->cold.renewed + second->ticks < 2 * second->ticks)
         return false;
     Code_extend(code, second->hits, ticks);
@@ -174,7 +177,7 @@ void Code_end_slice(struct Code *code)
 
     if (code->hot.stop_at == CODE_NEVER)
         return;
-    next_epoch(code); // what it calls may go dark before it ends
+    next_epoch(code); // callees may go dark before this function
     code->spans.ended = true;
     code->hot.stop_at = 0;
     for (i = 0; code->cold.jumps && i < code->layout.site_count; i++)

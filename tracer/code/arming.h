@@ -1,49 +1,51 @@
 // SPDX-License-Identifier: MIT
-// The sites of a code object that are armed, and for how many hits: they go
-// dark and come back, and epochs say whether the cycles of a frame can be
-// believed. Counting lock held, once others see the code.
+// Arms the sites of a code object for some hits, and makes the sites dark.
+// Epochs say whether the cycles of a frame are right. The counting lock is held
+// after other threads can see the code.
 #ifndef OCULAR_TRACER_CODE_ARMING_H
 #define OCULAR_TRACER_CODE_ARMING_H
 
 #include "tracer/code/code.h"
 
-// Leaves new code dark that came while no more could be afforded. It is armed
-// at a later call. Called before the code can be found.
+// Leaves new code dark, because more has been spent than the budget has. The
+// code is armed at a later call. This function is called before the code can be
+// found.
 void Code_leave_unarmed(struct Code *code);
-// A jump's or branch's site goes dark. From now on blocks are not known apart,
-// unless the site was redundant.
+// Makes the site of a jump or a branch dark. From then on not all ends of
+// blocks are seen, unless the site was redundant.
 void Code_darken_site(struct Code *code, struct Site *site);
-// Precise mode: an instruction's site goes dark.
+// Makes the site of an instruction dark, in precise mode.
 void Code_darken_instruction(struct Code *code,
                              struct Instruction *instruction);
-// Called when the state that the epochs depend on has changed.
+// Updates block_epoch after a change of the state that it depends on.
 void Code_refresh(struct Code *code);
-// A callee that is known has gone dark: its time would pass for this code's
-// own. And the end of that.
+// Code_gain_dark_callee notes that a known callee has gone dark, whose time
+// would count as this code's own. Code_lose_dark_callee notes that such a
+// callee is armed again.
 void Code_gain_dark_callee(struct Code *code);
 void Code_lose_dark_callee(struct Code *code);
-// All its sites are armed, for `hits` more each (0: for good); jumps and
-// branches only with `jumps`.
+// Arms all sites of the code for `hits` more hits each, or for good if `hits`
+// is 0. Jumps and branches are armed only if `jumps` is set.
 void Code_arm(struct Code *code, uint64_t hits, bool jumps);
-// The same, after it was dark, at `ticks`.
+// Does the same as Code_arm for code that was dark, at `ticks`.
 void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks);
-// Armed code has so many hits from `ticks` on, be that more or fewer than it
-// had; code that is armed for good stays so.
+// Gives each site of armed code `hits` hits from `ticks` on, which may be more
+// or fewer than before. Code that is armed for good stays armed for good.
 void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks);
 
 struct Second {
-    uint64_t hits;  // that a site may have in it; 0: they count for good
-    uint64_t ticks; // that it takes
+    uint64_t hits;  // hits of a site per second; 0: hits are never renewed
+    uint64_t ticks; // ticks per second
 };
 
-// A site has had its hits. true: it gets a second's more, since they took a
-// second or longer.
+// Called when a site has used up its hits. If this took a second or longer,
+// gives the code another second's hits and returns true.
 bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks);
-// A slice begins or ends for code that stays armed: in between, self time is
-// taken of functions that call nothing.
+// Called when a slice begins or ends for code that stays armed. `between` says
+// that no slice is open: then only functions without callees are timed.
 void Code_set_between(struct Code *code, bool between);
-// The slice in which it was armed is over: it goes dark at its next call. Code
-// that is armed for good stays so.
+// Ends the slice in which the code was armed, so that the code goes dark at its
+// next call. Code that is armed for good stays armed for good.
 void Code_end_slice(struct Code *code);
 
 #endif

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// One accepted code object: lays out its sites from its bytecode, frees it and
-// counts. Called with the interpreter's lock held, but for Code_free (the
-// collector) and the readers' functions.
+// One accepted code object: lays out its sites by its bytecode, frees the code
+// and counts. The caller holds the GIL, except for Code_free (the collector)
+// and the readers' functions.
 #include "tracer/code/code.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/harmless.h"
 
 #include <string.h>
 
-#define RESUME_LOCATION 3 // the bits of RESUME's argument that say where
+#define RESUME_LOCATION 3 // bits of RESUME's argument that say where it is
 
-// The site kind of an opcode, or -1 if nothing fires.
+// Returns the site kind of an opcode, or -1 if the opcode has no event.
 static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
                      uint8_t oparg)
 {
@@ -29,12 +29,13 @@ static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
     return -1;
 }
 
-struct Walk { // over a code object's instructions
+struct Walk { // a walk over a code object's instructions
     struct Code *code;
     size_t unit;
-    size_t number;     // of the instruction
-    size_t after_loop; // number of the first one after the last jump back
-    bool far;          // its offset is beyond CPython's small integers
+    size_t number; // number of the instruction
+    // number of the first instruction after the last jump back
+    size_t after_loop;
+    bool far; // the offset is beyond CPython's small integers
 };
 
 static enum HookKind hook_kind(const struct Code *code, int site_kind)
@@ -57,8 +58,8 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
     struct Site *site =
         &walk->code->layout.sites[walk->code->layout.site_count++];
 
-    // A redundant site goes dark at its first hit: its count follows from
-    // those of other sites.
+    // A redundant site goes dark at its first hit, because its count follows
+    // from the counts of other sites.
     site->stop_at = redundant ? 1 : threshold ? threshold : CODE_NEVER;
     site->unit = (uint16_t)walk->unit;
     site->reach = (uint16_t)(walk->number - walk->after_loop + 1);
@@ -69,7 +70,8 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
     walk->code->layout.jump_count += kind >= SITE_JUMP && !redundant;
 }
 
-// One pass over the instructions; with layout.sites still NULL it only counts.
+// Makes one pass over the instructions and returns the number of sites. While
+// layout.sites is NULL, the sites are only counted.
 static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
                       uint64_t threshold, bool two_arms)
 {
@@ -107,7 +109,8 @@ static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
     return count;
 }
 
-// Not the standard library's, an installed package's, or made by exec().
+// Returns true for the program's own code. Code of the standard library, of an
+// installed package or of exec() is not the program's own.
 static bool is_own(const char *file)
 {
     return *file != '<' && !strstr(file, "/site-packages/") &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One accepted code object, with a struct for each writer: the header of each
-// says who writes it and who reads it. The collector, the governor and the
-// sampler reach it inside an RCU read section; the collector frees it after a
-// grace period.
+// One accepted code object. Each writer has its own struct, and the header of
+// each struct says who writes it and who reads it. The collector, the governor
+// and the sampler use a Code in an RCU read section. The collector frees a Code
+// after a grace period.
 #ifndef OCULAR_TRACER_CODE_CODE_H
 #define OCULAR_TRACER_CODE_CODE_H
 
@@ -20,12 +20,13 @@
 #include "tracer/code/registry_node.h"
 
 struct Code {
-    struct CodeHot hot;       // whoever counts, at each hit
+    // Each comment names the writer.
+    struct CodeHot hot;       // the counting thread, at each hit
     struct CodeLayout layout; // immutable; read at each hit
     struct Share share;       // the sampler
-    struct CodeCold cold;     // whoever counts, and the governor, seldom
-    struct CodeLinks links;   // calls: whoever counts, seldom
-    struct CodeSpans spans;   // the governor and whoever counts, seldom
+    struct CodeCold cold;     // the counting thread and the governor, seldom
+    struct CodeLinks links;   // calls: the counting thread, seldom
+    struct CodeSpans spans;   // the governor and the counting thread, seldom
     struct CodePlan plan;     // the governor
     struct CodePoll poll;     // the governor, in the bytecode it polls
     struct CodeRow row;       // the collector
@@ -33,8 +34,8 @@ struct Code {
     struct RegistryNode node; // the registry
 };
 
-// The fields that counting writes are in the first two cache lines, and the map
-// of sites is behind them, in the second one.
+// Counting writes fields in the first two cache lines. The map of sites follows
+// them in the second line.
 _Static_assert(offsetof(struct CodeHot, touched) / 64 ==
                        offsetof(struct CodeHot, last_seen) / 64 &&
                    offsetof(struct CodeHot, touched) / 64 ==
@@ -45,31 +46,32 @@ _Static_assert(offsetof(struct Code, layout.units) + sizeof(struct Unit *) <=
                    128,
                "hot fields fill two cache lines");
 
-// What Code_new copies; borrowed during the call.
+// The data that Code_new copies. The pointers are borrowed during the call.
 struct CodeSource {
     uintptr_t address;
     const char *name;
     const char *file;
     uint32_t line;
-    uint32_t version; // of functions that are made of it, unchanged; 0: of none
+    uint32_t version;        // version of its unchanged functions; 0: none
     const uint8_t *bytecode; // base opcodes
     size_t bytecode_size;
     const uint8_t *line_table;
     size_t line_table_size;
-    bool suspends; // a generator's or a coroutine's
+    bool suspends; // true for a generator or a coroutine
 };
 
-// Walks the bytecode and lays out the sites. `threshold` 0 = never dark. NULL
-// when memory is out.
+// Makes a Code: walks the bytecode and lays out the sites. If `threshold` is 0,
+// sites never go dark. Returns NULL if memory is out.
 struct Code *Code_new(uint32_t id, const struct CodeSource *source,
                       const struct Opcodes *opcodes, uint64_t threshold,
                       bool two_arms);
 void Code_free(struct Code *code);
 size_t Code_bytes(const struct Code *code);
 
-// The number of samples that found each instruction running, by its number
-// (Code_instruction_count() of them). As many entries follow: how many of those
-// samples found it in a C function that it had called. Or NULL.
+// Returns the number of samples that found each instruction running, by
+// instruction number (Code_instruction_count() entries), or NULL. As many
+// entries follow for the part of these samples that found the instruction in a
+// C function that it had called.
 static inline const _Atomic uint32_t *
 Code_instruction_samples(const struct Code *code)
 {
@@ -77,7 +79,7 @@ Code_instruction_samples(const struct Code *code)
                                 memory_order_acquire);
 }
 
-// Numbers of instructions: they are 16 bits wide.
+// Returns the number of instruction numbers, which have 16 bits.
 static inline size_t Code_instruction_count(const struct Code *code)
 {
     if (code->layout.unit_count > UINT16_MAX)
@@ -92,7 +94,8 @@ static inline struct Histogram *Code_histogram(const struct Code *code)
     return atomic_load_explicit(&code->hot.histogram, memory_order_relaxed);
 }
 
-// Calls counted: each begins once, however often it is resumed.
+// Returns the number of counted calls. A call begins once, even if it is
+// resumed later.
 static inline uint64_t Code_calls(const struct Code *code)
 {
     uint64_t resumed = Counter_get(&code->hot.resumed);
@@ -101,8 +104,8 @@ static inline uint64_t Code_calls(const struct Code *code)
     return entries > resumed ? entries - resumed : 0;
 }
 
-// The part of its entries that begin a call: 1 for code that is never
-// suspended, and for code that was only seen going on.
+// Returns the part of the entries that begin a call. The part is 1 for code
+// that is never suspended, and for code of which only resumptions were seen.
 static inline double Code_calls_an_entry(const struct Code *code)
 {
     uint64_t calls = Code_calls(code);
@@ -110,14 +113,15 @@ static inline double Code_calls_an_entry(const struct Code *code)
     return calls ? (double)calls / (double)Counter_get(&code->hot.entries) : 1;
 }
 
-// Ids are given out in turn and may wrap: was it adopted after that id was?
+// Returns true if the code was adopted after the code with this id. Ids are
+// given out in turn and may wrap.
 static inline bool Code_is_after(const struct Code *code, uint32_t id)
 {
     return (int32_t)(code->hot.id - id) > 0;
 }
 
-// False for code that was adopted because it was on a stack, or whose calls are
-// all before our time, until an event or a sample of it is seen.
+// Returns false until an event or a sample of the code is seen. Code may be
+// adopted because it is on a stack, or may have run only before the trace.
 static inline bool Code_was_seen(const struct Code *code)
 {
     return Counter_get(&code->hot.entries) ||
@@ -125,7 +129,7 @@ static inline bool Code_was_seen(const struct Code *code)
            Counter_get(&code->share.samples);
 }
 
-// The site at a byte offset, or NULL.
+// Returns the site at a byte offset, or NULL.
 static inline struct Site *Code_site(const struct Code *code, size_t offset)
 {
     size_t unit = offset / 2;
@@ -137,21 +141,22 @@ static inline struct Site *Code_site(const struct Code *code, size_t offset)
     return index ? &code->layout.sites[index - 1] : NULL;
 }
 
-// The hook of its leave sites.
+// Returns the kind of hook at the code's leave sites.
 static inline enum HookKind Code_leave_hook(const struct Code *code)
 {
     return code->hot.enter_hook == HOOK_RESUME ? HOOK_YIELD : HOOK_LEAVE;
 }
 
-// Its row has to be filled again, though it has not been hit. Any thread, after
-// the change.
+// Says that the code's row must be filled again, although there was no hit. Any
+// thread calls this function after its change.
 static inline void Code_touch(struct Code *code)
 {
     // Pairs with the exchange in Code_take_touch.
     atomic_store_explicit(&code->hot.touched, true, memory_order_release);
 }
 
-// Whether that was so since it was asked last. Who builds snapshots.
+// Returns true if Code_touch has been called since the last call of this
+// function. Only the thread that builds snapshots calls this function.
 static inline bool Code_take_touch(struct Code *code)
 {
     return atomic_load_explicit(&code->hot.touched, memory_order_relaxed) &&
@@ -159,8 +164,8 @@ static inline bool Code_take_touch(struct Code *code)
                                     memory_order_acquire);
 }
 
-// Changes with each hit of an armed function: all of it is in the cache line of
-// `touched`.
+// Returns a number that changes with each hit of an armed function. All fields
+// that are read are in the cache line of `touched`.
 static inline uint32_t Code_stamp(const struct Code *code)
 {
     uint64_t mixed = Counter_get(&code->hot.last_seen);
@@ -170,8 +175,8 @@ static inline uint32_t Code_stamp(const struct Code *code)
     return (uint32_t)(mixed ^ mixed >> 32);
 }
 
-// Called after a site or an instruction went dark, or all were armed. The
-// counting lock is held.
+// Called after a site or an instruction went dark, or after all sites were
+// armed. The counting lock is held.
 static inline void Code_note_change(struct Code *code)
 {
     uint32_t changes =
@@ -182,9 +187,10 @@ static inline void Code_note_change(struct Code *code)
     Code_touch(code);
 }
 
-// Counts over the sites that are not redundant.
+// Counts the sites that are not redundant, and the dark sites among them.
 void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark);
-// Hooks that ran in it, without exceptions.
+// Returns the number of hooks that ran in the code, without hooks for
+// exceptions.
 uint64_t Code_events(const struct Code *code);
 
 static inline enum Arming Code_arming(const struct Code *code)
@@ -193,7 +199,7 @@ static inline enum Arming Code_arming(const struct Code *code)
                                              memory_order_relaxed);
 }
 
-// Callees that are known and dark.
+// Returns the number of known callees that are dark.
 static inline uint32_t Code_dark_callees(const struct Code *code)
 {
     return code->hot.dark_callees;

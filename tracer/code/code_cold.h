@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Writer: the thread that holds the counting lock, when a function is armed,
-// goes dark or grows: the thread that counts its hits, and the governor. The
-// part of struct Code that is written seldom. Any thread reads its atomic
-// members.
+// goes dark or grows. This thread counts the function's hits, or is the
+// governor. These fields of struct Code are written seldom. Any thread reads
+// the atomic members.
 #ifndef OCULAR_TRACER_CODE_CODE_COLD_H
 #define OCULAR_TRACER_CODE_CODE_COLD_H
 
@@ -12,31 +12,37 @@
 #include <stdint.h>
 
 struct CodeCold {
-    _Atomic uint32_t dark_times;   // times that it went dark
-    uint64_t renewed;              // ticks when its sites got a second's hits
-    _Atomic double dark_calls;     // calls, estimated, of dark spells that are
-                                   // over
-    _Atomic uint64_t dark_ns;      // sampled in dark spells that are over, and
-                                   // no calls yet, as too few were timed
-    _Atomic uint64_t dark_from_ns; // ns that samples had found it in when it
-                                   // went dark last; 0: none, or never dark
-    // Ticks when it went dark, or was found to run before it was ever armed; 0:
-    // it is armed, or nothing of it was missed.
+    _Atomic uint32_t dark_times; // how often the function went dark
+    uint64_t renewed; // ticks when the sites last got a second's hits
+    // Estimated calls in dark spells that are over.
+    _Atomic double dark_calls;
+    // Sampled ns of dark spells that are over. These ns are not turned into
+    // calls yet, because too few calls were timed.
+    _Atomic uint64_t dark_ns;
+    // Sampled ns of the function when it last went dark. 0: no sampled ns, or
+    // never dark.
+    _Atomic uint64_t dark_from_ns;
+    // Ticks when the function went dark, or was found running before it was
+    // ever armed. 0: the function is armed, or no call was missed.
     _Atomic uint64_t dark_since;
-    bool unarmed;       // it has not been armed since it was adopted
-    bool begins_tasks;  // asyncio runs the steps of tasks by it, and there is
-                        // a timeline; whoever adopts it
+    bool unarmed; // not armed since it was adopted
+    // asyncio runs the steps of tasks by this function, and there is a
+    // timeline. The thread that adopts the code writes this field.
+    bool begins_tasks;
     _Atomic bool again; // called more than once while `unarmed`
-    _Atomic bool jumps; // its jumps and branches are armed with it; the
-                        // collector reads
-    bool between;  // no slice is open, and it calls functions that are armed in
-                   // slices: their time would pass for its own
-    bool reported; // it is dark, and its callers count it among dark callees
-    uint64_t aged_calls;   // timed calls before the recent ones when the
-                           // histogram was aged last; 0: never
+    // The function's jumps and branches are armed together with it. The
+    // collector reads this field.
+    _Atomic bool jumps;
+    // No slice is open, and the function calls functions that are armed in
+    // slices. The time of these callees would count as the function's own.
+    bool between;
+    bool reported; // dark, and counted among its callers' dark callees
+    // Timed calls before the recent ones when the histogram was last aged. 0:
+    // never.
+    uint64_t aged_calls;
     counter_t grown_bytes; // bytes of the histogram and of `links`
-    _Atomic uint32_t site_changes; // times that a site or an instruction went
-                                   // dark, or all were armed
+    // How often a site or an instruction went dark, or all sites were armed.
+    _Atomic uint32_t site_changes;
 };
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writer: links.c, for the thread that holds the counting lock: the thread that
-// counts hits, and the governor for calls that samples have shown. The part of
-// struct Code that says who calls whom. A thread that has the interpreter's
-// lock and has counted all hits may read it, too: no hit comes meanwhile.
+// Writer: links.c, for the holder of the counting lock: the thread that counts
+// hits, or the governor for calls that samples have shown. These fields of
+// struct Code say who calls whom. A thread that holds the GIL and has counted
+// all hits may read the fields, too, because no hit comes meanwhile.
 #ifndef OCULAR_TRACER_CODE_CODE_LINKS_H
 #define OCULAR_TRACER_CODE_CODE_LINKS_H
 
@@ -10,14 +10,14 @@
 
 struct CodeLinks {
     uint32_t *callers;     // ids of known callers; NULL: none
-    uint32_t caller_count; // ids in it
-    uint32_t caller_room;  // ids that there is memory for
-    uint32_t *callees;     // ids of what it is known to call, the newest 64;
-                           // NULL: none
-    uint32_t callee_count; // ids in it
-    uint32_t callee_room;  // ids that there is memory for
-    uint32_t callee_next;  // ids that have taken an older one's place since
-                           // the list was full
+    uint32_t caller_count; // ids in `callers`
+    uint32_t caller_room;  // ids that `callers` has room for
+    // The ids of the newest 64 known callees; NULL: none.
+    uint32_t *callees;
+    uint32_t callee_count; // ids in `callees`
+    uint32_t callee_room;  // ids that `callees` has room for
+    // How many ids have replaced an older id since `callees` was full.
+    uint32_t callee_next;
 };
 
 #endif

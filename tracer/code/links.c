@@ -6,8 +6,9 @@
 
 #include <errno.h>
 
-#define CALLEES_MOST 64      // kept: those that were called last
-#define CALLERS_UNBOUNDED 64 // callers kept of code that never goes dark
+#define CALLEES_MOST 64 // callees that are kept, the newest ones
+// callers kept of code that never goes dark
+#define CALLERS_UNBOUNDED 64
 
 bool Code_has_caller(const struct Code *code, uint32_t caller)
 {
@@ -50,7 +51,8 @@ static void add_callee(struct Code *code, uint32_t callee)
             code->links.callee_room ? 2 * code->links.callee_room : 4;
         uint32_t *callees;
 
-        if (room > CALLEES_MOST) { // the oldest may have gone
+        // The new callee replaces the oldest one, which may have gone.
+        if (room > CALLEES_MOST) {
             code->links.callees[code->links.callee_next++ % CALLEES_MOST] =
                 callee;
             return;

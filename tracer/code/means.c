@@ -5,11 +5,11 @@
 
 #include <math.h>
 
-#define SAMPLES_ENOUGH 20 // for a mean made of a share
-#define CALLS_ENOUGH 64   // timed, for a mean of all calls
-#define MOSTLY 4          // times as many calls could not be timed
-#define CALLS_ALIKE 16.0  // in a row weigh as much as one of them alone
-#define SAMPLE_NS 5e6     // of CPU time, until one has come
+#define SAMPLES_ENOUGH 20 // samples: a mean from shares needs this many
+#define CALLS_ENOUGH 64   // timed calls: a mean of all calls needs this many
+#define MOSTLY 4          // entries per timed call: more mean hardly timed
+#define CALLS_ALIKE 16.0  // calls in a row that weigh as much as one call alone
+#define SAMPLE_NS 5e6     // ns of CPU time per sample, until a sample has come
 
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 {
@@ -19,7 +19,7 @@ double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
         (double)Counter_cycles(&code->hot.total_cycles) / (double)calls;
 
     if (!calls || !(total > 0) ||
-        !(cumulative > 0) || // none may have come back
+        !(cumulative > 0) || // no call may have returned yet
         Counter_get(&code->share.samples) < SAMPLES_ENOUGH)
         return NAN;
     return total * (double)self_ns / cumulative;
@@ -34,7 +34,8 @@ uint64_t Code_sampled_ns(const struct Code *code)
            (wait > to_run ? wait - to_run : 0);
 }
 
-// The part of its waiting that is neither for the interpreter nor for a CPU.
+// Returns the part of the function's waiting that is neither for the GIL nor
+// for a CPU.
 static double own_wait(const struct Code *code)
 {
     double wait = (double)Counter_get(&code->share.wait.total_ns);
@@ -43,8 +44,8 @@ static double own_wait(const struct Code *code)
     return wait > 0 ? fmax(1 - to_run / wait, 0) : 1;
 }
 
-// The increase since the mark. Cycles are net of the hooks' cost, and may come
-// out below zero.
+// Returns the increase since the mark, but at least 0. The hooks' cost is
+// subtracted from cycles, so cycles may decrease.
 static double since(const counter_t *now, const counter_t *then)
 {
     return fmax((double)(int64_t)(Counter_get(now) - Counter_get(then)), 0);
@@ -120,14 +121,16 @@ double Code_call_rate(const struct Code *code, const struct ShareTime *now,
     return mean > 0 ? (ran + fmax(wait, 0)) * hz / mean : NAN;
 }
 
-// Code that is dark between slices is not known from samples (spans.h).
+// Returns true if only samples tell the calls of this dark code. Code that is
+// dark between slices is known from its spans (spans.h).
 static bool is_dark_and_hot(const struct Code *code)
 {
     return code->hot.dark && Code_arming(code) == ARMED_HOT;
 }
 
-// ns in which it was dark, as far as they are not among dark_calls. -1: the
-// samples of the spell are not known yet.
+// Returns the sampled ns in which the function was dark and which dark_calls
+// does not contain. Returns -1 if the samples of the present dark spell are not
+// known yet.
 static double dark_ns(const struct Code *code)
 {
     uint64_t before = code->cold.dark_ns, now = Code_sampled_ns(code);
@@ -152,8 +155,8 @@ void Code_end_dark(struct Code *code, double hz)
     code->cold.dark_ns = 0;
 }
 
-// The error of `samples` that took `ns` in all. A sample that just has not come
-// is as likely as one that has.
+// Returns the error in ns of `samples` samples that took `ns` in all. A sample
+// that has just not come is as likely as one that has come.
 static double off_by(double samples, double ns)
 {
     return sqrt(samples + 1) * (samples > 0 ? ns / samples : SAMPLE_NS);

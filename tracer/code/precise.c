@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Lays out a code object's instructions: which have an event, and which can run
-// after which. That is known beforehand, so that no hook need ask where a jump
-// went: a span is an instruction's own if the next event is of one that can
-// run after it, and none that can is dark (hook/thread_trace_block.h).
+// Lays out a code object's instructions: which instructions have an event, and
+// which instructions can run after which. This is known in advance, so no hook
+// has to ask for the target of a jump. A span is the time of one instruction if
+// the next event's instruction can follow it, and if no instruction that can
+// follow it is dark (hook/thread_trace_block.c).
 #include "tracer/code/precise.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
 
 #include <errno.h>
 
-struct Walk { // over a code object's instructions
+struct Walk { // a walk over a code object's instructions
     const struct Code *code;
     const struct Opcodes *opcodes;
     struct Instruction *all;
     uint32_t count;
     uint64_t stop_at;
-    uint32_t units; // those that have a number
-    bool begun;     // the first RESUME is behind: from here on events fire
+    uint32_t units; // units that have a number
+    bool begun;     // the first RESUME was passed, so events fire
 };
 
 static uint8_t opcode_at(const struct Walk *walk, uint32_t unit)
@@ -24,7 +25,8 @@ static uint8_t opcode_at(const struct Walk *walk, uint32_t unit)
     return walk->code->who.bytecode[2 * unit];
 }
 
-// Units beyond those that fit into sixteen bits have no sites (code.c).
+// Counts the units and instructions. Units that do not fit into sixteen bits
+// have no sites (code.c).
 static void measure(struct Walk *walk)
 {
     uint32_t units = walk->code->layout.unit_count;
@@ -37,7 +39,7 @@ static void measure(struct Walk *walk)
         walk->count = INSTRUCTION_MOST;
 }
 
-// The number of the instruction at a unit.
+// Returns the number of the instruction at a unit, or INSTRUCTION_NONE.
 static uint16_t number_at(const struct Walk *walk, int64_t unit)
 {
     uint16_t number;
@@ -48,8 +50,8 @@ static uint16_t number_at(const struct Walk *walk, int64_t unit)
     return number < walk->count ? number : INSTRUCTION_NONE;
 }
 
-// An exhausted loop goes on behind the instructions that only specialised loops
-// run.
+// Returns the unit at which an exhausted loop continues, behind the
+// instructions that only specialised loops run.
 static int64_t behind_loop(const struct Walk *walk, int64_t unit)
 {
     while (unit >= 0 && unit < walk->units) {
@@ -67,7 +69,8 @@ static int64_t behind_loop(const struct Walk *walk, int64_t unit)
     return unit;
 }
 
-// Which run after the instruction whose opcode stands at `unit`.
+// Sets the instructions that can run after the instruction `at`. `behind` is
+// the first unit after it.
 static void set_next(const struct Walk *walk, struct Instruction *at,
                      int64_t behind, uint32_t argument)
 {
@@ -108,9 +111,9 @@ static void set_flags(struct Walk *walk, struct Instruction *at)
         at->flags |= INSTRUCTION_GATE;
 }
 
-// An instruction that no known way leads to is reached by an exception. Once
-// such an instruction is dark, a frame may have been anywhere between two
-// events.
+// Marks the instructions that no known way leads to. Only an exception reaches
+// these instructions. If such an instruction is dark, a frame may have been
+// anywhere between two events.
 static void mark_handlers(const struct Walk *walk)
 {
     uint32_t i;
@@ -154,13 +157,15 @@ static void lay_out(struct Walk *walk)
     mark_handlers(walk);
     for (i = 0; i < walk->count; i++)
         set_flags(walk, &walk->all[i]);
-    // Nothing ever follows the last one: it stands for "not known".
+    // Nothing follows the last instruction, which stands for an unknown
+    // instruction.
     walk->all[walk->count].next = INSTRUCTION_NONE;
     walk->all[walk->count].other = INSTRUCTION_NONE;
 }
 
-// One for each instruction of `code`, by number, and a last one that nothing
-// follows. *count: without that. NULL when memory is out.
+// Returns the instructions of `code` by number, and a last instruction that
+// nothing follows. *count does not count the last one. Returns NULL if memory
+// is out.
 static struct Instruction *new_instructions(const struct Code *code,
                                             const struct Opcodes *opcodes,
                                             uint64_t threshold, uint32_t *count)
@@ -169,7 +174,8 @@ static struct Instruction *new_instructions(const struct Code *code,
 
     walk.stop_at = threshold ? threshold : CODE_NEVER;
     measure(&walk);
-    // Two more: the last one, and room for a number that is one too high.
+    // Two more instructions are needed: the last one, and one for a number that
+    // is one too high.
     walk.all = Heap_zeroed(walk.count + 2u, sizeof *walk.all);
     if (!walk.all)
         return NULL;
@@ -188,9 +194,10 @@ int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
     if (!code->layout.instructions)
         return -ENOMEM;
     for (i = 0; i < code->layout.site_count; i++) {
-        // The block of a return or of a yield is the instruction itself.
+        // The block of a return or a yield is the instruction itself.
         code->layout.sites[i].reach = 1;
-        if (code->layout.sites[i].kind >= SITE_JUMP) // not armed at all
+        // without a hook in precise mode
+        if (code->layout.sites[i].kind >= SITE_JUMP)
             code->layout.sites[i].redundant = true;
     }
     return 0;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Makes a code object one of precise mode's, where each instruction is a site
-// of its own. Called by the thread that adopts code, before anybody else sees
-// it.
+// Converts a code object to precise mode, where each instruction is a site of
+// its own. The thread that adopts a code object converts the code object before
+// other threads see it.
 #ifndef OCULAR_TRACER_CODE_PRECISE_H
 #define OCULAR_TRACER_CODE_PRECISE_H
 
 #include "tracer/code/code.h"
 
-// Lays out a site for each instruction, in place of the jumps' and branches'. 0
-// or -ENOMEM.
+// Lays out a site for each instruction, instead of the sites of jumps and
+// branches. Returns 0 or -ENOMEM.
 int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
                       uint64_t threshold);
-// The timeline is to have each of them, each time that it runs.
+// Makes the timeline show each instruction each time it runs.
 void Code_show_instructions(struct Code *code);
 
 #endif

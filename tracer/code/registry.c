@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Hash chains by address, id and version, and one list in order of adoption.
-// One writer at a time (the interpreter's lock); a removed code keeps its own
-// links, so that a reader that stands on it walks on.
+// There is one writer at a time, which holds the GIL. A removed Code keeps its
+// own links, so a reader that is at this Code can go on.
 #include "tracer/code/registry.h"
 #include "ipc/base/heap.h"
 #include "tracer/code/links.h"
 
-// Every store that makes a code reachable is a release and pairs with this.
+// Every store that makes a Code reachable is a release and pairs with this
+// load.
 static struct Code *follow(struct Code *const _Atomic *link)
 {
     return atomic_load_explicit(link, memory_order_acquire);
@@ -20,7 +21,8 @@ static void point(struct Code *_Atomic *link, struct Code *code)
 static struct Code *_Atomic *bucket_of(struct Registry *registry,
                                        uintptr_t address)
 {
-    // Fibonacci hashing: allocators leave no entropy in the low bits.
+    // Fibonacci hashing is used because the low bits of an allocator's
+    // addresses have no entropy.
     uint64_t mixed = ((uint64_t)address >> 4) * 0x9e3779b97f4a7c15u;
 
     return &registry->buckets[(mixed >> 32) % REGISTRY_BUCKETS];
@@ -38,7 +40,7 @@ static struct Code *_Atomic *bucket_of_version(struct Registry *registry,
     return &registry->by_version[version % REGISTRY_BUCKETS];
 }
 
-// A code is in three chains. The link in a chain says which one is meant.
+// A Code is in three chains. A link_t returns the link of one of these chains.
 typedef struct Code *_Atomic *link_t(struct Code *code);
 
 static struct Code *_Atomic *by_address(struct Code *code)
@@ -110,8 +112,8 @@ uint32_t Registry_next_id(struct Registry *registry)
 {
     uint32_t id = registry->newest_id;
 
-    // After four thousand million ids: 0 is no function's, and old code may
-    // live.
+    // The counter wraps after 2^32 ids. 0 is not the id of a function, and old
+    // code may still have its id.
     do
         id++;
     while (id == 0 || Registry_by_id(registry, id));
@@ -204,7 +206,8 @@ static void push_retired(struct Registry *registry, struct Code *code)
 void Registry_retire(struct Registry *registry, struct Code *code,
                      uint64_t ticks)
 {
-    // In no list for a moment: who walks them finds it here.
+    // The Code is in no list for a moment. A reader of the lists finds it in
+    // `leaving`.
     point(&registry->leaving, code);
     pthread_mutex_lock(&registry->chains);
     if (registry->kept < REGISTRY_KEPT) {
@@ -223,7 +226,8 @@ void Registry_retire(struct Registry *registry, struct Code *code,
     atomic_fetch_sub(&registry->bytes, code->node.registered_bytes);
     push_retired(registry, code);
     point(&registry->leaving, NULL);
-    // Last, and read first: a reader that counts both misses none.
+    // The count is reduced last and read first, so a reader that counts living
+    // and retired code misses none.
     atomic_fetch_sub(&registry->count, 1);
 }
 
@@ -247,7 +251,7 @@ struct Code *Registry_find_living(struct Registry *registry, uintptr_t address)
     return code;
 }
 
-// The newest comes first in its chain.
+// The newest Code comes first in its chain.
 struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,
                               uint32_t newest_id, uint64_t ticks)
 {
@@ -311,8 +315,8 @@ struct Code *Registry_next(const struct Code *code)
     return follow(&code->node.next_in_list);
 }
 
-// Takes all of the chain that are to be taken: one walk, however many there
-// are.
+// Removes all taken code from a chain. One walk is enough for any number of
+// taken codes.
 static void sweep(struct Registry *registry, struct Code *_Atomic *bucket)
 {
     struct Code *_Atomic *link = bucket;
@@ -336,7 +340,8 @@ struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks)
 {
     struct Code *newest = atomic_exchange_explicit(&registry->retired, NULL,
                                                    memory_order_acquire);
-    // Asked for after that: as long as it is found there it is not taken.
+    // This load comes after the exchange. The Code that is found there is not
+    // taken yet.
     const struct Code *leaving = Registry_leaving(registry);
     struct Code *oldest = NULL, *next;
 
@@ -364,7 +369,7 @@ struct Code *Registry_leaving(struct Registry *registry)
 
 struct Code *Registry_retired(struct Registry *registry)
 {
-    // Pairs with the exchange in Registry_retire.
+    // Pairs with the release in push_retired.
     return follow(&registry->retired);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// All accepted code objects that are alive, found by address or in order of
-// adoption. Added and retired under the interpreter's lock and the counting
-// one; read by sampler and collector inside an RCU read section.
+// All living code objects that were accepted, found by address or in order of
+// adoption. Code is added and retired by a thread that holds the GIL and the
+// counting lock. The sampler and the collector read in an RCU read section.
 #ifndef OCULAR_TRACER_CODE_REGISTRY_H
 #define OCULAR_TRACER_CODE_REGISTRY_H
 
@@ -13,78 +13,89 @@
 #define REGISTRY_KEPT 4096 // retired codes that can be found at a time
 
 struct Registry {
-    // Guards the chains of `buckets` among those who change them: a code leaves
-    // its chain only when the collector takes it, without the interpreter.
+    // Guards the chains of `buckets` against concurrent changes. The collector
+    // removes a retired Code from its chain without the GIL.
     pthread_mutex_t chains;
     struct Code *_Atomic buckets[REGISTRY_BUCKETS];
     struct Code *_Atomic by_id[REGISTRY_BUCKETS];
     struct Code *_Atomic by_version[REGISTRY_BUCKETS];
     struct Code *_Atomic first;
     struct Code *last;
-    struct Code *_Atomic leaving; // on its way to the retired, or NULL
-    struct Code *_Atomic retired; // a stack; the collector takes it whole
-    struct Code *_Atomic fresh;   // the same, of what was added
-    uint32_t kept;         // retired and in their chains; guarded as these
-    _Atomic uint64_t hits; // that each may have in a second; 0: they count for
-                           // good. The governor's, see Code_renew
+    struct Code *_Atomic leaving; // being retired, or NULL
+    struct Code *_Atomic retired; // a stack; the collector takes all of it
+    // a stack of added code; the collector takes all of it
+    struct Code *_Atomic fresh;
+    uint32_t kept; // retired code in the chains; guarded by `chains`
+    // The hits per second of each site; 0: hits are never renewed. The governor
+    // writes this field, see Code_renew.
+    _Atomic uint64_t hits;
     _Atomic uint64_t count;
-    _Atomic uint64_t bytes;     // of the codes, as they were when added
-    _Atomic uint32_t newest_id; // given out
+    _Atomic uint64_t bytes;     // bytes of all code when it was added
+    _Atomic uint32_t newest_id; // the newest id that was given out
 };
 
-struct Registry *Registry_new(void); // NULL when memory is out
-// Frees all code in it and all that was retired; no readers left.
+struct Registry *Registry_new(void); // NULL if memory is out
+// Frees all living and all retired code. There must be no readers.
 void Registry_free(struct Registry *registry);
 uint32_t Registry_next_id(struct Registry *registry);
-// The newest id given out: what is adopted later comes after it. Any thread.
+// Returns the newest id that was given out. Code that is adopted later has a
+// later id. Any thread may call this function.
 uint32_t Registry_newest_id(struct Registry *registry);
 void Registry_add(struct Registry *registry, struct Code *code);
-// Makes the code findable by its address, without putting it into a list, and
-// undoes that. No thread is in a read section.
+// Makes the code findable by its address, without an entry in a list.
+// Registry_unchain undoes this. No thread may be in a read section.
 void Registry_chain(struct Registry *registry, struct Code *code);
 void Registry_unchain(struct Registry *registry, struct Code *code);
-// Its code object goes, at `ticks`, which is not 0: unlinks and queues it.
-// Until the collector takes it Registry_find_at still finds it.
+// Unlinks and queues the code, whose code object goes at `ticks`, which is not
+// 0. Registry_find_at finds the code until the collector takes it.
 void Registry_retire(struct Registry *registry, struct Code *code,
                      uint64_t ticks);
-// In a read section: the code at `address`, or NULL.
+// Returns the code at `address`, or NULL. The caller is in a read section.
 struct Code *Registry_find(struct Registry *registry, uintptr_t address);
-// The same without a read section. The caller keeps it from going: it has the
-// counting lock.
+// Does the same as Registry_find without a read section. The caller holds the
+// counting lock, so the code cannot go.
 struct Code *Registry_find_living(struct Registry *registry, uintptr_t address);
-// In a read section: the code that was at `address` when the newest id was
-// `newest_id`, at `ticks`, or NULL; it may be retired since.
+// Returns the code that was at `address` at `ticks`, when the newest id was
+// `newest_id`, or NULL. The code may have been retired since. The caller is in
+// a read section.
 struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,
                               uint32_t newest_id, uint64_t ticks);
-// In a read section or with one of those locks held: the code with that id, or
-// NULL.
+// Returns the code with this id, or NULL. The caller is in a read section, or
+// holds the GIL or the counting lock.
 struct Code *Registry_by_id(struct Registry *registry, uint32_t id);
-// In a read section: the code whose functions have that version, or NULL.
+// Returns the code whose functions have this version, or NULL. The caller is in
+// a read section.
 struct Code *Registry_by_version(struct Registry *registry, uint32_t version);
-// Code_link(); callers that have gone make room before the list would grow.
-// With the counting lock held. 0 or -ENOMEM.
+// Calls Code_link(), and before the list grows removes callers that have gone.
+// The counting lock is held. Returns what Code_link returns.
 int Registry_link(struct Registry *registry, struct Code *caller,
                   struct Code *code);
-// In a read section: iteration in order of adoption.
+// The next two functions iterate in order of adoption. The caller is in a read
+// section.
 struct Code *Registry_first(struct Registry *registry);
 struct Code *Registry_next(const struct Code *code);
-// Takes the code that was retired before `ticks` (a list by next_retired,
-// oldest first); it may be freed after the next grace period. Collector.
+// Takes the code that was retired before `ticks`, as a list by next_retired
+// with the oldest first. The code may be freed after the next grace period.
+// Only the collector calls this function.
 struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks);
-// Takes the code that was added since the last call, retired or not (a list by
-// next_new, newest first). Called before retired code is freed. Collector.
+// Takes the code that was added since the last call, retired or not, as a list
+// by next_new with the newest first. The collector calls this function before
+// it frees retired code.
 struct Code *Registry_take_new(struct Registry *registry);
-// The code that is in no list just now, as it is being retired, or NULL. A
-// reader asks for it after the living and before the retired, and misses none.
+// Returns the code that is in no list now because it is being retired, or NULL.
+// A reader reads this code after the living code and before the retired code,
+// and so misses none.
 struct Code *Registry_leaving(struct Registry *registry);
-// The retired code that is not taken yet (a list by next_retired, newest
-// first). The caller keeps others from taking it meanwhile.
+// Returns the retired code that is not taken yet, as a list by next_retired
+// with the newest first. The caller keeps other threads from taking this code
+// meanwhile.
 struct Code *Registry_retired(struct Registry *registry);
-// Frees retired code, when there are no readers.
+// Frees retired code. There must be no readers.
 void Registry_free_retired(struct Registry *registry);
-// Around each fork, on the forking thread: the child finds the chains whole and
-// can change them.
+// Called around each fork on the forking thread, so that the child finds
+// complete chains and can change them.
 void Registry_before_fork(struct Registry *registry);
-void Registry_after_fork(struct Registry *registry); // in parent and child
+// in the parent and in the child
+void Registry_after_fork(struct Registry *registry);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list of retired functions, searched by a hash of who they are.
+// The list of retired functions, searched by a hash of name, file and line.
 #include "tracer/code/retired.h"
 #include "ipc/base/heap.h"
 
@@ -51,7 +51,7 @@ static struct RetiredTotals totals_of(const struct Code *code)
     };
 }
 
-// FNV-1a.
+// The hash is FNV-1a.
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     for (; *text; text++)
@@ -91,7 +91,8 @@ static bool is_less(const struct RetiredTotals *a,
     return x != y ? x < y : a->calls < b->calls;
 }
 
-// Folds the least one; its place.
+// Adds the least function to the others, and returns the function's place,
+// which is then free.
 static size_t fold(struct Retired *retired)
 {
     struct RetiredFunction *functions = retired->functions;
@@ -108,7 +109,8 @@ static size_t fold(struct Retired *retired)
     return least;
 }
 
-// A new entry, for which the least one may have to go; NULL: memory.
+// Returns a new entry, for which the least one may have to go, or NULL if
+// memory is out.
 static struct RetiredFunction *make(struct Retired *retired, uint64_t hash,
                                     const struct Code *code)
 {
@@ -134,7 +136,8 @@ void Retired_add(struct Retired *retired, const struct Code *code)
     uint64_t hash = hash_of(code);
     struct RetiredFunction *function;
 
-    // Code that was never called nor seen has no row while it lives, either.
+    // Code that was never called or sampled has no row, neither before nor
+    // after its end.
     if (!Code_was_seen(code))
         return;
     function = find(retired, hash, code);

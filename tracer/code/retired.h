@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The cost of functions whose code objects are gone: one entry for each name
-// and place, for all objects that have had them. Bounded: when it is full, the
-// least entry is folded into the one of all others, so that sums stay whole.
-// Under Session.draining.
+// The totals of functions whose code objects have gone. All code objects with
+// the same name, file and line share one entry. The list is bounded: if it is
+// full, the least entry is added to `others`, so that sums stay complete.
+// Session.draining is held.
 #ifndef OCULAR_TRACER_CODE_RETIRED_H
 #define OCULAR_TRACER_CODE_RETIRED_H
 
@@ -13,39 +13,42 @@
 struct RetiredTotals {
     uint64_t objects;
     uint64_t calls;
-    uint64_t resumed; // times that one of them went on
+    uint64_t resumed; // number of resumptions
     uint64_t events;
     uint64_t self_calls; // calls in self_cycles and waited_cycles
     uint64_t self_cycles;
     uint64_t total_cycles;
     uint64_t waited_cycles;
-    uint64_t cpu_ns; // sampled
+    uint64_t cpu_ns; // sampled CPU time
     uint64_t samples;
-    uint64_t run_samples; // of these: it had CPU time then
-    bool inexact; // one of them at least has been dark: calls are a floor
+    uint64_t run_samples; // part of `samples`: the function was running
+    // At least one of the code objects was dark once, so `calls` is a lower
+    // bound.
+    bool inexact;
 };
 
 struct RetiredFunction {
-    char *name; // qualified
+    char *name; // qualified name
     char *file;
     uint32_t line;
-    uint32_t id; // of the code object that was added last
+    uint32_t id; // id of the newest code object
     struct RetiredTotals totals;
 };
 
 struct Retired {
     struct RetiredFunction functions[RETIRED_ROOM];
-    uint64_t hashes[RETIRED_ROOM]; // of who they are
+    uint64_t hashes[RETIRED_ROOM]; // hashes of name, file and line
     size_t count;
-    struct RetiredTotals others; // folded
-    uint64_t events;             // of all
-    size_t bytes;                // of the names
+    struct RetiredTotals others; // entries that had to go
+    uint64_t events;             // events of all code objects
+    size_t bytes;                // bytes of the names and files
 };
 
 void Retired_release(struct Retired *retired);
-// Adds the counts of a code object. If memory is out, to the others.
+// Adds the totals of a code object to its function, or to the others if memory
+// is out.
 void Retired_add(struct Retired *retired, const struct Code *code);
-// The function whose newest code object had that id; NULL: not known.
+// Returns the function whose newest code object had this id, or NULL.
 const struct RetiredFunction *Retired_find(const struct Retired *retired,
                                            uint32_t id);
 const char *Retired_name(const struct Retired *retired, uint32_t id);

@@ -4,10 +4,10 @@
 
 #include <math.h>
 
-#define KEPT 0.75     // of the older spans' weight, when one is added
-#define LONG 4.0      // times the dark before: a span that tells of it
-#define LONGEST_S 4.0 // a longer span weighs no more than one of that length
-#define CLUMP 4.0     // calls that are taken to come together, until spans tell
+#define KEPT 0.75 // factor for the weight of older spans when a span is added
+#define LONG 4.0  // times the dark time before; a longer span settles it
+#define LONGEST_S 4.0 // s; a longer span weighs as much as this
+#define CLUMP 4.0 // calls that come together, as assumed before spans show it
 
 void Spans_set_arming(struct Code *code, enum Arming arming)
 {
@@ -27,7 +27,8 @@ void Spans_open(struct Code *code, uint64_t ticks)
         return;
     if (closed && ticks > closed && Code_arming(code) != ARMED_HOT) {
         spans->pending = spans->pending + (double)(ticks - closed);
-        // A call that came before its hooks left was counted, not missed.
+        // A call that came before its hooks were removed was counted and not
+        // missed.
         spans->missed =
             spans->missed -
             (double)(Code_calls(code) - Counter_get(&spans->closed_calls));
@@ -92,7 +93,8 @@ void Spans_drop(struct Code *code, uint64_t ticks)
     end(code, ticks);
 }
 
-// Calls and ticks of all spans, with the one that is open.
+// Returns the calls in all spans, including the open span, and sets *ticks to
+// the length of these spans.
 static double sum(const struct Code *code, uint64_t now, double *ticks)
 {
     const struct CodeSpans *spans = &code->spans;
@@ -113,8 +115,8 @@ double Spans_rate(const struct Code *code, uint64_t ticks, double hz)
     return took > 0 ? calls * hz / took : NAN;
 }
 
-// Variance over mean of the calls in a span: 1 if each call comes by itself,
-// ten if ten come together.
+// Returns the variance of the calls in a span, divided by the mean. The result
+// is 1 if each call comes by itself, and ten if ten calls come together.
 static double clump(const struct CodeSpans *spans)
 {
     double rate = spans->calls / spans->ticks;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A base opcode where a specialised one was has two explanations. The
-// specialiser has given up, or some tool's instrumentation has put it back, and
-// that may have come and gone between two scans. The instruction's counter
-// decides: instrumentation leaves it as in new code, and only failures of the
-// specialiser bring it beyond that. If it does not decide, the last known
-// opcode stays known: CPython specialises again, or fails, within two runs of
-// the instruction.
+// A base opcode in the place of a specialised one has two explanations. The
+// specialiser has given up, or a tool's instrumentation has restored the base
+// opcode. The instrumentation may have come and gone between two scans. The
+// instruction's counter decides: instrumentation leaves the counter as in new
+// code, and only failures of the specialiser raise it above that value. If the
+// counter does not decide, the last known opcode stays known. CPython
+// specialises again, or fails, within two runs of the instruction.
 #include "tracer/code/specialisation_scan.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -19,15 +19,16 @@ struct Scan { // a walk over the instructions
     const struct Opcodes *opcodes;
     struct Transitions *log;
     uint64_t ticks;
-    bool first; // nothing was seen of it before
+    bool first; // the first scan of this code
     size_t unit;
     uint8_t base;
-    uint32_t next; // the first of history.known at `unit` or behind
+    uint32_t next; // index of the first known opcode at `unit` or after
     struct LineReader lines;
     int error;
 };
 
-// Has the specialiser failed here since the counter was at its birth?
+// Returns true if the specialiser has failed here since the counter had its
+// first value.
 static bool is_given_up(const struct Scan *scan)
 {
     size_t size = 2 * (size_t)scan->code->layout.unit_count,
@@ -40,7 +41,8 @@ static bool is_given_up(const struct Scan *scan)
     return counter > scan->opcodes->birth_counter;
 }
 
-// The opcode that is there for certain; `before` if none is.
+// Returns the opcode that is certainly there, or `before` if no opcode is
+// certain.
 static uint8_t certain(const struct Scan *scan, uint8_t before)
 {
     const struct Opcodes *opcodes = scan->opcodes;
@@ -80,7 +82,8 @@ static struct KnownOpcode *add_known(struct Scan *scan)
     return entry;
 }
 
-// Notes that this poll differs from the one before. Is it a storm?
+// Notes that this poll differs from the one before. Returns true if this makes
+// a storm.
 static bool note_poll(const struct Scan *scan, struct KnownOpcode *entry)
 {
     uint32_t oldest = entry->polls[entry->next];
@@ -105,19 +108,20 @@ static void change(struct Scan *scan, struct KnownOpcode *entry, uint8_t now)
 
     if (!entry)
         entry = add_known(scan);
-    if (!entry) { // it is found when next something changes
+    // Memory is out: the scan after the next change finds this change.
+    if (!entry) {
         scan->error = -ENOMEM;
         return;
     }
     change.from = entry->opcode;
     entry->opcode = now;
-    // Before the first scan there was no poll that this one could differ from.
+    // Before the first scan there was no poll that this poll could differ from.
     change.storm = !scan->first && note_poll(scan, entry);
     Transitions_add(scan->log, &change);
 }
 
-// One instruction that is not as it was adopted, or once was not. Returns
-// whether it is known to be specialised.
+// Checks one instruction that differs from the adopted bytecode, or once did.
+// Returns true if the instruction is known to be specialised.
 static bool step(struct Scan *scan)
 {
     struct Specialisation *history = &scan->code->poll.history;
@@ -135,7 +139,7 @@ static bool step(struct Scan *scan)
     return scan->opcodes->flags[now] & OPCODE_SPECIALIZED;
 }
 
-// The unit of the next known one.
+// Returns the unit of the next known opcode, or SIZE_MAX.
 static size_t next_known(const struct Scan *scan)
 {
     const struct Specialisation *history = &scan->code->poll.history;
@@ -174,8 +178,8 @@ static void walk(struct Scan *scan)
     Code_touch(code);
 }
 
-// Two chains, for speed. That two states of one bytecode have the same hash is
-// not to be expected in the life of a program.
+// Returns a hash of the bytes, with two chains for speed. Two states of one
+// bytecode hardly ever have the same hash in the life of a program.
 static uint64_t hash_of(const uint8_t *bytes, size_t size)
 {
     const uint64_t odd = 0x9e3779b97f4a7c15u;
@@ -209,7 +213,7 @@ int Specialisation_scan(struct Code *code, const uint8_t *live,
     uint64_t hash = hash_of(live, 2 * (size_t)code->layout.unit_count);
 
     if (history->scanned && history->hash == hash)
-        return 0; // most of the code, most of the time
+        return 0; // most code has not changed
     history->scanned = true;
     history->hash = hash;
     LineReader_init(&scan.lines, code->who.line_table,

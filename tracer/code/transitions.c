@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two rings of changes, and a hash table of pairs with linear probing that
-// never forgets one. See transitions.h.
+// Two rings of changes, and a hash table of opcode pairs with linear probing.
+// The table never forgets a pair. See transitions.h.
 #include "tracer/code/transitions.h"
 #include "ipc/base/heap.h"
 
@@ -54,7 +54,8 @@ static struct Label *make_label(const struct Change *change)
     return label;
 }
 
-// The newest change's, if that is of the same function.
+// Returns the newest change's label if it is of the same function. Otherwise
+// makes a new label. NULL if memory is out.
 static struct Label *label_of(struct Transitions *transitions,
                               const struct Change *change)
 {
@@ -118,7 +119,7 @@ void Transitions_add(struct Transitions *transitions,
                      const struct Change *change)
 {
     const struct Opcodes *opcodes = transitions->opcodes;
-    struct Label *label = label_of(transitions, change); // or NULL: no names
+    struct Label *label = label_of(transitions, change); // NULL: no names
     struct ChangeLog *log = opcodes->base[change->from] == change->from
                                 ? &transitions->first
                                 : &transitions->turned;
@@ -130,8 +131,8 @@ void Transitions_add(struct Transitions *transitions,
     slot->function = label ? label->function : NULL;
     slot->file = label ? label->file : NULL;
     slot->label = label;
-    // Now and for good: the clock is refined, and a change is to be known again
-    // by its time.
+    // The time is computed once and for all. The clock's rate is refined later,
+    // and a change is identified by its time.
     slot->seen_at_s =
         (double)(int64_t)(change->ticks - transitions->start_ticks) /
         Clock_hz(transitions->clock);
@@ -140,7 +141,7 @@ void Transitions_add(struct Transitions *transitions,
 
 // --- Into a snapshot, with the mutex held ---
 
-// The newest of a log that has not been `taken` yet, or NULL.
+// Returns the newest change of a log after `taken` newer ones, or NULL.
 static const struct Change *newest(const struct ChangeLog *log, size_t taken)
 {
     size_t kept =
@@ -151,8 +152,8 @@ static const struct Change *newest(const struct ChangeLog *log, size_t taken)
     return &log->changes[(log->count - 1 - taken) % TRANSITIONS_KEPT];
 }
 
-// A specialised form was left: for the base opcode, or, within two scans, for
-// another form.
+// Returns true if a specialised form was replaced by the base opcode or, within
+// two scans, by another form.
 static bool is_deopt(const struct Opcodes *opcodes, uint8_t from, uint8_t to)
 {
     return opcodes->flags[from] & OPCODE_SPECIALIZED &&
