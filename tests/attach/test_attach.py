@@ -62,7 +62,7 @@ def test_another_package_of_that_name(tmp_path):
         assert program.detach().status == 0
 
 
-# ATTACH_ROUNDS sets the number of rounds. A hundred were tried by hand.
+# ATTACH_ROUNDS sets the number of rounds. A hundred rounds were tried by hand.
 ROUNDS = int(os.environ.get("ATTACH_ROUNDS", 5))
 
 
@@ -180,7 +180,8 @@ def test_the_attaching_side_dies(tmp_path, kind):
         assert done.status == 0 or "does not serve" in done.err
         program.is_again(before)
         time.sleep(3)
-        assert program.attach().status == 0  # also removes what is left
+        # attaching also removes what the killed program has left
+        assert program.attach().status == 0
         program.functions("busy")
         assert program.detach().status == 0
         assert program.end()[1] == ""
@@ -191,7 +192,7 @@ def test_the_attaching_side_is_killed_at_every_step(tmp_path):
     every step."""
     command = [TOP, "--attach-only", "--pid"]
     with Program(tmp_path, WORKS) as program:
-        assert program.attach().status == 0  # the imported modules stay
+        assert program.attach().status == 0  # the imported modules stay after detaching
         assert program.detach().status == 0
         before = program.state()
         steps = killed.run_until([*command, program.pid], float("inf"))
@@ -204,7 +205,8 @@ def test_the_attaching_side_is_killed_at_every_step(tmp_path):
             assert done.status == 0 or "does not serve" in done.err, (step, done.err)
             program.is_again(before)
         time.sleep(3)
-        assert program.attach().status == 0  # also removes what is left
+        # attaching also removes what the killed program has left
+        assert program.attach().status == 0
         assert program.detach().status == 0
         assert program.end()[1] == ""
 

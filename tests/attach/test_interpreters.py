@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests interpreters that were built or changed in unusual ways. Those with exported
+"""Tests interpreters that were built or changed in unusual ways. Interpreters with exported
 symbols can be attached to, and the others are refused with a message."""
 
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Attaches to a program that has just begun or is about to end. It is attached to or
-refused with a message, and it ends as if nothing had happened."""
+"""Attaches to a program that has just begun or is about to end. The program is attached to
+or refused with a message, and it ends as if nothing had happened."""
 
 import os
 import random
@@ -67,7 +67,7 @@ SAID = (
     "has not initialised",
     "has just begun",
     "is about to begin or to end",
-    "does not stop for a moment",  # happens on a busy machine
+    "does not stop for a moment",  # this message may come on a busy machine
     "has begun another program",
     "still has the memory of its parent",
     "runs no CPython",  # happens for a child that runs /bin/true
@@ -132,14 +132,14 @@ def refuse(process, *words):
 
 
 def test_nothing_is_initialised(tmp_path):
-    """At its start CPython reads pyvenv.cfg. This is a FIFO here, so CPython waits until we
-    write to it."""
+    """At its start CPython reads pyvenv.cfg. Here pyvenv.cfg is a FIFO, so CPython waits
+    until we write to it."""
     real = Path(os.path.realpath(PYTHON))
     python, fifo = tmp_path / "python3", tmp_path / "pyvenv.cfg"
     python.symlink_to(real)
     os.mkfifo(fifo)
     process = start([python, "-c", "print('done')"], env={"PYTHONPATH": ""})
-    with open(fifo, "w") as config:  # returns when CPython opens the FIFO
+    with open(fifo, "w") as config:  # open() returns when CPython opens the FIFO
         refuse(process, "has not initialised its Python", "Nothing was changed")
         config.write(f"home = {real.parent}\n")
     assert process.communicate(timeout=SLOW) == ("done\n", "")

@@ -50,7 +50,7 @@ SLEEPS = [
     ("it.accept()", 288, "it = socket.create_server(('', 0))", "interrupted"),
     ("a.recv(1)", 45, "a, b = socket.socketpair()", "interrupted"),
     ("libc.read(0, room, 1)", 0, "", "1"),
-    (  # this thread cannot be asked, but another one can
+    (  # the main thread cannot be asked, but another thread can
         "libc.pthread_mutex_lock(room)",
         202,
         "libc.pthread_mutex_lock(room)\n"
@@ -61,7 +61,7 @@ SLEEPS = [
 # Other numbers: of restart_syscall, after a stop during a call with a timeout, and of
 # poll() from 3.15 on.
 OTHERWISE = [219, 271]
-# This call waits for a lock of the C library, like malloc().
+# The main thread waits for a lock of the C library, as malloc() may.
 REFUSED = [
     ("libc.pthread_mutex_lock(room)", 202, "libc.pthread_mutex_lock(room)", None),
 ]
@@ -131,7 +131,7 @@ def test_the_attaching_side_is_killed(tmp_path):
     one on that makes the thread call our functions. KILL_STRIDE=1 tests every call."""
     command = [TOP, "--attach-only", "--pid"]
     with Sleeper(tmp_path / "program", *SLEEPS[0]) as program:
-        assert program.attach().status == 0  # the imported modules stay
+        assert program.attach().status == 0  # the imported modules stay after detaching
         assert program.detach().status == 0
         before = program.state()
         steps = killed.run_until([*command, program.pid], float("inf"))
@@ -144,7 +144,8 @@ def test_the_attaching_side_is_killed(tmp_path):
             program.is_again(before)
             wait_until(program.is_asleep)
         time.sleep(3)
-        assert program.attach().status == 0  # also removes what is left
+        # attaching also removes what the killed program has left
+        assert program.attach().status == 0
         assert program.detach().status == 0
         program.is_ended()
 
@@ -157,7 +158,7 @@ def test_it_is_killed_as_it_writes(tmp_path):
     program's memory. An incomplete write must not prevent a later attempt."""
     command = [TOP, "--attach-only", "--pid"]
     with Sleeper(tmp_path / "program", *SLEEPS[0]) as program:
-        assert program.attach().status == 0  # the imported modules stay
+        assert program.attach().status == 0  # the imported modules stay after detaching
         assert program.detach().status == 0
         before = program.state()
         line = [*command, program.pid]
@@ -171,6 +172,7 @@ def test_it_is_killed_as_it_writes(tmp_path):
             program.is_again(before)
             wait_until(program.is_asleep)
         time.sleep(3)
-        assert program.attach().status == 0  # also removes what is left
+        # attaching also removes what the killed program has left
+        assert program.attach().status == 0
         assert program.detach().status == 0
         program.is_ended()

@@ -203,9 +203,9 @@ class Top:
         return state in "ZX" or (not unread and state not in "RD")
 
     def settle(self, seconds=0.1):
-        """Returns the screen once no more output has come for a moment. This is checked
-        twice: before the first check the viewer may just have written something, or it may
-        still wait for the rest of an escape sequence."""
+        """Returns the screen once no more output has come for a moment. The silence is
+        checked twice: before the first check the viewer may just have written something, or
+        it may still wait for the rest of an escape sequence."""
         end, quiet = time.monotonic() + SLOW, 0
         while quiet < 2 and time.monotonic() < end:
             came = self.read(ESCAPE if quiet else seconds)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A process that serves made-up snapshots over the real server, for tests of
 // the screen: fake_server [--functions N] [--no-sampler] [--mute] [--notice].
-// It prints its socket's path and runs until SIGTERM (a proper end) or until
-// stdin is closed. SIGUSR1 completes an export. It writes a line to stderr for
-// every request and every snapshot.
+// The process prints its socket's path and runs until SIGTERM (a proper end) or
+// until stdin is closed. SIGUSR1 completes an export. The process writes a line
+// to stderr for every request and every snapshot.
 #include "ipc/server.h"
 #include "ipc/version.h"
 #include "tests/tui/sample.h"

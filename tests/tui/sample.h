@@ -31,7 +31,7 @@ struct Listing *Sample_listing(uint64_t id, const char *file);
 struct FlameTable *Sample_stacks(struct SampleWish wish);
 
 // Sample_hostile returns hostile texts of all kinds, up to 10 kB long, which
-// are never freed. The other two functions put such texts everywhere into a
+// are never freed. The other two functions put hostile texts everywhere into a
 // listing or a table of stacks.
 const char *Sample_hostile(unsigned which);
 void Sample_make_hostile(struct Listing *listing);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A viewer without a terminal and without a process, for tests of views. It
-// gets samples and keys, and shows its screen as text.
+// A viewer without a terminal and without a process, for tests of views. The
+// viewer gets samples and keys, and shows its screen as text.
 #ifndef OCULAR_TESTS_TUI_STAGE_H
 #define OCULAR_TESTS_TUI_STAGE_H
 
@@ -13,7 +13,7 @@ struct Stage {
     struct Bytes screen; // the text that Stage_text returns
 };
 
-// Sets the viewer up. It has no snapshot, and nothing is drawn.
+// Sets the viewer up. The viewer has no snapshot, and nothing is drawn.
 void Stage_init(struct Stage *stage, int width, int height);
 void Stage_release(struct Stage *stage);
 // Delivers a snapshot.
@@ -25,8 +25,8 @@ void Stage_deliver(struct Stage *stage, struct SampleWish wish,
 // These functions press one key, or each character of `keys`, and draw.
 void Stage_press(struct Stage *stage, uint32_t key);
 void Stage_type(struct Stage *stage, const char *keys);
-// Returns the text of the frame that was drawn last. It is valid until the next
-// call.
+// Returns the text of the frame that was drawn last. The text is valid until
+// the next call.
 const char *Stage_text(struct Stage *stage);
 // Draws a frame. Fails unless the words are on the screen (or are not, if
 // `there` is false).

@@ -105,7 +105,7 @@ TEST(test_sums)
         rows[i].cycles = NAN;
     }
     assert_int_equal(Annotation_make(&annotation, &listing, &source), 0);
-    // not known, which differs from zero
+    // NaN means that the number is not known, which differs from zero
     assert_true(isnan(annotation.samples));
     assert_true(isnan(annotation.most_cycles));
     assert_true(isnan(annotation.entries[0].samples));

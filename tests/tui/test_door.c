@@ -138,8 +138,8 @@ TEST(test_a_closed_door)
     assert_int_equal(threads[2].flag, 0);
 }
 
-// One number of the table is random. It is read, and nothing is written because
-// `enabled` is 0.
+// One number of the table is random. The table is read, and nothing is written
+// because `enabled` is 0.
 TEST(test_garbage_is_refused)
 {
     char why[512];

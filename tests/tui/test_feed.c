@@ -15,7 +15,7 @@
 #include "tests/unit.h"
 
 #include "tests/between.h"
-#define MANY 1000 // this many fit into a socket
+#define MANY 1000 // number of messages, which fit into a socket
 
 // --- The process
 

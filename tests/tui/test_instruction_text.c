@@ -49,7 +49,7 @@ TEST(test_in_short)
     struct ListingRow row = {.specializable = 1, .hits = 512};
     assert_string_equal(in_short(row), "-> never");
     assert_int_equal(style, STYLE_FAINT);
-    row.hits = 0; // it did not run, or no hit was seen
+    row.hits = 0; // the instruction did not run, or no hit was seen
     assert_string_equal(in_short(row), "");
     row.hits = NULL_U64;
     assert_string_equal(in_short(row), "");

@@ -134,14 +134,15 @@ TEST(test_search)
     assert_true(List_find(&list, &rows, "a", 1, false));
     assert_string_equal(selected(&list, &rows), "cedar");
     assert_true(List_find(&list, &rows, "a", -1, false));
-    // wraps around at the top
+    // the search wraps around at the top
     assert_true(List_find(&list, &rows, "a", -1, false));
     assert_string_equal(selected(&list, &rows), "oak");
-    // wraps around at the bottom
+    // the search wraps around at the bottom
     assert_true(List_find(&list, &rows, "a", 1, false));
     assert_string_equal(selected(&list, &rows), "ash");
     assert_true(List_find(&list, &rows, "elm", 1, false));
-    assert_true(List_find(&list, &rows, "elm", 1, false)); // the only match
+    // the search finds the only match again
+    assert_true(List_find(&list, &rows, "elm", 1, false));
     assert_string_equal(selected(&list, &rows), "elm");
     assert_false(List_find(&list, &rows, "rose", 1, true));
     assert_false(List_find(&list, &rows, "", 1, true));
@@ -228,7 +229,7 @@ TEST(test_clicks)
     }
     rows.count = 1;
     assert_int_equal(List_press(&list, &rows, REQUEST_CLICK, Key_click(12, 3)),
-                     LIST_DONE); // no row is there any more
+                     LIST_DONE); // the click is below the only row
 }
 
 TEST(test_sorting)
@@ -251,7 +252,8 @@ TEST(test_sorting)
     assert_int_equal(list.sort, 0);
     List_press(&list, &rows, REQUEST_SORT_PREVIOUS, 0);
     assert_int_equal(list.sort, 1);
-    List_press(&list, &rows, REQUEST_CLICK, gap); // belongs to the column NAME
+    // the gap belongs to the column NAME
+    List_press(&list, &rows, REQUEST_CLICK, gap);
     assert_int_equal(list.sort, 0);
 }
 

@@ -230,7 +230,7 @@ EFFECTS = {
         "I": ([], turns_round),
         "i": ([], r"\d+ idle hidden"),
         "u": ([], lambda before, after: "AVG cyc" in before and "AVG cyc" not in after),
-        "Space": ([], "● live"),  # it was paused before
+        "Space": ([], "● live"),  # the viewer was paused before
         "Z": ([], "● live"),
         "+": (["-"], "A snapshot every 0.5s"),
         "=": (["-"], "A snapshot every 0.5s"),
@@ -263,7 +263,7 @@ VIEWS = {
     "Callers": ([*FIND, "c"], r"CALLERS, whom(.|\n)* mandelbrot "),
     "Opcodes": (["o"], "FROM -> TO"),
     "Threads": (["t"], "FUNCTIONS OF"),
-    "Flame": (["f"], r"Service\.run +\d.*\n.*│S[^│\n]*│S"),  # with two boxes below it
+    "Flame": (["f"], r"Service\.run +\d.*\n.*│S[^│\n]*│S"),  # a box with two boxes below it
 }
 
 

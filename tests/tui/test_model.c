@@ -70,7 +70,8 @@ static void check_order(void)
         const struct Row *y = Model_row(&model, i);
         double a = key_of(x), b = key_of(y);
         if (column->recent && Row_is_idle(x) != Row_is_idle(y)) {
-            assert_true(Row_is_idle(y)); // in both directions
+            // idle rows come last in both directions
+            assert_true(Row_is_idle(y));
             continue;
         }
         assert_true(!isnan(a) || isnan(b)); // null comes last
@@ -194,7 +195,7 @@ TEST_WITH(test_one_thread, prepare, finish)
         assert_true(isnan(row->trend[TREND_LENGTH - 2]));
     }
     check_order();
-    push(2); // the choice persists
+    push(2); // the thread stays chosen
     assert_int_equal(model.shown, 3);
     Model_watch(&model, NULL);
     assert_true(isnan(Model_unlisted(&model)));

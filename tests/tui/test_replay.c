@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests the replay of a recording: it plays all messages in order, one snapshot
 // for each step or at the recorded times, and answers requests from the file.
-// It refuses a damaged file, or ends early with a message.
+// The replay refuses a damaged file, or ends early with a message.
 #include "ipc/base/heap.h"
 #include "tests/tui/sample.h"
 #include "tui/model/feed.h"
@@ -90,7 +90,7 @@ TEST_WITH(test_steps, prepare, finish)
     record(.5);
     open_replay(&feed, false);
     assert_int_equal(Feed_next(&feed, &answer), 0);
-    assert_null(Feed_take(&feed)); // not before the first step
+    assert_null(Feed_take(&feed)); // no snapshot comes before the first step
     for (unsigned tick = 0; tick < 3; tick++) {
         struct Snapshot *snapshot = step(&feed);
         struct Snapshot *wanted = Sample_new((struct SampleWish){.tick = tick});
@@ -202,8 +202,8 @@ static long place_of(enum MessageType type, int number)
     return at - 12;
 }
 
-// The replay plays the part before the damage. It reports the damage and not
-// the end of the recording.
+// The replay plays the part before the damage. The replay then reports the
+// damage and not the end of the recording.
 TEST_WITH(test_damaged_in_the_middle, prepare, finish)
 {
     static const struct {

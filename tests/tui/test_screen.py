@@ -75,7 +75,7 @@ def top(main_screen):
 
 @pytest.fixture
 def quick(main_screen):
-    """A viewer with a snapshot twice a second."""
+    """Starts a viewer that gets a snapshot twice a second."""
     return main_screen("-d", "0.5")
 
 

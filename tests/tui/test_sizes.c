@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // For every view, at every size and with any names: nothing harmful reaches the
 // screen, no text covers another one, a table has rows, and a notice says what
-// cannot fit. This also holds while a prompt is open, and for the list of
+// cannot fit. The same holds while a prompt is open, and for the list of
 // processes. With SIZES=all every size is tested, not only some.
 #include "tests/tui/stage.h"
 #include "tui/app/chooser_draw.h"

@@ -109,7 +109,7 @@ TEST(test_time_in_the_dark)
     function.calls_estimated = 1.234e6;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.0G");
     assert_int_equal(cell.style, STYLE_FAINT);
-    Row_reset(&row); // there are 1000 more calls afterwards
+    Row_reset(&row); // 1000 more calls follow the reset
     function.calls_estimated = 1.235e6;
     function.run_samples = 100;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.0M");
@@ -199,7 +199,7 @@ TEST(test_estimates_from_few_samples)
     function.share = function.cpu_share = function.wait_share = 0;
     function.calls_error = NAN;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
-    function.rate_estimated = 0; // the rate was counted
+    function.rate_estimated = 0; // 0: the rate was counted, not estimated
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "1.2k");
     function.calls_error = NAN;

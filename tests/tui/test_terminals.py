@@ -222,7 +222,7 @@ def test_no_terminal_at_all(recording, tmp_path):
 
 
 def test_a_terminal_that_goes_without_a_signal(recording, tmp_path):
-    """This is not the controlling terminal, so only the descriptor shows that it is
+    """The terminal is not the controlling one, so only the descriptor shows that it is
     gone."""
     master, slave = pty.openpty()
     top = subprocess.Popen(

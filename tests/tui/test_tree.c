@@ -105,7 +105,7 @@ TEST(test_parts_are_of_what_they_hang_on)
     assert_true(fabs(sum - 1) < 1e-9);
     assert_true(Tree_toggle(&tree, branch_of(&tree, 3)));
     Tree_build(&tree, &model, NULL);
-    // This is 30 of the 50 per cent that function 3 has.
+    // Function 4 has 30 of the 50 per cent that function 3 has.
     assert_true(fabs(branch_of(&tree, 4)->part - 0.6) < 1e-9);
     Tree_release(&tree);
     Model_release(&model);

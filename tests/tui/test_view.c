@@ -124,7 +124,7 @@ TEST(test_a_tid_that_comes_again)
     set_up(&stage, 150, 40);
     assert_int_equal(Model_push(&ui->model, snapshot), 0);
     Stage_press(&stage, 't');
-    for (int i = 1; i <= 5; i++) { // each of them can be selected
+    for (int i = 1; i <= 5; i++) { // each thread can be selected
         Stage_press(&stage, 'j');
         assert_int_equal(list->selected, i);
         Frame_draw(ui);

@@ -125,7 +125,8 @@ static bool is_empty(const struct Ui *ui)
            ui->model.snapshot->uptime_s < ARMED_S;
 }
 
-// Returns true if no snapshot has come within the timeout. `why` then says so.
+// Returns true if no snapshot has come within the timeout. In that case `why`
+// says so.
 static bool is_late(const struct Ui *ui, const struct Options *options,
                     double since, char *why, size_t why_size)
 {

@@ -8,7 +8,7 @@
 #include "tui/views/ui.h"
 
 // Prints until all frames are written or the program ends. Returns 0, or -errno
-// with the reason in `why`. It is no error if the program ends after a frame.
+// with the reason in `why`. The end of the program after a frame is no error.
 int Batch_run(struct Ui *ui, const struct Options *options, char *why,
               size_t why_size);
 

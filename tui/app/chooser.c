@@ -45,7 +45,7 @@ static long add_children(struct ChooserRow *rows, long used, pid_t parent,
             continue;
         rows[used] = all[i];
         rows[used++].depth = depth;
-        all[i].depth = -1; // mark it as taken
+        all[i].depth = -1; // mark the process as taken
         used = add_children(rows, used, all[i].served.pid, all, count);
     }
     return used;
@@ -69,8 +69,8 @@ static void arrange(struct ChooserRow *rows, struct ChooserRow *all, long count)
             rows[used++] = all[i];
 }
 
-// Sets the roles. A child with its parent's command line is a fork; other
-// children run another program.
+// Sets `role` of each row. A child with its parent's command line is a fork;
+// other children run another program.
 static void find_workers(struct ChooserRow *rows, long count)
 {
     for (long i = 0; i < count; i++)
@@ -182,8 +182,8 @@ long Chooser_refresh(struct Chooser *chooser)
     const struct ChooserRow *selected = Chooser_selected(chooser);
     bool other = selected && selected->other;
     struct Served *list;
-    // This comes first, so that a process that begins to serve meanwhile is not
-    // missing.
+    // The other processes are listed first, so that a process that begins to
+    // serve meanwhile is not missing.
     if (chooser->all)
         Others_refresh(&chooser->others, chooser->package);
     long count = Address_list(&list);

@@ -24,7 +24,7 @@ struct ChooserRow {
     const char *role; // "master", "worker" or NULL
     bool other; // the process does not serve; then the fields below are used
     double age_s;
-    // as in struct Other, like `why`
+    // `takes` and `why` are as in struct Other
     char takes[sizeof((struct Other *)0)->takes];
     char why[sizeof((struct Other *)0)->why];
 };

@@ -94,7 +94,7 @@ static int check_state(pid_t pid, char *why, size_t why_size)
 }
 
 // The variable PYTHON_DISABLE_REMOTE_DEBUG forbids remote debugging in 3.14 and
-// later. We obey it in every version.
+// later. We obey this variable in every version.
 static int check_wish(pid_t pid, char *why, size_t why_size)
 {
     char value[8];
@@ -267,9 +267,9 @@ static bool is_forbidden(const char *said)
 // --- Both ways
 
 // Sets `folder` to a folder with Ocular's package, as the process sees the
-// path. This is our own folder if the process can read it, else a copy that is
-// made here. If neither works, `folder` is empty: the process may have its own
-// Ocular, and `why` says why the copy failed.
+// path. `folder` is our own folder if the process can read that one, else a
+// copy that is made here. If neither works, `folder` is empty: the process may
+// have its own Ocular, and `why` says why the copy failed.
 static void make_visible(const struct AttachWish *wish,
                          const struct Interpreter *interpreter,
                          char folder[PATH_MAX], char why[512])
@@ -376,8 +376,8 @@ int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size)
         snprintf(why, why_size, "process %d serves already", (int)wish->pid);
         return -EALREADY;
     }
-    // The kernel may hide a process of our own user from us. Then the next
-    // steps report the reason.
+    // The kernel may hide a process of our own user from us. In this case the
+    // next steps report the reason.
     if (error != -ENOENT && !(error == -EACCES && served.pid == wish->pid))
         return error;
     char other[256];

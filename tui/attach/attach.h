@@ -25,7 +25,7 @@ struct AttachWish {
 int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
                  size_t why_size);
 // Returns true if the process has a seccomp filter that this program cannot
-// read. Such a filter may kill the process for a system call of Ocular.
+// read. A seccomp filter may kill the process for a system call of Ocular.
 bool Attach_may_kill(pid_t pid);
 // Returns 0 if the process now serves, -EALREADY if it did so before, or
 // another negative errno. `why` has the reason for an error.

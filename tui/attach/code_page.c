@@ -17,8 +17,8 @@
 #define GAP 0x100000 // the page lies in a free gap of at least this size
 #define LOWEST 0x10000
 
-// The code gets the address of the page, where struct CodePage begins. It ends
-// with a jump to munmap(), which returns to the caller of this code.
+// The code gets the address of the page, where struct CodePage begins. The code
+// ends with a jump to munmap(), which returns to the caller of this code.
 #ifdef __x86_64__
 __asm__(
     ".pushsection .rodata\n"

@@ -11,7 +11,7 @@
 
 struct Image {
     pid_t pid;
-    uint16_t machine; // EM_X86_64, ... of the ELF header
+    uint16_t machine; // architecture from the ELF header, such as EM_X86_64
     uint64_t bias;    // added to an address in the file
     uint64_t symbols; // address of the symbol table in the process
     uint64_t names;

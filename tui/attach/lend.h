@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A copy of Ocular's package for a process that cannot read ours, for example
 // because the process is in a container or a chroot. The copy lies in a folder
-// of the process's /tmp or /dev/shm and belongs to its user. It stays until the
-// process is detached from. Called by attach.c, on the main thread.
+// of the process's /tmp or /dev/shm and belongs to its user. The copy stays
+// until Ocular detaches from the process. Called by attach.c, on the main
+// thread.
 #ifndef OCULAR_TUI_ATTACH_LEND_H
 #define OCULAR_TUI_ATTACH_LEND_H
 

@@ -20,12 +20,12 @@
 
 #define YOUNG_S 10 // a younger process may still load an interpreter
 
-// A process without Python. All fields are compared, because exec changes the
-// program and the kernel reuses a process's number.
+// Identifies a process without Python. All fields are compared, because exec
+// changes the program and the kernel reuses a process's number.
 struct NoPython {
     uint64_t start;
     pid_t pid;
-    dev_t device; // of the program's file, like `inode`
+    dev_t device; // device of the program's file, as `inode` is its inode
     ino_t inode;
 };
 
@@ -96,8 +96,8 @@ static const char *short_words(const struct Interpreter *interpreter, int error,
 }
 
 // Finds a process that serves, but in another OCULAR_DIR or in a container,
-// where the chooser's list does not look. Such a process is not attached to a
-// second time.
+// where the chooser's list does not look. A process that serves is not attached
+// to a second time.
 static bool serves(struct Other *other)
 {
     struct Served served;

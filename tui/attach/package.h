@@ -9,9 +9,9 @@
 #include <limits.h>
 
 // Sets `folder` to the folder with an ocular/ for the interpreter's minor
-// version, as the process sees the path. This is `wanted` if that fits (it may
-// be NULL), else a folder near this program. Sets "" if the process can read
-// neither.
+// version, as the process sees the path. `folder` becomes `wanted` if that fits
+// (`wanted` may be NULL), else a folder near this program. Sets "" if the
+// process can read neither.
 void Package_find(const struct Interpreter *interpreter, const char *wanted,
                   char folder[PATH_MAX]);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See pending.h. These versions publish no offset for their queue of calls, and
-// the offset differs between patch versions. So the queue is searched for
-// before anything is written. The queue is at the only address that the machine
-// code of _PyEval_AddPendingCall() refers to and whose memory has the contents
-// of such a queue.
+// See pending.h. CPython 3.12 and 3.13 publish no offset for their queue of
+// calls, and the offset differs between patch versions. So the queue is
+// searched for before anything is written. The queue is at the only address
+// that the machine code of _PyEval_AddPendingCall() refers to and whose memory
+// has the contents of such a queue.
 #include "tui/attach/pending.h"
 
 #include "tui/attach/process_memory.h"
@@ -27,7 +27,7 @@
 #define CALLS_BIT 4      // _PY_CALLS_TO_DO_BIT
 #define THREADS_MOST 1024
 
-// Offsets in one minor version, in bytes.
+// Offsets in one minor version of CPython, in bytes.
 struct Layout {
     unsigned main_interpreter; // offset in _PyRuntime
     unsigned main_thread;      // offset in _PyRuntime; 0: not needed

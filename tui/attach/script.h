@@ -18,8 +18,8 @@
 #define SCRIPT_PREFIX "/tmp/" SCRIPT_NAME // first part of the script's path
 
 // A line of Python that runs the script at the path %s. The line does not
-// change the program's names. It also works if the program has replaced open()
-// or exec().
+// change the program's names. The line also works if the program has replaced
+// open() or exec().
 #define SCRIPT_LINE                                                            \
     "try: __import__('builtins').exec(__import__('io').open('%s').read(), "    \
     "{})\nexcept BaseException: pass\n"
@@ -50,7 +50,7 @@ enum ScriptState Script_look(const struct Script *script, char *answer,
 // Returns true if the script cannot run any more, false if it has begun.
 bool Script_revoke(const struct Script *script);
 // Makes a marker file in the folder. Another viewer reads the marker if this
-// one is killed.
+// viewer is killed.
 #define SCRIPT_ASKED "asked"   // the process is about to be asked
 #define SCRIPT_SHARED "shared" // several threads are about to be asked
 int Script_mark(const struct Script *script, const char *name);

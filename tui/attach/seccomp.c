@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FILTERS_MOST 64 // of one thread
+#define FILTERS_MOST 64 // largest number of filters of one thread
 #define FIRST_USERS "user:[4026531837]"
 
 #ifdef __x86_64__

@@ -159,7 +159,8 @@ static bool is_in_handler(const struct Sleep *sleep,
         memcpy(&frame, bytes + at, sizeof frame);
         found = frame.restorer == sleep->restorer &&
                 frame.registers.cs == CODE_SEGMENT &&
-                frame.stack_flags != NO_STACK; // an old frame of ours
+                // a frame with NO_STACK is an old one of ours
+                frame.stack_flags != NO_STACK;
     }
     free(bytes);
     return found;

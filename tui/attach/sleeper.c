@@ -19,8 +19,8 @@
 #define TRIES 10         // each try lets a thread run for a while
 #define MOMENT_NS 200000 // duration of the first try; the later ones are longer
 
-// Offsets in one minor version, in bytes. From 3.13 on the first three come
-// from CPython's own table.
+// Offsets in one minor version of CPython, in bytes. From 3.13 on the first
+// three offsets come from CPython's own table.
 struct Layout {
     uint64_t interpreters;     // in _PyRuntime: the newest interpreter
     uint64_t next_interpreter; // in an interpreter's state
@@ -238,8 +238,8 @@ static int let_run(const struct Sleeper *sleeper, pid_t thread, int try)
                         MOMENT_NS << (try < 6 ? try : 6));
 }
 
-// Makes one sleeping thread map the page and sleep again. The other threads
-// stay stopped. Sets *by to the thread.
+// Makes one sleeping thread map the page and sleep again. All other threads
+// stay stopped. Sets *by to the thread that mapped the page.
 static int map_page(const struct Sleeper *sleeper, uint64_t place, pid_t *by)
 {
     pid_t pid = sleeper->interpreter->pid;
@@ -259,8 +259,8 @@ static int map_page(const struct Sleeper *sleeper, uint64_t place, pid_t *by)
     return error ? error : -EBUSY;
 }
 
-// Makes a sleeping thread start the new one. This may be the thread that mapped
-// the page, as soon as it sleeps again, or another one.
+// Makes a sleeping thread start the new one. The sleeping thread may be the one
+// that mapped the page, as soon as that sleeps again, or another one.
 static int start_thread(struct Sleeper *sleeper, uint64_t place, pid_t mapped)
 {
     const struct SigframeCall start =

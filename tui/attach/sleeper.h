@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Runs the script in a program that executes no Python code at present. It
-// makes one of the sleeping threads start a new thread, which runs the script.
-// The sleeping thread has released the GIL and waits in the kernel, so it holds
-// no lock of the C library such as malloc's. It then continues to sleep and
-// does not wait for the GIL. Called by request.c while the process is stopped.
+// Runs the script in a program that executes no Python code at present. The
+// attaching program makes one of the sleeping threads start a new thread, which
+// runs the script. The sleeping thread has released the GIL and waits in the
+// kernel, so it holds no lock of the C library such as malloc's. After the
+// start of the new thread, the sleeping thread continues to sleep and does not
+// wait for the GIL. Called by request.c while the process is stopped.
 #ifndef OCULAR_TUI_ATTACH_SLEEPER_H
 #define OCULAR_TUI_ATTACH_SLEEPER_H
 

@@ -46,8 +46,8 @@ static int await(struct StoppedThread *thread)
         if (got > 0 && !WIFSTOPPED(status))
             return -ESRCH;
         if (got > 0) {
-            // This is our own stop, or a signal that arrived before it and must
-            // not be lost.
+            // The thread has stopped by our request, or for a signal that
+            // arrived before and must not be lost.
             bool ours = status >> 16 == PTRACE_EVENT_STOP;
             thread->signal = ours ? 0 : WSTOPSIG(status);
             return 0;
@@ -86,7 +86,7 @@ static int seize(pid_t id)
 {
     int error = 0;
     // Another attaching program holds a thread for a moment only, and may have
-    // released it before is_traced() reads its state. So we try again.
+    // released it before is_traced() reads its state. So the loop tries again.
     for (int i = 0; i < SEIZES_MOST; i++) {
         if (ptrace(PTRACE_SEIZE, id, NULL, NULL) == 0)
             return 0;

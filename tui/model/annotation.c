@@ -51,8 +51,8 @@ static struct Entry *add_line(struct Annotation *annotation, uint64_t line)
     return entry;
 }
 
-// Adds the source lines from `from` up to, not including, `to`. None of them
-// has code.
+// Adds the source lines from `from` up to, not including, `to`. None of these
+// lines has code.
 static void add_between(struct Annotation *annotation, uint64_t from,
                         uint64_t to)
 {

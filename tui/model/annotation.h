@@ -24,7 +24,9 @@ struct Entry {
     uint64_t count; // GAP: number of lines; MORE: number of instructions
     uint32_t row;   // CODE: index of the row in the listing
     bool first;     // CODE: this is the first instruction of its line
-    double samples; // SOURCE: sum over the line's instructions; NaN: not known
+    // number of samples (SOURCE: of all instructions of the line); NaN: not
+    // known
+    double samples;
     double c_samples; // SOURCE: the part of `samples` that was in C
 };
 

@@ -25,8 +25,8 @@ struct CallersState {
 void CallersState_release(struct CallersState *state);
 // Adds the function in the middle to `way`.
 void CallersState_remember(struct CallersState *state);
-// Builds the tree. It is built from the stacks of the flame view unless the
-// period is PERIOD_LATELY.
+// Builds the tree: from the stacks of the flame view, or from the snapshot's
+// call edges if the period is PERIOD_LATELY or there are no stacks.
 void CallersState_build(struct CallersState *state,
                         const struct FlameState *flame,
                         const struct Model *model);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Counts Python children of the traced process that do not serve. This shows
-// the user where the work of a prefork server happens. Reads /proc every few
-// seconds. Called by updates.c, on the viewer's thread.
+// Counts Python children of the traced process that do not serve. The count
+// shows the user where the work of a prefork server happens. Reads /proc every
+// few seconds. Called by updates.c, on the viewer's thread.
 #ifndef OCULAR_TUI_MODEL_CHILDREN_H
 #define OCULAR_TUI_MODEL_CHILDREN_H
 

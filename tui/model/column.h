@@ -11,12 +11,12 @@
 
 // How a column shows the change since the baseline.
 enum Change {
-    CHANGE_NOT,   // shows the value and not the change
+    CHANGE_NOT,   // the column shows the value and not the change
     CHANGE_SHARE, // a function that was not listed at the baseline had 0
     CHANGE_PART,  // like CHANGE_SHARE, but an increase is good
     CHANGE_RATE,
     CHANGE_COUNT,
-    CHANGE_SUM, // a sum of cycles
+    CHANGE_SUM, // the column is a sum of cycles
     // cycles of one call; no change is shown for a function that was not listed
     // at the baseline
     CHANGE_CYCLES

@@ -14,13 +14,14 @@
 
 struct ExportFile {
     bool there;    // an export exists; else the other fields are unused
-    int fd;        // of the temporary file
+    int fd;        // descriptor of the temporary file
     int directory; // descriptor of the directory of both files
     bool overwrite;
     struct ProcessUser user; // the process's user, if we are root
     char temporary[64];      // the temporary file's name; "": it has none
     const char *name;        // the last part of `path`
-    char path[PATH_MAX];     // absolute, relative to the process's root
+    // absolute path of the final file, relative to the process's root
+    char path[PATH_MAX];
 };
 
 // Makes the temporary file. `path` is relative to the root and directory of

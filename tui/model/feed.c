@@ -52,7 +52,8 @@ void Feed_close(struct Feed *feed)
 {
     if (feed->link.client && feed->export.there)
         Feed_cancel(
-            // else the process would keep writing to a file without a name
+            // otherwise the process would continue to write to a file without a
+            // name
             feed);
     ExportFile_drop(&feed->export);
     FeedLink_close(&feed->link);
@@ -377,7 +378,7 @@ int Feed_export(struct Feed *feed, const char *path, bool overwrite)
     struct Message message = {.type = MESSAGE_EXPORT};
     int error;
     if (!feed->link.client)
-        return request(feed, &message); // returns the reason
+        return request(feed, &message); // request() returns the reason
     if (file->there)
         return -EBUSY;
     error = ExportFile_open(file, feed->pid, path, overwrite);

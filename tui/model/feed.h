@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The stream of snapshots from one traced process or from a recording, and the
-// user's requests with their answers. It can record what arrives. It does not
-// reconnect: the feed ends with the process. Called by the app and by views, on
-// the viewer's thread. Only Feed_open and Feed_wait block.
+// user's requests with their answers. The feed can record what arrives. The
+// feed does not reconnect, but ends with the process. Called by the app and by
+// views, on the viewer's thread. Only Feed_open and Feed_wait block.
 #ifndef OCULAR_TUI_MODEL_FEED_H
 #define OCULAR_TUI_MODEL_FEED_H
 
@@ -75,8 +75,8 @@ bool Feed_wait(struct Feed *feed, int timeout_ms);
 // Returns the newest snapshot, which the caller then owns. Returns NULL if it
 // was taken already or the feed is paused.
 struct Snapshot *Feed_take(struct Feed *feed);
-// Returns the newest stacks in the same way. Those of a recording also come
-// while the feed is paused.
+// Returns the newest stacks in the same way. The stacks of a recording also
+// come while the feed is paused.
 struct FlameTable *Feed_take_stacks(struct Feed *feed);
 // makes a replay play one more snapshot; no effect on a live process
 void Feed_step(struct Feed *feed);
@@ -93,12 +93,14 @@ bool Feed_has_listing(const struct Feed *feed);
 bool Feed_is_waiting(const struct Feed *feed);
 bool Feed_is_exporting(const struct Feed *feed);
 
-// The functions below send requests. They return 0 or -errno (-EPIPE: the feed
+// The functions below send requests and return 0 or -errno (-EPIPE: the feed
 // has ended).
 int Feed_rate(struct Feed *feed, double rate_s);
 int Feed_refresh(struct Feed *feed); // asks for a snapshot at once
-int Feed_rearm(struct Feed *feed, uint64_t function); // 0: all functions
-int Feed_budget(struct Feed *feed, double share);     // a share of the CPU time
+// re-arms a function; 0: all functions
+int Feed_rearm(struct Feed *feed, uint64_t function);
+// sets the budget, as a share of the CPU time
+int Feed_budget(struct Feed *feed, double share);
 // Starts an export. Returns -EBUSY if one is running, or an error of
 // ExportFile_open. The last answer comes when the file has its final name, or
 // is removed.

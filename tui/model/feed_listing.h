@@ -23,7 +23,7 @@ struct FeedListing {
         uint64_t id;     // id of the function that is to be recorded; 0: none
         uint32_t number; // number of its pending request; 0: not sent yet
         double asked_at; // Feed_now() when this request was sent
-        bool waits;      // it waits for the answer to the view's request
+        bool waits; // the recording waits for the answer to the view's request
     } recorded;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A flame table as a tree: totals, children in a fixed order, and paths by
-// which a branch is found again in the next table. It validates the data of the
-// process. Used by the flame view and by calls.c. One thread.
+// which a branch is found again in the next table. The tree's functions
+// validate the data of the process. Used by the flame view and by calls.c. One
+// thread.
 #ifndef OCULAR_TUI_MODEL_FLAME_TREE_H
 #define OCULAR_TUI_MODEL_FLAME_TREE_H
 
@@ -13,7 +14,7 @@
 #include <stdint.h>
 
 #define FLAME_DEPTH 160   // the share of a deeper row is added to its caller
-#define FLAME_MOST 65536u // further rows are ignored
+#define FLAME_MOST 65536u // largest number of rows; further rows are ignored
 
 struct FlameBranch { // index 0 is the root, which stands for all threads
     uint32_t parent;
@@ -21,7 +22,7 @@ struct FlameBranch { // index 0 is the root, which stands for all threads
     uint32_t sibling; // the next child of the parent, by name; 0: none
     int depth;        // 0: the root
     uint64_t id;      // NULL_U64: the root, or a stack that was cut off
-    const char *name; // not trusted, never NULL
+    const char *name; // the function's name; not trusted; never NULL
     const char *file; // NULL: not known
     uint64_t line;
     double self; // share of a core, without callees
@@ -77,7 +78,8 @@ uint32_t FlameTree_hottest(const struct FlameTree *tree, uint32_t branch);
 // name. The walk wraps around at the ends.
 uint32_t FlameTree_next(const struct FlameTree *tree, uint32_t branch,
                         int step);
+// Returns true if `branch` is below `above` or is the same branch.
 bool FlameTree_is_below(const struct FlameTree *tree, uint32_t branch,
-                        uint32_t above); // also true for the same branch
+                        uint32_t above);
 
 #endif

@@ -187,7 +187,7 @@ void Model_reset(struct Model *model)
     for (size_t i = 0; i < model->rows.count; i++)
         Row_reset(&model->rows.items[i]);
     if (model->baseline)
-        Model_baseline(model); // its old counts are invalid now
+        Model_baseline(model); // the baseline's old counts are invalid now
     Mark_take(&model->reset_mark,
               model->snapshot); // without memory, counts are since the start
     model->reset = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The viewer's data about the traced process: the newest snapshot, a row with a
 // history for each function, and the user's choices about rows (sorting,
-// filter). It draws nothing and sends nothing. One thread.
+// filter). The model draws nothing and sends nothing. One thread.
 #ifndef OCULAR_TUI_MODEL_MODEL_H
 #define OCULAR_TUI_MODEL_MODEL_H
 
@@ -67,8 +67,8 @@ void Model_invert(struct Model *model);
 void Model_filter(struct Model *model, const char *text); // "" shows all
 void Model_toggle_idle(struct Model *model); // hides or shows idle functions
 
-// Shows the data of one thread; NULL: of all threads. Another choice drops the
-// baseline, because its shares belong to another thread.
+// Shows the data of one thread; NULL: of all threads. The choice of another
+// thread drops the baseline, because its shares belong to the old thread.
 void Model_watch(struct Model *model, const struct Thread *thread);
 // Returns the chosen thread in the newest snapshot. Returns NULL if all threads
 // are shown, or if the thread is not listed any more.

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ASK_AGAIN_S 10.0 // seconds; code specialises in this time
+// seconds until the same code is requested again, because code specialises
+#define ASK_AGAIN_S 10.0
 
 static void write_all(struct Recording *recording, const void *data,
                       size_t size)

@@ -101,10 +101,10 @@ double Row_self(const struct Row *row)
 }
 
 // Returns true if some calls were not timed. Calls of a dark function are not
-// timed, nor are those of a caller while one of its callees is dark. Then the
-// timed cycles are far below the mean cost times the number of calls. If all
-// calls were timed, the two differ only because the mean is that of the newest
-// calls.
+// timed, nor are those of a caller while one of its callees is dark. In these
+// cases the timed cycles are far below the mean cost times the number of calls.
+// If all calls were timed, both numbers differ only because the mean is that of
+// the newest calls.
 bool Row_spent_estimated(const struct Row *row)
 {
     double expected = likely_calls(row) * row->now->avg_cycles;

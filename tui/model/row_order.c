@@ -46,7 +46,7 @@ static int compare_equals(const struct SortItem *a, const struct SortItem *b)
     return result ? result : (a->id > b->id) - (a->id < b->id);
 }
 
-// Null comes last, even if inverted.
+// A null value comes last, even in the inverted order.
 static int compare(const void *left, const void *right, void *context)
 {
     const struct SortItem *a = left, *b = right;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A row is dropped after this many snapshots without it. It is kept until then
-// because the process may list only its hottest functions, which change.
+// A row is dropped after this many snapshots without it. The row is kept until
+// then because the process may list only its hottest functions, which change.
 #define FORGET_AFTER TREND_LENGTH
 
 static uint32_t *find_slot(const struct RowTable *table, uint64_t id)

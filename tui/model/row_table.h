@@ -21,7 +21,8 @@ void RowTable_release(struct RowTable *table);
 int RowTable_reserve(struct RowTable *table, size_t more);
 // Returns the row of that id, or NULL.
 struct Row *RowTable_find(const struct RowTable *table, uint64_t id);
-// Returns the row of that id, or a new row. The caller has reserved room.
+// Returns the row of that id, or a new row. The caller has reserved room for a
+// new row.
 struct Row *RowTable_take(struct RowTable *table, uint64_t id);
 // Drops rows that no recent snapshot has listed.
 void RowTable_forget(struct RowTable *table);

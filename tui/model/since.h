@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The snapshot that the key E saves. It has the counts on the screen, which
-// begin at the last reset (r), and either the functions on the screen in their
-// order, with their shares, or all functions. It borrows from the model, so it
-// is short-lived. Called by ui.c. One thread.
+// The snapshot that the key E saves. The snapshot has the counts on the screen,
+// which begin at the last reset (r), and either the functions on the screen in
+// their order, with their shares, or all functions. The snapshot borrows from
+// the model, so it is short-lived. Called by ui.c. One thread.
 #ifndef OCULAR_TUI_MODEL_SINCE_H
 #define OCULAR_TUI_MODEL_SINCE_H
 

@@ -85,8 +85,8 @@ static bool is_later(struct timespec time, const struct SourceWish *wish)
 }
 
 // Warns if the inode changed after the process began. A file that was copied
-// into this place keeps its older date. So does a file of which only the name
-// or mode changed.
+// into this place keeps its older date, and so does a file of which only the
+// name or mode changed.
 static void warn_if_replaced(struct Source *source,
                              const struct SourceWish *wish)
 {
@@ -154,7 +154,7 @@ static size_t cut_lines(struct Source *source, size_t size)
         bool both = *at == '\r' && at + 1 < end && at[1] == '\n';
         if (*at != '\n' && *at != '\r') {
             if (!*at)
-                *at = 1; // also not printable
+                *at = 1; // 1 is not printable either
             continue;
         }
         *at = 0;

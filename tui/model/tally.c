@@ -52,7 +52,8 @@ static void update_rates(struct Tally *tally, const struct Snapshot *now,
     double span = before ? now->uptime_s - before->uptime_s : NAN;
     if (before && span > 0) {
         double events = Row_u64(now->events) - Row_u64(before->events);
-        tally->events_per_s = events < 0 ? 0 : events / span; // NaN stays NaN
+        // a NaN of `events` stays NaN
+        tally->events_per_s = events < 0 ? 0 : events / span;
         // Without any pair, the process does not record transitions.
         if (now->transition_pair_count)
             tally->deopts_per_s = fmax(deopts - tally->deopts, 0) / span;

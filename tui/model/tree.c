@@ -10,7 +10,7 @@
 #define LEAST 0.0005 // of a core; smaller branches are summed up as "others"
 
 struct CallEdge {
-    uint64_t id; // NULL_U64: other functions
+    uint64_t id; // the function's id; NULL_U64: all other functions
     double share;
 };
 

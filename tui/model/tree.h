@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The callers and callees of one function as a tree. The tree has only unfolded
-// branches. It is built from the call edges of a snapshot or from the calls of
-// a period. The callers view owns it and builds it for each frame. One thread.
+// branches. The tree is built from the call edges of a snapshot or from the
+// calls of a period. The callers view owns the tree and builds it for each
+// frame. One thread.
 #ifndef OCULAR_TUI_MODEL_TREE_H
 #define OCULAR_TUI_MODEL_TREE_H
 
@@ -33,10 +34,10 @@ struct Branch {
     double share;
     double part;  // share divided by that of the parent function, at most 1
     uint64_t key; // identifies the branch in all snapshots; never 0
-    bool opens;   // it can be unfolded
+    bool opens;   // the branch can be unfolded
     bool open;
     bool again; // recursion: the function is already on the path from the root
-    bool last;  // the last one of its siblings
+    bool last;  // the branch is the last one of its siblings
     uint32_t bars; // bit n: a vertical line is drawn at depth n
 };
 
@@ -51,7 +52,7 @@ struct Tree {
 
 // Returns the shares of a function. Without `calls` they come from the snapshot
 // and include running and waiting; its own share is a separate estimate and is
-// limited to the total. With `calls` they include only running.
+// limited to the total. With `calls` the shares include only running.
 struct CallTotal Tree_total(const struct Function *function,
                             const struct Calls *calls);
 // Puts another function in the middle and folds all branches.

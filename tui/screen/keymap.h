@@ -66,7 +66,8 @@ enum Ability {
     CAN_COUNT = 32,
     CAN_HIDE = 512,   // the view lists functions and can hide idle ones
     CAN_RESET = 1024, // the view's counts or its window can begin now
-    // These depend on what is watched (Navigation_reach), not on the view.
+    // The abilities below depend on what is watched (Navigation_reach), not on
+    // the view.
     CAN_ASK = 64,    // a live process, which accepts requests
     CAN_LEAVE = 128, // the user may choose another process
     CAN_PAUSE = 256, // more snapshots may come

@@ -38,9 +38,9 @@ static int ranked(const struct ListRows *rows, int importance)
     return -1;
 }
 
-// Decides which columns are shown. It stops at the first column without room
-// and does not try narrower ones. Returns the number of cells that remain for
-// the growing columns.
+// Decides which columns are shown. The function stops at the first column
+// without room and does not try narrower ones. Returns the number of cells that
+// remain for the growing columns.
 static int admit(bool there[LIST_COLUMNS], const struct List *list,
                  const struct ListRows *rows, int width)
 {

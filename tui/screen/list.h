@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A list of rows in columns, like htop's Panel. It chooses the columns for
-// which there is room, draws titles and rows, keeps one row selected and
+// A list of rows in columns, like htop's Panel. The list chooses the columns
+// for which there is room, draws titles and rows, keeps one row selected and
 // visible, searches, and handles keys and the mouse. The view provides a table
 // of columns and a source of rows. One thread.
 #ifndef OCULAR_TUI_SCREEN_LIST_H

@@ -18,7 +18,8 @@ enum PromptKind {
     PROMPT_EXPORT,
     PROMPT_SAVE,
     PROMPT_BUDGET,
-    PROMPT_OVERWRITE_EXPORT, // this and the next kind are questions: y or n
+    // PROMPT_OVERWRITE_... are questions that y or n answers
+    PROMPT_OVERWRITE_EXPORT,
     PROMPT_OVERWRITE_SAVE
 };
 

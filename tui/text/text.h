@@ -25,8 +25,8 @@ struct Glyph {
 uint32_t Text_decode(const char **at);
 // Writes a code point as UTF-8 without a NUL. Returns the number of bytes.
 size_t Text_encode(char out[4], uint32_t code);
-// Returns true for a control, bidirectional or invisible character. Such
-// characters are never written to a terminal.
+// Returns true for a control, bidirectional or invisible character. The viewer
+// never writes such a character to a terminal.
 bool Text_is_harmful(uint32_t code);
 // Reads the next glyph to show. Returns false at the end of the text.
 bool Text_next(const char **at, struct Glyph *glyph);

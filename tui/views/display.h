@@ -33,7 +33,7 @@ const char *Display_cost(char out[NUMBER_MAX], double cycles,
 const char *Display_mean(char out[NUMBER_MAX], double cycles,
                          const struct Display *display);
 
-// These functions leave the cell blank for NaN.
+// The functions below leave the cell blank for NaN.
 void ListCell_number(struct ListCell *out, double value,
                      const char *(*format)(char *, double));
 void ListCell_cycles(struct ListCell *out, double cycles,

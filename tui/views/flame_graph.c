@@ -31,7 +31,7 @@ static struct Shelf shelf_below(const struct FlameTree *tree, uint32_t branch,
     };
 }
 
-// Returns the columns of the next child. It must be called for all children in
+// Returns the columns of the next child. The caller passes all children in
 // their order.
 static struct Span place_on(struct Shelf *shelf, uint32_t child)
 {

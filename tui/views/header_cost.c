@@ -43,8 +43,8 @@ static struct Overhead overhead_of(const struct Snapshot *snapshot)
     return overhead;
 }
 
-// Adds the overhead. It is shown as an alert only if it exceeds the limit in
-// the rounded numbers, too.
+// Adds the overhead. The overhead is shown as an alert only if it exceeds the
+// limit in the rounded numbers, too.
 static void add_overhead(struct Strip *strip, const struct Overhead *overhead,
                          int cells)
 {

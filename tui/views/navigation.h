@@ -23,8 +23,8 @@ unsigned Navigation_reach(const struct Ui *ui);
 // Returns the abilities that the front view has now. The bottom line leaves out
 // keys that need others.
 unsigned Navigation_can(const struct Ui *ui);
-// Returns true if the front view cannot carry out the binding's request now. A
-// message then says why.
+// Returns true if the front view cannot carry out the binding's request now. If
+// so, a message says why.
 bool Navigation_refuses(struct Ui *ui, const struct Binding *binding);
 // Does the same as Enter on the selected row: opens a view. Returns false if
 // Enter opens none. Used for a click on the row.

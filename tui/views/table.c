@@ -31,7 +31,8 @@ static enum Basis put_share_change(struct ListCell *out, enum ColumnId id,
     return basis;
 }
 
-// Writes a change with its sign, such as "+3.2%" or "-1.2k". Zero has no sign.
+// Writes a change with its sign, such as "+3.2%" or "-1.2k". A change of zero
+// has no sign.
 static void write_change(struct ListCell *out, enum ColumnId id,
                          const struct Row *row, const struct Display *display)
 {

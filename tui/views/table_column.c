@@ -192,8 +192,8 @@ static void put_cost(struct ListCell *out, const struct TableCell *cell)
     fade(out, cell->row);
 }
 
-// Writes the cycles of timed calls. They are a lower bound if some calls were
-// not timed.
+// Writes the cycles of timed calls. The number is a lower bound if some calls
+// were not timed.
 static void put_cycles(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The data that all views of one watched process share: the feed, the model,
-// the user's choices, the canvas, the message and the state of each view. It
-// does not use a terminal, so --keys works without one. One thread.
+// the user's choices, the canvas, the message and the state of each view.
+// Nothing here uses a terminal, so --keys works without one. One thread.
 #ifndef OCULAR_TUI_VIEWS_UI_H
 #define OCULAR_TUI_VIEWS_UI_H
 
@@ -26,7 +26,7 @@ struct Ui {
     struct Feed *feed;               // borrowed
     struct Model model;
     struct Canvas canvas;
-    struct Layout layout; // of the newest frame
+    struct Layout layout; // layout of the newest frame
     struct Prompt prompt;
     bool bare;        // --batch: no selection and no keys
     bool ns;          // cycles are shown as time
@@ -82,9 +82,8 @@ void Ui_say_asked(struct Ui *ui, int error, const char *asked);
 // Appends the data of the front view, sorted and filtered as on the screen.
 // Returns 0, -ENODATA if there is nothing yet, or -ENOMEM.
 int Ui_write_json(const struct Ui *ui, struct Bytes *out);
-// Returns a sentence for the message after saving. It says which counts and
-// shares the file has if these are not those of the whole run and of all
-// threads. Else returns "".
+// Returns a sentence for the message after saving: which counts and shares the
+// file has. Returns "" if these are those of the whole run and of all threads.
 const char *Ui_json_note(const struct Ui *ui);
 
 #endif

@@ -32,9 +32,9 @@ struct View {
     // help and the bottom line. The same key or Esc leads back to the previous
     // view. The request is 0.
     struct Binding opens;
-    // Keys that only this view has, for requests from REQUEST_OWN on. They take
-    // precedence over keys of all views. An entry without keys ends the array.
-    // NULL: no own keys.
+    // Keys that only this view has, for requests from REQUEST_OWN on. These
+    // keys take precedence over keys of all views. An entry without keys ends
+    // the array. NULL: no own keys.
     const struct Binding *own;
     bool alone;   // the bottom line shows only the view's own keys
     unsigned can; // bits of enum Ability

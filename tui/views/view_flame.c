@@ -222,7 +222,7 @@ static bool press(struct Ui *ui, int request, uint32_t key)
         FlameState_next_period(state);
         return true;
     }
-    if (!state->tree.count) // there are no boxes
+    if (!state->tree.count) // without a tree there are no boxes
         return request >= REQUEST_OWN;
     struct FlameGraph graph = prepare(ui);
     int page = graph.height > 1 ? graph.height - 1 : 1;

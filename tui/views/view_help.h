@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The help: all keys, columns and marks. It is shown by the help view and by
-// the chooser, which has no process. One thread.
+// The help: all keys, columns and marks. The help view and the chooser, which
+// has no process, show it. One thread.
 #ifndef OCULAR_TUI_VIEWS_VIEW_HELP_H
 #define OCULAR_TUI_VIEWS_VIEW_HELP_H
 

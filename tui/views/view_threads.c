@@ -158,7 +158,8 @@ static const struct Thread *selected(const struct Ui *ui)
 struct Functions { // the source of the rows
     const struct Model *model;
     struct {
-        const struct Row *row; // NULL: all other functions
+        // row of a function; NULL: the sum of all other functions
+        const struct Row *row;
         double share;
     } items[FUNCTIONS_MOST];
     long count;
