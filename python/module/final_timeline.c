@@ -10,7 +10,8 @@
 
 #define NAME_TRIES 5
 
-// Handles signals, then tells how far the file is. 0 or -1 with an exception.
+// Runs signal handlers, then reports the progress. Returns 0, or -1 with an
+// exception.
 static int tell(const struct FinalTimeline *timeline, double done,
                 uint64_t bytes)
 {
@@ -26,7 +27,8 @@ static int tell(const struct FinalTimeline *timeline, double done,
     return answer ? 0 : -1;
 }
 
-// On the writing thread, without the interpreter's lock.
+// Called on the writing thread without the GIL. Returns false to end the
+// writing.
 static bool watch(void *context, double done, uint64_t bytes)
 {
     struct FinalTimeline *timeline = context;
@@ -50,7 +52,7 @@ void FinalTimeline_write(struct FinalTimeline *timeline,
 
     timeline->progress = progress;
     atomic_store_explicit(&session->export.cancel, false, memory_order_relaxed);
-    do { // another process may take the name while this one writes
+    do { // another process may take the name meanwhile
         OutputName_choose(session->config.output, timeline->path);
         timeline->thread = PyEval_SaveThread();
         timeline->error =
@@ -68,7 +70,7 @@ void FinalTimeline_write(struct FinalTimeline *timeline,
              Recording_path(session->recording));
 }
 
-// 0 or -1 with an exception.
+// Stores `path` in the timeline. Returns 0, or -1 with an exception.
 static int take_path(struct FinalTimeline *timeline, PyObject *path)
 {
     PyObject *bytes = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The C side of `ocular convert`. Interpreter's lock held; converting releases
-// it.
+// The C side of `ocular convert`. Callers hold the GIL, which converting
+// releases.
 #ifndef OCULAR_PYTHON_MODULE_RECORDINGS_H
 #define OCULAR_PYTHON_MODULE_RECORDINGS_H
 

@@ -18,8 +18,8 @@ const char Start_doc[] =
     "it, BY_PROGRAM, BY_ACTIVATION (serve), or, in a child (on_fork), "
     "BY_CHILD or BY_WRITING_CHILD: the timeline is written at stop.";
 
-// A session that has started by itself makes room for the requested one. Its
-// viewers stay, and get the snapshots of that.
+// Ends a session that was started for a viewer or in a child, to make room for
+// the requested one. Its viewers stay and get the snapshots of the new session.
 static void make_room(struct State *state)
 {
     if (state->phase != PHASE_TRACING ||

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Reads the settings of the package into a request, and starts a trace. The
-// module's function start(); interpreter's lock held.
+// The extension's function start(): reads the package's settings into a struct
+// Request and starts a trace. The caller holds the GIL.
 #ifndef OCULAR_PYTHON_MODULE_START_H
 #define OCULAR_PYTHON_MODULE_START_H
 
 #include "python/service/service.h"
 
-// The side that starts it.
+// The caller that starts the trace.
 enum { BY_PROGRAM, BY_CHILD, BY_WRITING_CHILD, BY_ACTIVATION };
 
 extern const char Start_doc[];
-// None, or NULL with an exception.
+// Returns None, or NULL with an exception.
 PyObject *Start_trace(struct State *state, PyObject *args);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The life of a session as Python sees it.
+// See tracing.h.
 #include "python/module/tracing.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/calibrate.h"
@@ -60,7 +60,7 @@ static int start_session(struct State *state, const struct Config *config)
     return 0;
 }
 
-// Undoes the steps of a start that were done; keeps the exception.
+// Undoes the completed steps of a start. Keeps the exception that is set.
 static void take_down(struct State *state)
 {
     PyObject *error = PyErr_GetRaisedException();
@@ -83,11 +83,11 @@ static void take_down(struct State *state)
         Session_free(session);
     }
     MaskWatch_stop();
-    ThreadTraces_reset(&state->engine.traces, false, 0); // no rings
+    ThreadTraces_reset(&state->engine.traces, false, 0); // without rings
     Counting_reset(&state->engine.counting);
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
-    Registry_free_retired(state->engine.registry); // nobody reads it any more
+    Registry_free_retired(state->engine.registry); // it has no readers
     TaskNumbers_clear(&state->tasks);
     Filter_release(&state->filter);
     state->phase = PHASE_IDLE;
@@ -113,14 +113,14 @@ static int set_up(struct State *state, const struct Request *request)
         Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
         Calibration_run(state) < 0)
         return -1;
-    // The activation thread or the child starter, whose thread is none of the
-    // program's: it has a record only for having run the calibration.
+    // If a thread of ours starts the trace, its record exists only because it
+    // ran the calibration.
     if (Activation_is_here(&ocular_service.activation) ||
         ChildStarter_is_here(&ocular_service.child_starter))
         OwnTrace_end();
     Contention_init(&engine->contention, Clock_hz(&engine->clock));
-    // Before the collector: what the calibration left in the rings is no part
-    // of the timeline.
+    // Before the collector starts: the calibration's events in the rings are
+    // not part of the timeline.
     ThreadTraces_reset(&engine->traces, request->config.timeline,
                        Clock_read(&engine->clock));
     Counting_reset(&engine->counting);
@@ -129,12 +129,12 @@ static int set_up(struct State *state, const struct Request *request)
     Poll_reset(&ocular_service.poll, state);
     Adopt_begin(state);
     state->phase = PHASE_TRACING;
-    ThreadList_release(threads); // the parent's, after a fork
+    ThreadList_release(threads); // after a fork: the parent's list
     ours = Service_threads(&ocular_service);
     ThreadList_update(threads, state, &ours);
-    // The discovery tool comes first: what is adopted then has two tools from
-    // the start. Were the second one to come later, CPython would lose the
-    // first one's INSTRUCTION events (gh-157900).
+    // The discovery tool is armed first, so that adopted code has two tools
+    // from the start. If the second tool came later, CPython would lose
+    // INSTRUCTION events of the first one (gh-157900).
     if (Tools_arm(state) < 0 || Adopt_again(state) < 0 ||
         Adopt_running(state) < 0)
         return -1;
@@ -262,8 +262,9 @@ PyObject *Tracing_detail(struct State *state, PyObject *object)
 
 // --- Stop ------------------------------------------------------------------
 
-// Others inside Tracing_snapshot or _export have dropped the lock: they finish
-// by themselves, within two seconds, or are cancelled.
+// Waits for threads that have released the GIL inside Tracing_snapshot or
+// Tracing_export. A snapshot ends within two seconds, and an export is
+// cancelled.
 static void wait_for_users(struct State *state)
 {
     const struct timespec pause = {0, USERS_POLL_NS};
@@ -276,8 +277,9 @@ static void wait_for_users(struct State *state)
     }
 }
 
-// The functions that cost most over the whole run: how many there are. One
-// whose code object is gone has no detail.
+// Chooses the functions that took most time in the whole run, with their
+// details, and returns their number. A function whose code object was freed has
+// no detail.
 static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
                            struct ReportPart *parts,
                            struct ListingDetail *details)
@@ -303,7 +305,7 @@ static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
     return count;
 }
 
-// The report, as text.
+// Returns the text of the report.
 static PyObject *report(struct State *state, const struct Snapshot *snapshot,
                         const struct FinalTimeline *timeline)
 {
@@ -339,7 +341,7 @@ static PyObject *report(struct State *state, const struct Snapshot *snapshot,
     return result;
 }
 
-// Writes lines for the user besides the report; empty: all went well.
+// Writes messages about errors for the user to `out`, or an empty string.
 static void describe_trouble(const struct State *state,
                              const struct Snapshot *snapshot,
                              const struct FinalTimeline *timeline, char *out,
@@ -388,14 +390,14 @@ static PyObject *results(struct State *state, const struct Snapshot *snapshot,
                          none_or(timeline->interruption));
 }
 
-// Nothing is traced from here on, and the session has its last snapshot.
+// Ends tracing. The session then has its last snapshot.
 static void finish(struct State *state)
 {
     struct Session *session = state->engine.session;
 
     state->phase = PHASE_STOPPING;
     Tools_disarm(state);
-    Poll_all(state); // before the sites lose their hidden opcodes
+    Poll_all(state); // before disarming, which changes the opcodes
     if (Adopt_disarm(state) < 0)
         PyErr_Clear();
     Tools_close(state);

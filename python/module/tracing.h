@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: MIT
-// Starting and stopping: the order in which tools, session, governor and code
-// are set up and taken down. Interpreter's lock held; stopping releases it.
+// Starts and stops traces: sets up tools, session, governor and code in order,
+// and takes them down. Callers hold the GIL, which stopping releases.
 #ifndef OCULAR_PYTHON_MODULE_TRACING_H
 #define OCULAR_PYTHON_MODULE_TRACING_H
 
 #include "python/hooks/state.h"
 
-// The settings that the package hands over, checked by it. Lists of str.
+// The settings of a trace, which the package has checked.
 struct Request {
     struct Config config;
     PyObject *exclude;
     PyObject *include;
-    const char *command; // as viewers show it
+    const char *command; // the program and its arguments, for viewers
 };
 
-// 0, or -1 with an exception; nothing is left behind after an error.
+// Starts a trace. Returns 0, or -1 with an exception after undoing every step.
 int Tracing_start(struct State *state, const struct Request *request);
-// (snapshot, report, trace path or None, error text or None, exception or
-// None); a new reference. None if nothing is traced; NULL with an exception on
-// trouble. `write`: the timeline goes to its file, and progress, seconds,
-// make_page and the last of the five are final_timeline.h's.
+// Stops the trace. Returns a new tuple (snapshot, report, path or None, error
+// message or None, exception or None), None if nothing is traced, or NULL with
+// an exception. If `write` is true, writes the timeline to its file as
+// final_timeline.h says; `progress`, `seconds`, `make_page` and the tuple's
+// exception belong to that.
 PyObject *Tracing_stop(struct State *state, bool write, PyObject *progress,
                        double seconds, PyObject *make_page);
-// The same without results: for 20 000 functions they take 0.1 s, in which no
-// other thread runs.
+// Stops the trace without making results. For 20 000 functions these take 0.1
+// s, in which no other thread runs.
 void Tracing_end(struct State *state);
-PyObject *Tracing_snapshot(struct State *state);                 // dict
-PyObject *Tracing_export(struct State *state, const char *path); // bytes
-// What is known of each instruction (tracer/session/listing_detail.h): a list,
-// or None if the code object is not traced.
+PyObject *Tracing_snapshot(struct State *state);                 // returns a
+                                                                 // dict
+PyObject *Tracing_export(struct State *state, const char *path); // returns the
+                                                                 // bytes
+// Returns a list of what is known of each instruction
+// (tracer/session/listing_detail.h), or None if the code object is not traced.
 PyObject *Tracing_detail(struct State *state, PyObject *code);
 
 #endif
