@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds CPython's thread-local pointer to the current thread state.
+// See thread_state.h.
 #include "python/hooks/thread_state.h"
 
 #define SEARCH_BYTES 4096 // to search in the static TLS block

@@ -415,7 +415,7 @@ def serve(
         timeline_spill,
     )
     before = _kept["serving"]
-    _kept["serving"] = settings  # a viewer may be there at once
+    _kept["serving"] = settings  # before serve(), since a viewer may come at once
     try:
         _ocular.serve(_arm, _GRACE_S)
     except BaseException:

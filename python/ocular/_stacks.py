@@ -14,13 +14,18 @@ class BadStacks(ValueError):
 
 
 class Flame:
-    """Frames as they are drawn, a caller before its callees, and the larger of two
-    callees first. Frame 0 is all of it. A label is a function as the file names it.
+    """The frames of a flame graph. A caller comes before its callees, and a larger callee
+    before a smaller one. Frame 0 is the sum of all stacks. A label is a function as the
+    file names it. These lists have one value for each frame:
 
-    depths, labels, totals, selfs   of each frame; `labels` holds numbers
-    names                           the labels, by number
-    own, whole                      of each label: its own time, and that of all stacks
-                                    with it, each counted once
+    depths, labels, totals, selfs   `labels` has the numbers of labels
+
+    These lists have one value for each number of a label:
+
+    names                           the label
+    own                             the label's own time
+    whole                           the time of all stacks with the label, each stack
+                                    counted once
     """
 
     def __init__(self):

@@ -144,7 +144,7 @@ static bool end_as_main_thread(void)
         return false;
     if (others_have_ended()) {
         if (WIFSIGNALED(status))
-            kill(getpid(), SIGKILL); // as that mode does
+            kill(getpid(), SIGKILL); // the signal by which strict mode kills
         _exit(WEXITSTATUS(status));
     }
     poll(NULL, 0, PAUSE_MS);

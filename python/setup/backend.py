@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The functions that pip, uv and `python -m build` call (PEP 517 and 660; pyproject.toml
-names this file). They need no other package: make compiles, package.py collects. An older
-Python can read this file, and so says that Ocular needs a newer one."""
+"""The functions that pip, uv and `python -m build` call (PEP 517 and 660). pyproject.toml
+names this file. These functions need no other package, because make compiles and package.py
+collects the files. An older Python can compile this file, which then tells the user that
+Ocular needs a newer one."""
 
 import sys
 import tempfile
@@ -47,8 +48,8 @@ def build_wheel(directory, config_settings=None, metadata_directory=None):
 
 
 def build_editable(directory, config_settings=None, metadata_directory=None):
-    """Installs a path to build/, which has links to the Python files and the extension.
-    After a change to C run `make` again."""
+    """Makes a wheel that only adds build/ to sys.path, where links to the Python files and
+    the extension are. After a change of a C file, `make` must run again."""
     if not package.is_writable():
         sys.exit("An editable Ocular needs a clone that make can write to.")
     with package.parts() as (extension, viewer), tempfile.TemporaryDirectory() as tree:

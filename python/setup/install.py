@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`make install` and `make uninstall`, for packagers: copies the files of a wheel below
-DESTDIR to their places in PREFIX, and removes them again by the list RECORD, which pip
-can read as well. PREFIX, DESTDIR and PYTHONDIR are environment variables.
+"""`make install` and `make uninstall`, for packagers. This file copies the files of a wheel
+to their places in PREFIX below DESTDIR. It removes them by the list RECORD, which pip can
+read as well. PREFIX, DESTDIR and PYTHONDIR are environment variables.
     install.py EXTENSION VIEWER | --remove
 """
 
@@ -28,8 +28,8 @@ sys.exit({function}())
 
 
 def _python_folder(prefix):
-    """The folder for packages below the prefix. An interpreter's own list comes first,
-    because those of Debian and Fedora differ from CPython's rule."""
+    """Returns the folder for packages below the prefix. Uses the interpreter's own list if
+    possible, because Debian and Fedora differ from CPython's rule."""
     for folder in map(Path, site.getsitepackages()):
         if folder.is_relative_to(prefix / "lib") or folder.is_relative_to(prefix / "lib64"):
             return folder
@@ -40,8 +40,8 @@ def _python_folder(prefix):
 
 
 def _first_line(python):
-    """The line that names the interpreter. The kernel refuses blanks and long paths
-    there, and sh does not."""
+    """Returns the first line of a script, which names the interpreter. The kernel refuses
+    blanks and long paths there, so sh is used for these."""
     if " " not in python and len(python) < 120:
         return f"#!{python}"
     quoted = python.replace("'", "'\\''")
@@ -59,8 +59,8 @@ def _write_programs(folder):
 
 
 def _copy(tree, place):
-    """Copies the files below a folder. The folders that are there keep their modes,
-    which shutil.copytree changes."""
+    """Copies the files below a folder. Existing folders keep their modes, which
+    shutil.copytree would change."""
     for source in tree.rglob("*"):
         if source.is_file():
             path = place / source.relative_to(tree)

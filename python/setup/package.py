@@ -25,7 +25,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# The files and folders of the sources. A test compares this with what git tracks.
+# The files and folders of the sources. A test compares this list with the files that git
+# tracks.
 SOURCES = (
     ".ci .clang-format .clang-tidy .editorconfig .gitignore CHANGELOG.md LICENSE Makefile "
     "README.md docs formats ipc pyproject.toml python screenshots tests tracer tui"
@@ -50,7 +51,7 @@ SHARED = {
 
 
 def metadata():
-    """The text of METADATA in a wheel, and of PKG-INFO in an sdist."""
+    """Returns the text of METADATA in a wheel and of PKG-INFO in an sdist."""
     lines = [
         "Metadata-Version: 2.4",
         f"Name: {NAME}",
@@ -66,7 +67,7 @@ def metadata():
 
 
 def tag():
-    """The part of a wheel's name that says which Python and machine it is for."""
+    """Returns the part of a wheel's name that names the Python version and the machine."""
     python = "cp" + sysconfig.get_config_var("SOABI").split("-")[1]  # "cp312d": debug
     plain = f"cp{sys.version_info[0]}{sys.version_info[1]}"
     platform = re.sub(r"\W", "_", sysconfig.get_platform())
@@ -74,7 +75,8 @@ def tag():
 
 
 def seconds():
-    """The time stamp for archives. SOURCE_DATE_EPOCH makes them reproducible."""
+    """Returns the time stamp for archives. SOURCE_DATE_EPOCH makes archives
+    reproducible."""
     return int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
 
 
@@ -82,14 +84,16 @@ def seconds():
 
 
 def interpreter():
-    """The interpreter that make builds for: not that of a virtual environment, because
-    pip deletes its own, and make keeps a file for each path."""
+    """Returns the interpreter for which make builds. This is not the one of a virtual
+    environment, because pip deletes its environment and make keeps a file for each
+    interpreter's path."""
     base = getattr(sys, "_base_executable", None)
     return base if base and os.access(base, os.X_OK) else sys.executable
 
 
 def is_writable(root=ROOT):
-    """Whether make can build in this tree. Another user may own it, or its build/."""
+    """Returns True if make can build in this tree. Another user may own the tree or its
+    build/."""
     build = root / "build"
     folders = [root, build, *build.glob("*"), *build.glob("*/*")]
     return all(os.access(path, os.W_OK) for path in folders if path.is_dir())
@@ -97,12 +101,12 @@ def is_writable(root=ROOT):
 
 @contextmanager
 def _workplace():
-    """Yields a source tree that make can write to: this one, or a copy."""
+    """Yields a source tree in which make can write: this tree or a copy."""
     if is_writable():
         build = ROOT / "build"
         build.mkdir(exist_ok=True)
         with (build / "package.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # another pip may build here as well
+            fcntl.flock(lock, fcntl.LOCK_EX)  # another pip may build here, too
             yield ROOT
         return
     with tempfile.TemporaryDirectory(prefix="ocular-build-") as copy:
@@ -115,12 +119,12 @@ def _workplace():
 
 
 def _run_make(root, into):
-    """Runs `make parts`, which compiles and makes two links in `into`; exits if that
-    fails. make must not install packages here: nobody expects that of pip."""
+    """Runs `make parts`, which compiles and makes two links in `into`. Exits if that fails.
+    make must not install packages here, because users do not expect that of pip."""
     environment = {
         name: value
         for name, value in os.environ.items()
-        # pip may have been started by another make, whose flags are not for this one.
+        # Another make may have started pip, and its flags are not for this make.
         if name
         not in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_RESTARTS", "MFLAGS")
     }
@@ -129,7 +133,7 @@ def _run_make(root, into):
     command = ["make", "-C", root, f"PYTHON={python.replace('$', '$$')}", "parts"]
     if shutil.which("bash") is None:
         sys.exit("Ocular is compiled by make and bash: install them.")
-    if shutil.which("make") is None:  # this script names all missing packages
+    if shutil.which("make") is None:  # configure names all missing packages
         environment["PYTHON"] = python
         command = [root / "python/setup/configure", "--no-venv", f"{into}/setup.mk"]
     if subprocess.run(command, env=environment, stdin=subprocess.DEVNULL).returncode:
@@ -138,7 +142,7 @@ def _run_make(root, into):
 
 @contextmanager
 def parts():
-    """Compiles, and yields the paths of the extension and of the viewer."""
+    """Compiles Ocular and yields the paths of the extension and of the viewer."""
     with _workplace() as root, tempfile.TemporaryDirectory() as into:
         _run_make(root, into)
         name = "_ocular" + sysconfig.get_config_var("EXT_SUFFIX")
@@ -152,7 +156,7 @@ def parts():
 
 
 def modules():
-    """The files of the package, without the extension, relative to python/."""
+    """Returns the files of the package without the extension, relative to python/."""
     names = (str(path.relative_to(ROOT / "python")) for path in _walk("python/ocular"))
     return sorted(names)
 
@@ -211,7 +215,7 @@ def write_shared(tree):
 
 
 def record(tree):
-    """The text of RECORD: a line with a digest for each file."""
+    """Returns the text of RECORD, which has a line with a digest for each file."""
     lines = []
     for path in sorted(path for path in Path(tree).rglob("*") if path.is_file()):
         content = path.read_bytes()
@@ -226,7 +230,8 @@ def pack(tree, directory, name):
     tree = Path(tree)
     (tree / INFO / "RECORD").unlink(missing_ok=True)
     (tree / INFO / "RECORD").write_text(record(tree))
-    stamp = time.gmtime(max(seconds(), 315532800))[:6]  # zip begins in 1980
+    # A zip file has no dates before 1980
+    stamp = time.gmtime(max(seconds(), 315532800))[:6]
     with zipfile.ZipFile(Path(directory, name), "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in tree.rglob("*") if path.is_file()):
             entry = zipfile.ZipInfo(path.relative_to(tree).as_posix(), stamp)
@@ -241,7 +246,8 @@ def pack(tree, directory, name):
 
 
 def _walk(folder):
-    """The files below a folder of the root, or the one file, without compiled Python."""
+    """Yields the files below a folder of the root, or a single file, without compiled
+    Python."""
     top = ROOT / folder
     for path in [top] if top.is_file() else top.rglob("*"):
         parts = path.relative_to(ROOT).parts
@@ -250,7 +256,7 @@ def _walk(folder):
 
 
 def _git(*arguments):
-    """The names that a git command prints, or None if it fails."""
+    """Returns the names that a git command prints, or None if the command fails."""
     command = ["git", "-C", ROOT, *arguments, "-z"]
     try:
         done = subprocess.run(command, capture_output=True, check=True)
@@ -260,7 +266,7 @@ def _git(*arguments):
 
 
 def sources():
-    """The names of the source files. In a clone: those that git tracks, as they are now,
+    """Returns the names of the source files. In a clone these are the files that git tracks
     and new files in the source folders that git does not ignore."""
     known = _git("ls-files") if (ROOT / ".git").exists() else None
     if known is None:
@@ -276,7 +282,7 @@ def write_sdist(directory):
     now = seconds()
     name = f"{STEM}.tar.gz"
     packed = io.BytesIO()
-    # gzip's own time stamp and name would differ between two runs.
+    # An explicit time stamp and name make two runs produce the same archive.
     with (
         gzip.GzipFile("", "wb", 6, packed, now) as stream,
         tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,

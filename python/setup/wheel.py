@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""`make wheel`: makes a wheel for machines without the libraries. auditwheel copies these
-into it, under unique names, since a process may have loaded its own copy, and finds the
-oldest glibc that the wheel runs with. This file adds the libraries' licences, and keeps
-the viewer a program in bin/: auditwheel would put a Python script there that starts it.
+"""`make wheel` makes a wheel for machines without the libraries. auditwheel copies the
+libraries into the wheel under unique names, since a process may have loaded other copies.
+auditwheel also finds the oldest glibc with which the wheel runs. This file adds the
+libraries' licences and puts the viewer itself into bin/, where auditwheel would put a
+Python script that starts it.
     wheel.py EXTENSION VIEWER DIRECTORY
 """
 
@@ -18,8 +19,8 @@ from pathlib import Path
 import package
 
 LIBRARIES = f"{package.NAME}.libs"
-# The folders in which the libraries may be, relative to the one that holds bin/: pip,
-# Fedora's pip, Debian's pip and its packages, pip --target.
+# The folders that may hold the libraries, relative to the folder that holds bin/, for pip,
+# Fedora's pip, Debian's pip, Debian's packages and pip --target.
 PYTHON = f"python{sys.version_info[0]}.{sys.version_info[1]}"
 PLACES = (
     f"lib/{PYTHON}/site-packages",
@@ -126,7 +127,8 @@ def of_fedora(path):
 
 
 def add_licences(tree, programs):
-    """Adds the licences of the copied libraries. Exits if one has none."""
+    """Adds the licences of the copied libraries. Exits if a library has no known
+    licence."""
     folder = tree / package.INFO / "licenses" / "libraries"
     known = origins(programs)
     system = ask("sh", "-c", '. /etc/os-release; echo "$PRETTY_NAME"').strip()
