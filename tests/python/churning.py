@@ -4,7 +4,7 @@
     python tests/python/churning.py --seconds 300 [--untraced] [--threshold N]
 
 runs it for minutes and prints, ten times, the memory it takes; the tests run
-it for a few hundred rounds. Everything made in a round is gone after it."""
+it for a few hundred rounds. Every object that a round makes is freed at its end."""
 
 import argparse
 import collections

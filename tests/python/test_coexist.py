@@ -41,12 +41,11 @@ def is_known(tool, order, settings):
     """Returns True for events that CPython itself reports wrongly if any second tool is
     added.
 
-    gh-157900: a tool's INSTRUCTION events (opcodes of sys.settrace) end if a
-    second tool is armed on the code.
-    gh-155992, from 3.13 on: whether a line is reported that a RESUME stands on
-    depends on whether some tool has that RESUME armed.
-    From 3.14 on BRANCH_LEFT's source is the branch, but if some tool has
-    INSTRUCTION armed it is the instruction after it (NOT_TAKEN).
+    gh-157900: a tool's INSTRUCTION events (opcode events of sys.settrace) end if a second
+    tool is armed on the same code. gh-155992, from 3.13 on: a line with a RESUME is
+    reported or not, depending on whether any tool has armed this RESUME. From 3.14 on the
+    source offset of BRANCH_LEFT is the branch. If any tool has armed INSTRUCTION, the
+    offset is that of the next instruction (NOT_TAKEN).
     """
     if sys.version_info >= (3, 14) and "mode" in settings and tool in BRANCHES:
         return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ocular.tracing() and @ocular.traced."""
+"""Tests of ocular.tracing() and @ocular.traced."""
 
 import asyncio
 import inspect

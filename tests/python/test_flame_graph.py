@@ -42,12 +42,12 @@ def flame_of(text):
 
 
 def functions(flame):
-    """{name: (self, total)}."""
+    """Returns {name: (self, total)} of the functions."""
     return dict(zip(flame.names, zip(flame.own, flame.whole)))
 
 
 def frames(flame):
-    """[(depth, name, self, total)]."""
+    """Returns [(depth, name, self, total)] of the frames."""
     names = [flame.names[label] for label in flame.labels]
     return list(zip(flame.depths, names, flame.selfs, flame.totals))
 

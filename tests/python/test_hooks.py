@@ -25,7 +25,7 @@ def assist(n):
 
 
 def borrowed():
-    """Yields our hooks. They are unregistered and then registered again."""
+    """Returns our hooks by unregistering and registering them again."""
     found = []
     for tool in 3, 4:
         for name in NAMES:

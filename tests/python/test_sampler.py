@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the sampler sees beyond shares: callers, hot offsets, whose threads; and what
-it tells the hooks. How right its shares are: tests/accuracy/ordinary.py."""
+"""What the sampler finds besides shares: callers, hot offsets, threads, and what it tells
+the hooks. tests/accuracy/ordinary.py measures how accurate the shares are."""
 
 import json
 import platform
@@ -28,7 +28,7 @@ def tracing(sockets):
 
 
 def until(done, function, *arguments):
-    """Calls it until done(snapshot), be the machine busy; that snapshot."""
+    """Calls the function until done(snapshot) and returns that snapshot."""
 
     def snapshot():
         end = time.thread_time() + 0.1
@@ -41,7 +41,7 @@ def until(done, function, *arguments):
 
 
 def samples_of(function):
-    """{opcode: samples}"""
+    """Returns {opcode: samples}."""
     counts = Counter()
     for one in ocular._ocular.detail(function.__code__) or ():
         counts[one["opcode"]] += one["samples"]
@@ -54,7 +54,7 @@ NUMBERS = [(i * 7919) % 10007 for i in range(10007)]
 
 
 def sorts():
-    """Some 30 ms: at the system call after it kernels like to switch."""
+    """Takes some 30 ms. Kernels often switch threads at the system call after it."""
     for _ in range(100):
         NUMBERS.copy().sort()
 
@@ -106,7 +106,7 @@ def test_callers(tracing):
     "function, argument, hot", [(work, 10_000, "BINARY_OP"), (sorts, None, "CALL")]
 )
 def test_hot_offsets(tracing, function, argument, hot):
-    """Most samples are at the slowest instruction: in the loop, at the call."""
+    """Most samples are at the slowest instruction, which is in the loop or at the call."""
     arguments = [] if argument is None else [argument]
     tracing()
     snapshot = until(lambda _: samples_of(function)[hot] >= 5, function, *arguments)
@@ -155,8 +155,8 @@ def brief():
 
 
 def test_threads_that_end_at_once(tracing):
-    """Each has ended long before the governor lists the threads; also after so many
-    that whatever they run first would have gone dark."""
+    """Each thread ends long before the governor lists the threads. There are so many
+    threads that their first function would have gone dark."""
 
     threads = []
 
@@ -196,7 +196,7 @@ def test_each_thread_has_its_own(tracing):
         snapshot = ocular.snapshot()
         names = {mine["id"]: mine["name"] for mine in snapshot["functions"]}
         for thread in snapshot["threads"]:
-            # None: what ran was none of those that are traced.
+            # None: a function ran that is not traced.
             functions[thread["name"]] = {
                 names.get(one["id"]) for one in thread["functions"]
             }
@@ -282,9 +282,9 @@ def caged(tmp_path, when, *names):
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
-@pytest.mark.parametrize("when", ["before", "after"])  # the start
+@pytest.mark.parametrize("when", ["before", "after"])  # the start of the trace
 def test_the_other_way_of_reading(tmp_path, when):
-    """Samples need none."""
+    """Samples do not need the refused system call."""
     snapshot, words = caged(tmp_path, when, "process_vm_readv")
     assert snapshot["sampler"]["signal"] and snapshot["sampler"]["samples"] > 0
     assert row(snapshot, "burn")["share"] is not None
@@ -295,10 +295,10 @@ def test_the_other_way_of_reading(tmp_path, when):
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
 def test_no_way_of_reading(tmp_path):
-    """The hooks go on alone, and it is said."""
+    """The hooks go on without the sampler, and a message says so."""
     snapshot, words = caged(tmp_path, "before", "process_vm_readv", "pread64")
     mine = row(snapshot, "burn")
-    assert 500 <= snapshot["before"] < 3000  # it went dark
+    assert 500 <= snapshot["before"] < 3000  # the function went dark
     assert mine["share"] is None and mine["samples"] is None
     assert snapshot["sampler"]["samples"] is None
     assert "refused" in snapshot["sampler"]["trouble"]
@@ -307,10 +307,11 @@ def test_no_way_of_reading(tmp_path):
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
 def test_no_way_of_reading_any_more(tmp_path):
-    """Shares since the start stay, those of the window are null, a message says why."""
+    """Shares since the start stay, those of the window are null, and a message says why."""
     snapshot, words = caged(tmp_path, "after", "process_vm_readv", "pread64")
     mine = row(snapshot, "burn")
-    assert mine["calls"] >= max(500, snapshot["before"] + 16)  # it was armed again
+    # The function was armed again
+    assert mine["calls"] >= max(500, snapshot["before"] + 16)
     assert snapshot["sampler"]["samples"] > 0 and mine["run_share"] is not None
     assert mine["share"] is None and mine["total_share"] is None
     assert snapshot["sampler"]["hz"] is None
@@ -351,9 +352,10 @@ def is_called_back(thing):
 
 @pytest.mark.parametrize("caller", [reads_a_property, adds, is_called_back])
 def test_a_dark_callee_met_behind_c_is_seen_on_the_stack(tracing, caller):
-    """It is dark before this caller calls it, and no call instruction says so: for a
-    moment its time is taken for the caller's own. Five calls in turn are not. In debt,
-    on a busy machine, the caller is dark, too: then there is nothing to be seen."""
+    """The callee is dark before this caller calls it, and no hook on a call instruction
+    sees that. At first its time counts as the caller's own, until a sample shows the edge.
+    Afterwards five calls in a row must be right. In debt, on a busy machine, the caller is
+    dark as well, and there is nothing to check."""
     thing = Thing()
     calls, seen, before, right = 0, 0, 0, 0
 
@@ -376,7 +378,7 @@ def test_a_dark_callee_met_behind_c_is_seen_on_the_stack(tracing, caller):
     tracing()
     for _ in range(60):
         burn(0), thing.value, thing + thing
-    thing.rounds = 10**6  # some 10 ms
+    thing.rounds = 10**6  # takes some 10 ms
     wait_until(is_right, SLOW)
     mine = row(ocular.snapshot(), caller.__name__)
     assert mine["calls"] == calls or (mine["calls"] < calls and not mine["calls_exact"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program that embeds Python, ends it and starts it again."""
+"""Ocular in a program that embeds Python, finalises it and initialises it again."""
 
 import os
 import shutil

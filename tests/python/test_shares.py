@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the sampler says of functions and threads, though everything is dark. How
-right its shares are: tests/accuracy/ordinary.py."""
+"""What the sampler reports of functions and threads while all functions are dark.
+tests/accuracy/ordinary.py measures how accurate the shares are."""
 
 import threading
 import time
@@ -11,13 +11,13 @@ from e2e.counting import row, threads_of
 from e2e.program import SLOW, wait_until
 
 SETTINGS = dict(perfetto=False, quiet=True, serve=True, deinstrument_threshold=50)
-# Little. A cheap function stays armed, however often it is called. Snapshots are paid
-# for, too, and leave less for hooks.
+# A small budget. A cheap function stays armed even if it is called often. Snapshots are
+# paid from the budget, too, and leave less for hooks.
 BUDGET = 0.02
 
 
 def burn(seconds):
-    """CPU time of this thread in C, a little at a time."""
+    """Uses `seconds` of this thread's CPU time in C, a little at a time."""
     limit = time.thread_time() + seconds
     while time.thread_time() < limit:
         sum(range(2000))
@@ -54,9 +54,9 @@ def half_asleep(stop):
 
 @pytest.fixture(scope="module")
 def snapshots():
-    """(running, final) of one run for all tests: turns() in the main thread
-    beside two sleepers. Each thing is waited for alone, and what is there once stays;
-    but `burn` is armed again now and then: `running` is of when it was not."""
+    """Returns the snapshots (running, final) of one run for all tests: the main thread runs
+    turns(), and two threads sleep. It waits for each condition separately. `burn` is armed
+    again from time to time; `running` is a snapshot in which it is dark."""
     stop = threading.Event()
     threads = [
         threading.Thread(target=sleeper, args=(stop,), name="sleeping beauty"),
@@ -67,7 +67,7 @@ def snapshots():
 
     def when(is_there, what, calls=0):
         def look():
-            for _ in range(calls):  # for a tenth of a second, about
+            for _ in range(calls):  # takes about a tenth of a second
                 burn(0)
             turns(0.02)
             snapshot = ocular.snapshot()
@@ -102,7 +102,7 @@ def running(snapshots):
 
 @pytest.fixture
 def own_place():
-    """Not here: the module's one run spans the tests."""
+    """Replaces the usual fixture, because one run of this module spans all its tests."""
 
 
 def test_hot_functions_are_dark_meanwhile(running):
@@ -111,7 +111,7 @@ def test_hot_functions_are_dark_meanwhile(running):
 
 
 def test_who_waits_is_looked_at_and_not_sampled(snapshots):
-    """Samples are of CPU time, which a thread that sleeps has none of."""
+    """A sleeping thread uses no CPU time, so it has observations and no samples."""
     final = snapshots[1]
     asleep = row(final, "Condition.wait")
     assert asleep["wait_share"] > 0 and asleep["samples"] >= 5
@@ -177,7 +177,7 @@ def test_a_sampler_runs_though_nobody_may_look(budget, tmp_path, monkeypatch):
 
 def test_they_come_by_share_where_there_is_one(running):
     shares = [mine["share"] for mine in running["functions"]]
-    # So little of a sample that the window has forgotten it counts as none: a quarter
+    # Less than a quarter of a sample's weight in the window counts as none
     # (tracer/session/builder.c).
     least = 0.25 * sum(mine["cpu_share"] for mine in running["functions"])
     least /= running["sampler"]["window_samples"]

@@ -117,7 +117,7 @@ def asleep(stop):
 
 
 def test_waiting(tracing):
-    """A thread that sleeps, and the function that it sleeps in."""
+    """A sleeping thread is reported as waiting, with the function in which it sleeps."""
     stop = threading.Event()
     tracing(overhead_budget=0.05)
     sleeper = threading.Thread(target=asleep, args=(stop,), name="sleeper")
@@ -145,7 +145,7 @@ def test_waiting(tracing):
 
 
 def test_overhead(tracing):
-    """The measured cost of a hook, and the reported overhead of all hooks."""
+    """Checks the measured cost of a hook and the reported overhead of all hooks."""
     began = time.process_time()
     tracing(deinstrument_threshold=0)
     enter, leave, jump, _, far = ocular._ocular.hook_cost()
