@@ -188,7 +188,7 @@ static bool search_everywhere(struct Search *search)
     snprintf(root, sizeof(root), "/proc/%d/root", (int)process->pid);
     Places_add_its(&places, root, process->pid);
     Places_add_usual(&places, root, process->inner_uid);
-    // The files belong to the process, not to us: remove none.
+    // The files belong to the process, not to us, and must not be removed.
     return try_places(search, &places, false);
 }
 

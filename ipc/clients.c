@@ -12,7 +12,7 @@
 
 #define RATE_DEFAULT_MS 1000
 #define HELLO_MS 5000 // time that a new connection has to say hello
-// Of one viewer, so that the others need not wait long.
+// Reads of one viewer per turn, so that the other viewers need not wait long.
 #define READS_PER_TURN 16
 // Requests that a viewer may make at once. Later requests are taken one every
 // REQUEST_MS: a viewer that asks without end must cost the traced process next
@@ -251,7 +251,7 @@ void Clients_forget(struct Clients *clients)
 }
 
 // Encodes the newest snapshot as a whole, for all viewers. Returns NULL if
-// there is none.
+// there is no snapshot.
 static struct Frame *encode_last(struct Clients *clients)
 {
     const struct ServerSource *source = clients->source;

@@ -95,7 +95,7 @@ static int check(int fd, const char *path, char *why, size_t why_size)
 }
 
 // Gives us all rights to the directory that we made, since a strict umask may
-// have removed them. The mode is changed by descriptor, because the name might
+// have removed some. The mode is changed by descriptor, because the name might
 // stand for another file by now.
 static void restore_mode(int fd)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Answers a viewer's messages: decides which user may connect, takes the hello,
-// and serves or refuses requests. It owns nothing. clients.c calls these
+// and serves or refuses requests. Dispatch owns nothing. clients.c calls these
 // functions on the server's thread.
 #ifndef OCULAR_IPC_DISPATCH_H
 #define OCULAR_IPC_DISPATCH_H
@@ -17,8 +17,8 @@ struct DispatchContext {
 };
 
 // Returns the reason why this user may not connect, or NULL. The user id of
-// "nobody" may stand for any user. So even a process that runs as nobody
-// refuses it.
+// "nobody" may stand for any user. So even a process that runs as "nobody"
+// refuses this user id.
 const char *Dispatch_objection(uid_t uid);
 // Sends an error to a viewer that gets no slot, as far as the socket has room,
 // and hangs up.

@@ -15,7 +15,7 @@ struct FlameRow {
     uint64_t id;     // of the function; null: the root, or stacks cut off below
     // Part of one core's wall time, running on top of the stack.
     double share;
-    // Part of `share` in C functions that this one had called.
+    // Part of `share` that was spent in C functions called by this function.
     double c_share;
     // CPU ns since the sampler began: running on top, and of that in C
     // functions. The CPU time of a path that was dropped counts for the path's
@@ -32,8 +32,8 @@ struct FlameFunction {
 };
 
 struct FlameTable {
-    // Seconds since the sampler began to keep stacks. Their shares fade as the
-    // shares of functions do.
+    // Seconds since the sampler began to keep stacks. The shares of stacks fade
+    // as the shares of functions do.
     double kept_s;
     uint64_t samples;            // number of samples in the table
     const struct FlameRow *rows; // root first: time spent in no listed function

@@ -45,10 +45,10 @@ bool Listener_check(struct Listener *listener);
 // again. Any thread and any signal handler may call this.
 void Listener_stay_away(void);
 // Forgets the descriptors that are not ours any more, and returns whether there
-// was one. The next Listener_check opens others. `others` says that the program
-// has closed other descriptors of ours. Then the watch counts as lost, too,
-// because an eventfd of the program looks the same. If the watch was not lost,
-// its descriptor is leaked.
+// were any. The next Listener_check opens others. `others` says that the
+// program has closed other descriptors of ours. Then the watch counts as lost,
+// too, because an eventfd of the program looks the same. If the watch was not
+// lost, its descriptor is leaked.
 bool Listener_forget_lost(struct Listener *listener, bool others);
 // Touches the watched socket, so that a thread that polls `watch` wakes up.
 // This works even if the descriptor was closed meanwhile, since poll() keeps

@@ -14,7 +14,7 @@
 struct ListingRow {     // an instruction; EXTENDED_ARG is part of the next one
     uint64_t offset;    // bytes
     uint64_t line;      // null: the instruction has no line
-    const char *opcode; // its base form
+    const char *opcode; // the base form of the opcode
     const char *live;   // form last seen there; null: the base form
     uint64_t argument;  // null: the opcode takes none
     const char *words;  // the argument for people: a name, a constant, "+"
@@ -36,8 +36,8 @@ struct Listing {
     const char *name;
     const char *file;
     uint64_t line;
-    // Bool: hits and cycles are measured for each instruction. Its cycles are
-    // those of the opcode's generic form.
+    // Bool: hits and cycles are measured for each instruction. The cycles are
+    // then those of the opcode's generic form.
     uint64_t precise;
     uint64_t instructions; // in the function; there may be fewer rows
     // Bool: the rows' words are set; otherwise they may come later.
@@ -51,7 +51,7 @@ struct Listing {
 
 extern const struct Record LISTING_RECORD; // the schema of a whole listing
 
-#define LISTING_ROWS 32768 // the most rows of a listing
+#define LISTING_ROWS 32768 // maximum number of rows of a listing
 
 // Returns an empty listing, every member null, or NULL if memory is out.
 struct Listing *Listing_new(void);

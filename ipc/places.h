@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The directories in which a process may serve: those that its environment and
-// ours name, and the usual ones. The caller owns the struct. Any thread may
-// call these functions.
+// The directories in which a process may serve: the directories that its
+// environment and ours name, and the usual directories. The caller owns the
+// struct. Any thread may call these functions.
 #ifndef OCULAR_IPC_PLACES_H
 #define OCULAR_IPC_PLACES_H
 

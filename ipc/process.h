@@ -21,8 +21,8 @@ struct Process {
 #define PROCESS_GROUPS 64
 
 // The user of a process for file access, in the numbers of our user namespace.
-struct ProcessUser { // the user id for files (fsuid); gid likewise
-    uid_t uid;       // for files, as the next
+struct ProcessUser {
+    uid_t uid; // for files (fsuid), as gid and groups
     gid_t gid;
     gid_t groups[PROCESS_GROUPS];
     // Number of entries in groups; further groups are left out.
@@ -35,8 +35,8 @@ int Process_user(struct ProcessUser *user, pid_t pid);
 // zombie, or -EACCES if /proc hides the process from us.
 int Process_look(struct Process *process, pid_t pid);
 // Writes the command line of a process with spaces between the arguments, or,
-// if it has none, its name in brackets. A character that could upset a terminal
-// becomes '?'. The text is always terminated.
+// if the command line is empty, its name in brackets. A character that could
+// upset a terminal becomes '?'. The text is always terminated.
 void Process_command(pid_t pid, char *out, size_t size);
 // Returns the parent of a process, or 0 if /proc does not say.
 pid_t Process_parent(pid_t pid);

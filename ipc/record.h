@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Null is a value that means "nothing measures this here". It never means 0.
+// Null is a value that means "nothing measures this here". Null never means 0.
 #define NULL_U64 UINT64_MAX
 #define NULL_F64 NAN
 
@@ -26,7 +26,7 @@ enum FieldType {
 };
 
 struct Field {
-    const char *name;  // its name in JSON
+    const char *name;  // name of the member in JSON
     const char *group; // the JSON object that it is in, or NULL
     enum FieldType type;
     size_t offset;

@@ -12,7 +12,7 @@
 
 #include <stdatomic.h>
 
-#define ROW_BLOCKS 16 // the most blocks of a snapshot
+#define ROW_BLOCKS 16 // maximum number of blocks of a snapshot
 #define ROWS_GONE 256 // number of newest removed ids that are kept
 
 // A moment for which the numbers of a row hold.
@@ -28,9 +28,9 @@ struct RowMoment {
 struct SharedRow {
     struct Function function;
     const struct RowMoment *moment; // lies in the memory of the block
-    // uptime_s of the first snapshot that lacks the row; INFINITY: none does.
-    // The writer sets this for its next snapshot while other threads read older
-    // ones.
+    // uptime_s of the first snapshot that lacks the row; INFINITY: no snapshot
+    // does. The writer sets `until` for its next snapshot while other threads
+    // read older ones.
     _Atomic double until;
     // The writer alone uses the members below:
     struct RowBlock *block;
@@ -75,7 +75,7 @@ struct Fading Fading_between(const struct RowMoment *from,
 // points into out->arena, which the caller owns, and into `shared`. Returns 0
 // or -ENOMEM.
 int RowSet_whole(const struct Snapshot *shared, struct Snapshot *out);
-// Makes *out such a copy with only the functions that have changed since
+// Makes *out a copy of `shared` with only the functions that have changed since
 // `base`. *changes says how all others have changed; the caller releases
 // changes->arena. Returns 0 or -errno; -ESTALE means that not all changes since
 // `base` are known.

@@ -28,8 +28,9 @@
 #define POLL_PAUSE_MS 100
 // Milliseconds between two turns while no other thread can wake this one.
 #define DEAF_MS 100
-// Viewers that may connect at once. Later ones are accepted one every ENTRY_MS:
-// viewers that come and go must cost the traced process next to nothing.
+// Viewers that may connect at once. Later viewers are accepted one every
+// ENTRY_MS: viewers that come and go must cost the traced process next to
+// nothing.
 #define ENTRY_BURST 256
 #define ENTRY_MS 20
 #define OWN_POLLED 3 // wake-up socket, listener, its watch
@@ -40,7 +41,7 @@
 struct Order {
     const struct ServerSource *source; // the next source; NULL: no change
     bool farewell;
-    int error; // not 0: all viewers are disconnected with it
+    int error; // not 0: all viewers are disconnected with this error
     const char *why;
     bool done;
 };
@@ -72,8 +73,8 @@ static uint64_t now_ms(void)
 
 // Wakes the server's thread. If the program has closed an end of the wake-up
 // socket, the closing has woken the thread, unless a forked child still has
-// that end open. In that case the watch of the path wakes the thread, or its
-// clock soon does.
+// that end open. If so, the watch of the path wakes the thread, or its clock
+// soon does.
 static void ring(struct Server *server)
 {
     if (!WakeSocket_wake(&server->wake_socket))
@@ -82,8 +83,8 @@ static void ring(struct Server *server)
 
 // Forgets the descriptors that the program has closed, even if their numbers
 // are in use again, and returns whether there was one. A program that closes
-// all descriptors opens its own ones next and relies on their numbers. So ours
-// are opened again later.
+// all descriptors opens its own ones next and relies on their numbers. So our
+// descriptors are opened again later.
 static bool forget_lost(struct Server *server, uint64_t now)
 {
     bool lost = WakeSocket_forget_lost(&server->wake_socket);
@@ -139,7 +140,7 @@ static void deliver_answers(struct Server *server, uint64_t now)
 }
 
 // Returns whether nothing happens without a viewer: nothing is traced and no
-// connection is open. Then the thread must not wake up by the clock.
+// connection is open. An idle thread must not wake up by the clock.
 static bool is_idle(const struct Server *server)
 {
     return server->source.notice && !Clients_is_there(&server->clients);
@@ -339,7 +340,7 @@ int Server_open(struct Server **out, const struct ServerSource *source,
         snprintf(why, why_size, "no pair of sockets: %s", strerror(-error));
     else
         error = Listener_open(&server->listener, why, why_size);
-    *out = server; // callbacks of the thread may use it
+    *out = server; // the thread's callbacks may use *out
     if (!error) {
         error = start_thread(server);
         if (error) {
@@ -434,7 +435,7 @@ void Server_abandon(struct Server *server)
     forget_lost(server, now_ms());
     Listener_abandon(&server->listener);
     // The thread does not exist in this process, but the fork may have caught
-    // it while it changed its buffers. Then these are leaked.
+    // it while it changed its buffers. Then the buffers are leaked.
     Clients_abandon(&server->clients, atomic_load(&server->busy));
     Answers_abandon(&server->answers);
     free_server(server);

@@ -12,8 +12,8 @@ struct Server;
 
 // Binds $OCULAR_DIR/PID.sock (address.h) and starts the thread. A live socket
 // of another process at this path is an error; a stale socket is replaced.
-// Returns 0 or -errno with `why` in words. The caller owns *server. It is set
-// before the thread starts, since callbacks may use it at once, and is NULL
+// Returns 0 or -errno with `why` in words. The caller owns *server. *server is
+// set before the thread starts, since callbacks may use it at once, and is NULL
 // after an error.
 int Server_open(struct Server **server, const struct ServerSource *source,
                 const char *version, char *why, size_t why_size);
@@ -46,8 +46,8 @@ int Server_resume(struct Server *server);
 // Joins the thread, sends the newest snapshot and END to every viewer, waits at
 // most `wait_ms` until they are sent, unlinks the socket and frees the server.
 void Server_close(struct Server *server, unsigned wait_ms);
-// Closes the descriptors and frees the memory in a forked child. It joins no
-// thread and removes no file.
+// Closes the descriptors and frees the memory in a forked child. This function
+// joins no thread and removes no file.
 void Server_abandon(struct Server *server);
 
 #endif

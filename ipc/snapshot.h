@@ -61,8 +61,8 @@ struct Function {
     // Cycles are TSC ticks, without the cost of the hooks.
     uint64_t self_cycles;
     uint64_t total_cycles;
-    // Self cycles per call, as timed. If avg_estimated, they come from the
-    // samples: the function's own part of total_cycles.
+    // Self cycles per call, as timed. If avg_estimated, the average comes from
+    // the samples: the function's own part of total_cycles.
     double avg_cycles;
     uint64_t avg_estimated;
     double min_cycles;
@@ -160,7 +160,7 @@ struct Snapshot {
     double sampler_elsewhere;
     uint64_t sampler_truncated;  // samples whose stack was too deep
     const char *sampler_trouble; // why nothing is sampled although it should be
-    // Length in s of the window that all shares are over.
+    // Length in s of the window over which all shares are taken.
     double sampler_window_s;
     double sampler_window_samples; // samples of running threads in the window
     // Number of the signal by which samples are taken. Null: no thread has a

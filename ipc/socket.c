@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The one file that uses the socket API. The server's thread, viewers, and
-// address.c call it.
+// address.c call these functions.
 #define _GNU_SOURCE 1 // accept4, struct ucred
 #include "ipc/socket.h"
 #include "ipc/base/opened.h"
@@ -159,7 +159,7 @@ long Socket_receive(int fd, void *data, size_t size)
 
 // Room for one descriptor; the kernel closes those that have no room.
 union Passed {
-    struct cmsghdr head; // for its alignment
+    struct cmsghdr head; // gives `bytes` its alignment
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 

@@ -29,15 +29,15 @@ int Socket_accept(int listener, struct Peer *peer);
 int Socket_connect(const char *path, struct Peer *peer);
 // Makes two sockets that are connected with each other. Returns 0 or -errno.
 int Socket_pair(int ends[2]);
-// Send or receive bytes. Both return the number of bytes, -EAGAIN, or another
-// -errno (-EPIPE and -ECONNRESET: the other end is gone). 0 received bytes mean
-// that the other end has closed.
+// Send or receive bytes. Both functions return the number of bytes, -EAGAIN, or
+// another -errno (-EPIPE and -ECONNRESET: the other end is gone). 0 received
+// bytes mean that the other end has closed.
 long Socket_send(int fd, const void *data, size_t size);
 long Socket_receive(int fd, void *data, size_t size);
 // The same with a descriptor that is passed along (SCM_RIGHTS). The other end
 // gets a copy of the descriptor together with the first of the bytes. The
 // receiver owns *passed, which is closed on exec and 3 or more. *passed is 0 if
-// no descriptor came, or several; then they are closed.
+// no descriptor came, or several, which then are closed.
 long Socket_send_file(int fd, const void *data, size_t size, int passed);
 long Socket_receive_file(int fd, void *data, size_t size, int *passed);
 

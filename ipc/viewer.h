@@ -2,7 +2,7 @@
 // One viewer as the server sees it: the bytes that it has sent, and the queue
 // of what is sent to it. The queue has at most one snapshot, and answers, of
 // which listings and stacks may be long. No function here blocks. Only the
-// server's thread calls them.
+// server's thread calls these functions.
 #ifndef OCULAR_IPC_VIEWER_H
 #define OCULAR_IPC_VIEWER_H
 
@@ -47,8 +47,8 @@ struct Viewer {
     uint64_t period_ms;
     uint64_t due_ms;      // when the next snapshot is due
     uint64_t deadline_ms; // to say hello, or to read an error; 0: none
-    uint64_t asked_ms;    // each request moves it on (hold, clients.c)
-    uint64_t held_ms;     // no request is taken before; 0: at once
+    uint64_t asked_ms;    // each request adds to this time (hold, clients.c)
+    uint64_t held_ms;     // time before which no request is taken; 0: no limit
     unsigned polled;      // index of the viewer's entry for poll()
     struct Bytes in;
     atomic_int passed; // a file that was received, for an EXPORT; 0: none

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The socket by which other threads wake the server's thread: it is readable
-// from a wake-up until it is cleared. It is a pair of sockets and not an
-// eventfd. So the server notices if the program closes the pair and opens other
-// files with the same numbers (opened.h). One thread at a time opens, clears
-// and closes it; any thread may wake.
+// from a wake-up until it is cleared. A wake-up socket is a pair of sockets and
+// not an eventfd. So the server notices if the program closes the pair and
+// opens other files with the same numbers (opened.h). One thread at a time
+// opens, clears and closes it; any thread may wake.
 #ifndef OCULAR_IPC_WAKE_SOCKET_H
 #define OCULAR_IPC_WAKE_SOCKET_H
 

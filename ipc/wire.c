@@ -61,7 +61,7 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_REARM:
         return HAS_NUMBER;
     case MESSAGE_END:
-    case MESSAGE_EXPORT_PATH: // its members are ignored
+    case MESSAGE_EXPORT_PATH: // the members of this message are ignored
     case MESSAGE_CANCEL:
     case MESSAGE_FLAME:
     case MESSAGE_NOW:
@@ -179,8 +179,8 @@ int Message_encode(struct Bytes *out, const struct Message *message)
     error = out->error;
     if (!error && out->size - start > limit)
         error = -EMSGSIZE;
-    if (error)             // never leave a part of a frame
-        out->size = start; // never half a frame
+    if (error)
+        out->size = start; // never leave a part of a frame
     else
         set_u32(out, start + 4, out->size - start - HEADER_SIZE);
     return error;
@@ -293,9 +293,8 @@ static void get_record(struct Decoder *decoder, const struct Record *record,
     body = Cursor_of(cursor->at, size);
     cursor->at += size;
     for (size_t i = 0; i < record->field_count && !decoder->error; i++) {
-        // From an older sender: the other fields stay null.
         if (!Cursor_left(&body))
-            break; // an older sender: the rest stays null
+            break; // an older sender: the other fields stay null
         get_field(decoder, &record->fields[i], &body, value);
         if (body.error && !decoder->error)
             decoder->error = body.error;

@@ -33,7 +33,7 @@ enum MessageType {
     MESSAGE_DETAIL = 17, // asks for the code of the function with this id
     MESSAGE_REARM = 18,  // id of a function to arm again; 0: all functions
     MESSAGE_BUDGET = 19, // share of CPU time that may be used
-    // From older viewers, which had the process open the file. It is refused.
+    // From older viewers, which had the process open the file; refused.
     MESSAGE_EXPORT_PATH = 20,
     MESSAGE_CANCEL = 21, // stops the export that is under way
     MESSAGE_FLAME = 22,  // asks for the stacks of the window
@@ -53,8 +53,8 @@ struct Message {
     // HELLO: pid. DETAIL, REARM: function id. REPLY: bytes written. ERROR:
     // errno.
     uint64_t number;
-    // EXPORT: the file that goes along, not as a part of the bytes. It is
-    // borrowed; 0: none.
+    // EXPORT: the file that goes along, not as a part of the bytes. The
+    // descriptor is borrowed; 0: no file.
     int descriptor;
     // RATE: seconds. BUDGET: share of CPU time. REPLY: progress from 0 to 1; to
     // a NOW: seconds until the snapshot is made.

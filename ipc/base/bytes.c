@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The byte buffer and the cursor. This is the only place that knows the byte
+// The byte buffer and the cursor. bytes.c is the only file that knows the byte
 // order and checks bounds, so that wire.c can read hostile bytes without care.
 // Wire, server and client call these functions on any thread; they share no
 // state.

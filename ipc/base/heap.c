@@ -150,8 +150,8 @@ static void add_spare(struct Slab *slab)
     heap.spare_count++;
 }
 
-// Takes a spare slab for blocks of size class `number`. Returns NULL if there
-// is none.
+// Takes a spare slab for blocks of size class `number`. Returns NULL if no slab
+// is spare.
 static struct Slab *open_slab(size_t number)
 {
     struct Slab *slab = heap.spares;
@@ -222,8 +222,8 @@ static struct Slab *remove_kept(size_t place)
     return slab;
 }
 
-// Takes the newest kept mapping for a block of this size. Returns NULL if there
-// is none.
+// Takes the newest kept mapping for a block of this size. Returns NULL if no
+// mapping fits.
 static struct Slab *take_mapping(size_t size)
 {
     for (size_t i = heap.kept_count; i > 0; i--) {

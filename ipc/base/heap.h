@@ -3,7 +3,7 @@
 // must lie neither in the holes nor at the end of the traced program's heap. (A
 // program that allocates and frees large blocks pays a page fault for each of
 // their pages, every time, once a small block is in their way.) These functions
-// mean the same as malloc's. Any thread may call them.
+// mean the same as malloc's, and any thread may call them.
 #ifndef OCULAR_IPC_BASE_HEAP_H
 #define OCULAR_IPC_BASE_HEAP_H
 

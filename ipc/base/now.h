@@ -10,8 +10,8 @@
 
 // Returns the time in ns, or 0 if the clock does not exist (any more). The CPU
 // clock of a thread that has just started may read 0 while the thread sleeps,
-// if a hypervisor took the CPU away (1 in 12 000 on a virtual machine). Then
-// the result is 1.
+// if a hypervisor took the CPU away (1 in 12 000 on a virtual machine). In this
+// case the result is 1.
 static inline uint64_t Now_ns(clockid_t clock)
 {
     struct timespec now;
@@ -30,8 +30,8 @@ static inline double Now_s(clockid_t clock)
 
 // Returns the kernel's CPU clock of a thread by its id (linux/posix-timers.h:
 // CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED). pthread_getcpuclockid would need a
-// pthread_t, which is invalid once the thread has ended. This clock just fails
-// then.
+// pthread_t, which is invalid once the thread has ended. The clock by id just
+// fails after the end of the thread.
 static inline clockid_t Now_clock_of(pid_t tid)
 {
     return (clockid_t)(~(unsigned)tid << 3 | 6);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See opened.h. The program may take a number over between the check and the
-// system call that follows it. This is unlikely: the kernel gives the lowest
-// free number, so a program that has closed a descriptor of ours gets its
-// number only once all lower ones are in use.
+// system call that follows it. Such a take-over is unlikely: the kernel gives
+// the lowest free number, so a program that has closed a descriptor of ours
+// gets its number only once all lower ones are in use.
 #define _GNU_SOURCE 1 // O_TMPFILE
 #include "ipc/base/opened.h"
 
@@ -36,8 +36,8 @@ void Opened_close(const struct Opened *opened, int fd)
 }
 
 // Copies `fd` to OPENED_ABOVE or a higher number. The program may close `fd`
-// meanwhile and get its number for another file. Then that file is neither kept
-// nor closed.
+// meanwhile and get its number for another file. The program's file is then
+// neither kept nor closed.
 static int move_above(int fd, const struct Opened *opened)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE), error;

@@ -31,8 +31,8 @@ static bool is_filtered(void)
 #define KEPT (1u << CAP_SETUID | 1u << CAP_SETGID)
 
 // Capabilities belong to threads, so our thread would keep those that the
-// program gives up later. It needs none: it reads its own process, and its
-// files belong to its user or were opened by a viewer.
+// program gives up later. Our thread needs no capability: it reads its own
+// process, and its files belong to its user or were opened by a viewer.
 static void drop_capabilities(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One of our own threads in a process that is not ours. It blocks all signals,
-// and its stack is small. It drops all capabilities but the two for changing
-// users and groups; if system calls are filtered, it drops none. Its CPU time
-// is known, and that of earlier threads of the same worker. The thread that
-// starts a worker joins it.
+// One of our own threads in a process that is not ours. A worker blocks all
+// signals, and its stack is small. It drops all capabilities but the two for
+// changing users and groups; if system calls are filtered, no capability is
+// dropped. The CPU time of a worker's thread and of its earlier threads is
+// known. The thread that starts a worker joins it.
 #ifndef OCULAR_IPC_BASE_WORKER_H
 #define OCULAR_IPC_BASE_WORKER_H
 
@@ -19,7 +19,7 @@ struct Worker {
     pthread_t thread;
     bool started; // and not joined; for the starting thread
     // Called on the thread before Worker_start returns, for work that needs
-    // memory; or NULL. Set before the start.
+    // memory; or NULL. `prepare` is set before the start.
     void (*prepare)(void);
     sem_t prepared;
     const char *name;
@@ -33,8 +33,8 @@ struct Worker {
 
 // Starts a thread with a name of at most 15 bytes. Returns 0 or -errno. The
 // stack is made larger if the program's thread-local memory would not fit. The
-// worker must be zeroed before its first start, and must not move. It may be
-// started again after Worker_join.
+// worker must be zeroed before its first start, and must not move. A worker may
+// be started again after Worker_join.
 int Worker_start(struct Worker *worker, const char *name,
                  void (*run)(void *context), void *context, size_t stack_bytes);
 // Gives the calling thread an empty table of descriptors of its own. So the
