@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Builds a snapshot out of the counters. The collector's thread, or the
-// stopping thread once the collector has ended.
+// Builds a snapshot from the counters. The collector's thread calls this, or
+// the stopping thread once the collector has ended.
 #ifndef OCULAR_TRACER_SESSION_BUILDER_H
 #define OCULAR_TRACER_SESSION_BUILDER_H
 
@@ -8,7 +8,7 @@
 
 struct Session;
 
-// NULL when memory is out. The caller owns it.
+// Returns a snapshot that the caller owns, or NULL if memory is out.
 struct Snapshot *Builder_snapshot(struct Session *session);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAMED 3    // the callers beyond are summed up
-#define LEAST 0.01 // less is not shown
+#define NAMED 3    // further callers are summed up
+#define LEAST 0.01 // smaller parts are not shown
 #define MAX_NAME 40
 #define COLUMNS 80
 #define FIRST "    time by caller: "
@@ -24,7 +24,7 @@ static const char *name_of(uint32_t id, struct Registry *registry,
     return code ? code->who.name : Retired_name(retired, id);
 }
 
-// Adds up the parts of all code objects that have one name.
+// Adds a caller's part to that of all code objects of the same name.
 static void add_caller(struct CalledFrom *from, const char *name, double part)
 {
     size_t i = 0;
@@ -34,7 +34,7 @@ static void add_caller(struct CalledFrom *from, const char *name, double part)
     if (i == from->count)
         from->callers[from->count++] = (struct CallerPart){name, 0};
     from->callers[i].part += part;
-    // The largest first.
+    // The list is sorted, the largest part first.
     for (; i > 0 && from->callers[i].part > from->callers[i - 1].part; i--) {
         struct CallerPart smaller = from->callers[i - 1];
 
@@ -74,7 +74,7 @@ void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
 
 struct Line {
     struct Bytes *out;
-    size_t width; // 0: nothing is written yet
+    size_t width; // columns written; 0: none yet
 };
 
 static void put_part(struct Line *line, const char *name, double part)
@@ -90,7 +90,7 @@ static void put_part(struct Line *line, const char *name, double part)
     if (!line->width) {
         Figure_print(line->out, FIRST);
         line->width = strlen(FIRST);
-    } else if (line->width + 2 + width + 1 > COLUMNS) { // and a comma
+    } else if (line->width + 2 + width + 1 > COLUMNS) { // plus a comma
         Figure_print(line->out, ",\n" NEXT);
         line->width = strlen(NEXT);
     } else {

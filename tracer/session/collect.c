@@ -8,12 +8,13 @@
 
 #include <time.h>
 
-#define LOOK_S 0.95             // while a recording is written
-#define MOST_WAITING (8u << 20) // bytes that may wait for the disk
-#define IDLE_TURNS 5u // in which nothing was written: it sleeps for longer
-#define SPARE_S 3.0   // without a snapshot, and no memory is kept for the next
+// Seconds between two turns with all work, while a recording is written.
+#define LOOK_S 0.95
+#define MOST_WAITING (8u << 20) // maximum bytes that wait for the disk
+#define IDLE_TURNS 5u // turns without an event until the pause is longer
+#define SPARE_S 3.0   // s without a snapshot until its spare memory is freed
 
-// `tracks` is held.
+// Moves the events of a ring into the timeline, with `tracks` held.
 static void drain_ring(struct Session *session, struct ThreadTrace *trace)
 {
     char name[sizeof trace->name];
@@ -24,7 +25,7 @@ static void drain_ring(struct Session *session, struct ThreadTrace *trace)
             Timeline_begin(session->timeline, trace->number, trace->tid, name);
     else // the program may name a thread some time after its first event
         Timeline_name(session->timeline, trace->track, name);
-    if (trace->track) // else memory is out: it is tried again
+    if (trace->track) // otherwise memory is out: the next turn tries again
         Timeline_drain(session->timeline, trace->track, trace->ring);
 }
 
@@ -49,8 +50,8 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
     Counters_add(&session->counters, trace, ended);
 }
 
-// The counting thread waits if somebody empties a ring just now, and then does
-// so itself.
+// Empties a full ring on the counting thread, which waits while another thread
+// empties a ring.
 static void empty_ring(void *context, void *producer)
 {
     struct Session *session = context;
@@ -68,7 +69,7 @@ static void empty_ring(void *context, void *producer)
 static void reclaim(struct Session *session)
 {
     struct Engine *engine = session->engine;
-    // There may be samples to come of code that has gone since then.
+    // Samples of code that was retired after this time may still come.
     uint64_t collected = session->sampler
                              ? Sampler_collected_ticks(session->sampler)
                              : UINT64_MAX;
@@ -128,14 +129,14 @@ void Collect_build(struct Session *session)
 {
     struct Snapshot *snapshot;
 
-    // Nothing is reclaimed between the drain and the last row: each code object
-    // is among the living or the retired, and not in both.
+    // No code is reclaimed between the drain and the last row, so each code
+    // object is either alive or retired, never both.
     pthread_mutex_lock(&session->draining);
     drain(session);
     snapshot = Builder_snapshot(session);
     pthread_mutex_unlock(&session->draining);
     session->collected_s = Now_s(CLOCK_MONOTONIC);
-    if (!snapshot) // memory is out: the one before stays
+    if (!snapshot) // memory is out: the old snapshot stays
         return;
     Publish_set(&session->publish, snapshot);
     RowLog_reclaim(&session->rows);
@@ -143,7 +144,7 @@ void Collect_build(struct Session *session)
         Server_notify(session->server);
 }
 
-// Nobody wants a snapshot.
+// Does a turn without a snapshot.
 static void rest(struct Session *session)
 {
     Collect_drain(session);
@@ -151,8 +152,8 @@ static void rest(struct Session *session)
         Publish_trim(&session->publish);
 }
 
-// Nothing is due but the recording, which is written more often than the rest
-// is looked at.
+// Returns whether only the recording is due, which is written more often than
+// other work is done.
 static bool is_between(struct Session *session)
 {
     double now = Now_s(CLOCK_MONOTONIC);
@@ -164,7 +165,7 @@ static bool is_between(struct Session *session)
     return false;
 }
 
-// Has the program done something since this was asked last?
+// Returns whether the program has run since the last call.
 static bool has_run(struct Session *session)
 {
     struct Counting *counting = &session->engine->counting;
@@ -192,7 +193,8 @@ static void turn(void *context, bool wanted)
         session->config.each_turn(session);
     if (wanted) {
         Collect_build(session);
-        Recorder_flush(session); // no viewer waits for the disk
+        // After the snapshot, so that no viewer waits for the disk.
+        Recorder_flush(session);
     } else {
         rest(session);
     }
@@ -205,7 +207,7 @@ static unsigned pause_ms(void *context, unsigned most)
     struct Session *session = context;
     unsigned pause = session->recording ? Recorder_pause_ms(session) : most;
 
-    // In a program that does nothing the next hit wakes us up.
+    // If the program does nothing, the next hit wakes the thread.
     if (pause < most &&
         !(session->idle_turns >= IDLE_TURNS &&
           HitRing_sleep(&session->engine->counting.ring, session->followed)))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The collector's thread, and the waiting for it. See collector.h.
+// The collector's thread, and the functions that wait for it. See collector.h.
 #include "tracer/session/collector.h"
 #include "tracer/base/rcu.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-// The longest sleep. A request, or a ring that is half full, wakes it sooner.
+// The longest sleep. A request or a half-full ring wakes the thread sooner.
 #define PAUSE_MS 1000
 #define STACK_BYTES (256u << 10)
 
@@ -25,7 +25,7 @@ static struct timespec in_ms(unsigned ms)
     return at;
 }
 
-// One turn, with the mutex held on entry and exit.
+// Does one turn. The mutex is held on entry and on return.
 static void turn(struct Collector *collector)
 {
     const struct CollectorWork *work = &collector->work;
@@ -38,7 +38,7 @@ static void turn(struct Collector *collector)
         pthread_mutex_lock(&collector->mutex);
     }
     while (sem_trywait(work->due) == 0)
-        ; // one turn is for all who have asked
+        ; // one turn serves all who have asked
     wanted = collector->wanted;
     pthread_mutex_unlock(&collector->mutex);
     work->turn(work->context, wanted != collector->done);
@@ -57,7 +57,7 @@ static void run(void *context)
     pthread_mutex_unlock(&collector->mutex);
 }
 
-// --- The others' side ------------------------------------------------------
+// --- What other threads call -----------------------------------------------
 
 static void init_conditions(struct Collector *collector)
 {

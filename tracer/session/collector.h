@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The thread ("ocular-collect") that sleeps until somebody wants a snapshot or
-// something is due, has that done, and wakes the threads that wait for it. Its
-// work is in collect.h.
+// The collector's thread ("ocular-collect"). The thread sleeps until somebody
+// asks for a snapshot or other work is due, has the work done (collect.h), and
+// wakes the threads that wait for it.
 #ifndef OCULAR_TRACER_SESSION_COLLECTOR_H
 #define OCULAR_TRACER_SESSION_COLLECTOR_H
 
@@ -12,13 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The work on the thread, which holds no lock of its own meanwhile.
+// The work of the thread, which calls `turn` without holding its own lock.
 struct CollectorWork {
     void *context;
-    sem_t *due; // posted when there is something to do
-    // Milliseconds until there is, unless that is posted; at most `most`.
+    sem_t *due; // posted if there is something to do
+    // Returns the milliseconds until work is due, at most `most`; the thread
+    // sleeps so long unless `due` is posted.
     unsigned (*pause_ms)(void *context, unsigned most);
-    // One turn. `wanted`: a snapshot is to be built.
+    // Does one turn of work. `wanted` says that a snapshot must be built.
     void (*turn)(void *context, bool wanted);
 };
 
@@ -26,20 +27,22 @@ struct Collector {
     struct CollectorWork work;
     struct Worker worker;
     pthread_mutex_t mutex; // guards running, wanted and done
-    pthread_cond_t built;  // a snapshot is done, or none will be
+    pthread_cond_t built;  // signalled if a snapshot is built or none will be
     bool running;
-    uint64_t wanted; // snapshots asked for
-    uint64_t done;   // snapshots built
+    uint64_t wanted; // number of snapshots asked for
+    uint64_t done;   // number of snapshots built
 };
 
 void Collector_init(struct Collector *collector,
                     const struct CollectorWork *work);
-int Collector_start(struct Collector *collector); // 0 or -errno; once is enough
-void Collector_stop(struct Collector *collector); // joins; may start again
-// Asks for a fresh snapshot; returns at once. Any thread.
+// 0 or -errno; does nothing if it runs.
+int Collector_start(struct Collector *collector);
+// Joins the thread, which may be started again.
+void Collector_stop(struct Collector *collector);
+// Asks for a new snapshot and returns at once. Any thread may call this.
 void Collector_want(struct Collector *collector);
-// Asks for one and waits, at most timeout_ms. 0, -ETIMEDOUT, or -ESHUTDOWN: the
-// thread does not run.
+// Asks for a new snapshot and waits for it, at most timeout_ms. Returns 0,
+// -ETIMEDOUT, or -ESHUTDOWN if the thread does not run.
 int Collector_wait(struct Collector *collector, unsigned timeout_ms);
 
 #endif

@@ -11,8 +11,8 @@ static double worker_s(const struct Worker *worker)
 
 static double hooks_s(struct Engine *engine)
 {
-    // Less than nothing, by some ns, if all there was yet is a hook that
-    // gives back more than it takes.
+    // The sum may be below 0 by some ns, if the only hook so far has given back
+    // more ticks than it took.
     return fmax((double)(int64_t)ThreadTraces_sum(&engine->traces).overhead,
                 0) /
            Clock_hz(&engine->clock);

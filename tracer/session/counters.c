@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// See counters.h. A timeline that does not get one of them has a gap in a
-// graph: errors are ignored.
+// See counters.h. Errors are ignored: a counter that cannot be added leaves a
+// gap in a graph.
 #include "tracer/session/counters.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "tracer/timeline/aside.h"
 
-#define PERIOD_S 0.95 // the collector comes once a second
+#define PERIOD_S 0.95 // the collector runs about once a second
 #define LONGEST_MS 60000
 
 static double measured(struct Account *account)
@@ -23,20 +23,21 @@ static void put(const struct Counters *counters, enum AsideCounter which,
 {
     struct Event event;
 
-    if (!(value >= 0)) // not known
+    if (!(value >= 0)) // unknown
         return;
     event = Aside_counter(counters->ticks, which, ms, (uint64_t)(value + 0.5),
                           thread);
     Timeline_add(counters->timeline, &event, 1);
 }
 
-// If there are more changes than the log keeps, the oldest are left out.
+// Adds the changes of instructions. If there are more changes than the log
+// holds, the oldest are missing.
 static void put_changes(struct Counters *counters)
 {
     struct Change *changes = Heap_alloc(2 * TRANSITIONS_KEPT * sizeof *changes);
     size_t i;
 
-    if (!changes) // the next time
+    if (!changes) // the changes are added the next time
         return;
     i = Transitions_since(counters->source.transitions, &counters->change,
                           changes);
@@ -81,7 +82,7 @@ void Counters_add(struct Counters *counters, struct ThreadTrace *trace,
     cpu_ns = ThreadTrace_cpu_ns(trace);
     used =
         cpu_ns > trace->counted_ns ? (double)(cpu_ns - trace->counted_ns) : 0;
-    // ns a ms are millionths of a core.
+    // CPU ns per ms are millionths of a core.
     if (used > 0 || trace->counted_busy) {
         put(counters, ASIDE_CPU, counters->ms, used / counters->ms,
             trace->number);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Once a second the timeline gets the values of its graphs: the overhead, how
-// many hooks are in, each thread's CPU time; and the instructions that were
-// specialised since. Whoever drains.
+// Adds the values of the timeline's graphs once a second: the overhead, the
+// number of hooks that are in, and each thread's CPU time; also the
+// instructions that were specialised since. The thread that drains the rings
+// calls these functions.
 #ifndef OCULAR_TRACER_SESSION_COUNTERS_H
 #define OCULAR_TRACER_SESSION_COUNTERS_H
 
@@ -11,7 +12,7 @@
 #include "tracer/session/roll.h"
 #include "tracer/timeline/timeline.h"
 
-// The sources of the counters; all borrowed.
+// The sources of the counters; all are borrowed.
 struct CounterSource {
     struct Account *account;
     struct Registry *registry;
@@ -22,20 +23,22 @@ struct CounterSource {
 
 struct Counters {
     struct CounterSource source;
-    double then_s;   // of CLOCK_MONOTONIC, when it was last done, or the start
-    uint64_t change; // the next one to tell of
-    // While they are added.
-    struct Timeline *timeline; // NULL: none is kept
-    bool last;                 // nothing comes later: it is time
+    // Seconds of CLOCK_MONOTONIC when counters were last added, or at the
+    // start.
+    double then_s;
+    uint64_t change; // number of the next change to add
+    // The members below are set by Counters_begin:
+    struct Timeline *timeline; // NULL: there is no timeline
+    bool last; // set before the last turn: counters are added early
     bool due;
     unsigned ms;
     uint64_t ticks;
 };
 
-// Called before the threads are visited: adds the process's counters, if it is
-// time. One thread at a time.
+// Adds the process's counters, if a second has passed. Call this before
+// Counters_add. One thread at a time.
 void Counters_begin(struct Counters *counters, struct Timeline *timeline);
-// For each thread; one that has ended uses nothing from now on.
+// Adds a thread's CPU time. A thread that has ended uses none from now on.
 void Counters_add(struct Counters *counters, struct ThreadTrace *trace,
                   bool ended);
 

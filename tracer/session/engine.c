@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sets up and tears down the process-wide context. Interpreter's lock held.
+// Sets up and frees the process-wide context. The caller holds the GIL.
 #include "tracer/session/engine.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/means.h"
@@ -34,7 +34,7 @@ void Engine_release(struct Engine *engine)
     engine->registry = NULL;
 }
 
-// It is no dark callee any more of those that are known to call it.
+// Tells all known callers of a function that it is not dark any more.
 static void clear_callers(struct Engine *engine, struct Code *code)
 {
     uint32_t i;
@@ -51,7 +51,7 @@ static void clear_callers(struct Engine *engine, struct Code *code)
     }
 }
 
-// A dark stretch is over: it becomes an event of the timeline.
+// Ends a dark period of a function and makes it an event of the timeline.
 static void end_dark(struct Engine *engine, struct Code *code)
 {
     uint64_t since = atomic_exchange_explicit(&code->cold.dark_since, 0,
@@ -65,8 +65,8 @@ static void end_dark(struct Engine *engine, struct Code *code)
     Ring_push(engine->rearmed, now, EVENT_REARMED, event.what);
 }
 
-// A redundant site goes dark at its first hit: CPython does not specialise an
-// instruction that has a hook.
+// Lets each redundant site go dark at its first hit, because CPython does not
+// specialise an instruction that has a hook.
 static void darken_redundant(struct Engine *engine, const struct Code *code)
 {
     uint32_t i;
@@ -117,7 +117,7 @@ void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge)
     struct Code *caller = Registry_by_id(engine->registry, edge->caller);
     struct Code *callee = Registry_by_id(engine->registry, edge->callee);
 
-    if (caller && callee) // else gone since
+    if (caller && callee) // otherwise one of the functions has been freed
         Engine_link(engine, caller, callee);
 }
 

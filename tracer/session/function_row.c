@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-#define UNKNOWN 0.5 // error of calls: not a digit of the rate is known
+// Error of `calls` at which no digit of the rate is known.
+#define UNKNOWN 0.5
 
 static const double QUANTILES[] = {0.5, 0.99};
 
@@ -28,8 +29,8 @@ static void fill_shares(struct Function *f, const struct Code *code,
     f->c_share = ShareValue_window(&code->share.in_c, at->sampled);
 }
 
-// The callers that its time is for; those that have gone are among the others
-// (a null id).
+// Fills the list of callers. Callers that are gone are part of the row with a
+// null id.
 static bool fill_callers(struct Arena *arena, struct Function *f,
                          const struct Code *code, const struct Moment *at)
 {
@@ -54,9 +55,10 @@ static bool fill_callers(struct Arena *arena, struct Function *f,
     return callers;
 }
 
-// Most functions are dark, and have the quantiles that they had: to read a
-// histogram takes longer than all else in a row. A call is counted a moment
-// before it is in there, so they are read once more before they are believed.
+// Fills the quantiles. Reading a histogram takes longer than all else in a row,
+// and most functions are dark, so old quantiles are used if no call was added.
+// A call is counted a moment before it is in the histogram, so the quantiles
+// are read again in the next snapshot before they are trusted.
 static void fill_quantiles(struct Function *f, struct Code *code)
 {
     // Pairs with the release in record_first (thread_trace_call.c).
@@ -86,7 +88,7 @@ static void fill_cycles(struct Function *f, struct Code *code)
     uint64_t least = Counter_get(&code->hot.min_cycles);
 
     f->self_cycles = f->total_cycles = f->waited_cycles = NULL_U64;
-    // A call that always has a dark callee has a total, and nothing of its own.
+    // A call that always has a dark callee has a total time but no self time.
     if (calls || Counter_get(&code->hot.total_cycles))
         f->total_cycles = Counter_cycles(&code->hot.total_cycles);
     if (Code_is_hardly_timed(code))
@@ -105,7 +107,7 @@ static void fill_cycles(struct Function *f, struct Code *code)
     fill_quantiles(f, code);
 }
 
-// Has it been dark at any time since its rate was last taken?
+// Returns whether the function was dark at any time since its rate was taken.
 static bool was_dark(const struct Code *code)
 {
     return code->hot.dark || code->row.rate_dark ||
@@ -113,7 +115,7 @@ static bool was_dark(const struct Code *code)
                code->row.rate_dark_times;
 }
 
-// From now on its calls are counted for the next rate.
+// Starts counting the calls for the next rate.
 static void begin_rate(struct Code *code, const struct Moment *at)
 {
     code->row.rate_calls = Code_calls(code);
@@ -123,9 +125,10 @@ static void begin_rate(struct Code *code, const struct Moment *at)
         atomic_load_explicit(&code->cold.dark_times, memory_order_relaxed);
 }
 
-// Ticks up to which its spans are looked at. In an open span without a call a
-// rate falls as time passes, so slowly that the row is filled again when the
-// span is longer by half to once its length: after a slice not all at once.
+// Returns the tick count until which the last reading of the spans is used. In
+// an open span without a call the rate falls slowly as time passes. So the row
+// is filled again only when the span is longer by half to once its length; the
+// part differs by id, so that not all rows are filled at once after a slice.
 static uint64_t spans_until(const struct Code *code)
 {
     uint64_t length =
@@ -149,9 +152,9 @@ static uint64_t spans_ticks(struct Code *code, const struct Moment *at)
     return row->spans_ticks;
 }
 
-// The rate of a function that was dark since the last row: from the spans in
-// which it was armed, or, if it is too hot for those, from sampled time over
-// the cost of a call.
+// Returns the rate of a function that was dark since its last row. The rate
+// comes from the spans in which the function was armed. If the function is too
+// hot for spans, its sampled time is divided by the time of a call.
 static double estimated_rate(struct Code *code, const struct Moment *at)
 {
     if (Code_arming(code) != ARMED_HOT)
@@ -161,8 +164,8 @@ static double estimated_rate(struct Code *code, const struct Moment *at)
                     : NAN;
 }
 
-// The error of Code_calls_an_entry for a function that goes dark in the midst
-// of its calls: each time one call has only a part of its entries.
+// Returns the relative error of Code_calls_an_entry. Each time that a function
+// goes dark during a call, that call has only a part of its entries.
 static double entry_error(const struct Code *code)
 {
     double calls = (double)Code_calls(code);
@@ -172,7 +175,7 @@ static double entry_error(const struct Code *code)
     return Counter_get(&code->hot.resumed) ? cuts / fmax(calls, 1) : 0;
 }
 
-// Calls that no hook has seen, and by how many that may be wrong.
+// Returns the estimated calls that no hook has seen, and sets *error.
 static double missed_calls(struct Code *code, const struct Moment *at,
                            double *error)
 {
@@ -194,7 +197,8 @@ static double missed_calls(struct Code *code, const struct Moment *at,
     return hot + missed;
 }
 
-// Calls a second: counted if it was armed all the time, else estimated.
+// Fills the calls per second: counted if the function was armed all the time,
+// otherwise estimated.
 static void fill_rates(struct Function *f, struct Code *code,
                        const struct Moment *at)
 {
@@ -222,7 +226,7 @@ static void fill_rates(struct Function *f, struct Code *code,
     if (Code_arming(code) == ARMED_HOT &&
         (!at->sees || (code->hot.dark && !Counter_get(&code->share.samples))))
         f->calls_estimated = NAN;
-    // Without a histogram its calls may differ by anything.
+    // Without a histogram the calls' durations may differ by any factor.
     f->calls_error = error / f->calls_estimated;
     if (!f->rate_estimated)
         return;
@@ -230,14 +234,15 @@ static void fill_rates(struct Function *f, struct Code *code,
         f->calls_per_s_error =
             Spans_rate_error(code, spans_ticks(code, at), at->hz);
     else if (f->calls_error > UNKNOWN)
-        f->calls_per_s = NAN; // it is made of the same mean
+        f->calls_per_s = NAN; // the rate is computed from the same mean
 }
 
-// Most functions change seldom, and their sites are much memory.
+// Counts the sites only after a change, since most functions change seldom and
+// their sites take much memory.
 static void fill_sites(struct Function *f, struct Code *code)
 {
-    // Pairs with the release in Code_note_change: what has changed before
-    // is counted.
+    // Pairs with the release in Code_note_change, so that all changes before it
+    // are counted.
     uint32_t changes =
         atomic_load_explicit(&code->cold.site_changes, memory_order_acquire);
     uint64_t sites, dark;
@@ -262,9 +267,9 @@ static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
     return dark == sites ? STATE_DARK : STATE_PARTIAL;
 }
 
-// s since the newest hit. If calls are seen but none of them can be timed,
-// since something that they call is dark, it is s since the newest call that
-// could be timed.
+// Returns the seconds since the newest hit. If calls are seen but none can be
+// timed, because something that they call is dark, returns the seconds since
+// the newest call that could be timed.
 static double age_of(const struct Code *code, const struct Moment *at)
 {
     uint64_t seen = Counter_get(&code->hot.last_seen);
@@ -318,14 +323,14 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     f->age_s = age_of(code, at);
     fill_specialized(f, code);
     row->events = Code_events(code);
-    // In addition to Registry.bytes.
+    // These bytes are not part of Registry.bytes.
     row->bytes =
         Counter_get(&code->cold.grown_bytes) + Counter_get(&code->share.bytes);
     return f->name && f->file && fill_callers(arena, f, code, at);
 }
 
-// Calls that are missed all the time: Fading_apply can tell how many, if there
-// are no others.
+// Returns whether the growth of the missed calls is known. Fading_apply can
+// compute the calls missed at missed_per_s, if no other calls were missed.
 static bool is_growth_known(const struct Function *f, const struct Code *code)
 {
     return !(f->missed_per_s > 0) ||

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATH_ROWS 12   // instructions shown of a function
-#define MAX_OPCODES 41 // the column; longer ones stick out
+#define PATH_ROWS 12   // instructions shown per function
+#define MAX_OPCODES 41 // width of the column; longer names exceed it
 
 static struct Figure figure_hits(const struct ListingDetailRow *row)
 {
@@ -39,8 +39,8 @@ static double weight(const struct ListingDetailRow *row)
     return (double)row->hits * (isnan(row->cycles) ? 1 : row->cycles + 1);
 }
 
-// Finds the run of at most PATH_ROWS instructions with most of the time. It
-// begins at *from; returns its length.
+// Finds the run of at most PATH_ROWS instructions that took most time. Sets
+// *from to its first row and returns its length.
 static size_t hottest_path(const struct ListingDetail *detail, size_t *from)
 {
     double sum = 0, most = -1;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// A function's hottest instructions as a disassembly, for the report:
-// "BASE -> SPECIALISED", source line, hits and cycles. Pure.
+// A function's hottest instructions as a disassembly for the report: "BASE ->
+// SPECIALISED", source line, hits and cycles. Pure functions.
 #ifndef OCULAR_TRACER_SESSION_HOT_PATH_H
 #define OCULAR_TRACER_SESSION_HOT_PATH_H
 
 #include "ipc/base/bytes.h"
 #include "tracer/session/listing_detail.h"
 
-// Column widths in characters, the same for all functions of a report; zeros
-// at first.
+// Column widths in characters, the same for all functions of a report. All
+// widths are 0 at first.
 struct HotPathWidths {
     int offset, line, opcodes, hits, cycles;
 };
 
-// Makes the columns wide enough for this function, too.
+// Makes the columns wide enough for this function.
 void HotPath_measure(struct HotPathWidths *widths,
                      const struct ListingDetail *detail,
                      const struct Opcodes *opcodes);

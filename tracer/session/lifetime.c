@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SAMPLER_HZ 100.0 // about 0.1 % of the CPU time; the budget sets it
+#define SAMPLER_HZ 100.0 // about 0.1 % of CPU time; the budget changes it
 #define GOODBYE_MS 200
 
 static int start_server(struct Session *session, char *why, size_t why_size)
@@ -33,8 +33,9 @@ static int start_server(struct Session *session, char *why, size_t why_size)
                        why_size);
 }
 
-// A signal that was asked for is used or refused; where any would do and none
-// is free there are observations alone, which the snapshot says.
+// Returns whether the signal can be used. A signal that the user has chosen is
+// used or refused. If no signal was chosen and no signal is free, threads are
+// only observed, as the snapshot says.
 static bool check_signal(struct Session *session, char *why, size_t why_size)
 {
     struct SamplerTotals totals;
@@ -51,7 +52,7 @@ static bool check_signal(struct Session *session, char *why, size_t why_size)
     return false;
 }
 
-// On the sampler's thread.
+// Adds a sample to the timeline. The sampler's thread calls this.
 static void keep_sample(void *context, const struct FlameSample *sample,
                         pid_t tid, uint64_t ticks)
 {
@@ -63,7 +64,7 @@ static void keep_sample(void *context, const struct FlameSample *sample,
                                   .path = sample->path,
                                   .depth = sample->depth};
 
-    if (ticks == UINT64_MAX) // observed, now, without a timer
+    if (ticks == UINT64_MAX) // an observation without a timer, made now
         kept.ticks = Clock_read(&session->engine->clock);
     SampleTrack_add(&session->samples, session->timeline, &kept);
     atomic_store(&session->sampled, true);
@@ -86,7 +87,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
         };
 
         error = Sampler_start(&session->sampler, &parts, SAMPLER_HZ);
-        // Without the right to read ourselves: hooks alone, shares unknown.
+        // Without the right to read our own memory only hooks measure, and
+        // shares are unknown.
         session->sampler_refused = error == -EPERM;
         if (error && error != -EPERM) {
             snprintf(why, why_size, "the sampler cannot start: %s",
@@ -105,8 +107,7 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
     if (error)
         snprintf(why, why_size, "the collector cannot start: %s",
                  strerror(-error));
-    if (!error &&
-        session->config.persistent) // for those who wait there already
+    if (!error && session->config.persistent) // some viewers wait already
         Collector_want(&session->collector);
     return error;
 }
@@ -145,7 +146,8 @@ int Session_start(struct Session **result, struct Engine *engine,
     engine->registry->hits = Session_second_hits(session);
     session->arm_new = true;
     session->engine = engine;
-    // What went between two sessions belongs to none, and nobody reads it.
+    // Code that was retired between two sessions belongs to neither, and no
+    // thread reads it.
     Registry_free_retired(engine->registry);
     Exports_init(session);
     Collect_init(session);
@@ -191,7 +193,8 @@ static void stop_server(struct Session *session)
 
 void Session_finish(struct Session *session)
 {
-    // Before the server: a background export answers through it.
+    // Stopped before the server, because a background export answers through
+    // it.
     Export_close(&session->export);
     Collector_stop(&session->collector);
     ListingWishes_close(&session->wishes);
@@ -241,7 +244,8 @@ void Session_free(struct Session *session)
 
 void Session_pause(struct Session *session)
 {
-    // The collector first: it reads how long the others have run.
+    // The collector is stopped first, because it reads the CPU time of the
+    // others.
     Collector_stop(&session->collector);
     if (session->server)
         Server_pause(session->server);
@@ -258,16 +262,18 @@ int Session_resume(struct Session *session)
     return error ? error : Collector_start(&session->collector);
 }
 
-// The child has one thread, and the others may have held any lock: what they
-// guard is left as it is, and leaks once.
+// Releases a session in a forked child. The child has one thread, and the other
+// threads may have held any lock. The data that those locks guard is not
+// touched, and leaks once.
 void Session_abandon(struct Session *session)
 {
     Collect_release(session);
-    Ring_free(session->engine->rearmed); // nobody drains it here
+    Ring_free(session->engine->rearmed); // no thread drains the ring here
     session->engine->rearmed = NULL;
     if (session->timeline)
         Timeline_abandon(session->timeline);
-    if (session->server && !session->config.persistent) // that is its owner's
+    // A persistent server belongs to its owner.
+    if (session->server && !session->config.persistent)
         Server_abandon(session->server);
     session->server = NULL;
     if (session->sampler)

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MIT
-// A session from start to stop, with its threads and their parameters. Called
-// by python/, which owns the session.
+// Starts and stops a session with its threads. python/, which owns the session,
+// calls these functions.
 #ifndef OCULAR_TRACER_SESSION_LIFETIME_H
 #define OCULAR_TRACER_SESSION_LIFETIME_H
 
 #include "tracer/session/session.h"
 
-// Starts the threads that the configuration asks for. 0 or -errno with `why`;
-// nothing is left running after an error. *session is the caller's.
+// Starts the threads that the configuration asks for. Returns 0 or -errno with
+// `why`. After an error no thread is left running. The caller owns *session.
 int Session_start(struct Session **session, struct Engine *engine,
                   const struct Config *config, char *why, size_t why_size);
-// Ends the threads, viewers' exports included, and builds the final snapshot.
-// The hooks are out by now, and other threads' calls are over. Export_write
-// remains possible. Not with the interpreter's lock.
+// Ends the threads, including exports of viewers, and builds the final
+// snapshot. The hooks are out before, and calls of other threads are over.
+// Export_write still works after that. The caller must not hold the GIL.
 void Session_finish(struct Session *session);
 void Session_free(struct Session *session);
-// For a fork: all threads end, all else stays, viewers included; and go on (0
-// or -errno; it may be tried again). No export runs in the background and
-// nobody waits for a snapshot.
+// For a fork: Session_pause ends all threads and keeps all else, including
+// viewers. Session_resume starts the threads again and returns 0 or -errno;
+// after an error it may be called again. Meanwhile no export runs in the
+// background and no thread waits for a snapshot.
 void Session_pause(struct Session *session);
 int Session_resume(struct Session *session);
-// After fork, in the child: drops the server and the sampler, joins nothing.
-// Only if it had been paused it may be freed then.
+// Releases the server and the sampler in a forked child, but joins no thread.
+// The session may be freed after that only if it was paused.
 void Session_abandon(struct Session *session);
 
 #endif

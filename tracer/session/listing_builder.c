@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds the callee of each call in the bytecode. The callable is loaded before
-// its arguments, and marked as such. Each call takes the newest one that has
-// not been called yet.
+// Makes a listing and finds the callee of each call in the bytecode. Bytecode
+// loads a callable before its arguments and marks it. Each call instruction
+// takes the newest marked callable that is not called yet.
 #include "tracer/session/listing_builder.h"
 
 #include <math.h>
@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAITING_MOST 64 // calls within calls
+#define WAITING_MOST 64 // depth of nested calls
 #define CALLEE_MOST 120 // bytes
-#define PARTS_MOST 16   // a.b.c.d
+#define PARTS_MOST 16   // parts of a name such as a.b.c.d
 
 struct ListingBuilder {
     struct ListingBuilderSource source;
     struct Listing *listing;
     struct ListingRow *rows;
     size_t count;
-    // Rows at which a callable has been loaded: the last of its
-    // name's parts.
+    // Rows at which a callable was loaded; if its name has several parts, the
+    // row of the last part.
     size_t waiting[WAITING_MOST];
     unsigned waiting_count;
 };
@@ -80,8 +80,8 @@ static const char *text_of(struct ListingBuilder *builder, size_t row)
     }
 }
 
-// The offset of the row that a jump may go to: an instruction begins with its
-// EXTENDED_ARGs, its row is behind them.
+// Returns the offset of the row that a jump may go to. An instruction begins
+// with its EXTENDED_ARGs, and has its row after these.
 static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
 {
     const struct Opcodes *opcodes = builder->source.opcodes;
@@ -108,9 +108,9 @@ static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
                                                     : NULL_U64;
 }
 
-// --- What is called --------------------------------------------------------
+// --- Callees ---------------------------------------------------------------
 
-// Loads something by its name, on which LOAD_ATTRs may follow.
+// Returns whether the row loads something by its name. LOAD_ATTRs may follow.
 static bool is_load(const struct ListingBuilder *builder, size_t row)
 {
     const char *name = builder->rows[row].opcode;
@@ -126,7 +126,8 @@ static bool is_attribute(const struct ListingBuilder *builder, size_t row)
     return is_named(builder, row, "LOAD_ATTR");
 }
 
-// The last word: of two variables, the one that was loaded last.
+// Returns the last word of the text. If an instruction loads two variables,
+// this is the one that it loads last.
 static const char *last_word(const char *text)
 {
     const char *blank = strrchr(text, ' ');
@@ -134,7 +135,7 @@ static const char *last_word(const char *text)
     return blank ? blank + 1 : text;
 }
 
-// "json.loads", of which the last part is loaded at `row`.
+// Returns a name like "json.loads", whose last part is loaded at `row`.
 static const char *name_at(struct ListingBuilder *builder, size_t row)
 {
     const char *parts[PARTS_MOST];
@@ -147,7 +148,8 @@ static const char *name_at(struct ListingBuilder *builder, size_t row)
         parts[count++] = last_word(builder->rows[row].words);
         if (!is_attribute(builder, row))
             break;
-        // The object of the attribute has no name: a call's result, say.
+        // The attribute's object has no name: it is the result of a call, for
+        // example.
         if (!row || !is_load(builder, row - 1)) {
             if (count < PARTS_MOST)
                 parts[count++] = "";
@@ -163,14 +165,14 @@ static const char *name_at(struct ListingBuilder *builder, size_t row)
 
 static void await_call(struct ListingBuilder *builder, size_t row)
 {
-    // Deeper than anybody writes: the outermost are forgotten.
+    // The nesting is too deep: the outermost callable is forgotten.
     if (builder->waiting_count == WAITING_MOST)
         memmove(builder->waiting, builder->waiting + 1,
                 --builder->waiting_count * sizeof *builder->waiting);
     builder->waiting[builder->waiting_count++] = row;
 }
 
-// The last row of the name that begins at `row`.
+// Returns the last row of the name that begins at `row`.
 static size_t name_from(const struct ListingBuilder *builder, size_t row)
 {
     if (row < builder->count && is_load(builder, row))
@@ -179,7 +181,8 @@ static size_t name_from(const struct ListingBuilder *builder, size_t row)
     return row;
 }
 
-// A call of an object that has just been made: it takes nothing that waits.
+// Returns whether the call is of an object that was just made. A call of a new
+// object takes no marked callable.
 static bool calls_made(const struct ListingBuilder *builder, size_t row)
 {
     return row && builder->rows[row].argument == 0 &&
@@ -204,7 +207,8 @@ static void name_calls(struct ListingBuilder *builder)
                 name_at(builder, builder->waiting[--builder->waiting_count]);
         } else if (operand_of(builder, row)->callable &&
                    builder->rows[row].argument & 1) {
-            // 3.12 marks the first part of a module's function.
+            // CPython 3.12 marks the first part of a name such as
+            // module.function.
             await_call(builder, name_from(builder, row));
         } else if (Opcodes_is(opcodes, opcode, "PUSH_NULL")) {
             if (!opcodes->null_first)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes the listing of a function that a viewer gets, out of its detail and the
-// text of its arguments. No state; the collector's thread.
+// Makes the listing of a function for viewers, from its detail and the text of
+// its operands. The collector's thread calls this; there is no state.
 #ifndef OCULAR_TRACER_SESSION_LISTING_BUILDER_H
 #define OCULAR_TRACER_SESSION_LISTING_BUILDER_H
 
@@ -11,13 +11,14 @@
 struct ListingBuilderSource {
     const struct Code *code;
     const struct ListingDetail *detail;
-    const struct OperandText *text; // NULL: not known yet
+    const struct OperandText *text; // NULL: not read yet
     const struct Opcodes *opcodes;
     bool sampled; // there is a sampler
 };
 
-// The code's name and file are copied; opcodes and operand text are only
-// pointed to, and must live as long as the listing. NULL when memory is out.
+// Returns the listing, or NULL if memory is out. The code's name and file are
+// copied. The listing points to opcodes and operand text, which must live as
+// long.
 struct Listing *ListingBuilder_make(const struct ListingBuilderSource *source);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The counts of an instruction follow from the sites behind it. If control runs
-// straight from an instruction to a site, the instruction ran at least as often
-// as the site was hit. If a jump may come in between, the site says nothing. An
-// instruction ran more often if an exception left its block half-way. So the
-// hits are a floor, and exact only at the site itself, or if every call is
-// known to have returned.
+// An instruction's hits follow from the next site after it. If control runs
+// straight from the instruction to the site, the instruction ran at least as
+// often as the site was hit. If a jump may come in between, the site says
+// nothing. An exception that leaves the block half-way makes the instruction
+// run more often than the site. So the hits are a lower bound. The hits are
+// exact only at the site itself, or if every call is known to have returned.
 #include "tracer/session/listing_detail.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -13,11 +13,11 @@
 #include <math.h>
 #include <string.h>
 
-struct Step {       // what a row is to the flow of control
-    uint32_t end;   // unit behind it and its caches
-    bool target;    // something may jump here
-    bool skipped;   // where a loop ends: not run through
-    uint64_t jumps; // at least so many did
+struct Step {       // a row's part in the flow of control
+    uint32_t end;   // first unit after the instruction and its caches
+    bool target;    // a jump may come here
+    bool skipped;   // not executed: the end of a loop jumps over it
+    uint64_t jumps; // lower bound of the jumps to here
 };
 
 struct Walk {
@@ -26,7 +26,8 @@ struct Walk {
     const struct Opcodes *opcodes;
     struct ListingDetailRow *rows;
     struct Step *steps;
-    uint32_t *row_of; // row of a unit, EXTENDED_ARG being its instruction's
+    // Row of each unit. The row of an EXTENDED_ARG is that of its instruction.
+    uint32_t *row_of;
     size_t count;
 };
 
@@ -40,7 +41,8 @@ static unsigned flags_of(const struct Walk *walk, size_t row)
     return walk->opcodes->flags[walk->rows[row].opcode];
 }
 
-// A site of the row and, in *end, the one behind its last arm.
+// Returns the first site of the row. *end is set behind the last site of the
+// row.
 static const struct Site *sites_of(const struct Walk *walk, size_t row,
                                    const struct Site **end)
 {
@@ -73,7 +75,8 @@ static double site_cycles(const struct Site *site, const struct Site *end)
     }
     if (!instructions)
         return NAN;
-    // Below zero if the blocks are shorter than the hook's cost is sure.
+    // The sum is below 0 if a block is shorter than the error of the hook's
+    // cost.
     return fmax((double)(int64_t)cycles, 0) / (double)instructions;
 }
 
@@ -119,7 +122,8 @@ static void set_samples(const struct Walk *walk, struct ListingDetailRow *row)
     row->c_samples = atomic_load_explicit(samples, memory_order_relaxed);
 }
 
-// One row an instruction; what EXTENDED_ARG adds is in its argument.
+// Fills one row per instruction. The bytes of EXTENDED_ARGs become a part of
+// the instruction's argument.
 static void read_instructions(struct Walk *walk, const uint32_t *lines)
 {
     const struct Code *code = walk->code;
@@ -138,12 +142,13 @@ static void read_instructions(struct Walk *walk, const uint32_t *lines)
         row->oparg = code->who.bytecode[2 * unit + 1];
         row->argument = argument << 8 | row->oparg;
         row->cycles = NAN;
-        set_samples(walk, row); // an EXTENDED_ARG has its instruction's number
+        // An EXTENDED_ARG has the number of its instruction.
+        set_samples(walk, row);
         while (unit < end)
             walk->row_of[unit++] = (uint32_t)walk->count;
         argument = row->argument;
         if (walk->opcodes->flags[opcode] & OPCODE_EXTENDED)
-            continue; // the next one takes its place
+            continue; // the next instruction uses this row
         set_live(walk, row);
         set_site(walk, walk->count);
         walk->steps[walk->count++].end = end;
@@ -163,8 +168,8 @@ static bool is_backward(const struct Walk *walk, size_t row)
     return Opcodes_jumps_back(walk->opcodes, walk->rows[row].opcode);
 }
 
-// A loop that is exhausted goes on behind these, how far is the version's
-// business: any place there may be jumped to.
+// Marks the places to which an exhausted loop may jump. The distance depends on
+// CPython's version, so each of these instructions may be a target.
 static void mark_exit(struct Walk *walk, size_t row)
 {
     while (row + 1 < walk->count &&
@@ -190,7 +195,7 @@ static void mark_targets(struct Walk *walk)
         unit = walk->steps[row].end;
         unit += is_backward(walk, row) ? -step : step;
         if (unit < 0 || unit >= walk->code->layout.unit_count)
-            continue; // not code of this interpreter
+            continue; // the bytecode is not of this interpreter
         target = walk->row_of[unit];
         if (target >= walk->count)
             continue;
@@ -204,7 +209,8 @@ static void mark_targets(struct Walk *walk)
 
 // --- Hits and cycles ---
 
-// Control does not go on to the next row, nor is there a site to say so.
+// Returns whether control never goes on to the next row, although there is no
+// site that shows this.
 static bool is_end(const struct Walk *walk, size_t row)
 {
     return Opcodes_ends(walk->opcodes, walk->rows[row].opcode);
@@ -222,8 +228,8 @@ static bool has_opcode(const struct Walk *walk, const char *name)
 
 struct Totals {
     uint64_t returns;
-    bool resumes;   // it can be suspended
-    bool conserved; // all that began has returned: no exception, none running
+    bool resumes;   // the function can be suspended
+    bool conserved; // each call has returned: no call runs or has raised
 };
 
 static struct Totals count_returns(const struct Walk *walk)
@@ -245,7 +251,7 @@ static struct Totals count_returns(const struct Walk *walk)
     return totals;
 }
 
-// Backwards, each row takes the counts of the site ahead of it.
+// Walks backwards. Each row takes the counts of the next site after it.
 static void spread_sites(struct Walk *walk, bool conserved)
 {
     bool known = false;
@@ -273,7 +279,7 @@ static void spread_sites(struct Walk *walk, bool conserved)
             at->hits = hits;
             at->exact = walk->code->hot.exact && !leaves && (ends || conserved);
         }
-        // It may also have been left the other way.
+        // The other branch may also have been taken.
         if (leaves && walk->steps[row].jumps > at->hits)
             at->hits = walk->steps[row].jumps;
         if (leaves || walk->steps[row].target)
@@ -281,8 +287,8 @@ static void spread_sites(struct Walk *walk, bool conserved)
     }
 }
 
-// Every call runs through the rows before the first branch or jump, once; so
-// at least those that returned did.
+// Each call runs the rows before the first branch or jump exactly once. So the
+// rows before a branch ran at least as often as calls have returned.
 static void spread_entry(struct Walk *walk, const struct Totals *totals)
 {
     uint64_t calls = Counter_get(&walk->code->hot.entries);
@@ -310,8 +316,8 @@ static void spread_entry(struct Walk *walk, const struct Totals *totals)
 
 // --- Precise mode ---
 
-// The least number of runs of a RESUME, which has no event of its own: that of
-// the next instruction, if nothing else leads there.
+// Returns a lower bound of the executions of a RESUME, which has no event of
+// its own: the hits of the next instruction, unless a jump leads there.
 static uint64_t resumed(const struct Walk *walk, size_t row)
 {
     if (row + 1 == walk->count || walk->steps[row + 1].target)
@@ -319,11 +325,12 @@ static uint64_t resumed(const struct Walk *walk, size_t row)
     return walk->rows[row + 1].hits;
 }
 
-// Each row's own figures; backwards, since a RESUME looks at the next one.
+// Reads the measured figures of each row. The loop goes backwards, because a
+// RESUME takes the hits of the next row.
 static void read_own(struct Walk *walk, const struct Totals *totals)
 {
     const struct Code *code = walk->code;
-    bool begun = false; // the first RESUME is behind
+    bool begun = false; // the first RESUME was passed
     size_t row = walk->count;
 
     while (row--) {
@@ -334,7 +341,7 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
         const struct Site *end, *site = sites_of(walk, row, &end);
         uint64_t timed = Counter_get(&own->timed);
 
-        if (own->unit != unit) // beyond what has sites
+        if (own->unit != unit) // the unit has no counters
             continue;
         if (timed)
             at->cycles = fmax((double)(int64_t)Counter_get(&own->cycles), 0) /
@@ -345,14 +352,15 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
             at->hits = Counter_get(&own->hits);
             at->exact =
                 !atomic_load_explicit(&own->floor, memory_order_relaxed);
-            // The frame's last: what it took is the site's.
+            // The instruction ends the frame, so its cycles were counted at the
+            // site.
             if (site && !site->redundant)
                 at->cycles = site_cycles(site, end);
         } else if (site && site->kind <= SITE_RESUME) {
             at->hits = resumed(walk, row);
         }
     }
-    // Every call runs the first RESUME and the instructions before it.
+    // Every call runs the first RESUME and all instructions before it.
     for (row = 0; row < walk->count && !begun && !totals->resumes; row++) {
         const struct Site *end, *site = sites_of(walk, row, &end);
 

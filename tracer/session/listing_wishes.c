@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The cost of viewers of code is bounded here. A function's listing is made
-// five times a second at most, once for all its viewers, and all listings
-// together take a fixed part of a core, a smaller one while the budget is
-// overdrawn. A viewer that asks more often waits.
+// The cost of viewers of code is bounded here. A function's listing is made at
+// most five times a second, once for all its viewers. All listings together use
+// a fixed part of a core, and a smaller one while the budget is overdrawn. A
+// viewer that asks more often waits.
 #include "tracer/session/listing_wishes.h"
 #include "ipc/base/now.h"
 
@@ -12,14 +12,15 @@
 #include <time.h>
 
 #define PERIOD_NS 200000000ull      // between two listings of a function
-#define DEBT_PERIOD_NS 950000000ull // if the budget is overdrawn
-#define CORE_PART 0.0025            // of a core that listings may take
+#define DEBT_PERIOD_NS 950000000ull // the same if the budget is overdrawn
+#define CORE_PART 0.0025            // part of a core for all listings
 #define DEBT_PART 0.0005
 #define TEXT_NS                                                                \
-    300000000ull               // the governor's time: the interpreter may be
-                               // held by C code for long
-#define KEPT_NS 10000000000ull // operand text of what nobody looks at any more
-#define QUIET_NS 20000000ull   // between two wake-ups of the collector
+    300000000ull // time to read the text: C code may hold the GIL
+                 // for long
+// Time for which operand text is kept after the last request.
+#define KEPT_NS 10000000000ull
+#define QUIET_NS 20000000ull // between two wake-ups of the collector
 
 void ListingWishes_init(struct ListingWishes *wishes,
                         const struct ListingWishesSource *source)
@@ -57,7 +58,8 @@ static void remove_wish(struct ListingWishes *wishes, unsigned index)
             (--wishes->wish_count - index) * sizeof *wishes->queue);
 }
 
-// Mutex held. 1: nobody waits for that function yet.
+// Queues a request with the mutex held. Returns 1 if no other viewer waits for
+// this function, otherwise 0 or -EBUSY.
 static int add_wish(struct ListingWishes *wishes,
                     const struct ListingWish *wish)
 {
@@ -68,7 +70,8 @@ static int add_wish(struct ListingWishes *wishes,
         struct ListingWish *other = &wishes->queue[i];
 
         if (other->viewer == wish->viewer && other->id == wish->id) {
-            other->request = wish->request; // its place in the line stays
+            // The request keeps its place in the queue.
+            other->request = wish->request;
             return 0;
         }
         if (other->viewer == wish->viewer)
@@ -126,7 +129,8 @@ void ListingWishes_deliver(struct ListingWishes *wishes,
     wishes->source.wake(wishes->source.context);
 }
 
-// false: there is nobody to ask.
+// Asks the governor for operand text. Returns false if the governor cannot be
+// asked.
 static bool want_text(struct ListingWishes *wishes, uint32_t id)
 {
     bool asked = false;
@@ -140,7 +144,7 @@ static bool want_text(struct ListingWishes *wishes, uint32_t id)
     return asked && Waker_wake(wishes->source.governor);
 }
 
-// --- Functions that are looked at ------------------------------------------
+// --- Functions that viewers show -------------------------------------------
 
 static void drop_entry(struct ListingEntry *entry)
 {
@@ -159,7 +163,8 @@ static struct ListingEntry *find_entry(struct ListingWishes *wishes,
     return NULL;
 }
 
-// The function's entry, or a free one, or the one that was used longest ago.
+// Returns the function's entry, a free one, or the one that was unused for the
+// longest time.
 static struct ListingEntry *take_entry(struct ListingWishes *wishes,
                                        uint32_t id, uint64_t now)
 {
@@ -227,7 +232,7 @@ static void refuse(struct ListingWishes *wishes, const struct ListingWish *wish,
     send(wishes, wish, &answer);
 }
 
-// Takes out those who wait for that function, and returns their number.
+// Removes all requests for a function from the queue and returns their number.
 static unsigned take_wishes(struct ListingWishes *wishes, uint32_t id,
                             struct ListingWish taken[LISTING_WISHES])
 {
@@ -246,8 +251,9 @@ static unsigned take_wishes(struct ListingWishes *wishes, uint32_t id,
     return count;
 }
 
-// A viewer that asks while the listing is made waits for the next one: a
-// listing is made after its request has come.
+// Makes a listing and sends it to all viewers that have asked for it. The
+// requests are taken off the queue first, because a listing must be newer than
+// its request: a viewer that asks meanwhile waits for the next listing.
 static void answer(struct ListingWishes *wishes,
                    const struct ListingEntry *entry)
 {
@@ -270,9 +276,9 @@ static void answer(struct ListingWishes *wishes,
     Listing_free(message.listing);
 }
 
-// --- When ------------------------------------------------------------------
+// --- Times -----------------------------------------------------------------
 
-// The time from which this request may be answered.
+// Returns the time from which a request may be answered.
 static uint64_t due_ns(const struct ListingWishes *wishes,
                        const struct ListingEntry *entry,
                        const struct ListingWish *wish)
@@ -281,15 +287,15 @@ static uint64_t due_ns(const struct ListingWishes *wishes,
 
     if (entry->built_ns && entry->built_ns + PERIOD_NS > due)
         due = entry->built_ns + PERIOD_NS;
-    // The first one waits a moment for its operand text.
+    // The first listing waits a moment for its operand text.
     if (entry->asked && !entry->text && !entry->built_ns &&
         wish->asked_ns + TEXT_NS > due)
         due = wish->asked_ns + TEXT_NS;
     return due;
 }
 
-// Finds the request that is due first, and when; UINT64_MAX: there is none. New
-// ones get an entry.
+// Finds the request that is due first and returns its time, or UINT64_MAX if
+// the queue is empty. Gives each new request an entry.
 static uint64_t next_wish(struct ListingWishes *wishes,
                           struct ListingWish *wish)
 {

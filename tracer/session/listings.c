@@ -11,13 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-// When the process began, by the clock that files are dated with.
+// Returns when the process began, in Unix time, as files are dated.
 static double process_start(void)
 {
     return (double)Now_ns(CLOCK_REALTIME) / 1e9 - Process_age_s(getpid());
 }
 
-// The code's history, which others write while we read.
+// Copies the code's history, which other threads may change meanwhile.
 static int copy_history(struct Session *session, struct Specialisation *history,
                         const struct Code *code)
 {

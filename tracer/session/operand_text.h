@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The arguments of one code object's instructions as text: its names, variables
-// and constants, short and printable. Filled by python/service/operand_reader.c
-// with the interpreter's lock held, in as many slices as it takes; read-only
-// afterwards, any thread.
+// The arguments of a code object's instructions as text: its names, variables
+// and constants, short and printable. python/service/operand_reader.c fills it
+// under the GIL, in several slices. After that no thread changes the text, and
+// any thread may read it.
 #ifndef OCULAR_TRACER_SESSION_OPERAND_TEXT_H
 #define OCULAR_TRACER_SESSION_OPERAND_TEXT_H
 
@@ -11,24 +11,24 @@
 enum OperandTextKind { TEXT_CONSTS, TEXT_NAMES, TEXT_LOCALS, TEXT_KINDS };
 
 struct TextList {
-    struct Bytes text;  // each ends in a NUL
-    struct Bytes start; // u32 of each
+    struct Bytes text;  // all texts, each with a NUL
+    struct Bytes start; // offset of each text, as u32
     uint32_t count;
 };
 
 struct OperandText {
     uint32_t id; // of the function
     struct TextList lists[TEXT_KINDS];
-    struct OperandText *next; // while it is on its way
+    struct OperandText *next; // links delivered texts
 };
 
-struct OperandText *OperandText_new(uint32_t id);    // NULL when memory is out
+struct OperandText *OperandText_new(uint32_t id);    // NULL if memory is out
 void OperandText_free(struct OperandText *operands); // NULL is fine
 size_t OperandText_bytes(const struct OperandText *operands);
-// The next of its kind. 0 or -ENOMEM.
+// Appends a text of this kind. Returns 0 or -ENOMEM.
 int OperandText_add(struct OperandText *operands, enum OperandTextKind kind,
                     const char *text);
-// NULL: there is none such.
+// Returns the text with this index, or NULL if the list is shorter.
 const char *OperandText_get(const struct OperandText *operands,
                             enum OperandTextKind kind, uint32_t index);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The answers for viewers while nothing is traced; see the header.
+// The answers to viewers while nothing is traced; see persistent_server.h.
 #include "tracer/session/persistent_server.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A server that outlives sessions: it listens while nothing is traced, shows
-// the session that runs, and listens on after it. Its owner (python/) opens and
-// closes it while no session runs; what a session does with it is done by the
-// thread that starts or finishes that.
+// A server that outlives sessions. The server listens while nothing is traced,
+// shows a session while it runs, and goes on listening after it. The owner
+// (python/) opens and closes the server while no session runs. The thread that
+// starts or finishes a session attaches and detaches it.
 #ifndef OCULAR_TRACER_SESSION_PERSISTENT_SERVER_H
 #define OCULAR_TRACER_SESSION_PERSISTENT_SERVER_H
 
@@ -10,18 +10,21 @@
 
 struct PersistentServer {
     struct Server *server; // NULL: closed
-    // How many look, at any time, traced or not. On the server's thread, or on
-    // one that the server obeys; must not block.
+    // Reports the number of viewers, while nothing is traced, too. `viewers` is
+    // called on the server's thread, or on a thread that orders something of
+    // the server. `viewers` must not block.
     void (*viewers)(void *context, unsigned count);
     void *context;
 };
 
-// 0 or -errno with `why`. `viewers` and `context` are set.
+// Opens the server; `viewers` and `context` are set before. Returns 0 or -errno
+// with `why`.
 int PersistentServer_open(struct PersistentServer *persistent, char *why,
                           size_t why_size);
 void PersistentServer_close(struct PersistentServer *persistent);
-// Nothing is to be seen behind it any more. `farewell`: viewers are sent away,
-// with the last snapshot; else they wait for the next session's first one.
+// Detaches the session that ends. With `farewell`, viewers get the last
+// snapshot and are disconnected. Otherwise viewers wait for the first snapshot
+// of the next session.
 void PersistentServer_detach(struct PersistentServer *persistent,
                              bool farewell);
 

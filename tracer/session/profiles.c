@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <math.h>
 
-// Counted, and estimated for when it was dark. As in cProfile's files, going on
-// after a yield or an await counts as a call.
+// Returns the counted calls plus the estimated calls of dark periods. As in
+// cProfile's files, a resumption after a yield or an await counts as a call.
 static double calls_of(const struct Code *code, uint64_t ticks, double hz)
 {
     double calls = (double)Counter_get(&code->hot.entries);
@@ -21,7 +21,8 @@ static double calls_of(const struct Code *code, uint64_t ticks, double hz)
            Spans_missed(code, ticks, hz) / Code_calls_an_entry(code);
 }
 
-// A function that has gone keeps its name, as long as nothing is reclaimed.
+// Describes the functions of the table. A function that is gone still has its
+// name until reclaiming goes on, which the caller prevents.
 static void describe(void *context, const struct FlameTable *table,
                      struct ProfileFunction *functions)
 {
@@ -68,7 +69,7 @@ static int write_stacks(struct Session *session, const struct FlameTable *table,
 
     if (!formats)
         return -ELIBACC;
-    Collect_drain(session); // what has gone is in one place or the other
+    Collect_drain(session); // so each function is either alive or in `retired`
     pthread_mutex_lock(&session->draining);
     error = formats->profile(&profile, FileKind_of(path).content, out);
     pthread_mutex_unlock(&session->draining);

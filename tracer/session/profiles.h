@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The run's sampled stacks as a file of another tool (tracer/timeline/
-// profile_file.h): finds the names and calls of the functions in them.
+// Writes the run's sampled stacks as a file for another tool
+// (formats/profile_file.h), and finds the names and calls of their functions.
 #ifndef OCULAR_TRACER_SESSION_PROFILES_H
 #define OCULAR_TRACER_SESSION_PROFILES_H
 
 #include "tracer/session/session.h"
 
-// The file of that name: 0, -ENOTSUP: nothing is sampled, or -ENOMEM. Any
-// thread, without the interpreter's lock.
+// Makes the content of a file of that name. Returns 0, -ENOTSUP if nothing is
+// sampled, -ELIBACC, or -ENOMEM. Any thread may call this, without the GIL.
 int Profiles_make(struct Session *session, const char *path, struct Bytes *out);
-// Called when the sampler is about to go. If a profile is to be written at the
-// end, its stacks stay.
+// Keeps the stacks when the sampler is about to stop, if a profile is to be
+// written at the end.
 void Profiles_keep(struct Session *session);
 
 #endif

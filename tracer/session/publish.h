@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: MIT
-// The newest snapshot, published through RCU: one thread sets it, any thread
-// gets it for a short read section. The one before is kept, for the next to be
-// built in its memory.
+// The newest snapshot, published through RCU: one thread sets it, and any
+// thread may read it in a short read section. The snapshot before is kept, so
+// that the next one can be built in its memory.
 #ifndef OCULAR_TRACER_SESSION_PUBLISH_H
 #define OCULAR_TRACER_SESSION_PUBLISH_H
 
 #include "ipc/snapshot.h"
 
 struct Publish {
-    void *newest;           // struct Snapshot; only through rcu.h
-    struct Snapshot *spare; // nobody reads it; of the thread that sets
+    void *newest;           // struct Snapshot; only used through rcu.h
+    struct Snapshot *spare; // has no readers; used by the setting thread
 };
 
-// Takes ownership of snapshot (NULL: none any more, and none is kept); returns
-// after a grace period. One thread at a time, never in a read section.
+// Publishes a snapshot and takes ownership of it. NULL withdraws the newest
+// snapshot and keeps no memory. Returns after a grace period. One thread at a
+// time, never in a read section.
 void Publish_set(struct Publish *publish, struct Snapshot *snapshot);
-// An empty one to build the next in, the caller's. NULL when memory is out. The
-// thread that sets, as the next.
+// Returns an empty snapshot to build the next one in, which the caller owns, or
+// NULL if memory is out. The thread that sets snapshots calls this and the next
+// two.
 struct Snapshot *Publish_blank(struct Publish *publish);
-// Bytes held, for memory accounts. The thread that sets.
+// Returns the bytes held.
 size_t Publish_bytes(struct Publish *publish);
-// Nothing has been set for a while: frees the memory that was kept for that.
+// Frees the memory that is kept for the next snapshot.
 void Publish_trim(struct Publish *publish);
-// The newest, or NULL; the read section it opens lasts until Publish_put.
+// Returns the newest snapshot or NULL. Begins a read section that lasts until
+// Publish_put.
 const struct Snapshot *Publish_get(struct Publish *publish);
 void Publish_put(struct Publish *publish);
-// Takes the newest away from its readers; the caller's from now on. None is
-// kept.
+// Withdraws the newest snapshot, which the caller owns from now on, and frees
+// the kept memory.
 struct Snapshot *Publish_take(struct Publish *publish);
 
 #endif

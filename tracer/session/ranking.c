@@ -18,7 +18,7 @@ static struct Cost cost_of(const struct Ranked *ranked)
     if (function)
         return (struct Cost){function->run_share, function->self_cycles,
                              function->total_cycles, function->calls};
-    // It is one or the other.
+    // If `function` is NULL, `retired` is not.
     // NOLINTNEXTLINE(*-core.NullDereference)
     return (struct Cost){retired->run_share, retired->self_cycles,
                          retired->total_cycles, retired->calls};
@@ -46,8 +46,7 @@ int Ranking_compare(const struct Ranked *a, const struct Ranked *b)
     return order ? order : larger_first(x.calls, y.calls);
 }
 
-// Puts it where it belongs among the `count` that are there; how many are there
-// then.
+// Inserts a function into the sorted list and returns the new count.
 static size_t insert(struct Ranked *first, size_t count, size_t room,
                      struct Ranked ranked)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Plain text, no colour, nothing wider than about a hundred columns unless an
-// opcode's name is. All text of the traced program is made harmless first.
+// Writes plain text without colour, at most about a hundred columns wide unless
+// an opcode has a longer name. All text of the traced program is made harmless
+// first.
 #include "tracer/session/report.h"
 #include "ipc/file_kind.h"
 #include "tracer/base/harmless.h"
@@ -13,12 +14,14 @@
 #include <string.h>
 
 #define LARGE_JSON 50000000u // bytes of a timeline
-#define HUGE_JSON 300000000u // that ui.perfetto.dev does not open any more
+#define HUGE_JSON 300000000u // too large for ui.perfetto.dev
 #define MAX_NAME 53          // of a function
 #define MAX_PLACE 36         // file and line
 #define MAX_COMMAND 400      // bytes
-#define FEW_SAMPLES 100 // a share of a half is known to a tenth of itself then
-#define MENTIONED 5e-4  // a share that is not 0.0%
+// With 100 samples a share of one half has a standard error of a tenth of the
+// share.
+#define FEW_SAMPLES 100
+#define MENTIONED 5e-4 // the smallest share that is not shown as 0.0%
 
 static struct Figure number(uint64_t value)
 {
@@ -79,7 +82,8 @@ static void put_overhead(struct Bytes *out, const struct Snapshot *snapshot)
             100 * mean);
 }
 
-// That found a function running, of all functions.
+// Returns the number of samples that found a function running, over all
+// functions.
 static uint64_t run_samples(const struct Snapshot *snapshot)
 {
     uint64_t sum = 0;
@@ -94,7 +98,7 @@ static uint64_t run_samples(const struct Snapshot *snapshot)
     return sum;
 }
 
-// Names the order of the functions, if there are no shares.
+// Says how the functions are ordered if there are no shares.
 static void put_order(struct Bytes *out, const struct Snapshot *snapshot)
 {
     Figure_print(
@@ -102,7 +106,7 @@ static void put_order(struct Bytes *out, const struct Snapshot *snapshot)
         snapshot->threshold ? ": calls without hooks are not among them" : "");
 }
 
-// The source of the samples.
+// Says how the samples were taken.
 static void put_source(struct Bytes *out, const struct Snapshot *snapshot)
 {
     if (snapshot->sampler_signal == NULL_U64)
@@ -150,7 +154,7 @@ static void put_shares(struct Bytes *out, const struct Snapshot *snapshot)
 
 // --- Functions -------------------------------------------------------------
 
-// "file:line", or the end of it, somewhere in `room`.
+// Returns "file:line", or the end of this text, somewhere in `room`.
 static const char *place_of(char *room, size_t size, const char *file,
                             uint64_t line)
 {
@@ -159,7 +163,7 @@ static const char *place_of(char *room, size_t size, const char *file,
 
     file = file ? file : "?";
     length = strlen(file);
-    size -= 32; // the line's and the dots'
+    size -= 32; // for the line and the dots
     Harmless_clean(place, size,
                    length < size / 3 ? file : file + length - size / 3, true);
     snprintf(place + strlen(place), 24, ":%" PRIu64, line);
@@ -185,7 +189,7 @@ static void put_title(struct Bytes *out, size_t rank, const char *text,
                  width < MAX_NAME ? (int)(MAX_NAME - width) : 0, "", place);
 }
 
-// Never "0.0%" of a function that samples found running.
+// Writes a share. A function that samples found running never shows "0.0%".
 static struct Figure percent(double share)
 {
     struct Figure result;
@@ -250,7 +254,7 @@ static void put_function(struct Bytes *out, size_t rank,
     put_state(out, function, gone);
 }
 
-// All code objects of this name and place.
+// Writes one entry for all retired code objects of one name and place.
 static void put_retired(struct Bytes *out, size_t rank,
                         const struct RetiredRow *row)
 {
@@ -403,7 +407,8 @@ static void put_timeline(struct Bytes *out,
     Figure_print(out, "            open it in https://ui.perfetto.dev\n");
 }
 
-// The end of a served program's report: ocular-top has shown the rest.
+// Writes the end of a served program's report, which is short, since ocular-top
+// has shown the rest.
 static void put_brief_end(struct Bytes *out, const struct Report *report)
 {
     char path[4096 - 64];

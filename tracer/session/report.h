@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The report at stop: the run and the cost of tracing, then the
-// costliest functions and their hottest instructions. Text into a buffer; who
-// prints it is not this file's business.
+// The report at the end: the run and the cost of tracing, then the costliest
+// functions and their hottest instructions. The text goes into a buffer, which
+// the caller prints.
 #ifndef OCULAR_TRACER_SESSION_REPORT_H
 #define OCULAR_TRACER_SESSION_REPORT_H
 
@@ -12,23 +12,23 @@
 
 struct ReportPart { // one function
     struct Ranked ranked;
-    const struct ListingDetail *detail; // NULL: its code object is gone
+    const struct ListingDetail *detail; // NULL: the code object is gone
     struct CalledFrom callers;
 };
 
 struct ReportTimeline {
-    const char *path; // NULL: none was written
+    const char *path; // NULL: no file was written
     uint64_t bytes;   // of the file
-    double cpu_s;     // CPU time that writing it took
+    double cpu_s;     // CPU time for writing the file
 };
 
 struct Report {
-    const struct Snapshot *snapshot; // the final one
-    const struct ReportPart *parts;  // as they are ranked
+    const struct Snapshot *snapshot; // the final snapshot
+    const struct ReportPart *parts;  // sorted by rank
     size_t part_count;
     const struct Opcodes *opcodes;
     struct ReportTimeline timeline;
-    bool brief; // five lines at most
+    bool brief; // at most five lines
 };
 
 void Report_write(struct Bytes *out, const struct Report *report);

@@ -10,15 +10,17 @@
 #include <string.h>
 #include <time.h>
 
-#define FLAME_SENT 4096     // rows of stacks that a viewer gets
-#define DEBTORS_S 0.95      // a bit less than the usual period
-#define DEBTORS_MOST_S 1.7  // or two: after 3 s a viewer calls it silent
-#define DEBTORS_PATIENCE 10 // snapshots in debt, one after the other
+#define FLAME_SENT 4096 // most rows of stacks sent to a viewer
+#define DEBTORS_S 0.95  // s, a little less than the default period
+// Seconds, a little less than two periods: after 3 s a viewer reports silence.
+#define DEBTORS_MOST_S 1.7
+#define DEBTORS_PATIENCE 10 // snapshots in a row while overdrawn
 
-// Snapshots for viewers are part of the overhead. While that is over the
-// budget, viewers get one a second at most. They get one in two seconds if it
-// stays so, or if the program pauses and has spent its allowance. A new viewer
-// gets the last one.
+// Has a snapshot built for viewers, unless the budget forbids it. Snapshots for
+// viewers are part of the overhead. While the overhead exceeds the budget,
+// viewers get at most one snapshot per second. Viewers get one every two
+// seconds if the budget stays overdrawn, or if the program pauses and has spent
+// its allowance. A new viewer gets the last snapshot meanwhile.
 static void want(void *context, bool first)
 {
     struct Session *session = context;
@@ -36,7 +38,7 @@ static void want(void *context, bool first)
             Server_notify(session->server);
         return;
     }
-    // Viewers that are there all the time, not one after a pause.
+    // After a pause the count of snapshots starts again.
     if (debt && waited < 2 * DEBTORS_MOST_S)
         session->debt_builds++;
     else

@@ -5,8 +5,8 @@
 #include "tracer/base/rcu.h"
 #include "tracer/session/function_row.h"
 
-#define FRESH_S 1.5 // s; a snapshot of which the counts hold
-#define AHEAD 16    // entries whose code is fetched while others are looked at
+#define FRESH_S 1.5 // age in s up to which a snapshot's counts are used
+#define AHEAD 16    // entries whose code is prefetched
 
 void Roll_release(struct Roll *roll)
 {
@@ -15,7 +15,7 @@ void Roll_release(struct Roll *roll)
     *roll = (struct Roll){0};
 }
 
-// --- Who is on it
+// --- The functions on the roll
 
 static bool is_on(const struct Roll *roll, const struct Code *code)
 {
@@ -52,8 +52,8 @@ static void add(struct Roll *roll, struct Code *code)
     roll->entries[roll->count++] = (struct RollEntry){.code = code};
 }
 
-// Those that were there before the session; what has come since is among the
-// new ones, too.
+// Adds all code that was there before the session. Code that has come since
+// then is also among the new code.
 static bool begin(struct Roll *roll, struct Registry *registry)
 {
     struct Code *code;
@@ -81,7 +81,7 @@ bool Roll_add_new(struct Roll *roll, struct Registry *registry)
         if (whole)
             add(roll, code);
     }
-    roll->begun = whole; // the registry still has those that live
+    roll->begun = whole; // if this failed, begin() finds the code again
     return whole;
 }
 
@@ -89,7 +89,7 @@ bool Roll_add_new(struct Roll *roll, struct Registry *registry)
 
 static void count_row(struct Roll *roll, const struct SharedRow *row, int sign)
 {
-    uint64_t one = (uint64_t)(int64_t)sign; // or its complement
+    uint64_t one = (uint64_t)(int64_t)sign; // 1 or its two's complement
     const struct Function *f = &row->function;
 
     roll->events += one * row->events;
@@ -122,7 +122,7 @@ static void drop_row(struct Roll *roll, struct RowLog *log,
     entry->row = NULL;
 }
 
-// The last one takes its place.
+// Removes an entry. The last entry moves to the free place.
 static void take_off(struct Roll *roll, struct RowLog *log, size_t place,
                      double uptime_s)
 {
@@ -152,8 +152,9 @@ void Roll_remove(struct Roll *roll, const struct Code *code)
         take_off(roll, NULL, code->row.place, 0);
 }
 
-// Also a function that is only a caller of others, such as Thread.run of a
-// thread that was there before us: their rows name it.
+// Returns whether a function has a row. A function that only calls others, such
+// as Thread.run of an older thread, has a row, too, because rows of other
+// functions name it as a caller.
 static bool is_listed(const struct Code *code)
 {
     return Code_was_seen(code) || Counter_get(&code->share.cumulative.total_ns);
@@ -172,7 +173,7 @@ static void count_armed(struct Roll *roll, struct RollEntry *entry)
     uint64_t sites, dark;
 
     if (Code_take_touch(entry->code)) {
-        entry->until = 0; // for the next snapshot, too
+        entry->until = 0; // its row must still be filled
         entry->counted = false;
     }
     if (entry->counted || !is_listed(entry->code))
@@ -206,7 +207,7 @@ static bool is_due(const struct Roll *roll, struct RollEntry *entry,
     entry->counted &= !touched;
     if (same && !touched && ticks < entry->until && !roll->all)
         return false;
-    // Not called until the snapshot before: its rate is not since it was.
+    // After a time without calls the rate starts at the last snapshot.
     if (entry->until && entry->code->row.rate_at < roll->rate_s)
         entry->code->row.rate_at = roll->rate_s;
     entry->quiet = same && !touched;
@@ -259,7 +260,7 @@ static bool fill_due(struct Roll *roll, struct RowLog *log,
     return whole;
 }
 
-// The next snapshot begins without the rows of the one before.
+// Drops all rows, so that the next snapshot starts without rows of older ones.
 static void give_up(struct Roll *roll, struct RowLog *log, double uptime_s)
 {
     for (size_t i = 0; i < roll->count; i++)

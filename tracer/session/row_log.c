@@ -76,7 +76,7 @@ static struct RowBlock *new_block(struct RowLog *log)
 
 void RowLog_drop(struct RowLog *log, struct SharedRow *row, double uptime_s)
 {
-    // Pairs with the reader's, of a snapshot before.
+    // Pairs with the load in row_set.c, of a reader of an older snapshot.
     atomic_store_explicit(&row->until, uptime_s, memory_order_relaxed);
     row->block->live--;
     log->count--;
@@ -112,7 +112,8 @@ static bool is_live(const struct SharedRow *row)
     return atomic_load_explicit(&row->until, memory_order_relaxed) == INFINITY;
 }
 
-// Rows of one moment follow each other.
+// Copies a moment into the new block. Rows of one moment follow each other, so
+// each moment is copied once.
 static const struct RowMoment *copy_moment(struct RowLog *log,
                                            const struct RowMoment *moment)
 {
@@ -138,14 +139,14 @@ static bool move_row(struct RowLog *log, const struct SharedRow *from)
     to->slot = from->slot;
     to->events = from->events;
     to->bytes = from->bytes;
-    log->count--; // it was counted where it was
+    log->count--; // the row was counted in its old block
     to->function.name = Arena_text(&log->begun->arena, from->function.name);
     to->function.file = Arena_text(&log->begun->arena, from->function.file);
     return to->moment && to->function.name && to->function.file &&
            Fading_apply(&same, &to->function, &log->begun->arena);
 }
 
-// --- Which blocks go
+// --- Which blocks are dropped
 
 static void kill_block(struct RowLog *log, size_t at)
 {
@@ -157,7 +158,7 @@ static void kill_block(struct RowLog *log, size_t at)
     log->dead = block;
 }
 
-// Moving its rows costs less than keeping outdated ones.
+// Returns whether it costs less to move the block's rows than to keep it.
 static bool is_outdated(const struct RowBlock *block)
 {
     return 2 * block->live < block->count;

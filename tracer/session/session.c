@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Requests of any thread to a session that runs. See session.h.
+// The functions that any thread may call while a session runs. See session.h.
 #include "tracer/session/session.h"
 #include "ipc/base/now.h"
 
@@ -20,12 +20,12 @@ int Session_set_budget(struct Session *session, double budget)
         return -ENOTSUP;
     if (!(budget > 0 && budget <= 1))
         return -EINVAL;
-    // Pairs with the governor's load, and with the builder's.
+    // Pairs with the loads of the governor and of the builder.
     atomic_store_explicit(&session->budget, budget, memory_order_relaxed);
     return 0;
 }
 
-#define SECOND_HITS 2000 // at most, however high the threshold is
+#define SECOND_HITS 2000 // maximum, whatever the threshold is
 
 uint64_t Session_second_hits(const struct Session *session)
 {

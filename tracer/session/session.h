@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One run of tracing: its settings, its threads, its timeline and its
-// snapshots. lifetime.h starts and stops it. These functions may be called from
-// any thread and never need the interpreter.
+// snapshots. lifetime.h starts and stops it. Any thread may call these
+// functions; none needs the GIL.
 #ifndef OCULAR_TRACER_SESSION_SESSION_H
 #define OCULAR_TRACER_SESSION_SESSION_H
 
@@ -27,21 +27,22 @@ struct Session;
 
 struct Config {
     char mode[16];
-    uint64_t threshold; // 0 = never dark
+    uint64_t threshold; // 0: code never goes dark
     bool timeline;
     size_t timeline_limit; // bytes of memory
-    bool instructions;     // the timeline has each, in precise mode
-    char spill[PATH_MAX];  // the folder for what is beyond; "": none
-    bool spill_asked;      // an error if that does not do
+    bool instructions;     // in precise mode the timeline has each instruction
+    char spill[PATH_MAX];  // folder for events beyond the memory; "": none
+    bool spill_asked;      // a bad folder is an error
     char output[PATH_MAX];
-    bool profile; // its ending is a profile's: that is written, no timeline
-    bool record;  // there is a recording (recorder.h) until that is written
+    bool profile; // `output` names a profile: no timeline is written
+    bool record;  // keep a recording (recorder.h) until `output` is written
     bool serve;
-    bool sampler; // false: hooks alone
-    int signal;   // that samples come by; 0: any that is free, -1: none
-    struct PersistentServer *persistent; // serve here, if not NULL; it stays
-    double budget; // share of CPU time at the start; NaN = none
-    // On the collector's thread, each time that it wakes up; or NULL.
+    bool sampler; // false: only hooks measure
+    int signal;   // signal for samples; 0: any free one, -1: none
+    // Server that outlives the session; or NULL.
+    struct PersistentServer *persistent;
+    double budget; // share of CPU time at the start; NaN: none
+    // Called on the collector's thread each time that it wakes up; or NULL.
     void (*each_turn)(struct Session *session);
 };
 
@@ -59,51 +60,62 @@ struct Session {
     bool keeps_recording;        // when the session is freed
     struct SampleTrack samples;  // the sampler's thread's
     struct Sampler *sampler;     // NULL: no shares
-    struct FlameTable *stacks; // of the run, once the sampler has gone; or NULL
-    bool sampler_refused;      // one was wanted
-    struct Server *server;     // NULL: not serving; or config.persistent's
-    uint64_t server_base_ns;   // CPU time that it had used before
-    double built_s; // when viewers had one built last; the server's thread
-    unsigned debt_builds; // in a row, each while overdrawn; the server's thread
-    bool hands_over;      // viewers stay, for the next session
+    // Stacks of the whole run, once the sampler has stopped; or NULL.
+    struct FlameTable *stacks;
+    bool sampler_refused;    // a sampler was wanted
+    struct Server *server;   // config.persistent's or our own; NULL: none
+    uint64_t server_base_ns; // CPU time that it had used before this session
+    // When viewers last had a snapshot built; for the server's thread.
+    double built_s;
+    // Snapshots built in a row while overdrawn; for the server's thread.
+    unsigned debt_builds;
+    bool hands_over; // viewers stay connected for the next session
     struct Collector collector;
-    pthread_mutex_t draining; // one at a time, of Collect_drain
-    pthread_mutex_t tracks;   // after it: who empties rings into the timeline
-    double collected_s;       // when the newest snapshot was built, and
-    double looked_s;          // whether anything else was due,
-    uint64_t followed;        // and the head of the ring of hits then,
-    uint64_t followed_alone;  // what had come past it,
-    unsigned idle_turns;  // and turns without either; all four the collector's
-    _Atomic bool sampled; // a sample has come since
-    struct Counters counters; // under `draining`
+    pthread_mutex_t draining; // only its holder drains rings (Collect_drain)
+    // Taken after `draining`: only its holder moves events into the timeline.
+    pthread_mutex_t tracks;
+    // Time in s of the newest snapshot. The collector's thread uses this member
+    // and the next four.
+    double collected_s;
+    double looked_s;   // when it last looked for work other than the recording
+    uint64_t followed; // head of the ring of hits then
+    // Number of hits that were counted without the ring then.
+    uint64_t followed_alone;
+    unsigned idle_turns;      // turns in a row without a hit or a sample
+    _Atomic bool sampled;     // a sample has come since then
+    struct Counters counters; // guarded by `draining`
     struct Publish publish;
     struct Export export;
-    struct Retired retired; // functions whose code objects are gone
-    struct Roll roll;       // who may have a row,
-    struct RowLog rows;     // ... and the rows; all three under `draining`
-    struct Worker governor; // python/'s; here, so that its time is known
+    // Functions whose code objects are gone; guarded by `draining`, as roll and
+    // rows.
+    struct Retired retired;
+    struct Roll roll;   // functions that may have a row
+    struct RowLog rows; // their rows
+    // Used by python/; here, so that its CPU time is known.
+    struct Worker governor;
     struct Waker governor_waker;
-    counter_t forks_ns;    // CPU time of the program's threads, which end ours
-                           // before a fork and start them after it
-    _Atomic double budget; // share of CPU time, as set last; NaN = none
+    // CPU ns of the program's threads for stopping our threads before a fork
+    // and starting them after it.
+    counter_t forks_ns;
+    _Atomic double budget; // share of CPU time, as set last; NaN: none
     struct Account account;
-    _Atomic bool arm_new;    // code that is adopted now is armed at once; the
-                             // governor's
+    // Newly adopted code is armed at once; set by the governor.
+    _Atomic bool arm_new;
     struct RearmQueue rearm; // for the governor
     struct ListingWishes wishes;
-    double process_start_s; // Unix time; NaN: not known
+    double process_start_s; // Unix time; NaN: unknown
     struct Transitions transitions;
 };
 
-// The budget that is held from now on, a share of CPU time. Any thread. 0,
-// -EINVAL: not above 0 and at most 1, or -ENOTSUP: this session holds none
-// (threshold 0, precise mode).
+// Sets the budget from now on, a share of CPU time. Returns 0, -EINVAL unless
+// it is above 0 and at most 1, or -ENOTSUP if this session has no budget
+// (threshold 0, precise mode). Any thread may call this.
 int Session_set_budget(struct Session *session, double budget);
-// Hits that armed code may have in a second; 0: they count for good, as no
-// budget is held. Any thread.
+// Returns how many hits armed code may have in a second. 0 means that hits
+// count for good, because there is no budget. Any thread may call this.
 uint64_t Session_second_hits(const struct Session *session);
-// Why there are no shares of the window, though they are wanted: in words.
-// NULL: there are. Any thread.
+// Returns why there are no shares of the window although they are wanted, as a
+// text; or NULL. Any thread may call this.
 const char *Session_sampler_trouble(const struct Session *session);
 // Describes what the timeline has forgotten although a file was to take it, or
 // else why there is no whole recording. "": nothing. Any thread.
@@ -115,11 +127,12 @@ void Session_describe(const struct Session *session,
                       struct PerfettoTrace *trace);
 // s since it was started. Any thread.
 double Session_age_s(const struct Session *session);
-// Has a fresh snapshot built and waits for it, or gives up after two seconds
-// (-ETIMEDOUT) or when the session is finished (-ESHUTDOWN). Not with the
-// interpreter's lock.
+// Has a new snapshot built and waits for it. Returns 0, -ETIMEDOUT after two
+// seconds, or -ESHUTDOWN if the session is finished. The caller must not hold
+// the GIL.
 int Session_refresh(struct Session *session);
-// The final snapshot; the caller's. After Session_finish.
+// Returns the final snapshot, which the caller owns. Call this after
+// Session_finish.
 struct Snapshot *Session_take(struct Session *session);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Joins the sampler's threads and the traced ones by thread id; see the header.
+// Joins the sampler's threads and the thread records by thread id; see
+// threads.h.
 #include "tracer/session/threads.h"
 #include "ipc/base/heap.h"
 
@@ -9,7 +10,7 @@
 struct Rows {
     struct Snapshot *snapshot;
     struct Thread *threads;
-    size_t sampled; // the first ones come from the sampler
+    size_t sampled; // the first rows come from the sampler
     size_t count;
 };
 
@@ -33,7 +34,8 @@ static bool add_functions(struct Rows *rows, struct Thread *row,
     return functions;
 }
 
-// One whose name was not known yet when the sampler looked has none (null).
+// Adds a row of the sampler. The name is null if the sampler did not know it
+// yet.
 static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
 {
     bool named = *shares->name;
@@ -51,9 +53,10 @@ static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
     return (!named || row->name) && add_functions(rows, row, shares);
 }
 
-// The row of the traced thread, if there is one: the sampler's, or that of an
-// earlier record of the same thread, which has run Python code after that
-// record's end. Ids are used again: another name tells another thread.
+// Returns the row for a thread record, or NULL: a row of the sampler, or that
+// of an earlier record of the same thread, which has run Python code again
+// after that record ended. Thread ids are used again, so a different name means
+// another thread.
 static struct Thread *row_of(struct Rows *rows, const bool *joined,
                              const struct TracedThread *traced)
 {
@@ -73,7 +76,8 @@ static bool add_traced(struct Rows *rows, bool *joined,
                        const struct TracedThread *traced)
 {
     struct Thread *row = row_of(rows, joined, traced);
-    double cpu_s = (double)traced->cpu_ns / 1e9; // exact, and to the end
+    // Exact, up to the thread's end.
+    double cpu_s = (double)traced->cpu_ns / 1e9;
 
     if (!row) {
         row = &rows->threads[rows->count++];
@@ -147,7 +151,7 @@ bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
     qsort(rows.threads, rows.count, sizeof *rows.threads, living_first);
     snapshot->threads = rows.threads;
     snapshot->thread_count = rows.count;
-    // Both lists may have dropped the same ones.
+    // Both lists may have dropped the same threads.
     snapshot->threads_dropped = dropped > dropped_too ? dropped : dropped_too;
     return true;
 }
