@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Numbers as text, for the JSON writer's events, of which each is a few pieces
-// and its digits. No state.
+// Writes numbers as text for the events of the JSON writer, which consist of a
+// few constant pieces and digits. No state.
 #ifndef OCULAR_FORMATS_DIGITS_H
 #define OCULAR_FORMATS_DIGITS_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define DIGITS 24 // of a time, at most
+#define DIGITS 24 // maximum number of bytes of a time
 
-// Each returns where the next byte goes.
+// Each function returns where the next byte goes.
 static inline uint8_t *Digits_copy(uint8_t *at, const void *data, size_t size)
 {
     memcpy(at, data, size);
@@ -28,7 +28,7 @@ static inline uint8_t *Digits_put(uint8_t *at, uint64_t value)
     return Digits_copy(at, first, (size_t)(digits + sizeof digits - first));
 }
 
-// Microseconds, with the nanoseconds' digits.
+// Writes a time in microseconds with three decimals.
 static inline uint8_t *Digits_put_micros(uint8_t *at, uint64_t ns)
 {
     unsigned rest = (unsigned)(ns % 1000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A hash table with open addressing, at most half full, and one block of bytes
-// that its entries point into. Called by the trace writers, on their thread.
+// into which its entries point. The trace writers call it on their thread.
 #include "formats/encoded.h"
 #include "ipc/base/heap.h"
 
@@ -25,7 +25,7 @@ void Encoded_clear(struct Encoded *table)
     table->count = table->used = 0;
 }
 
-// The place of the key, or the free one where it belongs.
+// Returns the entry of the key, or the free entry where it belongs.
 static struct EncodedEntry *place_of(const struct Encoded *table, uint64_t key)
 {
     size_t place = Encoded_place(table, key);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bytes that a trace writer makes once and copies into many events: a table
-// from a key to two pieces of bytes. A trace writer owns it; one thread.
+// from a key to two pieces of bytes. A trace writer owns it and uses it on one
+// thread.
 #ifndef OCULAR_FORMATS_ENCODED_H
 #define OCULAR_FORMATS_ENCODED_H
 
@@ -8,8 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ENCODED_BYTES (16u << 20) // above this the table is emptied
-#define ENCODED_OVERREAD 16u      // bytes that may be read behind a piece
+#define ENCODED_BYTES (16u << 20) // a larger table is emptied
+#define ENCODED_OVERREAD 16u      // bytes after a piece that may be read, too
 
 struct EncodedPiece {
     const void *data;
@@ -19,13 +20,13 @@ struct EncodedPiece {
 struct EncodedEntry {
     uint64_t key;
     uint32_t at;    // offset of the first piece; the second follows it
-    uint32_t first; // its bytes; 0: the entry is free
+    uint32_t first; // bytes of the first piece; 0: the entry is free
     uint32_t second;
 };
 
 struct Encoded {
     struct EncodedEntry *entries;
-    size_t mask; // entries - 1, a power of two less one
+    size_t mask; // number of entries - 1, all bits set
     size_t count;
     uint8_t *bytes;
     size_t used; // bytes
@@ -34,14 +35,16 @@ struct Encoded {
 
 // Zeroed memory is an empty table.
 void Encoded_release(struct Encoded *table);
-void Encoded_clear(struct Encoded *table); // keeps the memory
-// Adds a key that is not there; the first piece has one byte at least. Forgets
-// all others if the table is too large. NULL: memory is out.
+// Empties the table, but keeps its memory.
+void Encoded_clear(struct Encoded *table);
+// Adds a key that is not in the table. The first piece must have at least one
+// byte. If the table is too large, all other entries are removed. Returns NULL
+// if memory is out.
 const struct EncodedEntry *Encoded_add(struct Encoded *table, uint64_t key,
                                        struct EncodedPiece first,
                                        struct EncodedPiece second);
 
-// The same for a number, above 0. 0 or -ENOMEM.
+// Adds a number above 0 in the same way. Returns 0 or -ENOMEM.
 int Encoded_add_number(struct Encoded *table, uint64_t key, uint64_t number);
 
 static inline size_t Encoded_place(const struct Encoded *table, uint64_t key)
@@ -49,7 +52,8 @@ static inline size_t Encoded_place(const struct Encoded *table, uint64_t key)
     return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & table->mask;
 }
 
-// NULL: not there. Valid until the next Encoded_add.
+// Returns the entry of a key, or NULL. The entry is valid until the next
+// Encoded_add.
 static inline const struct EncodedEntry *
 Encoded_find(const struct Encoded *table, uint64_t key)
 {
@@ -76,7 +80,7 @@ static inline const uint8_t *Encoded_second(const struct Encoded *table,
     return table->bytes + entry->at + entry->first;
 }
 
-// 0: not there.
+// Returns the number of a key, or 0 if the key is not in the table.
 static inline uint64_t Encoded_find_number(const struct Encoded *table,
                                            uint64_t key)
 {

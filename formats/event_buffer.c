@@ -15,7 +15,8 @@ static bool make_room(struct EventBuffer *buffer, size_t size)
     return buffer->bytes;
 }
 
-// The events, then the bytes of the block, whose calls stand at the beginning.
+// The buffer holds the decoded events, then the bytes of the block, which begin
+// with the open calls.
 const struct Event *EventBuffer_read(struct EventBuffer *buffer,
                                      const struct TimelineChunk *chunk)
 {
@@ -26,7 +27,7 @@ const struct Event *EventBuffer_read(struct EventBuffer *buffer,
     if (!chunk->file)
         return chunk->events;
     buffer->open = NULL;
-    // One byte more, as an empty chunk has a place, too.
+    // One byte is added, so that an empty chunk also has an address.
     if (open > chunk->size || !make_room(buffer, events + chunk->size + 1))
         return NULL;
     block = buffer->bytes + events;

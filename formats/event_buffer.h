@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Reads a view's chunks, be they in memory or in a file, one at a time. Any
-// thread.
+// Reads the chunks of a view one at a time, from memory or from a file. Any
+// thread may use a buffer.
 #ifndef OCULAR_FORMATS_EVENT_BUFFER_H
 #define OCULAR_FORMATS_EVENT_BUFFER_H
 
 #include "tracer/timeline/view.h"
 
-// Memory for what is read of one chunk at a time.
+// Memory for one chunk at a time.
 struct EventBuffer {
     uint8_t *bytes;
     size_t room;
-    const struct OpenCall *open; // of a file's chunk that was read whole
+    const struct OpenCall *open; // of a chunk that was read from a file
 };
 
-// A chunk's events: where they are, or in the buffer. NULL: they cannot be read
-// any more, or memory is out.
+// Returns the events of a chunk, in place or in the buffer. Returns NULL if the
+// chunk cannot be read any more or memory is out.
 const struct Event *EventBuffer_read(struct EventBuffer *buffer,
                                      const struct TimelineChunk *chunk);
-// The calls that were open before those events; after EventBuffer_read.
+// Returns the calls that were open before the events of the chunk. Call this
+// after EventBuffer_read.
 const struct OpenCall *EventBuffer_open(const struct EventBuffer *buffer,
                                         const struct TimelineChunk *chunk,
                                         size_t *count);

@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LABEL 1024 // bytes of a function
+#define LABEL 1024 // maximum number of bytes of a function's label
 
 static void put(struct Bytes *out, const char *text)
 {
     Bytes_put(out, text, strlen(text));
 }
 
-// A label as py-spy has it: name (file:line), without the characters that would
-// end it.
+// Writes a label as py-spy does: name (file:line), without the characters that
+// would end the label.
 static void put_label(struct Bytes *out, const struct ProfileFunction *function)
 {
     char text[LABEL], place[LABEL];
@@ -38,7 +38,7 @@ static void put_label(struct Bytes *out, const struct ProfileFunction *function)
     put(out, ")");
 }
 
-// The number is microseconds of CPU time.
+// The number of each line is its CPU time in us.
 void Folded_write(const struct Profile *profile, struct Bytes *out)
 {
     uint32_t stack[PROFILE_DEPTH];

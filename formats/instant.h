@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The instants of a timeline that are about a function, in one table of which
-// both formats are written. A loop's iteration and lost events are instants,
-// too, but have more to say. Pure; the writing thread.
+// The instants of a timeline that concern one function, in a table that both
+// formats use. Iterations of loops and lost events are instants, too, but have
+// more data. Pure functions, called on the writing thread.
 #ifndef OCULAR_FORMATS_INSTANT_H
 #define OCULAR_FORMATS_INSTANT_H
 
@@ -10,16 +10,18 @@
 #include <stdbool.h>
 
 struct Instant {
-    const char *word; // stands before the function's name
-    const char *note; // what it means; as JSON has it between quotes
-    // `what` of the event is ticks that it lasted, and it is about the
-    // innermost open call; else `what` is Event_call.
+    const char *word; // is put before the function's name
+    const char *note; // what the instant means, escaped for JSON
+    // The instant has a duration. Then `what` of the event is the duration in
+    // ticks, and the function is that of the innermost open call. Otherwise
+    // `what` is an Event_call.
     bool lasts;
 };
 
 #define INSTANT_KINDS 32 // above every enum EventKind
 
-// NULL: events of that kind are something else.
+// Returns the instant for events of this kind, or NULL if there is no such
+// instant.
 const struct Instant *Instant_of(unsigned kind);
 
 #endif

@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-// Of this process: files of several may be merged.
+// Makes an id that is local to this process, since files of several processes
+// may be merged.
 static struct json_object *local_id(uint32_t number)
 {
     struct json_object *id = json_object_new_object();
@@ -18,7 +19,8 @@ static struct json_object *local_id(uint32_t number)
     return id;
 }
 
-// A span is asynchronous: it may begin in one call and end in another.
+// Spans are asynchronous events: a span may begin in one call and end in
+// another.
 int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
                    const struct Mark *mark)
 {
@@ -44,8 +46,9 @@ int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
     return JsonEvent_put(json, event);
 }
 
-// Perfetto links the slices of one bind_id, from one that has flow_out to the
-// next that has flow_in. It says so if the first has flow_in, too.
+// Perfetto links slices of one bind_id: from each slice with flow_out to the
+// next with flow_in. If the first slice had flow_in, too, Perfetto would report
+// an error.
 static int begin_task(struct JsonWriter *json, uint64_t ticks,
                       const struct Mark *task)
 {
@@ -72,7 +75,7 @@ static int begin_task(struct JsonWriter *json, uint64_t ticks,
     return JsonEvent_put(json, event);
 }
 
-// Its end has no name: it is that of the innermost slice.
+// An end has no name, because it ends the innermost slice.
 int JsonAside_task(struct TraceWriter *writer, uint64_t ticks,
                    const struct Mark *task)
 {
@@ -104,7 +107,8 @@ static int put_aside(struct JsonWriter *json, struct json_object *event,
     return JsonEvent_put(json, event);
 }
 
-// Counters are the process's: a thread's has that one's name and number.
+// A counter belongs to the process. The name of a thread's counter contains the
+// thread's name and id.
 int JsonAside_counter(struct TraceWriter *writer, uint64_t ns,
                       const struct TraceCounter *counter)
 {
@@ -140,7 +144,7 @@ int JsonAside_change(struct TraceWriter *writer, uint64_t ns,
     return put_aside(json, event, ns, args);
 }
 
-// `end`: else it is where the stretch begins.
+// Writes the end of a dark period if `end` is set, otherwise its beginning.
 static int put_dark(struct JsonWriter *json, const struct TraceDark *dark,
                     const struct TraceName *name, bool end)
 {
@@ -162,7 +166,7 @@ static int put_dark(struct JsonWriter *json, const struct TraceDark *dark,
     return put_aside(json, event, end ? dark->end_ns : dark->begin_ns, args);
 }
 
-// They overlap, and so are asynchronous.
+// Dark periods overlap, so they are asynchronous events.
 int JsonAside_dark(struct TraceWriter *writer, const struct TraceDark *dark)
 {
     struct JsonWriter *json = (struct JsonWriter *)writer;

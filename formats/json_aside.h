@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Everything beside the calls in the JSON file: marks and spans of the program,
-// counters, instructions that were specialised, stretches in which a function
-// was dark; and steps of tasks. json_trace.c's.
+// All events of the JSON file that are not calls: marks and spans of the
+// program, counters, specialised instructions, periods in which a function was
+// dark, and steps of tasks. json_trace.c uses these functions.
 #ifndef OCULAR_FORMATS_JSON_ASIDE_H
 #define OCULAR_FORMATS_JSON_ASIDE_H
 
 #include "formats/trace_writer.h"
 
-// The functions of a TraceFormat.
+// The functions below are members of a TraceFormat.
 int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
                    const struct Mark *mark);
 int JsonAside_task(struct TraceWriter *writer, uint64_t ticks,

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// See json_samples.h. They have the form of V8's profiles, which Perfetto
-// reads: a tree of nodes, each in the file once, before the first sample that
-// ends there. A sample is a node and the microseconds since the one before it.
+// See json_samples.h. Samples have the form of V8's profiles, which Perfetto
+// reads. Stacks are a tree of nodes; each node is written once, before the
+// first sample that ends in it. A sample is a node and the microseconds since
+// the sample before.
 #include "formats/json_samples.h"
 #include "formats/json_event.h"
 
 #include <errno.h>
 
-// Owns `data`. 0 or -errno.
+// Writes an event with `data`, of which it takes ownership. Returns 0 or
+// -errno.
 static int put_profile(struct JsonWriter *json, pid_t tid, uint64_t ns,
                        const char *name, struct json_object *data)
 {
@@ -15,8 +17,9 @@ static int put_profile(struct JsonWriter *json, pid_t tid, uint64_t ns,
 
     json->tid = tid;
     event = JsonEvent_new(json, "P", name);
-    json->tid = json->base.trace->pid; // what else comes now is the process's
-    // Of this process: the number is all that tells profiles apart.
+    // Events that follow belong to the process.
+    json->tid = json->base.trace->pid;
+    // The id need only differ between the profiles of this process.
     JsonTree_add(&event, "id", JsonTree_text("0x1"));
     JsonTree_add(&event, "ts", JsonEvent_micros(ns));
     JsonTree_add(&args, "data", data);
@@ -50,8 +53,8 @@ static struct json_object *new_node(const struct JsonWriter *json,
     return node;
 }
 
-// Adds to *nodes the frames of the sample's stack that are not in the file yet.
-// Its number; 0: memory is out.
+// Returns the number of the node for a sample's stack, or 0 if memory is out.
+// Adds the stack's frames that are not in the file yet to *nodes.
 static uint64_t find_node(struct JsonWriter *json,
                           const struct TimelineSample *sample,
                           struct json_object **nodes)
@@ -73,7 +76,7 @@ static uint64_t find_node(struct JsonWriter *json,
     return number;
 }
 
-// A sample that found no traced function has no stack, and is left out.
+// A sample that found no traced function has no stack and is left out.
 int JsonSamples_put(struct TraceWriter *writer, uint64_t ns,
                     const struct TimelineSample *sample)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The JSON writer. json-c makes the text that all events of a function, a loop
-// or a thread share, once; an event copies that and adds its digits. perfetto.c
-// calls it, on the writing thread.
+// The JSON writer. The text that all events of a function, a loop or a thread
+// share is made once by json-c. Each event copies this text and adds its
+// digits. perfetto.c calls the writer on the writing thread.
 #include "formats/json_trace.h"
 #include "formats/digits.h"
 #include "formats/instant.h"
@@ -14,9 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
-// --- Events: pieces that are there already, and digits -----------------------
+// --- Events: pieces that exist already, and digits ---------------------------
 
-// The text around an event's time: a prefix, the entry's name, `key`.
+// Writes the text before an event's time, and the time: a prefix, the entry's
+// name and `key`.
 static uint8_t *put_head(struct JsonWriter *json, const struct Prefix *prefix,
                          const struct EncodedEntry *entry, const char *key,
                          uint64_t ticks)
@@ -43,7 +44,7 @@ static uint8_t *put_head(struct JsonWriter *json, const struct Prefix *prefix,
 
 #define PUT(at, constant) Digits_copy(at, constant, sizeof(constant) - 1)
 
-// `"WORD":true`
+// Writes `"WORD":true`.
 static uint8_t *put_word(uint8_t *at, const char *word)
 {
     at = PUT(at, "\"");
@@ -57,9 +58,10 @@ static int finish_event(struct JsonWriter *json, uint8_t *at)
     return TraceWriter_count(&json->base);
 }
 
-// --- What is encoded once ----------------------------------------------------
+// --- Pieces that are encoded once --------------------------------------------
 
-// The name as JSON, then `second`; owns the name. NULL: memory.
+// Adds an entry: the name as JSON, then `second`. Takes ownership of the name.
+// Returns NULL if memory is out.
 static const struct EncodedEntry *encode(struct JsonWriter *json, uint64_t key,
                                          struct json_object *name,
                                          struct EncodedPiece second)
@@ -73,7 +75,7 @@ static const struct EncodedEntry *encode(struct JsonWriter *json, uint64_t key,
     return entry;
 }
 
-// The name, and the arguments up to the brace that ends them.
+// Adds a function: its name, and its arguments without the closing brace.
 static const struct EncodedEntry *encode_function(struct JsonWriter *json,
                                                   uint32_t id)
 {
@@ -106,7 +108,7 @@ static const struct EncodedEntry *find_function(struct JsonWriter *json,
     return entry ? entry : encode_function(json, id);
 }
 
-// "what: NAME", of a function; then `second`.
+// Adds an entry for a label "what: NAME" with a function's name; then `second`.
 static const struct EncodedEntry *encode_label(struct JsonWriter *json,
                                                uint64_t key, const char *what,
                                                const char *second)
@@ -280,7 +282,7 @@ static int write_gap(struct TraceWriter *writer, uint64_t ticks,
     return JsonEvent_put(json, event);
 }
 
-// An M event: `name` says what `key` is the value of.
+// Writes a metadata event (M). `name` says what the value of `key` means.
 static int put_meta(struct JsonWriter *json, const char *name, const char *key,
                     struct json_object *value)
 {

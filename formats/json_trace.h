@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The timeline as a Perfetto / Chrome trace in JSON object format.
+// The timeline as a Perfetto or Chrome trace in the JSON object format.
 #ifndef OCULAR_FORMATS_JSON_TRACE_H
 #define OCULAR_FORMATS_JSON_TRACE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See library.h. It stands in for ipc/base/heap.c: memory is the host's, so
-// that either side may free what the other one has made, and a fork finds no
-// lock of the library's held.
+// See library.h. The library allocates by the host's functions instead of
+// ipc/base/heap.c. So each side may free what the other has allocated, and no
+// lock of the library can be held at a fork.
 #include "formats/library.h"
 #include "formats/table.h"
 #include "ipc/base/heap.h"

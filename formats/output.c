@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See output.h. The only file of the engine that knows zlib. It writes by
-// itself and not through zlib's files, so that it can check before each write
-// that the descriptor is still ours (ipc/base/opened.h).
+// See output.h. output.c is the only file of the engine that uses zlib. zlib's
+// own files are not used, because output.c checks before each write that the
+// descriptor is still ours (ipc/base/opened.h).
 #include "formats/output.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/in_place.h"
@@ -21,16 +21,17 @@
 
 #define BUFFER (256u << 10)
 #define ATTEMPTS 100
-#define LINKS 16 // that are followed, at most
-#define GZIP 16  // added to zlib's window bits: a gzip header and trailer
+#define LINKS 16 // maximum number of symlinks that are followed
+#define GZIP 16  // for zlib's window bits: a gzip header and trailer
 
 struct OutputStream {
     int fd;
-    const struct Opened *opened; // `own`, or the owner's if it is borrowed
+    // Points to `own`, or to the owner's note of a borrowed file.
+    const struct Opened *opened;
     struct Opened own;
     bool zip;
     z_stream zlib;
-    uint64_t written; // bytes of the file
+    uint64_t written; // bytes written to the file
     size_t used;      // bytes in the buffer
     uint8_t buffer[BUFFER];
 };
@@ -53,7 +54,8 @@ static void release(struct Output *output)
     memset(output, 0, sizeof *output);
 }
 
-// Renaming over a device or a pipe would take its place.
+// Only a regular file may be replaced: a rename would replace a device or a
+// pipe.
 static int check_target(const char *path)
 {
     struct stat status;
@@ -65,8 +67,9 @@ static int check_target(const char *path)
     return S_ISREG(status.st_mode) ? 0 : -EINVAL;
 }
 
-// For a file that may be missing: the absolute path of its directory, without
-// links, and its own name. malloc'ed, or NULL with errno.
+// Returns the path of a file that may be missing: the resolved path of its
+// directory plus its own name. The path is malloc'ed; NULL with errno on
+// failure.
 static char *join_missing(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -81,7 +84,7 @@ static char *join_missing(const char *path)
     return full;
 }
 
-// The path of the file, which need not exist: a link may lead to it.
+// Resolves the path of a file, which need not exist, following symlinks.
 static char *resolve(const char *path)
 {
     char target[PATH_MAX], *full = realpath(path, NULL), *next;
@@ -97,7 +100,7 @@ static char *resolve(const char *path)
         if (length < 0)
             return full;
         target[length] = '\0';
-        *slash = '\0'; // what the link says is seen from its directory
+        *slash = '\0'; // a link is relative to its directory
         if (asprintf(&next, "%s/%s", target[0] == '/' ? "" : full, target) < 0)
             next = NULL;
         free(full);
@@ -108,7 +111,7 @@ static char *resolve(const char *path)
     return NULL;
 }
 
-// Descriptor or -errno.
+// Returns a descriptor or -errno.
 static int open_unnamed(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -122,7 +125,8 @@ static int open_unnamed(char *path)
     return fd;
 }
 
-// A file of its own in the directory of output->path: descriptor or -errno.
+// Makes a temporary file in the directory of output->path. Returns a descriptor
+// or -errno.
 static int open_temporary(struct Output *output)
 {
     const char *slash = strrchr(output->path, '/');
@@ -140,7 +144,8 @@ static int open_temporary(struct Output *output)
                  output->path, (long)getpid(), i);
         fd = Opened_open(output->temporary,
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
-        if (fd == -EBADF) // it was made, and the program took its number
+        // The file was made, but the program took its descriptor.
+        if (fd == -EBADF)
             unlink(output->temporary);
         if (fd != -EEXIST)
             return fd;
@@ -150,7 +155,7 @@ static int open_temporary(struct Output *output)
 
 // --- The stream ------------------------------------------------------------
 
-// zlib's memory is ours too.
+// zlib gets its memory from our heap.
 static void *take_memory(void *context, unsigned count, unsigned size)
 {
     (void)context;
@@ -163,7 +168,7 @@ static void give_memory(void *context, void *memory)
     Heap_free(memory);
 }
 
-// `opened`: whose it is; NULL: ours.
+// Opens a stream. `opened` is the owner's note of a borrowed file, or NULL.
 static struct OutputStream *open_stream(int fd, const struct Opened *opened,
                                         bool zip)
 {
@@ -186,8 +191,8 @@ static struct OutputStream *open_stream(int fd, const struct Opened *opened,
     return NULL;
 }
 
-// Empties the buffer. 0 or -errno; -EBADF: the program has closed our
-// descriptor, and may have got its number for a file of its own.
+// Writes the buffer. Returns 0 or -errno; -EBADF means that the program has
+// closed our descriptor, whose number may belong to another file now.
 static int write_buffer(struct OutputStream *stream)
 {
     const uint8_t *from = stream->buffer;
@@ -228,7 +233,7 @@ static int write_plain(struct OutputStream *stream, const uint8_t *data,
     return 0;
 }
 
-// `flush` is Z_NO_FLUSH, or Z_FINISH for the end.
+// Compresses the data. `flush` is Z_NO_FLUSH, or Z_FINISH at the end.
 static int write_packed(struct OutputStream *stream, const uint8_t *data,
                         size_t size, int flush)
 {
@@ -252,7 +257,7 @@ static int write_packed(struct OutputStream *stream, const uint8_t *data,
     return state == Z_STREAM_ERROR ? -EIO : 0;
 }
 
-// Writes what waits. 0 or -errno.
+// Writes all buffered bytes. Returns 0 or -errno.
 static int finish(struct OutputStream *stream)
 {
     int error = 0;
@@ -325,8 +330,8 @@ uint64_t Output_bytes(const struct Output *output)
     return output->stream->written;
 }
 
-// Some file systems report only when a descriptor is closed that there was no
-// room. Ours must stay where the file has no name.
+// Some file systems report a full disk only when a descriptor is closed. So a
+// copy is closed, because an unnamed file is lost without its descriptor.
 static int close_copy(int fd)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A file that appears whole or not at all: written without a name, or beside
-// its place under another one (ipc/base/in_place.h), gzipped if its own ends
-// in ".gz", and put in its place at the end. Or
-// one that somebody else has opened, who puts it in its place or removes it, or
-// a character device, as /dev/null. One thread, which may block.
+// A file that appears completely or not at all. The file is written without a
+// name, or under another name in the same directory (ipc/base/in_place.h), and
+// gets its name at the end. The file is gzipped if its name ends in ".gz". An
+// output may also be a file that somebody else has opened, who then renames or
+// removes it, or a character device such as /dev/null. One thread uses an
+// output, and may block.
 #ifndef OCULAR_FORMATS_OUTPUT_H
 #define OCULAR_FORMATS_OUTPUT_H
 
@@ -17,27 +18,27 @@ struct OutputStream;
 
 struct Output {
     struct OutputStream *stream;
-    char *path;      // NULL: of somebody else, or a device
-    char *temporary; // NULL: it has no name yet
+    char *path;      // NULL: the file is borrowed, or a device
+    char *temporary; // NULL: the file has no name yet
 };
 
-// 0 or -errno. A path that exists is refused if it is neither a plain file nor
-// a character device: -EISDIR, -EINVAL. A link is followed; a change of
-// directory has no effect from now on.
+// Opens an output. Returns 0 or -errno. A path that exists must be a regular
+// file or a character device, otherwise the result is -EISDIR or -EINVAL. A
+// symlink is followed. A later chdir() has no effect.
 int Output_open(struct Output *output, const char *path);
-// Writes to this descriptor from where it stands, as long as it is that file,
-// gzipped if `name` says so. Both stay the caller's, who closes it. 0 or
-// -ENOMEM.
+// Makes an output that writes to this descriptor from its present offset, while
+// it still is the noted file. The data is gzipped if `name` ends in ".gz". The
+// caller keeps and closes the descriptor. Returns 0 or -ENOMEM.
 int Output_borrow(struct Output *output, int fd, const struct Opened *opened,
                   const char *name);
 int Output_write(struct Output *output, const void *data, size_t size);
-// Bytes of the file so far; what waits to be written or packed is not in it.
+// Returns the bytes written to the file, without buffered ones.
 uint64_t Output_bytes(const struct Output *output);
-// Puts the file in its place, if it is not another's; *bytes is its size.
-// -EEXIST: another one is there by now, and it was not to be overwritten.
-// Always releases.
+// Gives the file its name, unless it is borrowed; *bytes is its size. Returns
+// -EEXIST if a file of this name exists and must not be overwritten. Always
+// releases the output.
 int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes);
-// Removes the file that was written. Always releases.
+// Removes the file. Always releases the output.
 void Output_abort(struct Output *output);
 
 #endif

@@ -13,7 +13,7 @@ struct Walk {
     struct EventBuffer buffer;
 };
 
-// NULL: it is not in the file.
+// Returns the thread with this number, or NULL if it is not in the file.
 static const struct TimelineThread *find_thread(const struct Walk *walk,
                                                 unsigned number)
 {
@@ -38,7 +38,7 @@ static int put_counter(const struct Walk *walk, const struct Event *event)
 {
     static const struct {
         const char *name, *unit;
-        double scale; // of what the event has
+        double scale; // factor for the event's value
     } all[] = {
         [ASIDE_CPU] = {"CPU", "% of a core", 1e-4},
         [ASIDE_OVERHEAD] = {"Ocular's overhead", "% of the CPU time", 1e-4},
@@ -50,7 +50,7 @@ static int put_counter(const struct Walk *walk, const struct Event *event)
     struct TraceCounter counter = {.which = which};
 
     if (which >= ASIDE_COUNTERS)
-        return 0; // of a kind to come
+        return 0; // from a newer version
     if (which == ASIDE_CPU) {
         counter.thread = find_thread(walk, Aside_thread(event));
         if (!counter.thread)
@@ -92,7 +92,8 @@ static int put_dark(const struct Walk *walk, uint32_t id, uint64_t begin,
     return end > begin && end > first ? walk->format->dark(writer, &dark) : 0;
 }
 
-// Was it dark at the moment of trace->dark? That stretch is written from there.
+// Returns whether the function is in trace->dark. The dark period of a listed
+// function is written from trace->dark.
 static bool is_listed(const struct PerfettoTrace *trace,
                       const struct Event *event)
 {
@@ -150,7 +151,7 @@ static int put_chunk(struct Walk *walk, const struct TimelineChunk *chunk)
     size_t i, count = events ? chunk->event_count : 0;
     int error = 0;
 
-    if (!events) // the next stack is not known whole
+    if (!events) // the stack of the next sample may be incomplete
         walk->samples = (struct SampleReader){0};
     for (i = 0; !error && i < count; i++)
         error = put(walk, &events[i]);

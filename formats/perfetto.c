@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A trace file, whatever its format: chooses that by the name, walks over the
-// threads of the frozen timeline and calls the format for each event. Export
-// calls it, on the thread that writes.
+// Writes a trace file of any format: chooses the format by the name, walks over
+// the threads of the frozen timeline and calls the format for each event.
+// Export calls this on the thread that writes.
 #include "formats/perfetto.h"
 #include "formats/instant.h"
 #include "formats/json_trace.h"
@@ -14,21 +14,22 @@
 #include <errno.h>
 #include <string.h>
 
-// Perfetto keeps 512 levels of a track: a call beyond them gets no end there,
-// and its end closes another. Those are left out and counted in their place.
-// Some levels are for instructions inside of the deepest call.
+// Perfetto has 512 levels per track. A call on a deeper level gets no end
+// there, and its end event closes another call. So such calls are left out and
+// counted. Some levels are reserved for instructions inside the deepest call.
 #define DEEPEST 500
 
 struct Walk {
     const struct TraceFormat *format;
     struct TraceWriter *writer;
-    size_t depth;      // calls that are open, of this thread
-    uint64_t left_out; // events, since the last mark that says so
+    size_t depth;      // open calls of this thread
+    uint64_t left_out; // events since the last gap that was written
 };
 
-// --- What a replay tells -----------------------------------------------------
+// --- Callbacks of a replay ---------------------------------------------------
 
-// One level more. false: it is too deep, and its event is left out.
+// Enters a level. Returns false if the level is too deep and its event must be
+// left out.
 static bool descend(struct Walk *walk)
 {
     bool shown = walk->depth++ < DEEPEST;
@@ -37,7 +38,7 @@ static bool descend(struct Walk *walk)
     return shown;
 }
 
-// One level less. 1: its event is left out, or 0 or -errno.
+// Leaves a level. Returns 1 if the event is left out, else 0 or -errno.
 static int ascend(struct Walk *walk, uint64_t ticks)
 {
     uint64_t left_out = walk->left_out;
@@ -108,7 +109,7 @@ static int mark(void *context, uint64_t ticks, const struct Event *event,
         return walk->format->gap(walk->writer, ticks, "lost", event->what);
     if (!Instant_of(Event_kind(event))->lasts)
         inside = Event_id(event);
-    else if (!inside) // in no function that is traced
+    else if (!inside) // outside of all traced functions
         return 0;
     return walk->format->instant(walk->writer, ticks, event, inside);
 }
@@ -122,7 +123,8 @@ static int said(void *context, uint64_t ticks, const struct Mark *mark)
 
 // --- Threads -----------------------------------------------------------------
 
-// The thread's chunks, which come next in the view.
+// Takes the thread's chunks, which are the next ones of the view, and returns
+// their number.
 static size_t take_chunks(struct TraceWriter *writer, unsigned number)
 {
     const struct TimelineView *view = writer->trace->view;
@@ -134,7 +136,7 @@ static size_t take_chunks(struct TraceWriter *writer, unsigned number)
     return writer->chunk - from;
 }
 
-// *written: it is in the file.
+// Writes one thread. *written says whether the thread is in the file.
 static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
                         struct TidGuard *guard, bool *written)
 {
@@ -147,7 +149,7 @@ static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
     uint64_t *end = TidGuard_time(guard, thread->tid);
     int error;
 
-    // A thread that nothing has been recorded of, yet or any more.
+    // No events of this thread are recorded yet, or any more.
     if (!count && !thread->forgotten && !thread->lost)
         return 0;
     *written = true;
@@ -180,7 +182,7 @@ static int write_threads(struct Walk *walk)
     for (i = 0; !error && i < view->thread_count; i++)
         if (view->threads[i].number != TIMELINE_OWN)
             error = write_thread(walk, &view->threads[i], &guard, &written[i]);
-    if (!error) // what is left of the chunks
+    if (!error) // the rest of the chunks
         error = OwnEvents_write(writer, walk->format, written);
     TidGuard_release(&guard);
     Heap_free(written);

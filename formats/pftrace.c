@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The protobuf writer. A name or a place goes into the file once and has a
-// number from then on; a time is the ns since the event before it; a thread's
-// track is its packets' default. perfetto.c calls it, on the writing thread.
+// The protobuf writer. A name or a source location is written once and then has
+// a number. A time is the ns since the event before. A thread's track is the
+// default of its packets. perfetto.c calls the writer on the writing thread.
 #include "formats/pftrace.h"
 #include "formats/instant.h"
 #include "formats/pftrace_aside.h"
@@ -14,13 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NOTES_BYTES 40u // the annotations of a call or a loop, at most
+#define NOTES_BYTES 40u // maximum number of bytes of an event's annotations
 #define PACKET_BYTES (64u + EVENT_BYTES + NOTES_BYTES)
 
-// --- Events: a few bytes into the buffer -------------------------------------
+// --- Events: a few bytes in the buffer ---------------------------------------
 
-// A packet of an event without text. `event` has EVENT_BYTES to be read,
-// `notes` its annotations.
+// Writes the packet of an event without text. EVENT_BYTES bytes of `event` are
+// read; `notes` are its annotations.
 static int put_event(struct Pftrace *pf, uint64_t ticks, const uint8_t *event,
                      size_t size, const uint8_t *notes, size_t notes_size)
 {
@@ -41,7 +41,8 @@ static int put_event(struct Pftrace *pf, uint64_t ticks, const uint8_t *event,
     if (notes_size)
         memcpy(at, notes, notes_size);
     at += notes_size;
-    packet[1] = (uint8_t)(at - packet - 2); // one byte: below PACKET_BYTES
+    // One byte, since PACKET_BYTES is small.
+    packet[1] = (uint8_t)(at - packet - 2);
     TraceWriter_took(&pf->base, at);
     return TraceWriter_count(&pf->base);
 }
@@ -56,10 +57,11 @@ static int put_encoded(struct Pftrace *pf, uint64_t ticks,
                      entry->first, notes, notes_size);
 }
 
-// --- What is encoded once ----------------------------------------------------
+// --- Events that are encoded once --------------------------------------------
 
-// Writes names (and a place, if `file`), and keeps the event that has their
-// numbers. NULL: pf->base.error says why.
+// Writes a name, and a source location if `place` is set, and stores the event
+// that refers to their numbers. Returns NULL after an error, which is in
+// pf->base.error.
 static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
                                          unsigned type, const char *label,
                                          const struct TraceName *place)
@@ -81,7 +83,7 @@ static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
         Protobuf_add(&pf->packet, PLACE_LINE, place->line);
         Protobuf_close(&pf->packet, inside);
     }
-    if (Trace_is_step(key)) // EVENT_BYTES do, for fewer than 2^28 names
+    if (Trace_is_step(key)) // EVENT_BYTES suffice for fewer than 2^28 names
         at = Protobuf_put_field(at, TRACK_EVENT_CATEGORY_IID, CATEGORY_STEP);
     if (Trace_is_instant(key))
         at = Protobuf_put_field(at, TRACK_EVENT_CATEGORY_IID, CATEGORY_OCULAR);
@@ -96,7 +98,7 @@ static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
     return entry;
 }
 
-// "what: NAME", of the key's function.
+// Interns a label "what: NAME" with the name of the key's function.
 static const struct EncodedEntry *intern_label(struct Pftrace *pf, uint64_t key,
                                                const char *what)
 {
@@ -110,8 +112,8 @@ static const struct EncodedEntry *intern_label(struct Pftrace *pf, uint64_t key,
 
 // --- The format --------------------------------------------------------------
 
-// The first call of a function says where its code object is: an address in
-// each would be two thirds of a call.
+// Only the first call of a function has the address of its code object, because
+// an address in each call would make up two thirds of the call.
 static int begin_call(void *context, uint64_t ticks, uint32_t id,
                       enum CallBegin how)
 {
@@ -133,7 +135,7 @@ static int begin_call(void *context, uint64_t ticks, uint32_t id,
     return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
 }
 
-// A slice's end has no name: it ends the innermost of its track.
+// The end of a slice has no name: it ends the innermost slice of its track.
 static int put_end(struct Pftrace *pf, uint64_t ticks, const uint8_t *notes,
                    size_t notes_size)
 {
@@ -210,7 +212,7 @@ static int write_instant(struct TraceWriter *writer, uint64_t ticks,
     return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
 }
 
-// Begins the packet of an instant of ours; end_instant is given `from`.
+// Begins the packet of an instant of our own; pass `from` to end_instant.
 static void begin_instant(struct Pftrace *pf, uint64_t ticks, const char *name,
                           size_t from[2])
 {
@@ -264,7 +266,7 @@ static void add_fact(struct Bytes *out, const struct TraceFact *fact)
     Protobuf_close(out, note);
 }
 
-// Begins a track, whose number is unique in the process, and its descriptor.
+// Begins a track and its descriptor. `number` is unique in the process.
 static int open_track(struct Pftrace *pf, uint64_t number, unsigned field,
                       size_t from[3])
 {
@@ -287,7 +289,7 @@ static int close_track(struct Pftrace *pf, const size_t from[3])
     return Pftrace_end(pf, from[0]);
 }
 
-// The process's own track has one instant, about the run.
+// The process's own track has one instant, with facts about the run.
 static int write_head(struct TraceWriter *writer)
 {
     const struct PerfettoTrace *trace = writer->trace;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The timeline in Perfetto's own format, protobuf: packets of TrackEvents.
+// The timeline in Perfetto's own format: protobuf packets of TrackEvents.
 #ifndef OCULAR_FORMATS_PFTRACE_H
 #define OCULAR_FORMATS_PFTRACE_H
 

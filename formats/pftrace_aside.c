@@ -7,12 +7,13 @@
 #include <errno.h>
 #include <stdio.h>
 
-// Numbers of tracks in the process; threads have smaller ones.
+// Numbers of tracks in the process. Threads have smaller numbers.
 #define SPAN_TRACK (UINT64_C(1) << 31)
 #define COUNTER_TRACK (UINT64_C(1) << 30)
-#define DARK_TRACK (UINT64_C(1) << 63) // and a function's, which has 32 bits
+// Plus the function's id, which has 32 bits.
+#define DARK_TRACK (UINT64_C(1) << 63)
 
-// --- What the program says ---------------------------------------------------
+// --- Events of the program ---------------------------------------------------
 
 static void add_argument(struct Bytes *out, const char *key,
                          struct json_object *value)
@@ -52,8 +53,9 @@ static int add_arguments(struct Bytes *out, const struct Mark *mark)
     return 0;
 }
 
-// Slices that may overlap have a track each, since slices of one track must
-// nest. Perfetto shows the tracks of one name and one parent as one.
+// Slices of one track must nest, so each of several slices that may overlap
+// gets its own track. Perfetto shows tracks with the same name and parent as
+// one.
 static int put_track(struct Pftrace *pf, uint64_t track, uint64_t parent,
                      const char *name)
 {
@@ -117,8 +119,8 @@ static void add_number_note(struct Bytes *out, const char *key, uint64_t number)
     Protobuf_close(out, note);
 }
 
-// A slice in the thread's track. Perfetto links those of one flow in the order
-// of their times.
+// A step of a task is a slice in the thread's track. Perfetto links slices of
+// one flow in the order of their times.
 int PftraceAside_task(struct TraceWriter *writer, uint64_t ticks,
                       const struct Mark *task)
 {
@@ -145,7 +147,7 @@ int PftraceAside_task(struct TraceWriter *writer, uint64_t ticks,
     return error ? error : TraceWriter_count(writer);
 }
 
-// --- What the collector saw --------------------------------------------------
+// --- Events of the collector -------------------------------------------------
 
 static int end_aside(struct Pftrace *pf, size_t event, size_t packet)
 {
@@ -173,7 +175,8 @@ static int put_counter_track(struct Pftrace *pf, uint64_t uuid, uint64_t parent,
     return Pftrace_end(pf, packet);
 }
 
-// 1: the track of that key is to be described. 0: it has been. Or -ENOMEM.
+// Returns 1 if the track of this key must be described first, 0 if it has been
+// described, or -ENOMEM.
 static int is_new_track(struct Pftrace *pf, uint64_t key)
 {
     if (Encoded_find_number(&pf->base.encoded, key))
@@ -185,7 +188,7 @@ int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
                          const struct TraceCounter *counter)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
-    // A thread's track, as pftrace.c numbers it; 0: the process's.
+    // The track's number of a thread as in pftrace.c; 0 is the process.
     uint32_t thread = counter->thread ? counter->thread->number + 1 : 0;
     uint64_t uuid = Pftrace_uuid(pf, COUNTER_TRACK | (uint64_t)thread << 4 |
                                          counter->which);
@@ -213,7 +216,7 @@ static void add_text_note(struct Bytes *out, const char *key, const char *text)
     Protobuf_close(out, note);
 }
 
-// On the process's track.
+// Writes a change of an instruction to the process's track.
 int PftraceAside_change(struct TraceWriter *writer, uint64_t ns,
                         const struct TraceChange *change)
 {
@@ -244,7 +247,7 @@ static void add_flag(struct Bytes *out, const char *key)
     Protobuf_close(out, note);
 }
 
-// A packet of that track's event. Returns where the event begins.
+// Begins the packet of an event of this track. Returns where the event begins.
 static size_t begin_event(struct Pftrace *pf, uint64_t ns, unsigned type,
                           uint64_t track, size_t *packet)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Everything beside the calls in Perfetto's protobuf: marks and spans of the
-// program, counters, instructions that were specialised, stretches in which a
-// function was dark; and steps of tasks. pftrace.c's.
+// All events of Perfetto's protobuf that are not calls: marks and spans of the
+// program, counters, specialised instructions, periods in which a function was
+// dark, and steps of tasks. pftrace.c uses these functions.
 #ifndef OCULAR_FORMATS_PFTRACE_ASIDE_H
 #define OCULAR_FORMATS_PFTRACE_ASIDE_H
 
 #include "formats/trace_writer.h"
 
-// The functions of a TraceFormat.
+// The functions below are members of a TraceFormat.
 int PftraceAside_said(struct TraceWriter *writer, uint64_t ticks,
                       const struct Mark *mark);
 int PftraceAside_task(struct TraceWriter *writer, uint64_t ticks,

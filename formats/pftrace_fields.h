@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The numbers of the fields that pftrace*.c write, by message. They are
+// The numbers of the fields that pftrace*.c write, by message. The numbers are
 // Perfetto's (protos/perfetto/trace in its sources) and never change.
 #ifndef OCULAR_FORMATS_PFTRACE_FIELDS_H
 #define OCULAR_FORMATS_PFTRACE_FIELDS_H
@@ -31,7 +31,7 @@ enum {
     TRACK_PARENT = 5,
     TRACK_COUNTER = 8
 };
-enum { DESCRIPTOR_PID = 1 }; // of both
+enum { DESCRIPTOR_PID = 1 }; // of processes and threads
 enum { PROCESS_NAME = 6 };
 enum { THREAD_TID = 2, THREAD_SORT = 3, THREAD_NAME = 5 };
 enum {
@@ -48,7 +48,7 @@ enum {
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum { COUNTER_UNIT = 6 };
-// Samples: Perfetto has them of perf, whose words these are.
+// Samples have the form of perf's samples, with their names.
 enum { SAMPLE_PID = 2, SAMPLE_TID = 3, SAMPLE_STACK = 4, SAMPLE_MODE = 5 };
 enum { MODE_USER = 2 };
 enum { FRAME_NAME = 2, FRAME_MAPPING = 3, FRAME_PC = 4 };
@@ -80,13 +80,13 @@ enum {
 };
 enum { IID = 1, IID_NAME = 2, PLACE_FUNCTION = 3, PLACE_LINE = 4 };
 
-// Perfetto's numbers of clocks. A sequence of packets has 64 of its own.
+// Perfetto's numbers of clocks. A sequence of packets has 64 clocks of its own.
 enum { CLOCK_REAL = 1, CLOCK_BOOT = 6, CLOCK_OURS = 64, CLOCKS_OURS = 64 };
 
-// Our numbers for names that every sequence has. Those of Trace_end_word and
-// Trace_begin_word begin at the last two.
+// Our numbers for names that every sequence has. The names of Trace_end_word
+// and Trace_begin_word begin at NAME_END and NAME_BEGIN.
 enum { CATEGORY_OCULAR = 1, CATEGORY_STEP };
-enum { TEXT_INSTANT = 1 }; // plus its kind
+enum { TEXT_INSTANT = 1 }; // plus the kind of the event
 enum {
     NAME_CYCLES = 1,
     NAME_UOPS,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// An annotation of an event in Perfetto's protobuf, a few bytes before the
-// event is put together. pftrace.c, on the writing thread.
+// An annotation of an event in Perfetto's protobuf, which is made before the
+// event. pftrace.c uses it on the writing thread.
 #ifndef OCULAR_FORMATS_PFTRACE_NOTE_H
 #define OCULAR_FORMATS_PFTRACE_NOTE_H
 
 #include "formats/pftrace_fields.h"
 #include "formats/protobuf.h"
 
-// One whose value is a varint, with a name of pftrace_fields.h. Its end.
+// Writes an annotation with a name of pftrace_fields.h and a varint as value.
+// Returns where the annotation ends.
 static inline uint8_t *PftraceNote_put(uint8_t *at, unsigned name,
                                        unsigned field, uint64_t value)
 {

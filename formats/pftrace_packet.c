@@ -32,7 +32,7 @@ void Pftrace_add_interned(struct Bytes *out, unsigned field, uint64_t iid,
     Protobuf_close(out, from);
 }
 
-// The names that annotations and categories have in every sequence.
+// Adds the names of annotations and categories that every sequence has.
 static void add_fixed_names(struct Bytes *out)
 {
     size_t from = Protobuf_open(out, PACKET_INTERNED);
@@ -71,8 +71,9 @@ static void add_clock(struct Bytes *out, unsigned id, uint64_t ns,
     Protobuf_close(out, from);
 }
 
-// The track's clock begins at 0, which is the start. It counts on from the
-// event before: Perfetto refuses a clock that is set back.
+// The clock of a track starts at 0, which is the start of tracing, and each
+// time is counted from the event before. Each track has a clock of its own,
+// because Perfetto refuses to set a clock back.
 static void add_clocks(struct Bytes *out, const struct PerfettoTrace *trace,
                        unsigned clock, bool first)
 {

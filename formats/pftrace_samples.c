@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// See pftrace_samples.h. A frame goes into the file once, and so does a stack:
-// from then on a sample is a thread and a number.
+// See pftrace_samples.h. Each frame and each stack is written once. After that
+// a sample is a thread and the number of its stack.
 #include "formats/pftrace_samples.h"
 #include "formats/pftrace_packet.h"
 
-// Perfetto wants to know which file a frame's code is mapped from. They all are
-// of this one.
+// Perfetto needs the file that a frame's code is mapped from. All frames have
+// the file with this number.
 #define MAPPING 1
 
 int PftraceSamples_begin(struct TraceWriter *writer)
@@ -31,7 +31,7 @@ int PftraceSamples_begin(struct TraceWriter *writer)
     return Pftrace_end(pf, packet);
 }
 
-// Adds the frame to the interned data that is being made. 0 or -ENOMEM.
+// Adds a frame to the interned data of the packet. Returns 0 or -ENOMEM.
 static int add_frame(struct Pftrace *pf, uint32_t id, uint64_t number)
 {
     struct Bytes *out = &pf->packet;
@@ -49,7 +49,8 @@ static int add_frame(struct Pftrace *pf, uint32_t id, uint64_t number)
     return Encoded_add_number(&pf->base.encoded, Trace_frame_key(id), number);
 }
 
-// *numbers: of each frame of the path. 0 or -ENOMEM.
+// Adds all frames of a sample, and sets numbers[i] for each. Returns 0 or
+// -ENOMEM.
 static int add_frames(struct Pftrace *pf, const struct TimelineSample *sample,
                       uint64_t numbers[SAMPLE_TRACK_DEPTH])
 {
@@ -67,7 +68,8 @@ static int add_frames(struct Pftrace *pf, const struct TimelineSample *sample,
     return error;
 }
 
-// Its number; 0: pf->base.error says why there is none.
+// Returns the number of a sample's stack, or 0 after an error, which is in
+// pf->base.error.
 static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
 {
     struct Bytes *out = &pf->packet;
@@ -99,7 +101,7 @@ static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
     return error ? 0 : number;
 }
 
-// A sample that found no traced function has no stack, and is left out.
+// A sample that found no traced function has no stack and is left out.
 int PftraceSamples_put(struct TraceWriter *writer, uint64_t ns,
                        const struct TimelineSample *sample)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// pprof's protobuf: samples of CPU time, with their stacks. The numbers of the
-// fields are those of github.com/google/pprof/proto/profile.proto.
+// pprof's protobuf: samples of CPU time with their stacks. The field numbers
+// are those of github.com/google/pprof/proto/profile.proto.
 #include "formats/pprof.h"
 #include "formats/protobuf.h"
 
-enum { // of messages, by their names there
+enum { // fields of the messages, named as in profile.proto
     PROFILE_SAMPLE_TYPE = 1,
     PROFILE_SAMPLE = 2,
     PROFILE_LOCATION = 4,
@@ -35,7 +35,7 @@ enum { // of messages, by their names there
     FUNCTION_LINE = 5
 };
 
-// The table of strings begins with these; then each function has two.
+// The table of strings begins with these. Two strings per function follow.
 enum { STRING_EMPTY, STRING_CPU, STRING_NANOSECONDS, STRING_COMMAND, STRINGS };
 
 static void put_value_type(struct Bytes *out, unsigned field)
@@ -47,7 +47,8 @@ static void put_value_type(struct Bytes *out, unsigned field)
     Protobuf_close(out, from);
 }
 
-// Innermost first. A number of a location is that of its function, from 1.
+// Writes one stack, innermost frame first. A location has the number of its
+// function, counted from 1.
 static void put_sample(const struct Profile *profile, struct Bytes *out,
                        size_t row)
 {

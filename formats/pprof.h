@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// pprof's protobuf. profile_file.c calls it; any thread.
+// Writes pprof's protobuf. profile_file.c calls this, on any thread.
 #ifndef OCULAR_FORMATS_PPROF_H
 #define OCULAR_FORMATS_PPROF_H
 
 #include "formats/profile.h"
 
-// Errors stick to `out`.
+// An error is stored in `out`.
 void Pprof_write(const struct Profile *profile, struct Bytes *out);
 
 #endif

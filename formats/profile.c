@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OTHERS 3   // functions that the table does not have
-#define LEAST 0.01 // of a function's time: below that it is rounding
+#define OTHERS 3   // functions that are not in the table
+#define LEAST 0.01 // smaller parts of a function's time are rounding errors
 
 static int by_id(const void *key, const void *element)
 {
@@ -20,7 +20,8 @@ static int by_id(const void *key, const void *element)
     return (id > other) - (id < other);
 }
 
-// The function of a row; where it has none, the first or second one more.
+// Returns the function of a row. If the row has no function, returns the first
+// or second extra function.
 static size_t find_function(const struct FlameTable *table, size_t row)
 {
     uint64_t id = table->rows[row].id;
@@ -91,7 +92,8 @@ static int by_place(const void *a, const void *b)
     return order;
 }
 
-// Adds; an unknown number (NaN) counts as 0 beside a known one.
+// Adds two numbers, of which an unknown one (NaN) counts as 0 unless both are
+// unknown.
 static void add(double *to, double from)
 {
     if (isnan(*to))
@@ -100,7 +102,7 @@ static void add(double *to, double from)
         *to += from;
 }
 
-// Those of one place become the lowest-numbered of them.
+// Merges the functions of one place into the one with the lowest number.
 static void merge(struct Profile *profile, struct ProfileFunction **sorted,
                   uint32_t *firsts)
 {
@@ -131,7 +133,7 @@ void Profile_merge(struct Profile *profile)
     struct ProfileFunction **sorted = Heap_zeroed(count, sizeof(*sorted));
     uint32_t *firsts = Heap_zeroed(count, sizeof *firsts);
 
-    if (sorted && firsts) { // else they stay apart
+    if (sorted && firsts) { // otherwise the functions are not merged
         for (i = 0; i < count; i++)
             sorted[i] = &profile->functions[i];
         qsort(sorted, count, sizeof(*sorted), by_place);
@@ -148,14 +150,14 @@ void Profile_divide(struct Profile *profile)
     double *sums = Heap_zeroed(profile->function_count, sizeof *sums);
     size_t count = profile->row_count, i;
 
-    if (!sums) // callers keep it
+    if (!sums) // without memory, callers keep the time
         return;
     for (i = 0; i < count; i++)
         sums[profile->rows[i].function] += (double)profile->rows[i].ns;
     for (i = 1; i < count; i++) {
         struct ProfileRow *row = &profile->rows[i];
         double own = profile->functions[row->function].self_ns;
-        double part = 1 - own / sums[row->function]; // NaN: not known
+        double part = 1 - own / sums[row->function]; // NaN if unknown
         uint64_t rest = part > LEAST ? (uint64_t)(part * (double)row->ns) : 0;
 
         if (!rest)
@@ -178,7 +180,7 @@ void Profile_release(struct Profile *profile)
     profile->rows = NULL;
 }
 
-// The root is on no stack but its own.
+// Only the root's own stack contains the root.
 size_t Profile_stack(const struct Profile *profile, size_t row, uint32_t *stack)
 {
     size_t depth = 0;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Protobuf's wire format, as far as it is written here: fields that are varints
-// (also bool), doubles, texts and messages. pftrace.c and pprof.c call it; no
-// state.
+// The part of protobuf's wire format that is used here: fields that are varints
+// (also bool), doubles, texts and messages. pftrace*.c and pprof.c call these
+// functions; they keep no state.
 #ifndef OCULAR_FORMATS_PROTOBUF_H
 #define OCULAR_FORMATS_PROTOBUF_H
 
 #include "ipc/base/bytes.h"
 
-#define PROTOBUF_VARINT 10u // bytes of one, at most
+#define PROTOBUF_VARINT 10u // maximum number of bytes of a varint
 
-// Both write at `at`, if there is room, and return where they end.
+// Both functions write at `at`, where there must be room, and return where they
+// end.
 static inline uint8_t *Protobuf_put_varint(uint8_t *at, uint64_t value)
 {
     while (value >= 0x80) {
@@ -20,21 +21,21 @@ static inline uint8_t *Protobuf_put_varint(uint8_t *at, uint64_t value)
     return at;
 }
 
-// A tag and a varint.
+// Writes a tag and a varint.
 static inline uint8_t *Protobuf_put_field(uint8_t *at, unsigned field,
                                           uint64_t value)
 {
     return Protobuf_put_varint(Protobuf_put_varint(at, field << 3), value);
 }
 
-// The same, at the end of a buffer, whose error sticks.
+// Appends a field with a varint to a buffer. Errors are stored in the buffer.
 void Protobuf_add(struct Bytes *out, unsigned field, uint64_t value);
-// Eight bytes, whatever the number.
+// Appends a field of eight bytes, whatever the number is.
 void Protobuf_add_fixed(struct Bytes *out, unsigned field, uint64_t value);
 void Protobuf_add_real(struct Bytes *out, unsigned field, double value);
-// As valid UTF-8, which a string has to be; NULL is "".
+// Appends a text as valid UTF-8, which protobuf requires; NULL gives "".
 void Protobuf_add_text(struct Bytes *out, unsigned field, const char *text);
-// A message within: returns where it begins, for Protobuf_close.
+// Begins an inner message and returns where it begins, for Protobuf_close.
 size_t Protobuf_open(struct Bytes *out, unsigned field);
 void Protobuf_close(struct Bytes *out, size_t from);
 

@@ -14,7 +14,7 @@
 
 #define TEXT 4096
 
-// The cost of a function, or the part of it for one caller. ns.
+// The cost of a function, or its part for one caller, in ns.
 struct Cost {
     uint32_t caller;
     double self, total;
@@ -31,7 +31,7 @@ static void put_text(struct Bytes *out, const char *text)
     Bytes_put_text(out, clean);
 }
 
-// Beyond 31 bits in digits of 15, the lowest first.
+// Writes an integer. Above 31 bits it has digits of 15 bits, the lowest first.
 static void put_int(struct Bytes *out, uint64_t value)
 {
     uint32_t count = 0;
@@ -72,7 +72,8 @@ static void put_key(struct Bytes *out, const struct ProfileFunction *function)
     put_text(out, function->name);
 }
 
-// pstats divides by calls.
+// Writes a cost. There is always at least one call, since pstats divides by
+// calls.
 static void put_cost(struct Bytes *out, double calls, double self, double total)
 {
     uint64_t whole = calls >= 1 ? (uint64_t)(calls + 0.5) : 1; // NaN: 1
@@ -95,8 +96,8 @@ static void sum_up(const struct Profile *profile, double *totals)
     }
 }
 
-// The rows by function: those of function n are order[ends[n - 1]] and on, up
-// to ends[n].
+// Sorts the rows by function. The rows of function n are order[ends[n - 1]] up
+// to order[ends[n] - 1].
 static void group(const struct Profile *profile, uint32_t *order,
                   uint32_t *ends)
 {
@@ -108,13 +109,15 @@ static void group(const struct Profile *profile, uint32_t *order,
         ends[i] += ends[i - 1];
     for (i = profile->row_count; i-- > 0;)
         order[--ends[profile->rows[i].function]] = (uint32_t)i;
-    // Each is now where its own begin, which is where the one before ends.
+    // Each entry of `ends` is now where the rows of its function begin. The
+    // rows of the function before end there.
     for (i = 1; i < profile->function_count; i++)
         ends[i - 1] = ends[i];
     ends[profile->function_count - 1] = (uint32_t)profile->row_count;
 }
 
-// A call within a call of the same function is in that one's time already.
+// Returns whether the row is below another row of the same function, whose time
+// contains this row's time.
 static bool is_nested(const struct Profile *profile, size_t row)
 {
     uint32_t mine = profile->rows[row].function;
@@ -138,8 +141,8 @@ static struct Cost *cost_of(struct Cost *costs, size_t *count, uint32_t caller)
     return &costs[i];
 }
 
-// The cost of a function that has these rows for each of its callers, in
-// `costs`. Returns the sum of all.
+// Computes the cost of a function from its rows, for each of its callers in
+// `costs`. Returns the sum.
 static struct Cost sum_of(const struct Profile *profile, const double *totals,
                           const uint32_t *rows, size_t row_count,
                           struct Cost *costs, size_t *count)
@@ -155,7 +158,7 @@ static struct Cost sum_of(const struct Profile *profile, const double *totals,
         struct Cost *by;
 
         all.self += self;
-        all.total += row ? total : self; // the root's own
+        all.total += row ? total : self; // the root has only its own time
         if (!parent)
             continue;
         by = cost_of(costs, count, profile->rows[parent].function);
@@ -188,8 +191,8 @@ static void put_function(const struct Profile *profile, uint32_t number,
 }
 
 struct Sums {
-    double *totals;     // of rows
-    struct Cost *costs; // of one function's callers
+    double *totals;     // of the rows
+    struct Cost *costs; // of one function by caller
     uint32_t *order, *ends;
 };
 

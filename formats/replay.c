@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A call's level says where it belongs: an event at some level ends all calls
-// above it, so that the stack is right again one event after any loss.
+// Each event has the level of its call. An event at some level ends all calls
+// above this level, so that the stack is right again one event after any loss.
 #include "formats/replay.h"
 #include "formats/event_buffer.h"
 #include "formats/instant.h"
@@ -13,7 +13,7 @@ struct ReplayCall {
     unsigned level;
     bool in_task;
     bool in_step;
-    uint64_t step; // what runs in it; Event_step
+    uint64_t step; // instruction that runs in it; Event_step
 };
 
 struct Replay {
@@ -23,8 +23,9 @@ struct Replay {
     size_t room;
     uint64_t now;
     struct MarkText text;
-    bool entered;    // by the event before: what comes may say of which task
-    uint32_t *spans; // numbers of those that have begun here
+    // Set by an enter event: the next event may name the task of the call.
+    bool entered;
+    uint32_t *spans; // numbers of spans that have begun on this thread
     size_t span_count;
     size_t span_room;
 };
@@ -47,7 +48,7 @@ static int push(struct Replay *replay, uint32_t id, unsigned level,
     return replay->target->begin(replay->target->context, replay->now, id, how);
 }
 
-// The innermost call's instruction.
+// Ends the instruction of the innermost call.
 static int end_step(struct Replay *replay)
 {
     const struct ReplayTarget *target = replay->target;
@@ -109,7 +110,8 @@ static int enter(struct Replay *replay, const struct Event *event,
     return error ? error : push(replay, Event_id(event), level, how);
 }
 
-// A leave whose enter was lost says only which calls are no longer open.
+// Handles a leave. If its enter was lost, it only says which calls are not open
+// any more.
 static int leave(struct Replay *replay, const struct Event *event,
                  enum CallEnd how)
 {
@@ -140,7 +142,8 @@ static int open_span(struct Replay *replay, uint32_t number)
     return 0;
 }
 
-// Most end in the order in which they began, or nearly so.
+// Removes a span from the list. Most spans end in the order in which they
+// began.
 static bool close_span(struct Replay *replay, uint32_t number)
 {
     size_t i = replay->span_count;
@@ -161,7 +164,7 @@ static int say(struct Replay *replay, const struct Event *event)
     int error = 0;
 
     if (mark.kind == EVENT_SPAN_END && !close_span(replay, mark.number))
-        return 0; // its beginning is forgotten
+        return 0; // the beginning of the span was dropped
     if (mark.kind == EVENT_SPAN_BEGIN)
         error = open_span(replay, mark.number);
     return error ? error
@@ -169,7 +172,8 @@ static int say(struct Replay *replay, const struct Event *event)
                                         &mark);
 }
 
-// If the event of the call itself was lost, the mark is of another call.
+// Handles the mark of a task. If the enter event was lost, the mark belongs to
+// another call and is ignored.
 static int begin_task(struct Replay *replay, const struct Event *event,
                       bool entered)
 {
@@ -219,21 +223,21 @@ static int play(struct Replay *replay, const struct Event *event)
         // fall through
     default:
         if (kind != EVENT_LOOP && kind != EVENT_LOST && !Instant_of(kind))
-            return 0; // of a kind to come
+            return 0; // from a newer version
         return target->mark(target->context, replay->now, event,
                             replay->depth ? replay->stack[replay->depth - 1].id
                                           : 0);
     }
 }
 
-// The calls that were open before the first event.
+// Begins the calls that were open before the first event.
 static int begin(struct Replay *replay, const struct OpenCall *open,
                  size_t count, uint64_t first)
 {
     int error = 0;
     size_t i;
 
-    replay->entered = true; // it may have been the last event before
+    replay->entered = true; // the event before may have been an enter
     for (i = 0; !error && i < count; i++) {
         const struct OpenCall *call = &open[i];
         enum CallBegin how =
@@ -246,7 +250,7 @@ static int begin(struct Replay *replay, const struct OpenCall *open,
     return error;
 }
 
-// If a chunk cannot be read any more, its events count as lost.
+// Replays a chunk. If it cannot be read any more, its events count as lost.
 static int play_chunk(struct Replay *replay, const struct TimelineChunk *chunk,
                       bool is_first, struct EventBuffer *buffer)
 {
@@ -286,7 +290,7 @@ int Replay_thread(const struct TimelineView *view,
         silent &= !chunks[i]->event_count;
     }
     EventBuffer_release(&buffer);
-    // A thread of which nothing was heard is where it was.
+    // A thread without events is still in the same calls.
     if (silent && view->last_ticks > replay.now)
         replay.now = view->last_ticks;
     if (!error)

@@ -32,7 +32,7 @@ static struct json_object *shared_of(const struct Profile *profile)
     return shared;
 }
 
-// Outermost first.
+// Returns the stack of a row, outermost frame first.
 static struct json_object *stack_of(const struct Profile *profile, size_t row)
 {
     struct json_object *array = json_object_new_array();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// speedscope's JSON. profile_file.c calls it; any thread.
+// Writes speedscope's JSON. profile_file.c calls this, on any thread.
 #ifndef OCULAR_FORMATS_SPEEDSCOPE_H
 #define OCULAR_FORMATS_SPEEDSCOPE_H
 
 #include "formats/profile.h"
 
-// Errors stick to `out`.
+// An error is stored in `out`.
 void Speedscope_write(const struct Profile *profile, struct Bytes *out);
 
 #endif

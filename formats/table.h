@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The library's functions, for whoever has linked it.
+// The table of the library's functions.
 #ifndef OCULAR_FORMATS_TABLE_H
 #define OCULAR_FORMATS_TABLE_H
 

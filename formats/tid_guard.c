@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A hash table by thread id, open addressing, made large enough at once.
+// A hash table by thread id with open addressing. The size of the table is
+// fixed when it is made.
 #include "formats/tid_guard.h"
 #include "ipc/base/heap.h"
 
@@ -24,7 +25,7 @@ void TidGuard_release(struct TidGuard *guard)
 
 uint64_t *TidGuard_time(struct TidGuard *guard, pid_t tid)
 {
-    size_t at = (size_t)tid & guard->mask; // ids are given out in turn
+    size_t at = (size_t)tid & guard->mask; // the kernel assigns ids in sequence
 
     while (guard->places[at].tid && guard->places[at].tid != tid)
         at = (at + 1) & guard->mask;

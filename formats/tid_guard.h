@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The time up to which a native thread id has been written: the kernel uses ids
-// again, and the next thread's events must not be earlier than those of the
-// one before. For a writer of a timeline; one thread.
+// The time up to which events of each native thread id have been written. The
+// kernel uses ids again, and events of the new thread must not be earlier than
+// those of the old one. For a writer of a timeline, on one thread.
 #ifndef OCULAR_FORMATS_TID_GUARD_H
 #define OCULAR_FORMATS_TID_GUARD_H
 
@@ -10,19 +10,19 @@
 #include <sys/types.h>
 
 struct TidTime {
-    pid_t tid; // 0: a free place
+    pid_t tid; // 0: the entry is free
     uint64_t ticks;
 };
 
 struct TidGuard {
     struct TidTime *places;
-    size_t mask; // places - 1, a power of two
+    size_t mask; // number of entries - 1, all bits set
 };
 
-// For `count` threads. 0 or -ENOMEM.
+// Makes room for `count` threads. Returns 0 or -ENOMEM.
 int TidGuard_init(struct TidGuard *guard, size_t count);
 void TidGuard_release(struct TidGuard *guard);
-// The place of that thread's time; 0 ticks when it is new.
+// Returns a pointer to the thread's time, which is 0 ticks for a new id.
 uint64_t *TidGuard_time(struct TidGuard *guard, pid_t tid);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See trace_writer.h: the buffer, the scale of times, names, and data about the
-// run. Called by perfetto.c and the formats, on the writing thread.
+// See trace_writer.h: the buffer, the scale of times, names, and facts about
+// the run. perfetto.c and the formats call these functions on the writing
+// thread.
 #include "formats/trace_writer.h"
 #include "ipc/base/now.h"
 #include "ipc/version.h"
@@ -18,7 +19,7 @@
 const char *Trace_begin_word(enum CallBegin how)
 {
     static const char *const words[] = {
-        [CALL_EARLIER] = "earlier", // than the trace begins
+        [CALL_EARLIER] = "earlier", // the call began before the trace
         [CALL_RESUMED] = "resumed",
     };
 
@@ -42,13 +43,13 @@ void TraceWriter_init(struct TraceWriter *writer,
     double hz = trace->hz >= 1 ? trace->hz : 1e9;
     time_t start = (time_t)(trace->start_unix_ns / 1000000000u);
     struct tm utc;
-    int exponent; // of ns a tick, which is below 2^exponent
+    int exponent; // the ns of a tick are below 2^exponent
 
     frexp(1e9 / hz, &exponent);
     if (exponent < 0)
         exponent = 0;
-    // Exact if hz is 1e9, or that by a power of two; else rounded up, so that a
-    // whole number of ns remains one.
+    // The scale is exact if hz is 1e9 divided by a power of two. Otherwise it
+    // is rounded up, so that a whole number of ns stays whole.
     writer->shift = (unsigned)(SCALE_BITS - exponent);
     writer->scale = (uint64_t)ceill(ldexpl(1e9L / hz, SCALE_BITS - exponent));
     writer->trace = trace;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The part that the writers of a timeline share: the file, a buffer before it,
-// times, names, progress. A format (json_trace.c, pftrace.c) turns calls and
-// marks into bytes; perfetto.c walks over the timeline and calls it. One
-// thread.
+// The part that the writers of a timeline share: the file and its buffer,
+// times, names and progress. A format (json_trace.c, pftrace.c) turns calls and
+// marks into bytes. perfetto.c walks over the timeline and calls the format.
+// One thread uses a writer.
 #ifndef OCULAR_FORMATS_TRACE_WRITER_H
 #define OCULAR_FORMATS_TRACE_WRITER_H
 
@@ -14,25 +14,25 @@
 #include "tracer/timeline/trace.h"
 
 #define TRACE_BUFFER (128u << 10) // more than any event takes
-#define TRACE_NAME 512            // bytes of a function's name, with the NUL
-#define TRACE_TEXT 4096           // bytes of other text
-#define TRACE_FRAME (TRACE_NAME + TRACE_TEXT + 32) // of a frame of a sample
+#define TRACE_NAME 512  // maximum size of a function's name with its NUL
+#define TRACE_TEXT 4096 // maximum size of other text
+#define TRACE_FRAME (TRACE_NAME + TRACE_TEXT + 32) // of a frame's label
 #define TRACE_STEP 96
-#define TRACE_LOOK_EVERY 256 // events between looks at the clock
+#define TRACE_LOOK_EVERY 256 // events between two readings of the clock
 #define TRACE_FACTS 14
 
 struct TraceWriter {
     const struct PerfettoTrace *trace;
     struct Output output;
-    struct Encoded encoded; // what is made once for a function or a loop
-    uint64_t events;        // written
-    uint64_t total;         // about so many
-    uint64_t looked_ns;     // when progress was reported
-    uint64_t scale;         // ns a tick, shifted to the left
+    struct Encoded encoded; // pieces that are made once per function or loop
+    uint64_t events;        // number of events written
+    uint64_t total;         // about the number of all events
+    uint64_t looked_ns;     // when progress was last reported
+    uint64_t scale;         // ns per tick, shifted left by `shift`
     unsigned shift;
-    uint64_t last; // ticks of the newest event in this thread
-    size_t chunk;  // of the view, the next one to write
-    int error;     // 0 or -errno of what failed to be written
+    uint64_t last; // ticks of the newest event of this thread
+    size_t chunk;  // next chunk of the view to write
+    int error;     // 0, or -errno of a failed write
     char date[40]; // of the start
     size_t used;   // bytes in the buffer
     uint8_t buffer[TRACE_BUFFER];
@@ -40,7 +40,7 @@ struct TraceWriter {
 
 struct TraceCounter {
     enum AsideCounter which;
-    const struct TimelineThread *thread; // of ASIDE_CPU alone
+    const struct TimelineThread *thread; // set for ASIDE_CPU only
     const char *name;
     const char *unit;
     double value;
@@ -48,45 +48,46 @@ struct TraceCounter {
 
 struct TraceChange {
     char name[2 * 64 + 8]; // "A -> B"
-    uint32_t id;           // the function
+    uint32_t id;           // of the function
     uint32_t line;         // 0: none
 };
 
-// A stretch in which a function was dark.
+// A period in which a function was dark.
 struct TraceDark {
     uint32_t id;
-    uint64_t begin_ns, end_ns; // since the start
-    bool earlier;              // it began before; there the file begins
-    bool open;                 // it is not over; there the file ends
+    uint64_t begin_ns, end_ns; // since the start of tracing
+    bool earlier;              // the period began before the file begins
+    bool open;                 // the period goes on where the file ends
 };
 
-// One format. Its writer begins with a struct TraceWriter. The functions return
-// 0 or -errno; `begin` and `end` are a ReplayTarget's, their context is the
-// writer.
+// One format, whose writer begins with a struct TraceWriter. The functions
+// return 0 or -errno. `begin` and `end` are functions of a ReplayTarget, whose
+// context is the writer.
 struct TraceFormat {
     size_t writer_bytes;
-    int (*head)(struct TraceWriter *writer); // and the process's name
+    int (*head)(struct TraceWriter *writer); // also writes the process's name
     int (*thread)(struct TraceWriter *writer,
                   const struct TimelineThread *thread);
     int (*begin)(void *writer, uint64_t ticks, uint32_t id, enum CallBegin how);
     int (*end)(void *writer, uint64_t ticks, uint32_t id, enum CallEnd how);
     int (*step)(struct TraceWriter *writer, uint64_t ticks, uint32_t inside,
                 uint64_t what, bool begins);
-    // NULL: it ends. Steps of one number are linked by a flow.
+    // A step of a task begins, or ends if `task` is NULL. A flow links the
+    // steps of one task's number.
     int (*task)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Mark *task);
     int (*loop)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Event *event, uint32_t inside);
-    // An instant of a kind in instant.h, about the function `id`.
+    // An instant of a kind in instant.h, for the function `id`.
     int (*instant)(struct TraceWriter *writer, uint64_t ticks,
                    const struct Event *event, uint32_t id);
-    // `count` events are not there; `what` says why in a word.
+    // `count` events are missing; `what` says why in a word.
     int (*gap)(struct TraceWriter *writer, uint64_t ticks, const char *what,
                uint64_t count);
     int (*said)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Mark *mark);
-    // Before the next four, which come after all threads and have times of
-    // their own, `ns` since the start.
+    // Called once before the next four, which come after all threads. The times
+    // of these four are `ns` since the start of tracing, in any order.
     int (*own)(struct TraceWriter *writer);
     int (*counter)(struct TraceWriter *writer, uint64_t ns,
                    const struct TraceCounter *counter);
@@ -99,16 +100,16 @@ struct TraceFormat {
     void (*release)(struct TraceWriter *writer); // may be NULL
 };
 
-// Something that the file says about the whole run.
+// A fact about the whole run that is written into the file.
 struct TraceFact {
     const char *key;
     enum { FACT_TEXT, FACT_NUMBER, FACT_REAL, FACT_NS } kind;
     const char *text;
-    uint64_t number; // also the ns
-    double real;     // also the microseconds
+    uint64_t number; // or the ns
+    double real;     // or the microseconds
 };
 
-// A function's name and place, as valid UTF-8.
+// A function's name and place as valid UTF-8.
 struct TraceName {
     char name[TRACE_NAME];
     char file[TRACE_TEXT];
@@ -116,7 +117,7 @@ struct TraceName {
     uintptr_t address;
 };
 
-// The word for how a call begins or ends; NULL where there is nothing to say.
+// Returns the word for how a call begins or ends, or NULL if it needs none.
 const char *Trace_begin_word(enum CallBegin how);
 const char *Trace_end_word(enum CallEnd how);
 
@@ -126,20 +127,21 @@ void TraceWriter_facts(const struct TraceWriter *writer,
                        struct TraceFact facts[TRACE_FACTS]);
 void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
                       struct TraceName *name);
-// The name of an instruction: "OPCODE @OFFSET". `what`: Event_step.
+// Makes the name of an instruction: "OPCODE @OFFSET". `what` is an Event_step.
 void TraceWriter_step(const struct TraceWriter *writer, uint64_t what,
                       char label[TRACE_STEP]);
-// The name of a sample's frame; 0: the part of the stack below the kept frames.
+// Makes the label of a sample's frame. Id 0 stands for the part of the stack
+// below the kept frames.
 void TraceWriter_frame(const struct TraceWriter *writer, uint32_t id,
                        char label[TRACE_FRAME]);
-// Empties the buffer into the file. 0 or -errno.
+// Writes the buffer to the file. Returns 0 or -errno.
 int TraceWriter_flush(struct TraceWriter *writer);
-// Bytes of any number.
+// Appends any number of bytes. Returns 0 or -errno.
 int TraceWriter_put(struct TraceWriter *writer, const void *data, size_t size);
-// Reports progress, if it is time to. 0 or -ECANCELED.
+// Reports progress if enough time has passed. Returns 0 or -ECANCELED.
 int TraceWriter_look(struct TraceWriter *writer);
 
-// Nanoseconds that so many ticks are.
+// Returns the nanoseconds of a duration in ticks.
 static inline uint64_t TraceWriter_span_ns(const struct TraceWriter *writer,
                                            uint64_t ticks)
 {
@@ -147,7 +149,7 @@ static inline uint64_t TraceWriter_span_ns(const struct TraceWriter *writer,
                       writer->shift);
 }
 
-// Nanoseconds since the start, in which no event is earlier.
+// Returns the nanoseconds since the start of tracing; earlier events get 0.
 static inline uint64_t TraceWriter_ns(const struct TraceWriter *writer,
                                       uint64_t ticks)
 {
@@ -156,7 +158,7 @@ static inline uint64_t TraceWriter_ns(const struct TraceWriter *writer,
     return TraceWriter_span_ns(writer, ticks > start ? ticks - start : 0);
 }
 
-// Called for each event. 0 or -ECANCELED.
+// Counts an event. Returns 0 or -ECANCELED.
 static inline int TraceWriter_count(struct TraceWriter *writer)
 {
     if (writer->events++ % TRACE_LOOK_EVERY)
@@ -164,8 +166,9 @@ static inline int TraceWriter_count(struct TraceWriter *writer)
     return TraceWriter_look(writer);
 }
 
-// Room for up to `size` bytes, TRACE_BUFFER at most; NULL: writer->error says
-// why not. TraceWriter_took says how many bytes there are.
+// Returns room for up to `size` bytes, at most TRACE_BUFFER, or NULL after an
+// error, which is in writer->error. TraceWriter_took then says where the bytes
+// end.
 static inline uint8_t *TraceWriter_room(struct TraceWriter *writer, size_t size)
 {
     if (size > TRACE_BUFFER - writer->used && TraceWriter_flush(writer))
@@ -179,7 +182,7 @@ static inline void TraceWriter_took(struct TraceWriter *writer,
     writer->used = (size_t)(end - writer->buffer);
 }
 
-// Keys of the table of pieces that are encoded once.
+// Keys of the pieces that are encoded once.
 static inline uint64_t Trace_function_key(uint32_t id)
 {
     return id;
@@ -220,7 +223,8 @@ static inline uint64_t Trace_frame_key(uint32_t id)
     return UINT64_C(3) << 48 | id;
 }
 
-// A stack's, by FNV-1a: that of the frames before, and one more.
+// The key of a stack is computed by FNV-1a from the key of the outer frames and
+// the id of one more frame.
 #define TRACE_STACK_KEY UINT64_C(0xcbf29ce484222325) // of no frame
 
 static inline uint64_t Trace_stack_key(uint64_t before, uint32_t id)
