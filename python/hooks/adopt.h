@@ -49,8 +49,8 @@ static inline uint64_t Adopt_hits(const struct State *state)
 int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
                 bool jumps);
 // Makes a struct Code for a program of the calibration, which the filter does
-// not apply to and which never goes dark. It is in no list of the registry and
-// has no local events. Returns NULL with an exception on failure.
+// not apply to and which never goes dark. This struct Code is in no list of the
+// registry and has no local events. Returns NULL with an exception on failure.
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code);
 // Classifies all known code objects again. Returns 0 or -1.
 int Adopt_again(struct State *state);
@@ -58,8 +58,8 @@ int Adopt_again(struct State *state);
 // exception.
 int Adopt_running(struct State *state);
 // At the end of tracing, Adopt_disarm clears the local events of accepted code.
-// Adopt_drop_all then replaces each struct Code by a struct OtherCode. Both
-// return 0 or -1.
+// Adopt_drop_all then replaces each struct Code by a struct OtherCode.
+// Adopt_disarm and Adopt_drop_all return 0 or -1.
 int Adopt_disarm(struct State *state);
 int Adopt_drop_all(struct State *state);
 

@@ -52,7 +52,7 @@ void Call_end(struct Call *call);
 bool Call_count_alone(struct Call *call, enum HitKind kind, size_t to);
 // Returns how many of a hook's `taken` ticks other programs must have had the
 // CPU: the ticks beyond an upper bound for counting `hits` hits and arming the
-// code armed since `since` (NULL: no code). These ticks are neither the
+// code armed since `since` (NULL: no code). The returned ticks are neither the
 // program's time nor our cost.
 uint64_t Call_beyond(uint64_t taken, uint64_t hits, const struct Armed *since);
 // Charges the time since the hook began as overhead, if Call_end has not.

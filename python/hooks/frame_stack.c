@@ -115,8 +115,8 @@ void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
 
 // --- Without the frames below ----------------------------------------------
 
-// Returns the frame below a thread's first one. This is NULL, and from 3.15 on
-// CPython's own outermost frame.
+// Returns the frame below a thread's first one. The frame below is NULL before
+// 3.15 and CPython's own outermost frame from 3.15 on.
 static void *bottom_of(void *frame)
 {
 #if PY_VERSION_HEX >= 0x030F0000
@@ -129,7 +129,8 @@ static void *bottom_of(void *frame)
 #endif
 }
 
-// CPython before 3.14 limits C calls, too. This is the limit of a new thread.
+// CPython before 3.14 limits C calls, too. C_CALLS_LEFT is the limit of a new
+// thread.
 #if PY_VERSION_HEX < 0x030D0000
 #define C_CALLS_LEFT C_RECURSION_LIMIT
 #elif PY_VERSION_HEX < 0x030E0000

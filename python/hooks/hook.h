@@ -7,9 +7,9 @@
 #include "python/hooks/state.h"
 
 extern const vectorcallfunc HOOK_FAST[HOOK_EVENTS];
-// These count each event at once. They are used if the CPU's counter or the
-// address of the thread state is unreliable, or if the threshold is only a few
-// hits.
+// The slow hooks count each event at once. They are used if the CPU's counter
+// or the address of the thread state is unreliable, or if the threshold is only
+// a few hits.
 extern const vectorcallfunc HOOK_SLOW[HOOK_EVENTS];
 
 #endif

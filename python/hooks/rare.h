@@ -4,9 +4,9 @@
 // CPython calls them on the traced thread with the GIL held.
 //
 // C extensions fire global events, too: Cython's do by
-// PyMonitoring_FirePyResumeEvent. They may have an exception set. A hook then
-// does nothing and returns NULL, because CPython would turn None into a
-// SystemError.
+// PyMonitoring_FirePyResumeEvent. A C extension may fire an event while an
+// exception is set. A hook then does nothing and returns NULL, because CPython
+// would turn None into a SystemError.
 #ifndef OCULAR_PYTHON_HOOKS_RARE_H
 #define OCULAR_PYTHON_HOOKS_RARE_H
 

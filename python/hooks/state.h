@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The state of the Python binding: the engine and the Python objects that hooks
-// and tools need. It is one static instance, because code objects are freed and
-// hooks run even after the module has been torn down, and only one interpreter
-// of a process is traced. The GIL guards every member whose comment names no
-// other rule.
+// and tools need. The state is one static instance, because code objects are
+// freed and hooks run even after the module has been torn down, and only one
+// interpreter of a process is traced. The GIL guards every member whose comment
+// names no other rule.
 #ifndef OCULAR_PYTHON_HOOKS_STATE_H
 #define OCULAR_PYTHON_HOOKS_STATE_H
 
@@ -119,9 +119,9 @@ struct State {
 
     struct Armed armed;
     struct Code *look_next;  // next code to poll
-    struct Code *slice_next; // next code to rearm
+    struct Code *slice_next; // next code to arm
     uintptr_t seen;          // the mark (EXTRA_SEEN) of this session
-    uint64_t seen_once;      // code objects that were given it
+    uint64_t seen_once;      // code objects marked so
     uint64_t put_off_next;   // number of the thread to examine next
     double switch_interval;  // seconds, from sys.getswitchinterval()
 };

@@ -3,7 +3,7 @@
 // CPython exports no C functions for it.
 #include "python/hooks/tools.h"
 
-// In the order of enum HookEvent.
+// Names of the events, in the order of enum HookEvent.
 static const char *const EVENT_NAMES[HOOK_EVENTS] = {
     "PY_START",  "PY_RESUME", "PY_RETURN",   "PY_YIELD",
     "JUMP",      "BRANCH",    "BRANCH_LEFT", "BRANCH_RIGHT",
@@ -400,8 +400,8 @@ void Tools_restore(struct State *state, PyCodeObject *code)
                    (size_t)Py_SIZE(code));
 }
 
-// Returns true if we still hold the tracer's id. This is asked before each
-// change, since new code is armed between two wake-ups of the governor.
+// Returns true if we still hold the tracer's id. The holder is checked before
+// each change, since new code is armed between two wake-ups of the governor.
 static bool holds_tracer(struct State *state)
 {
     PyObject *name;

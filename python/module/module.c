@@ -377,8 +377,8 @@ static int set_up(void)
 
 // The state outlives the module (see state.h), so a second import finds it
 // ready. A subinterpreter must not import the module, since only the main
-// interpreter is traced. Neither may an interpreter that is made after
-// Py_Finalize.
+// interpreter is traced. An interpreter that is made after Py_Finalize must not
+// import the module, either.
 static int initialise(PyObject *module)
 {
     if (ocular_state.finalized) {

@@ -3,8 +3,8 @@
 //
 // The trace begins after the program is compiled and before its first
 // instruction, so a program that does not compile is not traced. To find this
-// moment we set CPython's function that evaluates frames (PEP 523). It is set
-// back when the program's first frame comes.
+// moment we set CPython's function that evaluates frames (PEP 523). CPython's
+// function is set back when the program's first frame comes.
 #include "python/module/program.h"
 #include "python/hooks/frame_stack.h"
 #include "python/service/missed_signals.h"
@@ -19,7 +19,7 @@
 // declares it.
 extern const PyConfig *_Py_GetConfig(void);
 
-// The program that is about to run or runs. A process has only one.
+// The program that is about to run or runs. A process has only one program.
 static struct Program {
     // Called once, just before the program's first code runs, to start the
     // trace. NULL if it was called or if no program is about to run.

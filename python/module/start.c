@@ -19,7 +19,8 @@ const char Start_doc[] =
     "BY_CHILD or BY_WRITING_CHILD: the timeline is written at stop.";
 
 // Ends a session that was started for a viewer or in a child, to make room for
-// the requested one. Its viewers stay and get the snapshots of the new session.
+// the requested one. The viewers of the old session stay and get the snapshots
+// of the new one.
 static void make_room(struct State *state)
 {
     if (state->phase != PHASE_TRACING ||

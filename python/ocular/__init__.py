@@ -65,7 +65,7 @@ def _explain(error):
 
 
 try:
-    # The extension imports _probes when a trace starts. It is imported here already,
+    # The extension imports _probes when a trace starts. _probes is imported here already,
     # because in a forked child the import might wait for a lock that another thread held at
     # the fork.
     from . import _ocular, _probes, _progress, _settings  # noqa: F401
@@ -390,11 +390,10 @@ def serve(
 ):
     """Listen for ocular-top without any hook or sampler.
 
-    Tracing starts when the first viewer attaches. It stops 5 seconds after the
-    last viewer has left, without a report or a file. The arguments are those of
-    start_tracing() for these traces. With perfetto the viewer can export a
-    timeline, which spills if timeline_spill names a directory. Another call
-    changes the settings of the next trace.
+    Tracing starts when the first viewer attaches. Tracing stops 5 seconds after the last
+    viewer has left, without a report or a file. The arguments are those of start_tracing()
+    for these traces. With perfetto the viewer can export a timeline, which spills if
+    timeline_spill names a directory. Another call changes the settings of the next trace.
 
     start_tracing() takes over the socket and its viewers. After stop_tracing()
     the process serves idly again, until stop_serving() or the interpreter's
@@ -493,8 +492,8 @@ class _Shared:
 
 
 class _Block(contextlib.ContextDecorator):
-    """The context manager that tracing() returns. It is a class and not a generator with
-    contextlib, whose code would run inside the trace and be listed there."""
+    """The context manager that tracing() returns. _Block is a class and not a generator
+    with contextlib, whose code would run inside the trace and be listed there."""
 
     def __init__(self, settings):
         self.settings = settings

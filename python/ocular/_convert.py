@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`ocular convert` makes any of Ocular's files from a recording, which a killed program
-leaves. It also makes a flame graph from folded stacks, whether Ocular or another tool wrote
-them. It traces no process."""
+leaves. The command also makes a flame graph from folded stacks, whether Ocular or another
+tool wrote them. The command traces no process."""
 
 import argparse
 import contextlib

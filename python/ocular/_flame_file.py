@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writes flame graphs at the end of a trace, for export() and for `ocular convert`. The
-extension writes folded stacks, and this module makes the file from them. It is imported
-only if a flame graph is wanted."""
+extension writes folded stacks, and this module makes the file from them. This module is
+imported only if a flame graph is wanted."""
 
 import _thread
 import contextlib

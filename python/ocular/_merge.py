@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`ocular merge` puts timelines of several processes into one file and shifts each to its
-start time. It reads Ocular's files event by event and traces no process."""
+start time. The command reads Ocular's files event by event and traces no process."""
 
 import argparse
 import contextlib
@@ -22,7 +22,7 @@ PACKET, SEQUENCE, TRACK, PROCESS, PID_FIELD = 1, 10, 60, 3, 1
 
 
 class Refused(Exception):
-    """An error message for the user."""
+    """Holds an error message for the user."""
 
 
 def _format(path):

@@ -205,8 +205,9 @@ def fusion():
     """Returns (rows, pairs) for tracer/code/fusion.h. A row is (number, length in units,
     part, plain). A pair is (first part, second part, number of the superinstruction).
 
-    Both lists are empty if instrumentation removes no superinstructions. They are also
-    empty in a debug build, whose assertions would fail at restored ones.
+    Both lists are empty if instrumentation removes no superinstructions. In a debug build
+    the lists are empty as well, because its assertions would fail at restored
+    superinstructions.
     """
     if sys.version_info >= (3, 13) or hasattr(sys, "gettotalrefcount"):
         return [], []

@@ -43,7 +43,7 @@ _DEFAULTS = dict(
 
 # Not a dataclass, because importing dataclasses takes as long as the rest of this package.
 class Settings(namedtuple("Settings", _DEFAULTS, defaults=_DEFAULTS.values())):
-    """The settings of a trace; ocular.start_tracing() describes them."""
+    """The settings of a trace, which ocular.start_tracing() describes."""
 
     __slots__ = ()
 
@@ -120,7 +120,7 @@ def _budget(value, serve):
 
 
 def _is_device(path):
-    """Returns True for a character device such as /dev/null. It is written in place,
+    """Returns True for a character device such as /dev/null. A device is written in place,
     without other files in its folder."""
     with contextlib.suppress(OSError):
         return stat.S_ISCHR(os.stat(path).st_mode)

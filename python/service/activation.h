@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Idle serving: viewers can connect at any time, and nothing is traced until
 // one does. The thread "ocular-activate" sleeps until the first viewer
-// connects, takes the GIL and has a session started. It has the session stopped
-// some seconds after the last viewer has left. Callers hold the GIL, except the
-// server that counts viewers (count, activation.c).
+// connects, takes the GIL and has a session started. The thread has the session
+// stopped some seconds after the last viewer has left. Callers hold the GIL,
+// except the server that counts viewers (count, activation.c).
 #ifndef OCULAR_PYTHON_SERVICE_ACTIVATION_H
 #define OCULAR_PYTHON_SERVICE_ACTIVATION_H
 
@@ -51,14 +51,15 @@ int Activation_open(struct Activation *activation, double grace_s);
 // Ends the thread and closes the server. No session may run. Releases the GIL
 // while it waits.
 void Activation_close(struct Activation *activation);
-// Others start and stop sessions between these two calls. The activation thread
-// does neither meanwhile. Activation_hold may release the GIL. `traced` says
-// whether a session runs now.
+// Between Activation_hold and Activation_let_go the caller starts and stops
+// sessions, and the activation thread does not. Activation_hold may release the
+// GIL. `traced` says whether a session runs now.
 void Activation_hold(struct Activation *activation);
 void Activation_let_go(struct Activation *activation, bool traced);
 // For a fork: the thread finishes its work and ends, and the GIL is released
 // meanwhile. Activation_resume starts the thread again and returns 0 or -errno.
-// Both leave the server alone, which is paused with the session or by itself.
+// Neither function pauses the server, which is paused with the session or by
+// itself.
 void Activation_pause(struct Activation *activation);
 // Tells the thread to end after the guard of the time stamp counter has
 // tripped. Needs no GIL and does not wait.

@@ -62,7 +62,8 @@ bool ChildStarter_is_here(const struct ChildStarter *starter)
 
 static void end_thread(struct ChildStarter *starter)
 {
-    // This thread cannot join itself if the start of the session leads here.
+    // The starter's thread cannot join itself if the start of the session leads
+    // here.
     if (!starter->worker.started || ChildStarter_is_here(starter))
         return;
     pthread_mutex_lock(&starter->mutex);

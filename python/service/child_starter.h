@@ -34,7 +34,7 @@ struct ChildStarter {
 void ChildStarter_plan(struct ChildStarter *starter, bool serves, bool traces);
 // For a fork: the thread ends, and the GIL is released meanwhile.
 // ChildStarter_resume starts the thread again and returns 0 or -errno. Neither
-// changes the plan.
+// function changes the plan.
 void ChildStarter_pause(struct ChildStarter *starter);
 int ChildStarter_resume(struct ChildStarter *starter);
 // Cancels the plan and waits for the thread. A start that is under way

@@ -60,8 +60,8 @@ static void hold_locks(void)
     bool detached = detach_ours();
 
     // `ending` is locked first, since that may take as long as closing a
-    // server. It guards `detached` as well, because two threads may fork at
-    // once.
+    // server. `ending` guards `detached` as well, because two threads may fork
+    // at once.
     pthread_mutex_lock(&ocular_state.engine.ending);
     ocular_service.detached = detached;
     Counting_begin(&ocular_state.engine.counting);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See governor.h. The thread carries out the decisions of
-// tracer/budget/control.c. It holds the GIL for about 50 us at a time and waits
-// for no other thread of ours meanwhile.
+// tracer/budget/control.c. The thread holds the GIL for about 50 us at a time
+// and waits for no other thread of ours meanwhile.
 #include "python/service/governor.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The background thread "ocular-governor". It takes the GIL again and again for
-// a short time (a hold) to list the thread states for the sampler, scan live
-// bytecode, arm functions and read the text of operands for viewers.
+// The background thread "ocular-governor". The governor takes the GIL again and
+// again for a short time, which is called a hold. In a hold it lists the thread
+// states for the sampler, scans live bytecode, arms functions and reads the
+// text of operands for viewers.
 #ifndef OCULAR_PYTHON_SERVICE_GOVERNOR_H
 #define OCULAR_PYTHON_SERVICE_GOVERNOR_H
 

@@ -20,7 +20,7 @@
 #define PATIENCE_S 0.25
 
 // CPython's table of signals (Include/internal/pycore_signal.h; the same layout
-// in 3.12 to 3.15). Other threads may write it meanwhile.
+// in 3.12 to 3.15). Other threads may write the table while it is read.
 struct SignalTable {
     struct {
         volatile int tripped;

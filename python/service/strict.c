@@ -84,8 +84,9 @@ static bool main_has_run(void)
     return atomic_exchange(&ran_ns, now_ns) != now_ns || !now_ns;
 }
 
-// Strict mode, or the kernel has killed the thread for a forbidden call, which
-// it shows as a mode above the defined ones.
+// Returns true if the guard has tripped or the main thread is in strict mode.
+// If the kernel has killed the main thread for a forbidden system call, /proc
+// shows a mode above the defined ones.
 bool Strict_is_found(void)
 {
     static const char field[] = "\nSeccomp:";

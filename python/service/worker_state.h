@@ -21,8 +21,9 @@ int WorkerState_start(struct Worker *worker, PyThreadState **thread_state,
 // The new thread calls this first. Takes the GIL and makes the thread state its
 // own.
 void WorkerState_begin(PyThreadState *thread_state);
-// The thread takes and releases the GIL with these. A fork in C waits until
-// none of our threads is between the two calls (fork.c).
+// The thread takes the GIL with WorkerState_take and releases it with
+// WorkerState_leave. A fork in C waits until none of our threads is between the
+// two calls (fork.c).
 void WorkerState_take(PyThreadState *thread_state);
 void WorkerState_leave(void);
 // The thread calls this last, with the GIL held. Deletes the thread state and

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`make install` and `make uninstall`, for packagers. This file copies the files of a wheel
-to their places in PREFIX below DESTDIR. It removes them by the list RECORD, which pip can
-read as well. PREFIX, DESTDIR and PYTHONDIR are environment variables.
-    install.py EXTENSION VIEWER | --remove
+to their places in PREFIX below DESTDIR. The files are removed by the list RECORD, which pip
+can read as well. PREFIX, DESTDIR and PYTHONDIR are environment variables. install.py
+EXTENSION VIEWER | --remove
 """
 
 import csv
@@ -41,7 +41,7 @@ def _python_folder(prefix):
 
 def _first_line(python):
     """Returns the first line of a script, which names the interpreter. The kernel refuses
-    blanks and long paths there, so sh is used for these."""
+    blanks and long paths there, so the line starts sh for such a path."""
     if " " not in python and len(python) < 120:
         return f"#!{python}"
     quoted = python.replace("'", "'\\''")

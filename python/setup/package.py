@@ -84,9 +84,9 @@ def seconds():
 
 
 def interpreter():
-    """Returns the interpreter for which make builds. This is not the one of a virtual
-    environment, because pip deletes its environment and make keeps a file for each
-    interpreter's path."""
+    """Returns the interpreter for which make builds. The interpreter of a virtual
+    environment is not used, because pip deletes its environment and make keeps a file for
+    each interpreter's path."""
     base = getattr(sys, "_base_executable", None)
     return base if base and os.access(base, os.X_OK) else sys.executable
 

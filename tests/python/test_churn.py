@@ -432,8 +432,8 @@ def test_the_memory_of_many_code_objects():
     held, accounted, left = map(int, done.stdout.split())
     assert held < 40e6
     assert accounted < 40e6
-    # The reported memory is close to what the kernel shows. It includes a snapshot of some
-    # 300 bytes a row.
+    # The reported memory is close to what the kernel shows. The reported memory includes a
+    # snapshot of some 300 bytes a row.
     assert 0.6 * held < accounted < 1.4 * held + 300 * count
 
 

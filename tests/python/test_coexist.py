@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Ocular together with other tools. They see the same events as alone, and our counts are
-right. tests/e2e/beside.py has the tools. tests/e2e/test_beside.py tests tools that are
-programs."""
+"""Ocular together with other tools. The other tools see the same events as alone, and our
+counts are right. tests/e2e/beside.py has the tools. tests/e2e/test_beside.py tests tools
+that are programs."""
 
 import profile
 import subprocess

@@ -107,8 +107,8 @@ def always_from_here():
 
 
 def test_who_calls_in_turns_costs_the_callee_nothing():
-    """A call from another caller than the last one looks this caller up in some 20 ns. This
-    must not be charged to the callee."""
+    """A call from another caller than the last one looks this caller up in some 20 ns. The
+    time of this look-up must not be charged to the callee."""
 
     def in_turns():
         for _ in range(3000):
@@ -278,8 +278,9 @@ def test_waiting_for_other_threads_is_told_apart():
 
 
 def test_a_hook_that_was_not_seen_at_the_start_has_a_cost(monkeypatch):
-    """If another tool takes our id while the hooks are timed, a hook was never called. Its
-    cost must not be -2^63 ticks, as once for returns far from the function's beginning."""
+    """If another tool takes our id while the hooks are timed, a hook was never called. The
+    cost of that hook must not be -2^63 ticks, as once for returns far from the function's
+    beginning."""
     from ocular import _probes
 
     def unhooked(row):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""De-instrumentation: a hot function goes dark and is reported as dark. It then costs
-nothing, does not distort other functions' figures, and is armed again on request."""
+"""De-instrumentation: a hot function goes dark and is reported as dark. A dark function
+costs nothing, does not distort other functions' figures, and is armed again on request."""
 
 import time
 
@@ -89,7 +89,7 @@ def positive(numbers):
 @pytest.mark.parametrize("end", ["any", "close", "throw"])
 def test_dark_generators_are_not_counted_by_their_ends(tracing, end):
     """3.12 fires PY_THROW at each early end of a generator, and 3.13 and 3.14 only at
-    throw(). This must not count as a call."""
+    throw(). The event must not count as a call."""
 
     def numbers():
         yield 1

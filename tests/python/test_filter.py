@@ -168,7 +168,7 @@ def test_excluded_time_is_its_callers():
 
 def test_callers_beyond_excluded_code_are_seen_through():
     """An accepted function that excluded code calls counts as a callee of the nearest
-    accepted caller. Its time is not this caller's own."""
+    accepted caller. The function's time is not this caller's own."""
     own, total, pauses = seconds_of_caller(exclude=["callee"])
     assert own["caller"] < 0.5 * pauses < 0.95 * pauses < own["pause"]
     assert total > own["pause"]

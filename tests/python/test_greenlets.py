@@ -368,8 +368,8 @@ def test_thousands_of_greenlets_that_end():
 
 
 def test_thousands_of_greenlets_at_once():
-    """There are more greenlets than stacks are kept. Those parked longest ago are dropped,
-    calls stay exact and memory is bounded."""
+    """There are more greenlets than stacks are kept. The stacks that were parked longest
+    ago are dropped, calls stay exact and memory is bounded."""
 
     def child(depth):
         leaf()
@@ -520,7 +520,7 @@ def test_greenlets_of_an_older_session():
     seconds = time.perf_counter() - began
     assert began - begin > 0.05
     assert row(final, "leaf")["calls"] == 6
-    # Frames of the first session are still open. They are no calls of this session.
+    # Frames of the first session are still open. These frames are no calls of this session.
     assert row(final, "child")["calls"] == 0
     for function in final["functions"]:
         assert (function["total_cycles"] or 0) <= seconds * final["tsc_hz"]

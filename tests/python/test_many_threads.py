@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Many threads. Each is listed under its name, also new and renamed ones, and threads that
-have ended are marked. The list is freed with the trace."""
+"""Many threads. Each thread is listed under its name, also new and renamed threads, and
+threads that have ended are marked. The list is freed with the trace."""
 
 import threading
 

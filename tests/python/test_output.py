@@ -269,8 +269,8 @@ def test_a_file_that_may_not_grow(tmp_path, name):
     assert "export:" in done.out and "too large" in done.out
     assert "goes on True" in done.out
     assert f"could not be written to {tmp_path / name}: File too large" in done.err
-    # No incomplete file is left, since it could be taken for a complete one. The recording
-    # is there.
+    # No incomplete file is left, since a user could take it for a complete one. The
+    # recording is there.
     left = {path for path in tmp_path.iterdir() if path.name != "program.py"}
     (recording,) = left
     assert f"; what was recorded is there: ocular convert {recording}\n" in done.err

@@ -290,7 +290,7 @@ class JSONSerializerRegistry:
 
 def test_a_file_stays_below_100_mb_by_default(tmp_path):
     """The timeline has only calls, whose names and path are as long as in an installed
-    package. It is full, so the limit determines its size."""
+    package. The timeline is full, so the limit determines the file's size."""
     path = "/home/developer/projects/company-service/.venv/lib/python3.13/site-packages"
     path += "/company_framework/serialization/implementation/json_serializers.py"
     space = {}

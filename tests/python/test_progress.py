@@ -25,8 +25,8 @@ class Stream(io.StringIO):
 
 @pytest.fixture
 def redirect(monkeypatch):
-    """Returns a function that redirects stderr. It must be called inside the test, since
-    pytest sets sys.stderr when the test begins."""
+    """Returns a function that redirects stderr. The returned function must be called inside
+    the test, since pytest sets sys.stderr when the test begins."""
 
     def redirect(terminal):
         stream = Stream()

@@ -7,7 +7,8 @@ import re
 import pytest
 from e2e.program import PYTHON, run, script, write
 
-# The beginning of each program. It works until a snapshot shows that.
+# The beginning of each program. The program works until a snapshot shows that it has
+# worked.
 WORK = """
 import time
 import ocular

@@ -56,7 +56,7 @@ say("end", ocular.is_tracing())
 
 
 class Served(Running):
-    """A program that serves, and its socket."""
+    """A running program that serves, with its socket."""
 
     def __init__(self, directory, sockets, source, **more):
         super().__init__(directory, PRELUDE + source, **more)
@@ -642,7 +642,7 @@ say("end", ocular.is_tracing() == ocular._ocular.is_armed())
 @pytest.mark.timeout(300)
 def test_snapshots_are_part_of_the_budget(tmp_path, sockets):
     """A viewer asks for ten snapshots a second of a program with many functions and a small
-    budget. It gets one every two seconds."""
+    budget. The viewer gets a snapshot every two seconds."""
     source = """
 code = "\\n".join(f"def f{n}(): return {n}" for n in range(3000))
 space = {}
@@ -660,7 +660,8 @@ say("end")
             client.rate(0.1)
             limit = time.monotonic() + 60
             took = [client.snapshot()["uptime_s"]] * 4
-            # Two long pauses in a row, since another program may cause one.
+            # Waits for two long pauses in a row, since another program may cause a single
+            # one.
             while min(b - a for a, b in zip(took[-3:], took[-2:])) < 1.5:
                 took.append(client.snapshot()["uptime_s"])
                 assert time.monotonic() < limit, took

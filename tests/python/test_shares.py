@@ -55,8 +55,8 @@ def half_asleep(stop):
 @pytest.fixture(scope="module")
 def snapshots():
     """Returns the snapshots (running, final) of one run for all tests: the main thread runs
-    turns(), and two threads sleep. It waits for each condition separately. `burn` is armed
-    again from time to time; `running` is a snapshot in which it is dark."""
+    turns(), and two threads sleep. The fixture waits for each condition separately. `burn`
+    is armed again from time to time; `running` is a snapshot in which it is dark."""
     stop = threading.Event()
     threads = [
         threading.Thread(target=sleeper, args=(stop,), name="sleeping beauty"),

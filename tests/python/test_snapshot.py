@@ -15,7 +15,7 @@ from e2e.counting import EXACT, row
 from e2e.program import top, wait_until
 from ocular.demo import pure
 
-# Lists that the sampler fills. They may still be empty.
+# Lists that the sampler fills. These lists may still be empty.
 BY_CHANCE = {".functions[].callers": "id share", ".threads[].functions": "id share"}
 
 

@@ -653,7 +653,7 @@ PLACES = [
 
 
 def probe():
-    """Is called at the end. Its counts are right only if the stack is right."""
+    """Is called at the end. The counts of `probe` are right only if the stack is right."""
     return [leaf(n) for n in range(10)]
 
 

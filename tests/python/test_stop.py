@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Stopping: the report, the returned snapshot, and nothing left behind. It also happens at
-the end of the program, however that ends."""
+"""Stopping: the report, the returned snapshot, and nothing left behind. A trace is also
+stopped at the end of the program, however the program ends."""
 
 import os
 import sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Programs that enter seccomp's strict mode while they are traced. In this mode the kernel
 kills a thread for any system call but read, write, exit and sigreturn, and for reading the
-time stamp counter. The programs must go on and end as untraced ones."""
+time stamp counter. A traced program must go on and end like an untraced one."""
 
 import json
 import os

@@ -191,7 +191,7 @@ os._exit(7)
 
 
 def test_a_fork_waits_for_our_threads(tmp_path, sockets):
-    """Without the GIL, C could fork while a thread of ours holds it. It would never be
+    """Without the GIL, C could fork while a thread of ours holds it. The GIL would never be
     released in the child, so the fork waits."""
     status = answer(
         tmp_path,

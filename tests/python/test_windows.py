@@ -259,7 +259,7 @@ say(first, sampler()["signal"], sampler()["samples"] - before, caught)
 
 
 # A program with handlers for signals and a wake-up descriptor that is sampled with deep
-# stacks. It enables faulthandler, which has an alternate signal stack.
+# stacks. The program enables faulthandler, which has an alternate signal stack.
 OWN = """
 faulthandler.enable()
 if len(sys.argv) > 1:

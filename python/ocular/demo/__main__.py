@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`python -m ocular.demo` runs the demo workload. It runs until SIGTERM, SIGINT or the
-limit of an option ends it. It prints nothing on stdout."""
+"""`python -m ocular.demo` runs the demo workload. The workload runs until SIGTERM, SIGINT
+or the limit of an option ends it, and prints nothing on stdout."""
 
 import argparse
 import contextlib

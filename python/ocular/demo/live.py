@@ -54,8 +54,8 @@ class Workload:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                # The terminal's ^C does not reach the workload. It ends even if we are
-                # killed.
+                # The terminal's ^C does not reach the workload. The workload ends even if
+                # this program is killed.
                 start_new_session=True,
                 preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGTERM),
             )

@@ -88,7 +88,7 @@ def blend(values):
     return total, equals
 
 
-# The inputs of blend(). Each is used for PHASE rounds, in turn.
+# The inputs of blend(). Each input is used for PHASE rounds, in turn.
 PHASE = 16
 DIETS = (
     tuple(range(40)),
