@@ -119,36 +119,6 @@ TEST(test_many_large_ones)
     assert_int_equal(Heap_used(), used);
 }
 
-// Room that is lost between sizes: an eighth at most above a small one's 16.
-TEST(test_little_is_wasted)
-{
-    size_t before = Heap_mapped();
-    void *blocks[4000];
-
-    for (size_t size = 300; OURS && size < 8000; size += 333) {
-        for (size_t i = 0; i < 4000; i++)
-            blocks[i] = Heap_alloc(size);
-        assert_true(Heap_mapped() - before <
-                    4000 * (size + size / 8) * 17 / 16 + MIB);
-        for (size_t i = 0; i < 4000; i++)
-            Heap_free(blocks[i]);
-    }
-}
-
-// The reason for all this.
-TEST(test_nothing_of_it_is_malloc_s)
-{
-    struct mallinfo2 before = mallinfo2();
-    void *blocks[1000];
-
-    for (size_t i = 0; i < 1000; i++)
-        blocks[i] = Heap_alloc(i * 20);
-    assert_true(!OURS || mallinfo2().uordblks == before.uordblks);
-    for (size_t i = 0; i < 1000; i++)
-        Heap_free(blocks[i]);
-    assert_true(!OURS || mallinfo2().fordblks == before.fordblks);
-}
-
 static void *come_and_go(void *argument)
 {
     uint64_t dice = (uintptr_t)argument;

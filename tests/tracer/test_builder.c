@@ -122,43 +122,6 @@ TEST_WITH(test_what_nothing_measures_is_null, set_up, tear_down)
 
 // --- Functions ---------------------------------------------------------------
 
-TEST_WITH(test_counters, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = called(f, "Class.method", 10);
-    const struct Function *function;
-
-    Counter_set(&code->hot.self_calls, 8);
-    Counter_set(&code->hot.self_cycles, 2000);
-    Counter_set(&code->hot.total_cycles, 9000);
-    Counter_set(&code->hot.waited_cycles, 70);
-    Counter_set(&code->hot.min_cycles, 90);
-    code->hot.histogram = Heap_zeroed(1, sizeof(struct Histogram));
-    for (unsigned i = 0; i < 100; i++) // below 16 a histogram is exact
-        Histogram_add(code->hot.histogram, i < 98 ? 3 : 12);
-    code->poll.specialized = 4;
-    code->poll.specializable = 7;
-    function = find(build(f), code);
-    assert_string_equal(function->name, "Class.method");
-    assert_string_equal(function->file, "/app/app.py");
-    assert_int_equal(function->line, code->who.line);
-    assert_int_equal(function->calls, 10);
-    assert_int_equal(function->calls_exact, 1);
-    assert_true(function->calls_estimated == 10);
-    assert_int_equal(function->self_cycles, 2000);
-    assert_int_equal(function->total_cycles, 9000);
-    assert_int_equal(function->waited_cycles, 70);
-    assert_true(function->avg_cycles == 250);
-    assert_true(function->min_cycles == 90);
-    assert_true(function->p50_cycles >= 3 && function->p50_cycles <= 4);
-    assert_true(function->p99_cycles >= 12 && function->p99_cycles <= 13);
-    assert_int_equal(function->specialized_sites, 4);
-    assert_int_equal(function->specializable_sites, 7);
-    assert_int_equal(function->sites, 3);
-    assert_int_equal(function->dark_sites, 0);
-    assert_int_equal(function->state, STATE_ARMED);
-}
-
 // Called and not back yet, or never without a dark callee: that is no zero.
 TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
 {
@@ -529,40 +492,6 @@ TEST_WITH(test_the_retired_by_their_share_of_the_run, set_up, tear_down)
     assert_string_equal(s->retired[2].name, "also timed");
 }
 
-// --- Overhead ----------------------------------------------------------------
-
-// In the last two seconds the process used one of CPU time; hooks took 0.1 of
-// it as it is counted within a budget, re-arming 0.05 and our threads 0.02.
-TEST_WITH(test_overhead, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Collector *collector = &f->session.collector;
-    struct ThreadTrace *trace = add_trace(&f->engine, false);
-    double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    const struct Snapshot *s;
-
-    f->session.account.wall = seconds(CLOCK_MONOTONIC) - 2;
-    f->session.account.cpu = cpu - 1.17; // ours included
-    Counter_set(&trace->overhead,
-                (uint64_t)(0.1 / ACCOUNT_COLD * Clock_hz(&f->engine.clock)));
-    atomic_store(&f->session.governor.ended_ns, 50000000);
-    atomic_store(&collector->worker.ended_ns, 20000000);
-    s = build(f);
-    cpu = 1 + seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu; // a little more now
-    assert_true(s->overhead_hooks <= 0.1 * 1.001);
-    assert_true(s->overhead_hooks >= 0.1 / cpu * 0.999);
-    assert_float_equal(s->overhead_rearm / s->overhead_hooks, 0.5, 0.01);
-    assert_float_equal(s->overhead_threads / s->overhead_hooks, 0.2, 0.01);
-    assert_float_equal(
-        s->overhead_measured,
-        s->overhead_hooks + s->overhead_rearm + s->overhead_threads, 1e-9);
-    assert_float_equal(s->overhead_mean, s->overhead_measured, 1e-9);
-    assert_true(s->overhead_allowed == 0.25);
-    // The same in parts of a core.
-    assert_float_equal(s->overhead_cores_allowed / s->overhead_cores,
-                       0.25 / s->overhead_measured, 1e-6);
-}
-
 // --- While hooks run ---------------------------------------------------------
 
 struct Race {
@@ -570,60 +499,6 @@ struct Race {
     _Atomic uint64_t builds;
     _Atomic bool stop;
 };
-
-// A traced thread with code that comes, goes dark, is re-armed and goes. A few
-// dozen for each snapshot, since the builder could not catch up with more.
-static void *run_hooks(void *context)
-{
-    struct Race *race = context;
-    struct Engine *engine = &race->fixture->engine;
-    struct ThreadTrace *trace = add_trace(engine, true);
-    struct Code *outer = add_code(engine, "outer", 50), *inner = NULL;
-    uint64_t ticks, made = 0;
-
-    for (uint64_t i = 0; !race->stop; i++) {
-        if (i % 100 == 0 && made <= 40 * race->builds) {
-            if (inner)
-                Engine_retire(engine, inner);
-            inner = add_code(engine, "inner", 20);
-            made++;
-            Engine_rearm(engine, outer, 50, true);
-        }
-        ticks = Clock_read(&engine->clock);
-        ThreadTrace_enter(trace, outer, 1, 0, ticks);
-        ThreadTrace_jump(trace, outer, &outer->layout.sites[1], 1, 1,
-                         ticks + 1);
-        ThreadTrace_enter(trace, inner, 2, 0, ticks + 2);
-        ThreadTrace_leave(trace, inner, &inner->layout.sites[2], 2, ticks + 3);
-        ThreadTrace_leave(trace, outer, &outer->layout.sites[2], 1, ticks + 4);
-    }
-    return NULL;
-}
-
-TEST_WITH(test_while_hooks_run, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Race race = {.fixture = f};
-    uint64_t calls = 0;
-    pthread_t thread;
-
-    pthread_create(&thread, NULL, run_hooks, &race);
-    for (int i = 0; i < 200; i++) {
-        const struct Snapshot *s = build(f);
-
-        for (size_t n = 0; n < s->function_count; n++)
-            if (strcmp(s->functions[n].name, "outer") == 0) {
-                assert_true(s->functions[n].calls >= calls);
-                calls = s->functions[n].calls;
-            } else {
-                assert_string_equal(s->functions[n].name, "inner");
-            }
-        Collect_drain(&f->session);
-        race.builds++;
-    }
-    race.stop = true;
-    pthread_join(thread, NULL);
-}
 
 // --- Fixture -----------------------------------------------------------------
 

@@ -311,26 +311,6 @@ TEST(test_end_of_a_slice)
     Code_free(code);
 }
 
-// Between slices a function that stays armed is timed if it calls nothing.
-TEST(test_between_slices)
-{
-    struct Code *code = generator(500, false), *callee = generator(500, false);
-    uint16_t epoch = code->hot.epoch;
-
-    code->hot.id = 1;
-    callee->hot.id = 2;
-    Code_set_between(code, true);
-    assert_int_equal(code->hot.epoch, epoch);
-    Code_link(code, callee);
-    Code_set_between(code, true);
-    assert_int_not_equal(code->hot.epoch, epoch);
-    expect_epochs(code, false);
-    Code_set_between(code, false);
-    expect_epochs(code, true);
-    Code_free(code);
-    Code_free(callee);
-}
-
 TEST(test_links)
 {
     struct Code *caller = generator(500, false), *codes[70];
@@ -470,27 +450,6 @@ TEST(test_by_how_much_estimated_calls_are_off)
     Counter_set(&code->share.cumulative.total_ns, 396000000);
     assert_float_equal(Code_calls_error(code, 4, 2e9), hypot(40000, 40000),
                        1e-6);
-    Code_free(code);
-}
-
-// One call of its own was timed, and of a thousand the total is known, of which
-// a third was its own as samples have it.
-TEST(test_a_mean_of_hardly_a_call)
-{
-    struct Code *code = generator(500, false);
-
-    Counter_set(&code->hot.entries, 1000);
-    Counter_set(&code->hot.total_cycles, 9000000);
-    Counter_set(&code->hot.self_calls, 1);
-    Counter_set(&code->hot.self_cycles, 200);
-    assert_true(Code_mean_cycles(code) == 200); // nobody samples
-    Counter_set(&code->share.samples, 30);
-    Counter_set(&code->share.cpu.total_ns, 10000000);
-    Counter_set(&code->share.cumulative.total_ns, 30000000);
-    assert_float_equal(Code_mean_cycles(code), 3000, 1e-9);
-    Counter_set(&code->hot.self_calls, 64);
-    Counter_set(&code->hot.self_cycles, 128000);
-    assert_true(Code_mean_cycles(code) == 2000);
     Code_free(code);
 }
 

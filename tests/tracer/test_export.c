@@ -241,55 +241,6 @@ TEST_WITH(test_closed_while_it_runs, set_up, tear_down)
     }
 }
 
-static void *export_all(void *context)
-{
-    struct Race *race = context;
-    struct Fixture *f = race->fixture;
-    struct PerfettoResult result;
-    char path[PATH_MAX];
-    intptr_t done = 0;
-
-    path_in(f, path, "foreground.json");
-    while (!race->stop) {
-        int error = Export_write(f->export, path, true, NULL, 0, &result);
-
-        if (error && error != -EBUSY && error != -ECANCELED)
-            return (void *)(intptr_t)error;
-        done += error == 0;
-        sched_yield();
-    }
-    return (void *)done;
-}
-
-// A program's and a viewer's, with somebody cancelling.
-TEST_WITH(test_from_two_sides, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Race race = {.fixture = f};
-    unsigned started = 0;
-    pthread_t thread;
-    char path[PATH_MAX];
-    void *done;
-
-    path_in(f, path, "background.json");
-    record(f, add_code(&f->engine, "f", 0), 100);
-    pthread_create(&thread, NULL, export_all, &race);
-    for (int i = 0; i < 2000 || started < 10; i++) {
-        int error = start_to(f, path);
-
-        assert_true(error == 0 || error == -EBUSY);
-        started += error == 0;
-        if (i % 10 == 0)
-            Export_cancel(f->export);
-        sched_yield();
-    }
-    Export_close(f->export);
-    race.stop = true;
-    pthread_join(thread, &done);
-    assert_true((intptr_t)done >= 0);
-    assert_false(is_busy(f));
-}
-
 // --- Fixture -----------------------------------------------------------------
 
 static int set_up(void **state)

@@ -322,17 +322,6 @@ static uint64_t thread_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static double spin(struct FakeThread *thread, uintptr_t code, double s)
-{
-    uint64_t from = thread_ns(), ns = (uint64_t)(s * 1e9);
-
-    call(thread, code);
-    while (thread_ns() - from < ns)
-        continue;
-    leave(thread);
-    return (double)(thread_ns() - from) * 1e-9;
-}
-
 static void spin_until_sampled(void)
 {
     unsigned had = readings;
@@ -376,11 +365,6 @@ static void simulate_none(double hz)
     assert_true(totals().signal > 0);
 }
 
-static double s_to_next_step(void)
-{
-    return (double)Sampler_step(sampler) * 1e-9 - Now_s(CLOCK_MONOTONIC);
-}
-
 // Each function has the CPU time that the thread's clock says it took, as each
 // is left with a sample: but for what the handlers of those took, and what is
 // between.
@@ -416,28 +400,6 @@ TEST_WITH(test_shares_are_right, NULL, end)
     assert_int_equal(totals().taken, samples);
     assert_true(totals().handlers_s >= 2.5e-6 * (double)samples);
     assert_true(totals().hz > 0 && totals().window_samples > 0);
-}
-
-// If a thread has blocked the timer's signal, observations see its CPU time.
-TEST_WITH(test_a_thread_without_signals, NULL, end)
-{
-    sigset_t all, before;
-    double from;
-
-    simulate_none(100);
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    from = (double)thread_ns() * 1e-9;
-    call(&python, LONG);
-    while ((double)thread_ns() * 1e-9 - from < 0.5)
-        continue;
-    Sampler_collect(sampler);
-    assert_true(cpu_s(LONG) > 0.49);
-    assert_true(cpu_s(LONG) <= (double)thread_ns() * 1e-9 - from + 0.01);
-    assert_int_equal(totals().untimed, 1);
-    assert_true(s_to_next_step() < 0.1);
-    leave(&python);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 struct Beginner {
@@ -490,13 +452,6 @@ static void rest_ms(long ms)
     const struct timespec time = {0, ms * 1000000};
 
     nanosleep(&time, NULL);
-}
-
-static void wait_for_samples(uint64_t count)
-{
-    for (int i = 0; i < 60000 && totals().samples < count; i++)
-        rest_ms(1);
-    assert_true(totals().samples >= count);
 }
 
 static void *ask(void *argument)
@@ -552,56 +507,6 @@ TEST_WITH(test_everything_changes_at_once, NULL, end)
     assert_true(totals().samples > 0);
     for (int i = 0; i < 3; i++)
         halt(&programs[i]);
-}
-
-static int check_child(void)
-{
-    int status = 0;
-
-    Sampler_abandon(sampler);
-#if !UNDER_TSAN // which has no threads after a fork
-    simulate_none(1000);
-    status = Sampler_resume(sampler) != 0;
-    for (int i = 0; i < 3000 && totals().samples == 0; i++)
-        spin(&python, LONG, 0.01);
-    status |= totals().samples == 0;
-    Sampler_stop(sampler);
-#endif
-    return status;
-}
-
-TEST_WITH(test_a_forked_child_abandons_it, NULL, end)
-{
-    struct Program program;
-    struct ListedThread thread = start(&program);
-
-    begin(NULL, 0, 1000);
-    for (int i = 0; i < 3; i++) {
-        int status = -1;
-        pid_t pid;
-
-        assert_int_equal(Sampler_resume(sampler), 0);
-        Sampler_set_threads(sampler, &thread, 1);
-        wait_for_samples(totals().samples + 1);
-        if (i % 2 || FORKS_ALONE)
-            Sampler_pause(sampler);
-        Rcu_before_fork(); // the locks that python/service/fork.c holds
-        Heap_before_fork();
-        pid = fork();
-        if (pid == 0) {
-            alarm(60);
-            Heap_after_fork();
-            Rcu_after_fork_child();
-            _exit(check_child());
-        }
-        Heap_after_fork();
-        Rcu_after_fork_parent();
-        waitpid(pid, &status, 0);
-        assert_int_equal(status, 0);
-        if (!(i % 2 || FORKS_ALONE))
-            Sampler_pause(sampler);
-    }
-    halt(&program);
 }
 
 int main(void)

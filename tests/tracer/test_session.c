@@ -16,7 +16,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -247,55 +246,6 @@ TEST_WITH(test_export_is_cancelled, set_up, tear_down)
     unlink(path);
     Client_close(client);
     halt(f);
-}
-
-static bool has_begun(struct Export *export)
-{
-    bool begun;
-
-    pthread_mutex_lock(&export->mutex);
-    begun = export->joinable;
-    pthread_mutex_unlock(&export->mutex);
-    return begun;
-}
-
-// Its viewer hears how it ended, then sees the last snapshot, then the end.
-TEST_WITH(test_finish_during_an_export, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add_code(&f->engine, "f", 0);
-    char path[PATH_MAX];
-
-    path_in(f, path, "viewer.json");
-    for (int i = 0; i < 10; i++) {
-        struct Client *client;
-        struct Message message;
-        uint32_t export;
-
-        start_usual(f);
-        client = join(f);
-        for (uint64_t n = 0; n < 20000; n++)
-            call(f->trace, code, Clock_read(&f->engine.clock));
-        export = ask_export(client, path);
-        while (!has_begun(&f->session->export))
-            sched_yield();
-        pause_ms(i);
-        Session_finish(f->session);
-        do { // done or cancelled
-            assert_int_equal(Client_wait(client, &message, 20000), 1);
-            if (message.type == MESSAGE_ERROR)
-                assert_int_equal(message.number, ECANCELED);
-            if (message.request == export &&
-                (message.type == MESSAGE_ERROR || message.value == 1))
-                export = 0;
-            Message_release(&message);
-        } while (export);
-        message = expect(client, MESSAGE_END);
-        Message_release(&message);
-        Client_close(client);
-        end(f);
-        unlink(path);
-    }
 }
 
 struct Hammer {

@@ -144,38 +144,6 @@ TEST_WITH(test_a_stack_without_a_root, set_up, tear_down)
 
 // --- What is not there any more ---
 
-TEST_WITH(test_more_than_are_kept, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f), *m = add(f);
-    const size_t count = STACKS_MOST + 1000;
-    struct Greenlet *greenlets = calloc(count, sizeof *greenlets), main;
-    size_t i, bytes;
-
-    start(&main, 0x1000, 0);
-    enter(f, &main, m, 50);
-    for (i = 0; i < count; i++) {
-        start(&greenlets[i], 0x10000 + 0x4000 * i, 0);
-        enter(f, &greenlets[i], code, 100 + 2 * i);
-        jump(f, &main, 101 + 2 * i);
-    }
-    assert_int_equal(f->trace->parked.count, STACKS_MOST);
-    bytes = ThreadTrace_stack_bytes(f->trace);
-    assert_true(bytes <= (STACKS_MOST + 1) * 16 * sizeof(struct Frame) +
-                             128 * sizeof(struct Frame));
-    // Those that were dropped, then the others; and main, which came last.
-    for (i = 0; i < count; i++)
-        leave(f, &greenlets[i], 100000 + i);
-    leave(f, &main, 200000);
-    assert_int_equal(Counter_get(&code->hot.entries), count);
-    assert_int_equal(Counter_get(&code->hot.self_calls), STACKS_MOST - 1);
-    assert_int_equal(Counter_get(&f->trace->unwound),
-                     count - (STACKS_MOST - 1));
-    assert_int_equal(f->trace->active[code->hot.id % THREAD_TRACE_ACTIVE], 0);
-    assert_int_equal(Counter_get(&m->hot.total_cycles), 200000 - 50);
-    free(greenlets);
-}
-
 TEST_WITH(test_forget_reaches_the_parked, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -199,30 +167,6 @@ TEST_WITH(test_forget_reaches_the_parked, set_up, tear_down)
     leave(f, &child, 400);
     expect(b, 1, 0, 200);
     assert_int_equal(Counter_get(&f->trace->unwound), 1);
-}
-
-TEST_WITH(test_reset_frees_the_parked, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f);
-    struct Greenlet main, child, third;
-    size_t bytes = ThreadTrace_stack_bytes(f->trace);
-
-    start(&main, 0x1000, 0);
-    start(&child, 0x2000, 0);
-    start(&third, 0x3000, 0);
-    enter(f, &main, code, 100);
-    enter(f, &child, code, 200);
-    enter(f, &third, code, 250);
-    leave(f, &third, 260);
-    jump(f, &main, 300);
-    assert_true(ThreadTrace_stack_bytes(f->trace) > bytes);
-    ThreadTrace_reset(f->trace, 1000);
-    assert_int_equal(f->trace->parked.count, 0);
-    assert_int_equal(ThreadTrace_stack_bytes(f->trace), bytes);
-    leave(f, &child, 1100); // of before
-    leave(f, &main, 1200);
-    expect(code, 3, 10, 10);
 }
 
 // --- The timeline ---

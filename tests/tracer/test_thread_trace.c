@@ -267,75 +267,6 @@ TEST_WITH(test_blocks, set_up, tear_down)
 
 // --- Going dark --------------------------------------------------------------
 
-// Within a budget: 128 hits make it dark if they come within a second of 1000
-// ticks, and a second later there are as many again. A jump's site has its own.
-TEST_WITH(test_a_seconds_hits, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *fast = add(f, 500), *slow = add(f, 500);
-    uint64_t now = 5000;
-
-    reset(f, 0);
-    f->contention.hz = 1000;
-    f->registry->hits = 128;
-    fast->cold.renewed = slow->cold.renewed = now;
-    fast->hot.stop_at = slow->hot.stop_at = 128;
-    slow->layout.sites[JUMP_SITE].stop_at = 128;
-    for (int i = 1; i < 128; i++) {
-        assert_false(enter(f, fast, 1, ++now));
-        assert_false(leave(f, fast, 1, ++now));
-    }
-    assert_false(fast->hot.dark);
-    assert_true(enter(f, fast, 1, ++now));
-    assert_true(fast->hot.dark);
-    assert_int_equal(Code_arming(fast), ARMED_HOT);
-    assert_true(leave(f, fast, 1, ++now));
-    for (int i = 1; i < 1000; i++) {
-        assert_false(enter(f, slow, 1, now += 10));
-        assert_false(leave(f, slow, 1, ++now));
-    }
-    assert_int_equal(Code_arming(slow), ARMED_NEW);
-    assert_false(enter(f, slow, 1, ++now));
-    Code_extend(slow, 128, now);
-    slow->layout.sites[JUMP_SITE].stop_at = 128;
-    for (int i = 1; i < 128; i++)
-        assert_false(jump(f, slow, 1, ++now));
-    assert_true(jump(f, slow, 1, ++now));
-    assert_true(slow->hot.broken && !slow->hot.dark);
-    // The call in which it is given more is not timed.
-    assert_int_equal(Counter_get(&fast->hot.self_calls), 128);
-    assert_true(Counter_get(&slow->hot.self_calls) < 999);
-    assert_true(Counter_get(&slow->hot.self_calls) > 980);
-}
-
-// A slice ends by the clock: the next call is counted and takes the hooks out,
-// it is not timed, and no caller counts it as a dark callee.
-TEST_WITH(test_the_end_of_a_slice, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *outer = add(f, 500), *code = add(f, 500);
-
-    reset(f, 0);
-    enter(f, outer, 1, 100);
-    enter(f, code, 2, 110);
-    leave(f, code, 2, 120);
-    Code_end_slice(code);
-    assert_true(enter(f, code, 2, 130));
-    assert_true(code->hot.dark);
-    assert_true(leave(f, code, 2, 140));
-    assert_int_not_equal(Code_arming(code), ARMED_HOT);
-    assert_int_equal(outer->hot.dark_callees, 0);
-    assert_int_equal(Counter_get(&code->hot.entries), 2);
-    assert_int_equal(Counter_get(&code->hot.self_calls), 1);
-    Code_rearm(code, 500, true, 150); // nor is the first of the next one
-    assert_false(enter(f, code, 2, 160));
-    leave(f, code, 2, 170);
-    assert_int_equal(Counter_get(&code->hot.self_calls), 1);
-    enter(f, code, 2, 180);
-    leave(f, code, 2, 190);
-    assert_int_equal(Counter_get(&code->hot.self_calls), 2);
-}
-
 TEST_WITH(test_going_dark, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -416,32 +347,6 @@ TEST_WITH(test_a_dark_callee, set_up, tear_down)
     expect_site(caller, RETURN_SITE, 3, 40, 1);
 }
 
-// A call that was open when its callee came back has a part of that time in it:
-// the next one is the first clean one.
-TEST_WITH(test_clean_again, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *caller = add(f, 0);
-
-    reset(f, 0);
-    Code_gain_dark_callee(caller);
-    enter(f, caller, 1, 100);
-    Code_lose_dark_callee(caller);
-    leave(f, caller, 1, 150);
-    expect_calls(caller, 1, 0, 0, 50);
-    expect_site(caller, RETURN_SITE, 1, 0, 0);
-    enter(f, caller, 1, 200);
-    leave(f, caller, 1, 250);
-    expect_calls(caller, 2, 1, 50, 100);
-    expect_site(caller, RETURN_SITE, 2, 50, 1);
-    // And one that saw a whole dark spell.
-    enter(f, caller, 1, 300);
-    Code_gain_dark_callee(caller);
-    Code_lose_dark_callee(caller);
-    leave(f, caller, 1, 350);
-    expect_calls(caller, 3, 1, 50, 150);
-}
-
 // --- Waiting -----------------------------------------------------------------
 
 // Another thread's hook ran in between: that span is the frame's waiting, of
@@ -508,34 +413,6 @@ TEST_WITH(test_waited_calls_are_in_no_histogram, set_up, tear_down)
     assert_true(Code_histogram(code)->buckets[9] >= 2);
 }
 
-// --- Forgetting --------------------------------------------------------------
-
-TEST_WITH(test_forgotten_code, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *outer = add(f, 0), *gone = add(f, 0), *inner = add(f, 0);
-
-    reset(f, 0);
-    enter(f, outer, 1, 100);
-    enter(f, gone, 2, 110);
-    enter(f, gone, 3, 120);
-    enter(f, inner, 4, 130);
-    ThreadTrace_forget(f->trace, gone);
-    assert_null(f->trace->bottom[2].code);
-    assert_int_equal(f->trace->bottom[2].address, 0);
-    assert_null(f->trace->bottom[3].code);
-    assert_ptr_equal(f->trace->bottom[1].code, outer);
-    assert_ptr_equal(f->trace->bottom[4].code, inner);
-    Registry_retire(f->registry, gone, 1);
-    Code_free(
-        Registry_take_retired(f->registry, UINT64_MAX)); // for AddressSanitizer
-    leave(f, inner, 4, 140);
-    leave(f, outer, 1, 200);
-    expect_calls(inner, 1, 1, 10, 10);
-    expect_calls(outer, 1, 0, 0, 100); // when they left nobody knows
-    expect_empty(f);
-}
-
 // --- The timeline ------------------------------------------------------------
 
 struct Expected {
@@ -590,25 +467,6 @@ TEST_WITH(test_events, set_up, tear_down)
                   {800, EVENT_UNWOUND, Event_call(c->hot.id, 2)},
                   {800, EVENT_UNWOUND, Event_call(b->hot.id, 1)},
                   {800, EVENT_LEAVE, Event_call(a->hot.id, 0)});
-}
-
-TEST_WITH(test_dark_events, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *a = add(f, 0), *b = add(f, 1);
-
-    with_timeline(f);
-    enter(f, a, 1, 100);
-    enter(f, b, 2, 200);
-    leave(f, b, 2, 300);
-    enter(f, b, 2, 400); // dark: no call of it
-    leave(f, b, 2, 500);
-    leave(f, a, 1, 600);
-    EXPECT_EVENTS(f, {100, EVENT_ENTER, Event_call(a->hot.id, 0)},
-                  {200, EVENT_DARK, Event_call(b->hot.id, 1)},
-                  {200, EVENT_ENTER, Event_call(b->hot.id, 1)},
-                  {300, EVENT_LEAVE, Event_call(b->hot.id, 1)},
-                  {600, EVENT_LEAVE, Event_call(a->hot.id, 0)});
 }
 
 // A tenth of a millisecond and less is not worth an event.

@@ -187,21 +187,6 @@ TEST_WITH(test_frames_on_two_pages, set_up, tear_down)
     munmap(pages, 2 * WALK_PAGE);
 }
 
-TEST_WITH(test_deep_stacks_are_cut_off, set_up, tear_down)
-{
-    struct World *world = *state;
-
-    for (size_t i = 1; i <= WALK_DEPTH; i++)
-        push(world, i);
-    assert_frames(walk_now(world), WALK_DEPTH, WALK_DEPTH);
-    assert_false(world->walk.truncated);
-    for (size_t i = WALK_DEPTH + 1; i <= 400; i++)
-        push(world, i);
-    assert_frames(walk_now(world), WALK_DEPTH, 400);
-    assert_true(world->walk.truncated);
-    assert_false(world->walk.torn);
-}
-
 TEST_WITH(test_a_torn_link_ends_the_walk, set_up, tear_down)
 {
     static const uintptr_t bad[] = {1,
@@ -388,22 +373,6 @@ TEST_WITH(test_torn_in_place, set_up, tear_down)
     world->thread.frame = 0;
     assert_int_equal(walk_now(world)->depth, 0);
     munmap(pages, 2 * WALK_PAGE);
-}
-
-// A page that the walk before could read is checked again.
-TEST_WITH(test_a_page_that_goes, set_up, tear_down)
-{
-    struct FakeFrame *page = mmap(NULL, WALK_PAGE, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct World *world = *state;
-
-    begin_in_place(world);
-    link_frame(world, page, 1);
-    push(world, 2);
-    assert_frames(walk_now(world), 2, 2);
-    munmap(page, WALK_PAGE);
-    assert_frames(walk_now(world), 1, 2);
-    assert_true(world->walk.torn);
 }
 
 static int init_with(struct World *world, size_t *member, size_t value)
