@@ -25,10 +25,10 @@ struct Fake {
     struct Server *server;
     struct SampleWish wish;
     int mute;                // never makes a snapshot
-    struct Snapshot *newest; // used only by the server's thread
+    struct Snapshot *newest; // snapshot that only the server's thread uses
     uint64_t exporting; // id of the viewer that waits for its export; 0: none
     uint32_t export_request;
-    uint64_t exported;  // bytes written so far
+    uint64_t exported;  // number of bytes written so far
     atomic_bool finish; // set by the main thread to complete the export
     int export_file;
 };

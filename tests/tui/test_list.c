@@ -214,11 +214,11 @@ TEST(test_clicks)
         {12, 4, LIST_DONE, 2},
         {12, 4, LIST_OPENS, 2},
         {12, 2, LIST_DONE, 0},
-        {9, 3, LIST_DONE, 0}, // left of the list
+        {9, 3, LIST_DONE, 0}, // a click left of the list
         // right of the list, above it
         {34, 3, LIST_DONE, 0},
         {12, 0, LIST_DONE, 0},
-        {12, 5, LIST_DONE, 0}, // below the list
+        {12, 5, LIST_DONE, 0}, // a click below the list
         {12, 1, LIST_DONE, 0}, // a title of a list that does not sort
     };
     for (size_t i = 0; i < sizeof clicks / sizeof *clicks; i++) {

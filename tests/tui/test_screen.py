@@ -341,7 +341,7 @@ def test_save_says_what_it_saves(start, tmp_path):
     top.wait("Saved as JSON: tree.json.* counts are since the reset")
     saved = json.loads((tmp_path / "tree.json").read_text())
     assert len(saved["functions"]) == 12  # the filter does not apply to the tree
-    # 612 since the start, and no more calls since the reset
+    # 612 calls since the start, and none since the reset
     assert saved["functions"][0]["calls"] == 0
     assert saved["uptime_s"] >= saved["counts_since_s"] > 8000
     top.press("Esc", "f")

@@ -189,7 +189,8 @@ TEST(test_estimates_from_few_samples)
     assert_int_equal(cell.style, STYLE_FAINT);
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
-    function.calls_per_s_error = 100; // from slices: samples do not matter
+    // with a rate from slices, samples do not matter
+    function.calls_per_s_error = 100;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
     assert_int_equal(cell.style, STYLE_PLAIN);
     function.calls_per_s_error = 700;
@@ -322,7 +323,7 @@ TEST(test_changes_since_a_baseline)
     function.share = .334;
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "+3%");
     assert_int_equal(cell.style, STYLE_FAINT);
-    function.share = .306; // less than one sample
+    function.share = .306; // the change is less than one sample
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "0.0%");
     row.mark[COLUMN_SHARE] = function.share = 0;
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "");

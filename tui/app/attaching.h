@@ -13,7 +13,7 @@
 
 // Processes that serve because of us and that we have to detach from.
 struct Attaching {
-    pid_t *pids; // owned
+    pid_t *pids; // processes that were attached to; owned
     size_t count;
 };
 

@@ -30,7 +30,7 @@ struct ChooserRow {
 };
 
 struct Chooser {
-    struct ChooserRow *rows; // owned
+    struct ChooserRow *rows; // rows of the list; owned
     long count;
     long serving;        // these rows come first; the others do not serve
     bool all;            // also list processes that do not serve

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 struct Options {
-    pid_t pid; // 0: not given
+    pid_t pid; // the process of --pid; 0: not given
     double delay_s;
     // seconds that the batch waits for a snapshot, in addition to delay_s after
     // the first one
@@ -23,7 +23,7 @@ struct Options {
     const char *keys;   // keys to press; or NULL
     const char *record; // file to write; or NULL
     const char *replay; // file to play; or NULL
-    int width;          // cells; 0: the terminal's
+    int width;          // width in cells; 0: the terminal's width
     int height;
     bool mono;
     bool ascii;

@@ -20,7 +20,7 @@ struct Image {
 
 struct Symbol {
     uint64_t address;
-    uint64_t size; // bytes; 0: not known
+    uint64_t size; // size in bytes; 0: not known
 };
 
 // `base` is the address where the beginning of the file is mapped. Returns 0,

@@ -13,7 +13,7 @@ struct Interpreter {
     struct Image image;
     uint64_t program;      // a number that changes when the process runs exec
     uint64_t runtime;      // address of _PyRuntime
-    uint64_t runtime_size; // bytes; 0: not known
+    uint64_t runtime_size; // size of _PyRuntime in bytes; 0: not known
     unsigned major;        // first part of the version: 3
     unsigned minor;        // second part of the version: 14
     unsigned patch;

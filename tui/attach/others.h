@@ -14,14 +14,14 @@ struct Other {
     uid_t uid;
     double age_s; // seconds since the process was forked
     char command[256];
-    char takes[64]; // "3.13.0: Enter attaches"
+    char takes[64]; // words of the row, such as "3.13.0: Enter attaches"
     char why[512];  // why the process cannot be attached to; "" if it can
 };
 
 struct NoPython; // a process that the list leaves out
 
 struct Others {
-    struct Other *items; // owned, like `rest`
+    struct Other *items; // the processes with Python; owned, like `rest`
     struct NoPython *rest;
     size_t count;
     size_t rest_count;

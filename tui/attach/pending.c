@@ -20,11 +20,12 @@
 #define TEXT_AT 8
 #define TEXT_MOST 380
 #define QUEUE_FROM 0x200 // range of the offset of the main thread's queue
-#define QUEUE_TO 0x4000  // in _PyRuntime: 0x7e0 in 3.12.1, 0xa68 in 3.13.15
-#define MAIN_MOST 32     // calls that it holds at most in 3.13; all run at once
-#define OTHERS_MOST 300  // calls that the queue of all threads holds at most
-#define OTHERS_LOOP 100  // calls of that queue that run at once
-#define CALLS_BIT 4      // _PY_CALLS_TO_DO_BIT
+// end of this range; the offset is 0x7e0 in 3.12.1 and 0xa68 in 3.13.15
+#define QUEUE_TO 0x4000
+#define MAIN_MOST 32    // calls that it holds at most in 3.13; all run at once
+#define OTHERS_MOST 300 // calls that the queue of all threads holds at most
+#define OTHERS_LOOP 100 // calls of that queue that run at once
+#define CALLS_BIT 4     // _PY_CALLS_TO_DO_BIT
 #define THREADS_MOST 1024
 
 // Offsets in one minor version of CPython, in bytes.

@@ -21,7 +21,7 @@
 
 struct Request {
     const struct Interpreter *interpreter;
-    const char *script; // NULL: withdraw the request
+    const char *script; // path of the script; NULL: withdraw the request
     bool all;
     bool wake;  // start a thread that runs the script (sleeper.h)
     bool check; // only check whether the interpreter is ready

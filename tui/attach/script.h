@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SCRIPT_PATH 64               // bytes of a path
+#define SCRIPT_PATH 64               // size of a path in bytes
 #define SCRIPT_NAME "ocular-attach-" // first part of the folder's name in /tmp
 #define SCRIPT_PREFIX "/tmp/" SCRIPT_NAME // first part of the script's path
 

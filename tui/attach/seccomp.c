@@ -99,7 +99,7 @@ enum FilterSight Seccomp_look(pid_t pid)
 struct Call {
     int number;
     const char *name;
-    uint64_t arguments[3]; // 0: the argument varies
+    uint64_t arguments[3]; // arguments of the call; 0: the argument varies
 };
 
 #define CALL(name, ...)                                                        \

@@ -19,7 +19,7 @@ struct SigframeCall {
 
 struct Sleep {
     pid_t pid, thread;
-    long number; // of the system call in which the thread sleeps
+    long number; // number of the system call in which the thread sleeps
     uint64_t arguments[2];
     uint64_t restorer; // address of code that calls rt_sigreturn
     bool repeats; // the system call can be restarted; else it fails with EINTR

@@ -22,10 +22,11 @@
 // Offsets in one minor version of CPython, in bytes. From 3.13 on the first
 // three offsets come from CPython's own table.
 struct Layout {
-    uint64_t interpreters;     // in _PyRuntime: the newest interpreter
-    uint64_t next_interpreter; // in an interpreter's state
-    uint64_t threads;          // in an interpreter's state: the newest thread
-    uint64_t status;           // in a thread's state, like native_id
+    // offset of the newest interpreter's address in _PyRuntime
+    uint64_t interpreters;
+    uint64_t next_interpreter; // offset in an interpreter's state
+    uint64_t threads; // offset of the newest thread in an interpreter's state
+    uint64_t status;  // offset in a thread's state, like native_id
     uint64_t native_id;
 };
 

@@ -10,7 +10,7 @@
 #include "tui/model/model.h"
 
 struct AnnotateState {
-    uint64_t id;    // of the function; 0: none was selected
+    uint64_t id;    // id of the function; 0: none was selected
     char name[256]; // the function's name when it was selected
     // the newest listing, with the period's samples in its rows; owned; NULL:
     // none came yet
@@ -20,7 +20,7 @@ struct AnnotateState {
     // samples since the start as the process reported them, one total a row
     struct Moment now;
     enum Period period; // never PERIOD_LATELY
-    double period_s;    // seconds
+    double period_s;    // length of the period in seconds
     struct Source source;
     struct Annotation annotation;
     // the program made the function again, and this is the newer one

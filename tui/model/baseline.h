@@ -40,7 +40,7 @@ struct PairMark {
     double count;
 };
 
-struct Mark { // zeroed: no numbers are stored
+struct Mark { // a zeroed mark has no numbers
     struct ThreadMark *threads;
     size_t thread_count;
     struct PairMark *pairs;

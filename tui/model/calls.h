@@ -13,7 +13,7 @@
 
 struct Call {
     uint64_t callee;
-    uint64_t caller; // NULL_U64: no caller, or not known
+    uint64_t caller; // id of the caller; NULL_U64: no caller, or not known
     double share;    // share of a core: the callee including its callees
 };
 
@@ -23,10 +23,10 @@ struct CallTotal {
     double self;  // share of a core, without callees
 };
 
-struct Calls {          // zeroed: no calls
-    struct Call *calls; // sorted by callee, then caller; owned
+struct Calls {          // a zeroed struct has no calls
+    struct Call *calls; // calls sorted by callee, then caller; owned
     size_t count;
-    struct CallTotal *functions; // sorted by id; owned
+    struct CallTotal *functions; // totals sorted by function id; owned
     size_t function_count;
 };
 

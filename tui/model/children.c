@@ -16,7 +16,7 @@
 
 #define PERIOD_S 5.0
 #define MOST 64       // children that one check counts
-#define YOUNG_S 2     // seconds; a younger child may not serve yet
+#define YOUNG_S 2     // age in seconds below which a child may not serve yet
 #define THREADS 1024  // threads whose lists one check reads
 #define LIST_MAX 4096 // bytes of one thread's list
 

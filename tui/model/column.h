@@ -13,7 +13,7 @@
 enum Change {
     CHANGE_NOT,   // the column shows the value and not the change
     CHANGE_SHARE, // a function that was not listed at the baseline had 0
-    CHANGE_PART,  // like CHANGE_SHARE, but an increase is good
+    CHANGE_PART,  // like CHANGE_SHARE, but an increase is shown as good
     CHANGE_RATE,
     CHANGE_COUNT,
     CHANGE_SUM, // the column is a sum of cycles
@@ -23,10 +23,10 @@ enum Change {
 };
 
 struct Column {
-    const char *name; // for the option -s and for messages
-    bool sampled;     // shown only while shares are sampled
+    const char *name; // name for the option -s and for messages
+    bool sampled;     // the column is shown only while shares are sampled
     bool recent;      // when it sorts the table, idle functions come last
-    bool by_text;     // sorts by text, a to z
+    bool by_text;     // the column sorts by text, from a to z
     enum Change change;
     // its value; NaN if the value is null or by_text is set
     double (*key)(const struct Row *row);

@@ -13,14 +13,15 @@
 
 #include <stdbool.h>
 
-#define FEED_RATE_MIN 0.1 // seconds, limited by the protocol
+// least seconds between snapshots, a limit of the protocol
+#define FEED_RATE_MIN 0.1
 #define FEED_RATE_MAX 60.0
 
 struct Answer { // an answer to a request of the user
     enum MessageType request;
     uint64_t about; // REARM: id of the function; 0: all functions
     bool failed;
-    bool done; // false: the export continues
+    bool done; // the export has ended; else it continues
     int error; // errno, if `failed`
     double progress;
     uint64_t bytes;
@@ -30,8 +31,9 @@ struct Answer { // an answer to a request of the user
 struct Feed {
     pid_t pid; // process id as this viewer sees it; 0: not known
     struct FeedLink link;
-    struct Recording *recording; // borrowed; NULL: nothing is recorded
-    double speed;                // of a replay; 1 is the recorded speed
+    // the recording that gets all messages; borrowed; NULL: none
+    struct Recording *recording;
+    double speed; // speed of a replay; 1 is the recorded speed
     bool paused;
     bool ended;
     char reason[320];          // why the feed ended
@@ -61,8 +63,10 @@ int Feed_replay(struct Feed *feed, const char *path, bool paced, char *why,
 // Records everything that arrives from now on.
 void Feed_record(struct Feed *feed, struct Recording *recording);
 void Feed_close(struct Feed *feed);
-int Feed_fd(struct Feed *feed);               // for poll(); -1: none
-bool Feed_is_replay(const struct Feed *feed); // false: a live process
+// Returns the descriptor for poll(), or -1 if there is none.
+int Feed_fd(struct Feed *feed);
+// Returns false for a live process.
+bool Feed_is_replay(const struct Feed *feed);
 
 // Processes messages that have arrived. Returns 1 if *answer has to be shown;
 // then the caller calls again. Returns 0 if there is nothing more for now. If a
@@ -80,7 +84,7 @@ struct Snapshot *Feed_take(struct Feed *feed);
 struct FlameTable *Feed_take_stacks(struct Feed *feed);
 // makes a replay play one more snapshot; no effect on a live process
 void Feed_step(struct Feed *feed);
-void Feed_speed(struct Feed *feed, double speed); // for a replay only
+void Feed_speed(struct Feed *feed, double speed); // Sets the speed of a replay.
 void Feed_pause(struct Feed *feed, bool paused);
 // Says which function a view shows (0: none), and asks for its code once a
 // snapshot. Sends no request while an answer is pending.

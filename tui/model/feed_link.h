@@ -11,12 +11,14 @@
 #include <stdbool.h>
 
 struct FeedLink {
-    struct Client *client; // NULL: this is a replay, or the process has ended
-    // NULL: a live process; a replay still answers after its end
+    // connection; NULL: this is a replay, or the process has ended
+    struct Client *client;
+    // the replay, which still answers after its end; NULL: a live process
     struct Playback *replay;
 };
 
-int FeedLink_fd(const struct FeedLink *link); // for poll(); -1: none
+// Returns the descriptor for poll(), or -1 if there is none.
+int FeedLink_fd(const struct FeedLink *link);
 bool FeedLink_answers(const struct FeedLink *link);
 // Returns the same as Client_next.
 int FeedLink_next(struct FeedLink *link, struct Message *message);
@@ -35,7 +37,7 @@ struct PendingRequest {
     uint64_t about; // REARM: id of the function; 0: all functions
 };
 
-struct Pending { // zeroed: no requests
+struct Pending { // a zeroed struct has no requests
     struct PendingRequest items[PENDING_MOST];
 };
 

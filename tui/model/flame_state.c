@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define OLD_S 5.0 // seconds; older stacks are not shown again
+#define OLD_S 5.0 // age in seconds above which stacks are not shown again
 
 void FlameState_release(struct FlameState *state)
 {

@@ -49,7 +49,7 @@ uint32_t FlameState_zoom(const struct FlameState *state);
 uint32_t FlameState_selected(const struct FlameState *state, uint32_t zoom);
 void FlameState_select(struct FlameState *state, uint32_t branch);
 void FlameState_zoom_to(struct FlameState *state, uint32_t branch);
-// false: it was not zoomed in
+// Zooms out. Returns false if the view was not zoomed in.
 bool FlameState_zoom_out(struct FlameState *state);
 // Moves the selection by `steps` from branch `from`: downwards to the hottest
 // callee each time, or upwards (steps < 0), but not beyond the zoom.

@@ -18,24 +18,25 @@
 
 struct FlameBranch { // index 0 is the root, which stands for all threads
     uint32_t parent;
-    uint32_t child;   // 0: none
+    uint32_t child;   // index of the first child; 0: none
     uint32_t sibling; // the next child of the parent, by name; 0: none
-    int depth;        // 0: the root
-    uint64_t id;      // NULL_U64: the root, or a stack that was cut off
+    int depth;        // level in the tree; the root has 0
+    // id of the function; NULL_U64: the root, or a stack that was cut off
+    uint64_t id;
     const char *name; // the function's name; not trusted; never NULL
-    const char *file; // NULL: not known
+    const char *file; // path of the function's file; NULL: not known
     uint64_t line;
     double self; // share of a core, without callees
     double in_c;
     double total; // share of a core, including callees
 };
 
-struct FlameShare { // shares of a core
+struct FlameShare { // the shares of one branch, as parts of a core
     double self;
     double in_c;
 };
 
-struct FlameTree { // zeroed: no tree
+struct FlameTree { // a zeroed struct is no tree
     struct FlameTable *table;
     struct FlameBranch *branches;
     size_t count;

@@ -33,7 +33,7 @@ struct Moment { // one answer of the process
     size_t count;
 };
 
-struct History { // zeroed: empty
+struct History { // a zeroed history is empty
     struct Moment
         // the oldest first; their totals are sorted by key
         moments[HISTORY_MOST];

@@ -17,7 +17,8 @@
 #define MODEL_TEXT 256
 
 struct Model {
-    struct Snapshot *snapshot; // owned; NULL before the first snapshot
+    // the newest snapshot; owned; NULL before the first one
+    struct Snapshot *snapshot;
     struct RowTable rows;
     uint32_t *order; // sorted indices of the rows that are shown; owned
     size_t order_capacity;
@@ -64,7 +65,8 @@ double Model_pair_count(const struct Model *model,
 enum ColumnId Model_sort_column(const struct Model *model);
 void Model_sort_by(struct Model *model, enum ColumnId column);
 void Model_invert(struct Model *model);
-void Model_filter(struct Model *model, const char *text); // "" shows all
+// Shows only rows that contain `text`; "" shows all.
+void Model_filter(struct Model *model, const char *text);
 void Model_toggle_idle(struct Model *model); // hides or shows idle functions
 
 // Shows the data of one thread; NULL: of all threads. The choice of another

@@ -16,7 +16,7 @@ struct Playback;
 int Playback_open(struct Playback **replay, const char *path, bool paced,
                   char *why, size_t why_size);
 void Playback_close(struct Playback *replay); // `replay` may be NULL
-// for poll(); readable if a message is due
+// Returns the descriptor for poll(), which is readable if a message is due.
 int Playback_fd(struct Playback *replay);
 // Returns the same as Client_next. After the end of the recording it returns 1
 // for each answer to a request, and else -EPIPE. Returns -EPROTO if the file is
@@ -28,7 +28,7 @@ int Playback_request(struct Playback *replay, struct Message *request);
 // Plays one more snapshot if the replay is not paced.
 void Playback_step(struct Playback *replay);
 void Playback_pause(struct Playback *replay, bool paused);
-// 1: the recorded speed
+// Sets the speed; 1 is the recorded speed.
 void Playback_speed(struct Playback *replay, double speed);
 
 #endif

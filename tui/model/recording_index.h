@@ -12,14 +12,14 @@
 struct RecordingEntry {
     double time; // seconds since the recording began
     off_t at;    // offset of the frame in the file
-    size_t size; // bytes of the frame
+    size_t size; // size of the frame in bytes
     enum MessageType type;
     uint64_t about; // LISTING: id of the function; else 0
 };
 
 struct RecordingIndex {
     int fd;
-    struct RecordingEntry *entries; // in the file's order; owned
+    struct RecordingEntry *entries; // entries in the file's order; owned
     size_t count, capacity;
     bool damaged; // the bytes after the last entry are no frame
 };

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-enum ColumnId { // in the order on the screen
+enum ColumnId { // columns in the order on the screen
 #define COLUMN(id, ...) COLUMN_##id,
 #include "tui/model/columns.def"
     COLUMN_COUNT
@@ -39,7 +39,7 @@ struct RowBase { // subtracted from the counts; 0: counts are since the start
 
 struct Row {
     uint64_t id;
-    // in the model's snapshot; NULL: the snapshot does not list it
+    // the function in the model's snapshot; NULL: not listed there
     const struct Function *now;
     // one thread is chosen: its share is part_share, not that in `now`
     bool part;
@@ -59,9 +59,11 @@ void Row_reset(struct Row *row); // makes the row's counts start now
 
 // Returns a number of a snapshot, or NaN for null.
 double Row_u64(uint64_t value);
-double Row_share(const struct Row *row);     // in the chosen thread, or in all
-double Row_calls(const struct Row *row);     // counted calls
-double Row_estimated(const struct Row *row); // NaN: there is no estimate
+// Returns the share in the chosen thread, or in all threads.
+double Row_share(const struct Row *row);
+double Row_calls(const struct Row *row); // counted calls
+// Returns the estimated calls, or NaN if there is no estimate.
+double Row_estimated(const struct Row *row);
 // Returns true unless the estimate's standard error is known and above an
 // eighth of the estimate. With an error of an eighth, one estimate in twenty is
 // off by more than a quarter.

@@ -100,7 +100,7 @@ static struct SortItem item_of(const struct RowTable *table, size_t index,
         item.key = Column_key(id, row, wish->baseline);
     if (id == COLUMN_SHARE && !wish->baseline)
         item.key = seen_share(row, item.key);
-    else if (id == COLUMN_SHARE && // less than one sample counts as no change
+    else if (id == COLUMN_SHARE && // less than one sample is no change
              Window_basis(&row->window, fabs(item.key)) <= BASIS_TRACE)
         item.key = isnan(item.key) ? NAN : 0;
     return item;

@@ -6,7 +6,7 @@
 
 #include "tui/model/row.h"
 
-struct RowTable {      // zeroed: empty
+struct RowTable {      // a zeroed table is empty
     struct Row *items; // one for each id, not sorted; owned
     size_t count;
     size_t capacity;

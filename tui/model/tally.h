@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-struct Tally { // NaN: not known
+struct Tally { // a double is NaN if it is not known
     size_t armed;
     size_t partial;
     size_t dark;

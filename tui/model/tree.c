@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LEAST 0.0005 // of a core; smaller branches are summed up as "others"
+// share of a core; smaller branches are summed up as "others"
+#define LEAST 0.0005
 
 struct CallEdge {
     uint64_t id; // the function's id; NULL_U64: all other functions
@@ -17,7 +18,8 @@ struct CallEdge {
 struct Walk {
     struct Tree *tree;
     const struct Model *model;
-    const struct Calls *calls; // NULL: use the snapshot's call edges
+    // calls of the period; NULL: use the snapshot's call edges
+    const struct Calls *calls;
     // ids of the functions from the root to the current one
     uint64_t way[TREE_DEPTH + 1];
     bool caller;
@@ -96,7 +98,7 @@ static bool is_shown(double share)
     return share >= LEAST;
 }
 
-struct CallEdges { // sorted by share, largest first
+struct CallEdges { // edges sorted by share, largest first
     struct CallEdge *edges;
     size_t count, room;
     bool failed;

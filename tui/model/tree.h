@@ -27,10 +27,10 @@ enum BranchKind {
 struct Branch {
     enum BranchKind kind;
     bool caller; // the branch is above the root; else below
-    int depth;   // 0: the root and the headings
+    int depth;   // level in the tree; the root and the headings have 0
     uint64_t id; // FUNCTION and ROOT: id of the function
-    // of one core, running or waiting (from calls: only running); NaN: not
-    // known
+    // share of one core, running or waiting (from calls: only running); NaN:
+    // not known
     double share;
     double part;  // share divided by that of the parent function, at most 1
     uint64_t key; // identifies the branch in all snapshots; never 0

@@ -27,8 +27,8 @@ struct Window {
 // The number of samples behind a share.
 enum Basis {
     BASIS_NONE,  // no sample in the window, or the share is null
-    BASIS_TRACE, // less than one sample
-    BASIS_FEW,   // fewer than WINDOW_FEW
+    BASIS_TRACE, // the share is less than one sample
+    BASIS_FEW,   // the share has fewer samples than WINDOW_FEW
     BASIS_FINE   // WINDOW_FEW or more, or the number is not reported
 };
 

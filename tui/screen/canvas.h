@@ -38,7 +38,8 @@ enum Style {
 struct Cell {
     uint32_t code;
     uint32_t marks[TEXT_MARKS];
-    uint8_t width; // 0: the right half of a wide glyph
+    // width of the glyph in cells; 0: the right half of a wide one
+    uint8_t width;
     uint8_t style;
 };
 
@@ -52,8 +53,8 @@ struct Canvas {
 };
 
 enum Cut {
-    CUT_END,  // "EqualityConstr…"
-    CUT_START // "…straint.execute"
+    CUT_END,  // cuts the end: "EqualityConstr…"
+    CUT_START // cuts the beginning: "…straint.execute"
 };
 
 void Canvas_init(struct Canvas *canvas, bool ascii);
@@ -62,7 +63,7 @@ void Canvas_release(struct Canvas *canvas);
 // unchanged.
 int Canvas_resize(struct Canvas *canvas, int width, int height);
 void Canvas_clear(struct Canvas *canvas);
-// NULL: outside
+// Returns NULL outside of the canvas.
 struct Cell *Canvas_cell(const struct Canvas *canvas, int y, int x);
 
 // Returns the number of cells that the text needs on this canvas.

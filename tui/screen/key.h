@@ -27,9 +27,9 @@ enum Key {
     PRESS_F12 = PRESS_F1 + 11,
     PRESS_WHEEL_UP,
     PRESS_WHEEL_DOWN,
-    PRESS_CLICK = 0x1000000, // plus the cell: see Key_click
-    PRESS_FRAMES =
-        0x3000000 // plus a number of snapshots to wait for; only in --keys
+    PRESS_CLICK = 0x1000000, // the number of the cell is added: see Key_click
+    // the number of snapshots to wait for is added; only in --keys
+    PRESS_FRAMES = 0x3000000
 };
 
 #define KEY_PLACES 0x1000 // largest number of columns and of lines for clicks

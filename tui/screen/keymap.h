@@ -77,11 +77,12 @@ enum Ability {
 struct Binding {
     int request;      // an enum Request, or a request of a single view
     unsigned ability; // the enum Ability that is required; 0: works everywhere
-    uint32_t keys[BINDING_KEYS]; // 0 ends the list
+    uint32_t keys[BINDING_KEYS]; // keys with the same effect; 0 ends the list
     const char *about;           // text in the help
     const char *group;           // heading in the help
     const char *label; // text on the bottom line; NULL: not shown there
-    int importance;    // on the bottom line: the largest is dropped first
+    // the bottom line first drops the key with the largest importance
+    int importance;
 };
 
 extern const struct Binding KEYMAP[];

@@ -358,7 +358,7 @@ enum ListAnswer List_press(struct List *list, const struct ListRows *rows,
 
 bool List_scroll(int *top, int page, int request)
 {
-    // more than enough; the caller limits *top
+    // more rows than any text has; the caller limits *top
     struct ListRows lines = {.count = 1 << 16};
     struct List list = {.selected = *top, .height = page + 1};
     if (request == REQUEST_CLICK ||

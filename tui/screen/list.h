@@ -12,19 +12,19 @@
 #include <stdint.h>
 
 #define LIST_SCROLL 3   // rows that one step of the mouse wheel moves
-#define LIST_COLUMNS 32 // at most
+#define LIST_COLUMNS 32 // largest number of columns
 #define LIST_TEXT 1024
 
 struct ListRows;
 
 struct ListCell {         // the text of one cell
-    char text[LIST_TEXT]; // "": a blank cell
+    char text[LIST_TEXT]; // text of the cell; "": a blank cell
     uint8_t style;        // an enum Style
 };
 
 struct ListColumn {
-    const char *title; // NULL: no title
-    int width;         // cells; the least width of a growing column
+    const char *title; // title of the column; NULL: none
+    int width;         // width in cells; the least width of a growing column
     int gap;           // blank cells before the column
     // 0: never dropped; else unique: the largest is dropped first
     int importance;
@@ -77,11 +77,11 @@ struct List {
     long count;  // number of rows when the list was last drawn or used
     long height; // number of rows that fit on the screen, at least 1
     long selected;
-    long top;         // index of the first row on the screen
-    uint64_t key;     // of the selected row; 0: the selection stays at the top
-    bool unmarked;    // the selected row is not highlighted
-    int sort;         // index of the column that sorts
-    bool invert;      // the order is reversed
+    long top;      // index of the first row on the screen
+    uint64_t key;  // key of the selected row; 0: the selection stays at the top
+    bool unmarked; // the selected row is not highlighted
+    int sort;      // index of the column that sorts
+    bool invert;   // the order is reversed
     struct Box place; // line of the titles when the list was drawn last
     struct ListPlace columns[LIST_COLUMNS];
     int column_count;

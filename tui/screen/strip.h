@@ -25,7 +25,7 @@ struct StripItem {
     int flex;   // least cells when the item is cut; 0: never cut
     bool right; // the item is at the right edge
     bool dropped;
-    int width; // cells, after fit()
+    int width; // width in cells, which fit() computes
 };
 
 struct Strip {

@@ -30,7 +30,7 @@ struct Terminal {
     SCREEN *screen;
     FILE *in;
     bool own_in; // `in` was opened here
-    int colours; // 0, 8 or 256
+    int colours; // number of colours: 0, 8 or 256
     int signals; // signalfd
     sigset_t old_mask;
 };

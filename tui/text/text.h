@@ -15,8 +15,8 @@
 
 struct Glyph {
     uint32_t code;
-    uint32_t marks[TEXT_MARKS]; // 0: no mark
-    int width;                  // 1 or 2 cells
+    uint32_t marks[TEXT_MARKS]; // combining marks; 0: none
+    int width;                  // width in cells: 1 or 2
 };
 
 // Reads one code point and moves *at behind it. Returns 0 at the end of the

@@ -6,7 +6,8 @@
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 
-#define LEAST_CUT 4 // cells; a narrower name is cut without an ellipsis
+// cells of a name; a narrower one is cut without an ellipsis
+#define LEAST_CUT 4
 
 // --- Where the boxes are
 
@@ -15,8 +16,8 @@
 struct Shelf {
     const struct FlameTree *tree;
     struct Span span; // columns of the caller
-    double scale;     // columns for a share of 1
-    double used;      // columns used so far
+    double scale;     // number of columns for a share of 1
+    double used;      // number of columns used so far
     double hidden;    // sum of the shares that are narrower than one column
 };
 

@@ -13,8 +13,9 @@
 
 // The overhead in the unit that the header shows.
 struct Overhead {
-    double measured, allowed; // NaN: not known; for `allowed` also: no budget
-    double scale;             // factor from the snapshot's parts to this unit
+    // NaN if not known; `allowed` also if there is no budget
+    double measured, allowed;
+    double scale; // factor from the snapshot's parts to this unit
     const char *of;
     // the least number of decimals that show `allowed` as more than 0
     int decimals;

@@ -12,7 +12,7 @@
 struct AnnotateState;
 
 #define INSTRUCTION_LEAST_SHARE                                                \
-    0.005 // of the function's time; smaller shares are not shown
+    0.005                   // least share of the function's time that is shown
 #define INSTRUCTION_SHORT 9 // longest fixed text of InstructionText_short
 
 // Writes the operand as words, as a label or as a number, and for a call the

@@ -22,7 +22,7 @@ struct Status {
     struct Display display;
     // the process's reason for not sending numbers yet, not trusted; or NULL
     const char *notice;
-    const char *message; // on the bottom line; NULL: the keys are shown
+    const char *message; // message on the bottom line; NULL: the keys are shown
     // position and bytes of a path in the message; 0: no path
     int path_at, path_length;
     bool alert;         // the message reports a failure

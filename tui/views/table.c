@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// cells; the file's column would be too far away from a wider name
+// cells of a name; the file's column would be too far from a wider one
 #define NAME_MOST 64
 
 // --- The change since the baseline

@@ -13,8 +13,9 @@
 #include <string.h>
 
 // Limits for the standard error of a rate, divided by the rate:
-#define ROUGH_RATE 0.25  // above this, one digit is shown
-#define UNKNOWN_RATE 0.5 // above this, no digit is shown
+// an estimate with a larger error is shown with one digit
+#define ROUGH_RATE 0.25
+#define UNKNOWN_RATE 0.5 // a rate with a larger error is not shown
 
 // Rounds an estimate that is based on few samples. `samples` is NaN if their
 // number is not known.

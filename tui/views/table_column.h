@@ -21,11 +21,11 @@ struct TableCell {
 };
 
 struct TableColumn {
-    const char *title; // at most `width` cells
+    const char *title; // title of at most `width` cells
     // title while cycles are shown as time; NULL: the same
     const char *time_title;
     const char *about; // text in the help
-    int width;         // cells; for FUNCTION and FILE the least width
+    int width;         // width in cells; for FUNCTION and FILE the least width
     int importance;    // 0: never dropped; else the largest is dropped first
     int room;          // cells that must remain for FUNCTION (and FILE)
     bool left;         // aligned left

@@ -23,12 +23,12 @@
 
 struct Ui {
     const struct View *const *views; // VIEW_COUNT views, borrowed
-    struct Feed *feed;               // borrowed
+    struct Feed *feed;               // the stream of snapshots; borrowed
     struct Model model;
     struct Canvas canvas;
     struct Layout layout; // layout of the newest frame
     struct Prompt prompt;
-    bool bare;        // --batch: no selection and no keys
+    bool bare;        // --batch: no selection and no keys are shown
     bool ns;          // cycles are shown as time
     bool quit;        // the user wants to quit or leave
     bool leave;       // the user wants to return to the list of processes
@@ -54,7 +54,7 @@ struct Ui {
     // existing file for an export; the next frame asks whether to overwrite it;
     // "": none
     char existing[PROMPT_MAX];
-    char message[MESSAGE_MAX]; // on the bottom line; "": no message
+    char message[MESSAGE_MAX]; // message on the bottom line; "": none
     // position and bytes of a path in the message; 0: no path
     int path_at, path_length;
     bool alert;           // the message reports a failure

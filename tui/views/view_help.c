@@ -21,8 +21,8 @@
 struct HelpLine {
     char term[64];
     uint8_t style;    // style of the term
-    const char *text; // NULL: the term is a heading
-    int length;       // bytes of `text`
+    const char *text; // the meaning of the term; NULL: the term is a heading
+    int length;       // length of `text` in bytes
 };
 
 struct HelpText {

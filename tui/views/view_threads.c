@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define SIDE_BY_SIDE                                                           \
-    110 // cells; a wider screen has the functions at the right-hand side
+    110 // width in cells from which the functions are at the right-hand side
 #define LIST_WIDTH 61
 #define FUNCTIONS_MOST 128
 
