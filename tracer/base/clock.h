@@ -59,9 +59,9 @@ static inline uint64_t Clock_read(const struct Clock *clock)
 // call this function.
 void Clock_start(struct Clock *clock);
 // Measures the counter's rate over the whole time since Clock_start. The
-// collector's thread calls this function, and at stop the stopping thread. A
-// rate that contradicts the earlier rate is discarded: the machine slept, and
-// only one of the two clocks went on.
+// collector's thread calls this function, and so does the thread that stops the
+// session. A rate that contradicts the earlier rate is discarded: the machine
+// slept, and only one of the two clocks went on.
 void Clock_refine(struct Clock *clock);
 double Clock_hz(const struct Clock *clock); // ticks per second
 // Returns the relative error bound of Clock_hz, for example 2e-6.

@@ -43,7 +43,7 @@ static bool is_printable(uint32_t c)
     if (c == 0xad || c == 0x61c || c == 0xfeff) // invisible characters
         return false;
     if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-        (c >= 0x2060 && c <= 0x206f)) // spaces, lines, directions
+        (c >= 0x2060 && c <= 0x206f)) // spaces, line ends, directions
         return false;
     return !(c >= 0xe0000 && c <= 0xe0fff); // tag characters
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define HISTOGRAM_SUB 16      // buckets per octave
-#define HISTOGRAM_FEW 400     // Histogram_age keeps this many hits for a p99
+#define HISTOGRAM_FEW 400     // hits: half as many give no p99
 #define HISTOGRAM_BUCKETS 592 // up to 2^40; the last also has larger values
 
 struct Histogram {

@@ -16,10 +16,10 @@ enum OpcodeFlag {
     OPCODE_JUMP = 1 << 3,          // JUMP sites
     OPCODE_BRANCH = 1 << 4,        // BRANCH (BRANCH_LEFT / _RIGHT) sites
     OPCODE_LOOP = 1 << 5,          // jumps backwards
-    OPCODE_ITER = 1 << 6,          // FOR_ITER
+    OPCODE_ITER = 1 << 6,          // FOR_ITER: it has a redundant site
     OPCODE_SPECIALIZABLE = 1 << 7, // has type specialisations
     OPCODE_SPECIALIZED = 1 << 8,   // is a type specialisation
-    OPCODE_INSTRUMENTED = 1 << 9,  // the opcode of an armed site
+    OPCODE_INSTRUMENTED = 1 << 9,  // an armed site: hides the original opcode
     OPCODE_EXECUTOR = 1 << 10,     // enters tier-2 or jitted code
     OPCODE_EXTENDED = 1 << 11,     // EXTENDED_ARG, a prefix of the next opcode
     OPCODE_CALL = 1 << 12,         // calls an object on the stack

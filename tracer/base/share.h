@@ -25,7 +25,7 @@ struct ShareClock;
 // A moment of the sampler's time. If the clock has advanced since this moment,
 // a value is read at the clock's newest moment instead.
 struct ShareTime {
-    double ns; // ns since the sampler's start, without denied reads
+    double ns; // ns since the sampler's start, without the time of denied reads
     // The same time in mean ages of the window, each as long as the mean age
     // was then.
     double age;
@@ -77,7 +77,7 @@ struct Share {
     // For each instruction the id of the function that it calls, as seen in
     // sampled stacks. Only the sampler uses this field.
     uint32_t *callees;
-    counter_t bytes; // bytes of the three arrays above
+    counter_t bytes; // bytes that the three pointers above own
     // The number of the newest sample that contains the function. Only the
     // sampler uses this field.
     uint32_t stamp;

@@ -14,11 +14,11 @@
 #define OWN_PART                                                               \
     0.75 // of the hooks' time: for the program's own functions that stay armed
 #define LEAST_PART 0.1 // of the hooks' time: the least for libraries' functions
-#define STAYS 0.7    // cost factor of armed functions, against frequent changes
-#define SLACK 1.25   // factor by which armed functions may exceed their part
-#define KNOWN_S 1.0  // s; a span this long gives a new function's call rate
-#define SHORT_S 0.09 // s; a shorter span at a slice's end gives no call rate
-#define RATE_S 5.0   // s, mean age of the calls in a call rate
+#define STAYS 0.7      // cost factor of armed functions: keeps choices stable
+#define SLACK 1.25     // factor by which armed functions may exceed their part
+#define KNOWN_S 1.0    // s; a span this long gives a new function's call rate
+#define SHORT_S 0.09   // s; a shorter span at a slice's end gives no call rate
+#define RATE_S 5.0     // s, mean age of the calls in a call rate
 
 // Returns the calls and resumptions per second, each of which runs hooks.
 static double entry_rate(const struct Code *code,

@@ -18,7 +18,7 @@ struct ChoiceItem {
     uint32_t id;
     bool own;    // a function of the program, not of a library
     bool stays;  // armed from now on
-    bool stayed; // armed before
+    bool stayed; // armed before this choice
 };
 
 struct Choice { // all zero: an empty choice

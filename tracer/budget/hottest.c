@@ -9,7 +9,7 @@
 #define SHARE_WEIGHT 1e12 // any share outweighs all hits
 
 // Returns how hot a function is, by its sampled share and its events since the
-// last ranking. Cold code, which is most code, needs no look at its events.
+// last ranking. The events of cold code, which is most code, are not read.
 static double heat(struct Hottest *hottest, struct Code *code, uint64_t since,
                    const struct ShareTime *sampled)
 {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define REARM_ROOM 256 // one more request means "all"
+#define REARM_ROOM 256 // requests that can wait; one more means "all"
 
 struct RearmRequest {
     uint32_t id; // 0: all functions

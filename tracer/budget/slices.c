@@ -12,7 +12,7 @@
 #define SHORTEST_S 0.1
 #define LONGEST_S 1.0
 #define FIRST 0.2  // of a slice's allowance: the first slice's highest cost
-#define CHANGE 2.0 // factor between the lengths of two slices, at most
+#define CHANGE 2.0 // the largest factor between the lengths of two slices
 
 void Slices_init(struct Slices *slices, double now_s)
 {

@@ -27,7 +27,8 @@ void Code_lose_dark_callee(struct Code *code);
 // Arms all sites of the code for `hits` more hits each, or for good if `hits`
 // is 0. Jumps and branches are armed only if `jumps` is set.
 void Code_arm(struct Code *code, uint64_t hits, bool jumps);
-// Does the same as Code_arm for code that was dark, at `ticks`.
+// Arms code that was dark, at the time `ticks`. The parameters are those of
+// Code_arm.
 void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks);
 // Gives each site of armed code `hits` hits from `ticks` on, which may be more
 // or fewer than before. Code that is armed for good stays armed for good.

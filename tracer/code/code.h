@@ -35,7 +35,7 @@ struct Code {
 };
 
 // Counting writes fields in the first two cache lines. The map of sites follows
-// them in the second line.
+// these fields in the second cache line.
 _Static_assert(offsetof(struct CodeHot, touched) / 64 ==
                        offsetof(struct CodeHot, last_seen) / 64 &&
                    offsetof(struct CodeHot, touched) / 64 ==

@@ -14,7 +14,7 @@
 #define CODE_TEXT_SIZE 4096
 
 struct CodeIdentity {
-    uintptr_t address;      // of the code object
+    uintptr_t address;      // address of the code object
     uint32_t line;          // first line; 0: the code has none
     uint32_t version;       // version of its functions; 0: they have none
     bool own;               // code of the program, not of a library

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct CodePlan {
-    struct Recent recent;   // the mark since which calls make the mean
+    struct Recent recent;   // start of the calls that make the mean
     uint64_t ranked_events; // events at the newest Hottest_rank; 0: none yet
     uint64_t timed_calls;   // `self_calls` at the newest ranking
     // Ticks of the ranking that found the newest timed call; 0: no ranking yet.

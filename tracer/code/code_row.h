@@ -18,7 +18,7 @@ struct CodeRow {
     bool rate_dark;           // the function was dark at `rate_at`
     uint32_t rate_dark_times; // dark_times at `rate_at`
     uint32_t place; // index in struct Roll, if Roll has the function there
-    uint64_t quantiles_calls; // self_calls behind p50 and p99; 0: not read yet
+    uint64_t quantiles_calls; // self_calls when p50 and p99 were read; 0: never
     bool quantiles_settled;   // self_calls had not changed in the last snapshot
     double p50_cycles;        // ticks of self time; 0: not read yet
     double p99_cycles;        // ticks of self time; 0: not read yet

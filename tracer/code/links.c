@@ -51,7 +51,8 @@ static void add_callee(struct Code *code, uint32_t callee)
             code->links.callee_room ? 2 * code->links.callee_room : 4;
         uint32_t *callees;
 
-        // The new callee replaces the oldest one, which may have gone.
+        // The new callee replaces the oldest callee, which may not exist any
+        // more.
         if (room > CALLEES_MOST) {
             code->links.callees[code->links.callee_next++ % CALLEES_MOST] =
                 callee;

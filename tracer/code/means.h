@@ -35,7 +35,7 @@ bool Code_is_hardly_timed(const struct Code *code);
 // timed, from samples. NaN before the first call. Only a part of the timed
 // waits counts: the part that samples show as the function's own. A wait for
 // the GIL comes once in many thousand calls and takes as long as these calls.
-// So a few timed calls contain far too much of this wait, or none.
+// So a few timed calls contain far too much of this wait, or nothing of it.
 double Code_mean_cycles(const struct Code *code);
 // Returns the calls per second of a function that is sampled, armed or dark.
 // The rate is the function's running and waiting time, without waits for the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The mark since which a function's timed calls make its mean. The mark moves,
-// so a cost that has changed shows on the tenth day as on the first. The
+// A function's mean is the mean of its timed calls since a mark. The mark
+// moves, so a cost that has changed shows on the tenth day as on the first. The
 // governor moves the mark. Any thread reads the mark.
 #ifndef OCULAR_TRACER_CODE_RECENT_H
 #define OCULAR_TRACER_CODE_RECENT_H

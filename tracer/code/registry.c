@@ -227,7 +227,7 @@ void Registry_retire(struct Registry *registry, struct Code *code,
     push_retired(registry, code);
     point(&registry->leaving, NULL);
     // The count is reduced last and read first, so a reader that counts living
-    // and retired code misses none.
+    // and retired code counts all code.
     atomic_fetch_sub(&registry->count, 1);
 }
 

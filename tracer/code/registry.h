@@ -46,14 +46,14 @@ void Registry_add(struct Registry *registry, struct Code *code);
 // Registry_unchain undoes this. No thread may be in a read section.
 void Registry_chain(struct Registry *registry, struct Code *code);
 void Registry_unchain(struct Registry *registry, struct Code *code);
-// Unlinks and queues the code, whose code object goes at `ticks`, which is not
-// 0. Registry_find_at finds the code until the collector takes it.
+// Unlinks and queues the code, because its code object is freed at `ticks`,
+// which is not 0. Registry_find_at finds the code until the collector takes it.
 void Registry_retire(struct Registry *registry, struct Code *code,
                      uint64_t ticks);
 // Returns the code at `address`, or NULL. The caller is in a read section.
 struct Code *Registry_find(struct Registry *registry, uintptr_t address);
-// Does the same as Registry_find without a read section. The caller holds the
-// counting lock, so the code cannot go.
+// Returns the code at `address`, or NULL, without a read section. The caller
+// holds the counting lock, so the code is not retired meanwhile.
 struct Code *Registry_find_living(struct Registry *registry, uintptr_t address);
 // Returns the code that was at `address` at `ticks`, when the newest id was
 // `newest_id`, or NULL. The code may have been retired since. The caller is in
@@ -66,7 +66,7 @@ struct Code *Registry_by_id(struct Registry *registry, uint32_t id);
 // Returns the code whose functions have this version, or NULL. The caller is in
 // a read section.
 struct Code *Registry_by_version(struct Registry *registry, uint32_t version);
-// Calls Code_link(), and before the list grows removes callers that have gone.
+// Calls Code_link(), and removes callers that were freed before the list grows.
 // The counting lock is held. Returns what Code_link returns.
 int Registry_link(struct Registry *registry, struct Code *caller,
                   struct Code *code);
@@ -84,7 +84,7 @@ struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks);
 struct Code *Registry_take_new(struct Registry *registry);
 // Returns the code that is in no list now because it is being retired, or NULL.
 // A reader reads this code after the living code and before the retired code,
-// and so misses none.
+// and so sees all code.
 struct Code *Registry_leaving(struct Registry *registry);
 // Returns the retired code that is not taken yet, as a list by next_retired
 // with the newest first. The caller keeps other threads from taking this code

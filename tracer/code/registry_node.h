@@ -23,7 +23,8 @@ struct RegistryNode {
     struct Code *previous_in_list; // the code adopted before; NULL: the oldest
     struct Code *next_retired;     // next in the list; NULL: the last
     struct Code *next_new;         // the code adopted before; NULL: the last
-    counter_t retired_ticks; // ticks when the code object went; 0: it lives
+    // ticks when the code object was freed; 0: it lives
+    counter_t retired_ticks;
     // The code is in the chain by address, retired or not. Registry.chains
     // guards this field.
     bool chained;

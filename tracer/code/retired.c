@@ -91,8 +91,8 @@ static bool is_less(const struct RetiredTotals *a,
     return x != y ? x < y : a->calls < b->calls;
 }
 
-// Adds the least function to the others, and returns the function's place,
-// which is then free.
+// Adds the totals of the least function to `others`, and returns the function's
+// place, which is then free.
 static size_t fold(struct Retired *retired)
 {
     struct RetiredFunction *functions = retired->functions;
@@ -109,7 +109,7 @@ static size_t fold(struct Retired *retired)
     return least;
 }
 
-// Returns a new entry, for which the least one may have to go, or NULL if
+// Returns a new entry, for which the least entry may be removed, or NULL if
 // memory is out.
 static struct RetiredFunction *make(struct Retired *retired, uint64_t hash,
                                     const struct Code *code)
@@ -136,8 +136,7 @@ void Retired_add(struct Retired *retired, const struct Code *code)
     uint64_t hash = hash_of(code);
     struct RetiredFunction *function;
 
-    // Code that was never called or sampled has no row, neither before nor
-    // after its end.
+    // Code that was never called or sampled never has a row.
     if (!Code_was_seen(code))
         return;
     function = find(retired, hash, code);

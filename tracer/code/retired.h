@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The totals of functions whose code objects have gone. All code objects with
+// The totals of functions whose code objects were freed. All code objects with
 // the same name, file and line share one entry. The list is bounded: if it is
 // full, the least entry is added to `others`, so that sums stay complete.
 // Session.draining is held.
@@ -39,14 +39,14 @@ struct Retired {
     struct RetiredFunction functions[RETIRED_ROOM];
     uint64_t hashes[RETIRED_ROOM]; // hashes of name, file and line
     size_t count;
-    struct RetiredTotals others; // entries that had to go
+    struct RetiredTotals others; // sum of the removed entries
     uint64_t events;             // events of all code objects
     size_t bytes;                // bytes of the names and files
 };
 
 void Retired_release(struct Retired *retired);
-// Adds the totals of a code object to its function, or to the others if memory
-// is out.
+// Adds the totals of a code object to its function, or to `others` if memory is
+// out.
 void Retired_add(struct Retired *retired, const struct Code *code);
 // Returns the function whose newest code object had this id, or NULL.
 const struct RetiredFunction *Retired_find(const struct Retired *retired,

@@ -13,7 +13,7 @@
 // The opcode of an instruction that has been seen specialised.
 struct KnownOpcode {
     uint32_t unit;
-    uint8_t opcode; // as last known
+    uint8_t opcode; // the opcode that was last seen
     uint8_t next;   // index of the next slot in `polls`
     // The newest polls that differed, each in ms since tracing began plus 1. 0:
     // none.

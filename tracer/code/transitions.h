@@ -31,7 +31,7 @@ struct Change {
     uint64_t order;   // number among all changes; set by Transitions_add
     uint64_t ticks;   // when the change was seen
     double seen_at_s; // s since tracing began; set by Transitions_add
-    uint32_t id;      // of the function
+    uint32_t id;      // id of the function
     uint32_t line;    // line of the instruction; 0: none
     uint32_t offset;
     uint8_t from, to;            // opcodes

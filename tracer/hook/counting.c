@@ -370,7 +370,7 @@ void Counting_reset(struct Counting *counting)
     Counter_set(&counting->ticks, 0);
     ring->trace = HIT_RING_NOBODY;
     ring->task_code = 0;
-    // Drops the hits of threads that are gone.
+    // Drops the hits of threads that do not exist any more.
     atomic_store_explicit(
         &ring->tail, atomic_load_explicit(&ring->head, memory_order_relaxed),
         memory_order_relaxed);

@@ -22,7 +22,7 @@
 #define COUNTING_SEEN 4096 // code objects that are remembered by address
 
 // A remembered code object. Counting_forget clears the entry before the code
-// object goes.
+// object is freed.
 struct Seen {
     uintptr_t address;
     struct Code *code;
@@ -61,8 +61,8 @@ bool Counting_make_room(struct Counting *counting);
 // Counting_end.
 bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
                     struct Code *code, const struct Hit *hit);
-// Forgets a code object, or a thread's record, that is about to go. The caller
-// is between Counting_begin and Counting_end.
+// Forgets a code object, or a thread's record, that is about to be freed. The
+// caller is between Counting_begin and Counting_end.
 void Counting_forget(struct Counting *counting, const struct Code *code);
 void Counting_forget_thread(struct Counting *counting,
                             const struct ThreadTrace *trace);

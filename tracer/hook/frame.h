@@ -8,13 +8,14 @@
 
 struct Code;
 
-#define FRAME_PARTIAL (-1) // the enter was not seen: no call statistics
+#define FRAME_PARTIAL (-1) // the call's begin was not seen: no statistics
 
-// A frame is one cache line. An enter writes the frame in a few wide stores.
+// A frame is one cache line. The begin of a call writes the frame in a few wide
+// stores.
 struct Frame {
-    uintptr_t address; // of the code object; 0 after it is gone
-    struct Code *code; // NULL after the code object is gone
-    int64_t enter;     // net clock: time of the enter
+    uintptr_t address; // of the code object; 0 after it was freed
+    struct Code *code; // NULL after the code object was freed
+    int64_t enter;     // net clock: time of the call's begin
     int64_t self;      // net cycles so far
     int64_t block;     // `self` at the begin of the running block
     int64_t waited;    // cycles of spans in which another thread ran, or
@@ -25,7 +26,7 @@ struct Frame {
     // The number of the running block's first instruction. In precise mode a
     // block is one instruction.
     uint16_t start;
-    uint16_t epoch; // epoch of the code at the enter
+    uint16_t epoch; // epoch of the code at the call's begin
 };
 
 #endif

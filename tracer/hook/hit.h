@@ -18,7 +18,7 @@ enum HitKind {
     HIT_BRANCH, // a branch; from 3.14 on only the left arm
     HIT_RIGHT,  // a branch's right arm
     HIT_STEP,   // an instruction is about to run, in precise mode
-    HIT_THREAD, // no hook: the next hits are this thread record's
+    HIT_THREAD, // no hook: the next hits belong to this thread record
     // No hook: ticks that our own code took are in the address's place. `where`
     // has the part of these ticks in which our code only waited.
     HIT_PAID,
@@ -29,8 +29,8 @@ enum HitKind {
 };
 
 #define HIT_KIND_BITS 4
-#define HIT_UNIT_BITS 22  // code units; a larger unit is not counted
-#define HIT_DEPTH_BITS 20 // recursion depth
+#define HIT_UNIT_BITS 22  // bits of a code unit; larger units are not counted
+#define HIT_DEPTH_BITS 20 // bits of the recursion depth
 
 struct Hit {
     uint64_t ticks;
@@ -85,8 +85,8 @@ static inline size_t Hit_unit(const struct Hit *hit)
     return (hit->where >> HIT_UNIT_BITS) & ((1u << HIT_UNIT_BITS) - 1);
 }
 
-// Returns the target unit of a jump or a branch. For an enter this is the
-// caller's code object (Hit_caller), or 0 if the caller is unknown.
+// Returns the target unit of a jump or a branch. For the begin of a call,
+// returns the caller's code object (Hit_caller), or 0 if the caller is unknown.
 static inline size_t Hit_to(const struct Hit *hit)
 {
     return hit->where & ((1u << HIT_UNIT_BITS) - 1);

@@ -21,7 +21,7 @@ struct ThreadTrace;
 
 struct HitRing {
     // The hooks use this cache line and hold the GIL meanwhile.
-    _Alignas(64) _Atomic uint64_t head; // hits written; release
+    _Alignas(64) _Atomic uint64_t head; // hits written; stored with release
     uint64_t limit; // `head` up to which `tail` need not be read
     // The record of the newest hit's thread. HIT_RING_NOBODY makes the next hit
     // take the slow path. The producer and HitRing_sleep write this field.
@@ -36,7 +36,7 @@ struct HitRing {
     // The address of the code object that begins tasks' steps, or 0.
     uintptr_t task_code;
     // The consumer owns the next fields.
-    _Alignas(64) _Atomic uint64_t tail; // hits counted; release
+    _Alignas(64) _Atomic uint64_t tail; // hits counted; stored with release
     // Posted when the ring is half full. NULL if no thread waits.
     sem_t *half_full;
     _Atomic bool asleep; // post `half_full` at the next hit, too

@@ -30,10 +30,10 @@ struct Preemption {
     int64_t suspended_ns;    // suspended time of the machine, as last read
 };
 
-// The most long spans that are skipped. If a thread sleeps in its spans, a
-// check says nothing and costs up to 10 us after each sleep. A single wait, as
-// for the GIL, does not count as sleeping. After each further wait in a row
-// about twice as many spans are skipped.
+// The largest number of long spans that are skipped. If a thread sleeps in its
+// spans, a check says nothing and costs up to 10 us after each sleep. A single
+// wait, as for the GIL, does not count as sleeping. After each further wait in
+// a row about twice as many spans are skipped.
 #define PREEMPTION_SKIPS 15
 
 // Initialises the struct for a thread that begins now.
@@ -44,10 +44,10 @@ static inline void Preemption_forget(struct Preemption *preemption)
     preemption->known = false;
 }
 
-// `armed` is the number of times that code has been armed. After each arming
-// the skips end. Neither a wait for the arming nor a wait in dark code means
-// that the thread sleeps. Few calls follow, and one preemption takes longer
-// than all of these calls.
+// `armed` is the number of times that code has been armed. A new number ends
+// the skipping of spans. A thread waits for the arming, and waits often while
+// code is dark, but neither means that the thread sleeps. Only few calls follow
+// an arming, and one preemption lasts longer than all of these calls.
 static inline void Preemption_note_armed(struct Preemption *preemption,
                                          uint32_t armed)
 {
@@ -88,7 +88,8 @@ struct PreemptionRate {
 // up all threads of the process, which takes 0.5 us for a few threads.
 #define PREEMPTION_OFTEN 20.0
 bool PreemptionRate_is_high(struct PreemptionRate *rate, double now_s);
-// Does the same as PreemptionRate_is_high with the caller's reading `taken`.
+// Works as PreemptionRate_is_high does, but the caller passes its own reading
+// `taken`.
 bool PreemptionRate_exceeds(struct PreemptionRate *rate, double now_s,
                             int64_t taken);
 

@@ -29,8 +29,8 @@ struct RunningThread {
 
 // Lists each thread once, threads with a record first, without our own threads.
 // `states` are the interpreter's thread states, the newest first. Each record
-// notes its state, or that its state is gone. The caller frees *threads with
-// Heap_free(). Returns the count or -ENOMEM.
+// notes its state, or that its state does not exist any more. The caller frees
+// *threads with Heap_free(). Returns the count or -ENOMEM.
 long RunningThreads_find(struct ThreadTraces *traces,
                          struct StateListed *states, size_t count,
                          struct RunningThread **threads);

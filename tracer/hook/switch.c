@@ -14,8 +14,8 @@ static size_t bytes_of(const struct Stack *stack)
     return (size_t)(stack->limit + 1 - stack->bottom) * sizeof(struct Frame);
 }
 
-// Drops the frames that have gone and all frames above them, which must have
-// gone, too.
+// Drops the frames that the interpreter does not have any more, and all frames
+// above them.
 static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
 {
     const struct Frame *gone = NULL, *frame;

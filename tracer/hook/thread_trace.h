@@ -67,6 +67,7 @@ struct ThreadTrace {
     uint32_t active[THREAD_TRACE_ACTIVE];
 
     // The next fields are not used at each hit.
+
     // Ticks of `overhead` in which other programs had the CPU. They are neither
     // the program's time nor our cost.
     counter_t stolen;
@@ -100,7 +101,8 @@ struct ThreadTrace {
     // start of the CPU time; guarded by ThreadTraces.mutex
     uint64_t cpu_start_ns;
     uint64_t cpu_end_ns; // CPU clock at the thread's end
-    _Atomic bool ended; // the thread is gone; the collector may free the record
+    // the thread has ended; the collector may free the record
+    _Atomic bool ended;
     struct ThreadTrace *next;
 };
 
@@ -145,14 +147,14 @@ static inline void ThreadTrace_set_state(struct ThreadTrace *trace,
 // CPU. The record's own thread calls this function, because the answer takes
 // system calls.
 int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span);
-// Clears the frames' pointers to a code object that is about to go, on parked
-// stacks, too.
+// Clears the frames' pointers to a code object that is about to be freed, on
+// parked stacks, too.
 void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code);
 
 // Adds the span since the last event to the frame on top. Returns the net time.
 int64_t ThreadTrace_end_span(struct ThreadTrace *trace, uint64_t ticks);
-// Does the same as ThreadTrace_end_span, and adds the cost of the hook `kind`
-// (enum HookKind) to the overhead.
+// Ends the span as ThreadTrace_end_span does, and adds the cost of the hook
+// `kind` (enum HookKind) to the overhead.
 int64_t ThreadTrace_advance(struct ThreadTrace *trace, uint64_t ticks,
                             unsigned kind);
 // Returns the frame of an event at `depth` in `code`, or NULL if the frame's

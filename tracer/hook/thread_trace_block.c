@@ -15,10 +15,10 @@ static uint16_t block_length(const struct Frame *frame, const struct Code *code,
     return length < site->reach ? length : site->reach;
 }
 
-// Removes the loops of frames that have gone and the inner loops of this frame,
-// which have ended. A frame may begin at the same net time as an earlier frame
-// in the same place. The number of instructions tells the two frames apart,
-// because this number only grows in a frame.
+// Removes the loops of frames that have ended and the inner loops of this
+// frame, which have ended. A frame may begin at the same net time as an earlier
+// frame in the same place. The number of instructions tells the two frames
+// apart, because this number only grows in a frame.
 static void end_loops(struct ThreadTrace *trace, const struct Frame *frame,
                       uint32_t instructions, uint16_t head)
 {

@@ -128,7 +128,7 @@ static struct ThreadTrace *take_or_make(struct ThreadTraces *traces,
     if (!trace)
         return ThreadTrace_new(registry, contention, traces->cost);
     if (contention->last_trace == trace)
-        contention->last_trace = NULL; // that was another thread
+        contention->last_trace = NULL; // `last_trace` was another thread
     trace->track = NULL;
     trace->counted_busy = false;
     atomic_store_explicit(&trace->ended, false, memory_order_relaxed);

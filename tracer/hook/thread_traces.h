@@ -62,7 +62,7 @@ void ThreadTraces_copy_name(struct ThreadTraces *traces,
 // GIL, and the ring of hits is empty.
 void ThreadTraces_reset(struct ThreadTraces *traces, bool timeline,
                         uint64_t ticks);
-// Removes a code object that is about to go from all frames.
+// Removes a code object, which is about to be freed, from all frames.
 void ThreadTraces_forget(struct ThreadTraces *traces, const struct Code *code);
 // Calls `visit` for every record, and allows one visitor at a time. A record
 // whose thread has ended is freed after the visit, so the visitor must empty

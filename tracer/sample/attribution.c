@@ -36,7 +36,7 @@ struct Place {
     uint16_t flags;  // of the base opcode; 0: the instruction is unknown
     uint32_t callee; // id of the callee that stacks have shown, or 0
     uintptr_t at;    // address of the instruction
-    // 3.12: the callee's frame goes, by a return or an exception
+    // 3.12: the callee's frame ends by a return or an exception
     bool returning;
 };
 
@@ -304,8 +304,8 @@ double Attribution_add(struct Attribution *attribution,
         Breakdown_add(functions, code ? code->hot.id : 0, now, &ran);
     Rcu_read_unlock();
     path.in_c = in_c;
-    // A reader holds the flame graph's lock for some time, so the read section
-    // has ended before.
+    // Flame_add may wait for a reader of the flame graph, so it is called after
+    // the read section.
     if (cpu_ns > 0 && attribution->flame)
         Flame_add(attribution->flame, now, &path);
     if (cpu_ns > 0 && attribution->sink.take)

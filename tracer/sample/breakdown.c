@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-// Returns a free part for a new id, or the smallest part, whose time goes to
-// the others. A reader may see an unfinished part: a new id without time, but
+// Returns a free part for a new id, or the smallest part, whose time is added
+// to `others`. A reader may see an unfinished part: a new id without time, but
 // never with the time of the old id.
 static struct BreakdownPart *make_room(struct Breakdown *breakdown, uint32_t id,
                                        const struct ShareTime *now)

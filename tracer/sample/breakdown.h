@@ -27,22 +27,21 @@ struct Breakdown {
 };
 
 struct BreakdownRow {
-    uint32_t id; // 0: all other parts
+    uint32_t id; // 0: the sum of all other parts
     double share;
 };
 
 // Credits the part of `id` and returns this part. Returns NULL for id 0, which
-// credits the others.
+// credits `others`.
 struct BreakdownPart *Breakdown_add(struct Breakdown *breakdown, uint32_t id,
                                     const struct ShareTime *now,
                                     struct ShareCredit *credit);
 // Writes the shares in the window that are not 0 into `rows`, the largest share
-// first and the others last. Returns the number of rows, at most
-// BREAKDOWN_ROWS.
+// first and `others` last. Returns the number of rows, at most BREAKDOWN_ROWS.
 size_t Breakdown_read(const struct Breakdown *breakdown,
                       const struct ShareTime *now, struct BreakdownRow *rows);
-// Does the same as Breakdown_read since the start, with the ns of a part
-// instead of its share.
+// Writes the ns of the parts since the start in the same order. The `share` of
+// a row then holds ns. Returns the number of rows.
 size_t Breakdown_totals(const struct Breakdown *breakdown,
                         struct BreakdownRow *rows);
 

@@ -119,7 +119,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     (void)number;
     slot = info->si_code == SI_TIMER ? TimerSlot_find((uint32_t)value) : NULL;
     if (!slot)
-        return; // no timer of ours has sent it
+        return; // not sent by one of our timers
     // Sequentially consistent, as in CpuTimer_free and is_free: either this
     // handler sees that the timer is gone, or the other thread sees that the
     // slot is busy.
@@ -410,7 +410,7 @@ void CpuTimers_abandon(struct CpuTimers *timers)
     for (uint32_t i = 0; (slot = TimerSlot_find(i)); i++) {
         struct CpuTimer *timer = slot->timer;
 
-        slot->busy = 0; // the handler's thread is gone in the child
+        slot->busy = 0; // the child does not have the handler's thread
         if (timer == TIMER_CLAIMED)
             slot->timer = NULL;
         if (!timer || timer == TIMER_CLAIMED || timer->timers != timers)

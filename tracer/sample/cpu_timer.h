@@ -37,16 +37,18 @@ struct CpuTimers {
     _Atomic int signal;       // 0: no timers, `error` says why
     int error;                // -errno
     uint64_t refused;         // how often a thread could not have a timer
-    // The most ticks that a sample is charged. Other programs had the CPU in
-    // further ticks.
+    // A sample is charged at most this many ticks. Other programs had the CPU
+    // in further ticks.
     uint64_t most;
     uint64_t tick_ns; // between two checks of CPU clocks by the kernel
     pid_t pid;        // id of the process and of its main thread
-    struct CpuTimer *_Atomic begun; // made by their threads and not taken yet
+    // timers made by their threads and not taken yet
+    struct CpuTimer *_Atomic begun;
 };
 
 struct CpuTimer {
     // Only the handler on the sampled thread writes the next five fields.
+
     // The thread's CPU clock at the newest sample in the ring.
     _Atomic uint64_t sampled_ns;
     counter_t taken;         // samples that were tried

@@ -212,7 +212,7 @@ static void add(struct Flame *flame, const struct ShareTime *now,
     for (size_t i = 0; i < sample->depth; i++) {
         next = step(flame, at, sample->path[i]);
         if (!next)
-            break; // neither room nor memory
+            break; // there is neither room nor memory
         at = next;
     }
     node = &flame->nodes[at];

@@ -26,11 +26,11 @@ struct Memory {
 int Memory_open(struct Memory *memory);
 void Memory_close(struct Memory *memory);
 // Opens the file again if the program has closed it, as a program does that
-// becomes a daemon. The file is opened two seconds after its loss was seen,
-// because a program that closes all descriptors opens its own next and expects
-// their numbers. Until then nothing is read, not even from a file that got the
-// number. The cost is one system call if there is a file. `now_ns` is
-// CLOCK_MONOTONIC. No thread may read meanwhile.
+// becomes a daemon. A program that closes all descriptors opens its own
+// descriptors next and expects the lowest numbers. So the file is opened two
+// seconds after its loss was seen. Until then nothing is read, not even from a
+// file that got the number. The cost is one system call if there is a file.
+// `now_ns` is CLOCK_MONOTONIC. No thread may read meanwhile.
 void Memory_keep(struct Memory *memory, uint64_t now_ns);
 // Called after a read that has failed. Returns true if memory can be read now.
 // If this way of reading is closed for good, as in a program that now filters

@@ -5,9 +5,9 @@
 #include <string.h>
 
 // A timed thread that has used OVERDUE_NS and OVERDUE_INTERVALS of CPU time
-// without a sample does not get its signals. A thread without a timer has used
-// UNSAMPLED_NS at most before its time is attributed, even if no observation
-// finds the thread running.
+// without a sample does not get its signals. If a thread without a timer has
+// used UNSAMPLED_NS, the time is attributed even if no observation has found
+// the thread running.
 #define OVERDUE_NS 200000000u
 #define OVERDUE_INTERVALS 10u
 #define UNSAMPLED_NS 1000000000u

@@ -82,7 +82,7 @@ void Sampler_pause(struct Sampler *sampler);
 int Sampler_resume(struct Sampler *sampler);
 // Collects the samples that are left after the sampler's thread has ended.
 void Sampler_collect(struct Sampler *sampler);
-void Sampler_abandon(struct Sampler *sampler); // frees in a forked child
+void Sampler_abandon(struct Sampler *sampler); // frees all, in a forked child
 // Copies the list of the thread states that exist now. The shares of known
 // threads stay. The governor calls this function while it holds the GIL, and
 // the function takes no lock. Returns 0 or -ENOMEM.

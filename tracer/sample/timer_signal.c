@@ -39,7 +39,7 @@ bool TimerSignal_has(int signal, TimerHandler *handler)
 }
 
 // Chooses a signal from the highest number down, because hardly any program
-// begins there with its own signals.
+// uses the highest numbers.
 static int choose(TimerHandler *handler)
 {
     for (int signal = SIGRTMAX - UNUSED_SIGNALS; signal > SIGRTMIN; signal--)

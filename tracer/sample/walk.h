@@ -12,9 +12,9 @@
 #define WALK_DEPTH 256  // frames; deeper frames are cut off
 #define WALK_STATE 1024 // most bytes from the first to the last needed member
 #define WALK_FRAME_SIZE 256 // most bytes of a frame's head
-#define WALK_PAGE 4096 // bytes; mappings are aligned to this size and as large
-#define WALK_KNOWN 64  // pages
-#define WALK_COPIES 8  // pages
+#define WALK_PAGE 4096      // bytes: alignment and least size of mappings
+#define WALK_KNOWN 64       // pages
+#define WALK_COPIES 8       // pages
 
 // The offsets of members in this interpreter's structs. python/ fills this
 // struct.
