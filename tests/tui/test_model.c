@@ -150,7 +150,8 @@ TEST_WITH(test_an_idle_program, prepare, finish)
     assert_string_equal(name_at(3), "sampled");
     assert_string_equal(name_at(5), "import");
     Model_invert(&model);
-    Model_sort_by(&model, COLUMN_SELF); // SELF is of the whole run
+    // the column SELF shows numbers of the whole run
+    Model_sort_by(&model, COLUMN_SELF);
     assert_string_equal(name_at(0), "import twice");
     Model_sort_by(&model, COLUMN_SHARE);
     Model_toggle_idle(&model);
@@ -330,7 +331,7 @@ TEST_WITH(test_storms, prepare, finish)
         assert_false(Deopt_has(&deopt, &other));
         Deopt_release(&deopt);
     }
-    swing.storm = NULL_U64; // reported by an older Ocular
+    swing.storm = NULL_U64; // an older Ocular reports no storms
     assert_int_equal(Deopt_init(&deopt, snapshot), 0);
     assert_false(Deopt_has(&deopt, &function));
     Deopt_release(&deopt);

@@ -161,7 +161,8 @@ def test_sorting(top):
     top.wait("TREND▼")
     top.press("F6", "G", "k", "Enter")
     top.wait("FUNCTION▲")
-    top.press("F6", "g", *["j"] * 13, "Enter")  # this column is not shown on 80 columns
+    # the chosen column is not shown on a screen of 80 cells
+    top.press("F6", "g", *["j"] * 13, "Enter")
     top.wait("TOTAL▼")
     top.press("F6")
     top.wait("SORT BY")
@@ -448,7 +449,8 @@ def test_record_and_replay(start, directory, tmp_path):
     file = tmp_path / "recording"
     top = start("-p", str(server.pid), "-d", "0.2", "--record", str(file))
     top.wait("Plan.execute")
-    assert file.read_bytes()[24:28] == b"Oc\x01\0"  # HELLO, with the protocol's version
+    # the file begins with HELLO, which has the protocol's version
+    assert file.read_bytes()[24:28] == b"Oc\x01\0"
     snapshot = b"Oc\x02\0"
 
     def recorded():

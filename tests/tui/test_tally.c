@@ -74,7 +74,7 @@ TEST(test_oldest_data)
     functions[2].share = 0;
     Tally_update(&tally, now, NULL);
     assert_true(isnan(tally.oldest_s)); // no function has old data
-    functions[0].share = NAN;           // unknown whether it runs
+    functions[0].share = NAN; // it is unknown whether the function runs
     Tally_update(&tally, now, NULL);
     assert_true(tally.oldest_s == 7200);
     Snapshot_free(now);

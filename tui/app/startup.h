@@ -18,7 +18,7 @@
 bool Startup_is_likely(double age_s, const char *command);
 
 // Returns the same as Address_find. If the process will probably serve soon,
-// this writes a line to `say` and tries again for `patience_s` seconds.
+// the function writes a line to `say` and tries again for `patience_s` seconds.
 int Startup_find(struct Served *found, pid_t pid, double patience_s, FILE *say,
                  char *why, size_t why_size);
 

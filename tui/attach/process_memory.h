@@ -9,8 +9,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// Both return 0 if all bytes were moved, -EFAULT if only a part of the range is
-// mapped, or another -errno: -EPERM if the kernel refuses.
+// ProcessMemory_read and ProcessMemory_write return 0 if all bytes were moved,
+// -EFAULT if only a part of the range is mapped, or another -errno: -EPERM if
+// the kernel refuses.
 int ProcessMemory_read(pid_t pid, uint64_t address, void *out, size_t size);
 int ProcessMemory_write(pid_t pid, uint64_t address, const void *data,
                         size_t size);

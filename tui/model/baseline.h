@@ -20,9 +20,10 @@ struct ThreadKey {
 struct ThreadKey ThreadKey_of(const struct Thread *thread);
 bool ThreadKey_equal(const struct ThreadKey *a, const struct ThreadKey *b);
 // Returns the thread of the snapshot that is most likely the same one, or NULL.
-// Among the threads with the same id it prefers the one with the same name,
-// else the one that also runs (or has also ended), because the thread may have
-// ended or changed its name. A thread that has ended does not run again.
+// Among the threads with the same id, the function prefers the one with the
+// same name, else the one that also runs (or has also ended). The thread
+// may have ended or changed its name since. A thread that has ended does not
+// run again.
 const struct Thread *ThreadKey_find(const struct ThreadKey *key,
                                     const struct Snapshot *snapshot);
 

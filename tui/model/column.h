@@ -28,7 +28,7 @@ struct Column {
     bool recent;      // when it sorts the table, idle functions come last
     bool by_text;     // the column sorts by text, from a to z
     enum Change change;
-    // its value; NaN if the value is null or by_text is set
+    // the column's value; NaN if the value is null or by_text is set
     double (*key)(const struct Row *row);
 };
 

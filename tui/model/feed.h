@@ -79,8 +79,8 @@ bool Feed_wait(struct Feed *feed, int timeout_ms);
 // Returns the newest snapshot, which the caller then owns. Returns NULL if it
 // was taken already or the feed is paused.
 struct Snapshot *Feed_take(struct Feed *feed);
-// Returns the newest stacks in the same way. The stacks of a recording also
-// come while the feed is paused.
+// Returns the newest stacks, as Feed_take does a snapshot. The stacks of a
+// recording also come while the feed is paused.
 struct FlameTable *Feed_take_stacks(struct Feed *feed);
 // makes a replay play one more snapshot; no effect on a live process
 void Feed_step(struct Feed *feed);

@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 // Returns a descriptor of the root directory of process `pid` (0: this
-// process). Returns one of our own root if that may not be opened, or -1 with
-// errno.
+// process). Returns a descriptor of our own root if the root of `pid` may not
+// be opened, or -1 with errno.
 int Place_root(pid_t pid);
 // Writes the path relative to that root. A relative path is appended to the
 // process's working directory. Returns false if the path is too long or the

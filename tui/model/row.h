@@ -28,7 +28,8 @@ enum ColumnId { // columns in the order on the screen
 // Seconds. A function without a share is idle if its last call is older.
 #define IDLE_S 60.0
 
-struct RowBase { // subtracted from the counts; 0: counts are since the start
+// numbers that are subtracted from the counts; 0: counts are since the start
+struct RowBase {
     double calls;
     double estimated;
     double self;

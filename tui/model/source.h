@@ -25,7 +25,7 @@ enum SourceState {
 struct SourceWish {
     pid_t pid;        // process whose root and directory are used; 0: this one
     const char *file; // path in the code object; borrowed
-    double process_start_s; // Unix time; NaN: not known
+    double process_start_s; // start of the process as Unix time; NaN: not known
 };
 
 struct Source {

@@ -123,8 +123,8 @@ static void draw_hits(struct Canvas *canvas, struct Box box,
 // --- Instructions
 
 // Draws the operand, and behind it the text about specialisation. If there is
-// too little room, each gets half of it. A fixed word of the help
-// (INSTRUCTION_SHORT) is never cut.
+// too little room, the text is cut to half of it, but never below
+// INSTRUCTION_SHORT cells, so that its fixed words stay whole.
 static void put_argument(struct Canvas *canvas, struct Box box,
                          const char *argument, const char *tail,
                          enum Style style)

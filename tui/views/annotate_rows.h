@@ -20,8 +20,9 @@ enum CodeColumn {
 };
 
 struct AnnotateRows {
-    const struct AnnotateState *state; // borrowed, like `list` and `display`
-    const struct List *list;           // the list that shows the rows
+    // state of the view; borrowed, like `list` and `display`
+    const struct AnnotateState *state;
+    const struct List *list; // the list that shows the rows
     // NULL: a key is handled and nothing is drawn
     const struct Display *display;
     struct ListColumn columns[CODE_COLUMNS];

@@ -24,7 +24,7 @@ struct FlameGraph {
     struct Span body;
     int top;    // depth of the boxes on the first line
     int y;      // the first line
-    int height; // number of lines
+    int height; // number of lines of the graph
 };
 
 // Returns true if a branch at or below the zoom has a box. A branch that is too

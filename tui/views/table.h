@@ -9,7 +9,8 @@
 #include "tui/views/table_column.h"
 
 struct Table {
-    const struct Model *model; // borrowed, like `display`
+    // the model of the rows; borrowed, like `display`
+    const struct Model *model;
     // NULL: a key is handled and nothing is drawn
     const struct Display *display;
     struct ListColumn columns[COLUMN_COUNT];

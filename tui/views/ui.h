@@ -28,12 +28,12 @@ struct Ui {
     struct Canvas canvas;
     struct Layout layout; // layout of the newest frame
     struct Prompt prompt;
-    bool bare;        // --batch: no selection and no keys are shown
-    bool ns;          // cycles are shown as time
-    bool quit;        // the user wants to quit or leave
-    bool leave;       // the user wants to return to the list of processes
-    bool changed;     // new data has arrived since the last frame
-    bool redraw;      // every cell of the terminal must be drawn again
+    bool bare;    // --batch: no selection and no keys
+    bool ns;      // cycles are shown as time
+    bool quit;    // the user wants to quit or leave
+    bool leave;   // the user wants the list of processes; `quit` is set, too
+    bool changed; // new data has arrived since the last frame
+    bool redraw;  // every cell of the terminal must be drawn again
     enum ViewId view; // the view in front
     // the views behind it; the main screen is the first
     enum ViewId way[VIEW_COUNT];
