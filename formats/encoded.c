@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A hash table with open addressing, at most half full, and one block of bytes
-// into which its entries point. The trace writers call it on their thread.
+// into which its entries point. The trace writers call these functions on their
+// thread.
 #include "formats/encoded.h"
 #include "ipc/base/heap.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bytes that a trace writer makes once and copies into many events: a table
-// from a key to two pieces of bytes. A trace writer owns it and uses it on one
-// thread.
+// from a key to two pieces of bytes. A trace writer owns the table and uses it
+// on one thread.
 #ifndef OCULAR_FORMATS_ENCODED_H
 #define OCULAR_FORMATS_ENCODED_H
 

@@ -12,9 +12,9 @@
 struct Instant {
     const char *word; // is put before the function's name
     const char *note; // what the instant means, escaped for JSON
-    // The instant has a duration. Then `what` of the event is the duration in
-    // ticks, and the function is that of the innermost open call. Otherwise
-    // `what` is an Event_call.
+    // Whether the instant has a duration. If so, `what` of the event is the
+    // duration in ticks, and the function is that of the innermost open call.
+    // Otherwise `what` is an Event_call.
     bool lasts;
 };
 

@@ -15,8 +15,9 @@
 #include <string.h>
 
 // Perfetto has 512 levels per track. A call on a deeper level gets no end
-// there, and its end event closes another call. So such calls are left out and
-// counted. Some levels are reserved for instructions inside the deepest call.
+// there, and its end event closes another call. So calls that are too deep are
+// left out and counted. Some levels are reserved for instructions inside the
+// deepest call.
 #define DEEPEST 500
 
 struct Walk {

@@ -41,7 +41,7 @@ static int put_event(struct Pftrace *pf, uint64_t ticks, const uint8_t *event,
     if (notes_size)
         memcpy(at, notes, notes_size);
     at += notes_size;
-    // One byte, since PACKET_BYTES is small.
+    // The length takes one byte, since PACKET_BYTES is small.
     packet[1] = (uint8_t)(at - packet - 2);
     TraceWriter_took(&pf->base, at);
     return TraceWriter_count(&pf->base);

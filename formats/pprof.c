@@ -35,7 +35,8 @@ enum { // fields of the messages, named as in profile.proto
     FUNCTION_LINE = 5
 };
 
-// The table of strings begins with these. Two strings per function follow.
+// The table of strings begins with these strings. Two strings per function
+// follow.
 enum { STRING_EMPTY, STRING_CPU, STRING_NANOSECONDS, STRING_COMMAND, STRINGS };
 
 static void put_value_type(struct Bytes *out, unsigned field)

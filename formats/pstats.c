@@ -110,7 +110,7 @@ static void group(const struct Profile *profile, uint32_t *order,
     for (i = profile->row_count; i-- > 0;)
         order[--ends[profile->rows[i].function]] = (uint32_t)i;
     // Each entry of `ends` is now where the rows of its function begin. The
-    // rows of the function before end there.
+    // rows of the previous function end there.
     for (i = 1; i < profile->function_count; i++)
         ends[i - 1] = ends[i];
     ends[profile->function_count - 1] = (uint32_t)profile->row_count;

@@ -110,8 +110,8 @@ static int enter(struct Replay *replay, const struct Event *event,
     return error ? error : push(replay, Event_id(event), level, how);
 }
 
-// Handles a leave. If its enter was lost, it only says which calls are not open
-// any more.
+// Handles a leave. A leave whose enter was lost only says which calls are not
+// open any more.
 static int leave(struct Replay *replay, const struct Event *event,
                  enum CallEnd how)
 {
@@ -250,7 +250,8 @@ static int begin(struct Replay *replay, const struct OpenCall *open,
     return error;
 }
 
-// Replays a chunk. If it cannot be read any more, its events count as lost.
+// Replays a chunk. The events of a chunk that cannot be read any more count as
+// lost.
 static int play_chunk(struct Replay *replay, const struct TimelineChunk *chunk,
                       bool is_first, struct EventBuffer *buffer)
 {

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #define PROGRESS_NS 50000000u
-#define SCALE_BITS 62 // a scale below 2^62, by 60 bits of ticks, fits 128 bits
+#define SCALE_BITS 62 // a product with 60 bits of ticks fits 128 bits
 
 const char *Trace_begin_word(enum CallBegin how)
 {

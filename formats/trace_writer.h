@@ -225,7 +225,8 @@ static inline uint64_t Trace_frame_key(uint32_t id)
 
 // The key of a stack is computed by FNV-1a from the key of the outer frames and
 // the id of one more frame.
-#define TRACE_STACK_KEY UINT64_C(0xcbf29ce484222325) // of no frame
+// Key of a stack without frames.
+#define TRACE_STACK_KEY UINT64_C(0xcbf29ce484222325)
 
 static inline uint64_t Trace_stack_key(uint64_t before, uint32_t id)
 {

@@ -114,7 +114,7 @@ static enum Answer ask(const char *path, bool clean, struct Peer *peer)
         close(fd);
         return ANSWER_LIVE;
     }
-    if (fd == -EAGAIN) { // its queue of connections is full: the process lives
+    if (fd == -EAGAIN) { // the socket's queue is full: the process lives
         peer->uid = seen.st_uid;
         return ANSWER_LIVE;
     }
@@ -402,9 +402,9 @@ long Address_list(struct Served **served)
 
 // --- What others have left
 
-// Removes the socket if its process is gone. A socket whose process runs is not
-// connected to. If no process here has the number, the socket is tried, since
-// its process may run in another pid namespace.
+// Removes the socket if its process is gone. If the process runs, its socket is
+// left alone. If no process here has this pid, the socket is tried, since its
+// process may run in another pid namespace.
 static void sweep_entry(const char *directory, const char *name)
 {
     char path[ADDRESS_MAX], process[32];

@@ -35,10 +35,10 @@ struct Served {
 };
 
 // Finds the socket of one process. The function tries the directories that our
-// environment names, the usual ones of the process's user, those that
-// /proc/PID/environ names, and then the last two kinds below /proc/PID/root.
-// Returns 0, -ESRCH if there is no such process, -ENOENT if the process does
-// not serve, or -EACCES if it belongs to another user.
+// environment names, the usual directories of the process's user, those that
+// /proc/PID/environ names, and then both of these below /proc/PID/root. Returns
+// 0, -ESRCH if there is no such process, -ENOENT if the process does not serve,
+// or -EACCES if it belongs to another user.
 int Address_find(struct Served *found, pid_t pid, char *why, size_t why_size);
 
 // Lists every process that serves and that we may talk to, sorted by pid. If

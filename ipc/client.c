@@ -28,7 +28,7 @@
 // Request number of a FOLLOW. The number is reserved: other requests count from
 // 1.
 #define FOLLOW_REQUEST UINT32_MAX
-// Bytes of memory when decoded.
+// Maximum size of a decoded snapshot in bytes of memory.
 #define SNAPSHOT_MAX ((size_t)8 * WIRE_MAX_FRAME)
 // Bytes of requests that the process has not read yet.
 #define OUT_MAX ((size_t)1 << 20)
@@ -44,7 +44,7 @@ struct Client {
     size_t taken; // bytes of `in` that are decoded
     struct Bytes out;
     size_t sent; // bytes of `out` that are sent
-    int passed;  // sent with the byte of `out` at passed_at; 0: none
+    int passed;  // descriptor sent with the byte passed_at of `out`; 0: none
     size_t passed_at;
 };
 
@@ -399,7 +399,7 @@ int Client_open(struct Client **out, const struct Served *served, char *why,
     error = client->fd < 0 ? explain_connect(served, client->fd, why, why_size)
                            : meet(client, served->pid, deadline, why, why_size);
     if (!error)
-        error = follow(client); // is sent with the first request
+        error = follow(client); // the FOLLOW is sent with the first request
     if (error) {
         Client_close(client);
         return error;

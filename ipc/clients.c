@@ -306,8 +306,8 @@ static void fail(struct Viewer *viewer, int error)
         Viewer_refuse(viewer, 0, -error, "no memory for a snapshot");
 }
 
-// Queues the snapshot for a viewer. If the viewer has been shown this snapshot
-// before, which then was made for another viewer, it goes on waiting.
+// Queues the snapshot for a viewer. A viewer that has had this snapshot already
+// goes on waiting for a newer one.
 static void show(struct Clients *clients, struct Viewer *viewer,
                  const struct Snapshot *snapshot)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // All viewers of a server: admission, the messages to each viewer and their
 // times, and the requests. This unit knows nothing of threads or of waiting.
-// The server's loop asks it which events to poll for, and hands it the events
-// that have come. Only the server's thread calls these functions.
+// The server's loop asks the clients which events to poll for, and hands them
+// the events that have come. Only the server's thread calls these functions.
 #ifndef OCULAR_IPC_CLIENTS_H
 #define OCULAR_IPC_CLIENTS_H
 

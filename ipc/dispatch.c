@@ -102,7 +102,8 @@ static int set_rate(struct Viewer *viewer, const struct Message *message,
 }
 
 // Makes the viewer's next snapshot due at once, but no sooner after the last
-// one than the highest rate allows. The period of RATE starts again then.
+// one than the highest rate allows. The period of RATE starts again at this
+// time.
 static int hurry(struct Viewer *viewer, const struct Message *message,
                  uint64_t now)
 {

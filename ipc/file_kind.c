@@ -18,7 +18,7 @@ struct FileKind FileKind_of(const char *path)
         const char *ending;
         enum FileContent content;
     } all[] = {
-        // Before ".json", in which it ends.
+        // Listed before ".json", because such a name ends in both.
         {".speedscope.json", FILE_SPEEDSCOPE},
         {".json", FILE_JSON},
         {".pftrace", FILE_PFTRACE},

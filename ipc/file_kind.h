@@ -15,8 +15,8 @@ enum FileContent {
     FILE_SPEEDSCOPE, // .speedscope.json
     FILE_PSTATS,     // .pstats: for Python's pstats module
     FILE_PPROF,      // .pb: pprof's protobuf format
-    FILE_PAGE,       // .html, .svg: Python makes it from folded stacks
-    FILE_RECORDING,  // .ocular: can be converted into each of the others
+    FILE_PAGE,       // .html, .svg: Python makes the page from folded stacks
+    FILE_RECORDING,  // .ocular: a recording, which converts into any other
 };
 
 struct FileKind {

@@ -13,13 +13,13 @@
 struct FlameRow {
     uint64_t parent; // number of an earlier row; null: this is the root
     uint64_t id;     // of the function; null: the root, or stacks cut off below
-    // Part of one core's wall time, running on top of the stack.
+    // Part of one core's wall time in which this row ran on top of the stack.
     double share;
     // Part of `share` that was spent in C functions called by this function.
     double c_share;
-    // CPU ns since the sampler began: running on top, and of that in C
-    // functions. The CPU time of a path that was dropped counts for the path's
-    // caller.
+    // CPU ns since the sampler began: cpu_ns of this row on top of the stack,
+    // and c_ns of these in C functions. The CPU time of a path that was dropped
+    // counts for the path's caller.
     uint64_t cpu_ns;
     uint64_t c_ns;
 };
@@ -35,8 +35,9 @@ struct FlameTable {
     // Seconds since the sampler began to keep stacks. The shares of stacks fade
     // as the shares of functions do.
     double kept_s;
-    uint64_t samples;            // number of samples in the table
-    const struct FlameRow *rows; // root first: time spent in no listed function
+    uint64_t samples; // number of samples in the table
+    // The root is the first row; its time was spent in no listed function.
+    const struct FlameRow *rows;
     size_t row_count;
     const struct FlameFunction *functions; // sorted by id
     size_t function_count;

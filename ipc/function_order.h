@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The order of a snapshot's functions. Each reader that needs all functions
-// sorts them. Pure.
+// sorts the list. Pure.
 #ifndef OCULAR_IPC_FUNCTION_ORDER_H
 #define OCULAR_IPC_FUNCTION_ORDER_H
 

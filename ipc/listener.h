@@ -46,16 +46,16 @@ bool Listener_check(struct Listener *listener);
 void Listener_stay_away(void);
 // Forgets the descriptors that are not ours any more, and returns whether there
 // were any. The next Listener_check opens others. `others` says that the
-// program has closed other descriptors of ours. Then the watch counts as lost,
-// too, because an eventfd of the program looks the same. If the watch was not
-// lost, its descriptor is leaked.
+// program has closed other descriptors of ours. With `others` the watch counts
+// as lost, too, because an eventfd of the program looks the same. If the watch
+// was not lost, its descriptor is leaked.
 bool Listener_forget_lost(struct Listener *listener, bool others);
-// Touches the watched socket, so that a thread that polls `watch` wakes up.
-// This works even if the descriptor was closed meanwhile, since poll() keeps
-// the file open. Any thread may call this.
+// Touches the watched socket, so that a thread that polls `watch` wakes up. The
+// thread wakes up even if its descriptor was closed meanwhile, since poll()
+// keeps the file open. Any thread may call this.
 void Listener_touch(const struct Listener *listener);
 // Stops listening and removes the socket if it is still ours. As Listener_open
-// does, this also removes sockets whose process is gone.
+// does, this function also removes sockets whose process is gone.
 void Listener_leave(struct Listener *listener);
 // Closes the descriptors in a forked child, but removes no file.
 void Listener_abandon(struct Listener *listener);

@@ -23,9 +23,9 @@ struct ListingRow {     // an instruction; EXTENDED_ARG is part of the next one
     uint64_t hits;      // null: unknown; at least this many unless hits_exact
     uint64_t hits_exact;
     double cycles;          // of one execution; null: unknown
-    uint64_t armed;         // bool: the hook is in; null: it can have no hook
+    uint64_t armed;         // bool: the hook is in; null: no hook is possible
     uint64_t specializable; // bool: the opcode has specialised forms
-    uint64_t samples;   // samples that found it running here; null: no sampler
+    uint64_t samples;   // samples that found the code here; null: no sampler
     uint64_t c_samples; // part of `samples`: in C code called from here
     // Bool: the instruction is or was seen in a specialised form.
     uint64_t was_specialized;

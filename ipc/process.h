@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Another process as /proc describes it, for finding its socket: its user, its
 // environment, and its ids inside its container. Any thread may call these
-// functions; they keep no state. All that they read was written by other users,
-// and is not to be trusted.
+// functions; they keep no state. All that these functions read was written by
+// other users, and is not to be trusted.
 #ifndef OCULAR_IPC_PROCESS_H
 #define OCULAR_IPC_PROCESS_H
 

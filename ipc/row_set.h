@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The functions of a snapshot, in rows that several snapshots share. A row lies
 // in a block, is filled once and never changes after that. Some numbers change
-// while nothing happens; a row has them for the moment when it was filled, and
-// their value at a later moment is computed from that. tracer/session/row_log.c
-// makes and frees the blocks. Any thread may read the rows while it holds the
+// even if their function does not run. A row has these numbers as of the moment
+// when it was filled; later values are computed. tracer/session/row_log.c makes
+// and frees the blocks. Any thread may read the rows while it holds the
 // snapshot.
 #ifndef OCULAR_IPC_ROW_SET_H
 #define OCULAR_IPC_ROW_SET_H
@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 #define ROW_BLOCKS 16 // maximum number of blocks of a snapshot
-#define ROWS_GONE 256 // number of newest removed ids that are kept
+#define ROWS_GONE 256 // maximum number of removed ids that are kept
 
 // A moment for which the numbers of a row hold.
 struct RowMoment {
@@ -59,8 +59,7 @@ struct RowSet {
     size_t count;            // number of rows
     size_t block_count;
     const struct RowBlock *blocks[ROW_BLOCKS];
-    // uptime_s of a snapshot. The list `gone` has all ids that were removed
-    // since then.
+    // uptime_s of the oldest snapshot since which `gone` has all removed ids.
     double known_s;
     size_t gone_count;
     struct RowGone gone[ROWS_GONE];

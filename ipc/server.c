@@ -73,8 +73,8 @@ static uint64_t now_ms(void)
 
 // Wakes the server's thread. If the program has closed an end of the wake-up
 // socket, the closing has woken the thread, unless a forked child still has
-// that end open. If so, the watch of the path wakes the thread, or its clock
-// soon does.
+// that end open. If a child has the end open, the watch of the path wakes the
+// thread, or its clock soon does.
 static void ring(struct Server *server)
 {
     if (!WakeSocket_wake(&server->wake_socket))

@@ -28,8 +28,8 @@ void Server_answer(struct Server *server, uint64_t viewer,
 // Replaces the source by a copy of *source. If `farewell` is set, each viewer
 // gets the old source's newest snapshot and END, and is disconnected. Otherwise
 // the viewers stay and wait for a snapshot of the new source. The new source's
-// `viewers` is called with their number. Once this returns, the old source is
-// not called any more. Any thread but the server's may call this.
+// `viewers` is called with their number. Once this function returns, the old
+// source is not called any more. Any thread but the server's may call this.
 void Server_turn_to(struct Server *server, const struct ServerSource *source,
                     bool farewell);
 // Sends an ERROR to all viewers and disconnects them. Any thread but the
@@ -39,8 +39,8 @@ void Server_refuse(struct Server *server, int error, const char *why);
 uint64_t Server_cpu_ns(struct Server *server);
 // Server_pause ends the thread; the socket and the viewers stay connected and
 // wait. Server_resume starts a thread again and returns 0 or -errno; after an
-// error it may be called again. Only one thread at a time may call these two
-// and Server_close.
+// error it may be called again. Only one thread at a time may call
+// Server_pause, Server_resume and Server_close.
 void Server_pause(struct Server *server);
 int Server_resume(struct Server *server);
 // Joins the thread, sends the newest snapshot and END to every viewer, waits at

@@ -31,8 +31,8 @@ struct Thread {
     // CPU time since tracing began, or since the thread was first seen.
     double cpu_s;
     uint64_t ended;
-    // The functions that ran in it; their shares add up to cpu_share. Empty for
-    // a thread that has ended.
+    // The functions that ran in it; their shares add up to cpu_share. The list
+    // is empty for a thread that has ended.
     const struct Caller *functions;
     size_t function_count;
 };
@@ -42,7 +42,7 @@ struct Function {
     const char *name; // qualified name
     const char *file;
     uint64_t line;
-    // Calls that have begun and were counted. There may be more, unless
+    // Calls that have begun and were counted. More calls may have begun, unless
     // calls_exact.
     uint64_t calls;
     uint64_t calls_exact;
@@ -78,7 +78,8 @@ struct Function {
     const struct Caller *callers;
     size_t caller_count;
     uint64_t run_samples; // part of `samples` in which it had CPU time
-    // Calls a second, one standard deviation. Null: counted or unknown.
+    // Standard deviation of calls_per_s, in calls a second. Null: the rate is
+    // counted or unknown.
     double calls_per_s_error;
     uint64_t resumptions; // times that a call went on after a yield or an await
     // Rate at which calls_estimated grows; 0: all are counted.
@@ -184,8 +185,9 @@ struct Snapshot {
     const struct RetiredRow *retired;
     size_t retired_count;
     uint64_t threads_dropped; // threads that have ended and are not listed
-    // Not in the table. In a traced process the functions are here and not in
-    // `functions`, as rows that several snapshots share (row_set.h).
+    // This member is not in the table of the schema. In a traced process the
+    // functions are here and not in `functions`, as rows that several snapshots
+    // share (row_set.h).
     const struct RowSet *shared;
     unsigned held;      // calls of Snapshot_free that only count down
     struct Arena arena; // all pointers above point into it

@@ -34,7 +34,7 @@ int Socket_pair(int ends[2]);
 // bytes mean that the other end has closed.
 long Socket_send(int fd, const void *data, size_t size);
 long Socket_receive(int fd, void *data, size_t size);
-// The same with a descriptor that is passed along (SCM_RIGHTS). The other end
+// Send or receive bytes together with a descriptor (SCM_RIGHTS). The other end
 // gets a copy of the descriptor together with the first of the bytes. The
 // receiver owns *passed, which is closed on exec and 3 or more. *passed is 0 if
 // no descriptor came, or several, which then are closed.

@@ -151,8 +151,8 @@ int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes)
 
     if (control->size - viewer->control_sent > CONTROL_MAX)
         return -ENOBUFS;
-    // The bytes that are sent are removed. Otherwise a viewer that never reads
-    // all of the queue would make the buffer grow without end.
+    // The sent bytes are removed from the queue. Otherwise a viewer that never
+    // reads all of the queue would make the buffer grow without end.
     if (viewer->control_sent > CONTROL_MAX) {
         control->size -= viewer->control_sent;
         memmove(control->data, control->data + viewer->control_sent,

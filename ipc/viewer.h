@@ -16,8 +16,8 @@
 struct Frame {
     unsigned references;
     double uptime_s; // of the snapshot; NaN: unknown
-    // uptime_s of the snapshot to which these changes apply. NaN: the frame is
-    // a whole snapshot.
+    // uptime_s of the snapshot to which these changes apply. NaN if the frame
+    // is a whole snapshot.
     double base_s;
     struct RowMoment moment; // of the snapshot; uptime_s is NaN if unknown
     struct Bytes bytes;
@@ -53,7 +53,7 @@ struct Viewer {
     struct Bytes in;
     atomic_int passed; // a file that was received, for an EXPORT; 0: none
     struct Opened passed_file;
-    bool given;           // the newest message has that file
+    bool given;           // the newest message has the passed file
     struct Bytes control; // answers
     size_t control_sent;
     struct Frame *frame;

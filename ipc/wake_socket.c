@@ -50,7 +50,7 @@ bool WakeSocket_wake(const struct WakeSocket *socket)
 
 void WakeSocket_clear(struct WakeSocket *socket)
 {
-    char bytes[256]; // if there are more, the socket stays readable
+    char bytes[256]; // after more wake-ups the socket stays readable
 
     if (Opened_holds(&socket->read_file, atomic_load(&socket->read_end)))
         Socket_receive(atomic_load(&socket->read_end), bytes, sizeof(bytes));

@@ -3,7 +3,7 @@
 // from a wake-up until it is cleared. A wake-up socket is a pair of sockets and
 // not an eventfd. So the server notices if the program closes the pair and
 // opens other files with the same numbers (opened.h). One thread at a time
-// opens, clears and closes it; any thread may wake.
+// opens, clears and closes a wake-up socket; any thread may wake.
 #ifndef OCULAR_IPC_WAKE_SOCKET_H
 #define OCULAR_IPC_WAKE_SOCKET_H
 
@@ -23,8 +23,8 @@ int WakeSocket_open(struct WakeSocket *socket);
 bool WakeSocket_wake(const struct WakeSocket *socket);
 void WakeSocket_clear(struct WakeSocket *socket);
 // Forgets the pair if the program has closed one of its ends, and returns
-// whether it has. The program may be about to close the other end, so that end
-// stays open until the next WakeSocket_open.
+// whether the pair was lost. The program may be about to close the other end,
+// so that end stays open until the next WakeSocket_open.
 bool WakeSocket_forget_lost(struct WakeSocket *socket);
 void WakeSocket_close(struct WakeSocket *socket);
 

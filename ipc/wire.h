@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #define WIRE_VERSION 1
-#define WIRE_MAX_FRAME (64u << 20)   // bytes from a process to a viewer
-#define WIRE_MAX_REQUEST (64u << 10) // bytes from a viewer to a process
+#define WIRE_MAX_FRAME (64u << 20)   // maximum bytes from process to viewer
+#define WIRE_MAX_REQUEST (64u << 10) // maximum bytes from viewer to process
 
 enum MessageType {
     // process -> viewer

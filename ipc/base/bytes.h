@@ -38,7 +38,7 @@ struct Cursor {
 
 struct Cursor Cursor_of(const void *data, size_t size);
 size_t Cursor_left(const struct Cursor *cursor);
-// All of these return 0 after an error.
+// All functions that read a number return 0 after an error.
 uint8_t Cursor_u8(struct Cursor *cursor);
 uint16_t Cursor_u16(struct Cursor *cursor);
 uint32_t Cursor_u32(struct Cursor *cursor);

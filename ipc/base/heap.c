@@ -28,16 +28,16 @@
 #define SLAB ((size_t)64 << 10)
 #define STEP ((size_t)16)   // distance of the small sizes
 #define SMALL ((size_t)256) // the largest of the small sizes
-// The largest block of a slab. Between SMALL and LARGEST each doubling has
-// eight sizes.
+// The largest block of a slab. Between SMALL and LARGEST there are eight sizes
+// per power of two.
 #define LARGEST ((size_t)8 << 10)
 #define SMALL_SIZES (SMALL / STEP)
 #define SIZES (SMALL_SIZES + 5 * 8)
-#define SPARES 4             // the most empty slabs that are kept
+#define SPARES 4             // maximum number of empty slabs
 #define KEPT_MOST (2 * SLAB) // larger mappings are unmapped at once
 
 struct Slab {
-    // Of slabs of this size with room, or of spares.
+    // Links of the list of slabs of one size with room, or of spare slabs.
     struct Slab *next, *previous;
     void *freed;    // a list of free blocks, linked by their first words
     size_t block;   // bytes of each block; in a mapping: of its only block
@@ -99,8 +99,8 @@ static void *map_anywhere(size_t bytes)
 }
 
 // Maps zeroed memory at a multiple of SLAB. Returns NULL if memory is out. The
-// kernel usually puts a mapping right below the last one, so that the first
-// attempt fits if the last one did.
+// kernel usually puts a mapping right below the last one, so that a new mapping
+// is aligned if the last one was.
 static struct Slab *map(size_t bytes)
 {
     char *all = map_anywhere(bytes), *slab;
@@ -237,10 +237,10 @@ static struct Slab *take_mapping(size_t size)
     return NULL;
 }
 
-// Frees the block of a mapping, which is kept if it is small. Returns a mapping
-// that is to be unmapped, or NULL; if too many are kept, this is the oldest
-// one. Mappings are kept because a full timeline allocates and frees a chunk
-// for each 4092 events, and a thread its record and its stack.
+// Frees the block of a mapping. A small mapping is kept. Returns a mapping that
+// is to be unmapped, or NULL; if too many are kept, this is the oldest one.
+// Mappings are kept because a full timeline allocates and frees a chunk for
+// each 4092 events, and a thread its record and its stack.
 static struct Slab *give_back_mapping(struct Slab *slab)
 {
     heap.used -= slab->block;
@@ -381,8 +381,8 @@ void Heap_free(void *memory)
     slab = slab->block <= LARGEST ? give_back(slab, memory)
                                   : give_back_mapping(slab);
     pthread_mutex_unlock(&heap.mutex);
-    // The kernel refuses if unmapping would split a mapping and there are too
-    // many mappings. Then the memory is leaked.
+    // munmap() fails if it would split a mapping and the process has too many
+    // mappings. The memory is leaked then.
     if (slab)
         munmap(slab, slab->block <= LARGEST ? SLAB : mapping_of(slab->block));
 }

@@ -29,6 +29,6 @@ size_t Heap_mapped(void);
 // Locks the heap before a fork. The thread that forks calls this after it has
 // taken all other locks.
 void Heap_before_fork(void);
-void Heap_after_fork(void); // unlocks it, in the parent and in the child
+void Heap_after_fork(void); // unlocks the heap, in parent and child
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Our descriptors in a process that is not ours, and the file that each one
 // stood for when we opened it. The traced program may close our descriptors, as
-// a daemon closes all, and may then get their numbers for its own files. Ocular
+// daemons often do, and may then get the same numbers for its own files. Ocular
 // never reads, writes or closes those files. None of our descriptors is 0, 1 or
 // 2, because a program that has closed these may still print. Any thread may
 // call these functions.

@@ -18,7 +18,7 @@
 #define YIELDS 1000  // first attempts to see that an ended thread is gone
 #define PAUSES 10000 // further attempts of 100 us, if the thread gets no CPU
 
-// If system calls are filtered, an unexpected one may kill the process
+// If system calls are filtered, an unexpected call may kill the process
 // (systemd's SystemCallFilter=~@resources).
 static bool is_filtered(void)
 {
@@ -103,8 +103,8 @@ int Worker_start(struct Worker *worker, const char *name,
         sem_init(&worker->prepared, 0, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    // The program's thread-local memory is taken from the stack. If there is
-    // much of it, a small stack is refused.
+    // The program's thread-local memory is taken from the stack. If the program
+    // has much of this memory, a small stack is refused.
     do {
         pthread_attr_setstacksize(&attributes, stack_bytes);
         error = pthread_create(&worker->thread, &attributes, begin, worker);

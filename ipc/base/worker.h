@@ -17,7 +17,7 @@
 
 struct Worker {
     pthread_t thread;
-    bool started; // and not joined; for the starting thread
+    bool started; // started and not joined; for the starting thread
     // Called on the thread before Worker_start returns, for work that needs
     // memory; or NULL. `prepare` is set before the start.
     void (*prepare)(void);

@@ -14,8 +14,8 @@ void Collect_init(struct Session *session);
 // Called when no hook runs any more.
 void Collect_release(struct Session *session);
 // Moves all events from the rings into the timeline, and keeps the names of
-// retired code for it. The collector's thread calls this in each turn; any
-// other thread may call it, too, but not with the GIL held.
+// retired code for the timeline. The collector's thread calls this in each
+// turn; any other thread may call it, too, but not with the GIL held.
 void Collect_drain(struct Session *session);
 // Drains the rings like Collect_drain, then builds and publishes a snapshot.
 // The collector's thread calls this, or the thread that has stopped the

@@ -35,7 +35,7 @@ struct Collector {
 
 void Collector_init(struct Collector *collector,
                     const struct CollectorWork *work);
-// 0 or -errno; does nothing if it runs.
+// Returns 0 or -errno; does nothing if the thread runs.
 int Collector_start(struct Collector *collector);
 // Joins the thread, which may be started again.
 void Collector_stop(struct Collector *collector);

@@ -36,7 +36,7 @@ struct Counters {
 };
 
 // Adds the process's counters, if a second has passed. Call this before
-// Counters_add. One thread at a time.
+// Counters_add. Only one thread at a time may call this.
 void Counters_begin(struct Counters *counters, struct Timeline *timeline);
 // Adds a thread's CPU time. A thread that has ended uses none from now on.
 void Counters_add(struct Counters *counters, struct ThreadTrace *trace,

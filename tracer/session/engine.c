@@ -34,7 +34,7 @@ void Engine_release(struct Engine *engine)
     engine->registry = NULL;
 }
 
-// Tells all known callers of a function that it is not dark any more.
+// Tells all known callers of a function that the function is not dark any more.
 static void clear_callers(struct Engine *engine, struct Code *code)
 {
     uint32_t i;

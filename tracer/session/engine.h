@@ -14,7 +14,7 @@
 struct Session;
 
 struct Engine {
-    // First, since hooks use the cache line at its beginning.
+    // The first member, since hooks use the cache line at its beginning.
     struct Counting counting;
     struct Registry *registry;
     struct ThreadTraces traces;

@@ -193,8 +193,8 @@ static void stop_server(struct Session *session)
 
 void Session_finish(struct Session *session)
 {
-    // Stopped before the server, because a background export answers through
-    // it.
+    // The export is closed before the server, because a background export
+    // answers through it.
     Export_close(&session->export);
     Collector_stop(&session->collector);
     ListingWishes_close(&session->wishes);

@@ -11,14 +11,15 @@
 int Session_start(struct Session **session, struct Engine *engine,
                   const struct Config *config, char *why, size_t why_size);
 // Ends the threads, including exports of viewers, and builds the final
-// snapshot. The hooks are out before, and calls of other threads are over.
-// Export_write still works after that. The caller must not hold the GIL.
+// snapshot. Before this call the hooks must be out and the calls of other
+// threads over. Export_write still works after that. The caller must not hold
+// the GIL.
 void Session_finish(struct Session *session);
 void Session_free(struct Session *session);
 // For a fork: Session_pause ends all threads and keeps all else, including
 // viewers. Session_resume starts the threads again and returns 0 or -errno;
-// after an error it may be called again. Meanwhile no export runs in the
-// background and no thread waits for a snapshot.
+// after an error it may be called again. Between the two calls no export runs
+// in the background and no thread waits for a snapshot.
 void Session_pause(struct Session *session);
 int Session_resume(struct Session *session);
 // Releases the server and the sampler in a forked child, but joins no thread.

@@ -110,7 +110,7 @@ static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
 
 // --- Callees ---------------------------------------------------------------
 
-// Returns whether the row loads something by its name. LOAD_ATTRs may follow.
+// Returns whether the row loads something by its name; LOAD_ATTRs may follow.
 static bool is_load(const struct ListingBuilder *builder, size_t row)
 {
     const char *name = builder->rows[row].opcode;

@@ -18,7 +18,7 @@ struct ListingBuilderSource {
 
 // Returns the listing, or NULL if memory is out. The code's name and file are
 // copied. The listing points to opcodes and operand text, which must live as
-// long.
+// long as the listing.
 struct Listing *ListingBuilder_make(const struct ListingBuilderSource *source);
 
 #endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// An instruction's hits follow from the next site after it. If control runs
-// straight from the instruction to the site, the instruction ran at least as
-// often as the site was hit. If a jump may come in between, the site says
-// nothing. An exception that leaves the block half-way makes the instruction
-// run more often than the site. So the hits are a lower bound. The hits are
-// exact only at the site itself, or if every call is known to have returned.
+// The hits of an instruction are computed from the next site after the
+// instruction. If control runs straight from the instruction to the site, the
+// instruction ran at least as often as the site was hit. If a jump may come in
+// between, the site says nothing. An exception that leaves the block half-way
+// makes the instruction run more often than the site. So the hits are a lower
+// bound. The hits are exact only at the site itself, or if every call is known
+// to have returned.
 #include "tracer/session/listing_detail.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -75,8 +76,8 @@ static double site_cycles(const struct Site *site, const struct Site *end)
     }
     if (!instructions)
         return NAN;
-    // The sum is below 0 if a block is shorter than the error of the hook's
-    // cost.
+    // The sum may be below 0 if a block takes less time than the error of the
+    // hook's cost.
     return fmax((double)(int64_t)cycles, 0) / (double)instructions;
 }
 
@@ -168,8 +169,9 @@ static bool is_backward(const struct Walk *walk, size_t row)
     return Opcodes_jumps_back(walk->opcodes, walk->rows[row].opcode);
 }
 
-// Marks the places to which an exhausted loop may jump. The distance depends on
-// CPython's version, so each of these instructions may be a target.
+// Marks the places to which an exhausted loop may jump. The target depends on
+// CPython's version, so the row after each instruction that ends a loop is
+// marked.
 static void mark_exit(struct Walk *walk, size_t row)
 {
     while (row + 1 < walk->count &&

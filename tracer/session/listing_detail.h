@@ -13,14 +13,15 @@ struct ListingDetailRow {
     uint32_t line;     // 0: none
     uint8_t opcode;    // base form
     uint8_t oparg;     // low byte of the argument
-    uint32_t argument; // with the bytes of EXTENDED_ARGs, which have no row
+    uint32_t argument; // the whole argument, with all EXTENDED_ARGs
     uint8_t live;      // last known opcode, specialised or not
     // The instruction is or was seen in a specialised form.
     bool specialized_once;
     bool jitted; // an executor of the JIT is entered here
     bool site; // the instruction can have a hook, and the site is not redundant
     bool dark;
-    // At most the number of executions. 0 and not `exact`: unknown.
+    // Known executions, never more than the true number. 0 and not `exact`:
+    // unknown.
     uint64_t hits;
     bool exact; // otherwise `hits` is a lower bound
     // Samples that found the function running here, or in code without a record

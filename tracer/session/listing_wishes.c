@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define PERIOD_NS 200000000ull      // between two listings of a function
-#define DEBT_PERIOD_NS 950000000ull // the same if the budget is overdrawn
+#define DEBT_PERIOD_NS 950000000ull // between two while overdrawn
 #define CORE_PART 0.0025            // part of a core for all listings
 #define DEBT_PART 0.0005
 #define TEXT_NS                                                                \

@@ -55,8 +55,8 @@ struct ListingWishes {
     struct ListingWishesSource source;
     pthread_mutex_t mutex; // guards the members up to `entries`
     bool closed;
-    // Until then requests do not wake the collector, which wakes by itself
-    // then.
+    // Time until which requests do not wake the collector. Then the collector
+    // wakes by itself.
     uint64_t quiet_ns;
     unsigned wish_count;
     struct ListingWish queue[LISTING_WISHES]; // oldest first
@@ -77,8 +77,9 @@ void ListingWishes_release(struct ListingWishes *wishes);
 int ListingWishes_ask(struct ListingWishes *wishes, uint64_t viewer,
                       uint32_t request, uint32_t id);
 
-// For the governor: the first returns the id of the next function whose operand
-// text is wanted, or 0. The second takes over the text.
+// ListingWishes_next_text returns the id of the next function whose operand
+// text is wanted, or 0. ListingWishes_deliver takes over the text. The governor
+// calls both functions.
 uint32_t ListingWishes_next_text(struct ListingWishes *wishes);
 void ListingWishes_deliver(struct ListingWishes *wishes,
                            struct OperandText *text);

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Returns when the process began, in Unix time, as files are dated.
+// Returns when the process began, in Unix time, like the dates of files.
 static double process_start(void)
 {
     return (double)Now_ns(CLOCK_REALTIME) / 1e9 - Process_age_s(getpid());

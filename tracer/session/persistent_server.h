@@ -10,9 +10,9 @@
 
 struct PersistentServer {
     struct Server *server; // NULL: closed
-    // Reports the number of viewers, while nothing is traced, too. `viewers` is
-    // called on the server's thread, or on a thread that orders something of
-    // the server. `viewers` must not block.
+    // Reports the number of viewers, also while nothing is traced. `viewers` is
+    // called on the server's thread, or on a thread that gives the server an
+    // order. `viewers` must not block.
     void (*viewers)(void *context, unsigned count);
     void *context;
 };

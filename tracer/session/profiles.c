@@ -21,8 +21,8 @@ static double calls_of(const struct Code *code, uint64_t ticks, double hz)
            Spans_missed(code, ticks, hz) / Code_calls_an_entry(code);
 }
 
-// Describes the functions of the table. A function that is gone still has its
-// name until reclaiming goes on, which the caller prevents.
+// Describes the functions of the table. A function that is gone keeps its name
+// here, because the caller lets no code be reclaimed meanwhile.
 static void describe(void *context, const struct FlameTable *table,
                      struct ProfileFunction *functions)
 {

@@ -13,8 +13,8 @@ struct Publish {
 };
 
 // Publishes a snapshot and takes ownership of it. NULL withdraws the newest
-// snapshot and keeps no memory. Returns after a grace period. One thread at a
-// time, never in a read section.
+// snapshot and keeps no memory. Returns after a grace period. Only one thread
+// at a time may call this, and never in a read section.
 void Publish_set(struct Publish *publish, struct Snapshot *snapshot);
 // Returns an empty snapshot to build the next one in, which the caller owns, or
 // NULL if memory is out. The thread that sets snapshots calls this and the next

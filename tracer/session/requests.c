@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#define FLAME_SENT 4096 // most rows of stacks sent to a viewer
+#define FLAME_SENT 4096 // maximum rows of stacks for a viewer
 #define DEBTORS_S 0.95  // s, a little less than the default period
 // Seconds, a little less than two periods: after 3 s a viewer reports silence.
 #define DEBTORS_MOST_S 1.7

@@ -81,7 +81,7 @@ bool Roll_add_new(struct Roll *roll, struct Registry *registry)
         if (whole)
             add(roll, code);
     }
-    roll->begun = whole; // if this failed, begin() finds the code again
+    roll->begun = whole; // if memory ran out, begin() finds the code again
     return whole;
 }
 

@@ -28,8 +28,8 @@ struct Roll {
     size_t count, room;
     uint32_t *due; // indexes of entries whose rows must be filled; has `room`
     size_t due_count;
-    // CLOCK_MONOTONIC; a function that had no calls until then has its rate
-    // counted from this time.
+    // Time by CLOCK_MONOTONIC. If a function had no calls until then, its rate
+    // is counted from this time.
     double rate_s;
     bool begun;
     uint64_t armed;         // sum of the entries' `armed`

@@ -16,8 +16,8 @@ struct RowLog {
     const struct RowMoment *begun_at; // the moment of its new rows
     // The moment of the row that was moved last, and its copy in the new block.
     const struct RowMoment *moved, *copy;
-    // Linked by `next`. A reader of the snapshot before the newest may still
-    // read these blocks.
+    // Dropped blocks, linked by `next`. A reader of the snapshot before the
+    // newest may still read these blocks.
     struct RowBlock *dead;
     struct RowBlock *spare; // for the next snapshot; or NULL
     double known_s;         // as in struct RowSet

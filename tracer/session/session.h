@@ -64,7 +64,7 @@ struct Session {
     struct FlameTable *stacks;
     bool sampler_refused;    // a sampler was wanted
     struct Server *server;   // config.persistent's or our own; NULL: none
-    uint64_t server_base_ns; // CPU time that it had used before this session
+    uint64_t server_base_ns; // CPU time that the server had used before
     // When viewers last had a snapshot built; for the server's thread.
     double built_s;
     // Snapshots built in a row while overdrawn; for the server's thread.
@@ -78,11 +78,11 @@ struct Session {
     // and the next four.
     double collected_s;
     double looked_s;   // when it last looked for work other than the recording
-    uint64_t followed; // head of the ring of hits then
-    // Number of hits that were counted without the ring then.
+    uint64_t followed; // head of the ring of hits at the last check
+    // Number of hits counted without the ring, at the last check.
     uint64_t followed_alone;
     unsigned idle_turns;      // turns in a row without a hit or a sample
-    _Atomic bool sampled;     // a sample has come since then
+    _Atomic bool sampled;     // a sample has come since the last check
     struct Counters counters; // guarded by `draining`
     struct Publish publish;
     struct Export export;
@@ -91,7 +91,7 @@ struct Session {
     struct Retired retired;
     struct Roll roll;   // functions that may have a row
     struct RowLog rows; // their rows
-    // Used by python/; here, so that its CPU time is known.
+    // The governor's thread, used by python/. The session needs its CPU time.
     struct Worker governor;
     struct Waker governor_waker;
     // CPU ns of the program's threads for stopping our threads before a fork
