@@ -104,9 +104,9 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
 }
 
 // Returns true if the code uses the name `setprofile`. The CALL event must not
-// be set on such code: the profile function that an instrumented call has just
-// set would get the end of this call without its beginning, which breaks
-// profile.Profile.
+// be set on such code. Otherwise the profile function that an instrumented call
+// has just set would get the end of this call without its beginning, which
+// breaks profile.Profile.
 static bool sets_profile(const PyCodeObject *code)
 {
     Py_ssize_t i;
@@ -145,7 +145,7 @@ static int arm(struct State *state, PyCodeObject *code, bool jumps)
     return Tools_set_local(state, code, events_of(state, code, jumps));
 }
 
-// Arms the sites again, except those of CALL: an event that stays in the mask
+// Arms the sites again, except those of CALL. An event that stays in the mask
 // keeps its disabled sites.
 static int arm_again(struct State *state, PyCodeObject *code, bool jumps)
 {

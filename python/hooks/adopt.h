@@ -34,8 +34,8 @@ bool Adopt_put_off(struct State *state, PyCodeObject *code);
 // Classifies running code that was put off. Each call examines the newest
 // frames of a few threads, in turn. The governor calls this.
 void Adopt_running_put_off(struct State *state);
-// Returns the number of hits for which code is armed: per second within a
-// budget, otherwise in total.
+// Returns the number of hits for which code is armed. Within a budget this is a
+// number of hits per second, otherwise of all hits.
 static inline uint64_t Adopt_hits(const struct State *state)
 {
     uint64_t second = state->engine.registry->hits;

@@ -171,8 +171,8 @@ static int time_all(struct Calibration *all)
 
 // --- What follows ------------------------------------------------------------
 
-// Returns `ticks` per event. Returns 0 if there were no events: another tool
-// has taken our id, or this mode does not use the probe.
+// Returns `ticks` per event. Returns 0 if there were no events, because another
+// tool has taken our id or this mode does not use the probe.
 static double each(const struct Probe *probe, double ticks)
 {
     double events = probe->counters ? (double)Code_events(probe->counters) : 0;

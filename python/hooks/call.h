@@ -33,8 +33,8 @@ static inline size_t Call_unit(PyObject *offset)
 
 // Notes the time at which the hook began.
 void Call_init(struct Call *call);
-// Finds the code and the thread's record. Returns false if the event is to be
-// ignored: the object is no accepted code, or memory is out.
+// Finds the code and the thread's record. Returns false if the event must be
+// ignored, because the object is no accepted code or memory is out.
 bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf);
 // Returns true if the event resumes a generator or a coroutine, false if it
 // starts a call.
@@ -50,10 +50,10 @@ bool Call_count(struct Call *call, enum HitKind kind, size_t to);
 void Call_end(struct Call *call);
 // Calls Call_begin, Call_count and Call_end.
 bool Call_count_alone(struct Call *call, enum HitKind kind, size_t to);
-// Returns how many of a hook's `taken` ticks other programs must have had the
-// CPU: the ticks beyond an upper bound for counting `hits` hits and arming the
-// code armed since `since` (NULL: no code). The returned ticks are neither the
-// program's time nor our cost.
+// Returns in how many of a hook's `taken` ticks other programs must have had
+// the CPU. These are the ticks beyond an upper bound for counting `hits` hits
+// and for arming the code that was armed since `since` (NULL: no code). The
+// returned ticks are neither the program's time nor our cost.
 uint64_t Call_beyond(uint64_t taken, uint64_t hits, const struct Armed *since);
 // Charges the time since the hook began as overhead, if Call_end has not.
 void Call_pay(struct Call *call);

@@ -57,7 +57,8 @@ int Extra_init(struct State *state)
         return -1;
     ok = PyUnstable_Code_SetExtra(probe, state->extra, &marker) == 0 &&
          Extra_of(state, (PyCodeObject *)probe) == &marker;
-    // Clear the marker directly: SetExtra would call extra_freed with it.
+    // The marker is cleared directly, because SetExtra would call extra_freed
+    // with it.
     if (ok) {
         struct CodeExtra *extra = ((PyCodeObject *)probe)->co_extra;
 

@@ -36,10 +36,9 @@ static bool runs(const char *frame, uintptr_t code)
     return (*(const uintptr_t *)(frame + FRAME_CODE) & FRAME_CODE_MASK) == code;
 }
 
-// Returns the place of the next older frame. A depth is a number of frames,
-// with one exception: while a throw() passes through `yield from`, the outer
-// generators' frames are linked but not counted. So a frame has a range of
-// possible depths.
+// Returns the place of the next older frame. A depth is a number of frames, but
+// while a throw() passes through `yield from`, the outer generators' frames are
+// linked and not counted. So a frame has a range of possible depths.
 static struct Place below(struct Place place)
 {
     place.least--;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads CPython's stack of the calling thread in place: which stack it is, and
-// whether a frame is still on it. Callers hold the GIL.
+// Reads CPython's stack of the calling thread in place, to find out which stack
+// the thread runs on and whether a frame is still on it. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_FRAME_STACK_H
 #define OCULAR_PYTHON_HOOKS_FRAME_STACK_H
 
@@ -22,7 +22,7 @@
 #define FRAME_CODE_MASK (~(uintptr_t)0)
 #endif
 #define FRAME_OWNED_BY_GENERATOR 1
-#define FRAME_OWNED_BY_C 3 // an owner >= this: no Python code runs in the frame
+#define FRAME_OWNED_BY_C 3 // a frame with this owner or a larger one is C's
 
 // Switches the record to the stack on which the thread runs now. `depth` is the
 // depth of the event.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The entry points of the hooks, one function for each event. CPython calls
 // them on the traced thread with the GIL held. On the fast path a hook only
-// writes a hit. On the slow path it counts the event itself, after all hits
-// before it (call.h): at a thread's or a greenlet's first event, at a site that
-// has gone dark, after a long time, and if the ring is full. Only the slow path
-// may allocate, lock or call the kernel. A hook never prints or raises, and
-// returns None or DISABLE, which are immortal.
+// writes a hit. On the slow path a hook counts the event itself, after all hits
+// before it (call.h). The slow path runs at a thread's or a greenlet's first
+// event, at a site that has gone dark, after a long time, and if the ring is
+// full. Only the slow path may allocate, lock or call the kernel. A hook never
+// prints or raises, and returns None or DISABLE, which are immortal.
 #include "python/hooks/hook.h"
 #include "python/hooks/call.h"
 #include "python/hooks/rare.h"

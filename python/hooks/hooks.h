@@ -15,9 +15,9 @@ int Hooks_init(struct State *state);
 // threshold is only a few hits. Must be called before the hooks are registered.
 void Hooks_select(struct State *state, uint64_t threshold);
 // Makes each hook record nothing and call `on_event`. Each hook then disables
-// its event at its site, except the discovery hook: if that disabled its event,
-// the next session would not see the code. A forked child uses this until it
-// drops the session.
+// its event at its site. Only the discovery hook does not, because the next
+// session would not see the code. A forked child uses this until it drops the
+// session.
 void Hooks_silence(struct State *state, void (*on_event)(void));
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Facts about the running interpreter that the engine reads once: its opcodes,
-// the layout of its frames, its version and its switch interval. Callers hold
-// the GIL.
+// Reads facts about the running interpreter for the engine, which are its
+// opcodes, the layout of its frames, its version and its switch interval.
+// Callers hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_INTERPRETER_FACTS_H
 #define OCULAR_PYTHON_HOOKS_INTERPRETER_FACTS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The hooks that are called seldom: at the first call of code (the discovery
-// tool's), at exceptions, at throw(), and once for each call instruction.
-// CPython calls them on the traced thread with the GIL held.
+// The hooks that are called seldom. The discovery hook is called at the first
+// call of code, the others at exceptions, at throw(), and once for each call
+// instruction. CPython calls them on the traced thread with the GIL held.
 //
 // C extensions fire global events, too: Cython's do by
 // PyMonitoring_FirePyResumeEvent. A C extension may fire an event while an
@@ -33,10 +33,10 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
 // The first PY_START or PY_RESUME of a code object at one of its RESUME
 // instructions. The hook classifies the code and disables its event there,
 // which only another tool's restart_events() undoes. CPython had read the set
-// of tools before the tracer's events were set, so the tracer misses this
-// event: the hook counts it instead. The tracer also misses it if another
-// thread was first, while CPython ran a tool written in Python (a sys.settrace
-// function) for the same event.
+// of tools before the tracer's events were set, so the tracer misses this event
+// and the discovery hook counts it instead. The tracer also misses it if
+// another thread was first, while CPython ran a tool written in Python (a
+// sys.settrace function) for the same event.
 PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
                         PyObject *names);
 

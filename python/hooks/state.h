@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The state of the Python binding: the engine and the Python objects that hooks
-// and tools need. The state is one static instance, because code objects are
-// freed and hooks run even after the module has been torn down, and only one
-// interpreter of a process is traced. The GIL guards every member whose comment
-// names no other rule.
+// The state of the Python binding holds the engine and the Python objects that
+// hooks and tools need. The state is one static instance, because code objects
+// are freed and hooks run even after the module has been torn down, and only
+// one interpreter of a process is traced. The GIL guards every member whose
+// comment names no other rule.
 #ifndef OCULAR_PYTHON_HOOKS_STATE_H
 #define OCULAR_PYTHON_HOOKS_STATE_H
 
@@ -53,8 +53,8 @@ enum TaskName {
 };
 
 // A code object that was classified and rejected. The extra of a rejected code
-// object is the address of its struct OtherCode with the bit EXTRA_OTHER set;
-// the extra of an accepted one is the address of its struct Code.
+// object is the address of its struct OtherCode with the bit EXTRA_OTHER set.
+// The extra of an accepted code object is the address of its struct Code.
 struct OtherCode {
     PyCodeObject *code; // borrowed; its free function unlinks this
     struct OtherCode *next;
@@ -64,7 +64,8 @@ struct OtherCode {
 #define EXTRA_OTHER 1u
 // The low bits of the extra of a code object that was called once and not
 // classified, because the budget was overdrawn. The bits above hold the
-// session's number: marks of earlier sessions are ignored, not cleared.
+// session's number, because marks of earlier sessions are ignored and not
+// cleared.
 #define EXTRA_SEEN (EXTRA_OTHER | 2u)
 
 // The amount of code that was armed in this process. Each re-arming counts, so

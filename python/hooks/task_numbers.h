@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Gives each asyncio task that runs a number of its own. A new task may have
-// the address of an earlier one that was freed; a weak reference tells them
-// apart. Callers hold the GIL. No Python code runs.
+// the address of an earlier task that was freed. A weak reference distinguishes
+// the two tasks. Callers hold the GIL. No Python code runs.
 #ifndef OCULAR_PYTHON_HOOKS_TASK_NUMBERS_H
 #define OCULAR_PYTHON_HOOKS_TASK_NUMBERS_H
 

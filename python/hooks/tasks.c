@@ -142,8 +142,8 @@ static size_t cut(const char *text, size_t size)
     return most;
 }
 
-// Returns true if the call's frame is on top of the thread's stack: the code is
-// not dark, and memory sufficed for the frame.
+// Returns true if the call's frame is on top of the thread's stack. The frame
+// is missing if the code is dark or memory was out.
 static bool is_open(const struct Call *call)
 {
     const struct Frame *top = call->trace->top;

@@ -31,7 +31,7 @@ static bool holds(uintptr_t pointer, ptrdiff_t place, const void *state)
     return *(const void *volatile *)(pointer + (uintptr_t)place) == state;
 }
 
-// Returns true if the word at `place` is CPython's variable: it changes when
+// Returns true if the word at `place` is CPython's variable, which changes when
 // the current thread state is swapped, and changes back. Another word may only
 // have the same value.
 static bool follows(uintptr_t pointer, ptrdiff_t place, PyThreadState *state,

@@ -52,7 +52,7 @@ static inline uintptr_t ThreadState_chunk(const PyThreadState *state)
     return (uintptr_t)state->datastack_chunk;
 }
 
-// Returns the recursion depth; 1 is the outermost frame.
+// Returns the recursion depth, which is 1 for the outermost frame.
 static inline uint32_t ThreadState_depth(const PyThreadState *state)
 {
     return (uint32_t)(state->py_recursion_limit -

@@ -207,7 +207,7 @@ static int id_of(const struct State *state, int tool)
 
 enum Holder { HOLDER_UNKNOWN, HOLDER_NOBODY, HOLDER_WE, HOLDER_OTHERS };
 
-// Returns who holds the id of `tool` now; HOLDER_UNKNOWN if memory is out.
+// Returns who holds the id of `tool` now, or HOLDER_UNKNOWN if memory is out.
 static enum Holder holder(struct State *state, int tool)
 {
     PyObject *name =

@@ -21,7 +21,7 @@ int Tools_open(struct State *state);
 // -1 with an exception.
 int Tools_arm(struct State *state);
 // Checks whether both ids are still ours, since any code may free and take
-// them. Sets `ids_lost` if an id is no longer ours; such an id is not touched
+// them. Sets `ids_lost` if an id is no longer ours. A lost id is not touched
 // again.
 void Tools_watch(struct State *state);
 // Clears the global events of both tools. Continues after errors.
@@ -31,7 +31,7 @@ void Tools_close(struct State *state);
 // Restores the superinstructions that CPython 3.12 removes when it instruments
 // a code object.
 void Tools_restore(struct State *state, PyCodeObject *code);
-// Sets the tracer's events on one code object; `events` is a Python int of
+// Sets the tracer's events on one code object. `events` is a Python int of
 // event bits. Returns 0, or -1 with an exception. Each call checks who holds
 // the id, and fails if another tool has taken it.
 int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events);

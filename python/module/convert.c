@@ -56,8 +56,8 @@ static PyObject *from_field(const struct Field *field, const char *base)
     return Py_NewRef(Py_None);
 }
 
-// Returns the dict for a field: the record's, or that of the field's group in
-// it. The reference is borrowed.
+// Returns the dict for a field, which is the record's dict or that of the
+// field's group in the record. The reference is borrowed.
 static PyObject *home_of(PyObject *dict, const struct Field *field)
 {
     PyObject *group;

@@ -16,8 +16,8 @@ PyObject *Convert_snapshot(const struct Snapshot *snapshot);
 // snapshots. Returns a new dict, or NULL with an exception.
 PyObject *Convert_published(const struct Snapshot *snapshot);
 // Returns a new list with a dict for each row, or NULL with an exception.
-// "generic" is True in precise mode: the cycles are those of the generic
-// opcode.
+// "generic" is True in precise mode, in which the cycles are those of the
+// generic opcode.
 PyObject *Convert_detail(const struct ListingDetail *detail,
                          const struct Opcodes *opcodes);
 

@@ -38,8 +38,8 @@ static struct State *settled(void)
     return &ocular_state;
 }
 
-// Does the same for a function that needs data: a forked child's own session
-// that is about to start is started now.
+// Does the same for a function that needs data, and starts the planned session
+// of a forked child now.
 static struct State *looked_at(void)
 {
     struct State *state = settled();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The extension's function start(): reads the package's settings into a struct
+// The extension's function start() reads the package's settings into a struct
 // Request and starts a trace. The caller holds the GIL.
 #ifndef OCULAR_PYTHON_MODULE_START_H
 #define OCULAR_PYTHON_MODULE_START_H

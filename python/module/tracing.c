@@ -119,8 +119,8 @@ static int set_up(struct State *state, const struct Request *request)
         ChildStarter_is_here(&ocular_service.child_starter))
         OwnTrace_end();
     Contention_init(&engine->contention, Clock_hz(&engine->clock));
-    // Before the collector starts: the calibration's events in the rings are
-    // not part of the timeline.
+    // The rings are emptied before the collector starts, because the
+    // calibration's events are not part of the timeline.
     ThreadTraces_reset(&engine->traces, request->config.timeline,
                        Clock_read(&engine->clock));
     Counting_reset(&engine->counting);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Starts and stops traces: sets up tools, session, governor and code in order,
-// and takes them down. Callers hold the GIL, which stopping releases.
+// Starts and stops traces by setting up tools, session, governor and code in
+// order, and taking them down. Callers hold the GIL, which stopping releases.
 #ifndef OCULAR_PYTHON_MODULE_TRACING_H
 #define OCULAR_PYTHON_MODULE_TRACING_H
 
@@ -18,9 +18,9 @@ struct Request {
 int Tracing_start(struct State *state, const struct Request *request);
 // Stops the trace. Returns a new tuple (snapshot, report, path or None, error
 // message or None, exception or None), None if nothing is traced, or NULL with
-// an exception. If `write` is true, writes the timeline to its file as
-// final_timeline.h says; `progress`, `seconds`, `make_page` and the tuple's
-// exception belong to that.
+// an exception. If `write` is true, writes the timeline to its file.
+// final_timeline.h describes `progress`, `seconds`, `make_page` and the tuple's
+// exception.
 PyObject *Tracing_stop(struct State *state, bool write, PyObject *progress,
                        double seconds, PyObject *make_page);
 // Stops the trace without making results. For 20 000 functions these take 0.1

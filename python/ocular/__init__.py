@@ -570,7 +570,7 @@ atexit.register(_end)
 def _inherit(traces):
     """Starts serving in a forked child of a served process, 100 ms after the fork. The
     child serves idly if the parent does. `traces` says that the parent's own trace is
-    served; the child is then traced, too."""
+    served, so that the child is traced, too."""
     # A child process of multiprocessing ends without running atexit functions.
     util = sys.modules.get("multiprocessing.util")
     if util is not None:

@@ -388,9 +388,9 @@ def _run_command(begin, source):
 
 
 def _folder_of(path):
-    """Returns the folder that the interpreter puts on sys.path for a script: the folder of
-    the real file, or the folder of the name if there is no real file, as for /dev/stdin of
-    a pipe."""
+    """Returns the folder that the interpreter puts on sys.path for a script. This is the
+    folder of the real file, or that of the name if there is no real file, as for /dev/stdin
+    of a pipe."""
     with contextlib.suppress(OSError):
         link = os.readlink(path)
         if "/" in link:

@@ -21,8 +21,8 @@ USAGE = (
 
 
 def _viewer():
-    """Returns the path of ocular-top: beside this command, in this environment or on PATH.
-    Returns None if it is not found."""
+    """Returns the path of ocular-top beside this command, in this environment or on PATH,
+    or None if ocular-top is not found."""
     folders = [
         os.path.dirname(os.path.abspath(sys.argv[0])),
         sysconfig.get_path("scripts"),

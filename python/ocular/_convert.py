@@ -48,8 +48,8 @@ def _read(path):
 
 
 def _unit(path, flame):
-    """Returns the unit of the numbers: microseconds in Ocular's files, samples in
-    others."""
+    """Returns the unit of the numbers, which is microseconds in Ocular's files and samples
+    in others."""
     ours = path.removesuffix(".gz").endswith(_settings.STACKS)
     return "us" if ours and any(map(PLACE.search, flame.names)) else "samples"
 

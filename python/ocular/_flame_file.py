@@ -13,7 +13,8 @@ TRIES = 10000  # names to try
 
 
 def text_of(flame, facts, path):
-    """Returns the content of the file at `path`: a page or a picture, by its suffix."""
+    """Returns the content of the file at `path`, which is a page or a picture, depending on
+    its suffix."""
     ending = _settings.page_ending(path)
     write = _flame_page.picture if ending.startswith(".svg") else _flame_page.page
     return write(flame, facts)

@@ -9,7 +9,8 @@ import dis
 import opcode
 import sys
 
-# Opcodes whose variants do not depend on types: CPython replaces them for any values.
+# Opcodes whose variants do not depend on types, because CPython replaces them for any
+# values.
 NO_TYPES = {"RESUME", "JUMP_BACKWARD", "LOAD_CONST", "LOAD_FAST", "STORE_FAST"}
 
 
@@ -45,7 +46,8 @@ def _cache_units(name, number):
 
 
 def _site(name, numbers):
-    """Returns the kinds of site of a base opcode; none if CPython cannot instrument it."""
+    """Returns the kinds of site of a base opcode. An opcode that CPython cannot instrument
+    has no kind."""
     if "INSTRUMENTED_" + name not in numbers:
         return ()
     if name == "RESUME":
@@ -124,7 +126,7 @@ def table(bits):
 
 
 # The number of low bits of an opcode's argument that are flags. COMPARE_OP has 4 flag bits
-# on 3.12 and 5 later; _comparison_shift() finds out.
+# on 3.12 and 5 later, which _comparison_shift() finds out.
 SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": 1, "LOAD_SUPER_ATTR": 2}
 # Opcodes that push an object to be called if the lowest bit of their argument is set.
 CALLABLES = {"LOAD_GLOBAL", "LOAD_ATTR", "LOAD_SUPER_ATTR"}

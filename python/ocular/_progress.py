@@ -10,8 +10,8 @@ REFRESH_S = 0.2
 
 class Progress:
     """Is called with the written part of the timeline (0..1) and the file's size in bytes
-    so far. On a terminal it overwrites one line; elsewhere it prints the line once. `say`
-    writes text to stderr and ignores errors."""
+    so far. On a terminal one line is overwritten, and elsewhere the line is printed once.
+    `say` writes text to stderr and ignores errors."""
 
     def __init__(self, say):
         self.say = say

@@ -183,8 +183,8 @@ def page_ending(path):
 
 
 def first_file(path):
-    """Returns the path that the extension writes for the output `path`: that of the folded
-    stacks for a flame graph."""
+    """Returns the path that the extension writes for the output `path`. For a flame graph
+    this is the path of the folded stacks."""
     return path + STACKS if page_ending(path) else path
 
 
@@ -311,8 +311,8 @@ def check_serve(
     timeline_limit,
     timeline_spill,
 ):
-    """Returns the Settings for the arguments of serve(): no file is written at the end, and
-    nothing is printed."""
+    """Returns the Settings for the arguments of serve(), with which no file is written at
+    the end and nothing is printed."""
     settings = check(
         mode,
         False,

@@ -32,9 +32,9 @@ static bool is_pythons_fork(void)
 
 // Keeps our threads from the GIL at a fork in C and returns true if that
 // succeeded. In the child such a thread's GIL would never be released. A thread
-// that waits for the GIL would also hang the child: glibc's second next signal
-// to the condition variable would wait for this thread to go on. A thread that
-// waits gets the GIL before the fork.
+// that waits for the GIL would also hang the child, because glibc's second next
+// signal to the condition variable would wait for this thread to go on. A
+// thread that waits gets the GIL before the fork.
 static bool detach_ours(void)
 {
     PyThreadState *state = NULL;
@@ -328,8 +328,8 @@ static void let_session_go(struct Service *service)
     if (service->ended) // no thread of ours ran at the fork
         Registry_free_retired(state->engine.registry);
     state->engine.session = NULL;
-    // If our threads ran at the fork, the session leaks: a thread may have been
-    // changing it.
+    // If our threads ran at the fork, the session leaks, since a thread may
+    // have been changing it.
     if (session && service->ended)
         Session_free(session);
     TaskNumbers_clear(&state->tasks);

@@ -126,7 +126,7 @@ static void update_costs(struct Governor *governor)
         (double)call * ACCOUNT_COLD / Clock_hz(&engine->clock);
 }
 
-// Does the work of a hold; if `full` is false, only continues work that was
+// Does the work of a hold. If `full` is false, only continues work that was
 // begun. Returns true if work is left.
 static bool hold(struct Governor *governor, bool full)
 {

@@ -21,8 +21,8 @@ int Governor_start(struct Service *service);
 // Ends the thread. Releases the GIL while it joins the thread.
 void Governor_stop(struct Service *service);
 // For a fork: Governor_pause ends the thread and releases the GIL meanwhile.
-// Governor_resume starts it again and returns 0 or -errno; it can be called
-// again after an error.
+// Governor_resume starts the thread again and returns 0 or -errno. After an
+// error Governor_resume can be called again.
 void Governor_pause(struct Service *service);
 int Governor_resume(struct Service *service);
 // Forgets the thread in the child of a fork.

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-// The least number of scans in a call, even after the deadline: the clock also
-// runs while another program has our CPU. A scan of unchanged code takes 0.2
-// us.
+// The least number of scans in a call, even after the deadline, since the clock
+// also runs while another program has our CPU. A scan of unchanged code takes
+// 0.2 us.
 #define SLICE_LOOKS 8
 #define NOW_LOOKS 1000
 #define NOW_S 1e-3

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Scans live bytecode for specialised instructions: the hottest functions every
-// time, all others in rounds as time permits. Callers hold the GIL.
+// Scans live bytecode for specialised instructions. The hottest functions are
+// scanned every time, and all others in rounds as time permits. Callers hold
+// the GIL.
 #ifndef OCULAR_PYTHON_SERVICE_POLL_H
 #define OCULAR_PYTHON_SERVICE_POLL_H
 
@@ -24,8 +25,8 @@ void Poll_reset(struct Poll *poll, struct State *state);
 // Never waits. Returns true if the round is behind its schedule.
 bool Poll_slice(struct Poll *poll, struct State *state, bool hot,
                 uint64_t deadline);
-// Scans for a snapshot that must show the newest changes: the hottest
-// functions, a thousand others, and more until a millisecond has passed.
+// Scans for a snapshot that must show the newest changes. The hottest functions
+// and a thousand others are scanned, and more until a millisecond has passed.
 void Poll_now(struct Poll *poll, struct State *state);
 void Poll_all(struct State *state);
 

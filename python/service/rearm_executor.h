@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Carries out the decisions of struct Slices and struct Choice: arms functions
-// for a slice, ends the slice, and arms functions that a viewer asks for. The
-// governor's thread calls these functions. RearmExecutor_requests and
-// RearmExecutor_step need the GIL.
+// Carries out the decisions of struct Slices and struct Choice. RearmExecutor
+// arms functions for a slice, ends the slice, and arms functions that a viewer
+// asks for. The governor's thread calls these functions. RearmExecutor_requests
+// and RearmExecutor_step need the GIL.
 #ifndef OCULAR_PYTHON_SERVICE_REARM_EXECUTOR_H
 #define OCULAR_PYTHON_SERVICE_REARM_EXECUTOR_H
 
@@ -41,9 +41,8 @@ bool RearmExecutor_step(struct RearmExecutor *executor, double now_s,
                         uint64_t deadline);
 // Returns the seconds until it has work to do.
 double RearmExecutor_pause(const struct RearmExecutor *executor, double now_s);
-// Returns the length of the next hold in seconds: `s`, or more while a slice
-// begins or ends, so that arming all functions takes a tenth of the slice's
-// time.
+// Returns the length of the next hold in seconds. This is `s`, or more while a
+// slice begins or ends, so that a slice begins within a tenth of its length.
 double RearmExecutor_hold_s(const struct RearmExecutor *executor, double s);
 // Returns true during a slice, whose cost the governor must read.
 static inline bool RearmExecutor_counts(const struct RearmExecutor *executor)

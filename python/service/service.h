@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The state of our threads, also around a fork. There is one static instance,
-// which works on ocular_state. The GIL guards every member whose comment names
-// no other rule.
+// The state of our threads, also around a fork. The process has one struct
+// Service, which works on ocular_state. The GIL guards every member whose
+// comment names no other rule.
 #ifndef OCULAR_PYTHON_SERVICE_SERVICE_H
 #define OCULAR_PYTHON_SERVICE_SERVICE_H
 

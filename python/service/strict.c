@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See strict.h. The phase stays PHASE_STOPPING until the process ends: no code
+// See strict.h. The phase stays PHASE_STOPPING until the process ends. No code
 // of ours is called any more, and the session is not freed.
 #include "python/service/strict.h"
 #include "ipc/base/now.h"
@@ -171,8 +171,8 @@ static void end_threads(void *context)
         continue;
 }
 
-// Returns true if the governor has not checked for PATIENCE_S seconds: it may
-// wait for the GIL.
+// Returns true if the governor has not checked for PATIENCE_S seconds, because
+// it may wait for the GIL.
 static bool governor_is_late(void)
 {
     double s = Now_s(CLOCK_MONOTONIC) -

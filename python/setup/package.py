@@ -101,7 +101,7 @@ def is_writable(root=ROOT):
 
 @contextmanager
 def _workplace():
-    """Yields a source tree in which make can write: this tree or a copy."""
+    """Yields a source tree in which make can write, which is this tree or a copy."""
     if is_writable():
         build = ROOT / "build"
         build.mkdir(exist_ok=True)

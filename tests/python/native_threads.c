@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Makes threads without Python's threading. The threads take the GIL, call a
 // function and release the GIL, with their own thread state or another
-// thread's. Also forks in C without Python's fork handlers. For test_threads.py
-// and test_thread_states.py.
+// thread's. This module also forks in C without Python's fork handlers. For
+// test_threads.py and test_thread_states.py.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

@@ -83,7 +83,7 @@ def history_of(snapshot, name="add"):
 
 # A specialised instruction that gets other types runs its generic code and counts a miss.
 # After 53 misses (3.12 and 3.13) the specialiser writes the next specialised form over the
-# last one, and the base opcode is never there in between. So both versions have the same
+# last one, and the base opcode is never there in between. So 3.12 and 3.13 have the same
 # sequence.
 HISTORY = ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT", "BINARY_OP_ADD_UNICODE"]
 

@@ -76,7 +76,7 @@ PRODUCTS = {"*": Product, "/": Quotient}
 
 
 def tokens(text):
-    """Yields (kind, text) pairs; the last pair has the kind "end"."""
+    """Yields (kind, text) pairs, of which the last has the kind "end"."""
     for match in TOKEN.finditer(text):
         number, name, sign = match.groups()
         if number is not None:
