@@ -10,6 +10,8 @@ import re
 import pytest
 from e2e.program import PYTHON, ROOT, TOP, Running, run, write
 
+pytestmark = pytest.mark.once
+
 DOCUMENTS = (
     "README.md docs/usage.md docs/troubleshooting.md docs/metrics.md docs/security.md"
 )
