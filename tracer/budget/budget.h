@@ -80,8 +80,9 @@ bool Budget_is_overdrawn(const struct Budget *budget);
 bool Budget_is_throttled(const struct Budget *budget);
 // Returns the number of samples per second of the program's CPU time.
 double Budget_hz(const struct Budget *budget);
-// Returns the s per second that hooks and arming may take. This is half of the
-// allowance, or less if our threads other than the sampler leave less.
+// Returns the s per second that hooks and arming may take. Hooks and arming get
+// half of the allowance, or less if our threads other than the sampler need
+// more.
 double Budget_hooks(const struct Budget *budget);
 
 #endif

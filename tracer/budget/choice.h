@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Chooses the functions that stay armed. These are the functions with the
-// cheapest hooks, until half of the hooks' time is used, or three quarters by
-// the program's own code. All other functions are armed in slices. The
-// governor's thread makes the choice without the GIL.
+// Chooses the functions that stay armed. The functions with the cheapest hooks
+// stay armed, until half of the hooks' time is used, or three quarters by the
+// program's own code. All other functions are armed in slices. The governor's
+// thread makes the choice without the GIL.
 #ifndef OCULAR_TRACER_BUDGET_CHOICE_H
 #define OCULAR_TRACER_BUDGET_CHOICE_H
 
@@ -35,8 +35,8 @@ struct ChoiceReading {
     double hz;      // ticks per second
     double call_s;  // s: CPU time of one call's hooks
     double rate;    // s per second that all hooks may take
-    // A slice has just ended, so that all functions are candidates. Otherwise
-    // only armed functions are candidates.
+    // A slice has just ended, so that all functions are candidates. If no slice
+    // has just ended, only armed functions are candidates.
     bool sliced;
 };
 

@@ -40,9 +40,9 @@ static bool is_due(const struct Slices *slices,
     return late_s >= 0 && (!reading->overdrawn || late_s >= slices->interval_s);
 }
 
-// Returns true if the slice ends. A slice that costs too much ends early. Its
-// cost is that of all functions, so the early end does not follow the calls of
-// a single function.
+// Returns true if the slice ends. A slice that costs too much ends early. The
+// cost of a slice is that of all functions, so an early end does not depend on
+// the calls of a single function.
 static bool is_over(const struct Slices *slices,
                     const struct SlicesReading *reading)
 {

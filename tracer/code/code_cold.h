@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writer: the thread that holds the counting lock, when a function is armed,
-// goes dark or grows. This thread counts the function's hits, or is the
-// governor. These fields of struct Code are written seldom. Any thread reads
-// the atomic members.
+// Writer: the thread that counts the function's hits, or the governor, when the
+// function is armed, goes dark or grows. The writer holds the counting lock.
+// These fields of struct Code are written seldom. Any thread reads the atomic
+// members.
 #ifndef OCULAR_TRACER_CODE_CODE_COLD_H
 #define OCULAR_TRACER_CODE_CODE_COLD_H
 

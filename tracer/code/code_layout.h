@@ -22,8 +22,8 @@ enum SiteKind {
 };
 
 // The kinds of hooks by their cost. All hooks run nearly the same instructions.
-// They differ in CPython's work for the event, and in the part of this work
-// that comes after the hook has read the counter. A resumption enters a
+// Hooks differ in CPython's work for the event, and in the part of CPython's
+// work that comes after the hook has read the counter. A resumption enters a
 // generator or a coroutine, and CPython does more for a resumption after the
 // reading than for a call. A jump costs as much as a branch. An instruction's
 // hook gets one offset instead of two.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Writer: the thread that builds a snapshot (session/builder.c,
-// function_row.c). This is the collector's thread, or the thread that stops the
-// session after the collector's thread has ended. No other thread reads the
-// fields. These fields of struct Code hold the numbers of earlier rows that the
-// next row needs.
+// function_row.c). The collector's thread builds snapshots, and after its end
+// the thread that stops the session. No other thread reads the fields. These
+// fields of struct Code hold the numbers of earlier rows that the next row
+// needs.
 #ifndef OCULAR_TRACER_CODE_CODE_ROW_H
 #define OCULAR_TRACER_CODE_CODE_ROW_H
 

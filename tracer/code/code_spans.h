@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writer: the thread that holds the counting lock, when a function is armed or
-// goes dark. This is the governor, a thread that adopts code, or a thread that
-// counts hits. These fields of struct Code count calls over a known time. Any
-// thread reads the atomic members.
+// Writer: the governor, a thread that adopts code, or a thread that counts
+// hits, when a function is armed or goes dark. The writer holds the counting
+// lock. These fields of struct Code count calls over a known time. Any thread
+// reads the atomic members.
 //
 // A span is a time in which a function was armed and which the clock ended. The
 // calls in the spans divided by the length of the spans are the function's

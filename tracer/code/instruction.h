@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One instruction in precise mode: its hits and its cycles. Its struct Code
-// owns it. The holder of the counting lock writes the fields. The collector
-// reads the counters.
+// One instruction in precise mode: its hits and its cycles. The struct Code of
+// the instruction owns it. The holder of the counting lock writes the fields.
+// The collector reads the counters.
 #ifndef OCULAR_TRACER_CODE_INSTRUCTION_H
 #define OCULAR_TRACER_CODE_INSTRUCTION_H
 

@@ -128,9 +128,9 @@ static bool is_dark_and_hot(const struct Code *code)
     return code->hot.dark && Code_arming(code) == ARMED_HOT;
 }
 
-// Returns the sampled ns in which the function was dark and which dark_calls
-// does not contain. Returns -1 if the samples of the present dark spell are not
-// known yet.
+// Returns the sampled ns in which the function was dark, without the ns that
+// are converted into dark_calls. Returns -1 if the samples of the present dark
+// spell are not known yet.
 static double dark_ns(const struct Code *code)
 {
     uint64_t before = code->cold.dark_ns, now = Code_sampled_ns(code);
@@ -155,8 +155,8 @@ void Code_end_dark(struct Code *code, double hz)
     code->cold.dark_ns = 0;
 }
 
-// Returns the error in ns of `samples` samples that took `ns` in all. A sample
-// that has just not come is as likely as one that has come.
+// Returns the error in ns of `samples` samples that took `ns` in all. One more
+// sample might have come as well, so the error is never 0.
 static double off_by(double samples, double ns)
 {
     return sqrt(samples + 1) * (samples > 0 ? ns / samples : SAMPLE_NS);

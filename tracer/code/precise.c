@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Lays out a code object's instructions: which instructions have an event, and
-// which instructions can run after which. This is known in advance, so no hook
-// has to ask for the target of a jump. A span is the time of one instruction if
-// the next event's instruction can follow it, and if no instruction that can
-// follow it is dark (hook/thread_trace_block.c).
+// which instructions can run after which. The order of instructions is known in
+// advance, so no hook has to ask for the target of a jump. A span is the time
+// of one instruction if the next event's instruction can follow it, and if no
+// instruction that can follow it is dark (hook/thread_trace_block.c).
 #include "tracer/code/precise.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"

@@ -340,7 +340,7 @@ struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks)
 {
     struct Code *newest = atomic_exchange_explicit(&registry->retired, NULL,
                                                    memory_order_acquire);
-    // This load comes after the exchange. The Code that is found there is not
+    // `leaving` is read after the exchange. A Code that is still leaving is not
     // taken yet.
     const struct Code *leaving = Registry_leaving(registry);
     struct Code *oldest = NULL, *next;

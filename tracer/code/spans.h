@@ -11,7 +11,7 @@
 void Spans_set_arming(struct Code *code, enum Arming arming);
 // Opens a span, because the function is armed from `ticks` on. An open span
 // stays as it is. The counting lock is held after other threads can see the
-// code. This also holds for the next four functions.
+// code. The next four functions need the lock, too.
 void Spans_open(struct Code *code, uint64_t ticks);
 // Notes that a new function is dark from its beginning, at `ticks`.
 void Spans_begin_dark(struct Code *code, uint64_t ticks);

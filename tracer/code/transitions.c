@@ -55,7 +55,7 @@ static struct Label *make_label(const struct Change *change)
 }
 
 // Returns the newest change's label if it is of the same function. Otherwise
-// makes a new label. NULL if memory is out.
+// makes and returns a new label, or NULL if memory is out.
 static struct Label *label_of(struct Transitions *transitions,
                               const struct Change *change)
 {

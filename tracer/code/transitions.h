@@ -94,7 +94,7 @@ void Transitions_add(struct Transitions *transitions,
 bool Transitions_fill(struct Transitions *transitions,
                       struct Snapshot *snapshot);
 // Copies the kept changes from number *from on without their texts, the newest
-// of each log first. Then *from is the number of the next change. Takes the
+// of each log first. Sets *from to the number of the next change. Takes the
 // mutex. Returns the number of copied changes.
 size_t Transitions_since(struct Transitions *transitions, uint64_t *from,
                          struct Change changes[2 * TRANSITIONS_KEPT]);

@@ -68,8 +68,8 @@ struct ThreadTrace {
 
     // The next fields are not used at each hit.
 
-    // Ticks of `overhead` in which other programs had the CPU. They are neither
-    // the program's time nor our cost.
+    // Ticks of `overhead` in which other programs had the CPU. Stolen ticks are
+    // neither the program's time nor our cost.
     counter_t stolen;
     // Ticks of the span before the next event in which other programs had the
     // CPU.

@@ -13,7 +13,7 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     struct Frame *frame;
     bool disable = false, untimed = code->hot.untimed;
 
-    // A hit of another site does not make a dark function newer.
+    // A hit of another site does not set a dark function's last_seen.
     if (!code->hot.dark)
         Counter_set(&code->hot.last_seen, ticks);
     else

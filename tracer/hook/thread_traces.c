@@ -165,9 +165,10 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
     return trace;
 }
 
-// The mutex is released during the visit, which may take long. This is safe,
-// because only a holder of `visiting` removes records, and new records are
-// added at the front. So the records behind the current record do not change.
+// The mutex is released during the visit, which may take long. The list is safe
+// without the mutex, because only a holder of `visiting` removes records, and
+// new records are added at the front. So the records behind the current record
+// do not change.
 void ThreadTraces_visit(struct ThreadTraces *traces,
                         void (*visit)(void *context, struct ThreadTrace *trace,
                                       bool ended),

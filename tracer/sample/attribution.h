@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Attributes the time of a sampled stack to functions. CPU time and waiting go
-// to the innermost function that the registry knows. Both also go as
-// `cumulative` to each function on the stack, broken down by the callers of the
-// function's outermost frame. Only the sampler's thread calls this code.
+// to the innermost function that the registry knows. CPU time and waiting also
+// go as `cumulative` to each function on the stack, broken down by the callers
+// of the function's outermost frame. Only the sampler's thread calls this code.
 #ifndef OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 #define OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 

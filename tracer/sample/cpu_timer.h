@@ -84,9 +84,9 @@ struct CpuTimer {
 
 // Installs the handler for `signal`, or for a signal without a handler if
 // `signal` is 0. The handler stays for good, because a signal may come late. If
-// no handler can be installed, CpuTimer_new always returns NULL. Then `error`
-// is -EBUSY (each signal has a handler), -EINVAL (the signal cannot be chosen)
-// or -EPERM (a thread cannot read its own memory).
+// no handler can be installed, CpuTimer_new always returns NULL. In this case
+// `error` is -EBUSY (each signal has a handler), -EINVAL (the signal cannot be
+// chosen) or -EPERM (a thread cannot read its own memory).
 void CpuTimers_open(struct CpuTimers *timers, int signal);
 // Returns true if the program has installed another handler for our signal.
 bool CpuTimers_lost_signal(const struct CpuTimers *timers);

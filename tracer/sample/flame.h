@@ -57,8 +57,8 @@ void Flame_add(struct Flame *flame, const struct ShareTime *now,
 struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
                               size_t most);
 
-// Lists the functions of the table's rows and returns them. Their names are
-// still to be set. Returns NULL if memory is out.
+// Lists the functions of the table's rows and returns them. The functions'
+// names are still to be set. Returns NULL if memory is out.
 struct FlameFunction *Flame_list(struct FlameTable *table);
 
 #endif

@@ -37,11 +37,12 @@ void Memory_keep(struct Memory *memory, uint64_t now_ns);
 // its system calls, another way is chosen. The cost is one system call if the
 // way still works. No thread may read meanwhile.
 bool Memory_recover(struct Memory *memory);
-// Returns true if all bytes were read. Otherwise `to` is undefined.
+// Returns true if all bytes were read. If a read fails, the bytes at `to` are
+// undefined.
 bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
                  size_t size);
-// Returns true if the page at `at` can be read now, from `at` to its end. This
-// takes some 0.4 us, also after a pause, while the first process_vm_readv after
+// Returns true if the page at `at` can be read now, from `at` to its end. The
+// check takes some 0.4 us, also after a pause. The first process_vm_readv after
 // 5 ms takes 20 us. Any thread may call this function, which is
 // async-signal-safe.
 //

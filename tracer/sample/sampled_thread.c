@@ -29,9 +29,9 @@ static enum Observation begin(struct SampledThread *thread)
     return OBSERVED_NEW;
 }
 
-// Waiting that was not attributed decays as a share does. Otherwise a thread
-// that was found running for long would later give one function more time than
-// the window holds.
+// Waiting that was not attributed decays as a share does. Without the decay a
+// thread that was found running for long would later give one function more
+// time than the window holds.
 static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
                       double waited)
 {

@@ -31,13 +31,13 @@ struct SamplerTotals {
     // cannot be chosen) or -EPERM (a thread may not read its memory).
     int error;
     // The share of one core's wall time, in the window, in which threads ran
-    // excluded or unknown code on top of their stacks. It does not matter
-    // whether an accepted caller got this time. Waiting is not counted, because
-    // idle threads always wait in unknown code.
+    // excluded or unknown code on top of their stacks. The share contains this
+    // time even if the time was credited to an accepted caller. Waiting is not
+    // counted, because idle threads always wait in unknown code.
     double elsewhere;
     double cpu_s;      // CPU time of our thread, and of making timers on others
     double handlers_s; // CPU time of the samples on the program's threads
-    uint64_t taken;    // samples that took `handlers_s`
+    uint64_t taken;    // samples for which `handlers_s` was spent
 };
 
 struct Sampler;

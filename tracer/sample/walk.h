@@ -78,7 +78,7 @@ struct Walk {
     size_t state_size;
     size_t frame_size;
     struct WalkCopies *copies; // borrowed; NULL: memory is read in place
-    // readable pages if read in place; bit 0 is set
+    // addresses of readable pages, with bit 0 set; 0: none
     uintptr_t known[WALK_KNOWN];
 };
 
