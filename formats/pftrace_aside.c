@@ -10,7 +10,7 @@
 // Numbers of tracks in the process. Threads have smaller numbers.
 #define SPAN_TRACK (UINT64_C(1) << 31)
 #define COUNTER_TRACK (UINT64_C(1) << 30)
-// Plus the function's id, which has 32 bits.
+// The id of the function, which has 32 bits, is added.
 #define DARK_TRACK (UINT64_C(1) << 63)
 
 // --- Events of the program ---------------------------------------------------

@@ -18,7 +18,7 @@ struct Pftrace {
     uint64_t ns; // time of the newest event of this track
     // Number of names in this sequence.
     uint64_t names;
-    uint64_t places; // number of source locations in it
+    uint64_t places; // number of source locations in this sequence
     uint64_t thread; // number of the thread's track
     uint64_t frames; // number of samples' frames
     uint64_t stacks; // number of samples' stacks

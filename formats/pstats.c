@@ -191,8 +191,8 @@ static void put_function(const struct Profile *profile, uint32_t number,
 }
 
 struct Sums {
-    double *totals;     // of the rows
-    struct Cost *costs; // of one function by caller
+    double *totals;     // total time of each row
+    struct Cost *costs; // costs of one function, by caller
     uint32_t *order, *ends;
 };
 

@@ -13,7 +13,7 @@ struct ReplayCall {
     unsigned level;
     bool in_task;
     bool in_step;
-    uint64_t step; // instruction that runs in it; Event_step
+    uint64_t step; // instruction that runs in the call; Event_step
 };
 
 struct Replay {

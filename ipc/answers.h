@@ -29,7 +29,7 @@ int Answers_push(struct Answers *answers, uint64_t viewer,
 // Takes all answers off the list and returns the oldest, to be freed by the
 // caller, or NULL.
 struct Answer *Answers_take(struct Answers *answers);
-void Answer_free(struct Answer *first); // frees all that follow, too
+void Answer_free(struct Answer *first); // frees the following answers, too
 // Frees the list in a forked child, unless another thread held the lock at the
 // fork.
 void Answers_abandon(struct Answers *answers);

@@ -159,7 +159,7 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
             return refuse_export(context, viewer, message);
         source->request(source->context, viewer->id, message);
         return 0;
-    case MESSAGE_FLAME: // the answer is large, and is made before it is sent
+    case MESSAGE_FLAME: // the answer is large, and made before sending
         if (viewer->stacks++ >= STACKS_PER_TURN)
             return Viewer_refuse(viewer, message->request, EBUSY,
                                  "ask for the stacks again once they are here");

@@ -33,7 +33,7 @@ static bool is_idle(const struct Function *f, double least)
 {
     if (f->age_s <= IDLE_S)
         return false;
-    if (isnan(f->share)) // only its hooks can know the function, if it has some
+    if (isnan(f->share)) // only hooks, if there are some, can know the function
         return f->state == STATE_ARMED;
     return f->share < least && !(f->total_share >= IDLE_SHARE);
 }

@@ -26,7 +26,7 @@ struct Listener {
     atomic_int watch;
     bool watched; // the socket and its directory are both watched
     struct Opened opened, watching; // the files of fd and watch
-    dev_t device; // with inode: the socket's file, to see if it is still ours
+    dev_t device;                   // with inode: the file of our socket
     ino_t inode;
     uid_t user; // effective user when the socket was bound
     _Atomic(struct ListenerPath *) path;

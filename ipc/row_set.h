@@ -17,7 +17,7 @@
 
 // A moment for which the numbers of a row hold.
 struct RowMoment {
-    double uptime_s; // of the snapshot; identifies it
+    double uptime_s; // of the snapshot, as its identity
     double ticks_s;  // s by the CPU's counter, for ages
     // Time since the sampler's start, in mean ages of its window.
     double window_age;

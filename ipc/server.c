@@ -61,7 +61,7 @@ struct Server {
     struct Listener listener;
     struct Clients clients;
     uint64_t accept_at_ms; // time before which nobody is accepted
-    uint64_t entered_ms;   // each viewer that enters moves it on by ENTRY_MS
+    uint64_t entered_ms;   // each new viewer adds ENTRY_MS
     uint64_t check_at_ms;
     bool in_place; // the socket is in place, and its removal will be noticed
 };

@@ -77,7 +77,7 @@ struct Function {
     uint64_t specializable_sites;
     const struct Caller *callers;
     size_t caller_count;
-    uint64_t run_samples; // part of `samples` in which it had CPU time
+    uint64_t run_samples; // part of `samples` with CPU time
     // Standard deviation of calls_per_s, in calls a second. Null: the rate is
     // counted or unknown.
     double calls_per_s_error;
@@ -96,7 +96,7 @@ struct Transition {
     const char *to;
     uint64_t storm; // bool: the instruction has changed again and again
     uint64_t id;    // of the function
-    uint64_t deopt; // bool: it was specialised, and is not any more
+    uint64_t deopt; // bool: the instruction lost its specialised form
 };
 
 struct TransitionPair {

@@ -92,7 +92,7 @@ void Arena_clear(struct Arena *arena)
         return;
     }
     Arena_release(arena);
-    if (used) // if this fails, the arena is just empty
+    if (used) // if push_chunk fails, the arena is just empty
         push_chunk(arena, used + used / SPARE_PART);
 }
 

@@ -23,7 +23,7 @@ static void put(const struct Counters *counters, enum AsideCounter which,
 {
     struct Event event;
 
-    if (!(value >= 0)) // unknown
+    if (!(value >= 0)) // the value is unknown
         return;
     event = Aside_counter(counters->ticks, which, ms, (uint64_t)(value + 0.5),
                           thread);
