@@ -38,8 +38,8 @@ static struct State *settled(void)
     return &ocular_state;
 }
 
-// Does the same for a function that needs data, and starts the planned session
-// of a forked child now.
+// Finishes the work that a fork has left and starts the planned session of a
+// forked child now, for a function that needs data. Returns the state.
 static struct State *looked_at(void)
 {
     struct State *state = settled();

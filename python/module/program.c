@@ -134,8 +134,8 @@ static PyObject *end_inspection(PyObject *module, PyObject *args)
 // --- Ctrl-C ------------------------------------------------------------------
 
 // Ends the process by SIGINT, so that a shell knows of the Ctrl-C. CPython's
-// exit_sigint() would do so after its finalisation, but not if a Python script
-// such as the installed command has called us.
+// exit_sigint() would send SIGINT after its finalisation, but not if a Python
+// script such as the installed command has called us.
 static void end_by_interrupt(void)
 {
     PyOS_setsig(SIGINT, SIG_DFL);

@@ -15,7 +15,8 @@ def _text(value):
 
 
 def _encode(args):
-    """Returns the arguments as a JSON object of at most MOST bytes, or "" for none."""
+    """Returns the arguments as a JSON object of at most MOST bytes, or "" if there are no
+    arguments."""
     if not args:
         return ""
     import json  # imported only if a mark has arguments

@@ -299,7 +299,7 @@ void Fork_after_in_parent(struct Service *service)
     service->forker = 0;
     if (!service->paused)
         return;
-    // A handler may fork as well. The outer fork has then not counted its
+    // A fork handler may fork itself. The outer fork has then not counted its
     // threads yet, so the smaller depth counts.
     if (!service->resuming || depth < service->fork_depth)
         service->fork_depth = depth;

@@ -73,8 +73,8 @@ static const char *read_of_main(const char *name, char *text, size_t size)
     return Opened_read(path, text, size) > 0 ? text : NULL;
 }
 
-// Returns true if the main thread has used CPU time since the last call.
-// Otherwise its mode cannot have changed.
+// Returns true if the main thread has used CPU time since the last call. A
+// thread that has used no CPU time cannot have changed its mode.
 static bool main_has_run(void)
 {
     uint64_t now_ns = Now_ns(Now_clock_of(getpid()));

@@ -363,7 +363,7 @@ def test_generators_go_dark_too(tracing):
     mine = row(ocular.snapshot(), "produce")
     assert 100 <= entries(mine) <= 102 and not mine["calls_exact"]
     before = ocular.snapshot()["events"]
-    # Only this new generator expression has events, until it is dark as well.
+    # Only this new generator expression has events, until the expression goes dark.
     assert sum(next(generator) for _ in range(5000)) == 5000
     assert ocular.snapshot()["events"] - before < 350
 

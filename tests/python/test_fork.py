@@ -476,8 +476,8 @@ print(len(seen), {w.category.__name__ for w in seen})
 
 
 def test_a_fork_that_fails(tmp_path, sockets):
-    """A fork fails because of the limit of processes, so our threads cannot start, either.
-    Our threads start once the limit allows it."""
+    """A fork fails because of the limit of processes, so our threads cannot start. Our
+    threads start once the limit allows it."""
     result = answer(
         tmp_path,
         """

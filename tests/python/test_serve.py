@@ -130,8 +130,8 @@ def test_nothing_stays_armed_after_the_last_has_left(tmp_path, sockets):
 
 
 def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
-    """Idle serving has no hook, no tool and no thread that wakes up. All exist while a
-    viewer looks, and none afterwards."""
+    """Idle serving has no hook, no tool and no thread that wakes up. Hooks, tools and
+    threads exist only while a viewer looks."""
     with serving(tmp_path, sockets) as served:
         wait_until(lambda: set(served.threads()) == IDLE, SLOW)
         wait_until(served.sleeps, SLOW)

@@ -519,7 +519,7 @@ def test_no_deoptimisation_where_types_never_change(tracing, no_tools, name, thr
 
 
 # In precise mode no specialisation of an armed instruction is visible until it goes dark,
-# and at threshold 0 none ever is.
+# and at threshold 0 no specialisation ever is visible.
 @pytest.mark.parametrize("name", ["nobody", "settrace", "lines", "locally"])
 @pytest.mark.parametrize("threshold", [1, 5, 0])
 def test_no_deoptimisation_in_precise_mode(tracing, no_tools, name, threshold):

@@ -478,7 +478,8 @@ def test_the_limit_is_where_it_was(name, mode, where):
         ocular.stop_tracing()
         sys.setrecursionlimit(before)
     # A specialised call of __init__ pushes an extra frame, which counts for the limit. The
-    # generic opcodes of precise mode push none, so the recursion may be one deeper.
+    # generic opcodes of precise mode push no extra frame, so the recursion may be one
+    # deeper.
     deeper = [untraced + 1] if (name, mode) == ("both", "precise") else []
     assert under in [untraced, *deeper] and dark in [untraced, *deeper]
     if name == "frames":

@@ -164,7 +164,7 @@ spin(0.01)
 @pytest.mark.parametrize("begins", [IDLE, TRACED], ids=["idle", "traced"])
 def test_a_served_programs_child_serves(tmp_path, begins, attached, sockets):
     """A child that C forks serves by itself, like a child of os.fork(). Our threads have
-    just begun in the parent and wait for the GIL. In the child none waits."""
+    just begun in the parent and wait for the GIL. In the child no thread waits."""
     result = answer(
         tmp_path,
         begins

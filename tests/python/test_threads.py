@@ -118,7 +118,7 @@ def test_thousands_of_short_threads(settings):
     assert named(final, "long 0") and named(final, "late 0")
     names = {t["name"].split()[0] for t in ended if t["name"]}
     assert names == {"long", "short", "late"}
-    again = ocular.start_tracing(**settings)  # the new trace has none of them
+    again = ocular.start_tracing(**settings)  # the new trace has no row of the old threads
     again = ocular.stop_tracing()
     assert [t["name"] for t in threads_of(again)] == ["MainThread"]
     assert again["threads_dropped"] == 0

@@ -23,8 +23,8 @@ def functions():
 
 
 def declared(node):
-    """Returns (name, kind, default) of each argument. The default is `empty` if there is
-    none."""
+    """Returns (name, kind, default) of each argument. The default of an argument without
+    one is `empty`."""
     kinds = inspect.Parameter
     arguments = node.args
     plain = arguments.posonlyargs + arguments.args
