@@ -281,32 +281,42 @@ for name, value in sorted(vars(main).items()):
 """
 
 
-def test_its_names_arguments_and_path(tmp_path):
-    more = ["a", "-m", "--serve", "-c", "-"]
-    path = write(tmp_path, SEES)
-    other = tmp_path / "other"
-    other.mkdir()
-    assert "argv" not in same(tmp_path, path).out
-    same(tmp_path, path, *more)
-    same(other, "../program.py", *more)
-    same(tmp_path, "-m", "program", *more)
-    same(tmp_path, "-mprogram", *more)
-    same(tmp_path, "-c", SEES, *more)
-    same(tmp_path, "-c" + SEES, *more)
-    same(tmp_path, "-", *more, input=SEES)
-    assert "['']" in same(tmp_path, input=SEES).out
-    same(tmp_path, "/dev/stdin", *more, input=SEES)
-    same(tmp_path, "/dev/fd/0", *more, input=SEES)
+ARGUMENTS = ["a", "-m", "--serve", "-c", "-"]
+SCRIPT, CODE = ("other", ["../program.py"]), (".", ["-c", SEES])
+FOLDER = ("other", ["../app"])
+VARIABLES = {"PYTHONSAFEPATH": "1"}, {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+# The folder, the words before the arguments, and what else is given.
+GIVEN = [
+    (".", ["HERE/program.py"], {}),
+    (*SCRIPT, {}),
+    (".", ["-m", "program"], {}),
+    (".", ["-mprogram"], {}),
+    (*CODE, {}),
+    (".", ["-c" + SEES], {}),
+    (".", ["-"], {"input": SEES}),
+    (".", ["/dev/stdin"], {"input": SEES}),
+    (".", ["/dev/fd/0"], {"input": SEES}),
+    ("other", ["../link.py"], {}),
+    (*FOLDER, {}),
+    ("other", ["HERE/app"], {}),
+    *((*way, {"env": each}) for each in VARIABLES for way in (SCRIPT, CODE, FOLDER)),
+]
+
+
+@pytest.mark.parametrize("folder, words, more", GIVEN)
+def test_its_names_arguments_and_path(tmp_path, folder, words, more):
+    write(tmp_path, SEES)
     (tmp_path / "link.py").symlink_to("program.py")
-    same(other, "../link.py", *more)
-    (tmp_path / "app").mkdir()
+    for name in "other", "app":
+        (tmp_path / name).mkdir()
     write(tmp_path / "app", SEES, "__main__.py")
-    same(other, "../app", *more)
-    same(other, tmp_path / "app", *more)
-    for variable in ({"PYTHONSAFEPATH": "1"}, {"PYTHONPATH": os.environ["PYTHONPATH"]}):
-        same(other, "../program.py", *more, env=variable)
-        same(tmp_path, "-c", SEES, *more, env=variable)
-        same(other, "../app", *more, env=variable)
+    words = [word.replace("HERE", str(tmp_path)) for word in words]
+    same(tmp_path / folder, *words, *ARGUMENTS, **more)
+
+
+def test_its_names_without_arguments(tmp_path):
+    assert "argv" not in same(tmp_path, write(tmp_path, SEES)).out
+    assert "['']" in same(tmp_path, input=SEES).out
 
 
 def modules_of_its_own(folder, without):
