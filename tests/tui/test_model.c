@@ -250,6 +250,25 @@ TEST_WITH(test_history, prepare, finish)
     assert_int_equal(model.rows.count, 1);
 }
 
+TEST_WITH(test_reset, prepare, finish)
+{
+    push(0);
+    Model_reset(&model);
+    for (size_t i = 0; i < model.shown; i++)
+        assert_true(Row_self(Model_row(&model, i)) == 0);
+    push(1);
+    assert_true(model.reset);
+    assert_int_equal(model.base_events, 12000000);
+    for (size_t i = 0; i < model.shown; i++)
+        assert_true(Row_self(Model_row(&model, i)) <= 2.1e9);
+    // A new trace begins: nothing of the old counts is left.
+    struct Snapshot *young = Sample_new((struct SampleWish){.tick = 0});
+    young->uptime_s = 1;
+    Model_push(&model, young);
+    assert_false(model.reset);
+    assert_true(Row_self(Model_row(&model, 0)) > 2.1e9);
+}
+
 TEST_WITH(test_baseline, prepare, finish)
 {
     Model_baseline(&model); // without a snapshot this does nothing

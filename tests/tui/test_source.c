@@ -93,6 +93,34 @@ TEST(test_what_is_not_there)
     expect("<stdin\x1b[31m>", NAN, SOURCE_NONE, "\xef\xbf\xbd[31m>");
 }
 
+// Reading must not wake the writer of a pipe, and must not touch a device.
+TEST(test_what_is_no_regular_file)
+{
+    assert_int_equal(mkfifo(path_of("pipe.py"), 0600), 0);
+    assert_int_equal(symlink("pipe.py", path_of("link.py")), 0);
+    assert_int_equal(symlink("loop.py", path_of("loop.py")), 0);
+    alarm(20); // fails if reading waits
+    expect(path_of("pipe.py"), NAN, SOURCE_REFUSED, "is no regular file");
+    expect(path_of("link.py"), NAN, SOURCE_REFUSED, "is no regular file");
+    expect(path_of("loop.py"), NAN, SOURCE_REFUSED, "leads nowhere");
+    expect("/dev/zero", NAN, SOURCE_REFUSED, "is no regular file");
+    expect(folder, NAN, SOURCE_REFUSED, "is no regular file");
+    // The pipe has no reader, so a writer cannot open it.
+    assert_int_equal(open(path_of("pipe.py"), O_WRONLY | O_NONBLOCK), -1);
+    alarm(0);
+}
+
+TEST(test_what_is_too_large)
+{
+    write_file("large.py", "", 0);
+    assert_int_equal(truncate(path_of("large.py"), SOURCE_BYTES + 1), 0);
+    expect(path_of("large.py"), NAN, SOURCE_REFUSED, "larger than 8 MiB");
+    // Files in /proc have size 0, but have content.
+    struct Source source = load("/proc/self/status", NAN);
+    assert_true(source.line_count <= 1);
+    Source_release(&source);
+}
+
 TEST(test_a_change_while_it_is_looked_at)
 {
     struct SourceWish wish = {.file = path_of("alive.py"),

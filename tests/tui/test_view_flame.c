@@ -3,6 +3,7 @@
 // size, and keys do what the help says.
 #include "tests/tui/stage.h"
 #include "tui/app/frame.h"
+#include "tui/screen/key.h"
 #include "tui/views/navigation.h"
 
 #include <locale.h>
@@ -37,6 +38,78 @@ static const char *zoomed(const struct Stage *stage)
 
     return view->tree.branches[FlameTree_find(&view->tree, &view->zoom, &whole)]
         .name;
+}
+
+TEST(test_moving)
+{
+    struct Stage stage;
+
+    set_up(&stage, 100, 30);
+    assert_string_equal(selected(&stage), "all threads");
+    Stage_press(&stage, PRESS_DOWN); // to the hottest callee
+    assert_string_equal(selected(&stage), "<module>");
+    Stage_press(&stage, 'j');
+    assert_string_equal(selected(&stage), "Plan.execute");
+    Stage_press(&stage, PRESS_RIGHT);
+    assert_string_not_equal(selected(&stage), "Plan.execute");
+    Stage_press(&stage, PRESS_LEFT);
+    assert_string_equal(selected(&stage), "Plan.execute");
+    for (int i = 0; i < 20; i++)
+        Stage_press(&stage, PRESS_LEFT);
+    assert_true(strlen(selected(&stage)) > 0); // stops at the last box
+    Stage_press(&stage, 'k');
+    Stage_press(&stage, PRESS_UP);
+    Stage_press(&stage, PRESS_UP);
+    assert_string_equal(selected(&stage), "all threads");
+    Stage_press(&stage, PRESS_END);
+    assert_int_not_equal(stage.ui.flame.selected.depth, 0);
+    Stage_press(&stage, PRESS_HOME);
+    assert_string_equal(selected(&stage), "all threads");
+    assert_int_equal(stage.ui.view, VIEW_FLAME);
+    Stage_release(&stage);
+}
+
+TEST(test_clicks)
+{
+    struct Stage stage;
+    const struct Layout *layout = &stage.ui.layout;
+
+    set_up(&stage, 100, 30);
+    Stage_press(&stage, Key_click(50, layout->body_y + 1));
+    assert_string_equal(selected(&stage), "<module>");
+    // the second click zooms in
+    Stage_press(&stage, Key_click(50, layout->body_y + 1));
+    assert_string_equal(zoomed(&stage), "<module>");
+    // the caller: zooms out again
+    Stage_press(&stage, Key_click(50, layout->body_y));
+    assert_string_equal(zoomed(&stage), "all threads");
+    Stage_press(&stage, Key_click(50, layout->body_y + 15)); // no box is there
+    Stage_press(&stage, Key_click(99, 29));
+    Stage_press(&stage, Key_click(99, 0));
+    assert_string_equal(selected(&stage), "all threads");
+    Stage_release(&stage);
+}
+
+// A match outside of the zoom zooms out, but no further than necessary.
+TEST(test_search_outside)
+{
+    struct Stage stage;
+
+    set_up(&stage, 100, 30);
+    Stage_type(&stage, "jj");
+    Stage_press(&stage, PRESS_ENTER);
+    assert_string_equal(zoomed(&stage), "Plan.execute");
+    Stage_type(&stage, "/parse_row");
+    Stage_press(&stage, PRESS_ENTER);
+    assert_string_equal(selected(&stage), "parse_row");
+    assert_string_equal(zoomed(&stage), "<module>");
+    Stage_expect(&stage, "parse_row", true);
+    Stage_press(&stage, PRESS_ENTER);
+    Stage_type(&stage, "/<module>"); // the caller of the zoom
+    Stage_press(&stage, PRESS_ENTER);
+    assert_string_equal(selected(&stage), "<module>");
+    assert_string_equal(zoomed(&stage), "<module>");
+    Stage_release(&stage);
 }
 
 // Each letter searches from the place where the search began, and undoes the
