@@ -239,6 +239,65 @@ static char *report_of(struct Snapshot *snapshot, struct Function *function)
     return text;
 }
 
+TEST(the_overhead_of_the_whole_run)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    struct Function function = function_of("f", "f.py");
+    char *text;
+
+    snapshot->overhead_measured = 0.5; // lately
+    snapshot->overhead_mean = 0.0123;
+    text = report_of(snapshot, &function);
+    expect(text,
+           "\n  overhead: 1.2% of the program's CPU time, over the whole "
+           "run\n");
+    free(text);
+    snapshot->overhead_mean = 0.0004;
+    text = report_of(snapshot, &function);
+    expect(text, "\n  overhead: below 0.1% of the program's CPU time");
+    free(text);
+    snapshot->overhead_mean = NULL_F64;
+    text = report_of(snapshot, &function);
+    expect(text, "\n  overhead: not known, the program used no CPU time");
+    free(text);
+    Snapshot_free(snapshot);
+}
+
+TEST(what_writing_the_timeline_took)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    struct Report huge = {.snapshot = snapshot, .opcodes = &opcodes};
+    char *text = report(snapshot, NULL, 0, "/tmp/t.json");
+
+    check_shape(text);
+    expect(text,
+           "  timeline: /tmp/t.json\n"
+           "            writing its 76.2 MB took 4.2 s of CPU time, which "
+           "the overhead leaves out\n"
+           "            with a name that ends in .pftrace it is smaller, and "
+           "faster to write and to open\n"
+           "            open it in https://ui.perfetto.dev\n");
+    free(text);
+    huge.timeline = (struct ReportTimeline){"/tmp/t.json", 300000000, 4.21};
+    text = write_report(&huge);
+    expect(
+        text,
+        "the overhead leaves out\n"
+        "            too large for https://ui.perfetto.dev: choose an output "
+        "that ends in .pftrace\n");
+    assert_null(strstr(text, "open it"));
+    free(text);
+    text = report(snapshot, NULL, 0, "/tmp/t.pftrace");
+    expect(text,
+           "the overhead leaves out\n"
+           "            open it in https://ui.perfetto.dev\n");
+    free(text);
+    text = report(snapshot, NULL, 0, NULL);
+    assert_null(strstr(text, "writing"));
+    free(text);
+    Snapshot_free(snapshot);
+}
+
 TEST(where_no_share_is_known)
 {
     struct Snapshot *snapshot = snapshot_of();
