@@ -109,7 +109,9 @@ engine_units := $(wildcard tracer/*/*.c) $(ipc_units)
 # Memory is the extension's.
 formats_units = $(filter-out ipc/base/heap.c,$(objects_formats/library:%.o=%.c))
 binding_units := $(wildcard python/*/*.c)
-viewer_units := $(wildcard tui/*/*.c) $(ipc_units)
+# The reader of recordings is in it, too.
+viewer_units = $(sort $(wildcard tui/*/*.c) $(ipc_units) \
+	$(objects_formats/summary:%.o=%.c))
 test_modules := $(test_extensions:%=$(here)/%$(extension_suffix))
 $(foreach v,$(variants),$(eval $v_programs := $(unit_tests:%=build/$v/%)))
 fuzzers := $(filter tests/fuzz/%,$(test_helpers))

@@ -36,8 +36,10 @@ static void add_samples(struct Flame *flame, const struct TimelineView *view)
 
             if (SampleReader_take(reader, &events[j], &sample))
                 Flame_add(flame, &now,
-                          &(struct FlameSample){sample.path, sample.depth,
-                                                sample.in_c, sample.cpu_ns});
+                          &(struct FlameSample){.path = sample.path,
+                                                .depth = sample.depth,
+                                                .in_c = sample.in_c,
+                                                .cpu_ns = sample.cpu_ns});
         }
     }
     EventBuffer_release(&buffer);

@@ -3,15 +3,7 @@
 #include "formats/darkness.h"
 #include "ipc/base/heap.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
-
-// When a function went dark, or ceased to be.
-struct Darkness {
-    uint64_t ticks;
-    uint32_t id;
-    bool dark;
-};
 
 void Darkness_see(struct Bytes *seen, const struct Event *events, size_t count)
 {
@@ -59,4 +51,50 @@ struct DarkFunction *Darkness_list(struct Bytes *seen, size_t *count)
         if (all[i].dark && (i + 1 == all_count || all[i + 1].id != all[i].id))
             dark[(*count)++] = (struct DarkFunction){all[i].ticks, all[i].id};
     return dark;
+}
+
+static size_t lower_bound(const struct Darkness *all, size_t count, uint64_t id)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (all[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct Darkness *Darkness_of(const struct Bytes *seen, uint32_t id,
+                                   size_t *count)
+{
+    const struct Darkness *all = (const struct Darkness *)seen->data;
+    size_t all_count = seen->size / sizeof *all;
+    size_t begin = lower_bound(all, all_count, id);
+
+    *count = lower_bound(all, all_count, (uint64_t)id + 1) - begin;
+    return *count ? all + begin : NULL;
+}
+
+struct ArmedTime Darkness_between(const struct Bytes *seen, uint32_t id,
+                                  uint64_t from, uint64_t to)
+{
+    size_t i, count;
+    const struct Darkness *all = Darkness_of(seen, id, &count);
+    // If it was armed again before anything else is known, it was dark before.
+    struct ArmedTime time = {.is_dark = count && !all[0].dark};
+
+    for (i = 0; i < count; i++) {
+        time.rearmed |= !all[i].dark;
+        if (all[i].ticks >= to)
+            continue;
+        if (all[i].ticks >= from)
+            time.was_dark |= time.is_dark || all[i].dark;
+        time.is_dark = all[i].dark;
+    }
+    time.was_dark |= time.is_dark;
+    return time;
 }

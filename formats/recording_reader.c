@@ -4,6 +4,7 @@
 #include "formats/recording_reader.h"
 #include "formats/darkness.h"
 #include "ipc/base/heap.h"
+#include "ipc/wire.h"
 #include "tracer/timeline/event_code.h"
 
 #include <errno.h>
@@ -90,6 +91,23 @@ static void read_opcodes(struct RecordingReader *reader)
                  "%.*s", (int)size, at);
         at += size + 1;
     }
+}
+
+static int read_snapshot(struct RecordingReader *reader)
+{
+    struct Message message;
+    long used = Message_decode(&message, reader->data.data, reader->data.size,
+                               WIRE_MAX_FRAME);
+
+    if (used <= 0)
+        return used == -ENOMEM ? -ENOMEM : -EINVAL;
+    if (message.type == MESSAGE_SNAPSHOT) {
+        Snapshot_free(reader->final);
+        reader->final = message.snapshot;
+        message.snapshot = NULL;
+    }
+    Message_release(&message);
+    return 0;
 }
 
 // Those of the block that was read, behind so many bytes. NULL: there are none,
@@ -202,9 +220,20 @@ static int read_block(struct RecordingReader *reader,
         read_names(reader);
     else if (block->kind == RECORDING_OPCODES)
         read_opcodes(reader);
+    else if (block->kind == RECORDING_SNAPSHOT)
+        error = read_snapshot(reader);
     if (error == -EINVAL)
         reader->damaged++;
     return error == -ENOMEM ? error : 0;
+}
+
+static bool goes_on(const struct RecordingReader *reader, uint64_t at,
+                    uint64_t end)
+{
+    const struct RecordingWatch *watch = &reader->watch;
+
+    return !watch->go_on ||
+           watch->go_on(watch->context, (double)at / (double)end);
 }
 
 static int read_blocks(struct RecordingReader *reader)
@@ -218,7 +247,8 @@ static int read_blocks(struct RecordingReader *reader)
         if (Recording_read(reader->recording, at, &block, sizeof block))
             break;
         if (is_block(&block, at)) {
-            error = read_block(reader, &block, end);
+            error = goes_on(reader, at, end) ? read_block(reader, &block, end)
+                                             : -ECANCELED;
             at += block.size <= end ? block.size : end;
             continue;
         }
@@ -352,7 +382,7 @@ static int read_all(struct RecordingReader *reader)
         error = reader->names.error | reader->text.error | reader->dark.error;
     view = error ? NULL : make_view(reader);
     if (!view)
-        return -ENOMEM;
+        return error ? error : -ENOMEM;
     if (reader->names.size)
         qsort(reader->names.data, reader->names.size / sizeof(struct ReadName),
               sizeof(struct ReadName), compare_names);
@@ -361,21 +391,47 @@ static int read_all(struct RecordingReader *reader)
     return 0;
 }
 
+static int open_file(struct RecordingReader *reader, const char *path,
+                     char *why, size_t why_size)
+{
+    int error;
+
+    *why = '\0';
+    reader->recording = Recording_open(path, &error);
+    if (!error)
+        return read_head(reader, why, why_size);
+    snprintf(why, why_size, "%s",
+             error == -EINVAL ? "this is no recording of Ocular's"
+                              : strerror(-error));
+    return error;
+}
+
+int RecordingReader_probe(const char *path, char *why, size_t why_size)
+{
+    struct RecordingReader reader = {0};
+    int error = open_file(&reader, path, why, why_size);
+
+    if (reader.recording)
+        Recording_put(reader.recording);
+    return error;
+}
+
 int RecordingReader_open(struct RecordingReader *reader, const char *path,
                          char *why, size_t why_size)
+{
+    return RecordingReader_open_watched(
+        reader, path, (struct RecordingWatch){0}, why, why_size);
+}
+
+int RecordingReader_open_watched(struct RecordingReader *reader,
+                                 const char *path, struct RecordingWatch watch,
+                                 char *why, size_t why_size)
 {
     int error;
 
     memset(reader, 0, sizeof *reader);
-    *why = '\0';
-    reader->recording = Recording_open(path, &error);
-    if (error) {
-        snprintf(why, why_size, "%s",
-                 error == -EINVAL ? "this is no recording of Ocular's"
-                                  : strerror(-error));
-        return error;
-    }
-    error = read_head(reader, why, why_size);
+    reader->watch = watch;
+    error = open_file(reader, path, why, why_size);
     if (!error) {
         error = read_all(reader);
         if (error)
@@ -402,6 +458,7 @@ void RecordingReader_close(struct RecordingReader *reader)
         Chunk_put(all[i].chunk);
     Bytes_release(&reader->chunks);
     Heap_free(reader->trace.dark);
+    Snapshot_free(reader->final);
     Heap_free(reader->opcodes);
     Bytes_release(&reader->names);
     Bytes_release(&reader->text);

@@ -6,6 +6,7 @@
 #define OCULAR_FORMATS_RECORDING_READER_H
 
 #include "ipc/base/bytes.h"
+#include "ipc/snapshot.h"
 #include "tracer/timeline/trace.h"
 #include "tracer/timeline/view_builder.h"
 
@@ -22,10 +23,18 @@ struct ReadChunk {
     struct TimelineThread thread;
 };
 
+// Called now and then while a file is read; false ends that with -ECANCELED.
+struct RecordingWatch {
+    bool (*go_on)(void *context, double done); // NULL: nobody watches
+    void *context;
+};
+
 struct RecordingReader {
     struct RecordingHead head;
     struct PerfettoTrace trace; // for a writer; `name` is set
     uint64_t damaged;           // blocks that were left out
+    struct Snapshot *final;     // of a trace that was stopped; or NULL
+    struct RecordingWatch watch;
     // The reader's own.
     struct Recording *recording;
     struct Bytes chunks; // struct ReadChunk, until they are in the view
@@ -41,6 +50,11 @@ struct RecordingReader {
 // by then `why` says what was left out of it, or is "".
 int RecordingReader_open(struct RecordingReader *reader, const char *path,
                          char *why, size_t why_size);
+int RecordingReader_open_watched(struct RecordingReader *reader,
+                                 const char *path, struct RecordingWatch watch,
+                                 char *why, size_t why_size);
+// The same of its first page alone.
+int RecordingReader_probe(const char *path, char *why, size_t why_size);
 void RecordingReader_close(struct RecordingReader *reader);
 
 #endif

@@ -191,11 +191,13 @@ static int play(struct Replay *replay, const struct Event *event)
     enum EventKind kind = Event_kind(event);
     bool entered = replay->entered;
 
-    replay->entered = kind == EVENT_ENTER || (entered && kind == EVENT_TEXT);
+    replay->entered = kind == EVENT_ENTER || kind == EVENT_RESUME ||
+                      (entered && kind == EVENT_TEXT);
     if (Event_ticks(event) > replay->now)
         replay->now = Event_ticks(event);
     switch (kind) {
     case EVENT_ENTER:
+    case EVENT_RESUME:
         return enter(replay, event, CALL_ENTERED);
     case EVENT_REOPEN:
         return enter(replay, event, CALL_RESUMED);

@@ -31,7 +31,7 @@ Runs a Python program, traced. Three things people do:
   ocular --serve script.py; ocular-top   watch it, from another terminal
   ocular --idle script.py                full speed until ocular-top looks
 Of a program that runs: ocular attach PID, detach PID. Of all programs of this
-environment: ocular enable, disable, status. Files: ocular convert, merge."""
+environment: ocular enable, disable, status. Files: ocular convert, merge, diff."""
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -229,7 +229,7 @@ NOT_IDLE = (
     "follow",
 )  # options that --idle refuses
 # A script with one of these names can be run as ./merge.
-COMMANDS = ("attach", "convert", "detach", "enable", "disable", "merge", "status")
+COMMANDS = ("attach", "convert", "detach", "diff", "enable", "disable", "merge", "status")
 NOT_SETTINGS = ("idle", "module", "command", "follow", "install_follow", "remove_follow")
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The commands `ocular attach PID`, `detach PID`, `enable`, `disable`, `status`, `convert`
-and `merge`. If a command acts on other processes, this process executes ocular-top."""
+"""The commands `ocular attach PID`, `detach PID`, `enable`, `disable`, `status`, `convert`,
+`merge` and `diff`. If a command acts on other processes or needs the viewer, this process
+executes ocular-top."""
 
+import argparse
 import os
 import shutil
 import sys
@@ -16,7 +18,7 @@ LINE = f"import os; os.environ.get('OCULAR_SERVE') != '0' and exec({SOURCE!r})"
 TAKES_PID = ("attach", "detach")
 USAGE = (
     "usage: ocular attach PID | detach PID | enable | disable | status | convert ... | "
-    "merge ..."
+    "merge ... | diff ..."
 )
 
 
@@ -57,6 +59,28 @@ def _attach(verb, pid):
     return _become_viewer(option, "--pid", pid, "--package", package)
 
 
+def _diff(arguments):
+    parser = argparse.ArgumentParser(
+        prog="ocular diff",
+        allow_abbrev=False,
+        description="Compare two recordings (x.ocular), function by function: the share "
+        "of the CPU time, the CPU time of a call, calls a second.",
+        epilog="The exit status is 1 if a function is slower by more than --fail-above, "
+        "two standard errors beside, and 2 if a file cannot be read.",
+    )
+    add = parser.add_argument
+    add("before", metavar="a.ocular", help="the recording of a run")
+    add("after", metavar="b.ocular", help="... and of a later one")
+    add("--json", action="store_true", help="print it as JSON")
+    add("--fail-above", metavar="N%", help="fail if a function is slower by more, as 10%%")
+    options = parser.parse_args(arguments)
+    words = ["--json"] * options.json
+    if options.fail_above is not None:
+        words += ["--fail-above", options.fail_above]
+    _become_viewer("--diff", *words, "--", options.before, options.after)
+    return 2  # 1 is a slowdown
+
+
 def _enable():
     print(f"ocular: written: {_pth.install(NAME, LINE)}")
     print("ocular: Python programs of this environment serve from their next start on")
@@ -87,6 +111,8 @@ def run(arguments):
         from ocular import _convert
 
         return _convert.main(rest)
+    if verb == "diff":
+        return _diff(rest)
     if len(rest) != (verb in TAKES_PID):
         print(f"{USAGE}\nocular: {verb} takes {_takes(verb)}", file=sys.stderr)
         return 2

@@ -154,8 +154,11 @@ static void add_sample(struct SampleTrack *track, struct Timeline *timeline,
 {
     uint32_t stack[SAMPLE_TRACK_DEPTH];
     size_t depth = below(below(9) ? 6 : SAMPLE_TRACK_DEPTH + 1), i;
-    const struct TimelineSample sample = {
-        ticks, (pid_t)(1 + below(9)), false, 4e6, stack, depth};
+    const struct TimelineSample sample = {.ticks = ticks,
+                                          .tid = (pid_t)(1 + below(9)),
+                                          .cpu_ns = 4e6,
+                                          .path = stack,
+                                          .depth = depth};
 
     for (i = 0; i < depth; i++)
         stack[i] = below(3) ? (uint32_t)i : random_id();

@@ -2,8 +2,8 @@
 // Fuzzes recordings: any bytes as the file of ocular-top --replay, played to
 // its end, with questions in between.
 #include "tests/fuzz/replay.h"
+#include "tui/model/capture.h"
 #include "tui/model/playback.h"
-#include "tui/model/recording.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -45,8 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     // The fuzzed bytes come after the magic, which is known.
     if (fd < 0 ||
-        write(fd, RECORDING_MAGIC, RECORDING_MAGIC_SIZE) !=
-            RECORDING_MAGIC_SIZE ||
+        write(fd, CAPTURE_MAGIC, CAPTURE_MAGIC_SIZE) != CAPTURE_MAGIC_SIZE ||
         write(fd, data, size) != (ssize_t)size)
         abort();
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes the recordings of programs: any bytes as a file, or as the events,
 // names and open calls of one whose checksums are right, converted to both
-// formats of timelines and to a profile.
+// formats of timelines and to a profile, and shown.
 #include "formats/conversion.h"
 #include "formats/perfetto.h"
 #include "formats/recording_reader.h"
+#include "formats/summary.h"
 #include "ipc/base/opened.h"
 #include "tests/fuzz/replay.h"
 
@@ -38,7 +39,7 @@ static size_t put_block(int fd, const uint8_t *data, size_t left, uint64_t at)
     struct RecordingBlock block = {
         .magic = RECORDING_BLOCK,
         .at = at,
-        .kind = data[0] % 4,
+        .kind = data[0] % 5,
         .thread = data[1] % 4 == 3 ? TIMELINE_OWN : data[1] % 4,
         .sequence = data[2] % 8,
         .open_count = data[3] % 8,
@@ -90,6 +91,33 @@ static void write_to_null(struct RecordingReader *reader, const char *name)
     close(null);
 }
 
+// As the viewer does, of the whole and of a stretch.
+static void show(const char *path)
+{
+    const struct SummaryWatch nobody = {0};
+    struct Summary *summary;
+    char why[256];
+    unsigned part;
+
+    if (Summary_open(&summary, path, nobody, why, sizeof why))
+        return;
+    for (part = 0; part < 2; part++) {
+        struct SummaryStretch all = Summary_all(summary);
+        struct Snapshot *snapshot;
+        size_t i;
+
+        all.from_s += part * (all.to_s - all.from_s) / 3;
+        if (Summary_read(summary, all, nobody))
+            abort();
+        snapshot = Summary_snapshot(summary);
+        for (i = 0; snapshot && i < snapshot->function_count; i++)
+            Listing_free(Summary_listing(summary, snapshot->functions[i].id));
+        FlameTable_free(Summary_stacks(summary));
+        Snapshot_free(snapshot);
+    }
+    Summary_close(summary);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int fd = memfd_create("recording", MFD_CLOEXEC);
@@ -106,6 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         write_to_null(&reader, "x.json");
         write_to_null(&reader, "x.pftrace");
         RecordingReader_close(&reader);
+        show(path);
         Conversion_run(&conversion, path, "/tmp/ocular-fuzz.folded");
         unlink("/tmp/ocular-fuzz.folded");
     } else if (!*why) {

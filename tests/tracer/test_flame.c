@@ -20,7 +20,8 @@ static struct ShareClock watch;
 // So much time passes in which nothing runs but this.
 static void add_in(double s, bool in_c, const uint32_t *path, size_t depth)
 {
-    struct FlameSample sample = {path, depth, in_c, s * S};
+    struct FlameSample sample = {
+        .path = path, .depth = depth, .in_c = in_c, .cpu_ns = s * S};
     struct ShareTime now;
 
     ShareClock_advance(&watch, s * S, 0);

@@ -3,21 +3,21 @@
 //   make_recording FILE [SNAPSHOTS [EXTRA FUNCTIONS]]
 // One second passes between two snapshots. The recording has a proper end.
 #include "tests/tui/sample.h"
-#include "tui/model/recording.h"
+#include "tui/model/capture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define LISTED 6 // number of functions whose code is recorded as well
 
-static void add(struct Recording *recording, struct Message message, double at)
+static void add(struct Capture *recording, struct Message message, double at)
 {
-    Recording_add(recording, &message, at);
+    Capture_add(recording, &message, at);
     Message_release(&message);
 }
 
 // All functions have the same code. Every second function comes from no file.
-static void add_listing(struct Recording *recording,
+static void add_listing(struct Capture *recording,
                         const struct Function *function, double at)
 {
     struct Message message = {.type = MESSAGE_LISTING};
@@ -30,11 +30,11 @@ static void add_listing(struct Recording *recording,
 
 int main(int argc, char **argv)
 {
-    struct Recording recording;
+    struct Capture recording;
     char why[512];
     unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 12;
     struct SampleWish wish = {.extra = argc > 3 ? (unsigned)atoi(argv[3]) : 60};
-    if (argc < 2 || Recording_open(&recording, argv[1], why, sizeof why)) {
+    if (argc < 2 || Capture_open(&recording, argv[1], why, sizeof why)) {
         fprintf(stderr, "make_recording: %s\n", argc < 2 ? "which file?" : why);
         return 1;
     }
@@ -52,5 +52,5 @@ int main(int argc, char **argv)
             100 + wish.tick);
     }
     add(&recording, (struct Message){.type = MESSAGE_END}, 100 + count);
-    return Recording_close(&recording) ? 1 : 0;
+    return Capture_close(&recording) ? 1 : 0;
 }

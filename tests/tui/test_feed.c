@@ -284,14 +284,14 @@ TEST(test_the_user_and_the_recording_take_turns)
     enum { SHOWN = 5 };
     struct Traced process;
     struct Feed feed;
-    struct Recording recording;
+    struct Capture recording;
     char path[64], why[512];
     uint32_t number = 0;
     unsigned tick = 0, turns = 0;
     begin(&process, &feed);
     snprintf(path, sizeof path, "/tmp/ocular-feed-%d.rec", (int)getpid());
     unlink(path);
-    assert_int_equal(Recording_open(&recording, path, why, sizeof why), 0);
+    assert_int_equal(Capture_open(&recording, path, why, sizeof why), 0);
     Feed_record(&feed, &recording);
     // No view shows code, so the code of the hottest function is requested.
     send_snapshot(&process, tick++);
@@ -330,7 +330,7 @@ TEST(test_the_user_and_the_recording_take_turns)
     send_code(&process, SHOWN, number);
     uint64_t other = go_back(&process, &feed, tick);
     finish(&process, &feed);
-    assert_int_equal(Recording_close(&recording), 0);
+    assert_int_equal(Capture_close(&recording), 0);
     assert_true(is_recorded(path, SHOWN));
     assert_true(is_recorded(path, first));
     assert_true(is_recorded(path, other));

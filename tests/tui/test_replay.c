@@ -40,9 +40,9 @@ static struct Listing *listing_of(uint64_t id, uint64_t line)
     return listing;
 }
 
-static void add(struct Recording *recording, struct Message message, double at)
+static void add(struct Capture *recording, struct Message message, double at)
 {
-    Recording_add(recording, &message, at);
+    Capture_add(recording, &message, at);
     Message_release(&message);
 }
 
@@ -50,8 +50,8 @@ static void add(struct Recording *recording, struct Message message, double at)
 // twice.
 static void record(double apart)
 {
-    struct Recording recording;
-    assert_int_equal(Recording_open(&recording, path, why, sizeof why), 0);
+    struct Capture recording;
+    assert_int_equal(Capture_open(&recording, path, why, sizeof why), 0);
     for (unsigned tick = 0; tick < 3; tick++) {
         struct SampleWish wish = {.tick = tick};
         add(&recording,
@@ -65,7 +65,7 @@ static void record(double apart)
                 tick * apart);
     }
     add(&recording, (struct Message){.type = MESSAGE_END}, 3 * apart);
-    assert_int_equal(Recording_close(&recording), 0);
+    assert_int_equal(Capture_close(&recording), 0);
 }
 
 static void open_replay(struct Feed *feed, bool paced)
@@ -185,14 +185,14 @@ static void garble(long at, const void *bytes, size_t size)
 // Returns the offset of the frame in the n-th entry of this type.
 static long place_of(enum MessageType type, int number)
 {
-    uint8_t start[RECORDING_TIME_SIZE + 12];
-    long at = RECORDING_MAGIC_SIZE;
+    uint8_t start[CAPTURE_TIME_SIZE + 12];
+    long at = CAPTURE_MAGIC_SIZE;
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     for (;;) {
         assert_int_equal(fseek(file, at, SEEK_SET), 0);
         assert_int_equal(fread(start, 1, sizeof start, file), sizeof start);
-        struct Cursor cursor = Cursor_of(start + RECORDING_TIME_SIZE + 2, 6);
+        struct Cursor cursor = Cursor_of(start + CAPTURE_TIME_SIZE + 2, 6);
         at += (long)sizeof start;
         if (Cursor_u16(&cursor) == type && !number--)
             break;
@@ -232,8 +232,8 @@ TEST_WITH(test_damaged_in_the_middle, prepare, finish)
 
 static void record_version(uint32_t version)
 {
-    struct Recording recording;
-    assert_int_equal(Recording_open(&recording, path, why, sizeof why), 0);
+    struct Capture recording;
+    assert_int_equal(Capture_open(&recording, path, why, sizeof why), 0);
     add(&recording,
         (struct Message){.type = MESSAGE_HELLO,
                          .version = version,
@@ -243,7 +243,7 @@ static void record_version(uint32_t version)
         (struct Message){.type = MESSAGE_SNAPSHOT,
                          .snapshot = Sample_new((struct SampleWish){0})},
         7);
-    assert_int_equal(Recording_close(&recording), 0);
+    assert_int_equal(Capture_close(&recording), 0);
 }
 
 TEST_WITH(test_another_protocol, prepare, finish)

@@ -1040,7 +1040,6 @@ def test_batch_ends_with_the_program(start, directory):
         "-s nothing",
         "--size 80",
         "--nope",
-        "stray",
         "--keys <Nokey>",
         "--size 0x0",
         "-p",

@@ -20,6 +20,8 @@ static void set_up(struct Stage *stage, int width, int height)
     Stage_init(stage, width, height);
     for (unsigned tick = 0; tick < 3; tick++)
         Stage_push(stage, (struct SampleWish){.tick = tick});
+    const struct Snapshot *now = stage->ui.model.snapshot;
+    assert_int_equal(Comparison_make(&stage->ui.comparison, now, now), 0);
     Frame_draw(&stage->ui);
 }
 

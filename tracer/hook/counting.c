@@ -88,8 +88,8 @@ static bool enter(struct ThreadTrace *trace, struct Code *code,
         ThreadTrace_advance(trace, hit->ticks, code->hot.enter_hook);
         return true;
     }
-    if (resumed)
-        Counter_add(&code->hot.resumed, 1);
+    trace->begins = resumed ? EVENT_RESUME : EVENT_ENTER;
+    Counter_add(&code->hot.resumed, resumed);
     if (!ThreadTrace_enter(trace, code, depth, code->layout.units[unit].number,
                            hit->ticks))
         return false;
@@ -106,6 +106,7 @@ static bool throw_into(struct ThreadTrace *trace, struct Code *code,
         ThreadTrace_advance(trace, hit->ticks, HOOK_RESUME);
         return true;
     }
+    trace->begins = EVENT_RESUME;
     Counter_add(&code->hot.resumed, 1);
     return ThreadTrace_enter(trace, code, depth,
                              code->layout.units[Hit_unit(hit)].number,

@@ -340,6 +340,6 @@ struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
     frame->epoch = code->hot.epoch;
     frame->waited = FRAME_PARTIAL;
     trace->active[code->hot.id % THREAD_TRACE_ACTIVE]++;
-    ThreadTrace_emit(trace, ticks, EVENT_ENTER, frame);
+    ThreadTrace_emit(trace, ticks, EVENT_RESUME, frame);
     return frame;
 }

@@ -61,6 +61,7 @@ struct ThreadTrace {
     counter_t unwound;          // frames that ended unseen
     _Atomic size_t stack_bytes; // bytes of all stacks of the thread
     struct Registry *registry;
+    uint8_t begins; // EVENT_ENTER, or EVENT_RESUME: the next call goes on
     uint16_t loop_count;
     struct Loop loops[THREAD_TRACE_LOOPS];
     // open frames, on all stacks of the thread

@@ -46,7 +46,7 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
         .start = start,
         .epoch = untimed ? EPOCH_NONE : code->hot.epoch,
     };
-    ThreadTrace_emit(trace, ticks, EVENT_ENTER, frame);
+    ThreadTrace_emit(trace, ticks, trace->begins, frame);
     return disable;
 }
 

@@ -4,6 +4,7 @@
 #include "tracer/sample/attribution.h"
 
 #include "ipc/base/heap.h"
+#include "tracer/base/lines.h"
 #include "tracer/base/rcu.h"
 
 #include <string.h>
@@ -40,6 +41,24 @@ struct Place {
     bool returning;
 };
 
+// The unit of the instruction whose caches, or EXTENDED_ARGs, that one is
+// among: while a frame is above it, 3.12 has a call at the last of its caches.
+static uint32_t opcode_unit(const struct Attribution *attribution,
+                            const struct Code *code, uint32_t unit)
+{
+    const struct Unit *units = code->layout.units;
+    const uint16_t *flags = attribution->opcodes->flags;
+    uint32_t first = unit;
+
+    while (first > 0 && units[unit].number > 0 &&
+           units[first - 1].number == units[unit].number)
+        first--;
+    while (first < unit &&
+           flags[code->who.bytecode[2 * first]] & OPCODE_EXTENDED)
+        first++;
+    return first;
+}
+
 static struct Place find_place(const struct Attribution *attribution,
                                const struct SampledStack *stack)
 {
@@ -48,22 +67,16 @@ static struct Place find_place(const struct Attribution *attribution,
     struct Code *code = code_of(attribution, stack, 0);
     uint32_t unit =
         code ? Attribution_unit(attribution, code, frame) : UINT32_MAX;
-    uint32_t first = unit;
-    uint16_t number;
+    uint32_t first;
 
     if (unit == UINT32_MAX)
         return (struct Place){0};
-    number = code->layout.units[unit].number;
-    // While a callee runs, a frame of 3.12 is at the call's last cache unit.
-    while (first > 0 && number > 0 &&
-           code->layout.units[first - 1].number == number)
-        first--;
-    while (first < unit &&
-           flags[code->who.bytecode[2 * first]] & OPCODE_EXTENDED)
-        first++;
+    first = opcode_unit(attribution, code, unit);
     return (struct Place){
         .flags = flags[code->who.bytecode[2 * first]],
-        .callee = code->share.callees ? code->share.callees[number] : 0,
+        .callee = code->share.callees
+                      ? code->share.callees[code->layout.units[unit].number]
+                      : 0,
         .at = frame->instruction - (uintptr_t)2 * (unit - first),
         .returning = first != unit,
     };
@@ -249,15 +262,32 @@ static void count_one(_Atomic uint32_t *count)
         atomic_store_explicit(count, seen + 1, memory_order_relaxed);
 }
 
+// For who records the sample.
+static void tell_instruction(const struct Attribution *attribution,
+                             const struct Code *code, uint32_t unit,
+                             struct FlameSample *path)
+{
+    struct LineReader lines;
+
+    if (!attribution->sink.take)
+        return;
+    LineReader_init(&lines, code->who.line_table, code->who.line_table_size,
+                    code->who.line);
+    path->unit = opcode_unit(attribution, code, unit);
+    path->opcode = code->who.bytecode[(size_t)2 * path->unit];
+    path->line = LineReader_line(&lines, path->unit);
+}
+
 static void count_instruction(const struct Attribution *attribution,
                               struct Code *code, const struct WalkFrame *frame,
-                              bool in_c)
+                              bool in_c, struct FlameSample *path)
 {
     _Atomic uint32_t *samples = code->share.instruction_samples;
     uint32_t unit = Attribution_unit(attribution, code, frame);
 
     if (!samples || unit == UINT32_MAX)
         return;
+    tell_instruction(attribution, code, unit, path);
     samples += code->layout.units[unit].number;
     count_one(samples);
     if (in_c)
@@ -294,7 +324,8 @@ double Attribution_add(struct Attribution *attribution,
         if (top == 0 && stack->at_resume)
             Counter_add(&code->share.resume_ns, (uint64_t)cpu_ns);
         if (cpu_ns > 0)
-            count_instruction(attribution, code, &stack->frames[top], in_c);
+            count_instruction(attribution, code, &stack->frames[top], in_c,
+                              &path);
         Counter_add(&code->share.samples, 1);
         if (cpu_ns > 0)
             Counter_add(&code->share.run_samples, 1);

@@ -41,6 +41,9 @@ struct FlameSample {
     size_t depth;
     bool in_c;
     double cpu_ns;
+    // The innermost function's instruction; 0: not known.
+    uint32_t unit, line;
+    uint8_t opcode; // base
 };
 
 void Flame_init(struct Flame *flame);

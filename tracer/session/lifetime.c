@@ -57,12 +57,14 @@ static void keep_sample(void *context, const struct FlameSample *sample,
                         pid_t tid, uint64_t ticks)
 {
     struct Session *session = context;
-    struct TimelineSample kept = {.ticks = ticks,
-                                  .tid = tid,
-                                  .in_c = sample->in_c,
-                                  .cpu_ns = sample->cpu_ns,
-                                  .path = sample->path,
-                                  .depth = sample->depth};
+    struct TimelineSample kept = {
+        .ticks = ticks,
+        .tid = tid,
+        .in_c = sample->in_c,
+        .cpu_ns = sample->cpu_ns,
+        .at = Event_step(sample->unit, sample->opcode, sample->line),
+        .path = sample->path,
+        .depth = sample->depth};
 
     if (ticks == UINT64_MAX) // an observation without a timer, made now
         kept.ticks = Clock_read(&session->engine->clock);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See recorder.h.
 #include "tracer/session/recorder.h"
+#include "ipc/row_set.h"
+#include "ipc/wire.h"
 #include "tracer/timeline/output_name.h"
 
 #include <errno.h>
@@ -91,6 +93,31 @@ void Recorder_flush(struct Session *session)
         Timeline_flush(session->timeline, false);
 }
 
+// The last numbers of the run, of which events do not tell all. A file without
+// them is whole, too.
+static void put_snapshot(struct Session *session)
+{
+    const struct Snapshot *newest = Publish_get(&session->publish);
+    struct Snapshot out = {0};
+    const struct Message message = {.type = MESSAGE_SNAPSHOT, .snapshot = &out};
+    struct RecordingBlock block = {.kind = RECORDING_SNAPSHOT};
+    struct RecordingSlot slot = {0};
+    struct Bytes bytes;
+    bool encoded;
+
+    Bytes_init(&bytes);
+    encoded = newest && RowSet_whole(newest, &out) == 0 &&
+              Message_encode(&bytes, &message) == 0;
+    Publish_put(&session->publish);
+    while (bytes.size % 8 && !bytes.error)
+        Bytes_put_u8(&bytes, 0);
+    if (encoded && !bytes.error)
+        Recording_append(session->recording, &slot, &block, bytes.data,
+                         bytes.size);
+    Arena_release(&out.arena);
+    Bytes_release(&bytes);
+}
+
 int Recorder_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes)
 {
     int error;
@@ -104,6 +131,7 @@ int Recorder_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes)
         return error;
     session->head.ended = 1;
     Recorder_turn(session);
+    put_snapshot(session);
     Timeline_flush(session->timeline, true);
     error = Recording_error(session->recording);
     if (error)

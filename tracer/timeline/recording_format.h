@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORDING_VERSION 1u
+#define RECORDING_VERSION 2u
 #define RECORDING_PAGE UINT64_C(4096)
 #define RECORDING_MAGIC UINT64_C(0x0a0d72616c75636f) // "ocular\r\n"
 #define RECORDING_BLOCK UINT64_C(0x6b636f6c62726c4f) // "Olrblock"
@@ -37,9 +37,10 @@ struct RecordingHead { // the first page
 };
 
 enum RecordingKind {
-    RECORDING_CHUNK,  // open calls, then events
-    RECORDING_NAMES,  // struct RecordingName, one behind the other
-    RECORDING_OPCODES // 256 names, each with its NUL
+    RECORDING_CHUNK,   // open calls, then events
+    RECORDING_NAMES,   // struct RecordingName, one behind the other
+    RECORDING_OPCODES, // 256 names, each with its NUL
+    RECORDING_SNAPSHOT // the last one, as it would go over the socket
 };
 
 struct RecordingBlock {

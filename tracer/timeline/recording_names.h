@@ -58,7 +58,7 @@ void RecordingNames_give_back(struct RecordingNames *names,
 // Is the event of a kind that names a function?
 static inline bool RecordingNames_has_id(enum EventKind kind)
 {
-    return kind == EVENT_ENTER || kind == EVENT_REOPEN || kind == EVENT_FRAME ||
+    return EventKind_opens(kind) || kind == EVENT_FRAME ||
            kind == EVENT_CHANGE || kind == EVENT_REARMED || kind == EVENT_DARK;
 }
 

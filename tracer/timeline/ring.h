@@ -9,6 +9,7 @@
 
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,8 +39,11 @@ enum EventKind {
     EVENT_CHANGE,
     EVENT_REARMED, // the function's hooks are in again; how long they were not
     // and samples (sample_track.h).
-    EVENT_FRAME, // what: depth, function
-    EVENT_SAMPLE // of the stack that the frames before make
+    EVENT_FRAME,  // what: depth, function
+    EVENT_SAMPLE, // of the stack that the frames before make
+    EVENT_RESUME, // a call goes on: after a yield, or one that had begun
+                  // before it was armed; else as EVENT_ENTER
+    EVENT_AT      // where the next sample was; Event_step
 };
 
 #define EVENT_KIND_BITS 5
@@ -57,6 +61,12 @@ static inline uint64_t Event_when(uint64_t ticks, enum EventKind kind)
 static inline enum EventKind Event_kind(const struct Event *event)
 {
     return (enum EventKind)(event->when & ((1u << EVENT_KIND_BITS) - 1));
+}
+
+// Is a call open from then on?
+static inline bool EventKind_opens(enum EventKind kind)
+{
+    return kind == EVENT_ENTER || kind == EVENT_RESUME || kind == EVENT_REOPEN;
 }
 
 static inline uint64_t Event_ticks(const struct Event *event)

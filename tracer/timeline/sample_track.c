@@ -26,7 +26,7 @@ static struct Event sample_event(const struct TimelineSample *sample,
 void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
                      const struct TimelineSample *sample)
 {
-    struct Event events[SAMPLE_TRACK_DEPTH + 1];
+    struct Event events[SAMPLE_TRACK_DEPTH + 2];
     size_t depth =
         sample->depth < SAMPLE_TRACK_DEPTH ? sample->depth : SAMPLE_TRACK_DEPTH;
     size_t i = 0, count = 0;
@@ -39,6 +39,9 @@ void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
         samples->path[i] = sample->path[i];
         events[count++] = frame_event(sample->ticks, i, sample->path[i]);
     }
+    if (sample->at)
+        events[count++] =
+            (struct Event){Event_when(sample->ticks, EVENT_AT), sample->at};
     events[count++] = sample_event(sample, depth);
     samples->depth = depth;
     if (Timeline_add(timeline, events, count))
@@ -54,6 +57,8 @@ bool SampleReader_take(struct SampleReader *reader, const struct Event *event,
         reader->whole |= depth == 0;
         reader->path[depth] = Event_id(event);
     }
+    if (Event_kind(event) == EVENT_AT)
+        reader->at = event->what;
     if (Event_kind(event) != EVENT_SAMPLE || depth > SAMPLE_TRACK_DEPTH ||
         (!reader->whole && depth))
         return false;
@@ -62,7 +67,9 @@ bool SampleReader_take(struct SampleReader *reader, const struct Event *event,
         .tid = (pid_t)(uint32_t)event->what,
         .in_c = event->what >> 63,
         .cpu_ns = 1e3 * (double)(event->what >> (32 + DEPTH_BITS) & MOST_US),
+        .at = reader->at,
         .path = reader->path,
         .depth = depth};
+    reader->at = 0;
     return true;
 }

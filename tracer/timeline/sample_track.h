@@ -24,6 +24,7 @@ struct TimelineSample {
     pid_t tid;
     bool in_c;     // in a C function that the innermost has called
     double cpu_ns; // CPU time that it stands for; up to 4 s are kept
+    uint64_t at;   // the innermost function's instruction, Event_step; 0: none
     const uint32_t *path;
     size_t depth;
 };
@@ -35,7 +36,8 @@ void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
 // Reads one: each event in turn. true: it ends a sample, whose path is valid
 // until the next call.
 struct SampleReader {
-    bool whole; // since the first whole one
+    bool whole;  // since the first whole one
+    uint64_t at; // of the next sample
     uint32_t path[SAMPLE_TRACK_DEPTH];
 };
 bool SampleReader_take(struct SampleReader *reader, const struct Event *event,

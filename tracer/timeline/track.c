@@ -76,12 +76,12 @@ static int follow(struct Track *track, const struct Event *event)
     unsigned level = Event_level(event);
     enum EventKind kind = Event_kind(event);
 
-    if (kind > EVENT_UNWOUND && kind != EVENT_PARK && kind != EVENT_REOPEN)
+    if (kind > EVENT_UNWOUND && kind != EVENT_PARK && !EventKind_opens(kind))
         return 0;
     while (track->open_count &&
            track->open[track->open_count - 1].level >= level)
         track->open_count--;
-    if (kind != EVENT_ENTER && kind != EVENT_REOPEN)
+    if (!EventKind_opens(kind))
         return 0;
     if (track->open_count == track->open_room) {
         size_t room = track->open_room ? 2 * track->open_room : FIRST_OPEN;

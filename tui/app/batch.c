@@ -72,7 +72,9 @@ static void next_frame(struct Ui *ui)
 static void take_answers(struct Ui *ui)
 {
     double until = Feed_now() + ANSWER_MS / 1e3;
-    while (Feed_is_waiting(ui->feed) && Feed_now() < until) {
+    // A file always answers, however busy the machine is.
+    while (Feed_is_waiting(ui->feed) &&
+           (Feed_is_past(ui->feed) || Feed_now() < until)) {
         Feed_wait(ui->feed, 50);
         Updates_poll(ui);
     }
@@ -134,7 +136,7 @@ static bool is_late(const struct Ui *ui, const struct Options *options,
     double patience = options->timeout_s;
     if (ui->model.snapshot)
         patience += feed->rate_s;
-    if (Feed_now() - since < patience)
+    if (Feed_is_past(feed) || Feed_now() - since < patience)
         return false;
     snprintf(why, why_size,
              "process %d has sent no snapshot for %.4g s (a longer --timeout "

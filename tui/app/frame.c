@@ -16,11 +16,25 @@ static const char *prompt_label(const struct Prompt *prompt)
         [PROMPT_FILTER] = "Filter (Esc shows all):",
         [PROMPT_EXPORT] = "Export the timeline to:",
         [PROMPT_SAVE] = "Save as JSON to:",
+        [PROMPT_FROM] = "Show from (s, or m:s; none: the beginning):",
+        [PROMPT_TO] = "Show up to (s, or m:s; none: the end):",
         [PROMPT_BUDGET] = "Overhead budget, in per cent of CPU time:",
         [PROMPT_OVERWRITE_EXPORT] = "It exists. Overwrite? y/n ",
         [PROMPT_OVERWRITE_SAVE] = "It exists. Overwrite? y/n ",
     };
     return labels[prompt->kind];
+}
+
+static void fill_stretch(const struct Feed *feed, struct Status *status)
+{
+    struct SummaryStretch all, shown;
+    status->past = Feed_is_past(feed);
+    if (!status->past || !PastRun_stretches(feed->link.past, &all, &shown))
+        return;
+    status->first_s = all.from_s;
+    status->all_s = all.to_s;
+    status->from_s = shown.from_s;
+    status->to_s = shown.to_s;
 }
 
 static void fill_status(const struct Ui *ui, struct Status *status)
@@ -33,8 +47,8 @@ static void fill_status(const struct Ui *ui, struct Status *status)
     *status = (struct Status){
         .version = OCULAR_VERSION,
         .paused = feed->paused,
-        .ended = feed->ended,
-        .replay = Feed_is_replay(feed) ? feed->speed : 0,
+        .ended = feed->ended && !Feed_is_past(feed),
+        .replay = feed->link.replay ? feed->speed : 0,
         .rate_s = feed->rate_s,
         .silent_s = patient || ui->bare ? 0 : silent,
         .untraced_children = ui->children.untraced,
@@ -42,6 +56,7 @@ static void fill_status(const struct Ui *ui, struct Status *status)
                     .baseline = ui->model.baseline,
                     .tsc_hz = snapshot ? snapshot->tsc_hz : NAN},
     };
+    fill_stretch(feed, status);
     if (*feed->notice)
         status->notice = feed->notice;
     if (*ui->message && Feed_now() < ui->message_until) {

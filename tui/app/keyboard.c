@@ -27,6 +27,10 @@ static void rearm(struct Ui *ui)
 // Plays a recording faster (step -1) or slower.
 static void change_speed(struct Ui *ui, int step)
 {
+    if (Feed_is_past(ui->feed)) {
+        Ui_say(ui, true, "All of it is shown at once: [ and ] choose a part.");
+        return;
+    }
     double speed = ui->feed->speed * (step < 0 ? 2 : .5);
     if (speed >= 1. / 16 && speed <= 64)
         Feed_speed(ui->feed, speed);
@@ -154,6 +158,12 @@ static void carry_out(struct Ui *ui, int request)
         break;
     case REQUEST_BASELINE:
         toggle_baseline(ui);
+        break;
+    case REQUEST_FROM:
+        Question_open(ui, PROMPT_FROM);
+        break;
+    case REQUEST_TO:
+        Question_open(ui, PROMPT_TO);
         break;
     case REQUEST_SAVE:
         Question_open(ui, PROMPT_SAVE);

@@ -69,7 +69,7 @@ int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
         // A large snapshot arrives in many pieces, and only the last piece is
         // worth a frame. press_keys() has already drawn the effect of keys.
         if (!events || events & ~(TERMINAL_KEYS | TERMINAL_OTHER) ||
-            ui->changed)
+            ui->changed || !ui->model.snapshot) // how far a file is read
             draw(ui, terminal);
         drawn = true;
         events = Terminal_wait(terminal, Feed_fd(ui->feed),

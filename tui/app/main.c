@@ -6,15 +6,18 @@
 #include "tui/app/attaching.h"
 #include "tui/app/batch.h"
 #include "tui/app/chooser.h"
+#include "tui/app/diff.h"
 #include "tui/app/live.h"
 #include "tui/app/options.h"
 #include "tui/app/pick.h"
 #include "tui/app/startup.h"
 #include "tui/screen/terminal.h"
 #include "tui/text/text.h"
+#include "tui/views/navigation.h"
 #include "tui/views/view_table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
@@ -63,6 +66,32 @@ static void too_many(const struct Chooser *chooser)
 
 // --- Watching
 
+static bool begins_with(const char *path, const char *magic)
+{
+    char head[32];
+    size_t size = strlen(magic);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool does = fd >= 0 && read(fd, head, size) == (ssize_t)size &&
+                !memcmp(head, magic, size);
+    if (fd >= 0)
+        close(fd);
+    return does;
+}
+
+// Opens a process or a file. The first bytes of a file tell its kind.
+static int open_feed(struct Feed *feed, const struct Options *options,
+                     const struct Served *served, bool live, char why[WHY])
+{
+    const char *file = options->replay;
+    if (!file)
+        return Feed_open(feed, served, options->delay_s, why, WHY);
+    if (begins_with(file, PAST_RUN_MAGIC) ||
+        (options->past && !begins_with(file, CAPTURE_MAGIC)))
+        return Feed_open_past(
+            feed, &(struct PastWish){file, options->before, !live}, why, WHY);
+    return Feed_replay(feed, file, live, why, WHY);
+}
+
 // Watches one process, or plays one recording, until the end. `terminal` is
 // NULL in batch mode. Returns 0, or -errno with the reason in `why`. Sets
 // *leave if the user wants the list of processes.
@@ -71,14 +100,12 @@ static int watch(const struct Options *options, const struct Served *served,
 {
     struct Feed feed;
     struct Ui ui;
-    struct Recording recording;
-    int error = options->replay
-                    ? Feed_replay(&feed, options->replay, terminal, why, WHY)
-                    : Feed_open(&feed, served, options->delay_s, why, WHY);
+    struct Capture recording;
+    int error = open_feed(&feed, options, served, terminal, why);
     if (error)
         return error;
     if (options->record) {
-        error = Recording_open(&recording, options->record, why, WHY);
+        error = Capture_open(&recording, options->record, why, WHY);
         if (error) {
             Feed_close(&feed);
             return error;
@@ -87,6 +114,8 @@ static int watch(const struct Options *options, const struct Served *served,
     }
     Ui_init(&ui, VIEWS, &feed, options->ascii);
     ui.model.sort = options->sort;
+    if (options->before)
+        Navigation_open(&ui, VIEW_COMPARE);
     if (options->filter)
         Model_filter(&ui.model, options->filter);
     if (terminal) {
@@ -97,11 +126,15 @@ static int watch(const struct Options *options, const struct Served *served,
         error = Batch_run(&ui, options, why, WHY);
     }
     *leave = ui.leave;
+    if (!terminal && !error && Feed_is_past(&feed) &&
+        *PastRun_note(feed.link.past))
+        fprintf(stderr, "ocular-top: %s: %s\n", options->replay,
+                PastRun_note(feed.link.past));
     Ui_release(&ui);
     Feed_close(&feed);
     if (!options->record)
         return error;
-    int failed = Recording_close(&recording);
+    int failed = Capture_close(&recording);
     if (failed && !error)
         snprintf(why, WHY, "%s is not complete: %s", options->record,
                  strerror(-failed));
@@ -252,7 +285,8 @@ static int run(const struct Options *options)
         left = true;
     }
     if (error)
-        return fail(EXIT_RUNTIME, *why ? why : strerror(-error));
+        return fail(options->past ? EXIT_USAGE : EXIT_RUNTIME,
+                    *why ? why : strerror(-error));
     return left ? EXIT_RUNTIME : EXIT_FINE;
 }
 
@@ -265,6 +299,16 @@ static int command(const struct Options *options)
         return fail(EXIT_RUNTIME, *why ? why : strerror(-error));
     printf("ocular-top: %s\n", why);
     return fflush(stdout) ? EXIT_RUNTIME : EXIT_FINE;
+}
+
+static int diff(const struct Options *options)
+{
+    bool slower;
+    char why[WHY] = "";
+    int error = Diff_run(options, &slower, why, WHY);
+    if (error)
+        return fail(EXIT_USAGE, *why ? why : strerror(-error));
+    return slower ? EXIT_RUNTIME : EXIT_FINE;
 }
 
 static void read_environment(struct Options *options)
@@ -299,6 +343,8 @@ int main(int argc, char **argv)
     read_environment(&options);
     if (options.list)
         return list();
+    if (options.diff)
+        return diff(&options);
     if (options.attach_only || options.detach)
         return command(&options);
     return run(&options);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +20,17 @@
 #define TIMEOUT_MOST_S 86400.0
 
 const char OPTIONS_USAGE[] =
-    "usage: ocular-top [options]\n"
+    "usage: ocular-top [options] [[before.ocular] run.ocular]\n"
     "Shows live where a Python program that Ocular traces spends its time.\n"
     "  ocular-top                        the one that serves, or a list of "
     "them\n"
-    "  ocular-top -p PID                 this one, also in a container (as "
-    "root)\n"
-    "  ocular-top -p PID --once --json   its numbers, for scripts\n"
+    "  ocular-top -p PID --once --json   this one's numbers, for scripts\n"
+    "  ocular-top [a.ocular] b.ocular    a run that is over; or two, compared\n"
     "\n"
-    "  -p, --pid PID      the process; waits 5 s for one that is coming up\n"
+    "  -p, --pid PID      the process, also in a container (as root); waits 5 "
+    "s "
+    "for\n"
+    "                     one that is coming up\n"
     "      --attach       with --pid: where it does not serve, have it do so "
     "until\n"
     "                     the viewer leaves\n"
@@ -53,6 +56,9 @@ const char OPTIONS_USAGE[] =
     "      --size WxH     the size of what is printed; without it all rows "
     "are,\n"
     "                     after --keys 40 lines\n"
+    "      --diff         print how two recordings differ, as ocular diff "
+    "does\n"
+    "      --fail-above N%  of it: fail if a function is slower by more\n"
     "      --record FILE  store what the process sends, to look at later\n"
     "      --replay FILE  show that, as if it were live\n"
     "  -C, --no-color     no colours; so does NO_COLOR\n"
@@ -78,7 +84,9 @@ enum Long {
     LONG_ATTACH_ONLY,
     LONG_DETACH,
     LONG_LIST,
-    LONG_PACKAGE
+    LONG_PACKAGE,
+    LONG_DIFF,
+    LONG_FAIL_ABOVE
 };
 
 #define LETTERS ":p:d:s:F:n:CUMVh"
@@ -102,6 +110,8 @@ static const struct option longs[] = {
     {"detach", no_argument, NULL, LONG_DETACH},
     {"list", no_argument, NULL, LONG_LIST},
     {"package", required_argument, NULL, LONG_PACKAGE},
+    {"diff", no_argument, NULL, LONG_DIFF},
+    {"fail-above", required_argument, NULL, LONG_FAIL_ABOVE},
     {"no-color", no_argument, NULL, 'C'},
     {"ascii", no_argument, NULL, 'U'},
     {"no-mouse", no_argument, NULL, 'M'},
@@ -170,6 +180,18 @@ static int take_timeout(struct Options *options, const char *text,
     return 0;
 }
 
+// "10%" or "10".
+static int take_limit(struct Options *options, const char *text,
+                      const struct Complaint *complaint)
+{
+    char *end;
+    options->fail_above = strtod(text, &end) / 100;
+    if (end == text || (*end && strcmp(end, "%") != 0) ||
+        !(options->fail_above >= 0 && options->fail_above < 1e6))
+        return complain(complaint, "--fail-above takes per cent, as 10%", text);
+    return 0;
+}
+
 static int take_sort(struct Options *options, const char *text,
                      const struct Complaint *complaint)
 {
@@ -212,11 +234,17 @@ static int take_keys(struct Options *options, const char *text,
     return 0;
 }
 
-// Handles the options about attaching. Returns false for other options.
-static bool take_attaching(struct Options *options, int option,
-                           const char *value)
+// Handles the options about attaching and comparing. Returns false for other
+// options.
+static bool take_command(struct Options *options, int option, const char *value)
 {
     switch (option) {
+    case LONG_DIFF:
+        options->diff = true;
+        return true;
+    case LONG_FAIL_ABOVE:
+        options->limit = value;
+        return true;
     case LONG_ATTACH:
         options->attach = true;
         return true;
@@ -293,7 +321,7 @@ static int take(struct Options *options, int option, const char *value,
         options->version = true;
         return 0;
     default:
-        options->help = !take_attaching(options, option, value);
+        options->help = !take_command(options, option, value);
         return 0;
     }
 }
@@ -308,13 +336,33 @@ static int no_option(const struct Complaint *complaint, const char *word)
     return object(complaint, "there is no option", is_letter ? letter : word);
 }
 
+// A recording to show.
+static int take_files(struct Options *options, int count, char **files,
+                      const struct Complaint *complaint)
+{
+    bool is_pid = count && strspn(*files, "0123456789") == strlen(*files);
+    if (!count)
+        return 0;
+    if (is_pid)
+        return complain(complaint, "--pid PID names a process", *files);
+    if (count > 2 || options->replay)
+        return complain(complaint, "one recording is shown, or two compared",
+                        files[count - 1]);
+    options->before = count > 1 ? files[0] : NULL;
+    options->replay = files[count - 1];
+    options->past = true;
+    return 0;
+}
+
 int Options_parse(struct Options *options, int argc, char **argv, char *why,
                   size_t why_size)
 {
     const struct Complaint complaint = {why, why_size};
     int option, error = 0;
-    *options = (struct Options){
-        .delay_s = 1, .timeout_s = TIMEOUT_S, .sort = COLUMN_SHARE};
+    *options = (struct Options){.delay_s = 1,
+                                .timeout_s = TIMEOUT_S,
+                                .sort = COLUMN_SHARE,
+                                .fail_above = NAN};
     opterr = 0;
     optind = 0; // makes getopt_long() start at the beginning again
     while (!error &&
@@ -325,15 +373,19 @@ int Options_parse(struct Options *options, int argc, char **argv, char *why,
             return no_option(&complaint, argv[optind - 1]);
         error = take(options, option, optarg, &complaint);
     }
-    if (!error && optind < argc)
-        return complain(&complaint, "options only: --pid PID names a process",
-                        argv[optind]);
+    if (!error)
+        error = take_files(options, argc - optind, argv + optind, &complaint);
+    if (!error && options->limit)
+        error = take_limit(options, options->limit, &complaint);
     if (!error && options->replay && (options->record || options->pid))
         return object(&complaint,
-                      "--replay goes with neither --record nor --pid", "");
+                      "a recording goes with neither --record nor --pid", "");
     if (!error && !options->pid &&
         (options->attach || options->attach_only || options->detach))
         return object(&complaint, "--attach and --detach need --pid PID", "");
+    if (!error && !options->before &&
+        (options->diff || isfinite(options->fail_above)))
+        return object(&complaint, "--diff compares two recordings", "");
     if (options->keys || options->width)
         options->batch = true;
     return error;

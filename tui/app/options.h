@@ -22,7 +22,13 @@ struct Options {
     bool json;
     const char *keys;   // keys to press; or NULL
     const char *record; // file to write; or NULL
-    const char *replay; // file to play; or NULL
+    const char *replay; // file that --record has written, or the recording of a
+                        // run; or NULL
+    const char *before; // recording of an earlier run to compare with; or NULL
+    bool diff;          // print how the two runs differ
+    const char *limit;  // text of --fail-above; or NULL
+    double fail_above;  // slowdown at which --diff fails; NaN: never
+    bool past;          // `replay` was given without --replay
     int width;          // width in cells; 0: the terminal's width
     int height;
     bool mono;

@@ -47,6 +47,60 @@ static void change_budget(struct Ui *ui, const char *text)
     Ui_say_asked(ui, Feed_budget(ui->feed, share), said);
 }
 
+// Reads "12.5", "1:02.5" or "1:00:02" as seconds, or "-10" as that long before
+// the end; NAN: it is none.
+static double read_clock(const char *text, double end_s)
+{
+    bool back = *text == '-';
+    double s = 0;
+    char *end;
+    for (text += back;; text = end + 1) {
+        double part = strtod(text, &end);
+        if (end == text || !(part >= 0 && part < 1e9) ||
+            strspn(text, "0123456789.") != (size_t)(end - text))
+            return NAN;
+        s = 60 * s + part;
+        if (*end != ':')
+            break;
+    }
+    while (*end == ' ' || *end == 's')
+        end++;
+    return *end ? NAN : back ? end_s - s : s;
+}
+
+static void read_stretch(struct Ui *ui, struct SummaryStretch stretch)
+{
+    int error = Feed_stretch(ui->feed, stretch);
+    if (error)
+        Ui_say(ui, true, "It cannot be read: %s", strerror(-error));
+    else
+        Ui_say(ui, false, "Reading that part of the recording…");
+}
+
+static void change_stretch(struct Ui *ui, bool begins, const char *text)
+{
+    struct SummaryStretch all, shown;
+    if (!PastRun_stretches(ui->feed->link.past, &all, &shown)) {
+        Ui_say(ui, true, "The recording is still being read.");
+        return;
+    }
+    double s =
+        !*text ? begins ? all.from_s : all.to_s : read_clock(text, all.to_s);
+    if (begins)
+        shown.from_s = s;
+    else
+        shown.to_s = s;
+    if (isnan(s))
+        Ui_say(ui, true,
+               "A time is 12.5, 1:02.5, or -10 for ten seconds before the "
+               "end.");
+    else if (!(shown.from_s < shown.to_s) || shown.from_s >= all.to_s ||
+             shown.to_s <= all.from_s)
+        Ui_say(ui, true, "There would be nothing between these two.");
+    else
+        read_stretch(ui, shown);
+}
+
 static void start_export(struct Ui *ui, bool overwrite)
 {
     const struct Feed *feed = ui->feed;
@@ -144,7 +198,7 @@ void Question_open(struct Ui *ui, enum PromptKind kind)
     }
     if (kind == PROMPT_FILTER)
         text = ui->model.filter;
-    else if (kind == PROMPT_SEARCH)
+    else if (kind == PROMPT_SEARCH || kind == PROMPT_FROM || kind == PROMPT_TO)
         text = "";
     else if (kind == PROMPT_BUDGET)
         snprintf(path, sizeof path, "%.4g",
@@ -192,6 +246,8 @@ static void finish_prompt(struct Ui *ui, enum PromptKind kind)
         save(ui, kind == PROMPT_OVERWRITE_SAVE);
     else if (kind == PROMPT_BUDGET)
         change_budget(ui, text);
+    else if (kind == PROMPT_FROM || kind == PROMPT_TO)
+        change_stretch(ui, kind == PROMPT_FROM, text);
     else if (kind == PROMPT_SEARCH && *text &&
              !Navigation_front(ui)->find(ui, 1, true))
         Ui_say(ui, true, NOT_FOUND, Navigation_front(ui)->name, text);
@@ -214,6 +270,8 @@ void Question_press(struct Ui *ui, uint32_t key)
             Model_filter(&ui->model, "");
         else if (kind == PROMPT_BUDGET)
             Ui_say(ui, false, "The budget stays as it is.");
+        else if (kind == PROMPT_FROM || kind == PROMPT_TO)
+            Ui_say(ui, false, "The stretch stays as it is.");
         else if (kind != PROMPT_SEARCH)
             Ui_say(ui, false, "Nothing was written.");
         break;

@@ -54,13 +54,13 @@ void Updates_answer(struct Ui *ui, const struct Answer *answer)
 void Updates_receive(struct Ui *ui)
 {
     struct Answer answer;
-    const struct Recording *recording = ui->feed->recording;
+    const struct Capture *recording = ui->feed->recording;
     bool ended = ui->feed->ended, records = recording && !recording->error;
     while (Feed_next(ui->feed, &answer)) {
         Updates_answer(ui, &answer);
         ui->changed = true;
     }
-    if (ended != ui->feed->ended) {
+    if (ended != ui->feed->ended && !Feed_is_shown(ui->feed)) {
         Ui_say(ui, !ui->model.snapshot, "%s%s Q quits.", ui->feed->reason,
                ui->model.snapshot ? ". Its last numbers stay here;" : ".");
         ui->changed = true;
@@ -91,6 +91,7 @@ int Updates_poll(struct Ui *ui)
     Children_update(&ui->children, ui->feed->pid, Feed_now());
     if (!ui->model.snapshot && snapshot->sampler_trouble)
         Ui_say(ui, true, "No sampler: %s.", snapshot->sampler_trouble);
+    Ui_take_stretch(ui, snapshot);
     int error = Model_push(&ui->model, snapshot);
     if (!error && Navigation_front(ui)->want)
         Navigation_front(ui)->want(ui);

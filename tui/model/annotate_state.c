@@ -20,6 +20,12 @@ void AnnotateState_release(struct AnnotateState *state)
     state->replaced = false;
 }
 
+void AnnotateState_forget(struct AnnotateState *state)
+{
+    AnnotateState_release(state);
+    state->period = PERIOD_SINCE;
+}
+
 bool AnnotateState_select(struct AnnotateState *state, const struct Row *row)
 {
     uint64_t id = row ? row->id : 0;

@@ -28,6 +28,8 @@ struct AnnotateState {
 };
 
 void AnnotateState_release(struct AnnotateState *state);
+// Forgets the listing: the next one is of another stretch of the run.
+void AnnotateState_forget(struct AnnotateState *state);
 // Shows another function, or none if `row` is NULL. Returns false and changes
 // nothing if `row` is the function that is shown already.
 bool AnnotateState_select(struct AnnotateState *state, const struct Row *row);

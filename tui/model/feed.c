@@ -15,6 +15,8 @@
 #define TAKEN_MAX 256
 #define TAKING_MAX_S 0.05
 
+static int request(struct Feed *feed, struct Message *message);
+
 double Feed_now(void)
 {
     return Now_s(CLOCK_MONOTONIC);
@@ -41,11 +43,28 @@ int Feed_replay(struct Feed *feed, const char *path, bool paced, char *why,
     return Playback_open(&feed->link.replay, path, paced, why, why_size);
 }
 
-void Feed_record(struct Feed *feed, struct Recording *recording)
+int Feed_open_past(struct Feed *feed, const struct PastWish *wish, char *why,
+                   size_t why_size)
+{
+    *feed = (struct Feed){.heard_at = Feed_now(), .rate_s = 1, .speed = 1};
+    return PastRun_open(&feed->link.past, wish, why, why_size);
+}
+
+int Feed_stretch(struct Feed *feed, struct SummaryStretch stretch)
+{
+    struct Message message = {.type = MESSAGE_NOW};
+    struct SummaryStretch all, shown;
+    if (!PastRun_stretches(feed->link.past, &all, &shown))
+        return -EBUSY;
+    PastRun_set(feed->link.past, stretch);
+    return request(feed, &message);
+}
+
+void Feed_record(struct Feed *feed, struct Capture *recording)
 {
     feed->recording = recording;
     if (feed->link.client)
-        Recording_add(recording, Client_hello(feed->link.client), Feed_now());
+        Capture_add(recording, Client_hello(feed->link.client), Feed_now());
 }
 
 void Feed_close(struct Feed *feed)
@@ -69,9 +88,21 @@ int Feed_fd(struct Feed *feed)
     return FeedLink_fd(&feed->link);
 }
 
+bool Feed_is_past(const struct Feed *feed)
+{
+    return feed->link.past != NULL;
+}
+
+bool Feed_is_shown(const struct Feed *feed)
+{
+    struct SummaryStretch all, shown;
+    return Feed_is_past(feed) &&
+           PastRun_stretches(feed->link.past, &all, &shown);
+}
+
 bool Feed_is_replay(const struct Feed *feed)
 {
-    return feed->link.replay != NULL;
+    return feed->link.replay || feed->link.past;
 }
 
 static void end(struct Feed *feed, const char *reason)
@@ -146,8 +177,11 @@ static void take_stacks(struct Feed *feed, struct Message *message)
     message->stacks = NULL;
 }
 
-static const char *why_ended(int error, bool replay)
+static const char *why_ended(const struct Feed *feed, int error)
 {
+    bool replay = Feed_is_replay(feed);
+    if (Feed_is_past(feed) && error != -EPIPE)
+        return PastRun_note(feed->link.past);
     if (replay && error == -EPROTO)
         return "The recording is damaged here, and cannot be played further";
     if (replay)
@@ -175,7 +209,7 @@ static bool take(struct Feed *feed, struct Message *message,
     case MESSAGE_ERROR:
         // an error of the connection, which is the last message
         if (message->request == 0) {
-            end(feed, message->text ? message->text : why_ended(-EPIPE, false));
+            end(feed, message->text ? message->text : why_ended(feed, -EPIPE));
             return false;
         }
         return !FeedListing_take(&feed->listing, message) &&
@@ -207,7 +241,7 @@ static bool take(struct Feed *feed, struct Message *message,
 static void record(struct Feed *feed, const struct Message *message)
 {
     struct Message ask = {.type = MESSAGE_FLAME};
-    Recording_add(feed->recording, message, feed->heard_at);
+    Capture_add(feed->recording, message, feed->heard_at);
     if (message->type == MESSAGE_SNAPSHOT && message->snapshot &&
         !feed->recording->error)
         Client_request(feed->link.client, &ask);
@@ -248,7 +282,7 @@ static int take_all(struct Feed *feed, struct Answer *answer)
         if (result == 0 || (result < 0 && feed->ended))
             return 0;
         if (result < 0) {
-            end(feed, why_ended(result, Feed_is_replay(feed)));
+            end(feed, why_ended(feed, result));
             return 0;
         }
         bool shown = take(feed, &message, answer);
@@ -294,7 +328,7 @@ struct Snapshot *Feed_take(struct Feed *feed)
 struct FlameTable *Feed_take_stacks(struct Feed *feed)
 {
     struct FlameTable *stacks = feed->stacks;
-    if (feed->paused && !feed->link.replay)
+    if (feed->paused && !Feed_is_replay(feed))
         return NULL;
     feed->stacks = NULL;
     return stacks;
@@ -309,7 +343,8 @@ void Feed_step(struct Feed *feed)
 void Feed_speed(struct Feed *feed, double speed)
 {
     feed->speed = speed;
-    Playback_speed(feed->link.replay, speed);
+    if (feed->link.replay)
+        Playback_speed(feed->link.replay, speed);
 }
 
 void Feed_pause(struct Feed *feed, bool paused)

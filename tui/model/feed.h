@@ -6,10 +6,10 @@
 #ifndef OCULAR_TUI_MODEL_FEED_H
 #define OCULAR_TUI_MODEL_FEED_H
 
+#include "tui/model/capture.h"
 #include "tui/model/export_file.h"
 #include "tui/model/feed_link.h"
 #include "tui/model/feed_listing.h"
-#include "tui/model/recording.h"
 
 #include <stdbool.h>
 
@@ -32,7 +32,7 @@ struct Feed {
     pid_t pid; // process id as this viewer sees it; 0: not known
     struct FeedLink link;
     // the recording that gets all messages; borrowed; NULL: none
-    struct Recording *recording;
+    struct Capture *recording;
     double speed; // speed of a replay; 1 is the recorded speed
     bool paused;
     bool ended;
@@ -60,11 +60,20 @@ int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
 // their recorded times; else each Feed_step brings one.
 int Feed_replay(struct Feed *feed, const char *path, bool paced, char *why,
                 size_t why_size);
+// Opens the recording of a run. The first snapshot is of the whole run.
+int Feed_open_past(struct Feed *feed, const struct PastWish *wish, char *why,
+                   size_t why_size);
+// Starts to read a stretch of the run, whose snapshot comes next. Returns 0 or
+// -errno.
+int Feed_stretch(struct Feed *feed, struct SummaryStretch stretch);
 // Records everything that arrives from now on.
-void Feed_record(struct Feed *feed, struct Recording *recording);
+void Feed_record(struct Feed *feed, struct Capture *recording);
 void Feed_close(struct Feed *feed);
 // Returns the descriptor for poll(), or -1 if there is none.
 int Feed_fd(struct Feed *feed);
+// Is it the recording of a run? Feed_is_shown: which was read?
+bool Feed_is_past(const struct Feed *feed);
+bool Feed_is_shown(const struct Feed *feed);
 // Returns false for a live process.
 bool Feed_is_replay(const struct Feed *feed);
 

@@ -6,6 +6,8 @@
 
 int FeedLink_fd(const struct FeedLink *link)
 {
+    if (link->past)
+        return PastRun_fd(link->past);
     if (link->replay)
         return Playback_fd(link->replay);
     return link->client ? Client_fd(link->client) : -1;
@@ -13,11 +15,13 @@ int FeedLink_fd(const struct FeedLink *link)
 
 bool FeedLink_answers(const struct FeedLink *link)
 {
-    return link->client || link->replay;
+    return link->client || link->replay || link->past;
 }
 
 int FeedLink_next(struct FeedLink *link, struct Message *message)
 {
+    if (link->past)
+        return PastRun_next(link->past, message);
     return link->replay ? Playback_next(link->replay, message)
                         : Client_next(link->client, message);
 }
@@ -26,6 +30,8 @@ int FeedLink_request(struct FeedLink *link, struct Message *request)
 {
     if (!FeedLink_answers(link))
         return -EPIPE;
+    if (link->past)
+        return PastRun_request(link->past, request);
     return link->replay ? Playback_request(link->replay, request)
                         : Client_request(link->client, request);
 }
@@ -42,6 +48,8 @@ void FeedLink_close(struct FeedLink *link)
     FeedLink_hang_up(link);
     Playback_close(link->replay);
     link->replay = NULL;
+    PastRun_close(link->past);
+    link->past = NULL;
 }
 
 // --- Requests without an answer

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The source of a feed: a process connected by a socket, or a recording that
-// answers like a process. Also stores the user's requests that are not answered
-// yet. Owned by the feed. One thread; no function blocks.
+// The source of a feed: a process connected by a socket, or a recording (of a
+// viewer or of a run) that answers like a process. Also stores the user's
+// requests that are not answered yet. Owned by the feed. One thread; no
+// function blocks.
 #ifndef OCULAR_TUI_MODEL_FEED_LINK_H
 #define OCULAR_TUI_MODEL_FEED_LINK_H
 
 #include "ipc/client.h"
+#include "tui/model/past_run.h"
 #include "tui/model/playback.h"
 
 #include <stdbool.h>
@@ -15,6 +17,7 @@ struct FeedLink {
     struct Client *client;
     // the replay, which still answers after its end; NULL: a live process
     struct Playback *replay;
+    struct PastRun *past; // the same, for the recording of a run
 };
 
 // Returns the descriptor for poll(), or -1 if there is none.

@@ -91,7 +91,7 @@ bool FeedListing_take(struct FeedListing *listing, struct Message *message)
 // --- The recording's
 
 void FeedListing_recorded(struct FeedListing *listing,
-                          struct Recording *recording,
+                          struct Capture *recording,
                           const struct Message *message, double now)
 {
     if (listing->recorded.number &&
@@ -104,8 +104,7 @@ void FeedListing_recorded(struct FeedListing *listing,
     if (free && !is_under_way(listing->recorded.number,
                               listing->recorded.asked_at, now)) {
         memset(&listing->recorded, 0, sizeof listing->recorded);
-        listing->recorded.id =
-            Recording_wish(recording, message->snapshot, now);
+        listing->recorded.id = Capture_wish(recording, message->snapshot, now);
     }
     listing->recorded.waits = listing->shown && !is_refused(listing);
     listing->shown = false;

@@ -7,8 +7,8 @@
 #ifndef OCULAR_TUI_MODEL_FEED_LISTING_H
 #define OCULAR_TUI_MODEL_FEED_LISTING_H
 
+#include "tui/model/capture.h"
 #include "tui/model/feed_link.h"
-#include "tui/model/recording.h"
 
 struct FeedListing {
     uint64_t id;     // id of the function that a view shows; 0: none
@@ -40,7 +40,7 @@ bool FeedListing_take(struct FeedListing *listing, struct Message *message);
 // The caller has recorded the message. Chooses the next function for the
 // recording if it is time.
 void FeedListing_recorded(struct FeedListing *listing,
-                          struct Recording *recording,
+                          struct Capture *recording,
                           const struct Message *message, double now);
 // Requests the code of the chosen function if it is the recording's turn.
 void FeedListing_ask_recorded(struct FeedListing *listing,

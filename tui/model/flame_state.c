@@ -15,6 +15,16 @@ void FlameState_release(struct FlameState *state)
     Moment_release(&state->now);
 }
 
+void FlameState_forget(struct FlameState *state)
+{
+    FlameTree_release(&state->tree);
+    History_release(&state->history);
+    Moment_release(&state->now);
+    state->period = PERIOD_LATELY;
+    state->refused[0] = 0;
+    state->asked_at = state->seen_at = NAN;
+}
+
 void FlameState_open(struct FlameState *state, const struct Snapshot *now)
 {
     if (!now || !(fabs(now->uptime_s - state->seen_at) <= OLD_S))

@@ -28,6 +28,8 @@ struct FlameState {
     char refused[256]; // why there are no stacks, not trusted; "": no error
 };
 
+// The next stacks are of something else.
+void FlameState_forget(struct FlameState *state);
 void FlameState_release(struct FlameState *state);
 // Prepares for opening the view: drops stacks that are too old to be shown
 // again. `now` may be NULL.

@@ -202,3 +202,8 @@ int Json_stacks(struct Bytes *out, const struct FlameTable *table)
 {
     return put_object(out, from_record(&FLAME_TABLE_RECORD, table));
 }
+
+int Json_comparison(struct Bytes *out, const struct Comparison *comparison)
+{
+    return put_object(out, from_record(&COMPARISON_RECORD, comparison));
+}

@@ -9,6 +9,7 @@
 #include "ipc/flame_table.h"
 #include "ipc/listing.h"
 #include "ipc/snapshot.h"
+#include "tui/model/comparison.h"
 
 // Each function appends an object and a newline, and returns 0 or -ENOMEM. The
 // text is valid UTF-8 and escapes every character that could disturb a
@@ -19,5 +20,6 @@ int Json_listing(struct Bytes *out, const struct Listing *listing);
 int Json_snapshot(struct Bytes *out, const struct Snapshot *snapshot,
                   double since_s, uint64_t tid);
 int Json_stacks(struct Bytes *out, const struct FlameTable *table);
+int Json_comparison(struct Bytes *out, const struct Comparison *comparison);
 
 #endif

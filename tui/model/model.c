@@ -79,7 +79,7 @@ static void update_rows(struct Model *model)
     for (size_t i = 0; i < model->rows.count; i++) {
         struct Row *row = &model->rows.items[i];
         row->unseen = row->now ? 0 : row->unseen + 1;
-        Row_push_trend(row, row->now ? Row_share(row) : NAN);
+        Trend_push(row->trend, row->now && !model->past ? Row_share(row) : NAN);
     }
     Deopt_release(&deopt);
     RowTable_forget(&model->rows);
@@ -106,9 +106,8 @@ double Model_unlisted(const struct Model *model)
 static void update_whole(struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;
-    memmove(model->trend, model->trend + 1,
-            sizeof model->trend - sizeof *model->trend);
-    model->trend[TREND_LENGTH - 1] = (float)Model_share(model);
+    if (!model->past)
+        Trend_push(model->trend, Model_share(model));
     model->sampled = now->function_count == 0 && isfinite(now->sampler_hz);
     for (size_t i = 0; i < now->function_count && !model->sampled; i++)
         model->sampled = isfinite(now->functions[i].share);
@@ -133,9 +132,7 @@ static void drop_baseline(struct Model *model)
     Mark_release(&model->baseline_mark);
 }
 
-// Forgets all rows and marks: the process has started a new trace, with other
-// ids and counts.
-static void start_over(struct Model *model)
+void Model_start_over(struct Model *model)
 {
     RowTable_clear(&model->rows);
     model->reset = false;
@@ -169,7 +166,7 @@ int Model_push(struct Model *model, struct Snapshot *snapshot)
         return -ENOMEM;
     }
     if (before && snapshot->uptime_s < before->uptime_s)
-        start_over(model);
+        Model_start_over(model); // the process has begun a new trace
     model->snapshot = snapshot;
     Tally_update(&model->tally, snapshot, before);
     model->window = Window_of(snapshot, model->tally.share);
@@ -256,15 +253,16 @@ void Model_watch(struct Model *model, const struct Thread *thread)
     share_out(model);
     // The curves and the baseline belong to another thread.
     drop_baseline(model);
-    for (int i = 0; i < TREND_LENGTH; i++)
+    for (int i = 0; i < TREND_LENGTH && !model->past; i++)
         model->trend[i] = NAN;
     for (size_t i = 0; i < model->rows.count; i++) {
         struct Row *row = &model->rows.items[i];
         for (int k = 0; k < TREND_LENGTH; k++)
             row->trend[k] = NAN;
-        Row_push_trend(row, row->now ? Row_share(row) : NAN);
+        Trend_push(row->trend, row->now && !model->past ? Row_share(row) : NAN);
     }
-    model->trend[TREND_LENGTH - 1] = (float)Model_share(model);
+    if (!model->past)
+        model->trend[TREND_LENGTH - 1] = (float)Model_share(model);
     arrange(model);
 }
 

@@ -37,6 +37,9 @@ struct Model {
     float
         // values of Model_share, the newest last; NaN: not known
         trend[TREND_LENGTH];
+    // The run is over: rows have no curves, and `trend` is that of the whole
+    // run.
+    bool past;
     bool baseline; // columns show the change since baseline_uptime
     double baseline_uptime;
     struct Mark baseline_mark;
@@ -52,6 +55,8 @@ void Model_release(struct Model *model);
 // Takes over the snapshot. Returns 0, or -ENOMEM: then the snapshot is freed
 // and the model is unchanged.
 int Model_push(struct Model *model, struct Snapshot *snapshot);
+// Forgets all rows and marks: the next snapshot has other ids and counts.
+void Model_start_over(struct Model *model);
 // Makes calls, cycles and events count from now on.
 void Model_reset(struct Model *model);
 // Makes columns show the change since now, or switches this off again.

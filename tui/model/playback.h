@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Plays a recording (recording.h) like a process. Messages come in their order,
+// Plays a recording (capture.h) like a process. Messages come in their order,
 // either at their recorded times or one snapshot for each step. Requests are
 // answered from the file. Used by feed_link.c. One thread; no function blocks.
 #ifndef OCULAR_TUI_MODEL_PLAYBACK_H

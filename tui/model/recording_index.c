@@ -88,13 +88,13 @@ static bool read_start(struct RecordingEntry *entry, const uint8_t *start,
 static int scan(struct RecordingIndex *index, off_t size, char *why,
                 size_t why_size)
 {
-    off_t at = RECORDING_MAGIC_SIZE;
+    off_t at = CAPTURE_MAGIC_SIZE;
     int error = 0;
-    while (!error && size - at >= (off_t)(RECORDING_TIME_SIZE + FRAME_START)) {
-        uint8_t start[RECORDING_TIME_SIZE + FRAME_START + ID_END] = {0};
-        struct RecordingEntry entry = {.at = at + RECORDING_TIME_SIZE};
+    while (!error && size - at >= (off_t)(CAPTURE_TIME_SIZE + FRAME_START)) {
+        uint8_t start[CAPTURE_TIME_SIZE + FRAME_START + ID_END] = {0};
+        struct RecordingEntry entry = {.at = at + CAPTURE_TIME_SIZE};
         if (pread(index->fd, start, sizeof start, at) <
-            (long)(RECORDING_TIME_SIZE + FRAME_START))
+            (long)(CAPTURE_TIME_SIZE + FRAME_START))
             return -EIO;
         index->damaged = !read_start(&entry, start, sizeof start);
         if (index->damaged || entry.at + (off_t)entry.size > size)
@@ -112,7 +112,7 @@ int RecordingIndex_open(struct RecordingIndex *index, const char *path,
 {
     *index = (struct RecordingIndex){.fd = -1};
     *why = 0;
-    char magic[RECORDING_MAGIC_SIZE];
+    char magic[CAPTURE_MAGIC_SIZE];
     struct stat status;
     // O_NONBLOCK: a pipe is refused without waiting for its writer.
     index->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -120,7 +120,7 @@ int RecordingIndex_open(struct RecordingIndex *index, const char *path,
         return -errno;
     if (!S_ISREG(status.st_mode) ||
         pread(index->fd, magic, sizeof magic, 0) != sizeof magic ||
-        memcmp(magic, RECORDING_MAGIC, sizeof magic) != 0)
+        memcmp(magic, CAPTURE_MAGIC, sizeof magic) != 0)
         return -EPROTO;
     return scan(index, status.st_size, why, why_size);
 }

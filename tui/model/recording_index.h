@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The index of a recording's file (recording.h). The file is read once to find
+// The index of a recording's file (capture.h). The file is read once to find
 // its frames; only the beginning of each frame is decoded then. A frame is read
 // again and decoded when it is needed. Owned by the replay. One thread.
 #ifndef OCULAR_TUI_MODEL_RECORDING_INDEX_H
 #define OCULAR_TUI_MODEL_RECORDING_INDEX_H
 
-#include "tui/model/recording.h"
+#include "tui/model/capture.h"
 
 #include <sys/types.h>
 

@@ -22,10 +22,10 @@ void Row_init(struct Row *row, uint64_t id)
         row->mark[i] = NAN;
 }
 
-void Row_push_trend(struct Row *row, double share)
+void Trend_push(float trend[TREND_LENGTH], double share)
 {
-    memmove(row->trend, row->trend + 1, sizeof row->trend - sizeof *row->trend);
-    row->trend[TREND_LENGTH - 1] = (float)share;
+    memmove(trend, trend + 1, (TREND_LENGTH - 1) * sizeof *trend);
+    trend[TREND_LENGTH - 1] = (float)share;
 }
 
 double Row_u64(uint64_t value)

@@ -55,7 +55,7 @@ struct Row {
 };
 
 void Row_init(struct Row *row, uint64_t id);
-void Row_push_trend(struct Row *row, double share);
+void Trend_push(float trend[TREND_LENGTH], double share);
 void Row_reset(struct Row *row); // makes the row's counts start now
 
 // Returns a number of a snapshot, or NaN for null.

@@ -45,6 +45,8 @@ enum Request {
     REQUEST_BUDGET,
     REQUEST_EXPORT,
     REQUEST_SAVE,
+    REQUEST_FROM,
+    REQUEST_TO,
     REQUEST_REDRAW,
     REQUEST_PROCESSES,
     REQUEST_CLOSE, // closes the view; quits on the main screen
@@ -68,9 +70,11 @@ enum Ability {
     CAN_RESET = 1024, // the view's counts or its window can begin now
     // The abilities below depend on what is watched (Navigation_reach), not on
     // the view.
-    CAN_ASK = 64,    // a live process, which accepts requests
-    CAN_LEAVE = 128, // the user may choose another process
-    CAN_PAUSE = 256, // more snapshots may come
+    CAN_ASK = 64,       // a live process, which accepts requests
+    CAN_LEAVE = 128,    // the user may choose another process
+    CAN_PAUSE = 256,    // more snapshots may come
+    CAN_STRETCH = 2048, // the recording of a run, of which a part may be shown
+    CAN_COMPARE = 4096, // two recordings to compare
     CAN_REACH = CAN_ASK | CAN_LEAVE | CAN_PAUSE
 };
 

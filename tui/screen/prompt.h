@@ -18,6 +18,8 @@ enum PromptKind {
     PROMPT_EXPORT,
     PROMPT_SAVE,
     PROMPT_BUDGET,
+    PROMPT_FROM, // beginning and end of the stretch of a run
+    PROMPT_TO,
     // PROMPT_OVERWRITE_... are questions that y or n answers
     PROMPT_OVERWRITE_EXPORT,
     PROMPT_OVERWRITE_SAVE

@@ -73,17 +73,53 @@ static void add_state(struct Strip *strip, const struct Status *status)
     else if (status->silent_s > 0)
         Strip_add(strip, STYLE_ALERT, "◐ silent for %s",
                   Number_age(silent, status->silent_s));
+    else if (status->past)
+        Strip_add(strip, STYLE_PARTIAL, "■ recording");
     else if (status->replay > 0)
         Strip_add(strip, STYLE_PARTIAL, "▶ replay");
     else
         Strip_add(strip, STYLE_ARMED, "● live");
     if (status->replay > 0 && status->replay != 1)
         Strip_add(strip, STYLE_FAINT, "  %gx", status->replay);
-    if (!status->ended && !status->paused && !(status->replay > 0))
+    if (!status->ended && !status->paused && !status->past &&
+        !(status->replay > 0))
         Strip_add(strip, STYLE_FAINT, "  %s", rate);
 }
 
-static void add_process(struct Strip *strip, const struct Snapshot *snapshot)
+// Minutes and seconds, with tenths, as the prompts take them.
+static const char *clock_of(char out[NUMBER_MAX], double s)
+{
+    double tenths = floor(s * 10 + 0.5);
+    if (tenths < 600)
+        snprintf(out, NUMBER_MAX, "%.1f s", tenths / 10);
+    else
+        snprintf(out, NUMBER_MAX, "%.0f:%04.1f", floor(tenths / 600),
+                 fmod(tenths, 600) / 10);
+    return out;
+}
+
+// Of a run that is over: which stretch of it, and of how much.
+static void add_stretch(struct Strip *strip, const struct Status *status)
+{
+    char from[NUMBER_MAX], to[NUMBER_MAX], all[NUMBER_MAX];
+    bool whole = status->from_s <= 0 && status->to_s >= status->all_s;
+    clock_of(from, status->from_s);
+    clock_of(to, status->to_s);
+    clock_of(all, status->all_s);
+    Strip_item(strip, 0);
+    if (whole) {
+        Strip_add(strip, STYLE_FAINT, "the whole run, ");
+        Strip_add(strip, STYLE_PLAIN, "%s", all);
+        return;
+    }
+    Strip_add(strip, STYLE_PROMPT, "%s to %s", from, to);
+    Strip_add(strip, STYLE_FAINT, " of %s", all);
+    if (status->from_s <= status->first_s && status->first_s > 0)
+        Strip_add(strip, STYLE_FAINT, ", which the recording begins with");
+}
+
+static void add_process(struct Strip *strip, const struct Snapshot *snapshot,
+                        const struct Status *status)
 {
     char number[NUMBER_MAX];
     if (snapshot->pid != NULL_U64) {
@@ -108,7 +144,9 @@ static void add_process(struct Strip *strip, const struct Snapshot *snapshot)
     if (snapshot->threshold != NULL_U64)
         Strip_label(strip, 6, "threshold", "%s",
                     Number_grouped(number, snapshot->threshold));
-    if (isfinite(snapshot->uptime_s))
+    if (status->past)
+        add_stretch(strip, status);
+    else if (isfinite(snapshot->uptime_s))
         Strip_label(strip, 3, "up", "%s",
                     Number_uptime(number, snapshot->uptime_s));
 }
@@ -123,7 +161,7 @@ void Header_draw(struct Canvas *canvas, const struct Model *model,
     if (canvas->width >= HEADER_WIDE)
         Strip_add(&strip, STYLE_FAINT, " %s", status->version);
     if (model->snapshot)
-        add_process(&strip, model->snapshot);
+        add_process(&strip, model->snapshot, status);
     add_state(&strip, status);
     Header_draw_line(&strip, canvas, 0);
 }

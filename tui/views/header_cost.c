@@ -155,7 +155,8 @@ void HeaderCost_draw(struct Canvas *canvas, const struct Model *model)
     struct Strip strip;
     int width = canvas->width;
     struct Overhead overhead = overhead_of(model->snapshot);
-    bool parts = model->snapshot->overhead_measured > 0;
+    bool parts = model->snapshot->overhead_measured > 0 &&
+                 isfinite(model->snapshot->overhead_hooks);
     Strip_init(&strip);
     add_overhead(&strip, &overhead,
                  width >= HEADER_WIDEST ? 10

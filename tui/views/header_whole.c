@@ -11,12 +11,26 @@
 #include "tui/views/table.h"
 
 #include <math.h>
+#include <string.h>
 
 #define MUCH .01 // a larger share that the rows lack is shown
+
+// The whole curve in fewer cells.
+static void squeeze(float *out, const float *trend, int cells)
+{
+    for (int i = 0; i < cells; i++) {
+        int from = i * TREND_LENGTH / cells;
+        int to = (i + 1) * TREND_LENGTH / cells;
+        out[i] = 0;
+        for (int k = from; k < to; k++)
+            out[i] += trend[k] / (float)(to - from);
+    }
+}
 
 static void add_share(struct Strip *strip, const struct Model *model, int cells)
 {
     char bars[4 * TREND_LENGTH], number[NUMBER_MAX];
+    float trend[TREND_LENGTH];
     double most = 1;
     Strip_item(strip, 1);
     if (!isfinite(Model_share(model))) {
@@ -34,8 +48,12 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
     }
     for (int i = 0; i < TREND_LENGTH; i++)
         most = fmax(most, model->trend[i]);
-    Gauge_trend(bars, sizeof bars, model->trend + TREND_LENGTH - cells, cells,
-                most);
+    if (model->past)
+        squeeze(trend, model->trend, cells);
+    else
+        memcpy(trend, model->trend + TREND_LENGTH - cells,
+               (size_t)cells * sizeof *trend);
+    Gauge_trend(bars, sizeof bars, trend, cells, most);
     Strip_add(strip, STYLE_FAINT, "share ");
     Strip_add(strip, STYLE_ACCENT, "%s", bars);
     enum Basis basis = Window_share(number, &model->window, Model_share(model));
@@ -56,6 +74,8 @@ static void add_window(struct Strip *strip, const struct Model *model)
     unsigned long long untimed = snapshot->sampler_untimed;
     if (untimed == NULL_U64) // an older process does not report it
         untimed = 0;
+    if (model->past) // the recording does not say how
+        return;
     Strip_item(strip, signal == NULL_U64 || untimed ? 3 : 6);
     if (signal == NULL_U64)
         Strip_add(strip, STYLE_PARTIAL, "by wall-clock samples");

@@ -36,12 +36,16 @@ unsigned Navigation_reach(const struct Ui *ui)
     const struct Feed *feed = ui->feed;
     unsigned ask = Feed_is_replay(feed) || feed->ended ? 0 : CAN_ASK;
     unsigned leave = Feed_is_replay(feed) || feed->recording ? 0 : CAN_LEAVE;
+    if (Feed_is_past(feed))
+        return CAN_STRETCH | (ui->comparison.runs ? CAN_COMPARE : 0);
     return ask | leave | (feed->ended && !feed->paused ? 0 : CAN_PAUSE);
 }
 
 unsigned Navigation_can(const struct Ui *ui)
 {
     unsigned can = Navigation_front(ui)->can | Navigation_reach(ui);
+    if (Feed_is_past(ui->feed))
+        can &= ~(unsigned)(CAN_COUNT | CAN_RESET);
     return Navigation_function(ui) ? can : can & ~(unsigned)CAN_FUNCTION;
 }
 
@@ -49,7 +53,23 @@ unsigned Navigation_can(const struct Ui *ui)
 static void say_beyond(struct Ui *ui, unsigned beyond)
 {
     const struct Feed *feed = ui->feed;
-    if (beyond & CAN_PAUSE)
+    if (beyond & CAN_COMPARE)
+        Ui_say(ui, true,
+               "Two recordings can be compared: ocular-top a.ocular "
+               "b.ocular.");
+    else if (beyond & CAN_STRETCH)
+        Ui_say(ui, true,
+               "Only of a recorded run a stretch can be shown: "
+               "ocular-top run.ocular.");
+    else if (beyond & (CAN_COUNT | CAN_RESET))
+        Ui_say(ui, true,
+               "This run is over, and nothing counts from now on: "
+               "[ and ] choose a part of it.");
+    else if (Feed_is_past(feed) && beyond & CAN_ASK)
+        Ui_say(ui, true,
+               "That needs a live program. `ocular convert` makes "
+               "files of a recording.");
+    else if (beyond & CAN_PAUSE)
         Ui_say(ui, true, "It has ended: nothing more is to come.");
     else if (Feed_is_replay(feed))
         Ui_say(ui, true,
@@ -65,10 +85,13 @@ static void say_beyond(struct Ui *ui, unsigned beyond)
 bool Navigation_refuses(struct Ui *ui, const struct Binding *binding)
 {
     const struct View *view = Navigation_front(ui);
-    unsigned beyond = binding->ability & CAN_REACH & ~Navigation_reach(ui);
+    unsigned needs = binding->ability & (CAN_REACH | CAN_STRETCH | CAN_COMPARE);
+    unsigned beyond = needs & ~Navigation_reach(ui);
+    if (Feed_is_past(ui->feed))
+        beyond |= binding->ability & (CAN_COUNT | CAN_RESET);
     if (beyond)
         say_beyond(ui, beyond);
-    else if (binding->ability & ~view->can & ~CAN_REACH)
+    else if (binding->ability & ~view->can & ~needs)
         Ui_say(ui, true, "%s: there is nothing to do that with here.",
                view->name);
     else if ((binding->ability & ~Navigation_can(ui)) == 0)

@@ -19,6 +19,10 @@ struct Status {
     // seconds since the process last sent anything; 0: not silent
     double silent_s;
     unsigned untraced_children; // number of Python children that do not serve
+    bool past;                  // this is the recording of a run
+    // of that, in seconds since tracing began: the recording, and the stretch
+    // that is shown
+    double first_s, all_s, from_s, to_s;
     struct Display display;
     // the process's reason for not sending numbers yet, not trusted; or NULL
     const char *notice;

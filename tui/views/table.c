@@ -104,6 +104,17 @@ static bool has(const struct ListRows *rows, long row, const char *text)
     return RowOrder_matches(Model_row(table->model, (size_t)row), text);
 }
 
+// Does no row that is shown have a value there?
+static bool is_blank(const struct Model *model, int column)
+{
+    if (COLUMNS[column].by_text)
+        return false;
+    for (size_t i = 0; i < model->shown; i++)
+        if (isfinite(COLUMNS[column].key(Model_row(model, i))))
+            return false;
+    return model->shown > 0;
+}
+
 void Table_fill(struct Table *table, const struct Model *model,
                 const struct Display *display)
 {
@@ -131,6 +142,8 @@ void Table_fill(struct Table *table, const struct Model *model,
             .a_to_z = COLUMNS[i].by_text,
             .cut = column->cut};
         if (COLUMNS[i].sampled && model->snapshot && !model->sampled)
+            table->rows.absent |= UINT32_C(1) << i;
+        if (model->past && (i == COLUMN_RUN_SHARE || is_blank(model, i)))
             table->rows.absent |= UINT32_C(1) << i;
     }
     table->columns[COLUMN_FUNCTION].grows = 60;

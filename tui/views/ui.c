@@ -27,6 +27,7 @@ void Ui_release(struct Ui *ui)
     ThreadsState_release(&ui->threads);
     Model_release(&ui->model);
     FlameState_release(&ui->flame);
+    Comparison_release(&ui->comparison);
     Canvas_release(&ui->canvas);
 }
 
@@ -34,6 +35,32 @@ void Ui_choose(struct Ui *ui, uint64_t function)
 {
     if (Model_shows(&ui->model, function))
         ui->lists[VIEW_MAIN].key = function;
+}
+
+static void compare(struct Ui *ui, const struct Snapshot *before,
+                    const struct Snapshot *now)
+{
+    Comparison_release(&ui->comparison);
+    if (Comparison_make(&ui->comparison, before, now) == 0)
+        return;
+    Comparison_release(&ui->comparison);
+    Ui_say(ui, true, "There is no memory to compare the two runs.");
+}
+
+void Ui_take_stretch(struct Ui *ui, const struct Snapshot *snapshot)
+{
+    struct PastRun *run = ui->feed->link.past;
+    if (!run)
+        return;
+    if (!ui->model.snapshot && *PastRun_note(run))
+        Ui_say(ui, true, "%s.", PastRun_note(run));
+    Model_start_over(&ui->model);
+    PastRun_curve(run, ui->model.trend, TREND_LENGTH);
+    ui->model.past = true;
+    FlameState_forget(&ui->flame);
+    AnnotateState_forget(&ui->annotate);
+    if (PastRun_before(run))
+        compare(ui, PastRun_before(run), snapshot);
 }
 
 int Ui_resize(struct Ui *ui, int width, int height)

@@ -8,6 +8,7 @@
 #include "tui/model/annotate_state.h"
 #include "tui/model/callers_state.h"
 #include "tui/model/children.h"
+#include "tui/model/comparison.h"
 #include "tui/model/feed.h"
 #include "tui/model/flame_state.h"
 #include "tui/model/model.h"
@@ -49,6 +50,7 @@ struct Ui {
     struct List pair_list; // the counts of the opcodes view
     struct ThreadsState threads;
     struct FlameState flame;
+    struct Comparison comparison; // with another run; of the newest snapshot
     struct Children children;
     char export_path[PROMPT_MAX]; // path of the newest export; "": none yet
     // existing file for an export; the next frame asks whether to overwrite it;
@@ -67,6 +69,9 @@ void Ui_init(struct Ui *ui, const struct View *const *views, struct Feed *feed,
 void Ui_release(struct Ui *ui);
 // Makes the main screen select a function, if the main screen shows it.
 void Ui_choose(struct Ui *ui, uint64_t function);
+// Forgets what views know, because the next snapshot is of another stretch of a
+// run that is over. Compares it with the other run, if there is one.
+void Ui_take_stretch(struct Ui *ui, const struct Snapshot *snapshot);
 // Returns 0 or -ENOMEM.
 int Ui_resize(struct Ui *ui, int width, int height);
 // Shows a message on the bottom line for MESSAGE_S seconds.

@@ -23,6 +23,7 @@ enum ViewId {
     VIEW_OPCODES,
     VIEW_THREADS,
     VIEW_FLAME,
+    VIEW_COMPARE,
     VIEW_COUNT
 };
 

@@ -253,7 +253,7 @@ static void draw_nothing(struct Ui *ui)
     Text_clean(why, sizeof why, answer->why);
     if (!ui->annotate.id)
         snprintf(text, sizeof text, "No function is selected.");
-    else if (ui->feed->ended)
+    else if (ui->feed->ended && !Feed_is_past(ui->feed))
         snprintf(text, sizeof text,
                  "The program has ended before its code was asked for.");
     else if (answer->error == EOPNOTSUPP)

@@ -98,11 +98,13 @@ static void add_binding(struct HelpText *help, const struct Binding *binding)
 }
 
 // Adds the keys that open views, and the keys that only one view has.
-static void add_views(struct HelpText *help, const struct View *const *views)
+static void add_views(struct HelpText *help, const struct View *const *views,
+                      unsigned reach)
 {
     add_heading(help, "Views");
     for (int i = 0; i < VIEW_COUNT; i++)
-        if (views[i]->opens.keys[0])
+        if (views[i]->opens.keys[0] &&
+            !(views[i]->opens.ability & CAN_COMPARE & ~reach))
             add_binding(help, &views[i]->opens);
     for (int i = 0; i < VIEW_COUNT; i++) {
         const struct Binding *own = views[i]->own;
@@ -119,7 +121,8 @@ static bool is_listed(unsigned reach, const struct Binding *binding,
                       const char *group)
 {
     return strcmp(binding->group, group) == 0 &&
-           !(binding->ability & CAN_REACH & ~reach);
+           !(binding->ability & (CAN_REACH | CAN_STRETCH | CAN_COMPARE) &
+             ~reach);
 }
 
 // Adds each group with all of its keys, in the order of their first keys.
@@ -206,7 +209,7 @@ void ViewHelp_draw_page(struct Canvas *canvas, const struct View *const *views,
     legend.term = LEGEND_WIDTH;
     keys.room = left.width - keys.term - 3;
     legend.room = width - width / 2 - 1 - legend.term - 3;
-    add_views(&keys, views);
+    add_views(&keys, views, reach);
     add_keys(&keys, reach);
     add_legend(right);
     int count = keys.count > legend.count ? keys.count : legend.count;

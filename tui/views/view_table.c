@@ -4,6 +4,7 @@
 
 #include "tui/views/view_annotate.h"
 #include "tui/views/view_callers.h"
+#include "tui/views/view_compare.h"
 #include "tui/views/view_flame.h"
 #include "tui/views/view_help.h"
 #include "tui/views/view_main.h"
@@ -15,5 +16,5 @@ const struct View *const VIEWS[VIEW_COUNT] = {
     [VIEW_MAIN] = &MAIN_VIEW,         [VIEW_HELP] = &HELP_VIEW,
     [VIEW_ANNOTATE] = &ANNOTATE_VIEW, [VIEW_CALLERS] = &CALLERS_VIEW,
     [VIEW_OPCODES] = &OPCODES_VIEW,   [VIEW_THREADS] = &THREADS_VIEW,
-    [VIEW_FLAME] = &FLAME_VIEW,
+    [VIEW_FLAME] = &FLAME_VIEW,       [VIEW_COMPARE] = &COMPARE_VIEW,
 };

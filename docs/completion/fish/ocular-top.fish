@@ -11,6 +11,7 @@ function __ocular_top_pids
 end
 
 complete -c ocular-top -f
+complete -c ocular-top -k -x -a '(__fish_complete_suffix .ocular)' -d 'A run that is over'
 complete -c ocular-top -s p -l pid -x -a '(__ocular_top_pids)' -d 'The process'
 complete -c ocular-top -l attach -d 'Have it serve until the viewer leaves'
 complete -c ocular-top -l attach-only -d 'Have it serve, and leave'
@@ -28,6 +29,8 @@ complete -c ocular-top -l json -d 'Print snapshots as JSON'
 complete -c ocular-top -l keys -x -d 'Press these keys first'
 complete -c ocular-top -l size -x -d 'The size of what is printed, as 150x40'
 complete -c ocular-top -l record -r -F -d 'Store what the process sends'
+complete -c ocular-top -l diff -d 'Print how two recordings differ'
+complete -c ocular-top -l fail-above -x -d 'Fail if a function is slower by more'
 complete -c ocular-top -l replay -r -F -d 'Show what was recorded'
 complete -c ocular-top -s C -l no-color -d 'No colours'
 complete -c ocular-top -s U -l ascii -d 'ASCII only'

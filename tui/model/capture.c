@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See recording.h.
-#include "tui/model/recording.h"
+// See capture.h.
+#include "tui/model/capture.h"
 
 #include "ipc/base/opened.h"
 
@@ -13,17 +13,16 @@
 // seconds until the same code is requested again, because code specialises
 #define ASK_AGAIN_S 10.0
 
-static void write_all(struct Recording *recording, const void *data,
-                      size_t size)
+static void write_all(struct Capture *recording, const void *data, size_t size)
 {
     if (!recording->error)
         recording->error = Opened_write(recording->fd, data, size);
 }
 
-int Recording_open(struct Recording *recording, const char *path, char *why,
-                   size_t why_size)
+int Capture_open(struct Capture *recording, const char *path, char *why,
+                 size_t why_size)
 {
-    *recording = (struct Recording){.began = -1};
+    *recording = (struct Capture){.began = -1};
     Bytes_init(&recording->bytes);
     recording->fd =
         open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
@@ -34,14 +33,14 @@ int Recording_open(struct Recording *recording, const char *path, char *why,
                  error == EEXIST ? "; remove it, or choose another name" : "");
         return -error;
     }
-    write_all(recording, RECORDING_MAGIC, RECORDING_MAGIC_SIZE);
+    write_all(recording, CAPTURE_MAGIC, CAPTURE_MAGIC_SIZE);
     if (recording->error)
         snprintf(why, why_size, "cannot record to %s: %s", path,
                  strerror(-recording->error));
     return recording->error;
 }
 
-int Recording_close(struct Recording *recording)
+int Capture_close(struct Capture *recording)
 {
     if (recording->fd >= 0 && close(recording->fd) && !recording->error)
         recording->error = -errno;
@@ -50,8 +49,8 @@ int Recording_close(struct Recording *recording)
     return recording->error;
 }
 
-void Recording_add(struct Recording *recording, const struct Message *message,
-                   double now)
+void Capture_add(struct Capture *recording, const struct Message *message,
+                 double now)
 {
     struct Bytes *bytes = &recording->bytes;
     if (recording->error)
@@ -73,7 +72,7 @@ void Recording_add(struct Recording *recording, const struct Message *message,
 
 // Returns a pointer to the time of the newest request for the function's code,
 // or NULL.
-static double *asked_at(struct Recording *recording, uint64_t id)
+static double *asked_at(struct Capture *recording, uint64_t id)
 {
     for (size_t i = 0; i < recording->asked_count; i++)
         if (recording->asked[i].id == id)
@@ -81,14 +80,14 @@ static double *asked_at(struct Recording *recording, uint64_t id)
     return NULL;
 }
 
-uint64_t Recording_wish(struct Recording *recording,
-                        const struct Snapshot *snapshot, double now)
+uint64_t Capture_wish(struct Capture *recording,
+                      const struct Snapshot *snapshot, double now)
 {
     const struct Function *hottest = NULL;
     for (size_t i = 0; i < snapshot->function_count; i++) {
         const struct Function *one = &snapshot->functions[i];
         double *at = asked_at(recording, one->id);
-        bool full = recording->asked_count == RECORDING_ASKED;
+        bool full = recording->asked_count == CAPTURE_ASKED;
         bool due = at ? now - *at >= ASK_AGAIN_S : !full;
         if (due && (!hottest || one->share > hottest->share ||
                     (isnan(hottest->share) && !isnan(one->share))))

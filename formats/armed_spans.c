@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// See armed_spans.h. A span begins where a function is armed again, at a time
+// that does not depend on its calls, and ends with the first call after the
+// slice. Calls over time, both summed up over the spans, are its rate.
+#include "formats/armed_spans.h"
+
+#include <math.h>
+
+#define LEAST_SPANS 3 // fewer say nothing of how they differ
+// A span with so many calls in less than a slice was ended by them: the
+// function is too hot to be counted over a time.
+#define HOT_CALLS 64u
+#define SLICE_S 0.09
+
+// The number of entries before the call. A call that darkens its function is in
+// the span that it ends.
+static size_t entries_before(const struct Darkness *all, size_t count,
+                             uint64_t ticks)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (all[middle].ticks < ticks ||
+            (all[middle].ticks == ticks && !all[middle].dark))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void ArmedSpans_add(struct ArmedSpans *spans, const struct Bytes *seen,
+                    uint32_t id, uint64_t ticks)
+{
+    size_t count;
+    const struct Darkness *all = Darkness_of(seen, id, &count);
+    struct Sum *calls;
+
+    if (!count || (count == 1 && all[0].dark))
+        return;
+    calls =
+        SumTable_get(&spans->calls,
+                     Sum_key(id, (uint32_t)entries_before(all, count, ticks)));
+    if (calls)
+        calls->calls++;
+    else
+        spans->full = true;
+}
+
+struct Walk {
+    const struct Sum *calls; // of the function, by span
+    size_t calls_count, next;
+    double ticks, count; // sums over the spans: of time, of calls,
+    double tt, tc, cc;   // ... and of their products
+    unsigned spans;
+    bool hot;
+};
+
+// Spans are asked for in their order.
+static double calls_in(struct Walk *walk, size_t span)
+{
+    while (walk->next < walk->calls_count &&
+           Sum_second(&walk->calls[walk->next]) < span)
+        walk->next++;
+    return walk->next < walk->calls_count &&
+                   Sum_second(&walk->calls[walk->next]) == span
+               ? (double)walk->calls[walk->next].calls
+               : 0;
+}
+
+static void add_span(struct Walk *walk, size_t span, double ticks, double hz)
+{
+    double calls = calls_in(walk, span);
+
+    walk->hot |= calls >= HOT_CALLS && ticks < SLICE_S * hz;
+    walk->spans++;
+    walk->ticks += ticks;
+    walk->count += calls;
+    walk->tt += ticks * ticks;
+    walk->tc += ticks * calls;
+    walk->cc += calls * calls;
+}
+
+static uint64_t clip(uint64_t ticks, const struct ArmedStretch *stretch)
+{
+    return ticks < stretch->from ? stretch->from
+           : ticks > stretch->to ? stretch->to
+                                 : ticks;
+}
+
+struct ArmedRate ArmedSpans_rate(const struct ArmedSpans *spans,
+                                 const struct Bytes *seen, uint32_t id,
+                                 const struct ArmedStretch *stretch)
+{
+    struct ArmedRate rate = {.rate = NAN, .error = NAN};
+    struct Walk walk = {0};
+    size_t i, count;
+    const struct Darkness *all = Darkness_of(seen, id, &count);
+    double squares;
+
+    walk.calls = SumTable_of(&spans->calls, id, &walk.calls_count);
+    for (i = 0; i <= count; i++) {
+        uint64_t begin = i ? all[i - 1].ticks : 0;
+        uint64_t end = i < count ? all[i].ticks : UINT64_MAX;
+        bool dark = i ? all[i - 1].dark : count && !all[0].dark;
+        double ticks = (double)(clip(end, stretch) - clip(begin, stretch));
+
+        if (dark)
+            rate.dark_ticks += ticks;
+        else if (i && begin >= stretch->from && begin < stretch->to)
+            add_span(&walk, i, ticks, stretch->hz);
+    }
+    if (spans->full || walk.hot || walk.spans < LEAST_SPANS ||
+        !(walk.ticks > 0))
+        return rate;
+    rate.rate = walk.count / walk.ticks;
+    squares =
+        walk.cc - 2 * rate.rate * walk.tc + rate.rate * rate.rate * walk.tt;
+    rate.error =
+        sqrt(fmax(squares, 0) * walk.spans / (walk.spans - 1.0)) / walk.ticks;
+    return rate;
+}

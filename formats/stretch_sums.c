@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+// See stretch_sums.h.
+#include "formats/stretch_sums.h"
+#include "formats/event_buffer.h"
+#include "ipc/base/heap.h"
+#include "tracer/timeline/aside.h"
+#include "tracer/timeline/chunk.h"
+#include "tracer/timeline/sample_track.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+double StretchSums_length(const struct StretchSums *sums)
+{
+    return fmax(sums->to_s - sums->from_s, 1e-9);
+}
+
+double StretchSums_s(const struct StretchSums *sums, uint64_t ticks)
+{
+    const struct PerfettoTrace *trace = &sums->reader->trace;
+
+    return ticks > trace->start_ticks
+               ? (double)(ticks - trace->start_ticks) / trace->hz
+               : 0;
+}
+
+uint64_t StretchSums_ticks(const struct StretchSums *sums, double s)
+{
+    const struct PerfettoTrace *trace = &sums->reader->trace;
+
+    return trace->start_ticks + (uint64_t)(fmax(s, 0) * trace->hz);
+}
+
+bool StretchSums_name(const struct StretchSums *sums, uint32_t id,
+                      struct PerfettoName *name)
+{
+    const struct PerfettoTrace *trace = &sums->reader->trace;
+
+    return trace->name(trace->context, id, name);
+}
+
+// The time of the oldest sample that is there, if older ones were forgotten.
+static double first_sample(const struct StretchSums *sums)
+{
+    const struct TimelineView *view = sums->reader->trace.view;
+    bool forgotten = false;
+    size_t i;
+
+    for (i = 0; i < view->thread_count; i++)
+        forgotten |= view->threads[i].number == TIMELINE_OWN &&
+                     view->threads[i].forgotten;
+    for (i = 0; forgotten && i < view->chunk_count; i++)
+        if (view->chunks[i]->thread == TIMELINE_OWN)
+            return StretchSums_s(
+                sums, ((const struct Chunk *)view->chunks[i])->first_ticks);
+    return 0;
+}
+
+static void find_all(struct StretchSums *sums)
+{
+    const struct TimelineView *view = sums->reader->trace.view;
+    const struct Snapshot *final = sums->reader->final;
+
+    sums->all_to_s = StretchSums_s(sums, view->last_ticks);
+    if (final && isfinite(final->uptime_s))
+        sums->all_to_s = fmax(sums->all_to_s, final->uptime_s);
+    sums->all_from_s = fmin(first_sample(sums), sums->all_to_s);
+    if (view->forgotten)
+        sums->counted_s = StretchSums_s(sums, view->whole_ticks);
+}
+
+void StretchSums_init(struct StretchSums *sums,
+                      const struct RecordingReader *reader)
+{
+    *sums = (struct StretchSums){.reader = reader};
+    Flame_init(&sums->flame);
+    find_all(sums);
+}
+
+void StretchSums_release(struct StretchSums *sums)
+{
+    SumTable_release(&sums->functions);
+    SumTable_release(&sums->callers);
+    SumTable_release(&sums->threads);
+    SumTable_release(&sums->instructions);
+    SumTable_release(&sums->pairs);
+    SumTable_release(&sums->spans.calls);
+    Flame_release(&sums->flame);
+}
+
+// --- Samples -----------------------------------------------------------------
+
+static struct Sum *add_ns(struct SumTable *table, uint64_t key, double ns)
+{
+    struct Sum *sum = SumTable_get(table, key);
+
+    if (!sum)
+        return NULL;
+    sum->ns += ns;
+    sum->samples++;
+    return sum;
+}
+
+// Each function once, where it is outermost, as the sampler does.
+static void add_path(struct StretchSums *sums,
+                     const struct TimelineSample *sample)
+{
+    uint32_t caller = 0;
+    size_t i;
+
+    sums->stamp++;
+    for (i = 0; i < sample->depth; i++) {
+        uint32_t id = sample->path[i];
+        struct Sum *function =
+            id ? SumTable_get(&sums->functions, Sum_key(id, 0)) : NULL;
+
+        if (function && function->stamp != sums->stamp) {
+            function->stamp = sums->stamp;
+            function->total_ns += sample->cpu_ns;
+            if (i)
+                add_ns(&sums->callers, Sum_key(id, caller), sample->cpu_ns);
+        }
+        caller = id;
+    }
+}
+
+static void add_top(struct StretchSums *sums,
+                    const struct TimelineSample *sample, uint32_t id)
+{
+    double c_ns = sample->in_c ? sample->cpu_ns : 0;
+    struct Sum *sum = add_ns(&sums->functions, Sum_key(id, 0), sample->cpu_ns);
+
+    if (sum)
+        sum->c_ns += c_ns;
+    if (!sample->at)
+        return;
+    sum = add_ns(&sums->instructions,
+                 Sum_key(id, (uint32_t)(sample->at >> 32 & 0xffff)),
+                 sample->cpu_ns);
+    if (!sum)
+        return;
+    sum->what = sample->at;
+    sum->calls += sample->in_c;
+}
+
+static void add_sample(struct StretchSums *sums,
+                       const struct TimelineSample *sample)
+{
+    const struct ShareTime now = {.ns = 1, .full_ns = 1};
+    uint32_t top = sample->depth ? sample->path[sample->depth - 1] : 0;
+
+    sums->samples++;
+    sums->cpu_ns += sample->cpu_ns;
+    add_path(sums, sample);
+    if (top)
+        add_top(sums, sample, top);
+    else
+        sums->else_ns += sample->cpu_ns;
+    if (sample->tid)
+        add_ns(&sums->threads, Sum_key((uint32_t)sample->tid, top),
+               sample->cpu_ns);
+    Flame_add(&sums->flame, &now,
+              &(struct FlameSample){.path = sample->path,
+                                    .depth = sample->depth,
+                                    .in_c = sample->in_c,
+                                    .cpu_ns = sample->cpu_ns});
+}
+
+// --- Events ------------------------------------------------------------------
+
+static bool is_shown(const struct StretchSums *sums, uint64_t ticks)
+{
+    return ticks >= sums->from && ticks < sums->to;
+}
+
+static void add_counter(struct StretchSums *sums, const struct Event *event)
+{
+    if (Aside_which(event) == ASIDE_OVERHEAD) {
+        sums->overhead += 1e-6 * (double)Aside_value(event);
+        sums->overheads++;
+    } else if (Aside_which(event) == ASIDE_ARMED) {
+        sums->armed = (double)Aside_value(event);
+    }
+}
+
+static void add_change(struct StretchSums *sums, const struct Event *event)
+{
+    struct StretchChange change = {Event_ticks(event), Event_id(event),
+                                   Aside_line(event), Aside_from(event),
+                                   Aside_to(event)};
+    struct Sum *pair =
+        SumTable_get(&sums->pairs, Sum_key(1u + change.from, change.to));
+
+    sums->changes[sums->change_count++ % STRETCH_CHANGES] = change;
+    if (pair)
+        pair->calls++;
+}
+
+static void add_to_curve(struct StretchSums *sums,
+                         const struct TimelineSample *sample)
+{
+    double all_s = fmax(sums->all_to_s - sums->all_from_s, 1e-9);
+    double part =
+        (StretchSums_s(sums, sample->ticks) - sums->all_from_s) / all_s;
+
+    if (part >= 0 && part <= 1)
+        sums->curve[(int)fmin(part * STRETCH_CURVE, STRETCH_CURVE - 1)] +=
+            (float)(sample->cpu_ns / 1e9 * STRETCH_CURVE / all_s);
+}
+
+// The track of Ocular's own threads is read whole: a stack may need those
+// before it.
+static void add_own(struct StretchSums *sums, struct SampleReader *reader,
+                    const struct Event *event)
+{
+    bool shown = is_shown(sums, Event_ticks(event));
+    struct TimelineSample sample;
+    bool is_sample = SampleReader_take(reader, event, &sample);
+
+    if (is_sample)
+        add_to_curve(sums, &sample);
+    if (is_sample && shown)
+        add_sample(sums, &sample);
+    else if (shown && Event_kind(event) == EVENT_COUNTER)
+        add_counter(sums, event);
+    else if (shown && Event_kind(event) == EVENT_CHANGE)
+        add_change(sums, event);
+}
+
+static void add_event(struct StretchSums *sums, const struct Event *event)
+{
+    enum EventKind kind = Event_kind(event);
+    struct Sum *function;
+
+    if (!is_shown(sums, Event_ticks(event)))
+        return;
+    sums->events++;
+    if (kind == EVENT_LOST)
+        sums->lost += event->what;
+    if (kind != EVENT_ENTER && kind != EVENT_RESUME)
+        return;
+    function = Event_id(event)
+                   ? SumTable_get(&sums->functions, Sum_key(Event_id(event), 0))
+                   : NULL;
+    if (!function)
+        return;
+    function->calls += kind == EVENT_ENTER;
+    function->resumed += kind == EVENT_RESUME;
+    if (Event_ticks(event) > function->what)
+        function->what = Event_ticks(event);
+    if (kind == EVENT_ENTER)
+        ArmedSpans_add(&sums->spans, &sums->reader->dark, Event_id(event),
+                       Event_ticks(event));
+}
+
+static bool is_beside(const struct StretchSums *sums,
+                      const struct TimelineChunk *shown)
+{
+    // A pointer to what a chunk shows is one to the chunk (view_builder.c).
+    const struct Chunk *chunk = (const struct Chunk *)shown;
+
+    return shown->thread != TIMELINE_OWN &&
+           (chunk->last_ticks < sums->from || chunk->first_ticks >= sums->to);
+}
+
+static void add_chunk(struct StretchSums *sums, struct EventBuffer *buffer,
+                      struct SampleReader *samples,
+                      const struct TimelineChunk *chunk)
+{
+    const struct Event *events = EventBuffer_read(buffer, chunk);
+    size_t i, count = events ? chunk->event_count : 0;
+
+    if (!events) {
+        if (chunk->thread == TIMELINE_OWN) // the next stack is not whole
+            *samples = (struct SampleReader){0};
+        else
+            sums->lost += chunk->event_count;
+    }
+    for (i = 0; i < count; i++)
+        if (chunk->thread == TIMELINE_OWN)
+            add_own(sums, samples, &events[i]);
+        else
+            add_event(sums, &events[i]);
+}
+
+static void clear(struct StretchSums *sums)
+{
+    SumTable_clear(&sums->functions);
+    SumTable_clear(&sums->callers);
+    SumTable_clear(&sums->threads);
+    SumTable_clear(&sums->instructions);
+    SumTable_clear(&sums->pairs);
+    SumTable_clear(&sums->spans.calls);
+    sums->spans.full = false;
+    memset(sums->curve, 0, sizeof sums->curve);
+    Flame_release(&sums->flame);
+    Flame_init(&sums->flame);
+    sums->change_count = sums->events = sums->lost = 0;
+    sums->samples = sums->overheads = 0;
+    sums->cpu_ns = sums->else_ns = sums->overhead = 0;
+    sums->armed = NAN;
+    sums->stamp = 0;
+}
+
+static void sort(struct StretchSums *sums)
+{
+    SumTable_sort(&sums->functions);
+    SumTable_sort(&sums->callers);
+    SumTable_sort(&sums->threads);
+    SumTable_sort(&sums->instructions);
+    SumTable_sort(&sums->pairs);
+    SumTable_sort(&sums->spans.calls);
+}
+
+static void choose(struct StretchSums *sums, double from_s, double to_s)
+{
+    sums->from_s = fmin(fmax(from_s, sums->all_from_s), sums->all_to_s);
+    sums->to_s = fmin(fmax(to_s, sums->from_s), sums->all_to_s);
+    sums->from = sums->from_s > sums->all_from_s
+                     ? StretchSums_ticks(sums, sums->from_s)
+                     : 0;
+    sums->to = sums->to_s < sums->all_to_s ? StretchSums_ticks(sums, sums->to_s)
+                                           : UINT64_MAX;
+}
+
+int StretchSums_read(struct StretchSums *sums, double from_s, double to_s,
+                     const struct RecordingWatch *watch)
+{
+    const struct TimelineView *view = sums->reader->trace.view;
+    struct SampleReader *samples = Heap_zeroed(1, sizeof *samples);
+    struct EventBuffer buffer = {0};
+    int error = samples ? 0 : -ENOMEM;
+    size_t i;
+
+    clear(sums);
+    choose(sums, from_s, to_s);
+    for (i = 0; !error && i < view->chunk_count; i++) {
+        if (is_beside(sums, view->chunks[i]))
+            continue;
+        if (watch->go_on &&
+            !watch->go_on(watch->context,
+                          (double)i / (double)view->chunk_count))
+            error = -ECANCELED;
+        else
+            add_chunk(sums, &buffer, samples, view->chunks[i]);
+    }
+    sort(sums);
+    EventBuffer_release(&buffer);
+    Heap_free(samples);
+    return error;
+}

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: MIT
+// See summary_snapshot.h. If the recording has the program's own last numbers,
+// and all of the run is shown, they are taken over; shares are those of the
+// stretch in any case.
+#include "formats/summary_snapshot.h"
+#include "formats/darkness.h"
+#include "ipc/base/heap.h"
+#include "ipc/version.h"
+#include "tracer/timeline/timeline.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_MOST 32768u
+#define PARTS_MOST 12u // callers, or functions of a thread, as a process sends
+// Part of a stretch in which a function was dark: then its samples are of calls
+// without hooks, and tell what a call takes.
+#define MOSTLY 0.9
+// Standard errors, of the number itself, beyond which it is not shown.
+#define UNKNOWN_CALLS 0.5
+#define UNKNOWN_MEAN 0.25
+
+struct Maker {
+    const struct StretchSums *sums;
+    const struct Snapshot *final; // or NULL
+    struct Snapshot *out;
+    double length_ns;
+    bool counted; // no event of the stretch is missing
+};
+
+static bool is_all(const struct StretchSums *sums)
+{
+    return sums->from_s <= sums->all_from_s && sums->to_s >= sums->all_to_s;
+}
+
+static const char *text_of(struct Maker *maker, const char *text)
+{
+    return Snapshot_text(maker->out, text);
+}
+
+// --- Parts of a time ---------------------------------------------------------
+
+static int by_ns(const void *a, const void *b)
+{
+    double left = (*(const struct Sum *const *)a)->ns;
+    double right = (*(const struct Sum *const *)b)->ns;
+
+    return (left < right) - (left > right);
+}
+
+// The largest parts of a time, and the others in one.
+static const struct Caller *list_parts(struct Maker *maker,
+                                       const struct Sum *parts, size_t *count)
+{
+    size_t i, kept = 0, all = *count,
+              room = all < PARTS_MOST ? all : PARTS_MOST;
+    const struct Sum **sorted = Heap_zeroed(all + 1, sizeof *sorted);
+    struct Caller *list = Snapshot_alloc(maker->out, (room + 1) * sizeof *list);
+    double others = 0;
+
+    *count = 0;
+    for (i = 0; sorted && i < all; i++)
+        sorted[i] = &parts[i];
+    if (sorted && all)
+        qsort(sorted, all, sizeof *sorted, by_ns);
+    for (i = 0; sorted && list && i < all; i++)
+        if (Sum_second(sorted[i]) && kept < room)
+            list[kept++] = (struct Caller){Sum_second(sorted[i]),
+                                           sorted[i]->ns / maker->length_ns};
+        else
+            others += sorted[i]->ns;
+    Heap_free(sorted);
+    if (list && others > 0)
+        list[kept++] = (struct Caller){NULL_U64, others / maker->length_ns};
+    *count = list ? kept : 0;
+    return list;
+}
+
+// --- Functions ---------------------------------------------------------------
+
+static void fill_shares(struct Maker *maker, struct Function *f,
+                        const struct Sum *sum)
+{
+    const struct StretchSums *sums = maker->sums;
+    size_t count;
+    const struct Sum *callers =
+        SumTable_of(&sums->callers, (uint32_t)f->id, &count);
+
+    f->share = f->cpu_share = (sum ? sum->ns : 0) / maker->length_ns;
+    f->run_share = f->share;
+    f->total_share = (sum ? sum->total_ns : 0) / maker->length_ns;
+    f->c_share = (sum ? sum->c_ns : 0) / maker->length_ns;
+    f->samples = f->run_samples = sum ? sum->samples : 0;
+    f->wait_share = NAN;
+    f->callers = list_parts(maker, callers, &count);
+    f->caller_count = count;
+}
+
+// The calls of a function that was armed in slices: those that were counted,
+// and those that its rate tells of while it was dark.
+static void estimate_calls(const struct Maker *maker, struct Function *f,
+                           const struct Sum *sum)
+{
+    const struct StretchSums *sums = maker->sums;
+    double hz = sums->reader->trace.hz, length = maker->length_ns / 1e9;
+    const struct ArmedStretch stretch = {StretchSums_ticks(sums, sums->from_s),
+                                         StretchSums_ticks(sums, sums->to_s),
+                                         hz};
+    struct ArmedRate rate = ArmedSpans_rate(&sums->spans, &sums->reader->dark,
+                                            (uint32_t)f->id, &stretch);
+    double missed = rate.rate * rate.dark_ticks;
+    double error = rate.error * rate.dark_ticks;
+    double calls = (double)sum->calls + missed;
+
+    if (!(error <= UNKNOWN_CALLS * calls))
+        return;
+    f->calls_estimated = calls;
+    f->calls_error = error / calls;
+    f->calls_per_s = calls / length;
+    f->calls_per_s_error = error / length;
+    f->rate_estimated = 1;
+    if (rate.dark_ticks < MOSTLY * length * hz || !sum->samples ||
+        error > UNKNOWN_MEAN * calls)
+        return;
+    f->avg_cycles = sum->ns / 1e9 * hz / calls;
+    f->avg_estimated = 1;
+}
+
+// Calls, as far as the events tell.
+static void count_calls(const struct Maker *maker, struct Function *f,
+                        const struct Sum *sum, const struct ArmedTime *armed)
+{
+    f->calls_exact = maker->counted && !armed->was_dark && !armed->rearmed;
+    f->resumptions = sum->resumed;
+    f->calls = sum->calls + sum->resumed > 0 ? sum->calls : NULL_U64;
+    if (f->calls == NULL_U64)
+        return;
+    if (!f->calls_exact) {
+        if (maker->counted && armed->rearmed)
+            estimate_calls(maker, f, sum);
+        return;
+    }
+    f->calls_estimated = (double)f->calls;
+    f->calls_per_s = f->calls_estimated / (maker->length_ns / 1e9);
+    f->rate_estimated = 0;
+}
+
+static uint64_t state_of(const struct ArmedTime *armed, const struct Sum *sum)
+{
+    if (armed->was_dark && !armed->is_dark)
+        return STATE_PARTIAL;
+    if (armed->is_dark)
+        return sum->calls ? STATE_PARTIAL : STATE_DARK;
+    return sum->calls || sum->resumed ? STATE_ARMED : STATE_DARK;
+}
+
+// Of a stretch, from its events and samples.
+static void fill_function(struct Maker *maker, struct Function *f,
+                          const struct Sum *sum)
+{
+    const struct StretchSums *sums = maker->sums;
+    uint32_t id = Sum_first(sum);
+    struct ArmedTime armed =
+        Darkness_between(&sums->reader->dark, id, sums->from, sums->to);
+    struct PerfettoName name = {0};
+
+    StretchSums_name(sums, id, &name);
+    *f = (struct Function){
+        .id = id,
+        .name = text_of(maker, name.name ? name.name : "<retired>"),
+        .file = text_of(maker, name.file),
+        .line = name.line ? name.line : NULL_U64,
+        .calls_estimated = NAN,
+        .calls_error = NAN,
+        .calls_per_s = NAN,
+        .rate_estimated = NULL_U64,
+        .self_cycles = NULL_U64,
+        .total_cycles = NULL_U64,
+        .avg_cycles = NAN,
+        .avg_estimated = NULL_U64,
+        .min_cycles = NAN,
+        .p50_cycles = NAN,
+        .p99_cycles = NAN,
+        .waited_cycles = NULL_U64,
+        .state = state_of(&armed, sum),
+        .age_s = NAN,
+        .sites = NULL_U64,
+        .dark_sites = NULL_U64,
+        .specialized_sites = NULL_U64,
+        .specializable_sites = NULL_U64,
+        .calls_per_s_error = NAN,
+        .missed_per_s = NAN,
+    };
+    if (sum->what)
+        f->age_s = fmax(sums->to_s - StretchSums_s(sums, sum->what), 0);
+    count_calls(maker, f, sum, &armed);
+    fill_shares(maker, f, sum);
+}
+
+// The program's own row of the whole run. Its shares were those of the last
+// minute.
+static void take_function(struct Maker *maker, struct Function *f,
+                          const struct Function *last)
+{
+    size_t count;
+    const struct Sum *sum =
+        SumTable_of(&maker->sums->functions, (uint32_t)last->id, &count);
+    double uptime = maker->final->uptime_s;
+    double calls =
+        last->calls_exact == 1 ? (double)last->calls : last->calls_estimated;
+
+    *f = *last;
+    f->name = text_of(maker, last->name);
+    f->file = text_of(maker, last->file);
+    f->calls_per_s = calls / uptime;
+    f->rate_estimated = last->calls_exact != 1;
+    f->calls_per_s_error = NAN;
+    if (f->rate_estimated == 1)
+        f->calls_per_s_error = last->calls_error * f->calls_per_s;
+    fill_shares(maker, f, count ? sum : NULL);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+static int by_share(const void *a, const void *b)
+{
+    const struct Function *left = a, *right = b;
+
+    if (left->share != right->share)
+        return left->share < right->share ? 1 : -1;
+    return left->id < right->id ? -1 : left->id > right->id;
+}
+
+// The program's own rows, and then the functions that it does not list any
+// more, or of all that the stretch has.
+static void fill_functions(struct Maker *maker)
+{
+    const struct SumTable *sums = &maker->sums->functions;
+    size_t i, taken = maker->final ? maker->final->function_count : 0;
+    size_t count = 0, room = taken + sums->count;
+    struct Function *rows =
+        Snapshot_alloc(maker->out, (room + 1) * sizeof *rows);
+    uint64_t *ids = Heap_zeroed(taken + 1, sizeof *ids);
+
+    for (i = 0; rows && ids && i < taken; i++) {
+        take_function(maker, &rows[count++], &maker->final->functions[i]);
+        ids[i] = maker->final->functions[i].id;
+    }
+    if (ids && taken)
+        qsort(ids, taken, sizeof *ids, by_id);
+    for (i = 0; rows && ids && i < sums->count; i++) {
+        uint64_t id = Sum_first(&sums->sums[i]);
+
+        if (!bsearch(&id, ids, taken, sizeof *ids, by_id))
+            fill_function(maker, &rows[count++], &sums->sums[i]);
+    }
+    Heap_free(ids);
+    if (count)
+        qsort(rows, count, sizeof *rows, by_share);
+    maker->out->functions_total = count;
+    maker->out->functions = rows;
+    maker->out->function_count = count < ROWS_MOST ? count : ROWS_MOST;
+}
+
+// --- Threads -----------------------------------------------------------------
+
+static void fill_thread(struct Maker *maker, struct Thread *thread,
+                        uint32_t tid, const char *name)
+{
+    size_t i, count;
+    const struct Sum *parts = SumTable_of(&maker->sums->threads, tid, &count);
+    double ns = 0;
+
+    *thread = (struct Thread){.tid = tid,
+                              .name = text_of(maker, name),
+                              .wait_share = NAN,
+                              .ended = 0};
+    for (i = 0; i < count; i++) {
+        ns += parts[i].ns;
+        thread->samples += parts[i].samples;
+    }
+    thread->cpu_s = ns / 1e9;
+    thread->cpu_share = ns / maker->length_ns;
+    thread->functions = list_parts(maker, parts, &count);
+    thread->function_count = count;
+}
+
+// A number that is given to a second thread keeps the first one's row.
+static void fill_threads(struct Maker *maker)
+{
+    const struct TimelineView *view = maker->sums->reader->trace.view;
+    size_t i, j, count = 0;
+    struct Thread *threads =
+        Snapshot_alloc(maker->out, (view->thread_count + 1) * sizeof *threads);
+
+    for (i = 0; threads && i < view->thread_count; i++) {
+        const struct TimelineThread *from = &view->threads[i];
+        uint32_t tid = (uint32_t)from->tid;
+
+        if (from->number == TIMELINE_OWN || !tid)
+            continue;
+        for (j = 0; j < count && threads[j].tid != tid; j++)
+            ;
+        if (j == count)
+            fill_thread(maker, &threads[count++], tid, from->name);
+    }
+    maker->out->threads = threads;
+    maker->out->thread_count = count;
+}
+
+// --- Specialisation ----------------------------------------------------------
+
+// A specialised instruction has the name of the base one, and more.
+static bool is_deopt(const char *from, const char *to)
+{
+    size_t size = strlen(to);
+
+    return strncmp(from, to, size) == 0 && from[size] == '_';
+}
+
+static const char *opcode(const struct Maker *maker, uint32_t number)
+{
+    return Opcodes_text(maker->sums->reader->trace.opcodes, (uint8_t)number);
+}
+
+static void fill_transition(struct Maker *maker, struct Transition *out,
+                            const struct StretchChange *change)
+{
+    const char *from = opcode(maker, change->from);
+    const char *to = opcode(maker, change->to);
+    struct PerfettoName name = {0};
+
+    StretchSums_name(maker->sums, change->id, &name);
+    *out = (struct Transition){
+        .seen_at_s = StretchSums_s(maker->sums, change->ticks),
+        .function = text_of(maker, name.name ? name.name : "<retired>"),
+        .file = text_of(maker, name.file),
+        .line = change->line ? change->line : NULL_U64,
+        .offset = NULL_U64,
+        .from = text_of(maker, from),
+        .to = text_of(maker, to),
+        .storm = NULL_U64,
+        .id = change->id,
+        .deopt = is_deopt(from, to)};
+}
+
+// The newest first, as a process sends them.
+static void fill_transitions(struct Maker *maker)
+{
+    const struct StretchSums *sums = maker->sums;
+    size_t i, count = sums->change_count < STRETCH_CHANGES
+                          ? (size_t)sums->change_count
+                          : STRETCH_CHANGES;
+    struct Transition *list =
+        Snapshot_alloc(maker->out, (count + 1) * sizeof *list);
+
+    for (i = 0; list && i < count; i++)
+        fill_transition(
+            maker, &list[i],
+            &sums->changes[(sums->change_count - 1 - i) % STRETCH_CHANGES]);
+    maker->out->transitions = list;
+    maker->out->transition_count = list ? count : 0;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct TransitionPair *left = a, *right = b;
+
+    return (left->count < right->count) - (left->count > right->count);
+}
+
+static void fill_pairs(struct Maker *maker)
+{
+    const struct SumTable *pairs = &maker->sums->pairs;
+    struct TransitionPair *list =
+        Snapshot_alloc(maker->out, (pairs->count + 1) * sizeof *list);
+    size_t i;
+
+    for (i = 0; list && i < pairs->count; i++) {
+        const char *from = opcode(maker, Sum_first(&pairs->sums[i]) - 1);
+        const char *to = opcode(maker, Sum_second(&pairs->sums[i]));
+
+        list[i] =
+            (struct TransitionPair){text_of(maker, from), text_of(maker, to),
+                                    pairs->sums[i].calls, is_deopt(from, to)};
+    }
+    if (list && pairs->count)
+        qsort(list, pairs->count, sizeof *list, by_count);
+    maker->out->transition_pairs = list;
+    maker->out->transition_pair_count = list ? pairs->count : 0;
+}
+
+// --- The whole ---------------------------------------------------------------
+
+static void fill_head(struct Maker *maker)
+{
+    const struct StretchSums *sums = maker->sums;
+    const struct PerfettoTrace *trace = &sums->reader->trace;
+    struct Snapshot *out = maker->out;
+    double s = maker->length_ns / 1e9;
+
+    out->schema = SNAPSHOT_SCHEMA;
+    out->version = text_of(maker, OCULAR_VERSION);
+    out->pid = (uint64_t)trace->pid;
+    out->command = text_of(maker, trace->command);
+    out->python = text_of(maker, trace->python);
+    out->mode = text_of(maker, trace->mode);
+    out->threshold = trace->threshold;
+    out->uptime_s = sums->to_s;
+    out->tsc_hz = trace->hz;
+    out->events = sums->events;
+    out->lost = sums->lost;
+    if (sums->overheads)
+        out->overhead_measured = out->overhead_mean =
+            sums->overhead / (double)sums->overheads;
+    if (isfinite(sums->armed))
+        out->sites_armed = (uint64_t)sums->armed;
+    out->sampler_hz = (double)sums->samples / s;
+    out->sampler_samples = sums->samples;
+    out->sampler_elsewhere = sums->else_ns / maker->length_ns;
+    out->sampler_window_s = s;
+    out->sampler_window_samples = (double)sums->samples;
+}
+
+static void count_states(struct Snapshot *out)
+{
+    size_t i;
+
+    out->states_armed = out->states_partial = out->states_dark = 0;
+    for (i = 0; i < out->function_count; i++) {
+        uint64_t state = out->functions[i].state;
+
+        out->states_armed += state == STATE_ARMED;
+        out->states_partial += state == STATE_PARTIAL;
+        out->states_dark += state == STATE_DARK;
+    }
+}
+
+struct Snapshot *SummarySnapshot_make(const struct StretchSums *sums)
+{
+    struct Snapshot *final = sums->reader->final;
+    const struct TimelineView *view = sums->reader->trace.view;
+    struct Maker maker = {.sums = sums,
+                          .final = is_all(sums) ? final : NULL,
+                          .out = Snapshot_new(),
+                          .length_ns = 1e9 * StretchSums_length(sums),
+                          .counted = !sums->lost && !view->lost &&
+                                     sums->from_s >= sums->counted_s &&
+                                     !sums->reader->damaged};
+
+    if (!maker.out)
+        return NULL;
+
+    fill_head(&maker);
+    fill_functions(&maker);
+    fill_threads(&maker);
+    fill_transitions(&maker);
+    fill_pairs(&maker);
+    count_states(maker.out);
+    return maker.out;
+}

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""`ocular diff` and `ocular-top a.ocular b.ocular`: real recordings of two runs.
+tests/tui/test_comparison.c has the statistics, with runs that are made up."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from e2e.program import PYTHON, TOP, run, top, write
+
+# Calls are as many in each run, whatever the machine does.
+WORK = """
+import sys
+def changed(n):
+    t = 0
+    for i in range(n): t += i * i % 7
+    return t
+def first():
+    return sum([i % 3 for i in range(3000)])
+def second():
+    return len("".join(map(str, range(3000))))
+def third():
+    return sorted(range(6000), key=abs)[0]
+for _ in range(int(sys.argv[1])):
+    changed(int(sys.argv[2])); first(); second(); third()
+"""
+ROUNDS = "2500"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Paths of two runs of the same, and of one in which a function takes five times as
+    long."""
+    folder = tmp_path_factory.mktemp("runs")
+    program = write(folder, WORK)
+    for name, size in ("a", "1500"), ("b", "1500"), ("slow", "7500"):
+        options = ["--threshold", "0", "--quiet", "--output", f"{name}.ocular"]
+        done = run([PYTHON, "-m", "ocular", *options, program, ROUNDS, size], cwd=folder)
+        assert done.status == 0, done.err
+    return folder
+
+
+def diff(folder, *arguments):
+    path = f"{Path(TOP).parent}:{os.environ['PATH']}"
+    return run([PYTHON, "-m", "ocular", "diff", *arguments], cwd=folder, env={"PATH": path})
+
+
+def functions(done):
+    return {f["name"]: f for f in json.loads(done.out)["functions"]}
+
+
+def test_what_has_changed_is_found(runs):
+    done = diff(runs, "a.ocular", "slow.ocular", "--json", "--fail-above", "10%")
+    assert done.status == 1 and not done.err
+    found = functions(done)
+    assert next(iter(found)) == "changed" and found["changed"]["differs"]
+    share = found["changed"]["share"]
+    assert share["differs"] and share["change"] > 2 * share["error"] > 0
+    assert found["changed"]["slowdown"] > 0.5
+    calls = found["first"]["calls_per_s"]
+    assert not calls["differs"]  # as many, in a longer run
+    # Faster is no failure.
+    assert diff(runs, "slow.ocular", "a.ocular", "--fail-above", "10%").status == 0
+
+
+def test_the_same_is_not(runs):
+    done = diff(runs, "a.ocular", "a.ocular", "--fail-above", "0")
+    assert done.status == 0 and "0 of " in done.out and " = " in done.out
+    done = diff(runs, "a.ocular", "b.ocular", "--fail-above", "50%", "--json")
+    assert done.status == 0, done.out
+
+
+def test_as_text_and_in_the_viewer(runs):
+    done = diff(runs, "a.ocular", "slow.ocular", "--fail-above", "10%")
+    assert done.status == 1
+    lines = done.out.splitlines()
+    assert lines[0].startswith("a.ocular: ") and "samples" in lines[1]
+    assert any("shares and means are compared" in line for line in lines)
+    table = next(i for i, line in enumerate(lines) if "SHARE" in line)
+    assert "changed" in lines[table + 1] and "±" in lines[table + 1]
+    assert "slower by more than 10%: changed, by" in done.out
+    assert max(map(len, lines[table:])) <= 120
+    pair = [str(runs / "a.ocular"), str(runs / "slow.ocular"), "--once"]
+    for size in "80x24", "150x50", "60x12":
+        drawn = top(*pair, "--size", size).out
+        assert "Two runs" in drawn and "±" in drawn and "changed" in drawn
+    assert "def changed" in top(*pair, "--keys", "<Enter>").out
+    assert "d Compare" in top(*pair, "--size", "150x30", "--keys", "q").out
+    assert "Two runs" in top(*pair, "--size", "80x24", "--keys", "qd").out
+    one = top(str(runs / "a.ocular"), "--once", "--size", "80x24", "--keys", "d")
+    assert "Two recordings can be compared" in one.out
+    found = json.loads(top(*pair, "--json").out)
+    assert found["functions"][0]["name"] == "changed"
+
+
+def test_refusals(runs):
+    (runs / "bad.ocular").write_bytes(b"ocular\r\n" + bytes(5000))
+    for arguments, words in (
+        (["a.ocular", "nowhere.ocular"], "No such file"),
+        (["bad.ocular", "a.ocular"], "version 0"),
+        (["a.ocular", __file__], "no recording"),
+        (["a.ocular"], "required"),
+        (["a.ocular", "b.ocular", "--fail-above", "much"], "takes per cent"),
+    ):
+        done = diff(runs, *arguments)
+        assert done.status == 2 and words in done.err and not done.out, arguments
+    assert top("--diff", str(runs / "a.ocular")).status == 2
+    assert top(str(runs / "a.ocular"), str(runs / "bad.ocular"), "--once").status == 2

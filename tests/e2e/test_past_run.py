@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""`ocular-top run.ocular`: a run that is over, from its recording. Its numbers are those
+that the program itself has reported at its end. A stretch is a part of the run. A file
+that is no recording gives one sentence."""
+
+import json
+import os
+import random
+import signal
+
+import pytest
+from e2e.program import PYTHON, run, start, top, write
+
+WORK = """
+import json, os, sys, time
+import ocular
+
+def leaf(x): return x * x + 1
+def mid(n): return sum(leaf(i) for i in range(n))
+def items(n):
+    for i in range(n):
+        yield i
+async def step(n): return n
+def late(): return mid(3)
+
+def work(rounds):
+    for _ in range(rounds):
+        mid(20)
+        list(items(5))
+        late()
+def busy(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        work(20)
+"""
+
+
+def traced(folder, body, **settings):
+    """The final snapshot of a program that is traced, and the recording's path."""
+    recording = folder / "run.ocular"
+    program = f"""
+ocular.start_tracing(quiet=True, output={str(recording)!r}, **{settings!r})
+try:
+    {body}
+finally:
+    print(json.dumps(ocular.stop_tracing()))
+"""
+    done = run([PYTHON, write(folder, WORK + program)], cwd=folder)
+    return done.answer, recording
+
+
+def shown(recording, *options):
+    done = top(str(recording), "--once", "--json", *options)
+    assert done.status == 0 and not done.err, done.err
+    return json.loads(done.out)
+
+
+def rows(snapshot):
+    return {f["name"]: f for f in snapshot["functions"]}
+
+
+def screen(recording, keys="", size="150x30"):
+    done = top(str(recording), "--once", "--size", size, "--keys", keys)
+    assert done.status == 0, done.err
+    return done.out
+
+
+def test_calls_are_those_of_the_program(tmp_path):
+    """At threshold 0 each call is in the recording, and a generator's are not as many
+    as it was resumed; with the program's last numbers or, as if killed, without."""
+    said, recording = traced(tmp_path, "work(500)", deinstrument_threshold=0)
+    expected = rows(said)
+    for stretch in "", "[0.000001<Enter>":  # the second is of the events alone
+        found = rows(shown(recording, "--keys", stretch) if stretch else shown(recording))
+        for name in "leaf", "mid", "items", "late", "work":
+            assert found[name]["calls"] == expected[name]["calls"], (name, stretch)
+            assert found[name]["calls_exact"]
+            assert found[name]["resumptions"] == expected[name]["resumptions"]
+    assert expected["items"]["calls"] == 500 and expected["items"]["resumptions"] == 2500
+    assert found["leaf"]["avg_cycles"] is None  # its hooks were in
+
+
+def test_the_whole_run_has_the_last_numbers(tmp_path):
+    said, recording = traced(tmp_path, "busy(1)")
+    found = shown(recording)
+    assert found["pid"] == said["pid"] and found["command"] == said["command"]
+    assert len(said["functions"]) <= len(found["functions"])
+    expected = rows(said)
+    names = rows(found).keys() & expected.keys()
+    assert {"leaf", "mid", "work"} <= names
+    for name in names:
+        was, now = expected[name], rows(found)[name]
+        for key in "calls", "calls_estimated", "avg_cycles", "p99_cycles", "state", "sites":
+            assert now[key] in (was[key], pytest.approx(was[key])), (name, key)
+        assert now["share"] == pytest.approx(was["run_share"], abs=0.01), name
+    assert sum(t["cpu_s"] for t in found["threads"]) == pytest.approx(1, abs=0.4)
+
+
+def test_a_killed_program_can_be_looked_at(tmp_path):
+    """Shares, callers and stacks are those of samples, calls at least what was seen."""
+    program = write(tmp_path, WORK + "busy(0.7)\nos.kill(os.getpid(), 9)\n")
+    done = run(
+        [PYTHON, "-m", "ocular", "--quiet", "--output", "t.json", program], cwd=tmp_path
+    )
+    assert done.status == -signal.SIGKILL
+    (recording,) = tmp_path.glob("*.ocular")
+    found = rows(shown(recording))
+    assert found["leaf"]["calls"] > 0 and not found["leaf"]["calls_exact"]
+    assert found["leaf"]["calls_estimated"] is None
+    all_of_it = found["busy"]["total_share"]
+    assert found["work"]["total_share"] > 0.8 * all_of_it > 0
+    assert ">=" in screen(recording)
+    assert "work" in screen(recording, "f")
+    # The file says that there is nothing of the last numbers, which none has written.
+    assert found["leaf"]["avg_cycles"] is None and found["leaf"]["p99_cycles"] is None
+
+
+def test_a_stretch(tmp_path):
+    body = "time.sleep(0.3); work(50); time.sleep(0.3)"
+    _, recording = traced(tmp_path, body, deinstrument_threshold=0)
+    whole = shown(recording)
+    assert "the whole run, " in screen(recording)
+    calm = shown(recording, "--keys", "]0.2<Enter>")
+    assert not rows(calm).keys() & {"leaf", "mid"}
+    assert calm["uptime_s"] == pytest.approx(0.2)
+    part = shown(recording, "--keys", "[0.2<Enter>]-0.1<Enter>")
+    assert rows(part)["leaf"]["calls"] == rows(whole)["leaf"]["calls"]
+    back = shown(recording, "--keys", "[0.2<Enter>]-0.1<Enter>[<Enter>]<Enter>")
+    assert rows(back)["leaf"] == rows(whole)["leaf"]
+    drawn = screen(recording, "]0.2<Enter>")
+    assert "0.0 s to 0.2 s of" in drawn.splitlines()[0]
+    for keys, words in (
+        ("[abc<Enter>", "A time is 12.5"),
+        ("[1:00<Enter>", "nothing between these two"),
+        ("]0<Enter>", "nothing between these two"),
+        ("[<Esc>", "stays as it is"),
+        ("r", "is over"),
+        ("b", "is over"),
+        ("a", "ocular convert"),
+        ("e", "ocular convert"),
+    ):
+        assert words in screen(recording, keys).splitlines()[-1], keys
+
+
+def test_the_code_that_samples_found(tmp_path):
+    _, recording = traced(tmp_path, "busy(0.5)")
+    drawn = screen(recording, "/mid.<Enter><Enter>", "150x40")
+    assert "return sum(leaf(i) for i in range(n))" in drawn
+    assert "█" in drawn and "100%" in drawn
+    assert "no sample found" in screen(recording, "/<lt>module<Enter><Enter>")
+
+
+def test_every_view_draws(tmp_path):
+    _, recording = traced(tmp_path, "busy(0.3)")
+    for keys in "f", "c", "t", "o", "?", "<Enter>", "to", "fj<Enter>", "u", "t<Enter>":
+        for size in "80x24", "150x50", "60x12":
+            lines = screen(recording, keys, size).splitlines()
+            assert len(lines) <= int(size.split("x")[1])
+            assert "nan" not in " ".join(lines).split()
+
+
+def test_what_is_no_recording(tmp_path):
+    """One sentence and status 2; what is whole of a torn one is shown."""
+    _, recording = traced(tmp_path, "work(300)", deinstrument_threshold=0)
+    whole = recording.read_bytes()
+    for name, content, words in (
+        ("empty", b"", "no recording of Ocular's"),
+        ("text.ocular", b"hello\n" * 1000, "no recording of Ocular's"),
+        ("head", whole[:100], "no recording of Ocular's"),
+        ("version", whole[:8] + b"\x63" + whole[9:], "version 99"),
+        ("check", whole[:40] + b"\xff" + whole[41:], "is damaged"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        done = top(str(tmp_path / name), "--once")
+        assert done.status == 2 and words in done.err and done.err.count("\n") == 1
+    done = top(str(tmp_path / "nowhere"))
+    assert done.status == 2 and "No such file" in done.err
+    done = top(str(recording), str(recording), str(recording))
+    assert done.status == 2
+    (tmp_path / "torn").write_bytes(whole[: len(whole) * 2 // 3 + 100])
+    done = top(str(tmp_path / "torn"), "--once", "--size", "150x30")
+    assert done.status == 0 and "left out" in done.err and "■ recording" in done.out
+
+
+@pytest.mark.once
+def test_damage_never_ends_the_viewer(tmp_path):
+    _, recording = traced(tmp_path, "work(30)", deinstrument_threshold=0)
+    whole = recording.read_bytes()
+    dice = random.Random(5)
+    for i in range(40):
+        bytes_ = bytearray(whole)
+        for _ in range(dice.choice((1, 5, 200))):
+            bytes_[dice.randrange(len(bytes_))] = dice.randrange(256)
+        path = tmp_path / "damaged"
+        path.write_bytes(bytes_[: dice.randrange(len(bytes_)) if i % 2 else None])
+        done = top(str(path), "--once", "--size", "150x30", "--keys", dice.choice("focty"))
+        assert done.status in (0, 2), done.err
+
+
+def test_the_kind_of_a_file_is_by_its_head(tmp_path, sockets):
+    """A viewer's own recording of a live program opens in the same way."""
+    program = WORK + "ocular.start_tracing(quiet=True, serve=True, perfetto=False)\n"
+    process = start(
+        [PYTHON, write(tmp_path, program + "print(os.getpid(), flush=True)\nbusy(60)\n")],
+        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
+    )
+    try:
+        pid = process.stdout.readline().strip()
+        file = str(tmp_path / "seen")
+        done = top(
+            "-p", pid, "-n", "2", "--batch", "-d", "0.1", "--record", file,
+            env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
+        )  # fmt: skip
+        assert done.status == 0, done.err
+    finally:
+        process.kill()
+        process.communicate()
+    for words in (file,), ("--replay", file):
+        assert "leaf" in top(*words, "--once", "--size", "150x30").out

@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: MIT
+// A recording as a viewer shows it: calls, shares, callers, stacks and code,
+// of the whole and of a stretch; estimates of functions that were armed in
+// slices; what is not known is null.
+#include "formats/summary.h"
+
+#include "formats/armed_spans.h"
+#include "tests/random.h"
+#include "tracer/timeline/aside.h"
+#include "tracer/timeline/sample_track.h"
+#include "tracer/timeline/timeline.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define HZ 1e9
+#define S UINT64_C(1000000000) // ticks
+#define MS (S / 1000)
+#define BASE 1
+#define SPECIALISED 2
+
+static char path[64] = "/tmp/ocular-test-summary-XXXXXX";
+static struct Opcodes opcodes;
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(path))
+        return -1;
+    strcat(path, "/x.1.ocular");
+    snprintf(opcodes.name[BASE], sizeof *opcodes.name, "BINARY_OP");
+    snprintf(opcodes.name[SPECIALISED], sizeof *opcodes.name,
+             "BINARY_OP_ADD_INT");
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    *strrchr(path, '/') = '\0';
+    return rmdir(path);
+}
+
+// --- A program ---------------------------------------------------------------
+
+struct Program {
+    struct Timeline *timeline;
+    struct Ring *ring;
+    struct Track *track;
+    struct SampleTrack samples;
+    struct RecordingHead head;
+};
+
+static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
+{
+    static char text[32];
+
+    (void)context;
+    snprintf(text, sizeof text, "function_%u", id);
+    *name = (struct PerfettoName){text, "/src/a.py", 10 * id, 0};
+    return true;
+}
+
+static void begin(struct Program *program, size_t limit)
+{
+    int error;
+    struct Recording *recording = Recording_new(path, 0, &error);
+
+    assert_non_null(recording);
+    *program = (struct Program){
+        .timeline = Timeline_new(limit),
+        .ring = Ring_new(NULL),
+        .head = {.hz = HZ, .start_ticks = S, .pid = 4711, .command = "x.py"},
+    };
+    Timeline_record_to(program->timeline, recording, false);
+    program->track = Timeline_begin(program->timeline, 0, 4711, "MainThread");
+}
+
+static void save(struct Program *program)
+{
+    const struct RecordingSource source = {NULL, name_of, &opcodes};
+
+    Timeline_drain(program->timeline, program->track, program->ring);
+    Timeline_save(program->timeline, program->track);
+    Timeline_save_run(program->timeline, &program->head, &source);
+    Timeline_flush(program->timeline, true);
+}
+
+// Killed: the trace is not stopped.
+static void end(struct Program *program)
+{
+    save(program);
+    Ring_free(program->ring);
+    Timeline_free(program->timeline);
+}
+
+static void put(struct Program *program, uint64_t ticks, enum EventKind kind,
+                uint32_t id)
+{
+    Ring_push(program->ring, S + ticks, kind, Event_call(id, 0));
+    Timeline_drain(program->timeline, program->track, program->ring);
+}
+
+static void put_call(struct Program *program, uint64_t ticks, uint32_t id)
+{
+    put(program, ticks, EVENT_ENTER, id);
+    put(program, ticks + 1, EVENT_LEAVE, id);
+}
+
+// Of the functions 1 and `top`, which 1 has called.
+static void put_sample(struct Program *program, uint64_t ticks, uint32_t top,
+                       bool in_c)
+{
+    const uint32_t both[] = {1, top};
+    const struct TimelineSample sample = {.ticks = S + ticks,
+                                          .tid = 4711,
+                                          .in_c = in_c,
+                                          .cpu_ns = 4e6,
+                                          .at = Event_step(6, BASE, 11),
+                                          .path = both,
+                                          .depth = top == 1 ? 1 : 2};
+
+    SampleTrack_add(&program->samples, program->timeline, &sample);
+}
+
+static void put_own(struct Program *program, struct Event event)
+{
+    Timeline_add(program->timeline, &event, 1);
+}
+
+static struct Summary *opened(void)
+{
+    const struct SummaryWatch nobody = {0};
+    struct Summary *summary;
+    char why[256];
+
+    assert_int_equal(Summary_open(&summary, path, nobody, why, sizeof why), 0);
+    assert_string_equal(why, "");
+    return summary;
+}
+
+static struct Snapshot *of_stretch(struct Summary *summary, double from,
+                                   double to)
+{
+    const struct SummaryWatch nobody = {0};
+    const struct SummaryStretch stretch = {from, to};
+    struct Snapshot *snapshot;
+
+    assert_int_equal(Summary_read(summary, stretch, nobody), 0);
+    snapshot = Summary_snapshot(summary);
+    assert_non_null(snapshot);
+    return snapshot;
+}
+
+static const struct Function *function(const struct Snapshot *snapshot,
+                                       uint64_t id)
+{
+    size_t i;
+
+    for (i = 0; i < snapshot->function_count; i++)
+        if (snapshot->functions[i].id == id)
+            return &snapshot->functions[i];
+    fail_msg("no function %u", (unsigned)id);
+    return NULL;
+}
+
+static void assert_near(double value, double expected, double error)
+{
+    if (!(fabs(value - expected) <= error))
+        fail_msg("%g is not %g", value, expected);
+}
+
+// Ten seconds: function 2 is called each 10 ms, and has a fifth of a core in
+// the first half and four fifths in the second.
+static void make_run(void)
+{
+    struct Program program;
+    unsigned i;
+
+    begin(&program, 6 << 20);
+    put(&program, 0, EVENT_ENTER, 1);
+    for (i = 0; i < 1000; i++)
+        put_call(&program, i * 10 * MS + 5, 2);
+    for (i = 0; i < 2500; i++)
+        if (i % 5 < (i < 1250 ? 1 : 4))
+            put_sample(&program, i * 4 * MS, 2, i % 2);
+    put_own(&program, Aside_change(S + S, 2, 11, BASE, SPECIALISED));
+    put_own(&program, Aside_change(9 * S, 2, 11, SPECIALISED, BASE));
+    put(&program, 10 * S, EVENT_LEAVE, 1);
+    end(&program);
+}
+
+// --- Tests -------------------------------------------------------------------
+
+static void the_whole_run(void **state)
+{
+    struct Summary *summary;
+    struct Snapshot *all;
+    const struct Function *f;
+
+    (void)state;
+    make_run();
+    summary = opened();
+    all = of_stretch(summary, 0, INFINITY);
+    assert_near(Summary_all(summary).to_s, 10, .1);
+    assert_int_equal(all->pid, 4711);
+    assert_string_equal(all->command, "x.py");
+    assert_int_equal(all->function_count, 2);
+    f = function(all, 2);
+    assert_string_equal(f->name, "function_2");
+    assert_int_equal(f->line, 20);
+    assert_int_equal(f->calls, 1000);
+    assert_int_equal(f->calls_exact, 1);
+    assert_near(f->calls_per_s, 100, .1);
+    assert_near(f->share, .5, .001);
+    assert_near(f->total_share, .5, .001);
+    assert_near(f->c_share, .25, .05);
+    assert_int_equal(f->caller_count, 1);
+    assert_int_equal(f->callers[0].id, 1);
+    assert_near(f->callers[0].share, .5, .001);
+    assert_int_equal(f->state, STATE_ARMED);
+    f = function(all, 1);
+    assert_near(f->share, 0, 0);
+    assert_near(f->total_share, .5, .001);
+    assert_true(isnan(f->avg_cycles) && isnan(f->p50_cycles));
+    assert_int_equal(f->self_cycles, NULL_U64);
+    assert_int_equal(all->thread_count, 1);
+    assert_string_equal(all->threads[0].name, "MainThread");
+    assert_near(all->threads[0].cpu_s, 5, .01);
+    assert_int_equal(all->threads[0].functions[0].id, 2);
+    Snapshot_free(all);
+    Summary_close(summary);
+    unlink(path);
+}
+
+static void a_stretch(void **state)
+{
+    struct Summary *summary;
+    struct Snapshot *part;
+    const struct Function *f;
+
+    (void)state;
+    make_run();
+    summary = opened();
+    part = of_stretch(summary, 6, 8);
+    f = function(part, 2);
+    assert_int_equal(f->calls, 200);
+    assert_near(f->share, .8, .01);
+    assert_near(f->calls_per_s, 100, .1);
+    assert_int_equal(function(part, 1)->calls, NULL_U64); // it began before
+    assert_near(part->sampler_window_s, 2, 1e-6);
+    Snapshot_free(part);
+    part = of_stretch(summary, 0, 5);
+    assert_near(function(part, 2)->share, .2, .01);
+    Snapshot_free(part);
+    part = of_stretch(summary, 7, 3); // there is nothing between
+    assert_near(Summary_shown(summary).to_s, 7, 1e-6);
+    Snapshot_free(part);
+    Summary_close(summary);
+    unlink(path);
+}
+
+static void stacks_and_code(void **state)
+{
+    struct Summary *summary;
+    struct Snapshot *all;
+    struct FlameTable *stacks;
+    struct Listing *code;
+
+    (void)state;
+    make_run();
+    summary = opened();
+    all = of_stretch(summary, 0, 5);
+    stacks = Summary_stacks(summary);
+    assert_int_equal(stacks->row_count, 3);
+    assert_int_equal(stacks->rows[2].id, 2);
+    assert_near(stacks->rows[2].share, .2, .01);
+    assert_near(stacks->kept_s, 5, 1e-6);
+    assert_string_equal(stacks->functions[1].name, "function_2");
+    code = Summary_listing(summary, 2);
+    assert_int_equal(code->row_count, 1);
+    assert_int_equal(code->rows[0].offset, 12);
+    assert_int_equal(code->rows[0].line, 11);
+    assert_int_equal(code->rows[0].samples, 250);
+    assert_string_equal(code->rows[0].opcode, "BINARY_OP");
+    assert_string_equal(code->rows[0].live, "BINARY_OP_ADD_INT");
+    assert_int_equal(code->rows[0].hits, NULL_U64);
+    assert_null(Summary_listing(summary, 99));
+    assert_int_equal(all->transition_count, 1); // the other one is later
+    Snapshot_free(all);
+    all = of_stretch(summary, 0, INFINITY);
+    assert_int_equal(all->transition_count, 2);
+    assert_int_equal(all->transitions[0].deopt, 1); // the newest
+    assert_int_equal(all->transitions[1].deopt, 0);
+    assert_int_equal(all->transition_pair_count, 2);
+    Listing_free(code);
+    FlameTable_free(stacks);
+    Snapshot_free(all);
+    Summary_close(summary);
+    unlink(path);
+}
+
+// An entry that goes on after a yield is no call.
+static void calls_that_go_on(void **state)
+{
+    struct Program program;
+    struct Summary *summary;
+    struct Snapshot *all;
+    unsigned i;
+
+    (void)state;
+    begin(&program, 1 << 20);
+    put_call(&program, 1, 3);
+    for (i = 0; i < 7; i++)
+        put(&program, 10 + i, EVENT_RESUME, 3);
+    end(&program);
+    summary = opened();
+    all = of_stretch(summary, 0, INFINITY);
+    assert_int_equal(function(all, 3)->calls, 1);
+    assert_int_equal(function(all, 3)->resumptions, 7);
+    Snapshot_free(all);
+    Summary_close(summary);
+    unlink(path);
+}
+
+// It is called 50 times, and then it is dark for good.
+static void a_function_that_goes_dark(void **state)
+{
+    struct Program program;
+    struct Summary *summary;
+    struct Snapshot *all;
+    const struct Function *f;
+    unsigned i;
+
+    (void)state;
+    begin(&program, 1 << 20);
+    for (i = 0; i < 50; i++)
+        put_call(&program, i * MS, 2);
+    put(&program, 50 * MS, EVENT_DARK, 2);
+    put_call(&program, 10 * S, 4);
+    put_sample(&program, 5 * S, 5, false);
+    end(&program);
+    summary = opened();
+    all = of_stretch(summary, 0, INFINITY);
+    f = function(all, 2);
+    assert_int_equal(f->calls, 50);
+    assert_int_equal(f->calls_exact, 0);
+    assert_true(isnan(f->calls_estimated) && isnan(f->calls_per_s));
+    assert_int_equal(f->state, STATE_PARTIAL);
+    assert_int_equal(function(all, 4)->calls_exact, 1);
+    assert_int_equal(function(all, 5)->calls, NULL_U64); // known from a sample
+    assert_int_equal(function(all, 5)->state, STATE_DARK);
+    Snapshot_free(all);
+    all = of_stretch(summary, 0, .04); // before it went dark
+    assert_int_equal(function(all, 2)->calls_exact, 1);
+    Snapshot_free(all);
+    Summary_close(summary);
+    unlink(path);
+}
+
+// Events that a ring has dropped, or the limit: no count is exact.
+static void events_that_are_missing(void **state)
+{
+    struct Program program;
+    struct Summary *summary;
+    struct Snapshot *all;
+    unsigned i;
+
+    (void)state;
+    begin(&program, 1 << 20);
+    for (i = 0; i < 100000; i++) {
+        put_call(&program, UINT64_C(100000) * i, 2);
+        if (i % 1000 == 0)
+            save(&program);
+    }
+    end(&program);
+    summary = opened();
+    all = of_stretch(summary, 0, INFINITY);
+    assert_int_equal(function(all, 2)->calls_exact, 0);
+    assert_true(function(all, 2)->calls < 100000);
+    Snapshot_free(all);
+    all = of_stretch(summary, 9.5, INFINITY);
+    assert_int_equal(function(all, 2)->calls_exact, 1);
+    assert_near((double)function(all, 2)->calls, 5000, 2);
+    Snapshot_free(all);
+    Summary_close(summary);
+    unlink(path);
+}
+
+// --- Slices ------------------------------------------------------------------
+
+static double below_one(void)
+{
+    return (double)(random_u64() >> 11) / (double)(UINT64_C(1) << 53);
+}
+
+// A function is called at random times. Every 5 s it is armed for 0.2 s, and
+// then until its next call.
+static void make_slices(double rate, double length)
+{
+    struct Program program;
+    double at = 0, armed_until = -1, next = 1, dark = 0;
+    bool armed = false;
+
+    begin(&program, 6 << 20);
+    put(&program, 0, EVENT_DARK, 2);
+    while (at < length) {
+        at += -log(1 - below_one()) / rate;
+        while (next < at) {
+            if (!armed) {
+                uint64_t now = (uint64_t)(next * HZ);
+
+                put_own(
+                    &program,
+                    Aside_rearmed(S + now, 2, (uint64_t)((next - dark) * HZ)));
+                armed = true;
+                armed_until = next + .2;
+            }
+            next += 4 + 2 * below_one();
+        }
+        if (!armed)
+            continue;
+        if (at > armed_until) {
+            put(&program, (uint64_t)(at * HZ), EVENT_DARK, 2);
+            armed = false;
+            dark = at;
+        }
+        put_call(&program, (uint64_t)(at * HZ), 2);
+    }
+    put_call(&program, (uint64_t)(length * HZ), 9);
+    end(&program);
+}
+
+// The estimate is within its error as often as that says. Few slices tell less
+// of how they differ, and so errors of them are too small now and then.
+static void a_function_that_is_armed_in_slices(void **state)
+{
+    static const double rates[] = {20, 100, 3000};
+    unsigned i, k, known = 0, within = 0;
+    double sum = 0;
+
+    (void)state;
+    for (i = 0; i < 3; i++)
+        for (k = 0; k < 20; k++) {
+            struct Summary *summary;
+            struct Snapshot *all;
+            const struct Function *f;
+
+            make_slices(rates[i], 100);
+            summary = opened();
+            all = of_stretch(summary, 0, INFINITY);
+            f = function(all, 2);
+            assert_int_equal(f->calls_exact, 0);
+            if (isfinite(f->calls_per_s)) {
+                known++;
+                within +=
+                    fabs(f->calls_per_s - rates[i]) <= 2 * f->calls_per_s_error;
+                sum += f->calls_per_s / rates[i];
+                assert_near(f->calls_estimated, f->calls_per_s * 100, rates[i]);
+            }
+            Snapshot_free(all);
+            Summary_close(summary);
+            unlink(path);
+        }
+    assert_true(known >= 55);
+    assert_true(within >= known * 8 / 10);
+    assert_near(sum / known, 1, .05);
+}
+
+// So many calls in a moment say nothing of the time that is dark.
+static void a_function_that_is_too_hot(void **state)
+{
+    struct Program program;
+    struct Summary *summary;
+    struct Snapshot *all;
+    unsigned i, k;
+
+    (void)state;
+    begin(&program, 6 << 20);
+    put(&program, 0, EVENT_DARK, 2);
+    for (i = 1; i < 10; i++) {
+        put_own(&program, Aside_rearmed(S + i * S, 2, S));
+        for (k = 0; k < 100; k++)
+            put_call(&program, i * S + k * 1000, 2);
+        put(&program, i * S + 100000, EVENT_DARK, 2);
+    }
+    put_call(&program, 10 * S, 9);
+    end(&program);
+    summary = opened();
+    all = of_stretch(summary, 0, INFINITY);
+    assert_int_equal(function(all, 2)->calls, 900);
+    assert_true(isnan(function(all, 2)->calls_per_s));
+    Snapshot_free(all);
+    Summary_close(summary);
+    unlink(path);
+}
+
+static bool refuse(void *context, double done)
+{
+    (void)context;
+    assert_true(done >= 0 && done <= 1);
+    return false;
+}
+
+static void it_can_be_stopped(void **state)
+{
+    const struct SummaryWatch no = {refuse, NULL};
+    struct Summary *summary;
+    char why[256];
+
+    (void)state;
+    make_run();
+    assert_int_equal(Summary_open(&summary, path, no, why, sizeof why),
+                     -ECANCELED);
+    summary = opened();
+    assert_int_equal(Summary_read(summary, Summary_all(summary), no),
+                     -ECANCELED);
+    Summary_close(summary);
+    unlink(path);
+    assert_true(Summary_probe(path, why, sizeof why) == -ENOENT && *why);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_whole_run),
+        cmocka_unit_test(a_stretch),
+        cmocka_unit_test(stacks_and_code),
+        cmocka_unit_test(calls_that_go_on),
+        cmocka_unit_test(a_function_that_goes_dark),
+        cmocka_unit_test(events_that_are_missing),
+        cmocka_unit_test(a_function_that_is_armed_in_slices),
+        cmocka_unit_test(a_function_that_is_too_hot),
+        cmocka_unit_test(it_can_be_stopped),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+// Two runs compared: a difference is reported by mistake no more often than two
+// standard errors promise, and a function that has changed is found.
+#include "tui/model/comparison.h"
+
+#include "tests/random.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define FUNCTIONS 20
+#define SECONDS 10.0
+
+static double below_one(void)
+{
+    return (double)(random_u64() >> 11) / (double)(UINT64_C(1) << 53);
+}
+
+static double normal(void)
+{
+    return sqrt(-2 * log(1 - below_one())) * cos(2 * M_PI * below_one());
+}
+
+// A run of functions f0 to f19, of which f0 has a quarter of the time. Samples
+// are drawn at random, and the machine is as fast as it happens to be.
+struct Wish {
+    unsigned samples;
+    double slower; // times that f3 takes
+    bool dark;     // calls are not known
+    double hz;
+    double seconds;
+    const char *folder;
+};
+
+static double cost_of(unsigned i, const struct Wish *wish)
+{
+    return (1.0 / (i + 3)) * (i == 3 ? wish->slower : 1);
+}
+
+static struct Snapshot *run(const struct Wish *wish)
+{
+    struct Snapshot *s = Snapshot_new();
+    struct Function *functions =
+        Snapshot_alloc(s, FUNCTIONS * sizeof *functions);
+    double pace = exp(.2 * normal()), all = 0;
+    unsigned counts[FUNCTIONS] = {0};
+    char text[64];
+    for (unsigned i = 0; i < FUNCTIONS; i++)
+        all += cost_of(i, wish);
+    for (unsigned k = 0; k < wish->samples; k++) {
+        double at = below_one() * all;
+        unsigned i = 0;
+        while (i < FUNCTIONS - 1 && at >= cost_of(i, wish))
+            at -= cost_of(i++, wish);
+        counts[i]++;
+    }
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        struct Function *f = &functions[i];
+        snprintf(text, sizeof text, "f%u", i);
+        f->id = i + 1;
+        f->name = Snapshot_text(s, text);
+        snprintf(text, sizeof text, "%s/app.py",
+                 wish->folder ? wish->folder : "/srv");
+        f->file = Snapshot_text(s, text);
+        f->line = 10 * i;
+        f->run_samples = counts[i];
+        f->cpu_share = f->share = .8 * counts[i] / wish->samples;
+        f->calls = (uint64_t)(1e5 * (i + 1) * wish->seconds / pace / all);
+        f->calls_exact = !wish->dark;
+        f->calls_estimated = wish->dark ? NAN : (double)f->calls;
+        f->calls_error = NAN;
+    }
+    s->functions = functions;
+    s->function_count = FUNCTIONS;
+    s->sampler_samples = wish->samples;
+    s->sampler_window_s = wish->seconds;
+    s->sampler_elsewhere = 0;
+    s->command = "app.py";
+    s->python = "CPython 3.13.0";
+    s->tsc_hz = wish->hz;
+    return s;
+}
+
+static const struct Wish PLAIN = {
+    .samples = 2500, .slower = 1, .hz = 2e9, .seconds = SECONDS};
+
+static void compare(struct Comparison *comparison, const struct Wish *a,
+                    const struct Wish *b)
+{
+    struct Snapshot *one = run(a), *two = run(b);
+    assert_int_equal(Comparison_make(comparison, one, two), 0);
+    assert_int_equal(comparison->function_count, FUNCTIONS);
+    Snapshot_free(one);
+    Snapshot_free(two);
+}
+
+static const struct ComparedFunction *
+function(const struct Comparison *comparison, const char *name)
+{
+    for (size_t i = 0; i < comparison->function_count; i++)
+        if (!strcmp(comparison->functions[i].name, name))
+            return &comparison->functions[i];
+    fail_msg("no %s", name);
+    return NULL;
+}
+
+// One in twenty differences of two standard errors may be noise. Far fewer are
+// above a limit by as much.
+static void the_same_program_twice(void **state)
+{
+    unsigned shares = 0, means = 0, rates = 0, fails = 0, runs = 400;
+    (void)state;
+    for (unsigned k = 0; k < runs; k++) {
+        struct Wish wish = PLAIN;
+        struct Comparison comparison;
+        wish.samples = k % 2 ? 2500 : 400;
+        compare(&comparison, &wish, &wish);
+        for (size_t i = 0; i < FUNCTIONS; i++) {
+            const struct ComparedFunction *f = &comparison.functions[i];
+            shares += f->share_apart != 0;
+            means += f->mean_apart != 0;
+            rates += f->rate_apart != 0;
+            fails += Comparison_is_slower(f, .1);
+        }
+        Comparison_release(&comparison);
+    }
+    assert_true(shares <= .05 * runs * FUNCTIONS);
+    assert_true(means <= .05 * runs * FUNCTIONS);
+    assert_true(rates <= .05 * runs * FUNCTIONS);
+    assert_true(fails <= .01 * runs * FUNCTIONS);
+}
+
+static void a_function_that_is_slower(void **state)
+{
+    unsigned found = 0, first = 0, fails = 0, runs = 200;
+    (void)state;
+    for (unsigned k = 0; k < runs; k++) {
+        struct Wish one = PLAIN, slow;
+        struct Comparison comparison;
+        const struct ComparedFunction *f;
+        one.samples = 4000; // 300 of them in f3
+        slow = one;
+        slow.slower = 1.5;
+        compare(&comparison, &one, &slow);
+        f = function(&comparison, "f3");
+        found += f->mean_apart && f->mean_change > 0 && f->apart;
+        first += comparison.functions == f;
+        fails += Comparison_is_slower(f, .1);
+        assert_true(fabs(f->mean_change - .5) < 5 * f->mean_error);
+        assert_false(Comparison_is_slower(f, 1));
+        Comparison_release(&comparison);
+    }
+    assert_true(found >= .95 * runs);
+    assert_true(first >= .9 * runs);
+    assert_true(fails >= .8 * runs);
+}
+
+// Then the shares are compared.
+static void calls_that_are_not_known(void **state)
+{
+    struct Wish one = PLAIN, slow;
+    struct Comparison comparison;
+    const struct ComparedFunction *f;
+    (void)state;
+    one.dark = true;
+    one.samples = 20000;
+    slow = one;
+    slow.slower = 1.5;
+    compare(&comparison, &one, &slow);
+    f = function(&comparison, "f3");
+    assert_true(isnan(comparison.mean_pace) && isnan(f->mean_a));
+    assert_true(f->share_apart && !f->mean_apart);
+    assert_true(Comparison_is_slower(f, .1));
+    assert_non_null(strstr(comparison.notes[0].text, "only shares"));
+    Comparison_release(&comparison);
+}
+
+// If one takes less, all others have a larger share, and are no slower.
+static void a_function_that_is_faster(void **state)
+{
+    unsigned fails = 0;
+    (void)state;
+    for (unsigned k = 0; k < 50; k++) {
+        struct Wish slow = PLAIN, fast;
+        struct Comparison comparison;
+        slow.slower = 20;
+        slow.dark = k % 2;
+        slow.samples = 10000;
+        fast = slow;
+        fast.slower = 1;
+        compare(&comparison, &slow, &fast);
+        assert_true(function(&comparison, "f3")->slowdown < -.5);
+        for (size_t i = 0; i < FUNCTIONS; i++)
+            fails += Comparison_is_slower(&comparison.functions[i], .1);
+        Comparison_release(&comparison);
+    }
+    assert_true(fails <= .01 * 50 * FUNCTIONS);
+}
+
+static bool says(const struct Comparison *comparison, const char *words)
+{
+    for (size_t i = 0; i < comparison->note_count; i++)
+        if (strstr(comparison->notes[i].text, words))
+            return true;
+    return false;
+}
+
+// Rates are those of a machine and of a length of time.
+static void other_machines_and_lengths(void **state)
+{
+    struct Wish other = PLAIN;
+    struct Comparison comparison;
+    (void)state;
+    other.seconds = 3 * SECONDS;
+    compare(&comparison, &PLAIN, &other);
+    assert_true(says(&comparison, "They took 10.0 and 30.0 s"));
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        assert_false(comparison.functions[i].rate_apart);
+    Comparison_release(&comparison);
+    other.hz = 3e9;
+    other.folder = "/home/x";
+    compare(&comparison, &PLAIN, &other);
+    assert_true(says(&comparison, "different machines"));
+    assert_true(comparison.functions[0].share_a > 0 &&
+                comparison.functions[0].share_b > 0);
+    Comparison_release(&comparison);
+}
+
+// A function of one run alone, and runs without any.
+static void what_is_missing(void **state)
+{
+    struct Snapshot *full = run(&PLAIN), *empty = Snapshot_new();
+    struct Comparison comparison;
+    const struct ComparedFunction *f;
+    (void)state;
+    assert_int_equal(Comparison_make(&comparison, full, empty), 0);
+    f = function(&comparison, "f0");
+    assert_true(f->share_a > 0 && f->share_b == 0 && f->id == NULL_U64);
+    assert_true(isnan(f->mean_b));
+    Comparison_release(&comparison);
+    assert_int_equal(Comparison_make(&comparison, empty, empty), 0);
+    assert_int_equal(comparison.function_count, 0);
+    Comparison_release(&comparison);
+    full->function_count = 10;
+    empty->functions = full->functions + 5;
+    empty->function_count = 15;
+    empty->sampler_samples = full->sampler_samples;
+    empty->sampler_window_s = SECONDS;
+    assert_int_equal(Comparison_make(&comparison, full, empty), 0);
+    assert_int_equal(comparison.function_count, FUNCTIONS);
+    assert_true(function(&comparison, "f0")->share_apart);
+    Comparison_release(&comparison);
+    Snapshot_free(full);
+    Snapshot_free(empty);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_program_twice),
+        cmocka_unit_test(a_function_that_is_slower),
+        cmocka_unit_test(calls_that_are_not_known),
+        cmocka_unit_test(a_function_that_is_faster),
+        cmocka_unit_test(other_machines_and_lengths),
+        cmocka_unit_test(what_is_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

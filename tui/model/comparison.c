@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: MIT
+// See comparison.h.
+#include "tui/model/comparison.h"
+
+#include "ipc/rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST 10.0        // samples, or calls, that a mean or a rate rests on
+#define SURE 0.5          // standard error of a change that the pace is made of
+#define PACE_LEAST 3      // functions that tell the pace,
+#define SPREAD_LEAST 5    // ... and how much more than samples tell they differ
+#define NORMAL 1.4826     // standard deviations in the median of their sizes
+#define MEDIAN_ERROR 1.57 // the variance of a median, by that of a mean
+#define ALIKE 1.2         // lengths of runs that are of one length
+#define CLOCKS 1.01
+
+// --- Records -----------------------------------------------------------------
+
+#define MEASURE(name)                                                          \
+    GROUP_F64(ComparedFunction, name, a),                                      \
+        GROUP_F64(ComparedFunction, name, b),                                  \
+        GROUP_F64(ComparedFunction, name, change),                             \
+        GROUP_F64(ComparedFunction, name, error),                              \
+        ROW(FIELD_BOOL, ComparedFunction, name##_apart, #name, "differs")
+
+static const struct Field FUNCTION_FIELDS[] = {
+    TEXT(ComparedFunction, name),
+    TEXT(ComparedFunction, file),
+    U64(ComparedFunction, line),
+    MEASURE(share),
+    ROW(FIELD_F64, ComparedFunction, mean_a, "cpu_ns_per_call", "a"),
+    ROW(FIELD_F64, ComparedFunction, mean_b, "cpu_ns_per_call", "b"),
+    ROW(FIELD_F64, ComparedFunction, mean_change, "cpu_ns_per_call", "change"),
+    ROW(FIELD_F64, ComparedFunction, mean_error, "cpu_ns_per_call", "error"),
+    ROW(FIELD_BOOL, ComparedFunction, mean_apart, "cpu_ns_per_call", "differs"),
+    ROW(FIELD_F64, ComparedFunction, rate_a, "calls_per_s", "a"),
+    ROW(FIELD_F64, ComparedFunction, rate_b, "calls_per_s", "b"),
+    ROW(FIELD_F64, ComparedFunction, rate_change, "calls_per_s", "change"),
+    ROW(FIELD_F64, ComparedFunction, rate_error, "calls_per_s", "error"),
+    ROW(FIELD_BOOL, ComparedFunction, rate_apart, "calls_per_s", "differs"),
+    ROW(FIELD_BOOL, ComparedFunction, apart, NULL, "differs"),
+    F64(ComparedFunction, slowdown),
+    F64(ComparedFunction, slowdown_error),
+};
+static const struct Record FUNCTION_RECORD =
+    RECORD(ComparedFunction, "function", FUNCTION_FIELDS);
+
+static const struct Field RUN_FIELDS[] = {
+    TEXT(ComparedRun, command), TEXT(ComparedRun, python),
+    F64(ComparedRun, seconds), U64(ComparedRun, samples),
+    F64(ComparedRun, tsc_hz)};
+static const struct Record RUN_RECORD = RECORD(ComparedRun, "run", RUN_FIELDS);
+
+static const struct Field NOTE_FIELDS[] = {TEXT(ComparisonNote, text)};
+static const struct Record NOTE_RECORD =
+    RECORD(ComparisonNote, "note", NOTE_FIELDS);
+
+static const struct Field FIELDS[] = {
+    LIST(Comparison, runs, run_count, RUN_RECORD),
+    F64(Comparison, mean_pace),
+    F64(Comparison, rate_pace),
+    ROW(FIELD_U64, Comparison, apart, NULL, "differs"),
+    LIST(Comparison, notes, note_count, NOTE_RECORD),
+    LIST(Comparison, functions, function_count, FUNCTION_RECORD)};
+const struct Record COMPARISON_RECORD =
+    RECORD(Comparison, "comparison", FIELDS);
+
+// --- One run -----------------------------------------------------------------
+
+// A function, or several code objects of one place.
+struct Side {
+    const char *name;
+    const char *file;
+    uint64_t line, id;
+    double share; // of one core
+    double samples;
+    double calls; // NaN: not known
+    double calls_variance;
+};
+
+struct Run {
+    const struct Snapshot *snapshot;
+    struct Side *sides; // by name and file
+    size_t count;
+    double share; // of all samples
+};
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct Side *left = a, *right = b;
+    int by = strcmp(left->name, right->name);
+    return by ? by : strcmp(left->file, right->file);
+}
+
+static int by_base(const void *a, const void *b)
+{
+    const struct Side *left = a, *right = b;
+    int by = strcmp(left->name, right->name);
+    return by ? by : strcmp(base_of(left->file), base_of(right->file));
+}
+
+static double known(double value)
+{
+    return isfinite(value) ? value : 0;
+}
+
+static struct Side side_of(const struct Function *f)
+{
+    struct Side side = {.name = f->name ? f->name : "",
+                        .file = f->file ? f->file : "",
+                        .line = f->line,
+                        .id = f->id,
+                        .share = known(f->cpu_share),
+                        .calls = f->calls_estimated};
+    if (f->run_samples != NULL_U64)
+        side.samples = (double)f->run_samples;
+    if (f->calls_exact == 1)
+        side.calls = (double)f->calls;
+    else if (isfinite(side.calls)) // an error that is not known may be any
+        side.calls_variance =
+            pow(side.calls * (isnan(f->calls_error) ? 1 : f->calls_error), 2);
+    return side;
+}
+
+static void merge(struct Side *into, const struct Side *from)
+{
+    into->share += from->share;
+    into->samples += from->samples;
+    into->calls += from->calls;
+    into->calls_variance += from->calls_variance;
+    if (from->line < into->line)
+        into->line = from->line;
+}
+
+static int read_run(struct Run *run, const struct Snapshot *snapshot)
+{
+    size_t count = snapshot->function_count, kept = 0;
+    *run = (struct Run){.snapshot = snapshot};
+    run->sides = calloc(count + 1, sizeof *run->sides);
+    if (!run->sides)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        run->sides[i] = side_of(&snapshot->functions[i]);
+    if (count)
+        qsort(run->sides, count, sizeof *run->sides, by_place);
+    for (size_t i = 0; i < count; i++)
+        if (kept && by_place(&run->sides[kept - 1], &run->sides[i]) == 0)
+            merge(&run->sides[kept - 1], &run->sides[i]);
+        else
+            run->sides[kept++] = run->sides[i];
+    run->count = kept;
+    for (size_t i = 0; i < kept; i++)
+        run->share += run->sides[i].share;
+    run->share += known(snapshot->sampler_elsewhere);
+    return 0;
+}
+
+// --- Which function is which -------------------------------------------------
+
+struct Pair {
+    const struct Side *a, *b; // NULL: not in that run
+};
+
+// One place in both runs, whatever its line. Of the others, those of one name
+// in files of one name, if there is one in each run: programs move.
+static size_t pair_up(struct Pair *pairs, const struct Run *a,
+                      const struct Run *b)
+{
+    size_t i = 0, j = 0, count = 0;
+    while (i < a->count || j < b->count) {
+        int by = i == a->count   ? 1
+                 : j == b->count ? -1
+                                 : by_place(&a->sides[i], &b->sides[j]);
+        pairs[count++] = (struct Pair){by <= 0 ? &a->sides[i] : NULL,
+                                       by >= 0 ? &b->sides[j] : NULL};
+        i += by <= 0;
+        j += by >= 0;
+    }
+    return count;
+}
+
+static int by_base_of_pair(const void *a, const void *b)
+{
+    const struct Pair *left = a, *right = b;
+    return by_base(left->a ? left->a : left->b, right->a ? right->a : right->b);
+}
+
+static size_t join_moved(struct Pair *pairs, size_t count)
+{
+    size_t kept = 0;
+    if (count)
+        qsort(pairs, count, sizeof *pairs, by_base_of_pair);
+    for (size_t i = 0; i < count;) {
+        size_t end = i + 1;
+        while (end < count && by_base_of_pair(&pairs[i], &pairs[end]) == 0)
+            end++;
+        struct Pair *one = &pairs[i], *two = &pairs[i + 1];
+        if (end - i == 2 && !one->a != !two->a && !one->b != !two->b) {
+            pairs[kept++] = (struct Pair){one->a ? one->a : two->a,
+                                          one->b ? one->b : two->b};
+            i = end;
+        }
+        for (; i < end; i++)
+            pairs[kept++] = pairs[i];
+    }
+    return kept;
+}
+
+// --- One function ------------------------------------------------------------
+
+static double samples_of(const struct Run *run)
+{
+    return run->snapshot->sampler_samples == NULL_U64
+               ? 0
+               : (double)run->snapshot->sampler_samples;
+}
+
+static double seconds_of(const struct Run *run)
+{
+    return run->snapshot->sampler_window_s;
+}
+
+static double share_of(const struct Run *run, const struct Side *side)
+{
+    return side && run->share > 0 ? side->share / run->share : 0;
+}
+
+// Of a share, also of one without a sample: as if there were one more of it,
+// and one more that is not.
+static double share_variance(const struct Run *run, const struct Side *side)
+{
+    double all = samples_of(run);
+    double part = ((side ? side->samples : 0) + 1) / (all + 2);
+    return all > 0 ? part * (1 - part) / all : INFINITY;
+}
+
+static double mean_of(const struct Run *run, const struct Side *side)
+{
+    return side && side->calls >= LEAST && side->samples >= LEAST
+               ? side->share * seconds_of(run) * 1e9 / side->calls
+               : NAN;
+}
+
+static double mean_variance(const struct Side *side) // of its logarithm
+{
+    return 1 / side->samples + side->calls_variance / pow(side->calls, 2);
+}
+
+static double rate_of(const struct Run *run, const struct Side *side)
+{
+    return side && side->calls >= LEAST ? side->calls / seconds_of(run) : NAN;
+}
+
+// Calls that come at random are taken for the worst.
+static double rate_variance(const struct Side *side)
+{
+    return 1 / side->calls + side->calls_variance / pow(side->calls, 2);
+}
+
+static void compare(struct ComparedFunction *f, const struct Pair *pair,
+                    const struct Run *a, const struct Run *b)
+{
+    const struct Side *one = pair->a, *two = pair->b;
+    const struct Side *either = two ? two : one;
+    *f = (struct ComparedFunction){.name = either->name,
+                                   .file = either->file,
+                                   .line = either->line,
+                                   .id = two ? two->id : NULL_U64,
+                                   .share_a = share_of(a, one),
+                                   .share_b = share_of(b, two),
+                                   .mean_a = mean_of(a, one),
+                                   .mean_b = mean_of(b, two),
+                                   .rate_a = rate_of(a, one),
+                                   .rate_b = rate_of(b, two)};
+    f->share_change = f->share_b - f->share_a;
+    f->share_error = sqrt(share_variance(a, one) + share_variance(b, two));
+    f->mean_change = log(f->mean_b / f->mean_a);
+    f->mean_error = isnan(f->mean_change)
+                        ? NAN
+                        : sqrt(mean_variance(one) + mean_variance(two));
+    f->spent_change = f->spent_error = NAN;
+    if (one && two && one->samples >= LEAST && two->samples >= LEAST) {
+        f->spent_change = log(f->share_b / f->share_a);
+        f->spent_error = sqrt(1 / one->samples + 1 / two->samples);
+    }
+    f->rate_change = log(f->rate_b / f->rate_a);
+    f->rate_error = isnan(f->rate_change)
+                        ? NAN
+                        : sqrt(rate_variance(one) + rate_variance(two));
+}
+
+// --- All functions -----------------------------------------------------------
+
+// One of the three numbers of each function.
+struct Measure {
+    size_t change, error, apart; // offsets in struct ComparedFunction
+};
+#define MEASURE_OF(name)                                                       \
+    ((struct Measure){offsetof(struct ComparedFunction, name##_change),        \
+                      offsetof(struct ComparedFunction, name##_error),         \
+                      offsetof(struct ComparedFunction, name##_apart)})
+
+static double *number(struct ComparedFunction *f, size_t offset)
+{
+    return (double *)(void *)((char *)f + offset);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, by_size);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+struct Pace {
+    double change; // the logarithm; NaN: it is not known
+    double variance;
+};
+
+static struct Pace find_pace(struct ComparedFunction *functions, size_t count,
+                             struct Measure measure, double *room)
+{
+    struct Pace pace = {NAN, 0};
+    double squares = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        double error = *number(&functions[i], measure.error);
+        if (!(error <= SURE))
+            continue;
+        room[kept++] = *number(&functions[i], measure.change);
+        squares += error * error;
+    }
+    if (kept < PACE_LEAST)
+        return pace;
+    pace.change = median(room, kept);
+    pace.variance = MEDIAN_ERROR * squares / (double)(kept * kept);
+    return pace;
+}
+
+// By how much the functions of both runs differ more than their errors say: 1
+// or more. A few that have changed do not move the median.
+static double find_spread(struct ComparedFunction *functions, size_t count,
+                          struct Measure measure, double *room)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        double change = *number(&functions[i], measure.change);
+        double error = *number(&functions[i], measure.error);
+        bool sampled = functions[i].share_a > 0 && functions[i].share_b > 0;
+        if (sampled && isfinite(change) && error > 0)
+            room[kept++] = fabs(change) / error;
+    }
+    return kept < SPREAD_LEAST ? 1 : fmax(1, NORMAL * median(room, kept));
+}
+
+static void tell_apart(struct ComparedFunction *functions, size_t count,
+                       struct Measure measure, double spread, bool allowed)
+{
+    for (size_t i = 0; i < count; i++) {
+        double *error = number(&functions[i], measure.error);
+        double change = *number(&functions[i], measure.change);
+        *error *= spread;
+        if (!allowed || !(fabs(change) > COMPARISON_LIMIT * *error))
+            continue;
+        *(uint64_t *)(void *)((char *)&functions[i] + measure.apart) = 1;
+    }
+}
+
+struct Settled {
+    double pace; // NaN: not known
+    double spread;
+};
+
+// Takes the pace out of a measure, whose changes are logarithms.
+static struct Settled settle(struct ComparedFunction *functions, size_t count,
+                             struct Measure measure, double *room, bool allowed)
+{
+    struct Pace pace = find_pace(functions, count, measure, room);
+    double spread;
+    for (size_t i = 0; i < count; i++) {
+        double *error = number(&functions[i], measure.error);
+        *number(&functions[i], measure.change) -= known(pace.change);
+        *error = sqrt(*error * *error + pace.variance);
+    }
+    spread = find_spread(functions, count, measure, room);
+    tell_apart(functions, count, measure, spread,
+               allowed && isfinite(pace.change));
+    for (size_t i = 0; i < count; i++) {
+        double *change = number(&functions[i], measure.change);
+        *change = expm1(*change);
+        *number(&functions[i], measure.error) *= 1 + *change;
+    }
+    return (struct Settled){exp(pace.change), spread};
+}
+
+// A slowdown of calls, or of all of the time that was spent if that is surer.
+static void conclude(struct ComparedFunction *f, bool means, bool spent)
+{
+    double share = fmax(f->share_a, f->share_b);
+    f->apart = f->share_apart || f->mean_apart || f->rate_apart;
+    f->slowdown = f->slowdown_error = NAN;
+    if (means && isfinite(f->mean_error)) {
+        f->slowdown = f->mean_change;
+        f->slowdown_error = f->mean_error;
+    }
+    if (spent && !(f->spent_error >= f->slowdown_error)) {
+        f->slowdown = f->spent_change;
+        f->slowdown_error = f->spent_error;
+    }
+    f->weight = f->share_apart || !f->apart ? fabs(f->share_change) : 0;
+    if (f->mean_apart)
+        f->weight = fmax(f->weight, fabs(f->mean_change) * share);
+    if (f->rate_apart)
+        f->weight = fmax(f->weight, fabs(f->rate_change) * share);
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct ComparedFunction *left = a, *right = b;
+    if (left->apart != right->apart)
+        return left->apart ? -1 : 1;
+    if (left->weight != right->weight)
+        return left->weight < right->weight ? 1 : -1;
+    return strcmp(left->name, right->name);
+}
+
+// --- What was compared -------------------------------------------------------
+
+static void note(struct Comparison *out, struct ComparisonNote *notes,
+                 const char *text)
+{
+    notes[out->note_count].text = Arena_text(&out->arena, text);
+    out->note_count += notes[out->note_count].text != NULL;
+}
+
+static bool differ(double a, double b, double most)
+{
+    return a > 0 && b > 0 && (a > most * b || b > most * a);
+}
+
+// May calls a second be compared?
+static bool write_notes(struct Comparison *out, struct ComparisonNote *notes)
+{
+    const struct ComparedRun *a = &out->runs[0], *b = &out->runs[1];
+    bool machines = differ(a->tsc_hz, b->tsc_hz, CLOCKS);
+    bool lengths = differ(a->seconds, b->seconds, ALIKE);
+    bool pythons = a->python && b->python && strcmp(a->python, b->python) != 0;
+    char text[256];
+    if (pythons) {
+        snprintf(text, sizeof text, "They are runs of %.40s and %.40s.",
+                 a->python, b->python);
+        note(out, notes, text);
+    }
+    if (machines) {
+        snprintf(text, sizeof text,
+                 "They ran on different machines, of %.2f and %.2f GHz: shares "
+                 "and means are compared, and no calls a second.",
+                 a->tsc_hz / 1e9, b->tsc_hz / 1e9);
+        note(out, notes, text);
+    } else if (lengths) {
+        snprintf(text, sizeof text,
+                 "They took %.1f and %.1f s: shares and means are compared, "
+                 "and no calls a second.",
+                 a->seconds, b->seconds);
+        note(out, notes, text);
+    }
+    return !machines && !lengths;
+}
+
+static void note_pace(struct Comparison *out, struct ComparisonNote *notes)
+{
+    char text[256];
+    if (isfinite(out->mean_pace))
+        snprintf(text, sizeof text,
+                 "A call in the second run takes %.2f of its CPU time in the "
+                 "first (median): changes of means are from there.",
+                 out->mean_pace);
+    else
+        snprintf(text, sizeof text,
+                 "Fewer than %d functions have samples and calls enough to "
+                 "know the machine's pace by: only shares are told apart.",
+                 PACE_LEAST);
+    note(out, notes, text);
+}
+
+// --- The whole ---------------------------------------------------------------
+
+static struct ComparedRun run_of(struct Comparison *out, const struct Run *run)
+{
+    const struct Snapshot *s = run->snapshot;
+    return (struct ComparedRun){.command = Arena_text(&out->arena, s->command),
+                                .python = Arena_text(&out->arena, s->python),
+                                .seconds = seconds_of(run),
+                                .samples = s->sampler_samples,
+                                .tsc_hz = s->tsc_hz};
+}
+
+static void judge(struct Comparison *out, struct ComparisonNote *notes,
+                  double *room)
+{
+    struct ComparedFunction *all = out->functions;
+    size_t count = out->function_count;
+    bool rates = write_notes(out, notes);
+    struct Settled spent = settle(all, count, MEASURE_OF(spent), room, true);
+    tell_apart(all, count, MEASURE_OF(share), spent.spread, true);
+    out->mean_pace = settle(all, count, MEASURE_OF(mean), room, true).pace;
+    out->rate_pace = settle(all, count, MEASURE_OF(rate), room, rates).pace;
+    note_pace(out, notes);
+    for (size_t i = 0; i < count; i++) {
+        conclude(&all[i], isfinite(out->mean_pace), isfinite(spent.pace));
+        out->apart += all[i].apart;
+    }
+    if (count)
+        qsort(all, count, sizeof *all, by_weight);
+}
+
+static int fill(struct Comparison *out, const struct Run *a,
+                const struct Run *b)
+{
+    size_t most = a->count + b->count + 1, count;
+    struct Pair *pairs = calloc(most, sizeof *pairs);
+    double *room = calloc(most, sizeof *room);
+    struct ComparedRun *runs = Arena_alloc(&out->arena, 2 * sizeof *runs);
+    struct ComparisonNote *notes = Arena_alloc(&out->arena, 4 * sizeof *notes);
+    struct ComparedFunction *functions =
+        Arena_alloc(&out->arena, most * sizeof *functions);
+    int error = pairs && room && runs && notes && functions ? 0 : -ENOMEM;
+    if (!error) {
+        count = join_moved(pairs, pair_up(pairs, a, b));
+        for (size_t i = 0; i < count; i++) {
+            compare(&functions[i], &pairs[i], a, b);
+            functions[i].name = Arena_text(&out->arena, functions[i].name);
+            functions[i].file = Arena_text(&out->arena, functions[i].file);
+            if (!functions[i].name || !functions[i].file)
+                error = -ENOMEM;
+        }
+        runs[0] = run_of(out, a);
+        runs[1] = run_of(out, b);
+        out->runs = runs;
+        out->run_count = 2;
+        out->notes = notes;
+        out->functions = functions;
+        out->function_count = error ? 0 : count;
+        judge(out, notes, room);
+    }
+    free(pairs);
+    free(room);
+    return error;
+}
+
+int Comparison_make(struct Comparison *out, const struct Snapshot *a,
+                    const struct Snapshot *b)
+{
+    struct Run one, two = {0};
+    *out = (struct Comparison){.mean_pace = NAN, .rate_pace = NAN};
+    int error = read_run(&one, a);
+    if (!error)
+        error = read_run(&two, b);
+    if (!error)
+        error = fill(out, &one, &two);
+    free(one.sides);
+    free(two.sides);
+    return error;
+}
+
+void Comparison_release(struct Comparison *comparison)
+{
+    Arena_release(&comparison->arena);
+    *comparison = (struct Comparison){0};
+}
+
+bool Comparison_is_slower(const struct ComparedFunction *function, double limit)
+{
+    double least =
+        function->slowdown - COMPARISON_LIMIT * function->slowdown_error;
+    return least > limit;
+}

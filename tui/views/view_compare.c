@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// See view_compare.h.
+#include "tui/views/view_compare.h"
+
+#include "tui/model/json.h"
+#include "tui/screen/strip.h"
+#include "tui/text/number.h"
+#include "tui/text/text.h"
+#include "tui/views/display.h"
+#include "tui/views/header.h"
+#include "tui/views/ui.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    SHARE_A,
+    SHARE_B,
+    SHARE_CHANGE,
+    MEAN_A,
+    MEAN_B,
+    MEAN_CHANGE,
+    RATE_A,
+    RATE_B,
+    RATE_CHANGE,
+    FUNCTION,
+    PLACE,
+    COLUMNS_OF_RUNS
+};
+
+static const struct ListColumn COLUMNS_OF[COLUMNS_OF_RUNS] = {
+    [SHARE_A] = {.title = "SHARE", .width = 6, .gap = 2},
+    [SHARE_B] = {.title = "AFTER", .width = 6, .gap = 1},
+    [SHARE_CHANGE] = {.title = "CHANGE", .width = 12, .gap = 1},
+    [MEAN_A] = {.title = "CPU/CALL",
+                .width = 8,
+                .gap = 2,
+                .importance = 3,
+                .room = 20},
+    [MEAN_B] =
+        {.title = "AFTER", .width = 7, .gap = 1, .importance = 2, .room = 20},
+    [MEAN_CHANGE] =
+        {.title = "CHANGE", .width = 10, .gap = 1, .importance = 1, .room = 20},
+    [RATE_A] =
+        {.title = "CALLS/s", .width = 7, .gap = 2, .importance = 7, .room = 34},
+    [RATE_B] =
+        {.title = "AFTER", .width = 7, .gap = 1, .importance = 6, .room = 34},
+    [RATE_CHANGE] =
+        {.title = "CHANGE", .width = 10, .gap = 1, .importance = 5, .room = 34},
+    [FUNCTION] = {.title = "FUNCTION",
+                  .width = 16,
+                  .gap = 2,
+                  .grows = 60,
+                  .most = 64,
+                  .left = true,
+                  .cut = CUT_START},
+    [PLACE] = {.title = "FILE:LINE",
+               .width = 14,
+               .gap = 2,
+               .importance = 4,
+               .room = 20,
+               .grows = 40,
+               .left = true,
+               .path = true},
+};
+
+// "+12.9 ±0.6", in points of a percentage or in per cent; "=": not told apart.
+static void put_change(struct ListCell *cell, double change, double error,
+                       bool apart, bool points)
+{
+    char text[64];
+    double size = fabs(100 * change), rough = 100 * error;
+    int digits = rough < 1 ? 1 : 0;
+    const char *unit = points ? "" : "%";
+    if (!isfinite(change)) {
+        ListCell_put(cell, STYLE_FAINT, "");
+        return;
+    }
+    if (!apart) {
+        ListCell_put(cell, STYLE_FAINT, "=");
+        return;
+    }
+    if (size >= 1000)
+        snprintf(text, sizeof text, "%sx%.0f", change < 0 ? "-" : "",
+                 1 + change);
+    else
+        snprintf(text, sizeof text, "%s%.*f%s ±%.*f", change < 0 ? "-" : "+",
+                 digits, size, unit, digits, rough);
+    ListCell_put(cell, change > 0 ? STYLE_HEAT_4 : STYLE_ARMED, text);
+}
+
+static void put_number(struct ListCell *cell, double value,
+                       const char *(*format)(char *, double))
+{
+    ListCell_number(cell, value, format);
+}
+
+static void put_share(struct ListCell *cell, double share)
+{
+    char text[NUMBER_MAX];
+    ListCell_put(cell, share > 0 ? STYLE_PLAIN : STYLE_FAINT,
+                 share > 0 ? Number_percent(text, share) : "");
+}
+
+static void write_place(struct ListCell *cell, const struct ComparedFunction *f)
+{
+    char line[32] = "";
+    if (f->line != NULL_U64)
+        snprintf(line, sizeof line, ":%llu", (unsigned long long)f->line);
+    ListCell_put(cell, STYLE_FAINT, Text_tail(f->file, 900));
+    strncat(cell->text, line, sizeof cell->text - strlen(cell->text) - 1);
+}
+
+static void write(struct ListCell *cell, const struct ListRows *rows, long row,
+                  int column)
+{
+    const struct Comparison *comparison = rows->source;
+    const struct ComparedFunction *f = &comparison->functions[row];
+    if (column == SHARE_A)
+        put_share(cell, f->share_a);
+    else if (column == SHARE_B)
+        put_share(cell, f->share_b);
+    else if (column == SHARE_CHANGE)
+        put_change(cell, f->share_change, f->share_error, f->share_apart, true);
+    else if (column == MEAN_A)
+        put_number(cell, f->mean_a, Number_ns);
+    else if (column == MEAN_B)
+        put_number(cell, f->mean_b, Number_ns);
+    else if (column == MEAN_CHANGE)
+        put_change(cell, f->mean_change, f->mean_error, f->mean_apart, false);
+    else if (column == RATE_A)
+        put_number(cell, f->rate_a, Number_rate);
+    else if (column == RATE_B)
+        put_number(cell, f->rate_b, Number_rate);
+    else if (column == RATE_CHANGE)
+        put_change(cell, f->rate_change, f->rate_error, f->rate_apart, false);
+    else if (column == FUNCTION)
+        ListCell_put(cell, f->apart ? STYLE_STRONG : STYLE_PLAIN,
+                     Text_tail(f->name, 960));
+    else
+        write_place(cell, f);
+}
+
+static bool has_text(const struct ListRows *rows, long row, const char *text)
+{
+    const struct Comparison *comparison = rows->source;
+    return Text_has(comparison->functions[row].name, text) ||
+           Text_has(comparison->functions[row].file, text);
+}
+
+static struct ListRows rows_of(const struct Comparison *comparison)
+{
+    return (struct ListRows){.source = comparison,
+                             .count = (long)comparison->function_count,
+                             .columns = COLUMNS_OF,
+                             .column_count = COLUMNS_OF_RUNS,
+                             .has = has_text,
+                             .write = write};
+}
+
+void ViewCompare_draw(struct Canvas *canvas, struct List *list,
+                      const struct Comparison *comparison, struct Box box,
+                      int height)
+{
+    struct ListRows rows = rows_of(comparison);
+    List_draw(list, &rows, canvas, box, height);
+}
+
+// --- As a view
+
+static void draw_title(struct Ui *ui)
+{
+    const struct Comparison *comparison = &ui->comparison;
+    struct Strip strip;
+    Strip_init(&strip);
+    Strip_item(&strip, 0);
+    Strip_add(&strip, STYLE_STRONG, "Two runs");
+    Strip_item(&strip, 1);
+    Strip_add(&strip, STYLE_PLAIN, "%llu",
+              (unsigned long long)comparison->apart);
+    Strip_add(&strip, STYLE_FAINT, " of %zu functions told apart",
+              comparison->function_count);
+    for (size_t i = 0; i < comparison->note_count; i++) {
+        Strip_item(&strip, 2 + (int)i);
+        Strip_add(&strip, STYLE_FAINT, "%s", comparison->notes[i].text);
+        Strip_flex(&strip, 20);
+    }
+    Strip_draw(&strip, &ui->canvas,
+               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
+}
+
+static void draw(struct Ui *ui, const struct Status *status)
+{
+    const struct Layout *layout = &ui->layout;
+    Header_draw(&ui->canvas, &ui->model, status);
+    if (!ui->comparison.runs) {
+        Canvas_fit(&ui->canvas,
+                   (struct Box){layout->body_y, 2, ui->canvas.width - 3},
+                   STYLE_FAINT, CUT_END, Status_waiting(status));
+        return;
+    }
+    draw_title(ui);
+    ViewCompare_draw(&ui->canvas, &ui->lists[VIEW_COMPARE], &ui->comparison,
+                     (struct Box){layout->table_y, 0, ui->canvas.width},
+                     layout->body_height);
+}
+
+static bool press(struct Ui *ui, int request, uint32_t key)
+{
+    struct ListRows rows = rows_of(&ui->comparison);
+    return List_press(&ui->lists[VIEW_COMPARE], &rows, request, key) ==
+           LIST_DONE;
+}
+
+static bool find(struct Ui *ui, int step, bool here)
+{
+    struct ListRows rows = rows_of(&ui->comparison);
+    return List_find(&ui->lists[VIEW_COMPARE], &rows, ui->model.search, step,
+                     here);
+}
+
+static uint64_t function(const struct Ui *ui)
+{
+    struct ListRows rows = rows_of(&ui->comparison);
+    long row = List_selected(&ui->lists[VIEW_COMPARE], &rows);
+    uint64_t id = row < 0 ? 0 : ui->comparison.functions[row].id;
+    return id == NULL_U64 ? 0 : id;
+}
+
+static int json(const struct Ui *ui, struct Bytes *out)
+{
+    return ui->comparison.runs ? Json_comparison(out, &ui->comparison)
+                               : -ENODATA;
+}
+
+const struct View COMPARE_VIEW = {
+    .name = "Two runs",
+    .opens = {0,
+              CAN_COMPARE,
+              {'d'},
+              "two runs: what differs, if two recordings are given",
+              NULL,
+              "Compare",
+              1},
+    .can = CAN_SEARCH | CAN_FUNCTION,
+    .draw = draw,
+    .press = press,
+    .find = find,
+    .function = function,
+    .json = json};
