@@ -442,9 +442,10 @@ int RecordingReader_open_watched(struct RecordingReader *reader,
     else if (reader->damaged)
         snprintf(why, why_size,
                  "%" PRIu64
-                 " of its blocks are damaged or cut off: what is "
-                 "missing of them is left out",
-                 reader->damaged);
+                 " of its blocks %s damaged or cut off: what is "
+                 "missing of %s is left out",
+                 reader->damaged, reader->damaged == 1 ? "is" : "are",
+                 reader->damaged == 1 ? "it" : "them");
     return error;
 }
 

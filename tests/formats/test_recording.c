@@ -365,6 +365,12 @@ TEST(cut_at_any_length)
         // All that is before the cut, but for a page's rest and what is no
         // event.
         assert_true(events * 16 + 65536 + 4096 * 8 > (long)cut / 2);
+        if (reader.damaged == 1)
+            assert_non_null(strstr(why, "1 of its blocks is damaged"));
+        else if (reader.damaged)
+            assert_non_null(strstr(why, " of its blocks are damaged"));
+        else
+            assert_string_equal(why, "");
         RecordingReader_close(&reader);
         if (i % 10 == 0)
             convert();
