@@ -154,7 +154,8 @@ static uint64_t state_of(const struct ArmedTime *armed, const struct Sum *sum)
         return STATE_PARTIAL;
     if (armed->is_dark)
         return sum->calls ? STATE_PARTIAL : STATE_DARK;
-    return sum->calls || sum->resumed ? STATE_ARMED : STATE_DARK;
+    // No event of it: it may never have been armed, or run since before.
+    return sum->calls || sum->resumed ? STATE_ARMED : NULL_U64;
 }
 
 // Of a stretch, from its events and samples.
