@@ -154,7 +154,7 @@ static void take_requests(struct Clients *clients, struct Viewer *viewer,
         if (!viewer->greeted)
             greet(clients, viewer, &message, now);
         else if (Dispatch_serve(&context, viewer, &message, now) < 0)
-            Viewer_dismiss(viewer, now); // the viewer does not read its answers
+            Viewer_dismiss(viewer, now); // the viewer does not read our answers
         Message_release(&message);
     }
     if (got < 0)

@@ -171,7 +171,7 @@ def help_of(*command):
 
 @both
 def test_the_help_fits_a_screen(program):
-    """It begins with three examples, and has all options."""
+    """The help begins with three examples, and lists all options."""
     python = os.environ.get("PYTHON", "python3")
     lines = help_of(TOP) if program == "ocular-top" else help_of(python, "-m", "ocular")
     assert len(lines) <= 60 and max(map(len, lines)) <= 80

@@ -129,6 +129,7 @@ def test_a_stretch(tmp_path):
     assert rows(back)["leaf"] == rows(whole)["leaf"]
     drawn = screen(recording, "]0.2<Enter>")
     assert "0.0 s to 0.2 s of" in drawn.splitlines()[0]
+    assert "Reading that part" not in drawn
     for keys, words in (
         ("[abc<Enter>", "A time is 12.5"),
         ("[1:00<Enter>", "nothing between these two"),

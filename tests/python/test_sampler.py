@@ -156,7 +156,7 @@ def brief():
 
 def test_threads_that_end_at_once(tracing):
     """Each thread ends long before the governor lists the threads. There are so many
-    threads that their first function would have gone dark."""
+    threads that a function which each of them calls would have gone dark."""
 
     threads = []
 

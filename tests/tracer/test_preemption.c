@@ -21,8 +21,8 @@
 #define MS 1000000
 #define LIMIT_NS (60000 * (int64_t)MS)
 
-// The clocks of everybody in this program, and what its thread has waited and
-// was taken off its CPU: the kernel's, or those where time stands still.
+// While `stands` is true, the clocks and the scheduler's figures that this
+// program reads are the ones below. Else they are the kernel's.
 static bool stands;
 static time_t asleep_s; // that the machine was suspended, while it stands
 

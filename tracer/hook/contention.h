@@ -2,8 +2,8 @@
 // How the process's threads share the GIL, and how the machine's programs share
 // the CPUs. These facts say which spans between two events a thread had for
 // itself. All records share one Contention. The counting thread and the
-// governor write the fields with the counting lock. A thread that holds the GIL
-// may read the governor's fields.
+// governor hold the counting lock when they write the fields. A thread that
+// holds the GIL may read the governor's fields.
 #ifndef OCULAR_TRACER_HOOK_CONTENTION_H
 #define OCULAR_TRACER_HOOK_CONTENTION_H
 

@@ -37,7 +37,7 @@ void Collector_init(struct Collector *collector,
                     const struct CollectorWork *work);
 // Returns 0 or -errno; does nothing if the thread runs.
 int Collector_start(struct Collector *collector);
-// Joins the thread, which may be started again.
+// Joins the thread. Collector_start may start it again.
 void Collector_stop(struct Collector *collector);
 // Asks for a new snapshot and returns at once. Any thread may call this.
 void Collector_want(struct Collector *collector);

@@ -49,9 +49,8 @@ void Engine_add(struct Engine *engine, struct Code *code);
 // lock.
 void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
                   bool jumps);
-// Notes that a sampled stack shows a call of one function by another. If the
-// callee is dark, its time is not counted as the self time of the caller from
-// now on.
+// Notes that a sampled stack shows a call of one function by another. From
+// now on the time of a dark callee is left out of the self time of its caller.
 void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge);
 // Notes a call of `callee` by `caller`, both of which are alive.
 void Engine_link(struct Engine *engine, struct Code *caller,

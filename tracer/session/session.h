@@ -117,8 +117,9 @@ uint64_t Session_second_hits(const struct Session *session);
 // Returns why there are no shares of the window although they are wanted, as a
 // text; or NULL. Any thread may call this.
 const char *Session_sampler_trouble(const struct Session *session);
-// Describes what the timeline has forgotten although a file was to take it, or
-// else why there is no whole recording. "": nothing. Any thread.
+// Writes which events the timeline has dropped that a file should have taken.
+// If there are none, writes why the recording is incomplete, or "". Any thread
+// may call this.
 void Session_describe_missing(const struct Session *session, char *out,
                               size_t size);
 // Fills in all that a file says of the run, but for the functions that are

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The samples of all threads, in the track of our own threads: of each stack
 // the frames that the one before has not, outermost first, and then the sample.
-// The first, and now and then one, has all of them, so that samples before it
-// may be forgotten. One thread at a time.
+// The first sample has all its frames, and so has a later one now and then, so
+// that the samples before it may be forgotten. One thread at a time.
 #ifndef OCULAR_TRACER_TIMELINE_SAMPLE_TRACK_H
 #define OCULAR_TRACER_TIMELINE_SAMPLE_TRACK_H
 
