@@ -90,7 +90,7 @@ def commands_of(block, pid):
 
 def leave_recordings(folder, block):
     """Recordings by these names, as a killed program leaves them."""
-    for name in set(re.findall(r"convert (\S+\.ocular)", block)):
+    for name in set(re.findall(r"(?:convert|diff) (\S+\.ocular)", block)):
         command = [PYTHON, "-m", "ocular", "--quiet", "--output", name, "script.py"]
         assert run(command, cwd=folder).status == 0
 
@@ -104,7 +104,9 @@ def test_sh(tmp_path, commands, block):
     with Running(tmp_path / "serving", SERVES) as serving:
         for line in commands_of(block, serving.pid):
             done = run(["sh", "-c", line], cwd=tmp_path, env={"PATH": path})
-            assert done.status == 0, f"{line}: {done.err}"
+            # A run this short may pass for a slower one.
+            fine = (0, 1) if "--fail-above" in line else (0,)
+            assert done.status in fine, f"{line}: {done.err}"
             assert "warning" not in done.err, f"{line}: {done.err}"
             if line.startswith("ocular-top"):
                 assert str(serving.pid) in done.out
