@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// See armed_spans.h. A span begins where a function is armed again, at a time
-// that does not depend on its calls, and ends with the first call after the
-// slice. Calls over time, both summed up over the spans, are its rate.
+// See armed_spans.h. A span begins when the function is armed again and ends
+// with the function's first call after the slice. The beginning of a span does
+// not depend on the calls. So the function's rate is the number of calls in all
+// spans divided by the length of all spans.
 #include "formats/armed_spans.h"
 
 #include <math.h>
 
-#define LEAST_SPANS 3 // fewer say nothing of how they differ
-// A span with so many calls in less than a slice was ended by them: the
-// function is too hot to be counted over a time.
+// Fewer spans than these do not show how much the spans differ.
+#define LEAST_SPANS 3
+// A span shorter than SLICE_S seconds that holds HOT_CALLS calls was ended by
+// its calls. No rate is computed for a function with a span of this kind.
 #define HOT_CALLS 64u
 #define SLICE_S 0.09
 
-// The number of entries before the call. A call that darkens its function is in
-// the span that it ends.
+// Returns how many changes of the function precede the call. A call that makes
+// its function dark belongs to the span that the call ends.
 static size_t entries_before(const struct Darkness *all, size_t count,
                              uint64_t ticks)
 {
@@ -50,15 +52,17 @@ void ArmedSpans_add(struct ArmedSpans *spans, const struct Bytes *seen,
 }
 
 struct Walk {
-    const struct Sum *calls; // of the function, by span
+    const struct Sum *calls; // the function's calls, sorted by span
     size_t calls_count, next;
-    double ticks, count; // sums over the spans: of time, of calls,
-    double tt, tc, cc;   // ... and of their products
+    // Sums over all spans. A span's ticks are t and its calls are c.
+    double ticks, count; // sums of t and of c
+    double tt, tc, cc;   // sums of t * t, of t * c and of c * c
     unsigned spans;
     bool hot;
 };
 
-// Spans are asked for in their order.
+// Returns the number of calls in a span. The caller asks for spans in ascending
+// order.
 static double calls_in(struct Walk *walk, size_t span)
 {
     while (walk->next < walk->calls_count &&

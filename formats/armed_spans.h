@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The calls of functions that are armed in slices, by the span in which they
-// were counted: a recording knows when a function was armed, so its rate is a
-// count over a known time, and its error is that of the spans' mean. One
-// thread.
+// Counts the calls of functions that are armed in slices, separately for each
+// span in which a function was armed. A recording says when a function was
+// armed, so a function's rate is a number of calls in a known time. The error
+// of the rate is computed from the differences between the function's spans.
+// One thread at a time uses a struct ArmedSpans.
 #ifndef OCULAR_FORMATS_ARMED_SPANS_H
 #define OCULAR_FORMATS_ARMED_SPANS_H
 
@@ -10,25 +11,27 @@
 #include "formats/sum_table.h"
 
 struct ArmedSpans {        // zeroed: empty
-    struct SumTable calls; // by id and number of the span
-    bool full;             // some were left out
+    struct SumTable calls; // key: function's id and number of the span
+    bool full;             // some calls were not counted
 };
 
 struct ArmedStretch {
     uint64_t from, to; // ticks
-    double hz;
+    double hz;         // ticks per second
 };
 
 struct ArmedRate {
-    double rate;       // calls a tick, while it was dark; NaN: not known
-    double error;      // of it, one standard deviation
-    double dark_ticks; // of the stretch
+    double rate;       // calls per tick; NaN: unknown
+    double error;      // standard error of `rate`; NaN: unknown
+    double dark_ticks; // ticks of the stretch in which the function was dark
 };
 
-// Counts a call, if its function is ever armed again.
+// Counts a call of function `id` if the function is re-armed at some time of
+// the recording. Darkness_list must have sorted `seen`.
 void ArmedSpans_add(struct ArmedSpans *spans, const struct Bytes *seen,
                     uint32_t id, uint64_t ticks);
-// After SumTable_sort of `calls`.
+// Returns the rate of the calls of function `id` in the stretch. SumTable_sort
+// must have sorted `calls`.
 struct ArmedRate ArmedSpans_rate(const struct ArmedSpans *spans,
                                  const struct Bytes *seen, uint32_t id,
                                  const struct ArmedStretch *stretch);

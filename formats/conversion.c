@@ -46,7 +46,9 @@ static void add_samples(struct Flame *flame, const struct TimelineView *view)
     Heap_free(reader);
 }
 
-// Calls are not known of samples, and own times are those of the stacks.
+// Sets the functions' names. The numbers of calls and the own times are NaN,
+// because samples do not count calls, and because the own times of a profile
+// without calls are computed from its stacks.
 static void name_functions(struct Profile *profile,
                            const struct FlameTable *table,
                            const struct PerfettoTrace *trace)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which functions are dark at the end of a recording, by its events. The
-// reader's.
+// Finds out from a recording's events when each function was dark. The reader
+// of the recording collects the events and owns the result.
 #ifndef OCULAR_FORMATS_DARKNESS_H
 #define OCULAR_FORMATS_DARKNESS_H
 
@@ -9,28 +9,33 @@
 
 #include <stdbool.h>
 
-// A function went dark, or ceased to be.
+// A change of a function: the function went dark or was armed again.
 struct Darkness {
     uint64_t ticks;
-    uint32_t id;
-    bool dark;
+    uint32_t id; // the function's
+    bool dark;   // true: it went dark; false: it was armed again
 };
 
-// Notes what these events say, of any thread and in any order.
+// Appends to `seen` the changes that `events` report. The events may come from
+// any thread and in any order.
 void Darkness_see(struct Bytes *seen, const struct Event *events, size_t count);
-// Those whose newest event says so. NULL: memory is out.
+// Sorts `seen` by function and time. Returns the functions that are dark after
+// their newest change, and sets *count. The caller frees the list. NULL: memory
+// is out.
 struct DarkFunction *Darkness_list(struct Bytes *seen, size_t *count);
 
-// When a function had its hooks in, in a stretch.
+// Says whether one function was dark in a stretch.
 struct ArmedTime {
-    bool was_dark; // at some time of the stretch
-    bool is_dark;  // at its end
-    bool rearmed;  // at some time of the recording
+    bool was_dark; // the function was dark at some time of the stretch
+    bool is_dark;  // the function was dark at the end of the stretch
+    bool rearmed;  // the function was re-armed at some time of the recording
 };
-// After Darkness_list, which sorts what was seen. That of one function, from
-// the oldest on.
+// Darkness_list must have sorted `seen` before the next two functions are
+// called. Darkness_of returns the changes of one function, oldest first, and
+// sets *count to their number. Darkness_of returns NULL if there are none.
 const struct Darkness *Darkness_of(const struct Bytes *seen, uint32_t id,
                                    size_t *count);
+// Examines the stretch from `from` (included) to `to` (excluded), in ticks.
 struct ArmedTime Darkness_between(const struct Bytes *seen, uint32_t id,
                                   uint64_t from, uint64_t to);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See recording_reader.h. Looks for a block at each page; a block that is found
-// says where the next one may be.
+// See recording_reader.h. The reader looks for a block at the beginning of each
+// page. The header of a valid block says where the next block begins.
 #include "formats/recording_reader.h"
 #include "formats/darkness.h"
 #include "ipc/base/heap.h"
@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DATA (UINT64_C(1) << 28) // of a block
+#define MOST_DATA (UINT64_C(1) << 28) // accepted bytes of data in a block
 #define HEADER sizeof(struct RecordingBlock)
 
 // --- The head ----------------------------------------------------------------
 
-// 0 or -errno with `why`.
+// Returns 0, or -errno with a sentence in `why` that names the error.
 static int read_head(struct RecordingReader *reader, char *why, size_t why_size)
 {
     struct RecordingHead *head = &reader->head;
@@ -110,8 +110,9 @@ static int read_snapshot(struct RecordingReader *reader)
     return 0;
 }
 
-// Those of the block that was read, behind so many bytes. NULL: there are none,
-// or memory is out.
+// Decodes the events of the block in reader->data. The events begin after
+// `open` bytes of data about open calls. Returns NULL and sets *count to 0 if
+// memory is out.
 static const struct Event *read_events(struct RecordingReader *reader,
                                        size_t open, size_t *count)
 {
@@ -130,7 +131,8 @@ static const struct Event *read_events(struct RecordingReader *reader,
     return events;
 }
 
-// Of a truncated block the events that are there are its events.
+// Adds the chunk that a block holds. If the block is truncated, the chunk has
+// only the events that are in the file.
 static int read_chunk(struct RecordingReader *reader,
                       const struct RecordingBlock *block)
 {
@@ -171,7 +173,8 @@ static int read_chunk(struct RecordingReader *reader,
     return 0;
 }
 
-// Reads the block's data, or as much as there is. false: it is damaged.
+// Reads the block's data, or as much of the data as the file holds. Returns
+// false if the data is damaged or cannot be read.
 static bool read_data(struct RecordingReader *reader,
                       const struct RecordingBlock *block, uint64_t end)
 {
@@ -186,11 +189,12 @@ static bool read_data(struct RecordingReader *reader,
     data = Bytes_extend(&reader->data, (size_t)size + 1);
     if (!data)
         return false;
-    reader->data.size = (size_t)size; // none has a place, too
+    // One byte more was allocated, so that an empty block has a buffer, too.
+    reader->data.size = (size_t)size;
     if (Recording_read(reader->recording, begin, data, (size_t)size))
         return false;
     if (!whole)
-        reader->damaged++; // it is used all the same
+        reader->damaged++; // the data of a truncated block is used nevertheless
     return !whole || Recording_check(RECORDING_SEED, data, (size_t)size) ==
                          block->data_check;
 }
@@ -204,7 +208,7 @@ static bool is_block(const struct RecordingBlock *block, uint64_t at)
            block->used + HEADER <= block->size;
 }
 
-// 0 or -ENOMEM.
+// Reads one block. Counts and skips a damaged block. Returns 0 or -ENOMEM.
 static int read_block(struct RecordingReader *reader,
                       const struct RecordingBlock *block, uint64_t end)
 {
@@ -258,14 +262,15 @@ static int read_blocks(struct RecordingReader *reader)
     return error;
 }
 
-// --- What is made of them ----------------------------------------------------
+// --- The timeline ------------------------------------------------------------
 
 static int compare(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
 }
 
-// By thread, in order; of two of one place the one that has more comes last.
+// Orders chunks by thread and sequence number. If two chunks have the same
+// sequence number, the chunk with more events comes last.
 static int compare_chunks(const void *a, const void *b)
 {
     const struct Chunk *left = ((const struct ReadChunk *)a)->chunk;
@@ -283,8 +288,8 @@ static int compare_names(const void *a, const void *b)
     return compare(left->id, right->id);
 }
 
-// A thread's chunks have numbers, from 0 on if none was forgotten. How many are
-// missing?
+// Returns how many chunks of a thread are missing. The chunks of a thread have
+// consecutive sequence numbers, which begin at 0 if no chunk was forgotten.
 static uint64_t count_missing(const struct ReadChunk *first,
                               const struct ReadChunk *last, size_t count)
 {
@@ -309,7 +314,9 @@ static struct View *make_view(struct RecordingReader *reader)
         bool is_last = i + 1 == count ||
                        all[i + 1].chunk->shown.thread != chunk->shown.thread;
 
-        // Of two of one place a kill has prevented that one is dropped.
+        // The recorder copies a chunk into a larger block and then clears the
+        // old block. If the program was killed before the old block was
+        // cleared, the file holds the chunk twice, and the longer copy is kept.
         if (is_last || all[i + 1].chunk->sequence != chunk->sequence) {
             all[begin + kept++] = all[i];
         } else {
@@ -321,7 +328,7 @@ static struct View *make_view(struct RecordingReader *reader)
         for (; kept; kept--)
             View_add(view, all[begin++].chunk);
         begin = i + 1;
-        // The last one knows best what the thread has lost.
+        // The thread's last chunk has the final count of lost events.
         View_add_thread(view, &all[i].thread);
     }
     reader->chunks.size = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reads a recording: whatever is whole in a file that may be torn, truncated,
-// damaged or made up by an enemy. Gives what the writers of a timeline take.
-// One thread, of a program that is not traced.
+// Reads a recording and returns what the writers of a timeline take as input.
+// The file may be truncated, damaged or forged by an attacker. The reader
+// returns all parts of the file that are intact. A reader is used by one thread
+// of a program that is not traced.
 #ifndef OCULAR_FORMATS_RECORDING_READER_H
 #define OCULAR_FORMATS_RECORDING_READER_H
 
@@ -14,46 +15,51 @@ struct ReadName {
     uint32_t id;
     uint32_t line;
     uint64_t address;
-    size_t name, file; // where they are in the text
+    size_t name, file; // offsets of both texts in reader->text
 };
 
-// A chunk, and its thread as it was when the chunk was written.
+// A chunk, and the state of its thread when the chunk was written.
 struct ReadChunk {
     struct Chunk *chunk;
     struct TimelineThread thread;
 };
 
-// Called now and then while a file is read; false ends that with -ECANCELED.
+// The reader calls `go_on` now and then. `done` is the part of the file that
+// has been read, from 0 to 1. If `go_on` returns false, the reading ends with
+// -ECANCELED.
 struct RecordingWatch {
-    bool (*go_on)(void *context, double done); // NULL: nobody watches
+    bool (*go_on)(void *context, double done); // may be NULL
     void *context;
 };
 
 struct RecordingReader {
     struct RecordingHead head;
-    struct PerfettoTrace trace; // for a writer; `name` is set
-    uint64_t damaged;           // blocks that were left out
-    struct Snapshot *final;     // of a trace that was stopped; or NULL
+    struct PerfettoTrace trace; // input for a writer; `name` is set
+    uint64_t damaged; // number of damaged, truncated or missing blocks
+    // The final snapshot of a trace that was stopped; NULL: there is none.
+    struct Snapshot *final;
     struct RecordingWatch watch;
-    // The reader's own.
+    // Only the reader itself uses the fields from here on.
     struct Recording *recording;
-    struct Bytes chunks; // struct ReadChunk, until they are in the view
-    struct Bytes names;  // struct ReadName, by id in the end
-    struct Bytes text;
-    struct Bytes data;   // of the block that is being read,
-    struct Bytes events; // and those that are in it
-    struct Bytes dark;   // darkness.h
+    struct Bytes chunks; // struct ReadChunk each; empty once the view exists
+    struct Bytes names;  // struct ReadName each; sorted by id at the end
+    struct Bytes text;   // names and files of functions, each with a NUL.
+    struct Bytes data;   // data of the block that is being read
+    struct Bytes events; // decoded events of the block that is being read
+    struct Bytes dark;   // struct Darkness each (darkness.h)
     struct Opcodes *opcodes;
 };
 
-// 0 or -errno with a sentence that says what is wrong. Of a file that is read
-// by then `why` says what was left out of it, or is "".
+// Opens and reads a recording. Returns 0, or -errno with a sentence in `why`
+// that names the error. After success, `why` says how many blocks of the file
+// are damaged, or is empty.
 int RecordingReader_open(struct RecordingReader *reader, const char *path,
                          char *why, size_t why_size);
 int RecordingReader_open_watched(struct RecordingReader *reader,
                                  const char *path, struct RecordingWatch watch,
                                  char *why, size_t why_size);
-// The same of its first page alone.
+// Reads only the first page of a file. Returns 0, or -errno with a sentence in
+// `why` that names the error.
 int RecordingReader_probe(const char *path, char *why, size_t why_size);
 void RecordingReader_close(struct RecordingReader *reader);
 

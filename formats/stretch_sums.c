@@ -40,7 +40,8 @@ bool StretchSums_name(const struct StretchSums *sums, uint32_t id,
     return trace->name(trace->context, id, name);
 }
 
-// The time of the oldest sample that is there, if older ones were forgotten.
+// Returns the time of the oldest chunk of Ocular's own track, in seconds since
+// tracing began. Returns 0 if no chunk of that track was forgotten.
 static double first_sample(const struct StretchSums *sums)
 {
     const struct TimelineView *view = sums->reader->trace.view;
@@ -102,7 +103,8 @@ static struct Sum *add_ns(struct SumTable *table, uint64_t key, double ns)
     return sum;
 }
 
-// Each function once, where it is outermost, as the sampler does.
+// Counts a function that is on the stack several times only once, at its
+// outermost frame. The sampler of a live process does the same.
 static void add_path(struct StretchSums *sums,
                      const struct TimelineSample *sample)
 {
@@ -209,8 +211,8 @@ static void add_to_curve(struct StretchSums *sums,
             (float)(sample->cpu_ns / 1e9 * STRETCH_CURVE / all_s);
 }
 
-// The track of Ocular's own threads is read whole: a stack may need those
-// before it.
+// Handles an event of Ocular's own track. Events before the stretch must be
+// passed, too: a stack is recorded as its difference from the stack before.
 static void add_own(struct StretchSums *sums, struct SampleReader *reader,
                     const struct Event *event)
 {
@@ -257,7 +259,7 @@ static void add_event(struct StretchSums *sums, const struct Event *event)
 static bool is_beside(const struct StretchSums *sums,
                       const struct TimelineChunk *shown)
 {
-    // A pointer to what a chunk shows is one to the chunk (view_builder.c).
+    // `shown` is the first member of struct Chunk, so the cast is valid.
     const struct Chunk *chunk = (const struct Chunk *)shown;
 
     return shown->thread != TIMELINE_OWN &&
@@ -272,7 +274,8 @@ static void add_chunk(struct StretchSums *sums, struct EventBuffer *buffer,
     size_t i, count = events ? chunk->event_count : 0;
 
     if (!events) {
-        if (chunk->thread == TIMELINE_OWN) // the next stack is not whole
+        // Without these events the next recorded stack lacks its outer frames.
+        if (chunk->thread == TIMELINE_OWN)
             *samples = (struct SampleReader){0};
         else
             sums->lost += chunk->event_count;

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: MIT
-// Sums by a pair of numbers: a function's time by its caller, a thread's by its
-// functions, samples by instruction. It grows up to a bound, beyond which new
-// pairs are left out, as a file may hold any number of them. One thread.
+// A hash table of sums, whose key is a pair of numbers: for example a callee
+// and its caller, or a thread and a function. The table holds at most
+// SUM_TABLE_MOST pairs, because a file may hold any number of pairs. One thread
+// at a time uses a table.
 #ifndef OCULAR_FORMATS_SUM_TABLE_H
 #define OCULAR_FORMATS_SUM_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define SUM_TABLE_MOST ((size_t)1 << 18) // pairs
+#define SUM_TABLE_MOST ((size_t)1 << 18) // full tables refuse new pairs
 
 struct Sum {
-    uint64_t key; // Sum_key; 0: the place is free
+    uint64_t key; // the result of Sum_key; 0: this slot is free
     uint64_t calls;
     uint64_t samples;
-    double ns, c_ns, total_ns; // of CPU time
-    uint64_t what;             // the owner's, as the next one
+    double ns, c_ns, total_ns; // nanoseconds of CPU time
+    // The table's user decides what `what` and `stamp` mean.
+    uint64_t what;
     uint32_t stamp;
-    uint32_t resumed; // calls that went on
+    uint32_t resumed; // number of times that a call was resumed after a yield
 };
 
 struct SumTable { // zeroed: empty
     struct Sum *sums;
     size_t count;
-    size_t room; // a power of two, or 0
+    size_t room; // number of slots: a power of two, or 0
 };
 
-// Of two numbers of which the first is not 0.
+// Returns the key of two numbers. `first` must not be 0.
 static inline uint64_t Sum_key(uint32_t first, uint32_t second)
 {
     return (uint64_t)first << 32 | second;
@@ -43,14 +45,18 @@ static inline uint32_t Sum_second(const struct Sum *sum)
 }
 
 void SumTable_release(struct SumTable *table);
-void SumTable_clear(struct SumTable *table); // keeps the memory
-// The sum of that key, a new one at first. NULL: the bound is reached, or
-// memory is out. Valid until the next call.
+// Removes all sums and keeps the table's memory.
+void SumTable_clear(struct SumTable *table);
+// Returns the sum with this key. Adds a zeroed sum if the table has none with
+// this key. Returns NULL if the table is full or memory is out. The pointer is
+// valid until the next call of SumTable_get.
 struct Sum *SumTable_get(struct SumTable *table, uint64_t key);
-// Closes the gaps, and sorts by key. Then table->sums[0..count) may be read,
-// and SumTable_get must not be called before SumTable_clear.
+// Moves all sums to the front of table->sums and sorts the sums by key. After
+// SumTable_sort, table->sums[0..count) may be read, and SumTable_clear must be
+// called before the next call of SumTable_get.
 void SumTable_sort(struct SumTable *table);
-// The sums of that first number in a sorted table, and how many there are.
+// Returns the sums of a sorted table whose key has `first` as its first number.
+// Sets *count to the number of these sums. Returns NULL if there are none.
 const struct Sum *SumTable_of(const struct SumTable *table, uint32_t first,
                               size_t *count);
 

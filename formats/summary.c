@@ -38,7 +38,8 @@ int Summary_open(struct Summary **out, const char *path,
         Heap_free(summary);
         return error;
     }
-    // Names are asked of the reader where it lies.
+    // `sums` and `reader.trace` keep pointers to the reader, so the reader must
+    // stay at this address.
     StretchSums_init(&summary->sums, &summary->reader);
     *out = summary;
     return 0;
@@ -105,7 +106,8 @@ struct FlameTable *Summary_stacks(struct Summary *summary)
         FlameTable_free(table);
         return NULL;
     }
-    rows = (struct FlameRow *)table->rows; // it is ours still
+    // The cast is valid: nobody else reads the table yet.
+    rows = (struct FlameRow *)table->rows;
     for (i = 0; i < table->row_count; i++) {
         rows[i].share = (double)rows[i].cpu_ns / length_ns;
         rows[i].c_share = (double)rows[i].c_ns / length_ns;

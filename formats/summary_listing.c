@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See summary_listing.h. A change of an instruction names its line and its
-// opcodes, and no place: it is shown at the instructions of that line that are
-// of that kind.
+// See summary_listing.h. The record of a specialisation names the function, the
+// line and both opcodes, but not the instruction's offset. So the listing shows
+// the specialisation at every instruction of that line with that opcode.
 #include "formats/summary_listing.h"
 #include "tracer/timeline/ring.h"
 
@@ -74,7 +74,8 @@ struct Listing *SummaryListing_make(const struct StretchSums *sums, uint64_t id)
     out->instructions = count;
     out->words = 1;
     out->process_start_s = (double)sums->reader->trace.start_unix_ns / 1e9;
-    out->at_s = StretchSums_length(sums); // that its samples are of
+    // The listing's samples cover this many seconds.
+    out->at_s = StretchSums_length(sums);
     rows = Arena_alloc(&out->arena, count * sizeof *rows);
     for (i = 0; rows && i < count; i++)
         fill_row(sums, out, &rows[i], &found[i]);

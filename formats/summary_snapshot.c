@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See summary_snapshot.h. If the recording has the program's own last numbers,
-// and all of the run is shown, they are taken over; shares are those of the
-// stretch in any case.
+// See summary_snapshot.h. If the stretch is the whole run, and the recording
+// holds the program's final snapshot, most numbers of functions are copied from
+// the final snapshot. Shares are always computed from the stretch's samples.
 #include "formats/summary_snapshot.h"
 #include "formats/darkness.h"
 #include "ipc/base/heap.h"
@@ -15,20 +15,27 @@
 #include <string.h>
 
 #define ROWS_MOST 32768u
-#define PARTS_MOST 12u // callers, or functions of a thread, as a process sends
-// Part of a stretch in which a function was dark: then its samples are of calls
-// without hooks, and tell what a call takes.
+// A live process sends at most this many callers of a function, and functions
+// of a thread.
+#define PARTS_MOST 12u
+// If a function was dark for at least this part of the stretch, its samples
+// show the CPU time of a call, because nearly all sampled calls ran without
+// hooks.
 #define MOSTLY 0.9
-// Standard errors, of the number itself, beyond which it is not shown.
+// UNKNOWN_CALLS is the largest relative standard error with which the number of
+// calls is shown. UNKNOWN_MEAN is the largest relative standard error with
+// which the CPU time of a call is shown.
 #define UNKNOWN_CALLS 0.5
 #define UNKNOWN_MEAN 0.25
 
 struct Maker {
     const struct StretchSums *sums;
-    const struct Snapshot *final; // or NULL
+    // The program's final snapshot; NULL: the stretch is not the whole run, or
+    // the recording has no final snapshot.
+    const struct Snapshot *final;
     struct Snapshot *out;
-    double length_ns;
-    bool counted; // no event of the stretch is missing
+    double length_ns; // length of the stretch
+    bool counted;     // no event of the stretch is missing
 };
 
 static bool is_all(const struct StretchSums *sums)
@@ -51,7 +58,8 @@ static int by_ns(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-// The largest parts of a time, and the others in one.
+// Lists the largest parts of a CPU time. The last element of the list is the
+// sum of all smaller parts. Sets *count to the number of elements.
 static const struct Caller *list_parts(struct Maker *maker,
                                        const struct Sum *parts, size_t *count)
 {
@@ -99,8 +107,8 @@ static void fill_shares(struct Maker *maker, struct Function *f,
     f->caller_count = count;
 }
 
-// The calls of a function that was armed in slices: those that were counted,
-// and those that its rate tells of while it was dark.
+// Estimates the calls of a function that was armed in slices. The estimate is
+// the number of counted calls plus the function's rate times its dark time.
 static void estimate_calls(const struct Maker *maker, struct Function *f,
                            const struct Sum *sum)
 {
@@ -129,7 +137,7 @@ static void estimate_calls(const struct Maker *maker, struct Function *f,
     f->avg_estimated = 1;
 }
 
-// Calls, as far as the events tell.
+// Sets the numbers of calls of `f` from the events of the stretch.
 static void count_calls(const struct Maker *maker, struct Function *f,
                         const struct Sum *sum, const struct ArmedTime *armed)
 {
@@ -154,11 +162,12 @@ static uint64_t state_of(const struct ArmedTime *armed, const struct Sum *sum)
         return STATE_PARTIAL;
     if (armed->is_dark)
         return sum->calls ? STATE_PARTIAL : STATE_DARK;
-    // No event of it: it may never have been armed, or run since before.
+    // A function without events may never have been armed, or may have been
+    // running since before the stretch.
     return sum->calls || sum->resumed ? STATE_ARMED : NULL_U64;
 }
 
-// Of a stretch, from its events and samples.
+// Fills in a function's row from the events and samples of the stretch.
 static void fill_function(struct Maker *maker, struct Function *f,
                           const struct Sum *sum)
 {
@@ -201,8 +210,8 @@ static void fill_function(struct Maker *maker, struct Function *f,
     fill_shares(maker, f, sum);
 }
 
-// The program's own row of the whole run. Its shares were those of the last
-// minute.
+// Copies a function's row of the final snapshot. The shares are replaced,
+// because the shares of the final snapshot cover only the last minute.
 static void take_function(struct Maker *maker, struct Function *f,
                           const struct Function *last)
 {
@@ -240,8 +249,8 @@ static int by_share(const void *a, const void *b)
     return left->id < right->id ? -1 : left->id > right->id;
 }
 
-// The program's own rows, and then the functions that it does not list any
-// more, or of all that the stretch has.
+// Lists the functions of the final snapshot, if there is one, and then all
+// other functions that the stretch has events or samples of.
 static void fill_functions(struct Maker *maker)
 {
     const struct SumTable *sums = &maker->sums->functions;
@@ -294,7 +303,8 @@ static void fill_thread(struct Maker *maker, struct Thread *thread,
     thread->function_count = count;
 }
 
-// A number that is given to a second thread keeps the first one's row.
+// If two threads of the run had the same id, both threads share one row, and
+// the row has the first thread's name.
 static void fill_threads(struct Maker *maker)
 {
     const struct TimelineView *view = maker->sums->reader->trace.view;
@@ -319,7 +329,8 @@ static void fill_threads(struct Maker *maker)
 
 // --- Specialisation ----------------------------------------------------------
 
-// A specialised instruction has the name of the base one, and more.
+// Returns whether the instruction lost its specialisation. The name of a
+// specialised opcode is the name of its base opcode, "_" and more text.
 static bool is_deopt(const char *from, const char *to)
 {
     size_t size = strlen(to);
@@ -353,7 +364,7 @@ static void fill_transition(struct Maker *maker, struct Transition *out,
         .deopt = is_deopt(from, to)};
 }
 
-// The newest first, as a process sends them.
+// Lists the newest change first, as a live process does.
 static void fill_transitions(struct Maker *maker)
 {
     const struct StretchSums *sums = maker->sums;

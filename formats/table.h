@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of the library's functions.
+// The table of the functions that the formats library offers to the tracer.
 #ifndef OCULAR_FORMATS_TABLE_H
 #define OCULAR_FORMATS_TABLE_H
 

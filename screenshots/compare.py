@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The picture of two runs that are compared, compare.png, .svg and .ans, taken by hand:
+"""Takes the pictures compare.png, compare.svg and compare.ans, which show two runs that
+are compared. A person runs this script by hand:
 
     eval "$(make -s env)" && python screenshots/compare.py [FOLDER]
 
-Needs the Python of build/<interpreter>/venv. Records a small program twice; in the second
-run one of its functions takes three times as long.
+The script needs the Python of build/<interpreter>/venv. It records a small program twice.
+In the second run one of the program's functions takes three times as long.
 """
 
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`ocular diff` and `ocular-top a.ocular b.ocular`: real recordings of two runs.
-tests/tui/test_comparison.c has the statistics, with runs that are made up."""
+"""Runs `ocular diff` and `ocular-top a.ocular b.ocular` with recordings of real runs.
+tests/tui/test_comparison.c tests the statistics with runs that are made up."""
 
 import json
 import os
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from e2e.program import PYTHON, TOP, run, top, write
 
-# Calls are as many in each run, whatever the machine does. Loops are C's, so that
-# tracing all of it costs little.
+# The number of calls is the same in each run, even on a busy machine. The loops run in
+# C functions, so that tracing every call costs little.
 WORK = """
 import sys
 def changed(n):
@@ -31,8 +31,8 @@ pytestmark = pytest.mark.once
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Paths of two runs of the same, and of one in which a function takes five times as
-    long."""
+    """Returns a folder with recordings of three runs. The runs a and b are equal. In the
+    run slow, one function takes five times as long."""
     folder = tmp_path_factory.mktemp("runs")
     program = write(folder, WORK)
     for name, size in ("a", "6000"), ("b", "6000"), ("slow", "30000"):
@@ -60,8 +60,8 @@ def test_what_has_changed_is_found(runs):
     assert share["differs"] and share["change"] > 2 * share["error"] > 0
     assert found["changed"]["slowdown"] > 0.5
     calls = found["first"]["calls_per_s"]
-    assert not calls["differs"]  # as many, in a longer run
-    # Faster is no failure.
+    assert not calls["differs"]  # the same number of calls, but in a longer run
+    # `--fail-above` accepts a function that became faster.
     assert diff(runs, "slow.ocular", "a.ocular", "--fail-above", "10%").status == 0
 
 

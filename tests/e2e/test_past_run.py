@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`ocular-top run.ocular`: a run that is over, from its recording. Its numbers are those
-that the program itself has reported at its end. A stretch is a part of the run. A file
-that is no recording gives one sentence."""
+"""Runs `ocular-top run.ocular`, which shows a run that is over from its recording. The
+shown numbers must agree with the numbers that the program itself reported at its end. A
+user may choose a stretch of the run. For a file that is no recording, ocular-top prints
+one sentence."""
 
 import json
 import os
@@ -36,7 +37,8 @@ def busy(seconds):
 
 
 def traced(folder, body, **settings):
-    """The final snapshot of a program that is traced, and the recording's path."""
+    """Runs a traced program. Returns the program's final snapshot and the path of the
+    recording."""
     recording = folder / "run.ocular"
     program = f"""
 ocular.start_tracing(quiet=True, output={str(recording)!r}, **{settings!r})
@@ -66,18 +68,19 @@ def screen(recording, keys="", size="150x30"):
 
 
 def test_calls_are_those_of_the_program(tmp_path):
-    """At threshold 0 each call is in the recording, and a generator's are not as many
-    as it was resumed; with the program's last numbers or, as if killed, without."""
+    """At threshold 0 the recording holds each call, and resuming a generator does not
+    count as a call. Both are true of the whole run, whose numbers come from the final
+    snapshot, and of a stretch, whose numbers come from the events."""
     said, recording = traced(tmp_path, "work(500)", deinstrument_threshold=0)
     expected = rows(said)
-    for stretch in "", "[0.000001<Enter>":  # the second is of the events alone
+    for stretch in "", "[0.000001<Enter>":  # the second stretch needs the events
         found = rows(shown(recording, "--keys", stretch) if stretch else shown(recording))
         for name in "leaf", "mid", "items", "late", "work":
             assert found[name]["calls"] == expected[name]["calls"], (name, stretch)
             assert found[name]["calls_exact"]
             assert found[name]["resumptions"] == expected[name]["resumptions"]
     assert expected["items"]["calls"] == 500 and expected["items"]["resumptions"] == 2500
-    assert found["leaf"]["avg_cycles"] is None  # its hooks were in
+    assert found["leaf"]["avg_cycles"] is None  # leaf was never dark
 
 
 def test_the_whole_run_has_the_last_numbers(tmp_path):
@@ -97,7 +100,8 @@ def test_the_whole_run_has_the_last_numbers(tmp_path):
 
 
 def test_a_killed_program_can_be_looked_at(tmp_path):
-    """Shares, callers and stacks are those of samples, calls at least what was seen."""
+    """Shares, callers and stacks come from the samples. The number of calls is shown as
+    a lower bound."""
     program = write(tmp_path, WORK + "busy(0.7)\nos.kill(os.getpid(), 9)\n")
     done = run(
         [PYTHON, "-m", "ocular", "--quiet", "--output", "t.json", program], cwd=tmp_path
@@ -111,7 +115,7 @@ def test_a_killed_program_can_be_looked_at(tmp_path):
     assert found["work"]["total_share"] > 0.8 * all_of_it > 0
     assert ">=" in screen(recording)
     assert "work" in screen(recording, "f")
-    # The file says that there is nothing of the last numbers, which none has written.
+    # A killed program writes no final snapshot, so the cycles per call are unknown.
     assert found["leaf"]["avg_cycles"] is None and found["leaf"]["p99_cycles"] is None
 
 
@@ -161,7 +165,8 @@ def test_every_view_draws(tmp_path):
 
 
 def test_what_is_no_recording(tmp_path):
-    """One sentence and status 2; what is whole of a torn one is shown."""
+    """For a file that is no recording, ocular-top prints one sentence and returns 2. Of
+    a truncated recording, ocular-top shows the parts that are intact."""
     _, recording = traced(tmp_path, "work(300)", deinstrument_threshold=0)
     whole = recording.read_bytes()
     for name, content, words in (
@@ -199,7 +204,8 @@ def test_damage_never_ends_the_viewer(tmp_path):
 
 
 def test_the_kind_of_a_file_is_by_its_head(tmp_path, sockets):
-    """A viewer's own recording of a live program opens in the same way."""
+    """By the first bytes of the file, ocular-top recognises a recording that the option
+    `--record` has written."""
     program = WORK + "ocular.start_tracing(quiet=True, serve=True, perfetto=False)\n"
     process = start(
         [PYTHON, write(tmp_path, program + "print(os.getpid(), flush=True)\nbusy(60)\n")],

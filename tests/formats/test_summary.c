@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A recording as a viewer shows it: calls, shares, callers, stacks and code,
-// of the whole and of a stretch; estimates of functions that were armed in
-// slices; what is not known is null.
+// Tests what a Summary shows of a recording: calls, shares, callers, stacks and
+// code, for the whole run and for a stretch of it. Calls of functions that were
+// armed in slices are estimated. Numbers that are unknown are null.
 #include "formats/summary.h"
 
 #include "formats/armed_spans.h"
@@ -22,7 +22,7 @@
 #include <cmocka.h>
 
 #define HZ 1e9
-#define S UINT64_C(1000000000) // ticks
+#define S UINT64_C(1000000000) // ticks per second
 #define MS (S / 1000)
 #define BASE 1
 #define SPECIALISED 2
@@ -94,7 +94,7 @@ static void save(struct Program *program)
     Timeline_flush(program->timeline, true);
 }
 
-// Killed: the trace is not stopped.
+// Ends the recording as if the program was killed: without a final snapshot.
 static void end(struct Program *program)
 {
     save(program);
@@ -115,7 +115,7 @@ static void put_call(struct Program *program, uint64_t ticks, uint32_t id)
     put(program, ticks + 1, EVENT_LEAVE, id);
 }
 
-// Of the functions 1 and `top`, which 1 has called.
+// Records a sample of the function `top`, which function 1 has called.
 static void put_sample(struct Program *program, uint64_t ticks, uint32_t top,
                        bool in_c)
 {
@@ -178,8 +178,8 @@ static void assert_near(double value, double expected, double error)
         fail_msg("%g is not %g", value, expected);
 }
 
-// Ten seconds: function 2 is called each 10 ms, and has a fifth of a core in
-// the first half and four fifths in the second.
+// Records a run of ten seconds. Function 2 is called every 10 ms, and uses
+// 20 % of a core in the first half of the run and 80 % in the second half.
 static void make_run(void)
 {
     struct Program program;
@@ -255,13 +255,13 @@ static void a_stretch(void **state)
     assert_int_equal(f->calls, 200);
     assert_near(f->share, .8, .01);
     assert_near(f->calls_per_s, 100, .1);
-    assert_int_equal(function(part, 1)->calls, NULL_U64); // it began before
+    assert_int_equal(function(part, 1)->calls, NULL_U64); // began before `part`
     assert_near(part->sampler_window_s, 2, 1e-6);
     Snapshot_free(part);
     part = of_stretch(summary, 0, 5);
     assert_near(function(part, 2)->share, .2, .01);
     Snapshot_free(part);
-    part = of_stretch(summary, 7, 3); // there is nothing between
+    part = of_stretch(summary, 7, 3); // this stretch is empty
     assert_near(Summary_shown(summary).to_s, 7, 1e-6);
     Snapshot_free(part);
     Summary_close(summary);
@@ -294,11 +294,11 @@ static void stacks_and_code(void **state)
     assert_string_equal(code->rows[0].live, "BINARY_OP_ADD_INT");
     assert_int_equal(code->rows[0].hits, NULL_U64);
     assert_null(Summary_listing(summary, 99));
-    assert_int_equal(all->transition_count, 1); // the other one is later
+    assert_int_equal(all->transition_count, 1); // the second is later
     Snapshot_free(all);
     all = of_stretch(summary, 0, INFINITY);
     assert_int_equal(all->transition_count, 2);
-    assert_int_equal(all->transitions[0].deopt, 1); // the newest
+    assert_int_equal(all->transitions[0].deopt, 1); // the newest is first
     assert_int_equal(all->transitions[1].deopt, 0);
     assert_int_equal(all->transition_pair_count, 2);
     Listing_free(code);
@@ -308,7 +308,7 @@ static void stacks_and_code(void **state)
     unlink(path);
 }
 
-// An entry that goes on after a yield is no call.
+// A generator that is resumed after a yield is not called again.
 static void calls_that_go_on(void **state)
 {
     struct Program program;
@@ -331,7 +331,7 @@ static void calls_that_go_on(void **state)
     unlink(path);
 }
 
-// It is called 50 times, and then it is dark for good.
+// A function is called 50 times and is dark from then on.
 static void a_function_that_goes_dark(void **state)
 {
     struct Program program;
@@ -356,17 +356,19 @@ static void a_function_that_goes_dark(void **state)
     assert_true(isnan(f->calls_estimated) && isnan(f->calls_per_s));
     assert_int_equal(f->state, STATE_PARTIAL);
     assert_int_equal(function(all, 4)->calls_exact, 1);
-    assert_int_equal(function(all, 5)->calls, NULL_U64); // known from a sample
-    assert_int_equal(function(all, 5)->state, NULL_U64); // nor is that
+    assert_int_equal(function(all, 5)->calls, NULL_U64); // only sampled
+    assert_int_equal(function(all, 5)->state, NULL_U64); // without an event
     Snapshot_free(all);
-    all = of_stretch(summary, 0, .04); // before it went dark
+    all = of_stretch(summary, 0, .04); // ends before function 2 went dark
     assert_int_equal(function(all, 2)->calls_exact, 1);
     Snapshot_free(all);
     Summary_close(summary);
     unlink(path);
 }
 
-// Events that a ring has dropped, or the limit: no count is exact.
+// The timeline forgets old events when it reaches its limit. After that, the
+// counts of the whole run are not exact, but the counts of the last half second
+// are exact.
 static void events_that_are_missing(void **state)
 {
     struct Program program;
@@ -402,8 +404,9 @@ static double below_one(void)
     return (double)(random_u64() >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-// A function is called at random times. Every 5 s it is armed for 0.2 s, and
-// then until its next call.
+// Records a function that is called at random times, `rate` times a second. The
+// function is armed about every 5 s, and goes dark at the first call that is
+// more than 0.2 s after the arming.
 static void make_slices(double rate, double length)
 {
     struct Program program;
@@ -439,8 +442,9 @@ static void make_slices(double rate, double length)
     end(&program);
 }
 
-// The estimate is within its error as often as that says. Few slices tell less
-// of how they differ, and so errors of them are too small now and then.
+// At least 80 % of the estimates must be within two standard errors of the true
+// rate. The test does not require 95 %, because a standard error that is
+// computed from few slices is sometimes too small.
 static void a_function_that_is_armed_in_slices(void **state)
 {
     static const double rates[] = {20, 100, 3000};
@@ -475,7 +479,8 @@ static void a_function_that_is_armed_in_slices(void **state)
     assert_near(sum / known, 1, .05);
 }
 
-// So many calls in a moment say nothing of the time that is dark.
+// A function makes 100 calls in 0.1 ms and then goes dark for a second. These
+// calls do not show how many calls the dark time has, so its rate is unknown.
 static void a_function_that_is_too_hot(void **state)
 {
     struct Program program;

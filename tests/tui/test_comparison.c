@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two runs compared: a difference is reported by mistake no more often than two
-// standard errors promise, and a function that has changed is found.
+// Compares runs that are made up. A difference between equal runs is reported
+// no more often than two standard errors allow. A function that changed is
+// found.
 #include "tui/model/comparison.h"
 
 #include "tests/random.h"
@@ -26,12 +27,12 @@ static double normal(void)
     return sqrt(-2 * log(1 - below_one())) * cos(2 * M_PI * below_one());
 }
 
-// A run of functions f0 to f19, of which f0 has a quarter of the time. Samples
-// are drawn at random, and the machine is as fast as it happens to be.
+// Describes a run of the functions f0 to f19. The samples of the run and the
+// speed of its machine are drawn at random.
 struct Wish {
     unsigned samples;
-    double slower; // times that f3 takes
-    bool dark;     // calls are not known
+    double slower; // factor by which f3 is slower
+    bool dark;     // the numbers of calls are unknown
     double hz;
     double seconds;
     const char *folder;
@@ -109,8 +110,8 @@ function(const struct Comparison *comparison, const char *name)
     return NULL;
 }
 
-// One in twenty differences of two standard errors may be noise. Far fewer are
-// above a limit by as much.
+// Between equal runs, one difference in twenty may exceed two standard errors
+// by chance. Far fewer functions seem to be slower by more than 10 %.
 static void the_same_program_twice(void **state)
 {
     unsigned shares = 0, means = 0, rates = 0, fails = 0, runs = 400;
@@ -143,7 +144,7 @@ static void a_function_that_is_slower(void **state)
         struct Wish one = PLAIN, slow;
         struct Comparison comparison;
         const struct ComparedFunction *f;
-        one.samples = 4000; // 300 of them in f3
+        one.samples = 4000; // about 300 of these samples are in f3
         slow = one;
         slow.slower = 1.5;
         compare(&comparison, &one, &slow);
@@ -160,7 +161,7 @@ static void a_function_that_is_slower(void **state)
     assert_true(fails >= .8 * runs);
 }
 
-// Then the shares are compared.
+// If the numbers of calls are unknown, the shares are compared.
 static void calls_that_are_not_known(void **state)
 {
     struct Wish one = PLAIN, slow;
@@ -180,7 +181,8 @@ static void calls_that_are_not_known(void **state)
     Comparison_release(&comparison);
 }
 
-// If one takes less, all others have a larger share, and are no slower.
+// If one function takes less time, the shares of all other functions grow, but
+// the other functions are not slower.
 static void a_function_that_is_faster(void **state)
 {
     unsigned fails = 0;
@@ -210,7 +212,8 @@ static bool says(const struct Comparison *comparison, const char *words)
     return false;
 }
 
-// Rates are those of a machine and of a length of time.
+// Calls per second are not compared if the machines or the lengths of the runs
+// differ.
 static void other_machines_and_lengths(void **state)
 {
     struct Wish other = PLAIN;
@@ -231,7 +234,7 @@ static void other_machines_and_lengths(void **state)
     Comparison_release(&comparison);
 }
 
-// A function of one run alone, and runs without any.
+// A run without functions is compared with another run.
 static void what_is_missing(void **state)
 {
     struct Snapshot *full = run(&PLAIN), *empty = Snapshot_new();

@@ -19,7 +19,9 @@ static struct Timeline *timeline(void *context)
     return session->config.profile ? NULL : session->timeline;
 }
 
-// In two passes, the first of which counts. If memory is out, none is listed.
+// Sets trace->dark to the functions that are dark now. The first pass counts
+// these functions and the second pass lists them. If memory is out, trace->dark
+// is NULL.
 static void list_dark(struct Registry *registry, struct PerfettoTrace *trace)
 {
     const struct Code *code;

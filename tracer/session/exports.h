@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The input of a session's exports: its timeline, and its process.
+// Gives a session's exports their input: the session's timeline and the
+// description of the process.
 #ifndef OCULAR_TRACER_SESSION_EXPORTS_H
 #define OCULAR_TRACER_SESSION_EXPORTS_H
 

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #define NAME_TRIES 1000u
-#define PAUSE_S 0.08   // between two turns, at least
-#define SLOWEST_S 1.0  // and at most
-#define TURN_S 120e-6  // CPU time of a turn: waking up, counting, writing
-#define TURNS_PART 0.1 // of the allowance, for all turns
+#define PAUSE_S 0.08   // shortest pause between two turns, in seconds
+#define SLOWEST_S 1.0  // longest pause between two turns, in seconds
+#define TURN_S 120e-6  // a turn's CPU time in s: waking up, counting, writing
+#define TURNS_PART 0.1 // part of the allowance that all turns may use
 
 static void fill_head(struct Session *session)
 {
@@ -42,7 +42,8 @@ void Recorder_start(struct Session *session)
     int error = -EEXIST;
     unsigned number;
 
-    // Another one of this process may have the name, or an earlier process's.
+    // The name may belong to another recording of this process, or to a
+    // recording of an earlier process with the same process id.
     for (number = 1; error == -EEXIST && number < NAME_TRIES; number++) {
         char path[PATH_MAX];
 
@@ -93,8 +94,8 @@ void Recorder_flush(struct Session *session)
         Timeline_flush(session->timeline, false);
 }
 
-// The last numbers of the run, of which events do not tell all. A file without
-// them is whole, too.
+// Writes the final snapshot of the run, because the events do not contain all
+// of its numbers. A recording without a final snapshot is valid, too.
 static void put_snapshot(struct Session *session)
 {
     const struct Snapshot *newest = Publish_get(&session->publish);
@@ -124,7 +125,7 @@ int Recorder_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes)
 
     if (!session->recording)
         return session->recording_error;
-    session->keeps_recording = true; // by whatever name
+    session->keeps_recording = true; // even if the rename fails
     error = Recording_rename(session->recording, session->config.output);
     snprintf(path, PATH_MAX, "%s", Recording_path(session->recording));
     if (error && error != -EEXIST)

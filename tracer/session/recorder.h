@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: MIT
-// The session's recording (docs/recording.md): what the timeline has is in a
-// file beside the output as well, from the beginning on, so that a program that
-// is killed leaves it. Once the output is written that file goes.
+// The session's recording (docs/recording.md). From the session's start on, a
+// file holds what the timeline in memory holds, so that the data survives if
+// the program is killed. The file is removed after the output was written.
 #ifndef OCULAR_TRACER_SESSION_RECORDER_H
 #define OCULAR_TRACER_SESSION_RECORDER_H
 
 #include "tracer/session/session.h"
 
-// Makes the file. Without one the session goes on: session->recording_error
-// says why. Before anything is traced.
+// Creates the file. If that fails, the session goes on without a recording, and
+// session->recording_error is the -errno. Must be called before anything is
+// traced.
 void Recorder_start(struct Session *session);
-// Milliseconds between two turns, which may come late: 80, or within a budget
-// as many as a tenth of the allowance pays for, up to a second.
+// Returns the milliseconds between two turns: 80 without an overhead budget.
+// With a budget, turns are to use a tenth of the allowance at most, so the
+// pause may be longer, up to 1 s. A turn may come late.
 unsigned Recorder_pause_ms(struct Session *session);
-// Writes what the file has not yet. Any thread that drains, under `draining`.
+// Gives the recording all data that the file does not hold yet. May be called
+// by any thread that drains and holds the mutex `draining`.
 void Recorder_turn(struct Session *session);
-// Has the file written what turns have left, unless another thread writes. Not
-// under `draining`, for which others wait.
+// Writes to the file what turns have not written, unless another thread is
+// writing. Must not be called with the mutex `draining` held, because other
+// threads wait for that mutex.
 void Recorder_flush(struct Session *session);
-// Keeps the file, whole, as the output, or by the name that it has if something
-// has that one's; `path` says which. 0 or -errno. After Session_finish.
+// Completes the file and renames it to the name of the output. If a file of
+// that name exists, the recording keeps its old name. Sets `path` to the
+// recording's name and *bytes to its size. Returns 0 or -errno. Must be called
+// after Session_finish.
 int Recorder_keep(struct Session *session, char path[PATH_MAX],
                   uint64_t *bytes);
-// Lets go of it, before the timeline goes.
+// Drops the session's recording, and removes the file unless Recorder_keep was
+// called. Must be called before the timeline is freed.
 void Recorder_release(struct Session *session);
 
 #endif

@@ -17,7 +17,7 @@
 
 #define WIDTH 120
 #define WIDTH_LEAST 60
-#define ROWS 20 // in all, if fewer functions differ
+#define ROWS 20 // rows of the table, or more if more functions changed
 
 static struct Snapshot *read_run(const char *path, char *why, size_t why_size)
 {

@@ -20,7 +20,8 @@
 
 // --- What the answers do
 
-// Reads a text such as "2" or "0.5 %" as a share. Returns NAN if it is invalid.
+// Reads a text such as "2" or "0.5 %" as a share. Returns NAN if the
+// text is invalid.
 static double read_percent(const char *text)
 {
     char *end;
@@ -47,8 +48,8 @@ static void change_budget(struct Ui *ui, const char *text)
     Ui_say_asked(ui, Feed_budget(ui->feed, share), said);
 }
 
-// Reads "12.5", "1:02.5" or "1:00:02" as seconds, or "-10" as that long before
-// the end; NAN: it is none.
+// Reads a text such as "12.5", "1:02.5" or "1:00:02" as seconds. A text such as
+// "-10" means 10 seconds before end_s. Returns NAN if the text is invalid.
 static double read_clock(const char *text, double end_s)
 {
     bool back = *text == '-';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The questions on the bottom line and the effects of their answers: search,
-// filter, file names, the budget. Called by the keyboard, on the viewer's
-// thread.
+// Asks the user questions on the bottom line and acts on the answers. The
+// answers are texts to search for, filters, file names, budgets and times. The
+// keyboard calls these functions on the viewer's thread.
 #ifndef OCULAR_TUI_APP_QUESTION_H
 #define OCULAR_TUI_APP_QUESTION_H
 

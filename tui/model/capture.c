@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-// seconds until the same code is requested again, because code specialises
+// A function's code is requested again after this many seconds, because the
+// interpreter specialises code while it runs.
 #define ASK_AGAIN_S 10.0
 
 static void write_all(struct Capture *recording, const void *data, size_t size)

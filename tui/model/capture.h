@@ -3,7 +3,8 @@
 // plays. The file begins with CAPTURE_MAGIC. Each entry is the time since the
 // beginning (f64, seconds) and a whole frame of docs/protocol.md. The first
 // entry is the process's HELLO. Answers to the recorder's own requests are
-// entries, too, so that every view can be shown. Used by the feed. One thread.
+// entries, too, so that every view can be shown. The feed uses a Capture on one
+// thread.
 #ifndef OCULAR_TUI_MODEL_CAPTURE_H
 #define OCULAR_TUI_MODEL_CAPTURE_H
 
@@ -17,12 +18,12 @@
 
 struct Capture {
     int fd;
-    double began;
-    int error; // -errno of a failed write, which ends the recording; 0: none
+    double began; // time of the first message after HELLO; -1: none arrived yet
+    int error;    // -errno of a failed write, which ends the recording; 0: none
     struct Bytes bytes; // buffer for one entry
     struct {
-        uint64_t id;
-        double at;
+        uint64_t id; // function whose code was requested
+        double at;   // time of the newest request
     } asked[CAPTURE_ASKED];
     size_t asked_count;
 };

@@ -10,13 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 10.0        // samples, or calls, that a mean or a rate rests on
-#define SURE 0.5          // standard error of a change that the pace is made of
-#define PACE_LEAST 3      // functions that tell the pace,
-#define SPREAD_LEAST 5    // ... and how much more than samples tell they differ
-#define NORMAL 1.4826     // standard deviations in the median of their sizes
-#define MEDIAN_ERROR 1.57 // the variance of a median, by that of a mean
-#define ALIKE 1.2         // lengths of runs that are of one length
+#define LEAST 10.0 // samples or calls that a mean or a rate needs
+// A change is used to compute the pace if its standard error is at most SURE.
+#define SURE 0.5
+#define PACE_LEAST 3   // functions that are needed to compute the pace
+#define SPREAD_LEAST 5 // functions that are needed to compute the spread
+// The standard deviation of a normal distribution is NORMAL times the median of
+// the absolute values.
+#define NORMAL 1.4826
+// The variance of a median is MEDIAN_ERROR times the variance of a mean.
+#define MEDIAN_ERROR 1.57
+// Two runs count as equally long if the longer one takes at most ALIKE times as
+// long as the shorter one.
+#define ALIKE 1.2
+// Two runs count as runs on the same machine if the ratio of their clock rates
+// is at most CLOCKS.
 #define CLOCKS 1.01
 
 // --- Records -----------------------------------------------------------------
@@ -72,22 +80,23 @@ const struct Record COMPARISON_RECORD =
 
 // --- One run -----------------------------------------------------------------
 
-// A function, or several code objects of one place.
+// One function in one run. All code objects with the same name and file count
+// as one function.
 struct Side {
     const char *name;
     const char *file;
     uint64_t line, id;
-    double share; // of one core
+    double share; // CPU time as a part of one core
     double samples;
-    double calls; // NaN: not known
+    double calls; // NaN: unknown
     double calls_variance;
 };
 
 struct Run {
     const struct Snapshot *snapshot;
-    struct Side *sides; // by name and file
+    struct Side *sides; // sorted by name and file
     size_t count;
-    double share; // of all samples
+    double share; // CPU time of all samples as a part of one core
 };
 
 static const char *base_of(const char *path)
@@ -127,7 +136,7 @@ static struct Side side_of(const struct Function *f)
         side.samples = (double)f->run_samples;
     if (f->calls_exact == 1)
         side.calls = (double)f->calls;
-    else if (isfinite(side.calls)) // an error that is not known may be any
+    else if (isfinite(side.calls)) // an unknown error counts as 100 %
         side.calls_variance =
             pow(side.calls * (isnan(f->calls_error) ? 1 : f->calls_error), 2);
     return side;
@@ -169,11 +178,11 @@ static int read_run(struct Run *run, const struct Snapshot *snapshot)
 // --- Which function is which -------------------------------------------------
 
 struct Pair {
-    const struct Side *a, *b; // NULL: not in that run
+    const struct Side *a, *b; // NULL: the run does not have the function
 };
 
-// One place in both runs, whatever its line. Of the others, those of one name
-// in files of one name, if there is one in each run: programs move.
+// Pairs the functions of both runs by name and file. Lines are not compared,
+// because a change of a file moves its functions to other lines.
 static size_t pair_up(struct Pair *pairs, const struct Run *a,
                       const struct Run *b)
 {
@@ -196,6 +205,9 @@ static int by_base_of_pair(const void *a, const void *b)
     return by_base(left->a ? left->a : left->b, right->a ? right->a : right->b);
 }
 
+// Joins two unpaired functions of different runs if name and file name are the
+// same and only the file's folder differs. Functions are joined only if each
+// run has one function of that name and file name.
 static size_t join_moved(struct Pair *pairs, size_t count)
 {
     size_t kept = 0;
@@ -236,8 +248,9 @@ static double share_of(const struct Run *run, const struct Side *side)
     return side && run->share > 0 ? side->share / run->share : 0;
 }
 
-// Of a share, also of one without a sample: as if there were one more of it,
-// and one more that is not.
+// Returns the variance of a function's share. The calculation adds one sample
+// of the function and one sample of other functions, so that the variance of a
+// function without samples is not 0.
 static double share_variance(const struct Run *run, const struct Side *side)
 {
     double all = samples_of(run);
@@ -252,7 +265,8 @@ static double mean_of(const struct Run *run, const struct Side *side)
                : NAN;
 }
 
-static double mean_variance(const struct Side *side) // of its logarithm
+// Returns the variance of the logarithm of a function's mean CPU time per call.
+static double mean_variance(const struct Side *side)
 {
     return 1 / side->samples + side->calls_variance / pow(side->calls, 2);
 }
@@ -262,7 +276,8 @@ static double rate_of(const struct Run *run, const struct Side *side)
     return side && side->calls >= LEAST ? side->calls / seconds_of(run) : NAN;
 }
 
-// Calls that come at random are taken for the worst.
+// Returns the variance of the logarithm of a function's calls per second. The
+// number of calls is assumed to vary as much as if calls came at random times.
 static double rate_variance(const struct Side *side)
 {
     return 1 / side->calls + side->calls_variance / pow(side->calls, 2);
@@ -302,7 +317,8 @@ static void compare(struct ComparedFunction *f, const struct Pair *pair,
 
 // --- All functions -----------------------------------------------------------
 
-// One of the three numbers of each function.
+// One of the numbers that are compared for each function: its share, its mean,
+// its rate, or its relative share.
 struct Measure {
     size_t change, error, apart; // offsets in struct ComparedFunction
 };
@@ -328,9 +344,10 @@ static double median(double *values, size_t count)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
+// The median change of all functions between the two runs.
 struct Pace {
-    double change; // the logarithm; NaN: it is not known
-    double variance;
+    double change;   // logarithm of the second run's pace; NaN: unknown
+    double variance; // variance of `change`
 };
 
 static struct Pace find_pace(struct ComparedFunction *functions, size_t count,
@@ -353,8 +370,9 @@ static struct Pace find_pace(struct ComparedFunction *functions, size_t count,
     return pace;
 }
 
-// By how much the functions of both runs differ more than their errors say: 1
-// or more. A few that have changed do not move the median.
+// Returns the ratio of the actual scatter of the changes to the scatter that
+// their standard errors predict, at least 1. The ratio is computed from a
+// median, so a few functions that really changed hardly affect the ratio.
 static double find_spread(struct ComparedFunction *functions, size_t count,
                           struct Measure measure, double *room)
 {
@@ -369,6 +387,8 @@ static double find_spread(struct ComparedFunction *functions, size_t count,
     return kept < SPREAD_LEAST ? 1 : fmax(1, NORMAL * median(room, kept));
 }
 
+// Multiplies all errors of a measure by `spread`. If `allowed` is true, marks
+// the functions whose change is then more than noise.
 static void tell_apart(struct ComparedFunction *functions, size_t count,
                        struct Measure measure, double spread, bool allowed)
 {
@@ -383,11 +403,13 @@ static void tell_apart(struct ComparedFunction *functions, size_t count,
 }
 
 struct Settled {
-    double pace; // NaN: not known
-    double spread;
+    double pace;   // NaN: unknown
+    double spread; // the result of find_spread
 };
 
-// Takes the pace out of a measure, whose changes are logarithms.
+// Subtracts the pace from the changes of a measure and marks the changes that
+// are more than noise. The changes are logarithms before the call and fractions
+// after it.
 static struct Settled settle(struct ComparedFunction *functions, size_t count,
                              struct Measure measure, double *room, bool allowed)
 {
@@ -409,7 +431,10 @@ static struct Settled settle(struct ComparedFunction *functions, size_t count,
     return (struct Settled){exp(pace.change), spread};
 }
 
-// A slowdown of calls, or of all of the time that was spent if that is surer.
+// Sets a function's slowdown and weight. The slowdown is the change of the
+// mean, or the change of the relative share if that change has the smaller
+// error. `means` and `spent` say whether the pace of these two measures is
+// known.
 static void conclude(struct ComparedFunction *f, bool means, bool spent)
 {
     double share = fmax(f->share_a, f->share_b);
@@ -454,7 +479,8 @@ static bool differ(double a, double b, double most)
     return a > 0 && b > 0 && (a > most * b || b > most * a);
 }
 
-// May calls a second be compared?
+// Writes notes on the differences between the runs. Returns whether calls per
+// second may be compared.
 static bool write_notes(struct Comparison *out, struct ComparisonNote *notes)
 {
     const struct ComparedRun *a = &out->runs[0], *b = &out->runs[1];

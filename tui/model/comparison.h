@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Two runs, function by function: the share of the CPU time, the CPU time of a
-// call, and calls a second, with the standard error of each difference. A
-// difference of less than two standard errors is noise. Two runs of one program
-// never take the same time. So means and rates are compared with the median of
-// all functions, the pace. Pure.
+// Compares two runs function by function. The compared numbers are a function's
+// share of the CPU time, its CPU time per call and its calls per second. Each
+// change has a standard error, and a change of less than two standard errors is
+// noise. Two runs of the same program never take exactly the same time. So a
+// change of a CPU time or of a rate is measured relative to the median change
+// of all functions, which is called the pace. All functions are pure.
 #ifndef OCULAR_TUI_MODEL_COMPARISON_H
 #define OCULAR_TUI_MODEL_COMPARISON_H
 
@@ -14,42 +15,50 @@
 struct ComparedRun {
     const char *command;
     const char *python;
-    double seconds; // of the stretch that is compared
+    double seconds; // length of the stretch that is compared
     uint64_t samples;
-    double tsc_hz;
+    double tsc_hz; // ticks per second of the time-stamp counter
 };
 
-// Each number is there for both runs, null if it is not known. Its change
-// follows, the standard error of that, and whether the change is more than
-// noise (`apart`).
+// A number of the first run has the suffix _a, and a number of the second run
+// has the suffix _b; null: unknown. The suffix _error means the standard error
+// of the change. The suffix _apart means that the change is more than noise.
 struct ComparedFunction {
     const char *name;
     const char *file;
     uint64_t line;
-    uint64_t id;    // in the second run; null: it is not there
-    double share_a; // of the run's CPU time; the change is the difference
+    uint64_t
+        id; // id in the second run; null: the second run lacks the function
+    // A share is a part of a run's CPU time; share_change is share_b - share_a.
+    double share_a;
     double share_b;
     double share_change;
     double share_error;
     uint64_t share_apart;
-    double mean_a; // ns of CPU time a call; the change is a part of `a`, at
-    double mean_b; // the pace
+    // A mean is ns of CPU time per call. mean_change is relative to the first
+    // run's mean times the pace: 0.1 means that a call takes 10 % more.
+    double mean_a;
+    double mean_b;
     double mean_change;
     double mean_error;
     uint64_t mean_apart;
-    double rate_a; // calls a second; the same
+    // A rate is calls per second. rate_change is relative, as mean_change.
+    double rate_a;
     double rate_b;
     double rate_change;
     double rate_error;
     uint64_t rate_apart;
-    double spent_change; // a part of share_a, at the pace of shares: what all
-    double spent_error;  // others gain if one takes less is no change
+    // spent_change is the relative change of the share, measured against the
+    // median of all functions. If one function becomes faster, the shares of
+    // all others grow, but their spent_change is about 0.
+    double spent_change;
+    double spent_error;
     uint64_t spent_apart;
-    uint64_t apart;  // any of the first three
-    double slowdown; // mean_change, or spent_change if that is surer; null: not
-                     // known
+    uint64_t apart; // whether share, mean or rate changed by more than noise
+    // mean_change, or spent_change if that has the smaller error; null: unknown
+    double slowdown;
     double slowdown_error;
-    double weight; // what it is sorted by: change in parts of the CPU time
+    double weight; // sort key: size of the change as a part of the CPU time
 };
 
 struct ComparisonNote {
@@ -57,15 +66,17 @@ struct ComparisonNote {
 };
 
 struct Comparison {
-    const struct ComparedRun *runs; // two
+    const struct ComparedRun *runs; // the first run and the second run
     size_t run_count;
-    double mean_pace; // of the second run: 1.2 takes a fifth more; null: too
-    double rate_pace; // few functions to know it by
-    uint64_t apart;   // functions
-    const struct ComparisonNote *notes; // sentences on what was compared
+    // The second run's pace relative to the first run's; null: unknown. If
+    // mean_pace is 1.2, calls in the second run take 20 % more CPU time.
+    double mean_pace;
+    double rate_pace;
+    uint64_t apart; // number of functions that changed by more than noise
+    const struct ComparisonNote *notes; // sentences about the comparison
     size_t note_count;
-    // Functions that differ by more than noise come first, the largest changes
-    // before others.
+    // Functions that changed by more than noise come first. Among these, larger
+    // changes come before smaller changes.
     struct ComparedFunction *functions;
     size_t function_count;
     struct Arena arena;
@@ -73,12 +84,13 @@ struct Comparison {
 
 extern const struct Record COMPARISON_RECORD;
 
-// 0 or -ENOMEM; release it in any case.
+// Compares the runs of which `a` and `b` are snapshots. Returns 0 or -ENOMEM.
+// The caller must call Comparison_release in both cases.
 int Comparison_make(struct Comparison *comparison, const struct Snapshot *a,
                     const struct Snapshot *b);
 void Comparison_release(struct Comparison *comparison);
-// Is that function slower by more than a part of `limit`, even if it is less by
-// two standard errors?
+// Returns whether a function became slower by more than `limit` (0.1 means
+// 10 %), even if its real slowdown is two standard errors less than measured.
 bool Comparison_is_slower(const struct ComparedFunction *function,
                           double limit);
 

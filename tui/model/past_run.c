@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See past_run.h. The reader's thread has the summary while `busy`, and the
-// viewer's thread else.
+// See past_run.h. While `busy` is true, only the reading thread uses `summary`.
+// While `busy` is false, only the viewer's thread uses `summary`.
 #include "tui/model/past_run.h"
 
 #include "ipc/base/heap.h"
@@ -16,31 +16,31 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ASKED 16
-#define TELL_S 0.1 // seconds between two words on how far it is
+#define ASKED 16   // largest number of requests that wait for an answer
+#define TELL_S 0.1 // seconds between two reports of progress
 
 struct PastRun {
     char *path;
-    char *before_path; // or NULL
-    int wake;          // an eventfd: a message may be due
+    char *before_path; // path of the run to compare with; or NULL
+    int wake;          // eventfd; readable if a message may be due
     bool ends;
-    pthread_t thread;
-    bool started; // the thread has to be joined
+    pthread_t thread; // the reading thread
+    bool started;     // the thread has to be joined
     _Atomic bool busy, cancelled;
-    _Atomic double done; // 0..1, of what the thread reads
-    double told_s;       // the thread's; when it last said so
-    bool telling;        // a NOTICE is due
-    // The thread's while it is busy.
+    _Atomic double done; // part of the file that has been read, 0 to 1
+    double told_s; // time of the last report of progress; reading thread only
+    bool telling;  // a NOTICE is due
+    // Only the reading thread uses the next fields while `busy` is true.
     struct Summary *summary;
     struct Snapshot *before;
     struct SummaryStretch wanted;
     int error;
     char why[400];
-    // The viewer's.
+    // Only the viewer's thread uses the next fields.
     bool due;           // a snapshot is to be sent
-    bool sent;          // one was
-    uint32_t answer_to; // the NOW that it is the answer to; 0: none
-    struct Message asked[ASKED];
+    bool sent;          // a snapshot was sent
+    uint32_t answer_to; // number of the NOW request to be answered; 0: none
+    struct Message asked[ASKED]; // requests that wait for an answer
     size_t asked_count;
     uint32_t last_number;
 };
@@ -49,10 +49,10 @@ static void wake(const struct PastRun *run)
 {
     const uint64_t one = 1;
     ssize_t wrote = write(run->wake, &one, sizeof one);
-    (void)wrote; // it is full: then it is readable
+    (void)wrote; // the write fails only if the eventfd is readable already
 }
 
-// --- The thread that reads
+// --- The reading thread
 
 static bool go_on(void *context, double done)
 {
@@ -129,7 +129,7 @@ static int start(struct PastRun *run)
 
 // --- Opening
 
-// 0, or -errno with `why`.
+// Returns 0, or -errno with a sentence in `why` that names the error.
 static int probe(const char *path, char *why, size_t why_size)
 {
     char reason[300];
@@ -218,7 +218,7 @@ const char *PastRun_note(const struct PastRun *run)
     return atomic_load(&run->busy) ? "" : run->why;
 }
 
-// --- As a process
+// --- Messages, as a live process sends them
 
 static int give_notice(struct PastRun *run, struct Message *message)
 {

@@ -1,45 +1,55 @@
 // SPDX-License-Identifier: MIT
-// A recording of a run (docs/recording.md) as the other end of a feed: it sends
-// a snapshot of the whole run, or of a stretch, and answers requests for stacks
-// and code from the same. A thread of its own reads the file; all functions are
-// the viewer's thread's, and none blocks but PastRun_close.
+// A PastRun plays the part of a live process for a recording of a run
+// (docs/recording.md). It sends the feed a snapshot of the whole run or of a
+// stretch, and answers requests for stacks and code of the same stretch. A
+// PastRun has a thread that reads the file. All functions are called on the
+// viewer's thread. PastRun_close, PastRun_set and the request NOW stop the
+// reading thread and wait until it has ended.
 #ifndef OCULAR_TUI_MODEL_PAST_RUN_H
 #define OCULAR_TUI_MODEL_PAST_RUN_H
 
 #include "formats/summary.h"
 #include "ipc/wire.h"
 
-#define PAST_RUN_MAGIC "ocular\r\n" // that a file begins with
+#define PAST_RUN_MAGIC "ocular\r\n" // first bytes of a recording
 
 struct PastRun;
 
 struct PastWish {
     const char *path;
-    const char *before; // another run to compare with; or NULL
-    bool ends; // after the first snapshot there is nothing more to come
+    const char *before; // recording of a run to compare with; or NULL
+    // If true, PastRun_next returns -EPIPE after the first snapshot as soon as
+    // no request waits for an answer.
+    bool ends;
 };
 
-// 0, or -errno with `why` in words.
+// Opens a recording and starts the reading thread. Returns 0, or -errno with a
+// sentence in `why` that names the error.
 int PastRun_open(struct PastRun **run, const struct PastWish *wish, char *why,
                  size_t why_size);
-void PastRun_close(struct PastRun *run); // NULL is fine
-int PastRun_fd(struct PastRun *run);     // to poll; readable: a message is due
-// As Client_next. While the file is read NOTICEs say how far.
+void PastRun_close(struct PastRun *run); // `run` may be NULL
+// Returns a descriptor that is readable if a message may be due.
+int PastRun_fd(struct PastRun *run);
+// Returns the same as Client_next. While the file is being read, the messages
+// are NOTICEs that report the progress.
 int PastRun_next(struct PastRun *run, struct Message *message);
-// As Client_request: FLAME and DETAIL, and NOW, which has the stretch read that
-// was set last. -ENOTSUP: only a live program can do that.
+// Accepts the requests FLAME, DETAIL and NOW. NOW starts reading the stretch
+// that PastRun_set chose. Returns the same as Client_request, or -ENOTSUP if
+// only a live process can do what is requested.
 int PastRun_request(struct PastRun *run, struct Message *request);
+// Chooses the stretch for the next NOW, and stops a reading that is under way.
 void PastRun_set(struct PastRun *run, struct SummaryStretch stretch);
-// The stretch that the recording holds, and the one that is shown. false:
-// nothing is read yet.
+// Sets *all to the stretch that the recording covers, and *shown to the stretch
+// that was read last. Returns false if no stretch has been read yet.
 bool PastRun_stretches(const struct PastRun *run, struct SummaryStretch *all,
                        struct SummaryStretch *shown);
-// The CPU time of the whole run in so many parts, SUMMARY_CURVE at most, as
-// cores.
+// Divides the whole run into `parts` equal parts, at most SUMMARY_CURVE. Sets
+// each element of `curve` to the CPU time of one part, as a number of cores.
 void PastRun_curve(const struct PastRun *run, float *curve, int parts);
-// The whole of the other run; NULL: there is none, or it is not read yet.
+// Returns the snapshot of the run to compare with, or NULL if there is none or
+// if it has not been read yet.
 const struct Snapshot *PastRun_before(const struct PastRun *run);
-// Why the reading has failed, or what was left out of the file; or "".
+// Returns a sentence about an error or about damaged blocks of the file, or "".
 const char *PastRun_note(const struct PastRun *run);
 
 #endif

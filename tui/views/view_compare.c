@@ -66,7 +66,8 @@ static const struct ListColumn COLUMNS_OF[COLUMNS_OF_RUNS] = {
                .path = true},
 };
 
-// "+12.9 ±0.6", in points of a percentage or in per cent; "=": not told apart.
+// Writes a change as "+12.9 ±0.6" if `points` is true, and as "+12.9% ±0.6"
+// otherwise. Writes "=" if the change is noise.
 static void put_change(struct ListCell *cell, double change, double error,
                        bool apart, bool points)
 {
@@ -168,7 +169,7 @@ void ViewCompare_draw(struct Canvas *canvas, struct List *list,
     List_draw(list, &rows, canvas, box, height);
 }
 
-// --- As a view
+// --- The view
 
 static void draw_title(struct Ui *ui)
 {

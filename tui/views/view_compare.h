@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The compare view: two runs side by side. Functions that differ by more than
-// noise come first. `ocular diff` prints the same table.
+// The compare view shows two runs side by side. Functions that changed by more
+// than noise come first. `ocular diff` prints the same table.
 #ifndef OCULAR_TUI_VIEWS_VIEW_COMPARE_H
 #define OCULAR_TUI_VIEWS_VIEW_COMPARE_H
 
@@ -10,7 +10,7 @@
 
 extern const struct View COMPARE_VIEW;
 
-// Draws up to `height` rows below a line of titles.
+// Draws a line of column titles and up to `height` rows below this line.
 void ViewCompare_draw(struct Canvas *canvas, struct List *list,
                       const struct Comparison *comparison, struct Box box,
                       int height);
