@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Memory of our own, apart from malloc's. A block that a tracer keeps for weeks
-// must lie neither in the holes nor at the end of the traced program's heap. (A
-// program that allocates and frees large blocks pays a page fault for each of
-// their pages, every time, once a small block is in their way.) These functions
-// mean the same as malloc's, and any thread may call them.
+// must lie neither in the holes nor at the end of the traced program's heap.
+// There a small block can stand between the program's large blocks. Each time
+// that the program allocates these again, it would then pay a page fault for
+// each of their pages. These functions mean the same as malloc's, and any
+// thread may call them.
 #ifndef OCULAR_IPC_BASE_HEAP_H
 #define OCULAR_IPC_BASE_HEAP_H
 

@@ -343,18 +343,9 @@ print("on")
     assert trace.read(tmp_path / "t.json").names()["leaf"] == 50 * 2000
 
 
-FAILING = """
-def fail(error):
-    \"\"\"From now on pwrite() fails so on all threads, as on a lost server's disk.\"\"\"
-    allow, refuse = 0x7FFF0000, 0x00050000 | error
-    number = {"x86_64": 18, "aarch64": 67}[os.uname().machine]
-    rules = (0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, refuse), (0x06, 0, 0, allow)
-    code = b"".join(struct.pack("HBBI", *rule) for rule in rules)
-    held = ctypes.create_string_buffer(code)
-    program = struct.pack("HxxxxxxQ", len(rules), ctypes.addressof(held))
-    libc = ctypes.CDLL(None, use_errno=True)
-    assert libc.prctl(38, 1, 0, 0, 0) == 0
-    assert libc.syscall({18: 317, 67: 277}[number], 1, 1, program) == 0
+FAILING = f"""
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from failing_disk import fail
 for _ in range(20): work(2000)
 time.sleep(0.3)
 fail(int(sys.argv[1]))

@@ -10,12 +10,12 @@
 #include "ipc/snapshot.h"
 
 struct SampleWish {
-    unsigned tick;   // number of the snapshot; counters grow with it
-    unsigned extra;  // number of functions in addition to the dozen
-    int no_sampler;  // all shares are null
-    int trouble;     // the snapshot has a text about a trouble of the sampler
-    int no_overhead; // the tracer does not measure itself
-    int hostile;     // names of all kinds, up to 10 kB long, everywhere
+    unsigned tick;   // The snapshot's number, with which counters grow.
+    unsigned extra;  // Functions in addition to the dozen.
+    int no_sampler;  // All shares are null.
+    int trouble;     // The snapshot says what is wrong with the sampler.
+    int no_overhead; // The tracer does not measure itself.
+    int hostile;     // All texts are names of any kind, up to 10 kB long.
 };
 
 // Makes a snapshot. Aborts without memory, so the result is never NULL.

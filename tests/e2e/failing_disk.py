@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""Makes a disk fail, as a lost server's does: imported by the programs of
+test_killed.py."""
+
+import ctypes
+import os
+import struct
+
+NUMBERS = {"x86_64": (18, 317), "aarch64": (67, 277)}  # of pwrite64 and of seccomp
+NO_NEW_PRIVILEGES, SET_FILTER, ALL_THREADS = 38, 1, 1
+LOAD, IF_EQUAL, RETURN = 0x20, 0x15, 0x06
+ALLOW, FAIL = 0x7FFF0000, 0x00050000
+
+
+def fail(error):
+    """From now on pwrite() fails with this errno on all threads, by a filter of system
+    calls."""
+    pwrite, seccomp = NUMBERS[os.uname().machine]
+    rules = (
+        (LOAD, 0, 0, 0),
+        (IF_EQUAL, 0, 1, pwrite),
+        (RETURN, 0, 0, FAIL | error),
+        (RETURN, 0, 0, ALLOW),
+    )
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *r) for r in rules))
+    program = struct.pack("HxxxxxxQ", len(rules), ctypes.addressof(code))
+    libc = ctypes.CDLL(None)
+    assert libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0
+    assert libc.syscall(seccomp, SET_FILTER, ALL_THREADS, program) == 0
