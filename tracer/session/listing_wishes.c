@@ -137,11 +137,12 @@ static bool want_text(struct ListingWishes *wishes, uint32_t id)
 
     pthread_mutex_lock(&wishes->mutex);
     if (wishes->wanted_count < LISTING_ENTRIES) {
-        wishes->wanted[wishes->wanted_count++] = id;
-        asked = true;
+        wishes->wanted[wishes->wanted_count] = id;
+        asked = Waker_wake(wishes->source.governor);
+        wishes->wanted_count += asked;
     }
     pthread_mutex_unlock(&wishes->mutex);
-    return asked && Waker_wake(wishes->source.governor);
+    return asked;
 }
 
 // --- Functions that viewers show -------------------------------------------
