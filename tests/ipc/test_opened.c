@@ -2,6 +2,8 @@
 // Descriptors in a program that closes and opens any numbers.
 #define _GNU_SOURCE 1 // O_TMPFILE, close_range
 #include "ipc/base/opened.h"
+#include "ipc/socket.h"
+#include "ipc/wake_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +39,23 @@ TEST(a_number_that_changed_hands_is_left_alone)
     close(fd);
     assert_false(Opened_holds(&opened, fd));
     close(other);
+}
+
+TEST(another_file_gets_no_wake_up)
+{
+    struct WakeSocket socket;
+    int others[2];
+
+    WakeSocket_init(&socket);
+    assert_int_equal(WakeSocket_open(&socket), 0);
+    assert_true(WakeSocket_wake(&socket));
+    assert_int_equal(Socket_pair(others), 0);
+    assert_true(dup2(others[0], atomic_load(&socket.write_end)) >= 0);
+    assert_false(WakeSocket_wake(&socket));
+    close(atomic_load(&socket.write_end));
+    WakeSocket_close(&socket);
+    close(others[0]);
+    close(others[1]);
 }
 
 // The kernel gives the program the lowest free number, which is none of ours.

@@ -2,11 +2,16 @@
 // tracer/base/clock: the choice of a counter, its rate and what refining does
 // to it.
 #include "tracer/base/clock.h"
+#include "tracer/base/tsc_guard.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/unit.h"
 
@@ -143,4 +148,22 @@ TEST(test_without_a_counter_ticks_are_nanoseconds)
     ticks = Clock_read(&clock);
     assert_true(ticks > before && ticks <= raw_ns());
     Clock_refine(&clock); // has nothing to do
+}
+
+// The guard handles the faults of reading a counter, and no signal of others.
+TEST(test_a_segmentation_fault_that_was_sent_ends_the_process)
+{
+    const struct rlimit no_core = {0, 0};
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        setrlimit(RLIMIT_CORE, &no_core);
+        signal(SIGSEGV, SIG_DFL); // cmocka has a handler
+        TscGuard_start(NULL);
+        kill(getpid(), SIGSEGV);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }

@@ -2,6 +2,7 @@
 // The report at stop: what it says, how wide it is, that it is harmless.
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/base/harmless.h"
+#include "tracer/session/ranking.h"
 #include "tracer/session/report.h"
 
 #define OWN_MAIN
@@ -329,6 +330,22 @@ TEST(where_no_share_is_known)
            "function running\n");
     expect(text, "ordered by the cycles of their timed calls\n");
     free(text);
+    Snapshot_free(snapshot);
+}
+
+TEST(without_shares_the_most_cycles_come_first)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    struct Function functions[] = {{.run_share = NAN, .self_cycles = NULL_U64},
+                                   {.run_share = NAN, .self_cycles = 1},
+                                   {.run_share = NAN, .self_cycles = 2}};
+    struct Ranked first[2];
+
+    snapshot->functions = functions;
+    snapshot->function_count = 3;
+    assert_int_equal(Ranking_first(snapshot, first, 2), 2);
+    assert_ptr_equal(first[0].function, &functions[2]);
+    assert_ptr_equal(first[1].function, &functions[1]);
     Snapshot_free(snapshot);
 }
 
