@@ -43,9 +43,9 @@ static bool is_ours(const struct State *state, const char *file)
            strncmp(file, state->package, length) == 0;
 }
 
-// Returns the bytecode as it was compiled, as a new reference. CPython would
-// cache this copy as long as the code lives (codeobject.c, _PyCode_GetCode) and
-// so double the memory of all code that runs. So the cache is cleared again.
+// Returns the bytecode as it was compiled, as a new reference. CPython caches
+// this copy as long as the code lives (codeobject.c, _PyCode_GetCode), which
+// would double the memory of all code that runs. So the cache is cleared again.
 static PyObject *read_bytecode(PyCodeObject *code)
 {
     bool kept = code->_co_cached && code->_co_cached->_co_code;
@@ -104,9 +104,9 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
 }
 
 // Returns true if the code uses the name `setprofile`. The CALL event must not
-// be set on such code. Otherwise the profile function that an instrumented call
-// has just set would get the end of this call without its beginning, which
-// breaks profile.Profile.
+// be set on such code. Otherwise an instrumented call of setprofile would send
+// the end of this call, without the beginning, to the new profile function,
+// which breaks profile.Profile.
 static bool sets_profile(const PyCodeObject *code)
 {
     Py_ssize_t i;
@@ -135,8 +135,8 @@ static PyObject *events_of(const struct State *state, const PyCodeObject *code,
 }
 
 // Arms all sites of a code object. The events are cleared first, because
-// setting the same mask does nothing, and on 3.12 and 3.13 sites that an
-// earlier holder of the tool id has disabled would stay disabled.
+// setting the same mask again does nothing. On 3.12 and 3.13, sites that an
+// earlier holder of the tool id has disabled would then stay disabled.
 static int arm(struct State *state, PyCodeObject *code, bool jumps)
 {
     count_armed(state, code);
@@ -145,8 +145,8 @@ static int arm(struct State *state, PyCodeObject *code, bool jumps)
     return Tools_set_local(state, code, events_of(state, code, jumps));
 }
 
-// Arms the sites again, except those of CALL. An event that stays in the mask
-// keeps its disabled sites.
+// Arms the sites of a code object again, except the sites of CALL. The mask
+// keeps the CALL event meanwhile, so disabled sites of CALL stay disabled.
 static int arm_again(struct State *state, PyCodeObject *code, bool jumps)
 {
     count_armed(state, code);
@@ -157,9 +157,10 @@ static int arm_again(struct State *state, PyCodeObject *code, bool jumps)
     return Tools_set_local(state, code, events_of(state, code, jumps));
 }
 
-// Returns true without a budget. Within a budget jumps and branches are armed
-// only on request (rearm_executor.c), because they are two thirds of a
-// service's events and few users read them.
+// Returns true if jumps and branches are armed, which is the case without a
+// budget. If a budget is set, jumps and branches are armed only on request
+// (rearm_executor.c), because they are two thirds of a service's events and few
+// users read them.
 static bool arms_jumps(const struct State *state)
 {
     return isnan(atomic_load_explicit(&state->engine.session->budget,
@@ -167,8 +168,8 @@ static bool arms_jumps(const struct State *state)
 }
 
 // Returns true for the first Python function of every thread that the program
-// starts. While its calls are counted, even the shortest thread can be sampled
-// (Sampler_begin_thread).
+// starts. While the calls of this function are counted, even the shortest
+// thread can be sampled (Sampler_begin_thread).
 static bool begins_threads(const char *file, const char *name)
 {
     const char *slash = strrchr(file, '/');
@@ -208,7 +209,7 @@ static void begin_span(const struct State *state, struct Code *code, bool armed)
     Code_leave_unarmed(code);
 }
 
-// `seen` says that one call was seen earlier, when the code was put off.
+// `seen` is true if the code was put off and one call was seen then.
 static bool classify(struct State *state, PyCodeObject *code, bool seen)
 {
     const struct Session *session = state->engine.session;
@@ -237,16 +238,16 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
     accepted = result;
     Py_XDECREF(keep_file);
     Py_XDECREF(keep_name);
-    // Some objects that look like code (Cython's) have no instruction to
-    // instrument.
+    // Arming fails for some objects that look like code (Cython's), because
+    // they have no instruction to instrument.
     if (accepted && !result->cold.unarmed &&
         arm(state, code, result->cold.jumps) < 0) {
         PyErr_Clear();
         accepted = false;
     }
     if (!accepted)
-        Extra_set_other(state, code); // without memory for it, the code is
-                                      // classified again later
+        // if memory is out, the code is classified again later
+        Extra_set_other(state, code);
     return accepted;
 }
 
@@ -312,8 +313,8 @@ struct Code *Adopt_probe(struct State *state, PyCodeObject *code)
 // --- All of them -----------------------------------------------------------
 
 // Returns a list of all accepted code objects, and of the rejected ones if
-// `other` is true. The list's references keep them alive while the caller
-// visits them. Returns NULL with an exception if memory is out.
+// `other` is true. The list's references keep the code objects alive while the
+// caller visits them. Returns NULL with an exception if memory is out.
 static PyObject *known(const struct State *state, bool other)
 {
     PyObject *list = PyList_New(0);
@@ -334,14 +335,14 @@ fail:
     return NULL;
 }
 
-// Clears the extra; CPython calls extra_freed with the old one.
+// Clears the extra. CPython then calls extra_freed with the old extra.
 static void clear_extra(const struct State *state, PyCodeObject *code)
 {
     PyUnstable_Code_SetExtra((PyObject *)code, state->extra, NULL);
 }
 
-// Calls visit for every accepted code object, and for the rejected ones if
-// `other` is true. Returns 0, or -1 with an exception if memory is out.
+// Calls `visit` for every accepted code object, and also for the rejected ones
+// if `other` is true. Returns 0, or -1 with an exception if memory is out.
 static int visit_known(struct State *state, bool other,
                        void (*visit)(struct State *state, PyCodeObject *code))
 {
@@ -404,8 +405,9 @@ static void classify_stack(struct State *state, PyFrameObject *frame)
     }
 }
 
-#define PUT_OFF_THREADS 8 // examined in each call of Adopt_running_put_off
-#define PUT_OFF_FRAMES 64 // examined of each thread
+// threads examined in each call of Adopt_running_put_off
+#define PUT_OFF_THREADS 8
+#define PUT_OFF_FRAMES 64 // frames examined of each thread
 
 static void classify_put_off(struct State *state, const PyThreadState *thread)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Classifies Python's code objects, makes the struct Code of accepted ones,
-// arms them and drops them. Callers hold the GIL.
+// Classifies Python's code objects. Makes, arms and drops the struct Code of
+// each accepted code object. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_ADOPT_H
 #define OCULAR_PYTHON_HOOKS_ADOPT_H
 
 #include "python/hooks/extra.h"
 
-// Returns the struct Code of a hook's first argument, or NULL if it is unknown,
-// rejected, or not a code object (Cython passes objects that only look like
-// one).
+// Returns the struct Code of a hook's first argument. Returns NULL if the
+// argument is unknown, rejected, or not a code object (Cython passes objects
+// that only look like code).
 static inline struct Code *Adopt_find(const struct State *state,
                                       PyObject *object)
 {
@@ -23,19 +23,22 @@ static inline struct Code *Adopt_find(const struct State *state,
 }
 
 // Classifies a code object that has no extra yet. Sets the local events of an
-// accepted one, or leaves it unarmed if the session arms no new code. Returns
-// true if it was accepted now. Raises nothing.
+// accepted code object, or leaves the code object unarmed if the session arms
+// no new code. Returns true if this call has accepted the code object. Leaves
+// no exception set.
 bool Adopt_classify(struct State *state, PyCodeObject *code);
-// Forgets at the start of a session which code earlier sessions have put off.
+// Forgets at the start of a session which code objects earlier sessions have
+// put off.
 void Adopt_begin(struct State *state);
-// Puts off classifying new code if the budget is overdrawn, until it is called
-// again or found running. Returns false if the code must be classified now.
+// If the budget is overdrawn, puts off classifying new code until the code is
+// called again or a thread is found running it. Returns false if the code must
+// be classified now.
 bool Adopt_put_off(struct State *state, PyCodeObject *code);
 // Classifies running code that was put off. Each call examines the newest
 // frames of a few threads, in turn. The governor calls this.
 void Adopt_running_put_off(struct State *state);
-// Returns the number of hits for which code is armed. Within a budget this is a
-// number of hits per second, otherwise of all hits.
+// Returns the number of hits for which code is armed. If a budget is set, this
+// is a number of hits per second, otherwise a number of hits in all.
 static inline uint64_t Adopt_hits(const struct State *state)
 {
     uint64_t second = state->engine.registry->hits;
@@ -45,12 +48,13 @@ static inline uint64_t Adopt_hits(const struct State *state)
 // Arms all sites of `code` for `hits` hits each (0: without limit). Call
 // instructions that were inspected are not armed again. Jumps and branches are
 // armed if `jumps` is true or there is no budget. Returns 0, or -1 if the
-// events cannot be set. Raises nothing.
+// events cannot be set. Leaves no exception set.
 int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
                 bool jumps);
-// Makes a struct Code for a program of the calibration, which the filter does
-// not apply to and which never goes dark. This struct Code is in no list of the
-// registry and has no local events. Returns NULL with an exception on failure.
+// Makes a struct Code for a program of the calibration. The filter does not
+// apply to this struct Code, which never goes dark. This struct Code is in no
+// list of the registry and has no local events. Returns NULL with an exception
+// on failure.
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code);
 // Classifies all known code objects again. Returns 0 or -1.
 int Adopt_again(struct State *state);

@@ -9,26 +9,27 @@
 #include <math.h>
 #include <unistd.h>
 
-// Only the shortest run counts, since a slow phase of the machine may last for
-// a run or for a whole pass.
+// The cost is taken from the shortest run only, because a slow phase of the
+// machine may last for a run or for a whole pass.
 #define PASSES 8
-#define WARM_RUNS 4 // in which CPython specialises the programs
+#define WARM_RUNS 4 // runs in which CPython specialises the programs
 #define RUNS 5
 #define HOOKED_RUNS (PASSES * (WARM_RUNS + RUNS))
 
 enum Kind { CALL, RESUME, LOOP, FAR_LOOP, INSTRUCTION, PROBES };
 
-// The shortest of several runs.
+// The times of the shortest of several runs.
 struct Run {
     double ticks;
-    double self; // ticks, from the callee's counter
+    double self; // ticks that the callee's counter adds
 };
 
 // A row of ocular._probes.table(). The objects are borrowed from the table.
 struct Probe {
     PyObject *base, *run, *callee, *hooked_run, *hooked_callee, *argument;
-    PyCodeObject *code;          // the one with the hooks
-    const struct Code *counters; // of `code`; no hook cost is subtracted
+    PyCodeObject *code; // the code object that has the hooks
+    // counters of `code`, from which no hook cost is subtracted
+    const struct Code *counters;
     struct Run without, bare, hooked;
 };
 
@@ -108,7 +109,7 @@ static int arm(const struct Calibration *all)
     return done < 0 ? -1 : 0;
 }
 
-// Continues after errors, since another tool may have taken our id.
+// Continues after errors, because another tool may have taken our id.
 static void disarm(const struct Calibration *all)
 {
     size_t i;
@@ -129,9 +130,9 @@ static uint64_t self_of(const struct Probe *probe)
     return Counter_get(&probe->counters->hot.self_cycles);
 }
 
-// Times runs of one kind in a row. In turns with other kinds, the CPU would
-// predict their jumps worse than those of a running program. Returns 0, or -1
-// with an exception.
+// Times several runs of one kind in a row. If runs of several kinds took turns,
+// the CPU would predict their jumps worse than it does in a running program.
+// Returns 0, or -1 with an exception.
 static int time_runs(const struct Probe *probe, PyObject *run, PyObject *callee,
                      struct Run *least)
 {
@@ -185,11 +186,12 @@ static double cost_of(const struct Probe *probe)
     return each(probe, probe->hooked.ticks - probe->bare.ticks);
 }
 
-// Splits the cost of a call's two hooks. The part from enter's reading of the
-// counter to leave's lies within the callee's span, and the rest in the
-// caller's. The callee's span keeps the time that an untraced call adds to its
-// caller, since being called is a function's own cost. So one of the two costs
-// may be negative.
+// Splits the cost of a call's two hooks. The callee's span contains the time
+// from the counter's reading in the enter hook to the reading in the leave
+// hook, and the caller's span contains the rest. The callee's span keeps the
+// time that an untraced call adds to its caller, because the cost of being
+// called belongs to the callee. So one of the two hooks may get a negative
+// cost.
 static void set_pair(int64_t *enter, int64_t *leave, const struct Probe *probe)
 {
     double inside =

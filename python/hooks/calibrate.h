@@ -6,9 +6,9 @@
 
 #include "python/hooks/state.h"
 
-// Stores the costs in engine.traces.cost, in ticks. The tools must be open and
-// nothing else traced yet. Takes about 1.5 ms. Returns 0, or -1 with an
-// exception, also in a child that was forked meanwhile.
+// Stores the costs in engine.traces.cost, in ticks. Before the call the tools
+// must be open, and nothing else may be traced. Takes about 1.5 ms. Returns 0,
+// or -1 with an exception. A child that was forked meanwhile also gets -1.
 int Calibration_run(struct State *state);
 
 #endif

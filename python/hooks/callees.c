@@ -4,7 +4,8 @@
 #include "python/hooks/adopt.h"
 #include "tracer/code/links.h"
 
-#define NEWCOMER_CALLS 64 // hits of a dark callee that gets a new caller
+// hits for which a dark callee is armed when it gets a new caller
+#define NEWCOMER_CALLS 64
 
 static bool is_known(struct State *state, const struct Code *caller,
                      const struct Code *callee)
@@ -25,7 +26,7 @@ static void note_code(struct State *state, struct Code *caller,
 
     if (!callee || callee == caller || is_known(state, caller, callee))
         return;
-    // Within a budget the next slice arms caller and callee.
+    // If a budget is set, the next slice arms caller and callee.
     if (callee->hot.dark && !state->engine.registry->hits)
         Adopt_rearm(state, callee,
                     threshold < NEWCOMER_CALLS ? threshold : NEWCOMER_CALLS,
@@ -66,7 +67,8 @@ PyObject *Callees_in_class(PyTypeObject *type, PyObject *name)
     return NULL;
 }
 
-// Notes the edge if `callable` is a Python function or a method of one.
+// Notes the call edge if `callable` is a Python function or a method of a
+// Python function.
 static void note_function(struct State *state, struct Code *caller,
                           PyObject *callable)
 {

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Finds the callers of dark code by the hooks on call instructions. A call of a
-// dark function fires no hook in the callee, so its time would count as its
-// caller's own. So each call instruction of accepted code is inspected once,
-// before it calls. The traced thread calls these functions with the GIL held.
+// dark function fires no hook in the callee, so the callee's time would count
+// as the caller's own time. So each call instruction of accepted code is
+// inspected once, before it calls. The traced thread calls these functions with
+// the GIL held.
 #ifndef OCULAR_PYTHON_HOOKS_CALLEES_H
 #define OCULAR_PYTHON_HOOKS_CALLEES_H
 
 #include "python/hooks/state.h"
 
-// Makes the names to look up. Returns 0, or -1 with an exception.
+// Makes the names of attributes that are looked up in classes. Returns 0, or -1
+// with an exception.
 int Callees_init(struct State *state);
 // Returns the attribute `name` of `type` or of its bases in the order of the
 // MRO, as a borrowed reference, or NULL.
 PyObject *Callees_in_class(PyTypeObject *type, PyObject *name);
 // Notes call edges from `caller`, which is about to call `callable`, to the
-// Python functions that this call will run. Arms the dark ones of these
-// functions for a few calls, so that the caller's first calls can be timed.
-// Runs no Python code.
+// Python functions that this call will run. Arms those of these functions that
+// are dark for a few calls, so that the caller's first calls can be timed. Runs
+// no Python code.
 void Callees_note(struct State *state, struct Code *caller, PyObject *callable);
 
 #endif

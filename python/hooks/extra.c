@@ -11,8 +11,9 @@ static void unlink_other(struct OtherCode *other)
     Heap_free(other);
 }
 
-// CPython calls this when a code object is freed or its extra is replaced, also
-// while the interpreter shuts down and the module is already gone.
+// CPython calls this function when a code object is freed or its extra is
+// replaced. A call may also come while the interpreter shuts down and the
+// module is already gone.
 static void extra_freed(void *extra)
 {
     struct Engine *engine = &ocular_state.engine;
@@ -51,7 +52,7 @@ int Extra_init(struct State *state)
                         "other tools of this process hold them all");
         return -1;
     }
-    // Check the layout of the private struct.
+    // Checks the layout of the private struct.
     probe = (PyObject *)PyCode_NewEmpty("<ocular>", "probe", 1);
     if (!probe)
         return -1;

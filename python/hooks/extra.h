@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Our entry in the co_extra of a code object is its struct Code, a struct
-// OtherCode if the code was rejected, or the mark EXTRA_SEEN. This file also
-// does the work when the object is freed. Callers hold the GIL.
+// OtherCode if the code was rejected, or the mark EXTRA_SEEN. When CPython
+// frees the code object, this file releases the entry. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_EXTRA_H
 #define OCULAR_PYTHON_HOOKS_EXTRA_H
 
@@ -26,8 +26,8 @@ static inline void *Extra_of(const struct State *state,
     return extra->extras[state->extra];
 }
 
-// Returns true if `extra` is the mark EXTRA_SEEN of any session, with which
-// code is marked that was called once and not classified.
+// Returns true if `extra` is the mark EXTRA_SEEN of any session. The mark says
+// that code was called once and not classified.
 static inline bool Extra_is_mark(const void *extra)
 {
     return ((uintptr_t)extra & EXTRA_SEEN) == EXTRA_SEEN;

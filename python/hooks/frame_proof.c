@@ -9,7 +9,7 @@
 #define MOST 16  // frames that are compared
 #define HEAD 104 // bytes of a frame, up to the last field used
 
-// The fields of a frame, read by the layout to check.
+// The fields of a frame, read by the layout that is checked.
 struct SeenFrame {
     uintptr_t code, instruction, previous;
     uint8_t owner;
@@ -39,7 +39,7 @@ static bool read_frame(const struct Memory *memory,
     return true;
 }
 
-// Reads the frame at `at`, or the next older one that is not C's.
+// Reads the frame at `at`, or the next older frame that C code did not make.
 static bool find_frame(const struct Memory *memory,
                        const struct FrameLayout *layout, uintptr_t at,
                        struct SeenFrame *frame)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Checks at import that CPython's frames have the layout that we were compiled
 // for (frame_stack.h). FrameProof_check reads the running frames by that layout
-// and compares them with the results of CPython's own functions. A field that
-// has moved would crash the traced program.
+// and compares them with the results of CPython's own functions. If a field has
+// moved, using it would crash the traced program.
 #ifndef OCULAR_PYTHON_HOOKS_FRAME_PROOF_H
 #define OCULAR_PYTHON_HOOKS_FRAME_PROOF_H
 
@@ -12,9 +12,9 @@
 #include "tracer/sample/walk.h"
 
 // Compares code, caller, instruction and owner of the calling thread's frames.
-// Returns 0, or -1 with an ImportError. Reads the memory through the kernel, so
-// that a wrong layout cannot cause a fault. If the kernel forbids these reads,
-// compares nothing and returns 0. The caller holds the GIL.
+// Returns 0, or -1 with an ImportError. Reads the memory by a system call, so
+// that a wrong layout cannot cause a fault. If the kernel forbids the system
+// call, the function compares nothing and returns 0. The caller holds the GIL.
 int FrameProof_check(const struct FrameLayout *layout);
 
 #endif

@@ -4,9 +4,10 @@
 
 #include <stddef.h>
 
-// A frame of CPython and the lowest and highest depth it can have.
+// A frame of CPython, with the lowest and the highest depth that the frame can
+// have.
 struct Place {
-    const char *frame; // NULL: there are no more
+    const char *frame; // NULL if there are no more frames
     int64_t least;
     int64_t most;
 };
@@ -14,7 +15,7 @@ struct Place {
 struct RunningFrames {
     struct RealStack real;
     struct Place top;
-    struct Place found; // what `holds` found last
+    struct Place found; // place of the frame that `holds` found last
 };
 
 static const char *previous_of(const char *frame)
@@ -22,8 +23,8 @@ static const char *previous_of(const char *frame)
     return *(const char *const *)(frame + FRAME_PREVIOUS);
 }
 
-// Returns the frame, or the next older one that runs Python code. C code makes
-// the other frames to enter the evaluation loop.
+// Returns `frame` if it runs Python code, otherwise the next older frame that
+// does. C code makes frames without Python code to enter the evaluation loop.
 static const char *python_frame(const char *frame)
 {
     while (frame && frame[FRAME_OWNER] >= FRAME_OWNED_BY_C)
@@ -36,9 +37,10 @@ static bool runs(const char *frame, uintptr_t code)
     return (*(const uintptr_t *)(frame + FRAME_CODE) & FRAME_CODE_MASK) == code;
 }
 
-// Returns the place of the next older frame. A depth is a number of frames, but
-// while a throw() passes through `yield from`, the outer generators' frames are
-// linked and not counted. So a frame has a range of possible depths.
+// Returns the place of the next older frame. A depth is a number of frames.
+// While a throw() passes through `yield from`, the frames of the outer
+// generators are linked but not counted. So a frame has a range of possible
+// depths.
 static struct Place below(struct Place place)
 {
     place.least--;
@@ -84,7 +86,8 @@ size_t FrameStack_codes(const PyThreadState *state, PyCodeObject **codes,
     size_t count = 0;
 
 #if PY_VERSION_HEX < 0x030D0000
-    if (!state->cframe) // CPython has not finished making the thread state
+    // no cframe: CPython has not finished making the thread state
+    if (!state->cframe)
         return 0;
 #endif
     for (frame = python_frame((const char *)*newest_frame(state));
@@ -114,8 +117,8 @@ void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
 
 // --- Without the frames below ----------------------------------------------
 
-// Returns the frame below a thread's first one. The frame below is NULL before
-// 3.15 and CPython's own outermost frame from 3.15 on.
+// Returns the frame below a thread's first one. That frame is NULL before 3.15
+// and CPython's own outermost frame from 3.15 on.
 static void *bottom_of(void *frame)
 {
 #if PY_VERSION_HEX >= 0x030F0000
@@ -128,8 +131,8 @@ static void *bottom_of(void *frame)
 #endif
 }
 
-// CPython before 3.14 limits C calls, too. C_CALLS_LEFT is the limit of a new
-// thread.
+// CPython before 3.14 also limits C calls. C_CALLS_LEFT is a new thread's limit
+// of C calls.
 #if PY_VERSION_HEX < 0x030D0000
 #define C_CALLS_LEFT C_RECURSION_LIMIT
 #elif PY_VERSION_HEX < 0x030E0000
@@ -155,7 +158,7 @@ void FrameStack_show(const struct HiddenFrames *hidden)
     PyThreadState *state = PyThreadState_Get();
 
     *newest_frame(state) = hidden->newest;
-    // The program may have changed the limit meanwhile.
+    // The program may have changed the recursion limit meanwhile.
     state->py_recursion_remaining = state->py_recursion_limit - hidden->depth;
 #ifdef C_CALLS_LEFT
     state->c_recursion_remaining = hidden->c_depth;

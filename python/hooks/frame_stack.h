@@ -10,7 +10,7 @@
 #include "tracer/hook/switch.h"
 
 // Byte offsets in _PyInterpreterFrame (Include/internal/pycore_frame.h). The
-// first three are the same in 3.12 to 3.15.
+// first three offsets are the same in 3.12 to 3.15.
 #define FRAME_CODE 0
 #define FRAME_PREVIOUS (1 * sizeof(void *))
 #define FRAME_INSTRUCTION (7 * sizeof(void *))
@@ -22,15 +22,16 @@
 #define FRAME_CODE_MASK (~(uintptr_t)0)
 #endif
 #define FRAME_OWNED_BY_GENERATOR 1
-#define FRAME_OWNED_BY_C 3 // a frame with this owner or a larger one is C's
+// C code has made a frame whose owner is this value or larger
+#define FRAME_OWNED_BY_C 3
 
 // Switches the record to the stack on which the thread runs now. `depth` is the
 // depth of the event.
 void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
                        uint32_t depth, uint64_t ticks);
 
-// Returns the address of the code object of the newest frame's caller, not
-// counting C's frames, or 0.
+// Returns the address of the code object of the newest frame's caller, or 0.
+// Frames that C code has made are not counted.
 static inline uintptr_t FrameStack_caller(const PyThreadState *state)
 {
 #if PY_VERSION_HEX >= 0x030D0000
@@ -48,7 +49,8 @@ static inline uintptr_t FrameStack_caller(const PyThreadState *state)
                  : 0;
 }
 
-// Returns the address of the thread's newest frame, which may be C's, or 0.
+// Returns the address of the thread's newest frame, or 0. C code may have made
+// this frame.
 uintptr_t FrameStack_newest(const PyThreadState *state);
 // Stores the code objects of a thread's `most` newest frames in `codes` and
 // returns their number. The thread cannot run Python code meanwhile, since the
@@ -60,12 +62,13 @@ size_t FrameStack_codes(const PyThreadState *state, PyCodeObject **codes,
 struct HiddenFrames {
     void *newest;
     int depth;   // number of nested Python calls
-    int c_depth; // C calls left within CPython's limit; before 3.14
+    int c_depth; // C calls that CPython's limit leaves; used before 3.14
 };
 
-// FrameStack_hide unlinks the calling thread's frames, as if the thread had
-// just begun. FrameStack_show links them again. Every call that began in
-// between must have returned before.
+// FrameStack_hide unlinks the calling thread's frames, so that the thread looks
+// as if it had just begun. FrameStack_show links them again. Calls that begin
+// between FrameStack_hide and FrameStack_show must return before
+// FrameStack_show.
 void FrameStack_hide(struct HiddenFrames *hidden);
 void FrameStack_show(const struct HiddenFrames *hidden);
 // Returns true if no call that began after FrameStack_hide is still running.

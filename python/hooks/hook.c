@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The entry points of the hooks, one function for each event. CPython calls
-// them on the traced thread with the GIL held. On the fast path a hook only
-// writes a hit. On the slow path a hook counts the event itself, after all hits
-// before it (call.h). The slow path runs at a thread's or a greenlet's first
-// event, at a site that has gone dark, after a long time, and if the ring is
-// full. Only the slow path may allocate, lock or call the kernel. A hook never
-// prints or raises, and returns None or DISABLE, which are immortal.
+// The entry points of the hooks, one function for each event. CPython calls the
+// entry points on the traced thread with the GIL held. On the fast path a hook
+// only writes a hit. On the slow path a hook counts the event itself, after all
+// hits before it (call.h). A hook uses the slow path at the first event of a
+// thread or a greenlet, at a site that has gone dark, after a long time, and if
+// the ring is full. Only the slow path may allocate, lock or call the kernel. A
+// hook never prints or raises, and returns None or DISABLE, which are immortal.
 #include "python/hooks/hook.h"
 #include "python/hooks/call.h"
 #include "python/hooks/rare.h"
@@ -31,7 +31,8 @@ count_now(PyObject *const *args, size_t nargsf, enum HitKind kind)
         to = Call_unit(args[2]);
     if (Writer_write_again(args[0], kind, Call_unit(args[1]), to))
         return Py_None;
-    Call_init(&call); // Writer_write_again has charged the time until here
+    // Writer_write_again has charged the time up to this point
+    Call_init(&call);
     if (!Call_look(&call, args, nargsf))
         return Py_None;
     if (!Hit_fits(0, 0, to))

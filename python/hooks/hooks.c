@@ -7,8 +7,7 @@
 
 #include <stddef.h>
 
-// A threshold below this is reached long before the hits in the ring are
-// counted.
+// A lower threshold is reached long before the hits in the ring are counted.
 #define FEW_HITS 16
 
 struct Hook {
@@ -44,19 +43,20 @@ static PyObject *leave_for_good(PyObject *self, PyObject *const *args,
     return ocular_state.disable;
 }
 
-// The discovery hook's: the event stays enabled, so that the next session sees
-// the code.
+// Replaces the discovery hook. The event stays enabled, so that the next
+// session sees the code.
 static PyObject *leave_for_now(PyObject *self, PyObject *const *args,
                                size_t nargsf, PyObject *names)
 {
     (void)self, (void)args, (void)nargsf, (void)names;
-    if (PyErr_Occurred()) // see rare.h
+    if (PyErr_Occurred()) // rare.h says why
         return NULL;
     ocular_state.on_silenced();
     return Py_None;
 }
 
-// For PY_UNWIND and PY_THROW, which CPython does not let a callback disable.
+// Replaces the hooks of PY_UNWIND and PY_THROW, which CPython does not let a
+// callback disable.
 static PyObject *do_nothing(PyObject *self, PyObject *const *args,
                             size_t nargsf, PyObject *names)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Makes the callbacks for sys.monitoring and chooses the C functions that they
 // call. A callback is an object of a type of our own, so that a call of it is
-// one indirect jump with the arguments on the C stack. The functions are called
-// with the GIL held, by the thread that starts a session and by a forked child.
+// one indirect jump with the arguments on the C stack. The thread that starts a
+// session and a forked child call these functions, with the GIL held.
 #ifndef OCULAR_PYTHON_HOOKS_HOOKS_H
 #define OCULAR_PYTHON_HOOKS_HOOKS_H
 
@@ -15,9 +15,9 @@ int Hooks_init(struct State *state);
 // threshold is only a few hits. Must be called before the hooks are registered.
 void Hooks_select(struct State *state, uint64_t threshold);
 // Makes each hook record nothing and call `on_event`. Each hook then disables
-// its event at its site. Only the discovery hook does not, because the next
-// session would not see the code. A forked child uses this until it drops the
-// session.
+// its event at its site, except the discovery hook. If the discovery hook
+// disabled its event, the next session would not see the code. A forked child
+// uses silenced hooks until the child drops the session.
 void Hooks_silence(struct State *state, void (*on_event)(void));
 
 #endif

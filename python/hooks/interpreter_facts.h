@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Reads facts about the running interpreter for the engine, which are its
-// opcodes, the layout of its frames, its version and its switch interval.
-// Callers hold the GIL.
+// Reads the opcodes, the layout of frames, the version and the switch interval
+// of the running interpreter for the engine. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_INTERPRETER_FACTS_H
 #define OCULAR_PYTHON_HOOKS_INTERPRETER_FACTS_H
 
 #include "python/hooks/state.h"
 
-// The number of code units whose byte offset is a small integer. CPython has
-// these integers ready. For any other offset it makes an object and frees it
-// after the event, which takes time.
+// The number of code units whose byte offset is a small integer. CPython keeps
+// the objects of these integers. For any other offset CPython makes an object
+// and frees the object after the event, which takes time.
 #if PY_VERSION_HEX >= 0x030F0000
 #define HOOK_NEAR_UNITS (1024 / 2 + 1)
 #else
@@ -19,7 +18,8 @@
 // Reads the tables of ocular._opcodes. Returns 0, or -1 with an exception.
 int InterpreterFacts_opcodes(struct State *state);
 void InterpreterFacts_layout(struct FrameLayout *layout);
-void InterpreterFacts_version(char *out, size_t size); // "CPython 3.13.0"
+// writes a text such as "CPython 3.13.0"
+void InterpreterFacts_version(char *out, size_t size);
 int InterpreterFacts_switch_interval(struct State *state);
 
 #endif

@@ -9,8 +9,8 @@ static pthread_once_t trace_once = PTHREAD_ONCE_INIT;
 
 static void end_trace(void *trace)
 {
-    own_trace = NULL; // first, since a sample's signal may come
-                      // (OwnTrace_state)
+    // cleared first, because a sample's signal may arrive (OwnTrace_state)
+    own_trace = NULL;
     ThreadTrace_end(trace);
 }
 
@@ -25,8 +25,8 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks)
 
     if (own_trace)
         return own_trace;
-    // ThreadTraces_add may reuse an ended record, whose hits must be counted
-    // before.
+    // ThreadTraces_add may reuse an ended record, and the hits of that record
+    // must be counted before.
     Counting_catch_up(&state->engine.counting);
     own_trace = ThreadTraces_add(&state->engine.traces, state->engine.registry,
                                  &state->engine.contention,
@@ -34,8 +34,8 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks)
     if (own_trace) {
         const PyThreadState *thread = PyThreadState_Get();
 
-        // The new record may have the address of an ended one that has the
-        // newest hit.
+        // The new record may have the address of an ended record, to which the
+        // newest hit belongs.
         state->engine.counting.ring.trace = HIT_RING_NOBODY;
         ThreadTrace_set_state(own_trace, (uintptr_t)thread, thread->id, ticks);
         pthread_once(&trace_once, make_key);

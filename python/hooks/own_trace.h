@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The calling thread's record (struct ThreadTrace). A thread's first hook makes
-// it, and it ends when the thread exits. Callers hold the GIL.
+// the record, and the record ends when the thread exits. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_OWN_TRACE_H
 #define OCULAR_PYTHON_HOOKS_OWN_TRACE_H
 
 #include "python/hooks/state.h"
 
-// glibc reserves some static TLS for libraries that are loaded later, and one
-// pointer fits. With other C libraries only the default model is safe.
+// glibc reserves some static TLS for libraries that are loaded later, and the
+// space is enough for one pointer. With other C libraries only the default
+// model is safe.
 #ifdef __GLIBC__
 #define OWN_TRACE_TLS __attribute__((tls_model("initial-exec")))
 #else
@@ -22,7 +23,8 @@ extern _Thread_local struct ThreadTrace *own_trace OWN_TRACE_TLS;
 struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks);
 // Returns the address of the calling thread's current PyThreadState. If the
 // thread has released the GIL, returns the address of the PyThreadState of its
-// last event, or 0 if there was no event. Async-signal-safe; needs no GIL.
+// last event, or 0 if there was no event. Async-signal-safe. The caller needs
+// no GIL.
 uintptr_t OwnTrace_state(void);
 // Ends the calling thread's record, as the thread's exit would.
 void OwnTrace_end(void);

@@ -11,9 +11,9 @@
 #include "python/hooks/writer.h"
 #include "tracer/base/tsc_guard.h"
 
-// Returns what a hook of PY_UNWIND or PY_THROW returns. From 3.15 on these
-// events are local and can be disabled. Before, they are global, and CPython
-// would raise at DISABLE (tools.c).
+// Returns the value that a hook of PY_UNWIND or PY_THROW returns to CPython.
+// From 3.15 on these events are local and can be disabled. Before 3.15 these
+// events are global, and CPython would raise an exception at DISABLE (tools.c).
 static PyObject *unless_dark(const struct Code *code)
 {
 #if PY_VERSION_HEX >= 0x030F0000
@@ -90,9 +90,9 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
     return ocular_state.disable;
 }
 
-// Returns true if the tracer has missed the call of this discovery event.
-// CPython calls tools from the highest id down, so if the tracer's hook was
-// called, its frame is on top.
+// Returns true if the tracer has missed the call that this discovery event
+// reports. CPython calls tools from the highest id down. So if CPython called
+// the tracer's hook, the call's frame is on top.
 static bool is_missed(const struct Call *call)
 {
     const struct Frame *top = call->trace->top;
@@ -140,8 +140,9 @@ static void count_unarmed(struct Call *call)
 
 // Handles a call of code that is not armed. The first call is only counted, so
 // that code that runs once is never armed. The second call arms the code if the
-// budget has room. Otherwise the governor arms it once samples show that it
-// matters. Returns true if the discovery event can be disabled.
+// budget has room. Otherwise the governor arms the code once samples show that
+// the code takes much time. Returns true if the discovery event can be
+// disabled.
 static bool enter_unarmed(struct Call *call)
 {
     struct State *state = &ocular_state;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The state of the Python binding holds the engine and the Python objects that
-// hooks and tools need. The state is one static instance, because code objects
-// are freed and hooks run even after the module has been torn down, and only
-// one interpreter of a process is traced. The GIL guards every member whose
-// comment names no other rule.
+// The state of the Python binding. It holds the engine and the Python objects
+// that hooks and tools need. The state is one static instance, because CPython
+// frees code objects and runs hooks even after the module has been torn down.
+// One instance is enough, because only one interpreter of a process is traced.
+// The GIL guards every member unless the member's comment names another rule.
 #ifndef OCULAR_PYTHON_HOOKS_STATE_H
 #define OCULAR_PYTHON_HOOKS_STATE_H
 
@@ -29,13 +29,13 @@ enum HookEvent {
     ON_RETURN,
     ON_YIELD,
     ON_JUMP,
-    ON_BRANCH, // taken and not taken; CPython < 3.14
+    ON_BRANCH, // branches taken and not taken, before CPython 3.14
     ON_BRANCH_LEFT,
     ON_BRANCH_RIGHT,
     ON_UNWIND,
     ON_THROW,
     ON_INSTRUCTION, // only in precise mode
-    ON_CALL,        // once per call instruction, if code can go dark
+    ON_CALL,        // once per call instruction, only if code can go dark
     HOOK_EVENTS
 };
 
@@ -56,75 +56,78 @@ enum TaskName {
 // object is the address of its struct OtherCode with the bit EXTRA_OTHER set.
 // The extra of an accepted code object is the address of its struct Code.
 struct OtherCode {
-    PyCodeObject *code; // borrowed; its free function unlinks this
+    // borrowed reference; the code's free function unlinks this struct
+    PyCodeObject *code;
     struct OtherCode *next;
     struct OtherCode **link;
 };
 
 #define EXTRA_OTHER 1u
 // The low bits of the extra of a code object that was called once and not
-// classified, because the budget was overdrawn. The bits above hold the
-// session's number, because marks of earlier sessions are ignored and not
+// classified, because the budget was overdrawn. The higher bits hold the
+// session's number, so that marks of earlier sessions can be ignored instead of
 // cleared.
 #define EXTRA_SEEN (EXTRA_OTHER | 2u)
 
-// The amount of code that was armed in this process. Each re-arming counts, so
-// both numbers only grow.
+// The amount of code that was armed in this process. Arming the same code again
+// counts again, so both numbers only grow.
 struct Armed {
-    uint64_t codes, units; // code objects; code units of bytecode
+    uint64_t codes, units; // number of code objects, number of code units
 };
 
 struct State {
     struct Engine engine;
     struct Fusion fusion;
     enum Phase phase;
-    bool ready;     // all parts have been set up
-    bool finalized; // Python has been finalised: the objects are gone
-    unsigned users; // threads that use the session without the GIL
-    // Each of our threads holds a read lock on this while it holds the GIL or
-    // waits for it (python/service/worker_state.h).
+    bool ready;     // true if all parts have been set up.
+    bool finalized; // true if Python was finalised, so its objects are gone.
+    unsigned users; // number of threads that use the session without the GIL.
+    // Each of our threads holds a read lock on `attached` while the thread
+    // holds the GIL or waits for the GIL (python/service/worker_state.h).
     pthread_rwlock_t attached;
-    bool inherited; // the child starter has started the session
-    bool writes;    // stop writes the timeline; false if a viewer has started
-                    // the session, or a child that was not asked to write
-    bool brief;     // the report at stop is the short one
-    PyObject *kept; // dict of what must outlive a reload of the package
+    bool inherited; // true if the child starter has started the session
+    // true if stop() writes the timeline; false if a viewer has started the
+    // session, or a child that was not asked to write
+    bool writes;
+    bool brief;     // true if stop() makes the short report
+    PyObject *kept; // dict of objects that must outlive a reload of the package
 
-    Py_ssize_t extra; // co_extra index
+    Py_ssize_t extra; // our index in co_extra
     struct Filter filter;
-    char package[4096]; // our own folder, which is not traced
+    char package[4096]; // our own folder, whose code is not traced
     struct OtherCode *others;
 
     PyObject *disable; // sys.monitoring.DISABLE, immortal
     PyObject *hooks[HOOK_EVENTS];
     PyObject *discovery_hook;
     void (*on_silenced)(void); // called at each event after Hooks_silence
-    bool fast; // the hooks use the fast path, and it was calibrated
+    bool fast; // true if the hooks use the fast path, which was calibrated
     PyObject *names[CALLEE_NAMES], *task_names[TASK_NAMES];
-    struct TaskNumbers tasks; // numbers in the timeline
+    struct TaskNumbers tasks; // numbers of tasks in the timeline
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
     PyObject *tool_names[2];      // names under which our two ids are taken
-    long event_bits[HOOK_EVENTS]; // 0: this CPython has no such event
-    int discovery, tracer;        // tool ids; 0: none
-    bool held[2];                 // the id is ours: discovery, tracer
-    bool ids_lost;         // another tool took ids, events or callbacks of ours
+    long event_bits[HOOK_EVENTS]; // 0 if this CPython has no such event
+    int discovery, tracer;        // tool ids, or 0 if none is held
+    bool held[2];                 // true if the id is ours; [discovery, tracer]
+    bool ids_lost; // true if another tool took ids, events or callbacks of ours
     long global_events[2]; // event bits that are set, by tool
-    // Arguments of our calls of sys.monitoring. local_events has the tracer's
-    // event bits for accepted code.
+    // These objects are arguments of our calls of sys.monitoring. local_events
+    // has the tracer's event bits for accepted code.
     PyObject *tracer_id, *call_event;
     PyObject *local_events[2][2]; // [jumps and branches][calls]
     PyObject *no_events;
-    bool precise;            // the session runs in precise mode
-    bool shows_instructions; // the timeline has each instruction
+    bool precise;            // true if the session runs in precise mode
+    bool shows_instructions; // true if the timeline has each instruction
 
     struct Armed armed;
-    struct Code *look_next;  // next code to poll
-    struct Code *slice_next; // next code to arm
+    struct Code *look_next;  // next code that the governor polls
+    struct Code *slice_next; // next code that a slice arms
     uintptr_t seen;          // the mark (EXTRA_SEEN) of this session
-    uint64_t seen_once;      // code objects marked so
-    uint64_t put_off_next;   // number of the thread to examine next
-    double switch_interval;  // seconds, from sys.getswitchinterval()
+    uint64_t seen_once;      // number of code objects that have this mark
+    // number of the thread that Adopt_running_put_off examines next
+    uint64_t put_off_next;
+    double switch_interval; // seconds, from sys.getswitchinterval()
 };
 
 extern struct State ocular_state;

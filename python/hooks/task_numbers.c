@@ -5,9 +5,10 @@
 
 #include <stdbool.h>
 
-#define NUMBER_MOST ((1u << 28) - 1) // marks have 28 bits for it
+#define NUMBER_MOST ((1u << 28) - 1) // marks have 28 bits for a task's number
 #define ROOM_LEAST 64u
-#define TASKS_MOST (1u << 20) // alive; beyond this all are forgotten
+// if more tasks than this are alive, all are forgotten
+#define TASKS_MOST (1u << 20)
 
 // Returns true if the task of this entry is alive.
 static bool is_alive(const struct NumberedTask *entry)
@@ -23,7 +24,7 @@ static bool is_alive(const struct NumberedTask *entry)
 #endif
 }
 
-// Returns the task's entry, or the free one where it is to go.
+// Returns the task's entry, or the free entry that a new task is to take.
 static struct NumberedTask *place_of(const struct TaskNumbers *numbers,
                                      const PyObject *task)
 {
@@ -49,8 +50,8 @@ void TaskNumbers_clear(struct TaskNumbers *numbers)
     numbers->room = numbers->used = 0;
 }
 
-// Drops tasks that were freed, and makes the table large enough to double the
-// number of tasks. Returns false if memory is out.
+// Drops tasks that were freed, and makes the table large enough for twice the
+// number of tasks that are alive. Returns false if memory is out.
 static bool make_room(struct TaskNumbers *numbers)
 {
     struct TaskNumbers old = *numbers;
@@ -97,7 +98,8 @@ uint32_t TaskNumbers_of(struct TaskNumbers *numbers, PyObject *task)
         return 0;
     }
     numbers->used += !entry->task;
-    Py_XDECREF(entry->reference); // of a freed task with the same address
+    // the reference to a freed task with the same address
+    Py_XDECREF(entry->reference);
     numbers->newest = numbers->newest % NUMBER_MOST + 1;
     *entry = (struct NumberedTask){task, reference, numbers->newest};
     return entry->number;

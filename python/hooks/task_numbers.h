@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Gives each asyncio task that runs a number of its own. A new task may have
-// the address of an earlier task that was freed. A weak reference distinguishes
-// the two tasks. Callers hold the GIL. No Python code runs.
+// Gives each asyncio task that runs its own number. A new task may have the
+// address of an earlier task that was freed. A weak reference tells the new
+// task from the freed task. Callers hold the GIL. The functions run no Python
+// code.
 #ifndef OCULAR_PYTHON_HOOKS_TASK_NUMBERS_H
 #define OCULAR_PYTHON_HOOKS_TASK_NUMBERS_H
 
@@ -12,7 +13,7 @@
 #include <stdint.h>
 
 struct NumberedTask {
-    const PyObject *task; // borrowed, may be freed; NULL: a free slot
+    const PyObject *task; // borrowed and possibly freed; NULL in a free slot
     PyObject *reference;  // weak reference to `task`, owned
     uint32_t number;
 };
@@ -20,10 +21,10 @@ struct NumberedTask {
 // A hash table of tasks. Zeroed memory is an empty table. Numbers are not
 // reused in later sessions.
 struct TaskNumbers {
-    struct NumberedTask *all; // hashed by address, open addressing
-    size_t room;              // slots: a power of two, or 0
+    struct NumberedTask *all; // open addressing, hashed by the task's address
+    size_t room;              // number of slots, a power of two or 0
     size_t used;
-    uint32_t newest; // newest number given
+    uint32_t newest; // newest number that a task has got
 };
 
 // Returns the task's number, 1 to 2^28 - 1. Returns 0 if memory is out or the

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See tasks.h. A task's class may be the program's own, and reading an
 // attribute may then run the program's code. So attributes are read only
-// through descriptors of C types, or if the class does not override the access.
+// through descriptors of C types, or only if the class does not override the
+// access.
 #include "python/hooks/tasks.h"
 #include "python/hooks/callees.h"
 #include "tracer/timeline/mark.h"
@@ -27,8 +28,8 @@ int Tasks_init(struct State *state)
 }
 
 // Returns the value of a slot of a class or of a C type's getter, as a new
-// reference. Returns NULL if there is no such member or it is of another kind,
-// which might run any code.
+// reference. Returns NULL if there is no such member. Also returns NULL for a
+// member of another kind, because reading it might run any code.
 static PyObject *read_member(PyObject *object, PyObject *name)
 {
     PyTypeObject *type = Py_TYPE(object);
@@ -40,8 +41,8 @@ static PyObject *read_member(PyObject *object, PyObject *name)
     return Py_TYPE(found)->tp_descr_get(found, object, (PyObject *)type);
 }
 
-// Returns the first argument (self) of the running call if this is a call of
-// `code`, as a new reference, or NULL.
+// If the running call is a call of `code`, returns its first argument (self) as
+// a new reference, otherwise NULL.
 static PyObject *first_argument(const struct Code *code)
 {
     PyFrameObject *frame = PyEval_GetFrame(); // borrowed
@@ -66,9 +67,9 @@ static bool is_step(PyObject *function)
                                             "Task.__wakeup") == 0;
 }
 
-// Returns the task of which `callback` takes a step, as a new reference, or
-// NULL. The callback is one of two kinds that asyncio's C code makes, or a
-// method of asyncio's Task in Python.
+// If `callback` makes a step of a task, returns the task as a new reference,
+// otherwise NULL. The callback is one of two kinds that asyncio's C code makes,
+// or a method of asyncio's Task in Python.
 static PyObject *task_of(PyObject *callback)
 {
     PyTypeObject *type = Py_TYPE(callback);
@@ -90,8 +91,8 @@ static PyObject *task_of(PyObject *callback)
     return read_member(callback, ocular_state.task_names[TASK_OWNER]);
 }
 
-// Returns asyncio's C class Task if it is the task's class or a base of it,
-// otherwise NULL.
+// Returns asyncio's C class Task if the task's class is this class or is
+// derived from it, otherwise NULL.
 static PyTypeObject *c_class(PyObject *task)
 {
     PyObject *classes = Py_TYPE(task)->tp_mro;
@@ -107,9 +108,9 @@ static PyTypeObject *c_class(PyObject *task)
     return NULL;
 }
 
-// Returns the task's name that asyncio stores, even if a derived class
-// overrides get_name(), as a new reference. Returns NULL if the name cannot be
-// read without running the program's code.
+// Returns the name that asyncio stores for the task as a new reference, even if
+// a derived class overrides get_name(). Returns NULL if the name cannot be read
+// without running the program's code.
 static PyObject *name_of(PyObject *task)
 {
     PyObject *const *names = ocular_state.task_names;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Finds out which asyncio task takes a step. The event loop calls Handle._run()
 // for each step, and the handle's callback belongs to the task. If there is a
-// timeline, the entry hook of Handle._run reads that callback on the traced
+// timeline, the entry hook of Handle._run reads the callback, on the traced
 // thread with the GIL held.
 #ifndef OCULAR_PYTHON_HOOKS_TASKS_H
 #define OCULAR_PYTHON_HOOKS_TASKS_H
 
 #include "python/hooks/call.h"
 
-// Makes the names to look up. Returns 0, or -1 with an exception.
+// Makes the names of attributes that are looked up in asyncio's objects.
+// Returns 0, or -1 with an exception.
 int Tasks_init(struct State *state);
-// Writes the task's number and name into the thread's ring if `call`, which has
-// been counted, is a call of Handle._run that begins a task's step. Runs no
-// Python code and leaves no exception set.
+// Writes the task's number and name into the thread's ring if `call` is a call
+// of Handle._run that begins a step of a task. `call` must have been counted
+// before. The function runs no Python code and leaves no exception set.
 void Tasks_note(const struct Call *call);
 
 #endif

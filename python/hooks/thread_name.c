@@ -20,9 +20,9 @@ static PyObject *active_threads(void)
     return active && PyDict_CheckExact(active) ? active : NULL;
 }
 
-// Returns the attribute as object.__getattribute__ finds it, even if a subclass
-// of Thread overrides that. Returns NULL if the class has a descriptor of this
-// name, which would run code.
+// Returns an attribute as object.__getattribute__ finds it, even if a subclass
+// of Thread overrides __getattribute__. Returns NULL if the class has a
+// descriptor of this name, because the descriptor would run code.
 static PyObject *plain_attribute(PyObject *object, PyObject *name)
 {
     PyObject *of_type = _PyType_Lookup(Py_TYPE(object), name); // borrowed
@@ -54,7 +54,7 @@ void ThreadName_get(uintptr_t thread, char *out, size_t size)
 
     Harmless_clean(out, size, text ? text : "", false);
     Py_XDECREF(name);
-    PyErr_SetRaisedException(error); // drops an exception of ours
+    PyErr_SetRaisedException(error); // also drops an exception of ours
 }
 
 void ThreadName_own(char *out, size_t size)

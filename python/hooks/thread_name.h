@@ -9,9 +9,10 @@
 
 #include <stdint.h>
 
-// Stores the name of the thread with the pthread_t `thread` in `out`, or an
+// Stores the name of the thread whose pthread_t is `thread` in `out`. Stores an
 // empty string if threading is not imported or does not know the thread.
 void ThreadName_get(uintptr_t thread, char *out, size_t size);
-void ThreadName_own(char *out, size_t size); // the calling thread's
+// stores the name of the calling thread
+void ThreadName_own(char *out, size_t size);
 
 #endif

@@ -2,7 +2,7 @@
 // See thread_state.h.
 #include "python/hooks/thread_state.h"
 
-#define SEARCH_BYTES 4096 // to search in the static TLS block
+#define SEARCH_BYTES 4096 // bytes of the static TLS block that are searched
 
 ptrdiff_t thread_state_place;
 
@@ -31,9 +31,9 @@ static bool holds(uintptr_t pointer, ptrdiff_t place, const void *state)
     return *(const void *volatile *)(pointer + (uintptr_t)place) == state;
 }
 
-// Returns true if the word at `place` is CPython's variable, which changes when
-// the current thread state is swapped, and changes back. Another word may only
-// have the same value.
+// Returns true if the word at `place` is CPython's variable. That variable
+// changes when the current thread state is swapped, and changes back. A word
+// that merely has the same value does not change.
 static bool follows(uintptr_t pointer, ptrdiff_t place, PyThreadState *state,
                     PyThreadState *other)
 {

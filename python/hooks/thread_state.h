@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reads the calling thread's state and the depth of its Python stack cheaply.
-// CPython keeps the pointer in a thread-local variable behind a function call.
-// The variable's offset in the static TLS block is the same in all threads, and
+// Reads the calling thread's state and the depth of its Python stack with few
+// instructions. CPython keeps the pointer to the thread state in a thread-local
+// variable, and offers only a function that returns the pointer. The variable's
+// offset in the static TLS block is the same in all threads, and
 // ThreadState_find finds it at import. Any thread that runs Python code may
 // call these functions.
 #ifndef OCULAR_PYTHON_HOOKS_THREAD_STATE_H
@@ -20,11 +21,12 @@
 #define THREAD_STATE_CALL() _PyThreadState_UncheckedGet()
 #endif
 
-// Offset of CPython's variable from the thread pointer, in bytes; 0: not found.
+// Offset of CPython's variable from the thread pointer in bytes, or 0 if the
+// variable was not found.
 extern ptrdiff_t thread_state_place;
 
-// Searches the variable and checks it with a second thread state. The caller
-// holds the GIL.
+// Searches for CPython's variable, and checks the found place with a second
+// thread state. The caller holds the GIL.
 void ThreadState_find(void);
 
 static inline bool ThreadState_is_found(void)
@@ -32,7 +34,8 @@ static inline bool ThreadState_is_found(void)
     return thread_state_place != 0;
 }
 
-// Returns the calling thread's state. Callable only if ThreadState_is_found().
+// Returns the calling thread's state. May be called only if
+// ThreadState_is_found() returns true.
 static inline const PyThreadState *ThreadState_fast(void)
 {
 #if defined(__x86_64__)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See tools.h. All calls go through the builtins of sys.monitoring, since
-// CPython exports no C functions for it.
+// See tools.h. All calls go through the builtins of sys.monitoring, because
+// CPython exports no C functions for them.
 #include "python/hooks/tools.h"
 
 // Names of the events, in the order of enum HookEvent.
@@ -20,8 +20,8 @@ static const char *const EVENT_NAMES[HOOK_EVENTS] = {
 static const int CANDIDATES[3] = {3, 4, 5};
 
 // Returns the tracer's events on accepted code, as a Python int. In precise
-// mode jumps and branches need no event, since the next instruction's event
-// shows where they went. CALL is needed only if code can go dark.
+// mode jumps and branches need no event, because the next instruction's event
+// shows the destination. CALL is needed only if code can go dark.
 static PyObject *local_events(const struct State *state, bool jumps, bool calls)
 {
     long mask = 0;
@@ -57,7 +57,8 @@ static int read_events(struct State *state, PyObject *monitoring)
     }
     Py_DECREF(events);
     state->engine.two_arms = state->event_bits[ON_BRANCH_LEFT] != 0;
-    if (state->engine.two_arms) // BRANCH is only a slow alias of both
+    // BRANCH is only a slow alias of BRANCH_LEFT and BRANCH_RIGHT
+    if (state->engine.two_arms)
         state->event_bits[ON_BRANCH] = 0;
     return PyErr_Occurred() ? -1 : 0;
 }
@@ -102,8 +103,9 @@ int Tools_init(struct State *state)
         read_events(state, monitoring) < 0)
         return -1;
     state->no_events = PyLong_FromLong(0);
-    // sys.monitoring keeps the name objects, so comparing their addresses tells
-    // our ids from those of another tool with the same name.
+    // sys.monitoring keeps the name objects. Comparing their addresses
+    // therefore distinguishes our ids from those of another tool with the same
+    // name.
     state->tool_names[0] = PyUnicode_FromString("ocular-discovery");
     state->tool_names[1] = PyUnicode_FromString("ocular");
     return state->no_events && state->tool_names[0] && state->tool_names[1]
@@ -142,9 +144,9 @@ static int call(PyObject *function, const char *format, ...)
     return result ? 0 : -1;
 }
 
-// Stores the free ids in `ids` and returns their number. *holders is a list of
-// texts that name the tools that hold the others. Returns -1 with an exception
-// on failure.
+// Stores the free ids in `ids` and returns their number. *holders becomes a
+// list of texts, which name the tools that hold the other ids. Returns -1 with
+// an exception on failure.
 static int find_free(struct State *state, int ids[3], PyObject **holders)
 {
     int count = 0;
@@ -207,7 +209,8 @@ static int id_of(const struct State *state, int tool)
 
 enum Holder { HOLDER_UNKNOWN, HOLDER_NOBODY, HOLDER_WE, HOLDER_OTHERS };
 
-// Returns who holds the id of `tool` now, or HOLDER_UNKNOWN if memory is out.
+// Returns the kind of holder that the id of `tool` has now, or HOLDER_UNKNOWN
+// if memory is out.
 static enum Holder holder(struct State *state, int tool)
 {
     PyObject *name =
@@ -245,7 +248,7 @@ void Tools_watch(struct State *state)
         enum Holder found =
             id_of(state, tool) ? holder(state, tool) : HOLDER_NOBODY;
 
-        if (found == HOLDER_UNKNOWN) // keep what was known
+        if (found == HOLDER_UNKNOWN) // the earlier result stays
             continue;
         state->held[tool] = found == HOLDER_WE;
         if (id_of(state, tool) && !state->held[tool])
@@ -253,8 +256,8 @@ void Tools_watch(struct State *state)
     }
 }
 
-// Takes an id again that was freed and that no tool holds. Up to 3.13 all our
-// events are still set on such an id.
+// Takes an id again that was freed and that no other tool has taken since. Up
+// to 3.13 all our events are still set on this id.
 static void regain(struct State *state, int tool)
 {
     if (holder(state, tool) != HOLDER_NOBODY)
@@ -312,10 +315,11 @@ int Tools_arm(struct State *state)
     bool every_event = state->engine.session->config.threshold == 0;
     long global = UNWIND_IS_LOCAL ? 0 : state->event_bits[ON_THROW];
 
-    // The global PY_UNWIND fires for every frame that an exception leaves, also
-    // in excluded and dark code, and cannot be disabled. A program that only
-    // raises runs a fifth longer with it (docs/overhead.md). If code may go
-    // dark, the depth stamps close those frames instead.
+    // The global PY_UNWIND also fires for each frame of excluded and dark code
+    // that an exception leaves, and cannot be disabled. The event makes a
+    // program that only raises exceptions run a fifth longer
+    // (docs/overhead.md). If code may go dark, PY_UNWIND is not set, and the
+    // depth stamps close the frames that an exception has left.
     if (!UNWIND_IS_LOCAL && every_event)
         global |= state->event_bits[ON_UNWIND];
     if (global && call(state->set_events, "(il)", state->tracer, global) < 0)
@@ -349,8 +353,8 @@ void Tools_disarm(struct State *state)
     }
 }
 
-// Unregisters our callback of one event. Another tool's callback is registered
-// again.
+// Unregisters our callback of one event. If the callback was another tool's,
+// registers it again.
 static void unregister(struct State *state, int tool, int event)
 {
     const PyObject *ours = tool                 ? state->hooks[event]
@@ -401,7 +405,8 @@ void Tools_restore(struct State *state, PyCodeObject *code)
 }
 
 // Returns true if we still hold the tracer's id. The holder is checked before
-// each change, since new code is armed between two wake-ups of the governor.
+// each change, because new code is also armed between two wake-ups of the
+// governor.
 static bool holds_tracer(struct State *state)
 {
     PyObject *name;

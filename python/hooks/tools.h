@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Our two tool ids of sys.monitoring. The discovery tool sees every code
-// object's first PY_START or PY_RESUME and classifies it. The tracer has local
-// events on accepted code only, so that each code object can be disarmed and
-// armed again by itself. Callers hold the GIL.
+// Manages our two tool ids of sys.monitoring. The discovery tool sees every
+// code object's first PY_START or PY_RESUME and classifies it. The tracer has
+// local events on accepted code only, so that each code object can be disarmed
+// and armed separately. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_TOOLS_H
 #define OCULAR_PYTHON_HOOKS_TOOLS_H
 
@@ -11,18 +11,19 @@
 // Looks up the functions of sys.monitoring that we need. Returns 0, or -1 with
 // an exception.
 int Tools_init(struct State *state);
-// Chooses the mode and with it the tracer's events on accepted code. Must be
+// Chooses the mode, and thereby the tracer's events on accepted code. Must be
 // called before a code object is adopted. Returns 0, or -1 with an exception.
 int Tools_choose(struct State *state, const struct Config *config);
 // Takes two of the ids 3, 4 and 5 and registers all hooks, but sets no events.
-// Returns 0, or -1 with a RuntimeError that names the tools that hold the ids.
+// Returns 0, or -1 with a RuntimeError that names the tools that hold these
+// ids.
 int Tools_open(struct State *state);
-// Sets the discovery tool's events and the tracer's global ones. Returns 0, or
+// Sets the global events of the discovery tool and of the tracer. Returns 0, or
 // -1 with an exception.
 int Tools_arm(struct State *state);
-// Checks whether both ids are still ours, since any code may free and take
-// them. Sets `ids_lost` if an id is no longer ours. A lost id is not touched
-// again.
+// Checks whether both ids are still ours, because any code may free and take
+// them. Sets `ids_lost` if an id is no longer ours. Later calls do not touch a
+// lost id.
 void Tools_watch(struct State *state);
 // Clears the global events of both tools. Continues after errors.
 void Tools_disarm(struct State *state);

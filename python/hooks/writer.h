@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writes a hit of 24 bytes into the ring. A write touches only the ring's own
-// cache line and one of the table of dark sites. Hooks call these functions on
-// the traced thread with the GIL held.
+// Writes a hit of 24 bytes into the ring. A write touches only the cache line
+// of the ring and one cache line of the table of dark sites. Hooks call these
+// functions on the traced thread with the GIL held.
 #ifndef OCULAR_PYTHON_HOOKS_WRITER_H
 #define OCULAR_PYTHON_HOOKS_WRITER_H
 
@@ -11,8 +11,8 @@
 
 #define WRITER_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-// Writes a hit if it needs no question answered. Returns false if the slow path
-// must run. Callable only with ocular_state.fast.
+// Writes a hit, unless the event has to be counted at once. Returns false if
+// the slow path must run. May be called only if ocular_state.fast is true.
 static inline __attribute__((always_inline)) bool
 Writer_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
 {
@@ -40,9 +40,10 @@ Writer_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
     return true;
 }
 
-// Writes a hit that Writer_write refused because the ring was full, another
-// thread had run or much time had passed. The time that this takes is charged
-// as overhead. Returns false if the event must be counted at once (call.h).
+// Writes a hit that Writer_write refused because the ring was full, because
+// another thread had run, or because much time had passed. The time of this
+// call is charged as overhead. Returns false if the event must be counted at
+// once (call.h).
 bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
                         size_t to);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See child_files.h. The number is in a page that parent and children share.
+// See child_files.h. The count is in a page that parent and children share.
 #include "python/module/child_files.h"
 
 #include "python/service/service.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Counts the forked children that have asked to write a timeline. A process
-// shares this number with all its children.
+// shares this count with all its children.
 #ifndef OCULAR_PYTHON_MODULE_CHILD_FILES_H
 #define OCULAR_PYTHON_MODULE_CHILD_FILES_H
 

@@ -56,8 +56,8 @@ static PyObject *from_field(const struct Field *field, const char *base)
     return Py_NewRef(Py_None);
 }
 
-// Returns the dict for a field, which is the record's dict or that of the
-// field's group in the record. The reference is borrowed.
+// Returns the dict that contains a field, as a borrowed reference. A field of a
+// group is in the dict of the group, within the record's dict.
 static PyObject *home_of(PyObject *dict, const struct Field *field)
 {
     PyObject *group;
@@ -70,7 +70,7 @@ static PyObject *home_of(PyObject *dict, const struct Field *field)
     group = PyDict_New();
     if (group && PyDict_SetItemString(dict, field->group, group) < 0)
         Py_CLEAR(group);
-    Py_XDECREF(group); // `dict` holds a reference
+    Py_XDECREF(group); // `dict` holds a reference to `group`
     return group;
 }
 

@@ -12,11 +12,11 @@
 
 // Returns a new dict, or NULL with an exception.
 PyObject *Convert_snapshot(const struct Snapshot *snapshot);
-// Converts a published snapshot, with the functions that it shares with earlier
-// snapshots. Returns a new dict, or NULL with an exception.
+// Converts a published snapshot, including functions that the snapshot shares
+// with earlier snapshots. Returns a new dict, or NULL with an exception.
 PyObject *Convert_published(const struct Snapshot *snapshot);
 // Returns a new list with a dict for each row, or NULL with an exception.
-// "generic" is True in precise mode, in which the cycles are those of the
+// "generic" is True in precise mode, because the cycles are then those of the
 // generic opcode.
 PyObject *Convert_detail(const struct ListingDetail *detail,
                          const struct Opcodes *opcodes);

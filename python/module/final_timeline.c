@@ -10,7 +10,7 @@
 
 #define NAME_TRIES 5
 
-// Runs signal handlers, then reports the progress. Returns 0, or -1 with an
+// Runs pending signal handlers, then calls `progress`. Returns 0, or -1 with an
 // exception.
 static int tell(const struct FinalTimeline *timeline, double done,
                 uint64_t bytes)
@@ -27,8 +27,8 @@ static int tell(const struct FinalTimeline *timeline, double done,
     return answer ? 0 : -1;
 }
 
-// Called on the writing thread without the GIL. Returns false to end the
-// writing.
+// The writing thread calls this function without the GIL. Returns false to end
+// the writing.
 static bool watch(void *context, double done, uint64_t bytes)
 {
     struct FinalTimeline *timeline = context;
@@ -52,7 +52,7 @@ void FinalTimeline_write(struct FinalTimeline *timeline,
 
     timeline->progress = progress;
     atomic_store_explicit(&session->export.cancel, false, memory_order_relaxed);
-    do { // another process may take the name meanwhile
+    do { // another process may create a file of this name meanwhile
         OutputName_choose(session->config.output, timeline->path);
         timeline->thread = PyEval_SaveThread();
         timeline->error =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writes the timeline at stop. Progress is reported on the thread that has
-// called stop, and the program's signal handlers run meanwhile. If a handler
-// raises an exception (Ctrl-C), writing ends and no file is left. Callers hold
-// the GIL, which writing releases.
+// Writes the timeline when a trace stops. The thread that has called stop()
+// reports the progress and runs the program's signal handlers while it writes.
+// If a handler raises an exception (Ctrl-C), writing ends and no file is left.
+// Callers hold the GIL, and the functions release the GIL while they write.
 #ifndef OCULAR_PYTHON_MODULE_FINAL_TIMELINE_H
 #define OCULAR_PYTHON_MODULE_FINAL_TIMELINE_H
 
@@ -12,28 +12,29 @@
 #include "tracer/session/session.h"
 
 struct FinalTimeline {
-    char path[PATH_MAX]; // "": no timeline is wanted
+    char path[PATH_MAX]; // empty if no timeline is wanted
     struct PerfettoResult result;
-    int error;                // 0 or -errno
-    PyObject *interruption;   // the exception that ended the writing, owned; or
-                              // NULL
-    double seconds;           // that writing may take; 0: no limit
-    char recording[PATH_MAX]; // path of the recording that is kept if there is
-                              // no output; or ""
-    PyObject *progress;    // callable progress(done, bytes), borrowed; or NULL
-    PyThreadState *thread; // the writing thread's, while it does not hold the
-                           // GIL
+    int error; // 0 or -errno
+    // owned reference to the exception that ended the writing, or NULL
+    PyObject *interruption;
+    double seconds; // longest time of the writing; 0 means no limit
+    // path of the recording that is kept if there is no output, or ""
+    char recording[PATH_MAX];
+    PyObject *progress; // borrowed callable progress(done, bytes), or NULL
+    // the writing thread's state while that thread does not hold the GIL
+    PyThreadState *thread;
 };
 
 // Writes to the session's output, or to a name with the pid in it if that file
-// exists. `progress` is a callable or NULL. An exception of `progress` ends the
-// writing as well.
+// exists. `progress` is a callable or NULL. If `progress` raises an exception,
+// the writing ends as well.
 void FinalTimeline_write(struct FinalTimeline *timeline,
                          struct Session *session, PyObject *progress);
 // Calls make_page(path, snapshot), which makes another file from the file at
-// `path` and returns its path. This becomes timeline->path. If make_page raises
-// an exception, the writing is interrupted and timeline->path is "". Does
-// nothing if `make_page` or `snapshot` is NULL or the timeline was not written.
+// `path` and returns the new file's path. timeline->path becomes the new path.
+// If make_page raises an exception, the writing is interrupted and
+// timeline->path is "". Does nothing if `make_page` or `snapshot` is NULL or
+// the timeline was not written.
 void FinalTimeline_make_page(struct FinalTimeline *timeline,
                              PyObject *make_page,
                              const struct Snapshot *snapshot);

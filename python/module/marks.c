@@ -6,7 +6,8 @@
 #include "python/service/service.h"
 #include "tracer/timeline/mark.h"
 
-#define NUMBERS ((1u << 28) - 1) // largest number of a span; then 1 follows
+// largest number of a span; the span after it has number 1
+#define NUMBERS ((1u << 28) - 1)
 
 static bool has_timeline(void)
 {

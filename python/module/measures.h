@@ -7,7 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-// The functions hook_cost, heap_used and holds.
+// Table of the functions hook_cost, heap_used and holds.
 extern PyMethodDef Measures_methods[];
 
 #endif

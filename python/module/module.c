@@ -29,8 +29,9 @@
 struct State ocular_state;
 struct Service ocular_service = {.state = &ocular_state};
 
-// Finishes the work that a fork has left, except on the activation thread, for
-// which a fork waits. Returns the state.
+// Finishes the work that a fork has left. The activation thread leaves this
+// work to other threads, because a fork waits for the activation thread.
+// Returns the state.
 static struct State *settled(void)
 {
     if (!Activation_is_here(&ocular_service.activation))
@@ -38,8 +39,9 @@ static struct State *settled(void)
     return &ocular_state;
 }
 
-// Finishes the work that a fork has left and starts the planned session of a
-// forked child now, for a function that needs data. Returns the state.
+// Finishes the work that a fork has left. In a forked child whose session is
+// planned, starts the session now, because the calling function needs data.
+// Returns the state.
 static struct State *looked_at(void)
 {
     struct State *state = settled();
@@ -163,8 +165,9 @@ static PyObject *stop_serving(PyObject *module, PyObject *unused)
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-// Ends a session some seconds after the last viewer has left, on the activation
-// thread. A viewer that comes meanwhile stays and waits for the next session.
+// The activation thread calls this function some seconds after the last viewer
+// has left, to end the session. If a viewer connects meanwhile, its connection
+// stays open until the next session.
 static void disarm(void)
 {
     ocular_state.engine.session->hands_over = true;
@@ -327,9 +330,9 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-// Sets up the state. An import may fail half-way and be tried again. All steps
-// are then repeated, except that the engine stays, since traced code may point
-// to it.
+// Sets up the state. An import may fail half-way, and the program may then
+// repeat the import. A repeated import repeats all steps except Engine_init,
+// because traced code may point to the engine.
 static int initialise_state(struct State *state)
 {
     int error = state->engine.registry ? 0 : Engine_init(&state->engine);
@@ -349,8 +352,8 @@ static int initialise_state(struct State *state)
         Hooks_init(state) < 0 || InterpreterFacts_opcodes(state) < 0)
         return -1;
     error = Fork_init();
-    // Only a thread with a record is known to run its thread state. The
-    // importing thread gets a record here.
+    // Ocular knows which thread state a thread runs only if the thread has a
+    // record. The importing thread gets a record here.
     OwnTrace_get(state, Clock_read(&state->engine.clock));
     if (!error)
         return 0;
@@ -371,7 +374,7 @@ static int set_up(void)
     if (initialise_state(&ocular_state) < 0)
         return -1;
     ocular_state.ready = true;
-    Py_AtExit(note_end); // fails if too many functions are registered
+    Py_AtExit(note_end); // Py_AtExit fails if too many functions are registered
     return 0;
 }
 
@@ -412,8 +415,8 @@ static int initialise(PyObject *module)
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, initialise},
-    // Set so that CPython calls initialise() in a subinterpreter, where it
-    // raises an error before it touches shared state.
+    // This slot makes CPython call initialise() in a subinterpreter, where
+    // initialise() raises an error before it touches shared state.
     {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
     {0, NULL},
 };

@@ -2,9 +2,10 @@
 // See program.h.
 //
 // The trace begins after the program is compiled and before its first
-// instruction, so a program that does not compile is not traced. To find this
-// moment we set CPython's function that evaluates frames (PEP 523). CPython's
-// function is set back when the program's first frame comes.
+// instruction, so a program that does not compile is not traced. To find the
+// moment before the first instruction, we set CPython's function that evaluates
+// frames (PEP 523). When the program's first frame comes, we restore CPython's
+// own function.
 #include "python/module/program.h"
 #include "python/hooks/frame_stack.h"
 #include "python/service/missed_signals.h"
@@ -19,20 +20,21 @@
 // declares it.
 extern const PyConfig *_Py_GetConfig(void);
 
-// The program that is about to run or runs. A process has only one program.
+// The program that runs or is about to run. A process has only one program.
 static struct Program {
-    // Called once, just before the program's first code runs, to start the
-    // trace. NULL if it was called or if no program is about to run.
+    // A callable that starts the trace just before the program's first code
+    // runs. NULL after the call, and if no program is about to run.
     PyObject *begin;
-    bool is_module;                // runpy finds and runs the program
-    _PyFrameEvalFunction evaluate; // CPython's or another tool's function to
-                                   // evaluate frames
+    bool is_module; // true if runpy finds and runs the program
+    // function to evaluate frames that was set before ours (CPython's or
+    // another tool's)
+    _PyFrameEvalFunction evaluate;
 } the_program;
 
 // --- The first frame -------------------------------------------------------
 
-// Returns true for the program's first code. CPython may run other code before,
-// such as a codec's module, or runpy, which is a frozen module.
+// Returns true for the program's first code. Before the program's code CPython
+// may run other code, such as a codec's module or the frozen module runpy.
 static bool is_first_code(const struct Program *program,
                           const PyCodeObject *code)
 {
@@ -50,8 +52,8 @@ static PyObject *evaluate_first(PyThreadState *thread,
                                 struct _PyInterpreterFrame *frame,
                                 int throwing);
 
-// Sets CPython's evaluation function back, unless another tool has replaced
-// ours.
+// Restores the evaluation function that was set before ours, unless another
+// tool has replaced ours.
 static void stop_waiting(struct Program *program)
 {
     PyInterpreterState *interpreter = PyInterpreterState_Get();
@@ -72,8 +74,8 @@ static void wait_for_code(struct Program *program, PyObject *begin,
     _PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate_first);
 }
 
-// Starts the trace. Returns 0, or -1 with an exception, which is then raised in
-// the program's first line.
+// Starts the trace. Returns 0, or -1 with an exception, which the program's
+// first line then raises.
 static int begin_trace(struct Program *program, PyObject *code)
 {
     PyObject *begin = Py_NewRef(program->begin), *result;
@@ -101,8 +103,8 @@ static PyObject *evaluate_first(PyThreadState *thread,
 
 // --- -i and PYTHONINSPECT ----------------------------------------------------
 
-// Returns CPython's option `inspect`. With it SystemExit does not end the
-// process.
+// Returns CPython's option `inspect`. If `inspect` is set, SystemExit does not
+// end the process.
 static bool inspects(void)
 {
     return _Py_GetConfig()->inspect != 0;
@@ -134,8 +136,8 @@ static PyObject *end_inspection(PyObject *module, PyObject *args)
 // --- Ctrl-C ------------------------------------------------------------------
 
 // Ends the process by SIGINT, so that a shell knows of the Ctrl-C. CPython's
-// exit_sigint() would send SIGINT after its finalisation, but not if a Python
-// script such as the installed command has called us.
+// exit_sigint() sends SIGINT after its finalisation, but not if a Python
+// script, such as the installed command, has called us.
 static void end_by_interrupt(void)
 {
     PyOS_setsig(SIGINT, SIG_DFL);
@@ -147,7 +149,8 @@ static int failed_status(bool interrupted)
 {
     if (!interrupted || asks_for_more())
         return 1;
-    atexit(end_by_interrupt); // if memory is out, the status must do
+    // if memory is out, only the exit status tells of the Ctrl-C
+    atexit(end_by_interrupt);
     return 128 + SIGINT;
 }
 
@@ -179,8 +182,8 @@ static PyObject *run_file(PyObject *module, PyObject *args)
         return PyErr_SetFromErrnoWithFilename(PyExc_OSError, path);
     FrameStack_hide(&below);
     wait_for_code(program, begin, false);
-    // At a prompt the trace begins now, since each statement is compiled only
-    // when it has been typed.
+    // At a prompt the trace begins now, because CPython compiles each statement
+    // only after the user has typed the statement.
     if (Py_FdIsInteractive(file, name)) {
         exit_at_system_exit();
         if (begin_trace(program, Py_None) < 0)
@@ -224,11 +227,13 @@ PyDoc_STRVAR(run_call_doc,
              "same for a function that runs a module. Raises SystemExit as it "
              "comes.");
 
-// Prints the exception and returns the exit status. Keeps a SystemExit that is
-// to end the process, and returns 0.
+// Prints the exception and returns the exit status of the program. A SystemExit
+// that is to end the process is not printed but stays set, and the function
+// returns 0.
 static int report(void)
 {
-    // Compared like in CPython before 3.14, where a subclass does not count.
+    // CPython before 3.14 compares the exception's type in the same way, so a
+    // subclass of KeyboardInterrupt does not count.
     bool interrupted = PyErr_Occurred() == PyExc_KeyboardInterrupt;
 
     if (PyErr_ExceptionMatches(PyExc_SystemExit) && !inspects())

@@ -18,9 +18,9 @@ const char Start_doc[] =
     "it, BY_PROGRAM, BY_ACTIVATION (serve), or, in a child (on_fork), "
     "BY_CHILD or BY_WRITING_CHILD: the timeline is written at stop.";
 
-// Ends a session that was started for a viewer or in a child, to make room for
-// the requested one. The viewers of the old session stay and get the snapshots
-// of the new one.
+// Ends a session that was started for a viewer or in a child, because the
+// program has requested a session of its own. The viewers of the old session
+// stay connected and get the snapshots of the new session.
 static void make_room(struct State *state)
 {
     if (state->phase != PHASE_TRACING ||
@@ -41,7 +41,9 @@ static int start_held(struct State *state, const struct Request *request,
     make_room(state);
     if (state->phase == PHASE_IDLE)
         Strict_start();
-    MaskWatch_start(); // before there are timers; take_down ends it
+    // the mask is watched before the first timer exists; take_down ends the
+    // watch
+    MaskWatch_start();
     error = Tracing_start(state, request);
     if (!error && request->config.serve && !activation->persistent.server)
         Termination_serves(Server_path(state->engine.session->server));

@@ -60,7 +60,8 @@ static int start_session(struct State *state, const struct Config *config)
     return 0;
 }
 
-// Undoes the completed steps of a start. Keeps the exception that is set.
+// Undoes the completed steps of a start. Does not change the exception that is
+// set.
 static void take_down(struct State *state)
 {
     PyObject *error = PyErr_GetRaisedException();
@@ -83,11 +84,13 @@ static void take_down(struct State *state)
         Session_free(session);
     }
     MaskWatch_stop();
-    ThreadTraces_reset(&state->engine.traces, false, 0); // without rings
+    // the records lose their rings
+    ThreadTraces_reset(&state->engine.traces, false, 0);
     Counting_reset(&state->engine.counting);
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
-    Registry_free_retired(state->engine.registry); // it has no readers
+    // the registry has no readers any more
+    Registry_free_retired(state->engine.registry);
     TaskNumbers_clear(&state->tasks);
     Filter_release(&state->filter);
     state->phase = PHASE_IDLE;
@@ -113,8 +116,8 @@ static int set_up(struct State *state, const struct Request *request)
         Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
         Calibration_run(state) < 0)
         return -1;
-    // If a thread of ours starts the trace, its record exists only because it
-    // ran the calibration.
+    // If a thread of ours starts the trace, that thread has a record only
+    // because it ran the calibration.
     if (Activation_is_here(&ocular_service.activation) ||
         ChildStarter_is_here(&ocular_service.child_starter))
         OwnTrace_end();
@@ -129,11 +132,11 @@ static int set_up(struct State *state, const struct Request *request)
     Poll_reset(&ocular_service.poll, state);
     Adopt_begin(state);
     state->phase = PHASE_TRACING;
-    ThreadList_release(threads); // after a fork: the parent's list
+    ThreadList_release(threads); // after a fork the list is the parent's
     ours = Service_threads(&ocular_service);
     ThreadList_update(threads, state, &ours);
-    // The discovery tool is armed first, so that adopted code has two tools
-    // from the start. If the second tool came later, CPython would lose
+    // The discovery tool gets its events first, so that adopted code has two
+    // tools from the start. If the second tool came later, CPython would lose
     // INSTRUCTION events of the first one (gh-157900).
     if (Tools_arm(state) < 0 || Adopt_again(state) < 0 ||
         Adopt_running(state) < 0)
@@ -277,9 +280,9 @@ static void wait_for_users(struct State *state)
     }
 }
 
-// Chooses the functions that took most time in the whole run, with their
-// details, and returns their number. A function whose code object was freed has
-// no detail.
+// Chooses the functions that took most time in the whole run, stores them with
+// their details, and returns their number. A function whose code object was
+// freed has no detail.
 static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
                            struct ReportPart *parts,
                            struct ListingDetail *details)
@@ -390,14 +393,14 @@ static PyObject *results(struct State *state, const struct Snapshot *snapshot,
                          none_or(timeline->interruption));
 }
 
-// Ends tracing. The session then has its last snapshot.
+// Ends tracing. The session builds its last snapshot.
 static void finish(struct State *state)
 {
     struct Session *session = state->engine.session;
 
     state->phase = PHASE_STOPPING;
     Tools_disarm(state);
-    Poll_all(state); // before disarming, which changes the opcodes
+    Poll_all(state); // disarming would change the opcodes
     if (Adopt_disarm(state) < 0)
         PyErr_Clear();
     Tools_close(state);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Starts and stops traces by setting up tools, session, governor and code in
-// order, and taking them down. Callers hold the GIL, which stopping releases.
+// Starts and stops traces. A start sets up tools, session, governor and code in
+// this order, and a stop takes them down. Callers hold the GIL, and stopping
+// releases the GIL.
 #ifndef OCULAR_PYTHON_MODULE_TRACING_H
 #define OCULAR_PYTHON_MODULE_TRACING_H
 
@@ -23,11 +24,11 @@ int Tracing_start(struct State *state, const struct Request *request);
 // exception.
 PyObject *Tracing_stop(struct State *state, bool write, PyObject *progress,
                        double seconds, PyObject *make_page);
-// Stops the trace without making results. For 20 000 functions these take 0.1
-// s, in which no other thread runs.
+// Stops the trace without a snapshot, a report or a timeline. For 20 000
+// functions a snapshot and a report take 0.1 s, in which no other thread runs.
 void Tracing_end(struct State *state);
-PyObject *Tracing_snapshot(struct State *state);                 // returns a
-                                                                 // dict
+// returns a dict, or NULL with an exception
+PyObject *Tracing_snapshot(struct State *state);
 PyObject *Tracing_export(struct State *state, const char *path); // returns the
                                                                  // bytes
 // Returns a list of what is known of each instruction

@@ -13,9 +13,9 @@ Any thread may call these functions. Nothing is ever printed on stdout.
 
 import sys
 
-# Python 3.8 must be able to compile this whole file and to run it up to the last of these
-# checks. `python -m ocular` prints an ImportError with name=__name__ as one line, without a
-# traceback.
+# Python 3.8 must be able to compile this whole file, and to run it up to the last of
+# the next checks. `python -m ocular` prints an ImportError with name=__name__ as one
+# line, without a traceback.
 if not sys.platform.startswith("linux"):
     raise ImportError(
         "Ocular works on Linux only, and this is %s" % sys.platform, name=__name__
@@ -65,9 +65,9 @@ def _explain(error):
 
 
 try:
-    # The extension imports _probes when a trace starts. _probes is imported here already,
-    # because in a forked child the import might wait for a lock that another thread held at
-    # the fork.
+    # The extension imports _probes when a trace starts. _probes is imported early,
+    # because in a forked child a later import might wait for a lock that another thread
+    # held at the fork.
     from . import _ocular, _probes, _progress, _settings  # noqa: F401
     from ._marks import mark, span
     from ._ocular import __version__
@@ -77,8 +77,9 @@ except ImportError as error:
 
 
 def _check_frames():
-    """Raises ImportError if CPython's frames have another layout than the extension was
-    compiled for. Checks the frames of a generator, of a function and of their callers."""
+    """Raises ImportError if the layout of CPython's frames differs from the layout for
+    which the extension was compiled. Checks the frames of a generator, of a function
+    and of their callers."""
 
     def generator():
         yield _ocular.check_frames()
@@ -103,12 +104,13 @@ __all__ = [
     "tracing",
 ]
 
-_GRACE_S = 5  # time for a viewer to reconnect to the same trace
-# A program may remove this package from sys.modules and import it again while it is traced.
-# The extension keeps the values that must outlive that.
+_GRACE_S = 5  # seconds in which a viewer may reconnect to the same trace
+# A program may remove this package from sys.modules and import it again while it is
+# traced. The extension keeps the values that must outlive the second import.
 _kept = _ocular.kept()
-_kept.setdefault("running", _settings.Settings())  # settings of the newest trace
-_kept.setdefault("serving", None)  # settings for viewers' traces, after serve()
+# settings of the program's newest trace
+_kept.setdefault("running", _settings.Settings())
+_kept.setdefault("serving", None)  # settings of traces for viewers, after serve()
 _kept.setdefault("warned of the JIT", False)
 
 
@@ -216,7 +218,7 @@ def start_tracing(
         report,
     )
     if _kept["serving"] is not None and not _ocular.is_serving():
-        # A forked child whose parent serves may not have opened its socket yet.
+        # A forked child may not have opened its socket yet.
         with contextlib.suppress(Exception):
             _ocular.serve(_arm, _GRACE_S)
     _start(settings)
@@ -275,7 +277,7 @@ def _command():
 
 
 def _say(text):
-    """Writes a message to stderr. Ignores errors, since stderr may be closed."""
+    """Writes a message to stderr. Ignores errors, because stderr may be closed."""
     with contextlib.suppress(Exception):
         sys.stderr.write(text)
         sys.stderr.flush()
@@ -284,13 +286,13 @@ def _say(text):
 def stop_tracing():
     """Stop tracing, write the timeline and print the report on stderr.
 
-    Returns the final snapshot (a dict, see snapshot()), or None if nothing was
-    traced. Is also called when the interpreter exits. After serve() the process
-    goes on to serve idly.
+    Returns the final snapshot (a dict, see snapshot()), or None if nothing was traced.
+    The interpreter's exit calls this function, too. After serve() the process goes on
+    to serve idly.
 
-    If writing takes more than a second, its progress is shown on stderr. If a
-    signal handler raises an exception (Ctrl-C), writing ends and no timeline is
-    left. The trace is stopped all the same, and the exception is raised.
+    If writing takes more than a second, its progress is shown on stderr. If a signal
+    handler raises an exception (Ctrl-C), writing ends and no timeline is left. The
+    trace is stopped nevertheless, and the exception is raised.
     """
     return _stop(0)
 
@@ -305,7 +307,8 @@ def _stop(seconds):
     final, report, _, trouble, interruption = result
     if progress is not None:
         progress.end()
-    if not _kept["running"].quiet:  # read only now: a start on another thread has ended
+    # read only now, because a start on another thread has ended by now
+    if not _kept["running"].quiet:
         _say(report)
         _say_of_children(_kept["running"].children)
     for line in (trouble or "").splitlines():
@@ -316,8 +319,8 @@ def _stop(seconds):
 
 
 def _page_maker(output):
-    """Returns the function that makes a flame graph of the folded stacks, or None if
-    `output` is not a flame graph."""
+    """Returns the function that makes a flame graph of the folded stacks. Returns None
+    if `output` is not a flame graph."""
     ending = _settings.page_ending(output)
     if not ending:
         return None
@@ -340,9 +343,9 @@ def _say_of_children(most):
 
 
 def snapshot():
-    """Return all figures as they are now, as a dict with the structure of
-    `ocular-top --once --json`. Shares are fractions from 0 to 1, times are in
-    seconds, cycles in ticks of the time stamp counter. None: not measured.
+    """Return all figures as they are now, as a dict with the structure of `ocular-top
+    --once --json`. Shares are fractions from 0 to 1, times are in seconds, cycles in
+    ticks of the time stamp counter. A value that was not measured is None.
 
     Raises RuntimeError if nothing is traced.
     """
@@ -352,15 +355,15 @@ def snapshot():
 def export(path):
     """Write the timeline to `path` now and go on tracing.
 
-    The format is JSON, or Perfetto's own if the path ends in ".pftrace". If it
-    ends in ".folded", ".speedscope.json", ".pstats" or ".pb" (pprof), the
-    sampled stacks are written instead; ".html" (a page in one file) and ".svg"
-    are flame graphs of the stacks. A further ".gz" compresses any of these. A
-    file that exists is replaced once the new one is complete.
+    The format is JSON, or Perfetto's own if the path ends in ".pftrace". If the path
+    ends in ".folded", ".speedscope.json", ".pstats" or ".pb" (pprof), the sampled
+    stacks are written instead. ".html" (a page in one file) and ".svg" are flame graphs
+    of the stacks. A path that also ends in ".gz" is compressed. A file that exists is
+    replaced after the new file is complete.
 
-    Returns the file's size in bytes. Raises RuntimeError if nothing is traced,
-    if no timeline is kept (perfetto=False) or if nothing is sampled, and
-    OSError if the file cannot be written.
+    Returns the file's size in bytes. Raises RuntimeError if nothing is traced, if no
+    timeline is kept (perfetto=False) or if nothing is sampled, and OSError if the file
+    cannot be written.
     """
     name = os.fsencode(path)
     if b"\0" in name:
@@ -373,8 +376,8 @@ def export(path):
 
 
 def is_tracing():
-    """Return True if this process is being traced. After serve() this is True only
-    while hooks are in."""
+    """Return True if this process is being traced. After serve() the result is True
+    only while hooks are set."""
     return _ocular.is_tracing()
 
 
@@ -388,20 +391,21 @@ def serve(
     timeline_limit=_settings.DEFAULT_TIMELINE_LIMIT,
     timeline_spill=None,
 ):
-    """Listen for ocular-top without any hook or sampler.
+    """Listen for ocular-top without setting any hook or starting the sampler.
 
-    Tracing starts when the first viewer attaches. Tracing stops 5 seconds after the last
-    viewer has left, without a report or a file. The arguments are those of start_tracing()
-    for these traces. With perfetto the viewer can export a timeline, which spills if
-    timeline_spill names a directory. Another call changes the settings of the next trace.
+    Tracing starts when the first viewer attaches. Tracing stops 5 seconds after the
+    last viewer has left, without a report or a file. The arguments are those of
+    start_tracing() and apply to the traces for viewers. With perfetto the viewer can
+    export a timeline, which spills if timeline_spill names a directory. Another call of
+    serve() changes the settings of the next trace.
 
-    start_tracing() takes over the socket and its viewers. After stop_tracing()
-    the process serves idly again, until stop_serving() or the interpreter's
-    exit. A forked child serves idly on a socket of its own. The environment
-    variable OCULAR_SERVE=1 has the same effect at `import ocular`.
+    start_tracing() takes over the socket and its viewers. After stop_tracing() the
+    process serves idly again, until stop_serving() or the interpreter's exit. A forked
+    child serves idly on its own socket. The environment variable OCULAR_SERVE=1 has the
+    same effect at `import ocular`.
 
-    Raises the errors of start_tracing(). Raises RuntimeError if the program
-    runs a trace already, or if the socket cannot be made.
+    Raises the errors of start_tracing(). Raises RuntimeError if the program runs a
+    trace already, or if the socket cannot be made.
     """
     settings = _settings.check_serve(
         mode,
@@ -414,7 +418,8 @@ def serve(
         timeline_spill,
     )
     before = _kept["serving"]
-    _kept["serving"] = settings  # before serve(), since a viewer may come at once
+    # set before serve(), because a viewer may connect at once
+    _kept["serving"] = settings
     try:
         _ocular.serve(_arm, _GRACE_S)
     except BaseException:
@@ -443,7 +448,7 @@ def _end():
     try:
         _stop(_kept["running"].output_seconds or 0)
     except KeyboardInterrupt:
-        pass  # it ended the writing, and _stop() has reported that
+        pass  # this error ended the writing, and _stop() has reported it
     except MemoryError:
         _say("ocular: memory is out: no report\n")
     finally:
@@ -467,15 +472,15 @@ class _Shared:
     the trace, and the last one stops it."""
 
     lock = _thread.RLock()  # held while a trace is started or stopped
-    running = None  # the current trace if a block has started it, else None
+    running = None  # the current trace if a block has started the trace, else None
 
     def __init__(self):
         self.blocks = 0
 
     @classmethod
     def enter(cls, settings):
-        """Adds a block. Returns the trace that it shares, or None if the program runs a
-        trace of its own."""
+        """Adds a block to the shared trace. Returns the trace that the block shares, or
+        None if the program runs its own trace."""
         with cls.lock:
             if not _ocular.is_tracing() or _ocular.is_armed():
                 start_tracing(**settings)
@@ -492,14 +497,15 @@ class _Shared:
 
 
 class _Block(contextlib.ContextDecorator):
-    """The context manager that tracing() returns. _Block is a class and not a generator
-    with contextlib, whose code would run inside the trace and be listed there."""
+    """The context manager that tracing() returns. If _Block were a generator with
+    contextlib, contextlib's code would run inside the trace and be listed."""
 
     def __init__(self, settings):
         self.settings = settings
         self.entered = []
 
-    def _recreate_cm(self):  # called at each call of a decorated function
+    # contextlib calls this at each call of a decorated function
+    def _recreate_cm(self):
         return _Block(self.settings)
 
     def __enter__(self):
@@ -521,16 +527,16 @@ def tracing(**settings):
 
 
 def traced(function=None, /, **settings):
-    """Trace every call of a function. This is a decorator, with or without the
-    arguments of start_tracing(). The trace of a coroutine or a generator lasts
-    from its first step to its last one."""
+    """Trace every call of a function. This decorator can be used with and without the
+    arguments of start_tracing(). The trace of a coroutine or a generator lasts from its
+    first step to its last step."""
     if function is None:
         return functools.partial(traced, **settings)
     if not callable(function):
         raise TypeError(
             f"traced decorates a function, not {function!r}; give settings by name"
         )
-    import inspect  # its import takes as long as all others together
+    import inspect  # importing it takes as long as all other imports together
 
     if inspect.iscoroutinefunction(function):
 
@@ -562,15 +568,16 @@ def traced(function=None, /, **settings):
     return wrapper
 
 
-# The path must be spelled as in our code objects, with any ".." of the import path.
+# The path must be spelled as in our code objects, including any ".." in the import
+# path.
 _ocular.set_package(os.path.dirname(_start.__code__.co_filename))
 atexit.register(_end)
 
 
 def _inherit(traces):
-    """Starts serving in a forked child of a served process, 100 ms after the fork. The
-    child serves idly if the parent does. `traces` says that the parent's own trace is
-    served, so that the child is traced, too."""
+    """If viewers could connect to the parent, starts serving in a forked child, 100 ms
+    after the fork. The child serves idly if the parent does. If `traces` is true,
+    viewers could connect to the parent's own trace, so the child is traced at once."""
     # A child process of multiprocessing ends without running atexit functions.
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
@@ -584,8 +591,8 @@ def _inherit(traces):
 
 
 def _after_fork():
-    """Makes a new lock in a forked child, since another thread may have held the old
-    one."""
+    """Makes a new lock in a forked child, because another thread may have held the old
+    lock."""
     _Shared.lock = _thread.RLock()
     _Shared.running = None
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """`python -m ocular [options] script.py args...` runs a program and traces it.
 
-The program has its usual arguments, stdin, stdout, exit status and tracebacks, because no
-frame of ours is below its frames (python/module/program.h). If tracing cannot start, a
-warning gives the reason and the program runs untraced. A program that does not compile is
-not traced.
+The program has its usual arguments, stdin, stdout, exit status and tracebacks, because
+no frame of ours is below the program's frames (python/module/program.h). If tracing
+cannot start, a warning gives the reason and the program runs untraced. A program that
+does not compile is not traced.
 """
 
-import ocular  # first: see _path.py
+import ocular  # imported first, as _path.py explains
 
 # isort: split
 
@@ -196,8 +196,9 @@ def _add_children(group):
 
 
 def _split(parser, arguments):
-    """Returns (our options, the program and its arguments). All words after the script, the
-    module of -m or the code of -c are the program's, even if they look like our options."""
+    """Returns (our options, the program and its arguments). All words after the script,
+    after the module of -m or after the code of -c belong to the program, even if they
+    look like our options."""
     takes_value = {
         option
         for action in parser._actions
@@ -209,7 +210,7 @@ def _split(parser, arguments):
         argument = arguments[index]
         if argument == "--":
             return arguments[:index], arguments[index + 1 :]
-        if argument[:2] in ("-m", "-c"):  # "-m name" and "-mname"
+        if argument[:2] in ("-m", "-c"):  # accepts "-m name" and "-mname"
             index += 2 if len(argument) == 2 else 1
             return arguments[:index], arguments[index:]
         if not argument.startswith("-") or argument == "-":
@@ -228,7 +229,7 @@ NOT_IDLE = (
     "timeline_instructions",
     "follow",
 )  # options that --idle refuses
-# A script with one of these names can be run as ./merge.
+# A script that has one of these names can be run as, for example, ./merge.
 COMMANDS = ("attach", "convert", "detach", "diff", "enable", "disable", "merge", "status")
 NOT_SETTINGS = ("idle", "module", "command", "follow", "install_follow", "remove_follow")
 
@@ -259,13 +260,12 @@ def _settings_of(options):
         print(f"ocular: {error}", file=sys.stderr)
         sys.exit(2)
     except OSError:
-        pass  # starting the trace reports it
+        pass  # the start of the trace reports the error
     return start, settings
 
 
 def _beginner(options):
-    """Returns the function that starts tracing just before the program's first code
-    runs."""
+    """Returns a function that starts tracing just before the program's first code runs."""
     start, settings = _settings_of(options)
 
     def begin(code):
@@ -286,7 +286,8 @@ def _beginner(options):
 def _show_source(code, source):
     """Gives linecache the code of -c, which tracebacks show from CPython 3.13 on."""
     if source is not None and hasattr(linecache, "_register_code"):
-        by_code = hasattr(linecache, "_interactive_cache")  # 3.13.0 registers it by name
+        # 3.13.0 registers the code by its name
+        by_code = hasattr(linecache, "_interactive_cache")
         linecache._register_code(code if by_code else "<string>", source, "<string>")
 
 
@@ -304,14 +305,15 @@ def _fresh_main():
 
 
 def _absolute(path):
-    """Returns the absolute path of the script. Like the interpreter, keeps dots and
-    links."""
+    """Returns the absolute path of the script. Keeps dots and links in the path, as the
+    interpreter does."""
     return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
 
 
 def _put_first_on_path(folder):
-    """Replaces the current directory, which `python -m ocular` has put first on sys.path,
-    by `folder`. The interpreter has not put it there if it was removed."""
+    """`python -m ocular` has put the current directory first on sys.path. Replaces it
+    by `folder`. If the current directory was removed, the interpreter has put nothing
+    on sys.path."""
     if sys.flags.safe_path:
         return
     with contextlib.suppress(OSError):
@@ -348,9 +350,9 @@ def _can_be_the_programs(name):
 
 
 def _forget_modules(folder):
-    """Removes modules of the standard library from sys.modules if the program's folder has
-    a module of the same name, so that the program imports its own."""
-    # Not sys.path_importer_cache: its finders may not know a new file
+    """Removes those modules of the standard library from sys.modules that have the name
+    of a module in the program's folder, so that the program imports its own module."""
+    # sys.path_importer_cache is not used, because its finders may not know a new file
     for hook in sys.path_hooks:
         try:
             finder = hook(folder or os.getcwd())
@@ -361,14 +363,15 @@ def _forget_modules(folder):
         return
     for name in {module.partition(".")[0] for module in sys.modules}:
         spec = _can_be_the_programs(name) and finder.find_spec(name)
-        if spec and spec.loader is not None:  # None for a folder without __init__.py
+        # the loader is None for a folder without __init__.py
+        if spec and spec.loader is not None:
             for module in list(sys.modules):
                 if module == name or module.startswith(name + "."):
                     del sys.modules[module]
 
 
 def _run_module(begin, name, is_option):
-    """Runs a module as the interpreter does for -m or for a directory."""
+    """Runs a module as the interpreter does for -m and for a directory."""
     if sys.path:
         _forget_modules(sys.path[0])
     return _ocular.run_call(begin, runpy._run_module_as_main, (name, is_option))
@@ -388,9 +391,9 @@ def _run_command(begin, source):
 
 
 def _folder_of(path):
-    """Returns the folder that the interpreter puts on sys.path for a script. This is the
-    folder of the real file, or that of the name if there is no real file, as for /dev/stdin
-    of a pipe."""
+    """Returns the folder that the interpreter puts on sys.path for a script. This is
+    the folder of the real file. If there is no real file, as for /dev/stdin of a pipe,
+    it is the folder of the given name."""
     with contextlib.suppress(OSError):
         link = os.readlink(path)
         if "/" in link:
@@ -426,12 +429,13 @@ def _run(parser, begin, options, rest):
         return _ocular.run_file(begin, None)
     try:
         return _run_script(begin, rest[0])
-    except OSError as error:  # not from the program, whose exceptions end there
+    # an error of ours, because the program's exceptions end in the program
+    except OSError as error:
         parser.error(f"can't open file {rest[0]!r}: {error.strerror}")
 
 
 def _follow():
-    """Imports _follow only if it is needed, since it imports other modules."""
+    """Imports _follow only if it is needed, because _follow imports other modules."""
     from ocular import _follow
 
     return _follow
@@ -482,8 +486,8 @@ def main(arguments=None):
     _path.give_back()
     _fresh_main()
     status = _run(parser, begin, options, rest)
-    # With -i on a terminal the interpreter prompts afterwards and has an exit status of its
-    # own.
+    # With -i on a terminal the interpreter prompts after the program, and the prompt
+    # determines the exit status.
     asks = sys.flags.interactive or (sys.flags.inspect and os.isatty(0))
     if status and not asks:
         _ocular.end_inspection()
@@ -491,8 +495,9 @@ def main(arguments=None):
 
 
 def command():
-    """The installed command `ocular`. Python puts the command's folder first on sys.path,
-    so this replaces it by the current directory, as `python -m ocular` has it."""
+    """The installed command `ocular`. Python puts the command's folder first on
+    sys.path. This function puts the current directory there instead, as `python -m
+    ocular` has it."""
     if not sys.flags.safe_path:
         del sys.path[0]
         with contextlib.suppress(OSError):  # the current directory was removed

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The part of `ocular attach` and `ocular detach` that runs in the attached program
-(tui/attach/script.c), on a thread of its own. The attaching side reports the errors; this
-side prints nothing."""
+(tui/attach/script.c), on a thread of its own. The attaching side reports the errors,
+and this side prints nothing."""
 
 import ocular
 from ocular import _ocular
@@ -17,8 +17,8 @@ def begin():
 
 
 def end():
-    """Undoes begin(): no thread, hook, socket or timer of ours is left. Does nothing if the
-    program no longer serves."""
+    """Undoes begin(). No thread, hook, socket or timer of ours is left. Does nothing if
+    the program no longer serves."""
     with ocular._Shared.lock:
         if ocular.is_tracing() and not _ocular.is_armed():
             raise RuntimeError(

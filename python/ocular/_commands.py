@@ -12,7 +12,8 @@ import sysconfig
 from ocular import _pth
 
 NAME = "ocular-serve.pth"
-# The user has not named this program, so it runs without a message if it cannot serve.
+# The user has not asked for a trace of this program. If the program cannot serve, it
+# runs without a message.
 SOURCE = "try: import ocular; ocular.serve()\nexcept Exception: pass"
 LINE = f"import os; os.environ.get('OCULAR_SERVE') != '0' and exec({SOURCE!r})"
 TAKES_PID = ("attach", "detach")
@@ -23,8 +24,8 @@ USAGE = (
 
 
 def _viewer():
-    """Returns the path of ocular-top beside this command, in this environment or on PATH,
-    or None if ocular-top is not found."""
+    """Looks for ocular-top beside this command, in this environment and on PATH.
+    Returns its path, or None."""
     folders = [
         os.path.dirname(os.path.abspath(sys.argv[0])),
         sysconfig.get_path("scripts"),
@@ -78,7 +79,7 @@ def _diff(arguments):
     if options.fail_above is not None:
         words += ["--fail-above", options.fail_above]
     _become_viewer("--diff", *words, "--", options.before, options.after)
-    return 2  # 1 is a slowdown
+    return 2  # 2, because 1 says that the program has become slower
 
 
 def _enable():

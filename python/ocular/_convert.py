@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`ocular convert` makes any of Ocular's files from a recording, which a killed program
-leaves. The command also makes a flame graph from folded stacks, whether Ocular or another
-tool wrote them. The command traces no process."""
+"""`ocular convert` makes any of Ocular's files from a recording. A killed program
+leaves such a recording. The command also makes a flame graph from folded stacks,
+whether Ocular or another tool wrote them. The command traces no process."""
 
 import argparse
 import contextlib
@@ -28,7 +28,7 @@ class _Refused(Exception):
 
 @contextlib.contextmanager
 def _lines(path):
-    """Opens a file, or stdin for "-", and unpacks it if it is compressed by gzip."""
+    """Opens a file, or stdin for "-", and unpacks a file that gzip has compressed."""
     with contextlib.ExitStack() as opened:
         file = sys.stdin.buffer
         if path != "-":
@@ -48,8 +48,8 @@ def _read(path):
 
 
 def _unit(path, flame):
-    """Returns the unit of the numbers, which is microseconds in Ocular's files and samples
-    in others."""
+    """Returns the unit of the numbers, which is microseconds in Ocular's files and
+    samples in other tools' files."""
     ours = path.removesuffix(".gz").endswith(_settings.STACKS)
     return "us" if ours and any(map(PLACE.search, flame.names)) else "samples"
 
@@ -111,7 +111,7 @@ def _name_beside(options, records):
     if records:
         return options.file.removesuffix(_recording_file.ENDING) + ".json"
     name = options.file.removesuffix(".gz").removesuffix(_settings.STACKS)
-    # x.html.folded becomes x.html
+    # for example x.html instead of x.html.folded
     return name if _settings.page_ending(name) else name + ".html"
 
 

@@ -9,12 +9,12 @@ import os
 
 from ocular import _flame_page, _ocular, _settings, _stacks
 
-TRIES = 10000  # names to try
+TRIES = 10000  # number of names to try
 
 
 def text_of(flame, facts, path):
-    """Returns the content of the file at `path`, which is a page or a picture, depending on
-    its suffix."""
+    """Returns the content of the file at `path`. The suffix of `path` decides whether
+    the file is a page or a picture."""
     ending = _settings.page_ending(path)
     write = _flame_page.picture if ending.startswith(".svg") else _flame_page.page
     return write(flame, facts)
@@ -31,7 +31,7 @@ def write(path, text, replaces=False):
     temporary = f"{path}.{os.getpid()}.{_thread.get_ident()}.part"
     try:
         _write(temporary, path, content, replaces)
-    except OSError as error:  # name the path that the user has given
+    except OSError as error:  # the error names the path that the user has given
         raise OSError(error.errno, error.strerror, path) from None
     finally:
         with contextlib.suppress(FileNotFoundError):
@@ -74,11 +74,11 @@ def _read(path):
 
 
 def make_page(ending, say, path, snapshot):
-    """Makes a flame graph from the folded stacks at `path`, which the end of a trace has
-    written, and returns its path. If this fails, keeps the stacks and returns their
-    path."""
+    """Makes a flame graph from the folded stacks at `path`, which the end of a trace
+    has written. Returns the path of the flame graph. If this fails, keeps the stacks
+    and returns their path."""
     stem, _, number = path.removesuffix(_settings.STACKS).rpartition(ending)
-    stem += number  # a forked child's process id
+    stem += number  # adds a forked child's process id
     page = stem + ending
     try:
         text = text_of(_read(path), _facts(snapshot), page)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Draws a flame graph from a Flame (_stacks.py), as an .html page that needs no network or
-as an .svg picture. The page consists of _flame_page.html, .css and .js. This module imports
-only os and ours, because a program may have a module of any other name."""
+"""Draws a flame graph from a Flame (_stacks.py), as an .html page that needs no network
+or as an .svg picture. The page consists of _flame_page.html, .css and .js. This module
+imports only os and our own modules, because a program may have a module of any other
+name."""
 
 import os
 
 from ocular import _stacks
 
-LISTED = 100  # functions in the table of the page without JavaScript
-# Sizes of the picture, in pixels.
+LISTED = 100  # number of functions in the table that the page shows without JavaScript
+# Sizes in the picture, in pixels.
 WIDTH, MARGIN, HEAD, ROW = 1200, 10, 64, 18
 LETTER = 6.7  # width of a wide letter
 LEAST = 1  # width of the narrowest frame that is drawn
@@ -66,7 +67,7 @@ GREY = HUES * TONES  # number of the colour for frames without a file
 
 def _hex(lightness, chroma, hue):
     """Returns an OKLCH colour as #rrggbb. In OKLCH all hues look equally light."""
-    point = chroma * 1j ** (4 * hue)  # a hue of 1 is a full turn
+    point = chroma * 1j ** (4 * hue)  # a hue of 1 is a full turn of the colour circle
     a, b = point.real, point.imag
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
     medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
@@ -94,7 +95,7 @@ def colour(name):
         return GREY
     whose = file.rpartition("/")[2] or function.rpartition("::")[0] or function
     number = 0
-    for byte in whose.encode():  # FNV hash
+    for byte in whose.encode():  # the FNV hash of the name
         number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
     return number % GREY
 
@@ -201,7 +202,8 @@ def _fit(text, width):
 
 def places(flame):
     """Yields (frame, left edge) for each frame, in the unit of the stacks."""
-    next_left = [0] * (max(flame.depths) + 2)  # left edge of the next frame of each depth
+    # left edge of the next frame at each depth
+    next_left = [0] * (max(flame.depths) + 2)
     for frame, (depth, total) in enumerate(zip(flame.depths, flame.totals)):
         left = next_left[depth]
         next_left[depth] = left + total
@@ -216,7 +218,7 @@ def _box(flame, figures, frame, left, width):
     text = _escaped(_fit(_stacks.split(flame.names[number])[0], width))
     kind = colour(flame.names[number]) if frame else GREY
     top = HEAD + ROW * flame.depths[frame]
-    # The inner <svg> clips text of a wide font.
+    # The inner <svg> cuts off the text if the font is wide.
     return (
         f'<svg x="{left:.1f}" y="{top}" width="{width:.1f}" height="{ROW - 1}">'
         f"<title>{name}\n{figure}</title>"

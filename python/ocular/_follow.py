@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`python -m ocular --follow` also traces the Python programs that the traced program
-starts, each in a trace of its own. A line in ocular-follow.pth, in the environment's
-site-packages, starts the trace in a new interpreter. The line does nothing without
-$OCULAR_FOLLOW, which holds the settings."""
+starts. Each of them has its own trace. A line in ocular-follow.pth, in the
+environment's site-packages, starts the trace in a new interpreter. The line does
+nothing without $OCULAR_FOLLOW, which holds the settings."""
 
 import json
 import os
@@ -11,8 +11,8 @@ from ocular import _pth
 
 VARIABLE = "OCULAR_FOLLOW"
 NAME = "ocular-follow.pth"
-# The program must not notice if the import fails, for example in a Python of another
-# version.
+# The program must not notice if the import fails, for example in another version of
+# Python.
 SOURCE = "try: from ocular._follow import _begin; _begin()\nexcept Exception: pass"
 LINE = f"import os; os.environ.get({VARIABLE!r}) and exec({SOURCE!r})"
 
@@ -23,7 +23,8 @@ def is_installed():
 
 
 def install():
-    """Writes the file and returns its path. Raises OSError if it cannot be written."""
+    """Writes the file and returns its path. Raises OSError if the file cannot be
+    written."""
     return _pth.install(NAME, LINE)
 
 
@@ -33,14 +34,15 @@ def remove():
 
 
 def announce(settings):
-    """Puts the settings into the environment of programs that are started from now on."""
+    """Puts the settings into the environment, from which the programs that start later
+    read them."""
     os.environ[VARIABLE] = json.dumps(settings._asdict())
 
 
 def _begin():
     """Starts tracing in a program that a followed program has started. The user has not
-    named this program, so it runs untraced and without a message if tracing cannot
-    start."""
+    asked for a trace of this program. If tracing cannot start, the program runs
+    untraced and without a message."""
     import ocular
     from ocular import _ocular, _settings
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Marks and spans: events that the program itself writes into the timeline."""
+"""Marks and spans, which are events that the program itself writes into the timeline."""
 
 from . import _ocular
 
@@ -23,7 +23,8 @@ def _encode(args):
 
     try:
         text = json.dumps(args, default=_text, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):  # bad keys, NaN, circular values
+    # for example bad keys, NaN or circular values
+    except (TypeError, ValueError, RecursionError):
         text = json.dumps({key: _text(value) for key, value in args.items()})
     if len(text) > MOST:
         text = json.dumps({key: _text(value)[:CUT] for key, value in args.items()})
@@ -40,10 +41,10 @@ def _clean(name):
 def mark(name, /, **args):
     """Put an instant into the timeline of the calling thread.
 
-    The instant has the first 200 bytes of `name`, and 1000 bytes of the
-    arguments as JSON. A value without a form in JSON is written as its repr().
-    If no timeline is kept, a call takes some 0.1 us and does nothing. Any
-    thread may call this. Raises TypeError if `name` is not a str.
+    The instant has the first 200 bytes of `name`, and 1000 bytes of the arguments as
+    JSON. A value without a form in JSON is written as its repr(). If no timeline is
+    kept, a call takes about 0.1 us and does nothing. Any thread may call this function.
+    Raises TypeError if `name` is not a str.
     """
     name = _clean(name)
     if _ocular.has_timeline():
@@ -54,11 +55,11 @@ def span(name, /, **args):
     """`with ocular.span("name", key=value):` makes a slice of the timeline for the
     block, on a track of its own below the thread's.
 
-    Spans may overlap, as those of tasks do. A span that ends on another thread
-    than the one on which it began stays open. `name` and the arguments are
-    treated as by mark(). The returned object may be used again, but not by two
-    tasks or threads at a time. Any thread may call this. Raises TypeError if
-    `name` is not a str.
+    Spans may overlap, as the spans of tasks do. A span stays open if it ends on another
+    thread than the thread on which it began. `name` and the arguments are treated as
+    mark() treats them. The returned object may be used again, but not by two tasks or
+    threads at a time. Any thread may call this function. Raises TypeError if `name` is
+    not a str.
     """
     return _Span(_clean(name), args)
 
@@ -69,7 +70,7 @@ class _Span:
     def __init__(self, name, args):
         self._name = name
         self._args = args
-        self._open = []  # numbers of open spans; 0: no timeline was kept
+        self._open = []  # numbers of open spans; 0 if no timeline was kept
 
     def __enter__(self):
         number = 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`ocular merge` puts timelines of several processes into one file and shifts each to its
-start time. The command reads Ocular's files event by event and traces no process."""
+"""`ocular merge` puts timelines of several processes into one file. The events of each
+process are shifted to its start time. The command reads Ocular's files event by event,
+and traces no process."""
 
 import argparse
 import contextlib
@@ -14,9 +15,10 @@ import zlib
 TAIL = b"\n]}\n"
 TIME = re.compile(rb'"ts":(\d+)\.(\d\d\d)')
 PID = re.compile(rb'"pid":(\d+)')
-LINK = re.compile(rb'"bind_id":"0x[0-9a-f]+([0-9a-f]{8})"')  # the pid and a task's number
+# contains the pid and a task's number
+LINK = re.compile(rb'"bind_id":"0x[0-9a-f]+([0-9a-f]{8})"')
 PROFILE = b'{"ph":"P",'
-START = re.compile(rb'"startTime":0')  # a profile's, in whole microseconds
+START = re.compile(rb'"startTime":0')  # time in a profile, in whole microseconds
 # Field numbers of Perfetto's protobuf (formats/pftrace_fields.h).
 PACKET, SEQUENCE, TRACK, PROCESS, PID_FIELD = 1, 10, 60, 3, 1
 
@@ -43,8 +45,8 @@ def _open(path, mode):
 
 
 def _head(file, path):
-    """Reads and returns the file's data about its trace. The file is then at its first
-    event."""
+    """Reads and returns the file's data about its trace. The next read then returns the
+    file's first event."""
     line = file.readline()
     try:
         if not line.endswith(b'"traceEvents":[\n'):
@@ -57,8 +59,8 @@ def _head(file, path):
 
 
 def _copy_json(file, path, out, first, shift_ns, pid):
-    """Copies the file's events, `shift_ns` later and with the process id `pid`, unless that
-    is None. Returns `first` for the next file."""
+    """Copies the file's events. Each copy is `shift_ns` later and has the process id
+    `pid`, unless `pid` is None. Returns the new value of `first`, for the next file."""
 
     def later(match):
         ns = int(match[1]) * 1000 + int(match[2]) + shift_ns
@@ -107,7 +109,7 @@ def _merge_json(paths, out):
     first = True
     for path, head in zip(paths, heads):
         pid = None
-        # An earlier file has this process id
+        # true if an earlier file has this process id
         if path not in (owners := pids[_pid_of(path)])[:1]:
             pid = max(taken) + 1
             taken.add(pid)
@@ -194,8 +196,8 @@ def _process_of(packet):
 
 
 def _renumber(packet, offset):
-    """Adds `offset` to the packet's sequence number, so that each file has sequences of its
-    own. Returns the packet and the new number."""
+    """Adds `offset` to the packet's sequence number, so that the sequences of different
+    files have different numbers. Returns the packet and the new number."""
     for number, begin, value, end in _fields(packet):
         if number == SEQUENCE:
             sequence = _varint(packet, value)[0] + offset

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Reads the opcodes of the running interpreter from its own tables.
 
-The extension calls this once, when it is imported. Ocular's sources hold no opcode numbers,
-because these differ between versions.
+The extension calls this module once, when the extension is imported. Ocular's sources
+contain no opcode numbers, because the numbers differ between versions.
 """
 
 import dis
@@ -68,8 +68,8 @@ def _site(name, numbers):
 
 
 CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX"}
-# Prefixes of specialised calls of Python functions. The opcodes in VERSIONED hold the
-# function's version (PyFunctionObject.func_version) in their second and third cache unit
+# Prefixes of specialised calls of Python functions. An opcode in VERSIONED has the
+# function's version (PyFunctionObject.func_version) in its second and third cache unit
 # (_PyCallCache in pycore_code.h).
 VERSIONED = ("CALL_PY_", "CALL_BOUND_METHOD_", "CALL_KW_PY", "CALL_KW_BOUND_METHOD")
 PUSHES = (*VERSIONED, "CALL_ALLOC_AND_ENTER_INIT", "CALL_EX_PY")
@@ -125,8 +125,8 @@ def table(bits):
     return rows
 
 
-# The number of low bits of an opcode's argument that are flags. COMPARE_OP has 4 flag bits
-# on 3.12 and 5 later, which _comparison_shift() finds out.
+# The number of low bits of an opcode's argument that are flags. COMPARE_OP has 4 such
+# bits on 3.12, and 5 on later versions. _comparison_shift() finds out the number.
 SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": 1, "LOAD_SUPER_ATTR": 2}
 # Opcodes that push an object to be called if the lowest bit of their argument is set.
 CALLABLES = {"LOAD_GLOBAL", "LOAD_ATTR", "LOAD_SUPER_ATTR"}
@@ -139,8 +139,8 @@ def _comparison_shift():
 
 
 def _texts():
-    """Returns {opcode: texts of its arguments 0, 1, 2...} for arguments that mean the same
-    in all code."""
+    """Returns {opcode: texts of its arguments 0, 1, 2...} for arguments that have the
+    same meaning in all code."""
 
     def names(attribute):
         found = getattr(opcode, attribute, None) or getattr(dis, attribute, None)
@@ -204,11 +204,12 @@ def operands():
 
 
 def fusion():
-    """Returns (rows, pairs) for tracer/code/fusion.h. A row is (number, length in units,
-    part, plain). A pair is (first part, second part, number of the superinstruction).
+    """Returns (rows, pairs) for tracer/code/fusion.h. A row is (number, length in
+    units, part, plain). A pair is (first part, second part, number of the
+    superinstruction).
 
-    Both lists are empty if instrumentation removes no superinstructions. In a debug build
-    the lists are empty as well, because its assertions would fail at restored
+    Both lists are empty if instrumentation removes no superinstructions. In a debug
+    build the lists are also empty, because CPython's assertions would fail at restored
     superinstructions.
     """
     if sys.version_info >= (3, 13) or hasattr(sys, "gettotalrefcount"):
@@ -248,10 +249,10 @@ def fusion():
 
 
 def birth_counter():
-    """Returns the counter (the first cache entry) of a specialisable instruction in code
-    that has never run. Instrumentation sets the counter to this value again when it
-    restores the base opcode. CPython tries to specialise the instruction once the counter
-    has run down."""
+    """Returns the counter (the first cache entry) of a specialisable instruction in
+    code that has never run. Instrumentation sets the counter to this value again when
+    it restores the base opcode. CPython tries to specialise the instruction when the
+    counter has run down."""
     code = compile("a + b", "<ocular>", "eval")
     number = opcode.opmap["BINARY_OP"]
     at = 2 * code.co_code[::2].index(number)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Takes the current directory off sys.path, where `python -m ocular` has it first. The
-modules there are the program's, and our own imports must not find them. So this module is
-imported before all others. __main__.py puts the directory back."""
+"""Removes the current directory from sys.path, where `python -m ocular` has put it
+first. The modules in the current directory are the program's, and our own imports must
+not find them. So this module is imported before all others. __main__.py puts the
+directory back."""
 
 import sys
 
@@ -29,7 +30,7 @@ if _is_run():
 
 
 def take(folder):
-    """Has give_back() put a folder on sys.path that is not there yet."""
+    """Makes give_back() put back a folder that is not on sys.path yet."""
     _taken.append(folder)
 
 

@@ -12,9 +12,9 @@ def nothing(x):
 
 
 def instructions(x):
-    # No instruction here has a specialised form, because CPython runs the generic form if
-    # INSTRUCTION events are on. Some instructions are slow, because part of a hook's work
-    # runs in parallel with slow instructions.
+    # No instruction in this code has a specialised form, because CPython runs the
+    # generic form if INSTRUCTION events are on. Some of the instructions are slow,
+    # because part of a hook's work runs in parallel with slow instructions.
     x
     [x]
     -x
@@ -63,9 +63,9 @@ def make():
 
 
 def copy(function):
-    """Returns a copy of the function with a code object of its own, which has its own
-    events and is specialised separately. The copy is made like a function of `def`, because
-    3.13 does not specialise calls of other functions."""
+    """Returns a copy of the function. The copy has a new code object, which has its own
+    events and is specialised separately. The copy is made as `def` makes a function,
+    because 3.13 does not specialise calls of other functions."""
     consts = tuple(
         function.__code__.replace() if isinstance(each, CodeType) else each
         for each in make.__code__.co_consts
@@ -74,9 +74,9 @@ def copy(function):
 
 
 def table():
-    """Returns rows (base, run, callee, run with hooks, callee with hooks, argument) in the
-    order of calibrate.c. The time of a callee is that of run(callee, argument) less that of
-    base(callee, argument)."""
+    """Returns rows (base, run, callee, run with hooks, callee with hooks, argument) in
+    the order of calibrate.c. The time of a callee is the time of run(callee, argument)
+    less the time of base(callee, argument)."""
     return [
         (*map(copy, (idle, run, callee, run, callee)), NUMBERS)
         for run, callee in (

@@ -4,14 +4,15 @@
 import sys
 import time
 
-PATIENCE_S = 1  # of writing before the first message
+PATIENCE_S = 1  # seconds of writing before the first message
 REFRESH_S = 0.2
 
 
 class Progress:
-    """Is called with the written part of the timeline (0..1) and the file's size in bytes
-    so far. On a terminal one line is overwritten, and elsewhere the line is printed once.
-    `say` writes text to stderr and ignores errors."""
+    """The writer calls the object with the written part of the timeline (0..1) and the
+    file's size in bytes so far. On a terminal the message overwrites its line, and
+    elsewhere the message is printed once. `say` writes text to stderr and ignores
+    errors."""
 
     def __init__(self, say):
         self.say = say

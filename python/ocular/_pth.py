@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writes .pth files into an environment's site-packages. Every interpreter of the
-environment runs their lines at its start. --follow (_follow.py) and `ocular enable`
-(_commands.py) each have such a file."""
+environment runs the lines of these files at its start. --follow (_follow.py) and
+`ocular enable` (_commands.py) each have such a file."""
 
 import os
 import site
@@ -18,12 +18,13 @@ def _folders():
 
 
 def find(name):
-    """Returns the paths of the files of that name that this interpreter reads."""
+    """Returns the paths of the files called `name` that this interpreter reads."""
     return [folder / name for folder in _folders() if (folder / name).is_file()]
 
 
 def install(name, line):
-    """Writes the file and returns its path. Raises OSError if it cannot be written."""
+    """Writes the file and returns its path. Raises OSError if the file cannot be
+    written."""
     folder = _folders()[0]
     package = Path(__file__).resolve().parent.parent
     lines = [line] if package == folder else [str(_import_path()), line]
@@ -38,7 +39,8 @@ def _import_path():
 
 
 def remove(name):
-    """Removes all files of that name that this interpreter reads. Returns their paths."""
+    """Removes all files called `name` that this interpreter reads. Returns the removed
+    paths."""
     found = find(name)
     for path in found:
         path.unlink()

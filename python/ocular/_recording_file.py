@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Finds and converts recordings, which killed programs leave and --output x.ocular
-keeps."""
+"""Finds and converts recordings. A killed program leaves a recording, and --output
+x.ocular keeps one."""
 
 import contextlib
 import fcntl
@@ -12,7 +12,7 @@ import sys
 from ocular import _ocular
 
 ENDING = ".ocular"
-HEAD = struct.Struct("<8sII")  # magic, version, ended
+HEAD = struct.Struct("<8sII")  # fields: magic, version, ended
 MAGIC = b"ocular\r\n"
 
 
@@ -52,7 +52,8 @@ def announce(settings):
 
 
 def is_one(path):
-    """Returns True if the file is a recording, by its content or its name."""
+    """Returns True if the file's content or the file's name shows that the file is a
+    recording."""
     try:
         with open(path, "rb") as file:
             return file.read(len(MAGIC)) == MAGIC or path.endswith(ENDING)

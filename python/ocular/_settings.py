@@ -10,14 +10,15 @@ from collections import namedtuple
 MODES = ("adaptive", "precise")
 DEFAULT_THRESHOLD = 500
 DEFAULT_OUTPUT = "ocular_trace.json"
-# An event takes 16 bytes of memory, and 127 to 226 bytes of JSON, depending on the length
-# of names and paths. So the JSON file stays below 100 MB.
+# An event takes 16 bytes of memory, and 127 to 226 bytes of JSON, depending on the
+# length of names and paths. With this limit the JSON file stays below 100 MB.
 DEFAULT_TIMELINE_LIMIT = 6 << 20
 DEFAULT_CHILDREN = 8
 DEFAULT_OUTPUT_SECONDS = 10.0
-DEFAULT_BUDGET = 0.01  # share of CPU time, if the trace is served
+DEFAULT_BUDGET = 0.01  # share of CPU time, if viewers can connect to the trace
 LEAST_TIMELINE = 1 << 20
-MOST = (1 << 62) - 1  # largest number, since the engine's numbers have 64 bits
+# largest number that is accepted, because the engine's numbers have 64 bits
+MOST = (1 << 62) - 1
 
 
 _DEFAULTS = dict(
@@ -33,15 +34,17 @@ _DEFAULTS = dict(
     timeline_instructions=False,
     timeline_spill=None,
     output_seconds=DEFAULT_OUTPUT_SECONDS,
-    spill_asked=False,  # timeline_spill was given, so failing to spill is an error
+    # true if timeline_spill was given, so that failing to spill is an error
+    spill_asked=False,
     quiet=False,
     report=True,
     children=False,
-    signal=0,  # number of the sampler's signal; 0: any free one, -1: none
+    signal=0,  # number of the sampler's signal; 0 takes any free signal, -1 none
 )
 
 
-# Not a dataclass, because importing dataclasses takes as long as the rest of this package.
+# Settings is no dataclass, because importing dataclasses takes as long as importing the
+# rest of this package.
 class Settings(namedtuple("Settings", _DEFAULTS, defaults=_DEFAULTS.values())):
     """The settings of a trace, which ocular.start_tracing() describes."""
 
@@ -120,8 +123,8 @@ def _budget(value, serve):
 
 
 def _is_device(path):
-    """Returns True for a character device such as /dev/null. A device is written in place,
-    without other files in its folder."""
+    """Returns True for a character device such as /dev/null. A device is written
+    directly, without other files in its folder."""
     with contextlib.suppress(OSError):
         return stat.S_ISCHR(os.stat(path).st_mode)
     return False
@@ -136,7 +139,7 @@ def _signal():
         return 0
     if text.lower() == "none":
         return -1
-    import signal  # importing its enumerations takes as long as all the rest
+    import signal  # importing signal's enumerations takes as long as all other imports
 
     name, _, more = text.upper().removeprefix("SIG").partition("+")
     number = getattr(signal, "SIG" + name, None) or (int(name) if name.isdecimal() else 0)
@@ -150,7 +153,8 @@ def _signal():
 
 
 def _spill(folder):
-    """Checks the directory. Returns its absolute path, None or False."""
+    """Checks the directory for spilled timelines. Returns its absolute path, None or
+    False."""
     if folder is None or folder is False:
         return folder
     try:
@@ -169,13 +173,15 @@ def _spill(folder):
 
 
 STACKS = ".folded"
-PAGES = ".html", ".svg"  # flame graphs, which Python makes from folded stacks
+# suffixes of flame graphs, which Python makes from folded stacks
+PAGES = ".html", ".svg"
 
 
 def page_ending(path):
     """Returns the suffix of a flame graph's name, such as ".svg.gz", or "" for another
     name."""
-    name = path.rpartition("/")[2]  # without os.path, whose calls would be traced
+    # os.path is not used, because its calls would be traced
+    name = path.rpartition("/")[2]
     for ending in (*PAGES, *(f"{each}.gz" for each in PAGES)):
         if name.endswith(ending) and name != ending:
             return ending
@@ -192,7 +198,8 @@ STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 def check_output(path):
-    """Returns the absolute path of the output. Raises an error if it cannot be written."""
+    """Returns the absolute path of the output. Raises an error if the output cannot be
+    written."""
     try:
         path = os.fsdecode(path)
     except TypeError:
@@ -311,8 +318,8 @@ def check_serve(
     timeline_limit,
     timeline_spill,
 ):
-    """Returns the Settings for the arguments of serve(), with which no file is written at
-    the end and nothing is printed."""
+    """Returns the Settings for the arguments of serve(). With these settings no file is
+    written at the end, and nothing is printed."""
     settings = check(
         mode,
         False,

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Reads folded stacks and adds them up to the frames of a flame graph, which _flame_page.py
-draws. This module imports nothing, because it runs in the traced program, which may have a
-module of any name."""
+"""Reads folded stacks, and adds up the stacks to the frames of a flame graph, which
+_flame_page.py draws. This module imports nothing, because it runs in the traced
+program, which may have a module of any name."""
 
 CONTROL = dict.fromkeys((*range(32), 127), "\ufffd")
-MOST = 1 << 53  # largest sum, which a browser still represents exactly
+# largest sum; a browser represents whole numbers exactly up to this number
+MOST = 1 << 53
 ALL, NAMELESS = "all", "<no name>"
 SHOWN = 60  # characters shown of a bad line
 
@@ -14,13 +15,13 @@ class BadStacks(ValueError):
 
 
 class Flame:
-    """The frames of a flame graph. A caller comes before its callees, and a larger callee
-    before a smaller one. Frame 0 is the sum of all stacks. A label is a function as the
-    file names it. These lists have one value for each frame:
+    """The frames of a flame graph. A caller comes before its callees, and a larger
+    callee before a smaller one. Frame 0 is the sum of all stacks. A label is a
+    function's name as the file spells it. The next lists have one value for each frame.
 
     depths, labels, totals, selfs   `labels` has the numbers of labels
 
-    These lists have one value for each number of a label:
+    The next lists have one value for each number of a label.
 
     names                           the label
     own                             the label's own time
@@ -37,14 +38,15 @@ class Flame:
         return self.totals[0]
 
     def by_self(self):
-        """Returns the labels' numbers, sorted by their own time, the largest first."""
+        """Returns the labels' numbers, sorted by the labels' own time, with the largest
+        first."""
         own, whole, names = self.own, self.whole, self.names
         return sorted(range(1, len(names)), key=lambda n: (-own[n], -whole[n], names[n]))
 
 
 def split(name):
-    """Splits a label of Ocular or py-spy, `name (file:line)`, into (function, file, line).
-    A missing part is ""."""
+    """Splits a label of Ocular or py-spy, `name (file:line)`, into (function, file,
+    line). A missing part is ""."""
     function, found, rest = name.rpartition(" (")
     if not found or not rest.endswith(")"):
         return name, "", ""
@@ -58,7 +60,7 @@ def split(name):
 
 
 def _number(text):
-    """Returns the text as a number, or None if it is not one."""
+    """Returns the text as a number, or None if the text is not a number."""
     if not text.isascii():
         return None
     if text.isdecimal() and len(text) < 20:
@@ -75,7 +77,7 @@ def _shown(line):
 
 
 def _parsed(lines):
-    """Yields (stack, number) for each line; a line is bytes."""
+    """Yields (stack, number) for each line. A line is a bytes object."""
     for at, line in enumerate(lines, 1):
         line = line.decode("utf-8", "replace").rstrip("\r\n \t")
         if at == 1:
@@ -127,10 +129,11 @@ def _clean(name):
 
 
 def _lay_out(tree):
-    """Returns the tree as a Flame. Uses no recursion, since stacks may be very deep."""
+    """Returns the tree as a Flame. Does not use recursion, because stacks may be very
+    deep."""
     flame, totals = Flame(), tree.totals()
-    numbers = {}  # label -> its number
-    # Labels of the frame's callers; how often each label is in `path`
+    numbers = {}  # maps a label to its number
+    # Labels of the frame's callers, and how often each label is in `path`
     path, on_path = [], []
     waiting = [(0, 0)]
     while waiting:
@@ -161,8 +164,8 @@ def _lay_out(tree):
 
 
 def read(lines):
-    """Returns the Flame of a file's lines, which are bytes. Raises BadStacks with the
-    fault."""
+    """Returns the Flame of a file's lines, which are bytes objects. Raises BadStacks,
+    whose text describes the fault."""
     tree = _Tree()
     for stack, number in _parsed(lines):
         tree.add(stack, number)

@@ -38,7 +38,7 @@ static void set_due(struct Activation *activation)
     }
 }
 
-// Returns the next task. The mutex is held.
+// Returns the next task. The caller holds the mutex.
 static enum Task next_task(struct Activation *activation)
 {
     bool deserted;
@@ -62,7 +62,8 @@ static enum Task wait_for_task(struct Activation *activation)
 
     pthread_mutex_lock(&activation->mutex);
     while ((task = next_task(activation)) == TASK_NONE) {
-        // Activation_let_go signals `wake`, so no timeout is needed while held.
+        // While sessions are held, no timeout is needed, because
+        // Activation_let_go signals `wake`.
         if (activation->leaving && !activation->held)
             pthread_cond_timedwait(&activation->wake, &activation->mutex,
                                    &activation->due);
@@ -129,7 +130,7 @@ static void run(void *context)
         WorkerState_leave();
         task = wait_for_task(activation);
         if (TscGuard_has_tripped())
-            return; // no thread may wait for the GIL any more
+            return; // no thread of ours may wait for the GIL any more
         WorkerState_take(state);
         if (task == TASK_ARM) {
             arm(activation);
@@ -153,7 +154,7 @@ static void count(void *context, unsigned viewers)
 
     pthread_mutex_lock(&activation->mutex);
     activation->viewers = viewers;
-    activation->leaving &= !viewers; // the grace period starts again
+    activation->leaving &= !viewers; // the grace period begins again
     ring(activation);
     pthread_mutex_unlock(&activation->mutex);
 }
@@ -243,7 +244,8 @@ void Activation_pause(struct Activation *activation)
     pthread_mutex_unlock(&activation->mutex);
     Worker_join(&activation->worker);
     Py_END_ALLOW_THREADS;
-    activation->thread_state = NULL; // the thread has deleted it
+    // the ended thread has deleted its thread state
+    activation->thread_state = NULL;
 }
 
 void Activation_close(struct Activation *activation)

@@ -8,7 +8,8 @@
 
 #define DELAY_MS 100
 
-// Waits until the session is due. Returns false if the starter was stopped.
+// Waits until the session is to start. Returns false if the starter was
+// stopped.
 static bool wait_until_due(struct ChildStarter *starter)
 {
     bool stop;
@@ -32,14 +33,16 @@ static void start_session(struct ChildStarter *starter)
         Py_XDECREF(PyObject_CallOneArg(starter->start,
                                        starter->traces ? Py_True : Py_False));
     }
-    PyErr_SetRaisedException(error); // drops an exception of the start
+    // also drops an exception that the start has raised
+    PyErr_SetRaisedException(error);
 }
 
 static void run(void *context)
 {
     struct ChildStarter *starter = context;
-    // Made only now: at the fork another thread may have held CPython's lock
-    // for the list of thread states, and this lock would never be released.
+    // The thread state is made only now. At the fork another thread may have
+    // held CPython's lock for the list of thread states, and in the child
+    // nobody would release this lock.
     PyThreadState *state = wait_until_due(starter)
                                ? PyThreadState_New(starter->interpreter)
                                : NULL;
@@ -50,7 +53,8 @@ static void run(void *context)
     starter->thread_state = state;
     starter->settle();
     start_session(starter);
-    // Cleared first, since the next thread state may have the same address.
+    // The pointer is cleared first, because the next thread state may have the
+    // same address.
     starter->thread_state = NULL;
     WorkerState_end(state);
 }
@@ -62,8 +66,8 @@ bool ChildStarter_is_here(const struct ChildStarter *starter)
 
 static void end_thread(struct ChildStarter *starter)
 {
-    // The starter's thread cannot join itself if the start of the session leads
-    // here.
+    // The starter's thread cannot join itself if the start of the session has
+    // called this function.
     if (!starter->worker.started || ChildStarter_is_here(starter))
         return;
     pthread_mutex_lock(&starter->mutex);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See fork.h. The C library's handlers run at every fork, also at one that
-// CPython does not know of.
+// See fork.h. The C library calls its handlers at every fork, even if CPython
+// does not know of the fork.
 #include "python/service/fork.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -18,23 +18,24 @@
 
 #define DETACHED_S 2 // longest wait of a fork
 #define POLL_NS 1000000L
-#define LINGER_NS 100000000u // age at which a child frees the session
+#define LINGER_NS 100000000u // time after which a child frees the session
 
 static int settle_later(void *context);
 
 // --- Every fork: locks -----------------------------------------------------
 
-// Returns true at os.fork(), after which CPython makes a new GIL in the child.
+// Returns true during os.fork(), which gives the child a new GIL.
 static bool is_pythons_fork(void)
 {
     return pthread_equal(ocular_service.forker, pthread_self());
 }
 
-// Keeps our threads from the GIL at a fork in C and returns true if that
-// succeeded. In the child such a thread's GIL would never be released. A thread
-// that waits for the GIL would also hang the child, because glibc's second next
-// signal to the condition variable would wait for this thread to go on. A
-// thread that waits gets the GIL before the fork.
+// At a fork in C, waits until no thread of ours holds the GIL or waits for it,
+// and keeps our threads from the GIL. Returns true on success. If one of our
+// threads held the GIL at the fork, the child's GIL would never be released. If
+// one of our threads waited for the GIL, the child would hang as well, because
+// glibc's condition variable would wait for that thread at the second next
+// signal. A thread of ours that waits gets the GIL before the fork.
 static bool detach_ours(void)
 {
     PyThreadState *state = NULL;
@@ -59,9 +60,9 @@ static void hold_locks(void)
 {
     bool detached = detach_ours();
 
-    // `ending` is locked first, since that may take as long as closing a
-    // server. `ending` guards `detached` as well, because two threads may fork
-    // at once.
+    // `ending` is locked first, because locking may take as long as closing a
+    // server. `ending` also guards `detached`, because two threads may fork at
+    // once.
     pthread_mutex_lock(&ocular_state.engine.ending);
     ocular_service.detached = detached;
     Counting_begin(&ocular_state.engine.counting);
@@ -87,8 +88,8 @@ static void let_go_of_locks(void)
         pthread_rwlock_unlock(&ocular_state.attached);
 }
 
-// Called by the silenced hooks of a child. Has the parent's session freed by a
-// pending call if the fork was more than LINGER_NS ago.
+// The silenced hooks of a child call this function. If the fork was more than
+// LINGER_NS ago, a pending call frees the parent's session.
 static void linger(void)
 {
     struct Service *service = &ocular_service;
@@ -98,8 +99,8 @@ static void linger(void)
         service->resuming = Py_AddPendingCall(settle_later, service) == 0;
 }
 
-// Silences the hooks in a child. Most children call exec or end soon, so the
-// session is only freed when Ocular is called, when the child starter starts,
+// Silences the hooks in a child. Most children soon call exec or end. So the
+// session is freed only when Ocular is called, when the child starter starts,
 // or after LINGER_NS.
 static void fall_silent(struct Service *service)
 {
@@ -146,7 +147,7 @@ static void be_a_child(void)
     if (engine->session)
         Session_abandon(engine->session);
     if (own_trace) {
-        // No thread drains this ring in the child.
+        // In the child no thread drains this ring.
         Ring_free(own_trace->ring);
         own_trace->ring = NULL;
     }
@@ -182,8 +183,9 @@ int Fork_init(void)
 
 // --- A fork through Python: threads ----------------------------------------
 
-// Returns true if CPython would warn only because of our threads. Returns false
-// during an export for a viewer, which must not be interrupted.
+// Returns true if CPython would warn of threads only because of our threads.
+// Returns false during an export for a viewer, because an export must not be
+// interrupted.
 static bool would_be_alone(const struct Service *service)
 {
     const struct State *state = service->state;
@@ -194,8 +196,8 @@ static bool would_be_alone(const struct Service *service)
             Export_is_idle(&state->engine.session->export));
 }
 
-// Charges the CPU time that this thread, one of the program's, has used since
-// `began_ns` to us.
+// Adds the CPU time that the calling thread of the program has used since
+// `began_ns` to our cost.
 static void note_cost(struct State *state, uint64_t began_ns)
 {
     if (state->phase == PHASE_TRACING)
@@ -230,7 +232,8 @@ static void end_threads(struct Service *service)
     if ((state->phase != PHASE_TRACING && !open) || service->pausing ||
         !would_be_alone(service))
         return;
-    // Activation_pause lets the activation thread finish a start or stop first.
+    // If the activation thread is starting or stopping a session,
+    // Activation_pause lets it finish.
     Activation_pause(&service->activation);
     service->paused |= open;
     if ((state->phase != PHASE_TRACING && state->phase != PHASE_IDLE) ||
@@ -253,8 +256,8 @@ void Fork_before(struct Service *service)
     note_cost(service->state, began_ns);
 }
 
-// Starts our threads again. If one cannot start, `paused` stays true, so that
-// the next call tries again.
+// Starts our threads again. If one of them cannot start, `paused` stays true,
+// so that the next call tries again.
 static void resume(struct Service *service)
 {
     struct State *state = service->state;
@@ -275,8 +278,8 @@ static void resume(struct Service *service)
 }
 
 // A pending call that resumes our threads. If the stack is deeper than at
-// os.fork(), another library's fork handler is running and CPython has not
-// counted the threads yet. The call is then postponed.
+// os.fork(), another library's fork handler is running, and CPython has not
+// counted the threads yet. The pending call is then postponed.
 static int resume_later(void *context)
 {
     struct Service *service = context;
@@ -299,19 +302,21 @@ void Fork_after_in_parent(struct Service *service)
     service->forker = 0;
     if (!service->paused)
         return;
-    // A fork handler may fork itself. The outer fork has then not counted its
-    // threads yet, so the smaller depth counts.
+    // A fork handler may call os.fork() itself. The outer os.fork() has then
+    // not counted its threads yet, so the smaller depth counts.
     if (!service->resuming || depth < service->fork_depth)
         service->fork_depth = depth;
     if (!service->resuming) {
         service->resuming = Py_AddPendingCall(resume_later, service) == 0;
-        if (!service->resuming) // the queue is full; a warning is less harmful
+        // the queue is full; CPython's warning is less harmful than paused
+        // threads
+        if (!service->resuming)
             resume(service);
     }
 }
 
-// Disarms the parent's hooks in a child and frees its session. Takes 5 us per
-// function.
+// Disarms the parent's hooks in a child and frees its session. This takes 5 us
+// per function.
 static void let_session_go(struct Service *service)
 {
     struct State *state = service->state;
@@ -328,8 +333,8 @@ static void let_session_go(struct Service *service)
     if (service->ended) // no thread of ours ran at the fork
         Registry_free_retired(state->engine.registry);
     state->engine.session = NULL;
-    // If our threads ran at the fork, the session leaks, since a thread may
-    // have been changing it.
+    // If our threads ran at the fork, a thread may have been changing the
+    // session, so the session is not freed.
     if (session && service->ended)
         Session_free(session);
     TaskNumbers_clear(&state->tasks);
@@ -343,7 +348,7 @@ void Fork_settle(struct Service *service)
 {
     const struct timespec pause = {0, POLL_NS};
 
-    if (service->forked) // by a fork in C
+    if (service->forked) // true after a fork in C
         Fork_after_in_child(service);
     if (service->leftover)
         let_session_go(service);
@@ -368,8 +373,8 @@ void Fork_after_in_child(struct Service *service)
 {
     struct State *state = service->state;
 
-    // If the fork came during a start or a stop, that goes on in the child and
-    // must find no session.
+    // If the fork came during a start or a stop, the child goes on with the
+    // start or the stop and must find no session.
     if (service->forked && state->phase == PHASE_TRACING) {
         fall_silent(service);
     } else if (service->forked && state->phase != PHASE_IDLE &&

@@ -2,13 +2,13 @@
 // Handles our threads and locks at a fork. Callers hold the GIL.
 //
 // At os.fork() CPython counts the process's threads and warns if there are
-// several. If the program has one thread, ours are ended before the fork and
-// started again after it, by a pending call that runs when CPython has counted.
-// If the program has several threads, CPython warns anyway, and ours run on. At
-// a fork in C our locks are held across the fork, and none of our threads holds
-// the GIL or waits for it. The child's hooks stop at once. The child frees the
-// parent's session later. If the parent serves, the child starts a session of
-// its own (child_starter.h).
+// several. If the program has one thread, our threads end before the fork. A
+// pending call starts them again after CPython has counted. If the program has
+// several threads, CPython warns anyway, and our threads run on. At a fork in
+// C, the forking thread holds our locks, and none of our threads holds the GIL
+// or waits for it. The child's hooks stop at once. The child frees the parent's
+// session later. If viewers could connect to the parent, the child starts its
+// own session (child_starter.h).
 #ifndef OCULAR_PYTHON_SERVICE_FORK_H
 #define OCULAR_PYTHON_SERVICE_FORK_H
 
@@ -21,9 +21,9 @@ int Fork_init(void);
 void Fork_before(struct Service *service);
 void Fork_after_in_parent(struct Service *service);
 void Fork_after_in_child(struct Service *service);
-// Must be called before the session is used or ended. Starts our threads again,
-// waits for another thread's Fork_before, and frees the parent's session in a
-// child. May release the GIL.
+// Fork_settle must be called before the session is used or ended. Starts our
+// threads again, waits for another thread's Fork_before, and frees the parent's
+// session in a child. Fork_settle may release the GIL.
 void Fork_settle(struct Service *service);
 
 #endif

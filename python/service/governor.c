@@ -25,7 +25,7 @@
 // Length of a hold. The governor gets the GIL up to 5 ms (the switch interval)
 // after its request, or later if many threads wait.
 #define HOLD_S 100e-6
-#define STACK_BYTES (512u << 10) // Python code runs on it
+#define STACK_BYTES (512u << 10) // enough for Python code
 
 struct Governor {
     struct Service *service;
@@ -34,19 +34,20 @@ struct Governor {
     pthread_mutex_t mutex; // guards stop, woken and wake_next_s
     pthread_cond_t wake;
     bool stop;
-    bool woken;             // a viewer waits for operand text or for a function
-                            // to be armed
-    double wake_next_s;     // CLOCK_MONOTONIC; see Control_may_wake
-    struct Control control; // this and all below: only for the thread
+    bool woken;         // a viewer waits for operand text or for a function
+                        // to be armed
+    double wake_next_s; // time of CLOCK_MONOTONIC for Control_may_wake
+    // only the governor's thread uses this field and the next ones
+    struct Control control;
     struct OperandWriter operands;
     struct Hottest hottest; // the newest ranking
     struct RearmExecutor executor;
     struct Holds holds;
     struct MissedSignals missed;
     struct PreemptionRate preemption;
-    bool held;      // there was a budget at the newest hold
-    bool preempted; // other programs often took the CPU before the newest full
-                    // hold
+    bool held; // true if there was a budget at the newest hold
+    // true if other programs often took the CPU before the newest full hold
+    bool preempted;
 };
 
 static void wake_for_viewer(void *context)
@@ -97,7 +98,7 @@ static void note_edges(struct State *state, uint64_t deadline)
         Engine_note_edge(&state->engine, &edge);
 }
 
-// Handles the begin or the end of a budget.
+// Does the work that is due when a budget begins or ends.
 static void note_budget(struct Governor *governor)
 {
     struct Session *session = governor->state->engine.session;
@@ -108,7 +109,7 @@ static void note_budget(struct Governor *governor)
     governor->held = held;
     governor->state->slice_next = NULL;
     Counting_set_between(&governor->state->engine.counting, false);
-    // Within a budget the threshold limits the hits per second.
+    // If a budget is set, the threshold limits the hits per second.
     atomic_store_explicit(&governor->state->engine.registry->hits,
                           Session_second_hits(session), memory_order_relaxed);
     if (held)
@@ -126,8 +127,8 @@ static void update_costs(struct Governor *governor)
         (double)call * ACCOUNT_COLD / Clock_hz(&engine->clock);
 }
 
-// Does the work of a hold. If `full` is false, only continues work that was
-// begun. Returns true if work is left.
+// Does the work of a hold. If `full` is false, only continues work that an
+// earlier hold began. Returns true if work is left.
 static bool hold(struct Governor *governor, bool full)
 {
     struct State *state = governor->state;
@@ -225,8 +226,8 @@ struct Holds Governor_holds(const struct Service *service)
 }
 
 // Takes the GIL for one hold. Does nothing in seccomp's strict mode, because
-// the kernel would kill the thread that holds the GIL when it releases it.
-// Returns true if work is left.
+// the kernel would kill the governor's thread when it releases the GIL. Returns
+// true if work is left.
 static bool attend(struct Governor *governor, bool full)
 {
     const struct Worker *worker = &governor->state->engine.session->governor;
@@ -259,8 +260,8 @@ static double wake_up(struct Governor *governor, bool woken)
     decision.attend |=
         decision.rank ? rank(governor, now_s)
                       : RearmExecutor_decide(&governor->executor, now_s, false);
-    // Asked without the GIL, since the kernel adds up the numbers of all
-    // threads.
+    // The kernel adds up the numbers of all threads, so the governor asks
+    // without the GIL.
     if (decision.full)
         governor->preempted =
             PreemptionRate_is_high(&governor->preemption, now_s);
@@ -297,9 +298,9 @@ int Governor_resume(struct Service *service)
 
     if (!governor || worker->started)
         return 0;
-    // The thread state is made here, with the GIL held. Without the GIL its
-    // memory may come from tracemalloc, which crashes if it is stopped
-    // meanwhile (gh-128679, up to 3.13.1).
+    // The calling thread makes the thread state here, with the GIL held.
+    // Without the GIL the memory may come from tracemalloc, which crashes if
+    // tracemalloc is stopped meanwhile (gh-128679, up to 3.13.1).
     governor->service->governor_thread =
         PyThreadState_New(governor->interpreter);
     if (!governor->service->governor_thread)
@@ -364,7 +365,8 @@ static void end_thread(struct Governor *governor)
     Py_BEGIN_ALLOW_THREADS;
     Worker_join(worker);
     Py_END_ALLOW_THREADS;
-    governor->service->governor_thread = NULL; // the thread has deleted it
+    // the ended thread has deleted its thread state
+    governor->service->governor_thread = NULL;
 }
 
 void Governor_pause(struct Service *service)

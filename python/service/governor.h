@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The background thread "ocular-governor". The governor takes the GIL again and
-// again for a short time, which is called a hold. In a hold it lists the thread
-// states for the sampler, scans live bytecode, arms functions and reads the
-// text of operands for viewers.
+// again for a short time. Each time is called a hold. In a hold the governor
+// lists the thread states for the sampler, scans live bytecode, arms functions
+// and reads the text of operands for viewers.
 #ifndef OCULAR_PYTHON_SERVICE_GOVERNOR_H
 #define OCULAR_PYTHON_SERVICE_GOVERNOR_H
 
@@ -11,7 +11,7 @@
 // The CPU time of the governor's holds.
 struct Holds {
     unsigned long long count;
-    uint64_t held_ns; // the sum
+    uint64_t held_ns; // the sum of all holds
     uint64_t longest_ns;
 };
 
@@ -20,12 +20,12 @@ struct Holds {
 int Governor_start(struct Service *service);
 // Ends the thread. Releases the GIL while it joins the thread.
 void Governor_stop(struct Service *service);
-// For a fork: Governor_pause ends the thread and releases the GIL meanwhile.
+// Before a fork, Governor_pause ends the thread. The GIL is released meanwhile.
 // Governor_resume starts the thread again and returns 0 or -errno. After an
 // error Governor_resume can be called again.
 void Governor_pause(struct Service *service);
 int Governor_resume(struct Service *service);
-// Forgets the thread in the child of a fork.
+// Forgets the thread in a forked child.
 void Governor_abandon(struct Service *service);
 // Returns the holds since the start, or zeros if no governor runs. The caller
 // holds the GIL.

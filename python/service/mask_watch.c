@@ -8,8 +8,9 @@
 
 typedef PyObject *Method(PyObject *, PyObject *const *, Py_ssize_t);
 
-// Global, since CPython passes no data of ours to a method.
-static PyMethodDef ours; // a copy of CPython's with another function
+// The definition is global, because CPython passes no data of ours to a method.
+// a copy of CPython's definition, with another C function
+static PyMethodDef ours;
 static PyMethodDef *theirs;
 
 static PyObject *set_mask(PyObject *module, PyObject *const *args,
@@ -22,8 +23,8 @@ static PyObject *set_mask(PyObject *module, PyObject *const *args,
     return result;
 }
 
-// Returns signal.pthread_sigmask as a new reference, or NULL if it is not a C
-// function.
+// Returns signal.pthread_sigmask as a new reference, or NULL if the object is
+// not a C function.
 static PyCFunctionObject *find(void)
 {
     PyObject *module = PyImport_ImportModule("_signal");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See missed_signals.h. Only this file includes CPython's internal header,
-// since no public header has the table of signals.
-#define _GNU_SOURCE 1 // tgkill
+// because no public header has the table of signals.
+#define _GNU_SOURCE 1 // for tgkill
 #define Py_BUILD_CORE 1
 #include "python/service/missed_signals.h"
 
@@ -19,8 +19,9 @@
 
 #define PATIENCE_S 0.25
 
-// CPython's table of signals (Include/internal/pycore_signal.h; the same layout
-// in 3.12 to 3.15). Other threads may write the table while it is read.
+// CPython's table of signals (Include/internal/pycore_signal.h). The layout is
+// the same in 3.12 to 3.15. Other threads may write the table while this file
+// reads the table.
 struct SignalTable {
     struct {
         volatile int tripped;

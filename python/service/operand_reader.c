@@ -11,9 +11,9 @@
 
 #define TEXT_MOST 80  // bytes of a name or a constant
 #define CHARS_MOST 40 // characters of a string constant
-#define ITEMS_MOST 8  // shown of a tuple
-#define DEPTH_MOST 3  // of nested tuples
-#define AT_LEAST 32   // operands read in one call, even after the deadline
+#define ITEMS_MOST 8  // items shown of a tuple
+#define DEPTH_MOST 3  // levels shown of nested tuples
+#define AT_LEAST 32   // operands read in one call even after the deadline
 
 struct Writer {
     char text[TEXT_MOST + 8];
@@ -27,7 +27,7 @@ static void put(struct Writer *writer, const char *text, size_t size)
         return;
     if (writer->used + size > TEXT_MOST) {
         writer->cut = true;
-        text = "\xe2\x80\xa6"; // an ellipsis
+        text = "\xe2\x80\xa6"; // one character, an ellipsis
         size = 3;
     }
     memcpy(writer->text + writer->used, text, size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads the text of a code object's operands (names, variables and constants)
-// for a viewer. Runs no Python code and raises nothing. The governor calls it
-// with the GIL held.
+// for a viewer. The reader runs no Python code and leaves no exception set. The
+// governor calls the reader with the GIL held.
 #ifndef OCULAR_PYTHON_SERVICE_OPERAND_READER_H
 #define OCULAR_PYTHON_SERVICE_OPERAND_READER_H
 
@@ -9,8 +9,8 @@
 #include "tracer/session/operand_text.h"
 
 // Continues where the last call ended, until the clock reaches `deadline`
-// (ticks), but reads at least AT_LEAST operands. Returns 1 if all are read, 0
-// if some are left, or -ENOMEM.
+// (ticks), but reads at least AT_LEAST operands. Returns 1 if all operands are
+// read, 0 if some are left, or -ENOMEM.
 int OperandReader_read(struct OperandText *operands, const PyCodeObject *code,
                        const struct Clock *clock, uint64_t deadline);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads the operand text that viewers have asked for from code objects, a
-// little in each hold, and delivers it. The governor's thread calls these
-// functions.
+// Reads the operand text that viewers have asked for, a little in each hold,
+// and delivers the text. The governor's thread calls these functions.
 #ifndef OCULAR_PYTHON_SERVICE_OPERAND_WRITER_H
 #define OCULAR_PYTHON_SERVICE_OPERAND_WRITER_H
 
@@ -9,7 +8,8 @@
 #include "tracer/session/session.h"
 
 struct OperandWriter {
-    struct OperandText *operands; // owned text in progress; NULL: none
+    // owned text that is not complete yet, or NULL
+    struct OperandText *operands;
 };
 
 // Works until the clock reaches `deadline` (ticks). Returns true if work is

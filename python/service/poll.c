@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-// The least number of scans in a call, even after the deadline, since the clock
-// also runs while another program has our CPU. A scan of unchanged code takes
-// 0.2 us.
+// A call makes at least this number of scans, even after the deadline, because
+// the clock also runs while another program has our CPU. A scan of unchanged
+// code takes 0.2 us.
 #define SLICE_LOOKS 8
 #define NOW_LOOKS 1000
 #define NOW_S 1e-3
@@ -81,8 +81,8 @@ static bool is_behind(const struct Poll *poll, const struct State *state)
     uint64_t count = atomic_load_explicit(&state->engine.registry->count,
                                           memory_order_relaxed);
 
-    // A round must be a whole function behind, so that it is not behind at its
-    // beginning.
+    // A round counts as behind only if it is a whole function behind, because
+    // otherwise a new round would be behind at once.
     return (double)poll->round_done + 1 <= elapsed * (double)count;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Scans live bytecode for specialised instructions. The hottest functions are
-// scanned every time, and all others in rounds as time permits. Callers hold
-// the GIL.
+// scanned every time. All other functions are scanned in rounds, as time
+// permits. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_SERVICE_POLL_H
 #define OCULAR_PYTHON_SERVICE_POLL_H
 
@@ -9,24 +9,25 @@
 #include "tracer/budget/hottest.h"
 
 // Longest time in seconds for a round over all code. Two scans of one function
-// are then at most twice this time apart.
+// are then at most two rounds apart.
 #define POLL_ROUND_S 5.0
 
 struct Poll {
     struct Hottest hottest;
-    uint64_t round_ticks; // when this round began
-    uint64_t round_done;  // code objects scanned in it
+    uint64_t round_ticks; // time at which this round began
+    uint64_t round_done;  // code objects scanned in this round
 };
 
 // Begins a session.
 void Poll_reset(struct Poll *poll, struct State *state);
 // Scans functions in one of the governor's holds until the clock reaches
-// `deadline` (ticks). If `hot` is true, scans the hottest functions first.
-// Never waits. Returns true if the round is behind its schedule.
+// `deadline` (ticks). If `hot` is true, scans the hottest functions first. The
+// function never waits. Returns true if the round is behind its schedule.
 bool Poll_slice(struct Poll *poll, struct State *state, bool hot,
                 uint64_t deadline);
-// Scans for a snapshot that must show the newest changes. The hottest functions
-// and a thousand others are scanned, and more until a millisecond has passed.
+// Scans for a snapshot that must show the newest changes. Scans the hottest
+// functions and a thousand others, and then more until a millisecond has
+// passed.
 void Poll_now(struct Poll *poll, struct State *state);
 void Poll_all(struct State *state);
 

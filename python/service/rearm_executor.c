@@ -8,16 +8,17 @@
 #include <math.h>
 
 // In a slice a function may have at least SLICE_HITS times the threshold in
-// hits. A hot function may have as many in one of ASKED slices, and HOT_HITS in
-// the others to measure its mean.
+// hits. A hot function may have this number of hits in one of ASKED slices, and
+// HOT_HITS in the other slices, which is enough to measure its mean.
 #define SLICE_HITS 4
 #define ASKED 4
 #define HOT_HITS 64
 #define HOT_JUMPS 8   // hottest functions whose jumps are armed
 #define LOOKED_S 30.0 // time that jumps stay armed after a request
-#define LEAST_S 2e-3  // between two holds
-#define READ_S 0.05   // between two readings of the slice's cost
-#define HOLD_S 500e-6 // length of a hold that arms functions or settles them
+#define LEAST_S 2e-3  // least time between two holds
+#define READ_S 0.05   // time between two readings of the slice's cost
+// length of a hold that arms functions or ends their slice
+#define HOLD_S 500e-6
 
 static uint64_t now(const struct RearmExecutor *executor)
 {
@@ -44,8 +45,8 @@ static bool wants_jumps(const struct RearmExecutor *executor,
 
 // --- Requests --------------------------------------------------------------
 
-// Handles the request of a viewer that shows the function's code. The viewer
-// repeats it from time to time.
+// Handles the request of a viewer that shows the code of a function. The viewer
+// repeats the request from time to time.
 static void note_looked(struct RearmExecutor *executor, struct Code *code)
 {
     bool looked = code->plan.jumps_until > now(executor);
@@ -57,19 +58,20 @@ static void note_looked(struct RearmExecutor *executor, struct Code *code)
     Adopt_rearm(executor->state, code, Adopt_hits(executor->state), true);
 }
 
-// Arms the function and its dark callees, since its own time would stay unknown
-// otherwise.
+// Arms a function and its dark callees, because the function's own time would
+// stay unknown if the callees were dark.
 static void rearm_with_callees(struct RearmExecutor *executor,
                                struct Code *code)
 {
     struct State *state = executor->state;
 
     Adopt_rearm(state, code, Adopt_hits(state), wants_jumps(executor, code));
-    Counting_set_between(&state->engine.counting, false); // so that the
-                                                          // function is timed
+    // otherwise the function is not timed
+    Counting_set_between(&state->engine.counting, false);
     Counting_begin(&state->engine.counting);
     Code_set_between(code, false);
-    Spans_set_arming(code, ARMED_NEW); // stays armed until the next choice
+    // the function stays armed until the next choice
+    Spans_set_arming(code, ARMED_NEW);
     Counting_end(&state->engine.counting);
     for (uint32_t i = 0; i < code->links.callee_count; i++) {
         struct Code *callee =
@@ -92,8 +94,8 @@ static void rearm_requested(struct RearmExecutor *executor,
         note_looked(executor, code);
 }
 
-// Arms all functions if there is no budget and so no slices, as many in each
-// hold as time permits.
+// Arms all functions if there is no budget, because there are no slices then.
+// Each hold arms as many functions as time permits.
 static void rearm_all(struct RearmExecutor *executor, uint64_t deadline)
 {
     struct State *state = executor->state;
@@ -150,8 +152,8 @@ static void choose(struct RearmExecutor *executor, bool sliced)
         .sliced = sliced,
     };
 
-    Choice_make(&executor->choice, &reading); // if memory is out, a part is
-                                              // missing
+    // if memory is out, some functions are missing
+    Choice_make(&executor->choice, &reading);
     executor->chosen = sliced;
 }
 
@@ -173,7 +175,8 @@ bool RearmExecutor_decide(struct RearmExecutor *executor, double now_s,
            executor->choice.next < executor->choice.count;
 }
 
-// Lets a function stay armed, or ends its slice. The counting lock is held.
+// Carries out the choice for one function, which stays armed or is armed only
+// in slices. The caller holds the counting lock.
 static void settle(struct RearmExecutor *executor,
                    const struct ChoiceItem *item)
 {
@@ -220,16 +223,16 @@ static bool carry_out(struct RearmExecutor *executor, uint64_t deadline)
 
 // --- A slice ---------------------------------------------------------------
 
-// Returns true if the code is worth arming. Code that was called only once may
-// never be called again.
+// Returns true if arming the code may be useful. Code that was called only once
+// may never be called again.
 static bool is_worth(const struct Code *code)
 {
     return Code_was_seen(code) && (!code->cold.unarmed || code->cold.again ||
                                    Counter_get(&code->share.run_samples));
 }
 
-// Returns the hits that a function may have in a slice. Hot functions may use
-// up half of a slice's budget before they go dark.
+// Returns the hits that a function may have in a slice. All hot functions
+// together may use up half of a slice's budget before they go dark.
 static uint64_t slice_hits(const struct RearmExecutor *executor)
 {
     double s = Slices_means(executor->control->hooks_rate) / 2;
@@ -257,7 +260,8 @@ static void begin_one(struct RearmExecutor *executor, struct Code *code)
     Counting_begin(counting);
     Code_set_between(code, false);
     stays = !code->hot.dark && jumps == code->cold.jumps;
-    if (stays) { // not called since the last slice, so still armed
+    // the function was not called since the last slice, so it is still armed
+    if (stays) {
         Spans_open(code, now(executor));
         Code_extend(code, most, now(executor));
     }
@@ -266,8 +270,8 @@ static void begin_one(struct RearmExecutor *executor, struct Code *code)
         Adopt_rearm(executor->state, code, most, jumps);
 }
 
-// Arms all functions for a slice, as many in each hold as time permits. Returns
-// true if work is left.
+// Arms all functions for a slice. Each hold arms as many functions as time
+// permits. Returns true if work is left.
 static bool begin(struct RearmExecutor *executor, uint64_t deadline)
 {
     struct State *state = executor->state;
@@ -337,7 +341,7 @@ double RearmExecutor_pause(const struct RearmExecutor *executor, double now_s)
     switch (executor->control->held ? executor->slices.phase : SLICE_RESTS) {
     case SLICE_RESTS:
         return INFINITY;
-    case SLICE_COUNTS: // the slice's cost is read meanwhile
+    case SLICE_COUNTS: // the governor reads the slice's cost meanwhile
         return fmin(fmax(executor->slices.ends_s - now_s, LEAST_S), READ_S);
     default:
         return LEAST_S;

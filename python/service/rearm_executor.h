@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Carries out the decisions of struct Slices and struct Choice. RearmExecutor
-// arms functions for a slice, ends the slice, and arms functions that a viewer
-// asks for. The governor's thread calls these functions. RearmExecutor_requests
-// and RearmExecutor_step need the GIL.
+// Carries out the decisions of struct Slices and struct Choice. Arms functions
+// for a slice, ends the slice, and arms functions that a viewer asks for. The
+// governor's thread calls these functions. Callers of RearmExecutor_requests
+// and RearmExecutor_step hold the GIL.
 #ifndef OCULAR_PYTHON_SERVICE_REARM_EXECUTOR_H
 #define OCULAR_PYTHON_SERVICE_REARM_EXECUTOR_H
 
@@ -13,23 +13,24 @@
 #include "tracer/budget/slices.h"
 
 struct RearmExecutor {
-    struct State *state;           // borrowed, like the
-    const struct Control *control; // next two
+    struct State *state;           // borrowed
+    const struct Control *control; // borrowed, like `hottest`
     const struct Hottest *hottest;
     struct Slices slices;
     struct Choice choice;
     double call_s; // seconds of hooks and counting per call
-    uint64_t hits; // hits per function in the newest slice.
-    unsigned hot;  // hot functions in the newest slice.
-    bool begun;    // RearmExecutor_begin was called.
-    bool walks;    // state->slice_next walks over the functions to arm
-    bool chosen;   // `choice` was made after the newest slice
+    uint64_t hits; // hits that a function may have in the newest slice
+    unsigned hot;  // number of hot functions in the newest slice
+    bool begun;    // true after RearmExecutor_begin
+    bool walks;  // true while state->slice_next walks over the functions to arm
+    bool chosen; // true if `choice` was made after the newest slice
 };
 
 // Begins the first slice under a new budget.
 void RearmExecutor_begin(struct RearmExecutor *executor, double now_s);
-// Decides before a hold, without the GIL, which functions to arm. `ranks` says
-// that the functions have just been ranked. Returns true if a hold is needed.
+// Decides before a hold, without the GIL, which functions to arm. `ranks` is
+// true if the functions have just been ranked. Returns true if a hold is
+// needed.
 bool RearmExecutor_decide(struct RearmExecutor *executor, double now_s,
                           bool ranks);
 // Arms functions that viewers have asked for, until the clock reaches
@@ -39,12 +40,14 @@ void RearmExecutor_requests(struct RearmExecutor *executor, uint64_t deadline);
 // `deadline` (ticks). Returns true if work is left.
 bool RearmExecutor_step(struct RearmExecutor *executor, double now_s,
                         uint64_t deadline);
-// Returns the seconds until it has work to do.
+// Returns the seconds until the executor has work to do.
 double RearmExecutor_pause(const struct RearmExecutor *executor, double now_s);
-// Returns the length of the next hold in seconds. This is `s`, or more while a
-// slice begins or ends, so that a slice begins within a tenth of its length.
+// Returns the length of the next hold in seconds. The length is `s`, or more
+// while a slice begins or ends, so that the beginning takes at most a tenth of
+// the slice.
 double RearmExecutor_hold_s(const struct RearmExecutor *executor, double s);
-// Returns true during a slice, whose cost the governor must read.
+// Returns true while the functions of a slice are armed, because the governor
+// must then read the slice's cost.
 static inline bool RearmExecutor_counts(const struct RearmExecutor *executor)
 {
     return executor->begun && executor->slices.phase == SLICE_COUNTS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The state of our threads, also around a fork. The process has one struct
-// Service, which works on ocular_state. The GIL guards every member whose
-// comment names no other rule.
+// The state of our threads, including their state around a fork. The process
+// has one struct Service, which works on ocular_state. The GIL guards every
+// member unless the member's comment names another rule.
 #ifndef OCULAR_PYTHON_SERVICE_SERVICE_H
 #define OCULAR_PYTHON_SERVICE_SERVICE_H
 
@@ -12,31 +12,33 @@
 #include "python/service/thread_list.h"
 
 struct Service {
-    struct State *state; // &ocular_state
+    struct State *state; // always &ocular_state
 
-    // Around a fork (fork.h).
-    bool forked;         // this process is a child whose hooks are to stop.
-    bool leftover;       // the child has not freed the parent's session yet.
+    // The next fields are used around a fork (fork.h).
+    bool forked;         // this process is a child whose hooks must be stopped
+    bool leftover;       // the child has not freed the parent's session yet
     uint64_t forked_ns;  // time of the fork in the child, CLOCK_MONOTONIC.
-    bool detached;       // the current fork holds State.attached.
-    bool pausing;        // our threads are being ended for a fork.
-    bool ended;          // our threads have been ended for a fork.
+    bool detached;       // the thread that forks holds State.attached
+    bool pausing;        // our threads are ending for a fork
+    bool ended;          // our threads have ended for a fork
     bool paused;         // some of our threads must be started again.
-    bool resuming;       // a pending call will start them.
+    bool resuming;       // a pending call will start our threads again
     uint32_t fork_depth; // recursion depth of the caller of os.fork()
-    pthread_t forker;    // the thread that runs os.fork() or the like; or 0.
-    bool child_serves;   // in a child: the parent served idly.
-    bool child_traces;   // in a child: the parent's own trace was served.
+    // the thread that runs os.fork() or a similar function, or 0
+    pthread_t forker;
+    bool child_serves; // in a child: true if the parent served idly
+    // in a child: true if viewers could connect to the parent's own trace
+    bool child_traces;
 
-    uint32_t spans;                // number of the newest span
-    _Atomic unsigned *child_files; // number of children that have asked to
-                                   // write a timeline, in memory shared with
-                                   // them; or NULL
+    uint32_t spans; // number of the newest span
+    // number of children that have asked to write a timeline, in memory shared
+    // with the children; or NULL
+    _Atomic unsigned *child_files;
     struct ChildStarter child_starter;
     struct Activation activation;
     struct Governor *governor;      // NULL if no session runs
     PyThreadState *governor_thread; // NULL if the governor does not run
-    struct ThreadList thread_list;  // only for the governor
+    struct ThreadList thread_list;  // only the governor's thread uses the list
     struct Poll poll;
 };
 

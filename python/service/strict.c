@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See strict.h. The phase stays PHASE_STOPPING until the process ends. No code
-// of ours is called any more, and the session is not freed.
+// See strict.h. After tracing has ended this way, the phase stays
+// PHASE_STOPPING until the process ends. No hook of ours does any work then,
+// and the session is not freed.
 #include "python/service/strict.h"
 #include "ipc/base/now.h"
 #include "ipc/base/opened.h"
@@ -22,24 +23,25 @@
 
 #define STACK_BYTES (256u << 10)
 #define PAUSE_MS 10
-#define PATIENCE_S 3.0 // longer than the governor sleeps
+#define PATIENCE_S 3.0 // longer than the governor's longest sleep
 #define WHY "no time stamp counter any more (seccomp's strict mode)"
 
-// Global, because a signal handler gets no other data, and `ender` outlives the
-// session's threads.
+// `ender` is global, because a signal handler gets no other data, and because
+// `ender` outlives the session's threads.
 static struct Worker ender;
-static atomic_bool ended;       // tracing has ended here, and only `ender` ends
-                                // the session
-static _Atomic double looked_s; // time of the newest Strict_is_found,
-                                // CLOCK_MONOTONIC
-static _Atomic uint64_t ran_ns; // the main thread's CPU time then; 0: not read
+// true if tracing has ended in this file, so that only `ender` ends the session
+static atomic_bool ended;
+// time of the newest call of Strict_is_found, CLOCK_MONOTONIC
+static _Atomic double looked_s;
+// CPU time of the main thread at `looked_s`; 0 if it was not read
+static _Atomic uint64_t ran_ns;
 
 static void nothing(void)
 {
 }
 
-// Called on the thread that may not read the counter, in a hook or in a signal
-// handler.
+// The thread that may not read the counter calls this function, in a hook or in
+// a signal handler.
 static void silence(void)
 {
     if (ocular_state.phase != PHASE_TRACING)
@@ -63,8 +65,8 @@ void Strict_stop(void)
         Termination_serves_no_more();
 }
 
-// Reads a file of the main thread in /proc. Returns `text`, or NULL if the file
-// cannot be read.
+// Reads one of the main thread's files in /proc. Returns `text`, or NULL if the
+// file cannot be read.
 static const char *read_of_main(const char *name, char *text, size_t size)
 {
     char path[64];
@@ -86,7 +88,7 @@ static bool main_has_run(void)
 
 // Returns true if the guard has tripped or the main thread is in strict mode.
 // If the kernel has killed the main thread for a forbidden system call, /proc
-// shows a mode above the defined ones.
+// shows a mode above the defined modes.
 bool Strict_is_found(void)
 {
     static const char field[] = "\nSeccomp:";
@@ -107,8 +109,8 @@ bool Strict_is_found(void)
     return true;
 }
 
-// Returns true if the main thread has ended. The kernel shows it as a zombie
-// with its exit status.
+// Returns true if the main thread has ended. The kernel shows an ended main
+// thread as a zombie with its exit status.
 static bool main_has_ended(int *status)
 {
     char text[1024];
@@ -133,10 +135,10 @@ static bool others_have_ended(void)
     return at && atoi(at + sizeof field - 1) == 1 + Worker_count();
 }
 
-// Ends the process with the main thread's exit status if all threads of the
-// program have ended, as it would have ended without us. The kernel would use
-// the status of our last thread otherwise. Returns true if the main thread has
-// ended and other threads run.
+// If all threads of the program have ended, ends the process with the main
+// thread's exit status, as if Ocular had not run. Otherwise the kernel would
+// use the status of our last thread. Returns true if the main thread has ended
+// and other threads run.
 static bool end_as_main_thread(void)
 {
     int status;
@@ -145,7 +147,7 @@ static bool end_as_main_thread(void)
         return false;
     if (others_have_ended()) {
         if (WIFSIGNALED(status))
-            kill(getpid(), SIGKILL); // the signal by which strict mode kills
+            kill(getpid(), SIGKILL); // strict mode kills with this signal
         _exit(WEXITSTATUS(status));
     }
     poll(NULL, 0, PAUSE_MS);
@@ -153,8 +155,8 @@ static bool end_as_main_thread(void)
 }
 
 // Ends our threads. The governor ends by itself, unless it waits for the GIL
-// that the main thread held at its end. After that the activation thread is
-// woken.
+// and the main thread has ended with the GIL held. After the governor's end the
+// activation thread is woken.
 static void end_threads(void *context)
 {
     struct Session *session = context;
@@ -171,8 +173,8 @@ static void end_threads(void *context)
         continue;
 }
 
-// Returns true if the governor has not checked for PATIENCE_S seconds, because
-// it may wait for the GIL.
+// Returns true if the governor has not called Strict_is_found for PATIENCE_S
+// seconds, because the governor may wait for the GIL.
 static bool governor_is_late(void)
 {
     double s = Now_s(CLOCK_MONOTONIC) -
@@ -181,8 +183,8 @@ static bool governor_is_late(void)
     return s > PATIENCE_S;
 }
 
-// Drains the events into the recording and reports its path. The recording is
-// not converted here, since the interpreter may hang forever.
+// Drains the events into the recording and prints the recording's path. The
+// recording is not converted here, because the interpreter may hang forever.
 static void say_what_is_left(struct Session *session)
 {
     Collect_drain(session);

@@ -11,9 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The socket to remove. Global, since a signal handler gets no other data.
+// The socket that the handler removes. The struct is global, because a signal
+// handler gets no other data.
 static struct {
-    _Atomic pid_t owner; // process id; 0: no socket
+    _Atomic pid_t owner; // process id, or 0 if there is no socket
     char path[ADDRESS_MAX];
     dev_t device;
     ino_t inode;
@@ -31,8 +32,8 @@ static void remove_socket(void)
         unlink(served.path);
 }
 
-// The signal that is sent here ends the process when this returns, also in a
-// forked child.
+// The handler sends the signal again. After the handler has returned, the
+// signal ends the process, also in a forked child.
 static void on_signal(int number)
 {
     int error = errno;
@@ -51,7 +52,7 @@ static bool has_handler(void (*handler)(int))
            !(action.sa_flags & SA_SIGINFO) && action.sa_handler == handler;
 }
 
-// Returns true if our handler is set or may be set.
+// Returns true if the handler of SIGTERM is ours or the default action.
 static bool is_ours(void)
 {
     return has_handler(SIG_DFL) || has_handler(on_signal);
@@ -72,8 +73,8 @@ static void reset_handler(void)
         signal(SIGTERM, SIG_DFL);
 }
 
-// Does nothing in process 1 of a container, since SIGTERM without a handler
-// does not end it.
+// Does nothing in process 1 of a container, because SIGTERM without a handler
+// does not end process 1.
 void Termination_serves(const char *path)
 {
     struct stat status;

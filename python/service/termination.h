@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Removes the socket of a served process when SIGTERM ends it. The process
-// still dies of the signal. The handler is set only if SIGTERM has the default
-// action. signal.getsignal() does not show it, and a handler that the program
-// sets replaces it.
+// Removes the socket of a served process when SIGTERM ends it. The signal still
+// ends the process. The handler is set only if SIGTERM has the default action.
+// signal.getsignal() does not show the handler, and a handler that the program
+// sets replaces ours.
 #ifndef OCULAR_PYTHON_SERVICE_TERMINATION_H
 #define OCULAR_PYTHON_SERVICE_TERMINATION_H
 
-// Has the socket at `path` removed when SIGTERM ends the process, until
-// Termination_serves_no_more is called. Does nothing if the signal is ignored
-// or has a handler. The caller holds the GIL.
+// If SIGTERM ends the process, the handler removes the socket at `path`.
+// Termination_serves_no_more undoes this. Termination_serves does nothing if
+// the signal is ignored or has a handler. The caller holds the GIL.
 void Termination_serves(const char *path);
 void Termination_serves_no_more(void);
 

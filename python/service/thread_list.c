@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See thread_list.h. CPython inserts a new thread state at the head of its list
-// (add_threadstate in Python/pystate.c) and gives it a larger id. So the new
-// list and the old one have nearly the same order.
+// and gives the thread state a larger id (add_threadstate in Python/pystate.c).
+// So the new list and the old one have nearly the same order.
 #include "python/service/thread_list.h"
 #include "ipc/base/heap.h"
 #include "python/hooks/interpreter_facts.h"
@@ -12,14 +12,15 @@
 
 #include <string.h>
 
-// Known threads whose names are read again in one update, since a thread may be
-// renamed.
+// Number of known threads whose names one update reads again, because a thread
+// may be renamed.
 #define NAMES 16
-// Seconds between two updates for each thread in the list. A new thread causes
-// an update at once.
+// Least time between two updates in seconds, for each thread in the list. A new
+// thread causes an update at once.
 #define THREAD_S 1e-3
 
-// Returns true if the thread is the program's and completely made.
+// Returns true if the thread is one of the program's threads and completely
+// made.
 static bool is_programs(const struct OurThreads *ours,
                         const PyThreadState *thread)
 {
@@ -55,8 +56,8 @@ static struct StateListed describe(const struct OurThreads *ours,
     };
 }
 
-// Returns all thread states of the interpreter, to be freed by the caller, or
-// NULL if memory is out.
+// Returns all thread states of the interpreter, or NULL if memory is out. The
+// caller frees the array.
 static struct StateListed *list_states(const struct OurThreads *ours,
                                        size_t *count)
 {
@@ -75,8 +76,8 @@ static struct StateListed *list_states(const struct OurThreads *ours,
     return states;
 }
 
-// Returns the index of `thread` in the list from `at` on, or list->count if it
-// is not found.
+// Searches the list from index `at` on. Returns the index of `thread`, or
+// list->count if the thread is not found.
 static size_t find(const struct ThreadList *list, size_t at,
                    const struct ListedThread *thread)
 {
@@ -89,8 +90,8 @@ static size_t find(const struct ThreadList *list, size_t at,
     return i;
 }
 
-// Fills `threads` from `running` and the known names, and makes it the new
-// list.
+// Fills `threads` from `running` and the known names, and stores `threads` as
+// the new list.
 static void take(struct ThreadList *list, const struct RunningThread *running,
                  struct ListedThread *threads, size_t count)
 {
@@ -163,7 +164,8 @@ void ThreadList_update(struct ThreadList *list, struct State *state,
     if (!walk(list, &engine->traces, ours))
         return;
     list->due = now + pause_of(list, hz);
-    if (InterpreterFacts_switch_interval(state) < 0) // keep the old interval
+    // if this fails, the old interval stays
+    if (InterpreterFacts_switch_interval(state) < 0)
         PyErr_Clear();
     // If several threads share the GIL, a thread cannot have run without a
     // break for much longer than the switch interval.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A list of the program's threads, their thread states and their names. The
-// governor makes it for the sampler with the GIL held. With many threads it
-// updates the list less often and reads only some names again each time.
+// governor makes the list for the sampler, with the GIL held. If there are many
+// threads, the governor updates the list less often and reads only some names
+// again in each update.
 #ifndef OCULAR_PYTHON_SERVICE_THREAD_LIST_H
 #define OCULAR_PYTHON_SERVICE_THREAD_LIST_H
 
@@ -15,14 +16,14 @@ struct OurThreads {
 struct ThreadList {
     struct ListedThread *threads;
     size_t count;
-    size_t sharing;  // threads in the list that have a thread state.
-    uint64_t newest; // id of the newest thread state, ours included.
+    size_t sharing;  // number of listed threads that have a thread state.
+    uint64_t newest; // id of the newest thread state, which may be ours.
     size_t next;     // index of the thread whose name is read next.
-    uint64_t due;    // ticks, when to update the list if no thread is new
+    uint64_t due;    // ticks at which to update the list if no thread is new
 };
 
-// Updates the list if it may have changed, and gives it to the sampler. If
-// memory is out, the old list stays. The caller holds the GIL.
+// Updates the list if the threads may have changed, and passes the list to the
+// sampler. If memory is out, the old list stays. The caller holds the GIL.
 void ThreadList_update(struct ThreadList *list, struct State *state,
                        const struct OurThreads *ours);
 void ThreadList_release(struct ThreadList *list);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The Python thread state of one of our threads.
+// The Python thread state of a thread of ours.
 //
-// The thread that starts ours makes the thread state, with the GIL held.
-// Without the GIL its memory may come from tracemalloc, which crashes if it is
-// stopped meanwhile (gh-128679, up to 3.13.1).
+// The thread that starts a thread of ours makes the thread state, with the GIL
+// held. Without the GIL the memory may come from tracemalloc, which crashes if
+// tracemalloc is stopped meanwhile (gh-128679, up to 3.13.1).
 #ifndef OCULAR_PYTHON_SERVICE_WORKER_STATE_H
 #define OCULAR_PYTHON_SERVICE_WORKER_STATE_H
 
@@ -12,22 +12,22 @@
 
 #include "ipc/base/worker.h"
 
-#define ATTACH_STACK_BYTES (1u << 20) // Python code runs on it
+#define ATTACH_STACK_BYTES (1u << 20) // enough for Python code
 
-// Makes *thread_state and starts the thread that is to use it. Returns 0 or
-// -errno. The caller holds the GIL.
+// Makes *thread_state and starts the thread that will use the thread state.
+// Returns 0 or -errno. The caller holds the GIL.
 int WorkerState_start(struct Worker *worker, PyThreadState **thread_state,
                       PyInterpreterState *interpreter);
-// The new thread calls this first. Takes the GIL and makes the thread state its
-// own.
+// The new thread calls WorkerState_begin first. WorkerState_begin takes the GIL
+// and makes the thread state the thread's own.
 void WorkerState_begin(PyThreadState *thread_state);
 // The thread takes the GIL with WorkerState_take and releases it with
 // WorkerState_leave. A fork in C waits until none of our threads is between the
 // two calls (fork.c).
 void WorkerState_take(PyThreadState *thread_state);
 void WorkerState_leave(void);
-// The thread calls this last, with the GIL held. Deletes the thread state and
-// releases the GIL.
+// The thread calls WorkerState_end last, with the GIL held. WorkerState_end
+// deletes the thread state and releases the GIL.
 void WorkerState_end(PyThreadState *thread_state);
 
 #endif

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`make install` and `make uninstall`, for packagers. This file copies the files of a wheel
-to their places in PREFIX below DESTDIR. The files are removed by the list RECORD, which pip
-can read as well. PREFIX, DESTDIR and PYTHONDIR are environment variables. install.py
-EXTENSION VIEWER | --remove
+"""The work of `make install` and `make uninstall`, which packagers use. This file
+copies the files of a wheel to their places in PREFIX below DESTDIR. Uninstalling
+removes the files that the list RECORD names. pip can read RECORD as well. PREFIX,
+DESTDIR and PYTHONDIR are environment variables. install.py EXTENSION VIEWER | --remove
 """
 
 import csv
@@ -40,8 +40,8 @@ def _python_folder(prefix):
 
 
 def _first_line(python):
-    """Returns the first line of a script, which names the interpreter. The kernel refuses
-    blanks and long paths there, so the line starts sh for such a path."""
+    """Returns the first line of a script, which names the interpreter. The kernel
+    refuses blanks and long paths in this line, so for such a path the line starts sh."""
     if " " not in python and len(python) < 120:
         return f"#!{python}"
     quoted = python.replace("'", "'\\''")
@@ -77,7 +77,7 @@ def remove(packages, root):
         for name in names:
             path = Path(os.path.normpath(packages / name))
             if not path.is_relative_to(root):
-                continue  # not our RECORD
+                continue  # another package's RECORD
             for made in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
                 made.unlink()
             count += path.is_file()

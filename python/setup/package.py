@@ -25,8 +25,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# The files and folders of the sources. A test compares this list with the files that git
-# tracks.
+# The files and folders that an archive of the sources contains. A test compares this
+# list with the files that git tracks.
 SOURCES = (
     ".ci .clang-format .clang-tidy .editorconfig .gitignore CHANGELOG.md LICENSE Makefile "
     "README.md docs formats ipc pyproject.toml python screenshots tests tracer tui"
@@ -41,7 +41,7 @@ STEM = f"{NAME}-{VERSION}"
 INFO = f"{STEM}.dist-info"
 SCRIPTS = f"{STEM}.data/scripts"
 DATA = f"{STEM}.data/data"
-# Other files to install: {folder of the sources: folder below the prefix}.
+# Other files to install, as {folder of the sources: folder below the prefix}.
 SHARED = {
     "docs/man": "share/man/man1",
     "docs/completion/bash": "share/bash-completion/completions",
@@ -68,15 +68,16 @@ def metadata():
 
 def tag():
     """Returns the part of a wheel's name that names the Python version and the machine."""
-    python = "cp" + sysconfig.get_config_var("SOABI").split("-")[1]  # "cp312d": debug
+    # "cp312d" in a debug build
+    python = "cp" + sysconfig.get_config_var("SOABI").split("-")[1]
     plain = f"cp{sys.version_info[0]}{sys.version_info[1]}"
     platform = re.sub(r"\W", "_", sysconfig.get_platform())
     return f"{plain}-{python}-{platform}"
 
 
 def seconds():
-    """Returns the time stamp for archives. SOURCE_DATE_EPOCH makes archives
-    reproducible."""
+    """Returns the time stamp for archives. Archives are reproducible if
+    SOURCE_DATE_EPOCH is set."""
     return int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
 
 
@@ -119,12 +120,13 @@ def _workplace():
 
 
 def _run_make(root, into):
-    """Runs `make parts`, which compiles and makes two links in `into`. Exits if that fails.
-    make must not install packages here, because users do not expect that of pip."""
+    """Runs `make parts`, which compiles and makes two links in `into`. Exits if make
+    fails. make must not install packages here, because users of pip do not expect that."""
     environment = {
         name: value
         for name, value in os.environ.items()
-        # Another make may have started pip, and its flags are not for this make.
+        # Another make may have started pip, and that make's flags are not meant for
+        # this make.
         if name
         not in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_RESTARTS", "MFLAGS")
     }

@@ -97,9 +97,9 @@ def origins(programs):
 
 
 def of_debian(path):
-    """Asks dpkg for (source package and version, licence files) of a library. Returns None
-    if dpkg does not know the library. dpkg may know the path with /usr if ldd prints it
-    without /usr, or the other way round."""
+    """Asks dpkg for a library's source package and version, and for its licence files.
+    Returns None if dpkg does not know the library. dpkg may know the path with /usr if
+    ldd prints it without /usr, or the other way round."""
     real = os.path.realpath(path)
     for name in real, real.removeprefix("/usr"), path:
         owner = ask("dpkg-query", "-S", name).partition(": ")[0]
@@ -119,7 +119,7 @@ def of_debian(path):
 
 
 def of_fedora(path):
-    """Asks rpm for the same as of_debian()."""
+    """Asks rpm for a library's package and version, and for its licence files."""
     form = "%{NAME} %{VERSION}-%{RELEASE}"
     owner = ask("rpm", "-qf", "--qf", form, os.path.realpath(path))
     texts = ask("rpm", "-qL", owner.split()[0]).splitlines() if owner else []

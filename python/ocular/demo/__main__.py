@@ -66,8 +66,8 @@ def run(given):
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
-    # The handlers are set first, because another process may end us once it sees the
-    # socket.
+    # The handlers are set before the socket exists, because another process may end
+    # this process as soon as it sees the socket.
     with tracing(given):
         service.start()
         if given.seconds is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Work that runs mostly in C: json, regular expressions, sorting, zlib."""
+"""Work that runs mostly in C, such as json, regular expressions, sorting and zlib."""
 
 import json
 import re
@@ -32,7 +32,7 @@ def words(texts):
 
 
 def shuffle_and_sort(noise, count):
-    """Sorts numbers twice: once entirely in C, and once with a key function in Python."""
+    """Sorts numbers twice, first entirely in C, and then with a key function in Python."""
     numbers = [noise.number(1 << 20) for _ in range(count)]
     numbers.sort()
     return sorted(numbers, key=lambda number: number & 0xFF)[0]

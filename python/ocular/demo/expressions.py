@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Evaluates arithmetic expressions: a tokenizer (a generator), a recursive parser, a tree
-of small classes with evaluate(), and exceptions that pass through many frames."""
+"""Evaluates arithmetic expressions. This file has a tokenizer (a generator), a
+recursive parser, a tree of small classes with evaluate(), and exceptions that pass
+through many frames."""
 
 import re
 
@@ -8,7 +9,7 @@ TOKEN = re.compile(r"\s*(?:(\d+)|([a-z]+)|(.))")
 
 
 class ExpressionError(ValueError):
-    """The text is not an expression, or its value is undefined."""
+    """Raised if the text is not an expression or its value is undefined."""
 
 
 class Number:
@@ -76,7 +77,7 @@ PRODUCTS = {"*": Product, "/": Quotient}
 
 
 def tokens(text):
-    """Yields (kind, text) pairs, of which the last has the kind "end"."""
+    """Yields (kind, text) pairs. The last pair has the kind "end"."""
     for match in TOKEN.finditer(text):
         number, name, sign = match.groups()
         if number is not None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`make demo` starts the workload in the background and opens ocular-top on it. When
-ocular-top ends, this program stops the workload, shows its report and names its timeline.
-If stdout is not a terminal, it prints three screens. The workload never outlives this
-program."""
+ocular-top ends, this program stops the workload, shows its report and names its
+timeline. If stdout is not a terminal, ocular-top prints three screens. The workload
+never outlives this program."""
 
 import argparse
 import ctypes
@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+PR_SET_PDEATHSIG = 1  # value from <linux/prctl.h>
 START = 20  # seconds in which the workload must begin to serve
 STOP = 30  # seconds in which the workload must write its timeline
 
@@ -77,7 +77,7 @@ class Workload:
             time.sleep(0.02)
 
     def stop(self):
-        """Sends SIGTERM and waits until the report is written."""
+        """Sends SIGTERM to the workload and waits until the report is written."""
         self.process.terminate()
         try:
             status = self.process.wait(STOP)
@@ -92,8 +92,8 @@ class Workload:
         return self.log.read_text(errors="replace").rstrip()
 
     def timeline(self):
-        """Returns the written file, whose name holds the pid if the usual name was
-        taken."""
+        """Returns the path of the written file. The file's name contains the pid if a
+        file had the usual name."""
         with_pid = self.output.with_suffix(f".{self.process.pid}.json")
         for path in (with_pid, self.output):
             if path.exists():
@@ -102,7 +102,7 @@ class Workload:
 
 
 def end(process, patience=5):
-    """Ends a process by SIGTERM, and by SIGKILL if that takes too long."""
+    """Ends a process by SIGTERM, or by SIGKILL if SIGTERM takes too long."""
     if process.poll() is None:
         process.terminate()
     try:
@@ -113,7 +113,7 @@ def end(process, patience=5):
 
 
 def viewer():
-    # In a virtual environment that is not activated
+    # Finds ocular-top in a virtual environment that is not activated
     beside = os.path.dirname(sys.executable)
     program = (
         os.environ.get("OCULAR_TOP")
@@ -126,9 +126,9 @@ def viewer():
 
 
 def watch(command):
-    """Runs the viewer, which handles ^C itself. If we are ended, the viewer still restores
-    the terminal."""
-    # A child inherits SIG_IGN, but not a handler.
+    """Runs the viewer, which handles ^C itself. If a signal ends this program, the
+    viewer still restores the terminal."""
+    # A child would inherit SIG_IGN, but a child does not inherit a handler.
     before = signal.signal(signal.SIGINT, lambda number, frame: None)
     process = subprocess.Popen(command)
     try:

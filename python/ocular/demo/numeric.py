@@ -16,7 +16,7 @@ def sieve(limit):
 
 
 def collatz(number):
-    """Counts the steps until the sequence reaches 1."""
+    """Counts the steps until the Collatz sequence reaches 1."""
     steps = 0
     while number != 1:
         if number % 2:
@@ -48,7 +48,7 @@ def escape_time(real, imaginary, limit=60):
 
 
 def mandelbrot(width, height):
-    """Counts the iterations of all points."""
+    """Counts the iterations of all points in a picture of the Mandelbrot set."""
     total = 0
     for row in range(height):
         imaginary = 2.0 * row / height - 1.0
@@ -77,8 +77,8 @@ def fibonacci(number):
 
 
 def blend(values):
-    """Adds up the values and counts those equal to the first. The bytecode specialises on
-    the type of the values and deoptimises when another type comes."""
+    """Adds up the values and counts those equal to the first. The bytecode specialises
+    on the type of the values, and deoptimises when a value of another type comes."""
     total = first = values[0]
     equals = 0
     for value in values[1:]:
@@ -88,7 +88,7 @@ def blend(values):
     return total, equals
 
 
-# The inputs of blend(). Each input is used for PHASE rounds, in turn.
+# The inputs of blend(). The inputs take turns, and each turn lasts for PHASE rounds.
 PHASE = 16
 DIETS = (
     tuple(range(40)),

@@ -11,7 +11,7 @@ from .expressions import ExpressionError, evaluate
 
 JOBS_PER_ROUND = 24
 PARSERS = 2
-BATCH = 48  # results packed together
+BATCH = 48  # number of results that are packed together
 PAUSE = 0.003  # seconds between the rounds of an endless run
 END = None  # the last item of a queue
 
@@ -33,7 +33,7 @@ def invent(noise, depth):
 
 
 def work_out(text):
-    """Returns a job's result for the archive."""
+    """Returns the result of a job, which is then archived."""
     try:
         return {"text": text, "value": evaluate(text, VARIABLES), "error": None}
     except ExpressionError as error:
@@ -51,7 +51,7 @@ class Service:
         self.failure = None
         self.jobs = Queue(maxsize=64)
         self.results = Queue()
-        # The numbers of finished items. Only one thread writes each of them.
+        # The numbers of finished items. Only one thread writes each number.
         self.fed = 0
         self.archived = 0
         self.errors = 0
@@ -74,10 +74,10 @@ class Service:
         self.ended.set()
 
     def join(self):
-        """Waits for the threads. Raises the exception of a thread that failed."""
+        """Waits for the threads. If a thread has failed, raises the thread's exception."""
         for thread in self.threads:
-            # CPython handles a signal that comes just before the wait only after the wait,
-            # so the wait is short.
+            # CPython handles a signal that comes just before the wait only after the
+            # wait, so each wait is short.
             while thread.is_alive():
                 thread.join(0.5)
         if self.failure is not None:

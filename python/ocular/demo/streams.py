@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A chain of generators: random readings are smoothed and cut into chunks."""
+"""A chain of generators, in which random readings are smoothed and cut into chunks."""
 
 
 class Noise:
@@ -44,7 +44,8 @@ def chunks(values, size):
 
 
 def running_mean():
-    """A generator-based coroutine: send() takes a number and returns the mean so far."""
+    """A generator-based coroutine. send() takes a number and returns the mean of all
+    numbers so far."""
     total, count, mean = 0, 0, None
     while True:
         total += yield mean
