@@ -47,9 +47,10 @@ uint64_t Clock_fallback(void)
     return Now_ns(CLOCK_MONOTONIC_RAW);
 }
 
-// Returns the pair with the fewest ticks between its two readings of the
-// counter. An interrupt adds ticks to a pair. A move to another core can make
-// the number negative, which as an unsigned number is huge.
+// Reads several pairs and returns the pair with the fewest ticks between the
+// pair's two readings of the counter. An interrupt adds ticks to a pair. After
+// a move to another core the number of ticks can be negative. As an unsigned
+// number it is then huge.
 static struct Pair read_pair(void)
 {
     uint64_t tightest = UINT64_MAX;
@@ -174,7 +175,8 @@ static double rate(const struct Pair *from, const struct Pair *to,
     return ticks * 1e9 / ns;
 }
 
-// Returns false if the measured rate is implausible or inexact.
+// Measures the counter's rate. Returns false if the rate is implausible or
+// inexact.
 static bool calibrate(struct Clock *clock)
 {
     struct Pair from = read_pair(), to;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The hooks read the time from the CPU's counter: the TSC on x86-64, if the TSC
-// is invariant, and the generic timer on aarch64. If the CPU has no such
-// counter, a tick is one nanosecond of clock_gettime. Clock_start measures the
-// counter's frequency against CLOCK_MONOTONIC_RAW, and the collector refines
-// the frequency over the whole run.
+// The hooks read the time from the CPU's counter. On x86-64 this is the TSC, if
+// the TSC is invariant, and on aarch64 the generic timer. If the CPU has no
+// such counter, a tick is one nanosecond of clock_gettime. Clock_start measures
+// the counter's frequency against CLOCK_MONOTONIC_RAW, and the collector
+// refines the frequency over the whole run.
 #ifndef OCULAR_TRACER_BASE_CLOCK_H
 #define OCULAR_TRACER_BASE_CLOCK_H
 
@@ -15,24 +15,27 @@
 #endif
 
 struct Clock {
-    bool counter; // false: ticks are clock_gettime nanoseconds
+    // true if ticks come from the counter; false if ticks are clock_gettime
+    // nanoseconds
+    bool counter;
     // The next three fields are readings at the same moment, in Clock_start.
-    uint64_t start_ticks;     // the counter
-    uint64_t start_raw_ns;    // CLOCK_MONOTONIC_RAW
-    uint64_t start_unix_ns;   // CLOCK_REALTIME
-    double start_error;       // ticks: error bound of these readings
-    _Atomic uint64_t hz_bits; // ticks per second, the bits of a double
-    // relative error bound of the rate, the bits of a double
+    uint64_t start_ticks;     // the counter's reading.
+    uint64_t start_raw_ns;    // CLOCK_MONOTONIC_RAW's reading.
+    uint64_t start_unix_ns;   // CLOCK_REALTIME's reading.
+    double start_error;       // error bound of these three readings, in ticks.
+    _Atomic uint64_t hz_bits; // ticks per second, as the bits of a double.
+    // relative error bound of the rate, as the bits of a double
     _Atomic uint64_t error_bits;
 };
 
 // Returns the ticks of the CPU's counter for a hook. If the counter cannot be
-// trusted, the hook calls Clock_read() instead, which costs one well predicted
-// branch.
+// trusted, the hook calls Clock_read() instead. The check costs one well
+// predicted branch.
 static inline uint64_t Clock_counter(void)
 {
 #if defined(__x86_64__)
-    // The header of __rdtsc() takes long to compile.
+    // The compiler's function is used, because the header of __rdtsc() takes
+    // long to compile.
     return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
     uint64_t ticks;
@@ -60,10 +63,10 @@ static inline uint64_t Clock_read(const struct Clock *clock)
 void Clock_start(struct Clock *clock);
 // Measures the counter's rate over the whole time since Clock_start. The
 // collector's thread calls this function, and so does the thread that stops the
-// session. A rate that contradicts the earlier rate is discarded: the machine
-// slept, and only one of the two clocks went on.
+// session. A rate that contradicts the earlier rate is discarded, because the
+// machine slept and only one of the two clocks went on.
 void Clock_refine(struct Clock *clock);
-double Clock_hz(const struct Clock *clock); // ticks per second
+double Clock_hz(const struct Clock *clock); // returns ticks per second
 // Returns the relative error bound of Clock_hz, for example 2e-6.
 double Clock_error(const struct Clock *clock);
 // Returns the seconds from Clock_start to `ticks`. The result is negative for a

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A counter with one writer at a time and any number of readers. A reader may
-// see a value that lacks the newest hit. The writer holds a lock: the counting
-// lock (tracer/hook/counting.h) or the GIL. An addition is therefore a relaxed
-// load and a relaxed store, without a locked instruction. Some counters hold a
-// time in ticks, an id or the bits of a double under the same rules.
+// A counter has one writer at a time and any number of readers. A reader may
+// see a value that lacks the newest hit. The writer holds the counting lock
+// (tracer/hook/counting.h) or the GIL. An addition is therefore a relaxed load
+// and a relaxed store, without a locked instruction. Some counters hold a time
+// in ticks, an id or the bits of a double under the same rules.
 #ifndef OCULAR_TRACER_BASE_COUNTER_H
 #define OCULAR_TRACER_BASE_COUNTER_H
 

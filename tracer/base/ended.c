@@ -24,7 +24,8 @@ void Ended_add(struct Ended *ended, const struct EndedThread *thread)
     }
     ended->dropped++;
     slot = least(ended);
-    if (slot->cpu_ns <= thread->cpu_ns) // the newest of equal threads stays
+    // of threads with equal CPU times the newest stays
+    if (slot->cpu_ns <= thread->cpu_ns)
         *slot = *thread;
 }
 

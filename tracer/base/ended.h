@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The numbers of threads that have ended. The list is bounded and keeps the
-// threads that used the most CPU time. The caller locks the list.
+// A list of the numbers of threads that have ended. The list is bounded and
+// keeps the threads that used the most CPU time. The caller locks the list.
 #ifndef OCULAR_TRACER_BASE_ENDED_H
 #define OCULAR_TRACER_BASE_ENDED_H
 
@@ -26,7 +26,7 @@ struct EndedThread {
 struct Ended {
     struct EndedThread threads[ENDED_ROOM];
     size_t count;
-    uint64_t dropped; // threads that the full list left out
+    uint64_t dropped; // number of threads that the full list left out
 };
 
 void Ended_add(struct Ended *ended, const struct EndedThread *thread);

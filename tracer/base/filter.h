@@ -12,7 +12,8 @@
 struct Filter {
     char **exclude;
     size_t exclude_count;
-    char **include; // empty: all code that is not excluded
+    // if there is no include rule, all code that is not excluded is traced
+    char **include;
     size_t include_count;
 };
 

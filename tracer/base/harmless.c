@@ -25,7 +25,7 @@ static size_t read_character(const unsigned char *at, uint32_t *character)
         return length;
     }
     *character = at[0] & (0x7fu >> length);
-    for (i = 1; i < length; i++) { // a NUL ends this loop, too
+    for (i = 1; i < length; i++) { // a NUL also ends this loop
         if ((at[i] & 0xc0) != 0x80)
             return 0;
         *character = *character << 6 | (at[i] & 0x3fu);
@@ -43,7 +43,7 @@ static bool is_printable(uint32_t c)
     if (c == 0xad || c == 0x61c || c == 0xfeff) // invisible characters
         return false;
     if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-        (c >= 0x2060 && c <= 0x206f)) // spaces, line ends, directions
+        (c >= 0x2060 && c <= 0x206f)) // spaces, line ends, changes of direction
         return false;
     return !(c >= 0xe0000 && c <= 0xe0fff); // tag characters
 }
@@ -51,7 +51,8 @@ static bool is_printable(uint32_t c)
 size_t Harmless_clean(char *out, size_t size, const char *text, bool printable)
 {
     const unsigned char *at = (const unsigned char *)text;
-    size_t used = 0, fits = 0; // `fits` leaves room for "..."
+    // `fits` is the length that leaves room for "..."
+    size_t used = 0, fits = 0;
 
     while (*at) {
         const char *bytes = (const char *)at;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 // A histogram of cycles on a logarithmic scale. An octave has sixteen buckets,
-// so a quantile is exact to about 3 %. The writer holds the counting lock. Any
-// thread may read, as counter.h explains.
+// so a quantile has an error of about 3 %. The writer holds the counting lock.
+// Any thread may read, as counter.h explains.
 #ifndef OCULAR_TRACER_BASE_HISTOGRAM_H
 #define OCULAR_TRACER_BASE_HISTOGRAM_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define HISTOGRAM_SUB 16      // buckets per octave
-#define HISTOGRAM_FEW 400     // hits: half as many give no p99
-#define HISTOGRAM_BUCKETS 592 // up to 2^40; the last also has larger values
+#define HISTOGRAM_SUB 16  // buckets per octave
+#define HISTOGRAM_FEW 400 // number of hits; half as many are too few for a p99
+// buckets for values up to 2^40; the last bucket also has larger values
+#define HISTOGRAM_BUCKETS 592
 
 struct Histogram {
     _Atomic uint16_t buckets[HISTOGRAM_BUCKETS];
@@ -33,10 +34,10 @@ static inline unsigned Histogram_bucket(uint64_t value)
 // up, so a single hit stays and quantiles hardly change. Only the writer may
 // call this function.
 void Histogram_halve(struct Histogram *histogram);
-// Forgets half of all hits, so that the quantiles follow the newest hits. Of
-// the hits that are alone in their buckets every other hit is forgotten. A
-// histogram with fewer than HISTOGRAM_FEW hits does not change. Only the writer
-// may call this function.
+// Forgets half of all hits, so that the quantiles follow the newest hits. If a
+// hit is alone in its bucket, the function forgets every other one of these
+// hits. A histogram with fewer than HISTOGRAM_FEW hits does not change. Only
+// the writer may call this function.
 void Histogram_age(struct Histogram *histogram);
 
 static inline void Histogram_add(struct Histogram *histogram, uint64_t value)

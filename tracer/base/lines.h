@@ -15,14 +15,14 @@ struct LineReader {
     const uint8_t *at;
     const uint8_t *end;
     int64_t line;
-    size_t behind; // first unit after the newest entry
-    bool none;     // the newest entry has no line
+    size_t behind; // first code unit after the newest entry
+    bool none;     // true if the newest entry has no line
 };
 
 void LineReader_init(struct LineReader *reader, const uint8_t *table,
                      size_t size, uint32_t first_line);
-// Returns the line of a unit, or 0 if the unit has no line. `unit` must not be
-// less than in the call before.
+// Returns the line of a code unit, or 0 if the unit has no line. `unit` must
+// not be less than in the previous call.
 uint32_t LineReader_line(struct LineReader *reader, size_t unit);
 // Fills lines[0..unit_count) with line numbers. A unit without a line has 0.
 void Lines_decode(uint32_t *lines, size_t unit_count, const uint8_t *table,

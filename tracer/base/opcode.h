@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The names and properties of the running interpreter's opcodes. python/ fills
-// them once from the interpreter's own tables. Afterwards any thread may read
+// them once from the interpreter's own tables. After that any thread may read
 // them.
 #ifndef OCULAR_TRACER_BASE_OPCODE_H
 #define OCULAR_TRACER_BASE_OPCODE_H
@@ -16,37 +16,41 @@ enum OpcodeFlag {
     OPCODE_JUMP = 1 << 3,          // JUMP sites
     OPCODE_BRANCH = 1 << 4,        // BRANCH (BRANCH_LEFT / _RIGHT) sites
     OPCODE_LOOP = 1 << 5,          // jumps backwards
-    OPCODE_ITER = 1 << 6,          // FOR_ITER: it has a redundant site
+    OPCODE_ITER = 1 << 6,          // FOR_ITER, which has a redundant site
     OPCODE_SPECIALIZABLE = 1 << 7, // has type specialisations
     OPCODE_SPECIALIZED = 1 << 8,   // is a type specialisation
-    OPCODE_INSTRUMENTED = 1 << 9,  // an armed site: hides the original opcode
-    OPCODE_EXECUTOR = 1 << 10,     // enters tier-2 or jitted code
-    OPCODE_EXTENDED = 1 << 11,     // EXTENDED_ARG, a prefix of the next opcode
-    OPCODE_CALL = 1 << 12,         // calls an object on the stack
-    OPCODE_PUSHES = 1 << 13,       // calls a Python function without any C code
-    OPCODE_VERSIONED = 1 << 14     // a call; its caches have a function version
+    // an armed site, which hides the original opcode
+    OPCODE_INSTRUMENTED = 1 << 9,
+    OPCODE_EXECUTOR = 1 << 10, // enters tier-2 or jitted code
+    OPCODE_EXTENDED = 1 << 11, // EXTENDED_ARG, a prefix of the next opcode
+    OPCODE_CALL = 1 << 12,     // calls an object on the stack
+    OPCODE_PUSHES = 1 << 13,   // calls a Python function without any C code
+    OPCODE_VERSIONED = 1 << 14 // a call whose caches have a function version
 };
 
 // The meaning of an opcode's argument.
 enum OperandKind {
     OPERAND_NONE,   // no argument
     OPERAND_NUMBER, // the argument itself
-    OPERAND_CONST,  // index of a constant: co_consts
-    OPERAND_NAME,   // index of a name: co_names
+    OPERAND_CONST,  // index of a constant in co_consts
+    OPERAND_NAME,   // index of a name in co_names
     OPERAND_LOCAL,  // index of a local variable
-    OPERAND_LOCALS, // two indices of local variables: four bits each
-    OPERAND_TEXT,   // index of a word that is the same in all code: an operator
-    OPERAND_JUMP    // distance of a jump
+    OPERAND_LOCALS, // two indices of local variables, four bits each
+    // index of a word that is the same in all code, for example an operator
+    OPERAND_TEXT,
+    OPERAND_JUMP // distance of a jump
 };
 
 #define OPERAND_TEXTS 160
 
 struct Operand {
-    uint8_t kind;  // enum OperandKind
-    uint8_t shift; // bits to shift the argument by, for an index
-    uint8_t text;  // OPERAND_TEXT: the index of its first word in `texts`
+    uint8_t kind; // enum OperandKind
+    // number of bits by which the argument is shifted to get an index
+    uint8_t shift;
+    uint8_t text; // index of the first word in `texts`, for OPERAND_TEXT
     uint8_t text_count;
-    bool callable; // the argument's lowest bit says that a call will follow
+    // true if the argument's lowest bit says that a call will follow
+    bool callable;
 };
 
 struct Opcodes {
@@ -54,17 +58,17 @@ struct Opcodes {
     uint8_t base[256];   // the unspecialised opcode, or the opcode itself
     uint8_t caches[256]; // inline cache units; the first one is a counter
     uint16_t flags[256]; // enum OpcodeFlag of this opcode, not of its base
-    // The value of a specialisable instruction's first cache unit before the
-    // first run. CPython counts down from this value, and sets a higher value
-    // after each failed specialisation.
+    // The value of the first cache unit of a specialisable instruction before
+    // the instruction's first run. CPython counts down from this value, and
+    // sets a higher value after each failed specialisation.
     uint16_t birth_counter;
-    // The first unit whose offset exceeds the small integers that CPython
-    // keeps. CPython creates an integer object for each event at or after this
-    // unit. 0 means that there is no such unit.
+    // The first code unit whose byte offset exceeds the small integers that
+    // CPython keeps. CPython creates an integer object for each event at or
+    // after this unit. 0 means that there is no such unit.
     uint16_t far_unit;
     struct Operand operand[256]; // indexed by base opcode
     char texts[OPERAND_TEXTS][24];
-    // PUSH_NULL comes before the callable and not after it.
+    // true if PUSH_NULL comes before the callable
     bool null_first;
 };
 
@@ -94,7 +98,7 @@ static inline const char *Opcodes_text(const struct Opcodes *opcodes,
     return *name ? name : "?";
 }
 
-// The next functions say how a base opcode changes the flow of control.
+// The next functions describe how a base opcode changes the flow of control.
 //
 // Returns true if the argument is the distance of a jump, which may be
 // conditional.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See own_text.h.
-#define _GNU_SOURCE 1 // dl_iterate_phdr
+#define _GNU_SOURCE 1 // for dl_iterate_phdr
 #include "tracer/base/own_text.h"
 
 #include <link.h>

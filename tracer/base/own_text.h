@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Finds the addresses. Call this function before a handler that needs the
-// addresses is installed. Any thread may call this function.
+// Finds the addresses. OwnText_find must be called before a handler that needs
+// the addresses is installed. Any thread may call this function.
 void OwnText_find(void);
 bool OwnText_holds(uintptr_t address); // async-signal-safe
 

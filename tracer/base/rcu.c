@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Wraps liburcu-bp. Pointers are read and written by the compiler's atomics,
-// which order the data behind the pointers and which ThreadSanitizer
-// understands. ThreadSanitizer does not see the library's grace periods, so
+// Wraps liburcu-bp. The compiler's atomics read and write the pointers. The
+// atomics order the data behind the pointers, and ThreadSanitizer understands
+// them. ThreadSanitizer does not see the library's grace periods, so
 // section_ends() and sections_ended() announce them.
 //
 // liburcu has a few bytes of thread-local memory. glibc allocates these bytes
 // when a thread first uses them, and ends the process if memory is out. So only
 // our own threads use liburcu, and they register when they begin. All other
-// threads are visitors, which are counted under a mutex.
+// threads are visitors. A mutex guards the number of visitors.
 #include "tracer/base/rcu.h"
 
 #include <pthread.h>
@@ -53,7 +53,7 @@ static void sections_ended(void)
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t registered; // set in threads that have registered
-static bool has_key;             // written once, by make_key
+static bool has_key;             // set once, by make_key
 
 static struct {
     pthread_mutex_t lock;
@@ -66,8 +66,8 @@ static void make_key(void)
     has_key = pthread_key_create(&registered, NULL) == 0;
 }
 
-// Never allocates memory. A thread-local variable of our own would allocate
-// memory.
+// This function never allocates memory. A thread-local variable of our own
+// would allocate memory.
 static bool is_registered(void)
 {
     pthread_once(&key_once, make_key);
@@ -94,9 +94,9 @@ static void visit(void)
     pthread_mutex_unlock(&visitors.lock);
 }
 
-// Ends a visitor's read section. In a forked child `count` may be 0 already:
-// the child clears the counter, although the thread that forked may be a
-// visitor.
+// Ends a visitor's read section. In a forked child `count` may be 0 already,
+// because the child clears the counter, although the thread that forked may be
+// a visitor.
 static void leave(void)
 {
     pthread_mutex_lock(&visitors.lock);
@@ -135,13 +135,14 @@ void Rcu_read_unlock(void)
 
 void *Rcu_exchange(void **slot, void *value)
 {
-    // Pairs with Rcu_dereference.
+    // The exchange pairs with the load in Rcu_dereference.
     return __atomic_exchange_n(slot, value, __ATOMIC_ACQ_REL);
 }
 
 void *Rcu_dereference(void **slot)
 {
-    // Pairs with Rcu_exchange. Acquire, because no compiler implements consume.
+    // The load pairs with the exchange in Rcu_exchange. The load has acquire
+    // order, because no compiler implements consume.
     return __atomic_load_n(slot, __ATOMIC_ACQUIRE);
 }
 

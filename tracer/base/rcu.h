@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Read-copy-update. Our own threads register and use the "bulletproof" flavour
-// of liburcu. All other threads, most of them the program's, read under a mutex
-// that is held for a few instructions. Only rcu.c calls liburcu. call_rcu is
-// not used, because it would start another thread in the traced process.
+// Wraps a library for read-copy-update (RCU). Our own threads register and use
+// the "bulletproof" flavour of liburcu. All other threads, most of them the
+// program's, read under a mutex that is held for a few instructions. Only rcu.c
+// calls liburcu. call_rcu is not used, because it would start another thread in
+// the traced process.
 #ifndef OCULAR_TRACER_BASE_RCU_H
 #define OCULAR_TRACER_BASE_RCU_H
 
@@ -14,7 +15,7 @@ void Rcu_read_lock(void); // read sections may nest
 void Rcu_read_unlock(void);
 // Publishes `value` in *slot and returns the old value. A slot has one writer.
 void *Rcu_exchange(void **slot, void *value);
-void *Rcu_dereference(void **slot); // the caller is in a read section
+void *Rcu_dereference(void **slot); // the caller must be in a read section
 // Waits until all read sections that are open now have ended. The caller must
 // not hold the GIL and must not be in a read section.
 void Rcu_synchronize(void);

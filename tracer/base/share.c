@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Time in an exponentially decaying window. A value is stored as it was at its
-// newest credit, and decays when it is read. The sampler writes, and any thread
-// reads.
+// Adds up time in an exponentially decaying window. A value is stored as of its
+// newest credit, and decays when a thread reads the value. The sampler writes,
+// and any thread reads.
 #include "tracer/base/share.h"
 
 #include <math.h>
@@ -51,8 +51,8 @@ struct ShareTime ShareClock_now(const struct ShareClock *clock)
 }
 
 // Returns the clock's newest moment if the clock has advanced since `now`. The
-// value that the caller has just read may hold a credit newer than `now`. In
-// the first second one step is most of the window.
+// value that the caller has just read may contain a credit that is newer than
+// `now`. In the first second, one step of the clock is most of the window.
 static struct ShareTime catch_up(const struct ShareTime *now)
 {
     atomic_thread_fence(memory_order_acquire);
@@ -138,7 +138,7 @@ double ShareValue_window(const struct ShareValue *value,
     struct ShareTime at;
     double age, ns;
 
-    // Most functions have never waited, and most were never sampled.
+    // Most functions have never waited, and most functions were never sampled.
     if (Counter_get_double(&value->window_ns) == 0)
         return 0;
     // The age is read before the credit. So the age may be older than the

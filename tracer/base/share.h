@@ -25,13 +25,15 @@ struct ShareClock;
 // A moment of the sampler's time. If the clock has advanced since this moment,
 // a value is read at the clock's newest moment instead.
 struct ShareTime {
-    double ns; // ns since the sampler's start, without the time of denied reads
-    // The same time in mean ages of the window, each as long as the mean age
-    // was then.
+    // ns since the sampler's start, without the time in which reads were denied
+    double ns;
+    // The same time, counted in mean ages of the window. The length of a mean
+    // age changes over time.
     double age;
     // ns that an always busy core has in the window.
     double full_ns;
-    // The clock of this moment. NULL: the moment is never replaced.
+    // The clock to which this moment belongs. If `clock` is NULL, the moment is
+    // never replaced.
     const struct ShareClock *clock;
 };
 
@@ -48,36 +50,37 @@ struct ShareClock {
 
 struct ShareValue {
     counter_t total_ns;
-    counter_t window_ns;  // a double's bits: ns as they were at `window_age`
-    counter_t window_age; // a double's bits: age of the newest credit
+    counter_t window_ns; // ns at the time `window_age`, as the bits of a double
+    counter_t window_age; // age of the newest credit, as the bits of a double
 };
 
 // All numbers that the sampler has about one function.
 struct Share {
     struct ShareValue cpu;  // CPU time in the function itself
     struct ShareValue wait; // time in the function itself, off the CPU
-    // Part of `wait`: waiting for the GIL or a CPU. A call's duration does not
-    // contain this time.
+    // The part of `wait` in which the thread waits for the GIL or a CPU. A
+    // call's duration does not contain this time.
     struct ShareValue wait_to_run;
-    // Part of `cpu`: at a call that pushed no frame.
+    // The part of `cpu` at a call that pushed no frame.
     struct ShareValue in_c;
-    // Time running or waiting in the function or in a function that it called.
+    // Time in which the function, or a function that it called, ran or waited.
     struct ShareValue cumulative;
-    // ns, part of `cpu`: at the function's first instruction, where CPython may
-    // collect garbage before a hook runs.
+    // The part of `cpu` at the function's first instruction, in ns. There
+    // CPython may collect garbage before a hook runs.
     counter_t resume_ns;
-    counter_t samples;     // samples with the function innermost
-    counter_t run_samples; // part of `samples`: the function was running
+    counter_t samples; // number of samples with the function innermost
+    // the samples of `samples` that found the function running
+    counter_t run_samples;
     // The callers' parts of `cumulative`, or NULL before the first sample. The
     // sampler publishes this pointer with release.
     struct Breakdown *_Atomic callers;
-    // For each instruction the samples that found it running, then for each
-    // instruction the samples in C; see Code_instruction_samples.
+    // An array with the number of samples that found each instruction running.
+    // As many numbers follow for the samples in C (Code_instruction_samples).
     _Atomic uint32_t *_Atomic instruction_samples;
-    // For each instruction the id of the function that it calls, as seen in
+    // An array with the id of the function that each instruction calls in
     // sampled stacks. Only the sampler uses this field.
     uint32_t *callees;
-    counter_t bytes; // bytes that the three pointers above own
+    counter_t bytes; // bytes of memory behind the three pointers above
     // The number of the newest sample that contains the function. Only the
     // sampler uses this field.
     uint32_t stamp;
@@ -86,7 +89,7 @@ struct Share {
 // The credit of one sample, which many values receive. The decay of the values
 // is computed once.
 struct ShareCredit {
-    double age; // ShareTime.age at the sample
+    double age; // age of the sample (ShareTime.age)
     double ns;
     double at;   // age of a value's newest credit
     double kept; // decay factor from `at` to `age`

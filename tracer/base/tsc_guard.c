@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See tsc_guard.h.
-#define _GNU_SOURCE 1 // REG_RIP
+#define _GNU_SOURCE 1 // for REG_RIP
 #include "tracer/base/tsc_guard.h"
 
 #include "tracer/base/own_text.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-// These variables are global because a signal handler gets no context of ours.
+// These variables are global, because a signal handler gets no context of ours.
 atomic_bool tsc_guard_tripped;
 static void (*_Atomic tell)(void);
 
@@ -37,8 +37,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
         TscGuard_trip();
         return;
     }
-    // A fault occurs again after the return and then has its default action. A
-    // signal that a process sent has to be raised again.
+    // A fault occurs again after the return, and then the default action is
+    // taken. A signal that a process sent has to be raised again.
     signal(number, SIG_DFL);
     if (info->si_code <= 0)
         raise(number);

@@ -15,7 +15,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-extern atomic_bool tsc_guard_tripped; // see TscGuard_has_tripped
+// TscGuard_has_tripped reads this variable
+extern atomic_bool tsc_guard_tripped;
 
 static inline bool TscGuard_has_tripped(void)
 {
@@ -30,8 +31,9 @@ void TscGuard_start(void (*on_trip)(void));
 // Restores the default action of SIGSEGV. A guard that has tripped stays
 // tripped.
 void TscGuard_stop(void);
-// Trips the guard for a caller that noticed the loss by other means. Any thread
-// may call this function. Only the first call has an effect.
+// Trips the guard for a caller that noticed by other means that the counter
+// cannot be read. Any thread may call this function. Only the first call has an
+// effect.
 void TscGuard_trip(void);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Wakes a thread that may not exist now. A thread that has work for the other
-// thread calls a callback, which the other thread's owner sets and clears. A
-// mutex is held during the callback, so nobody calls the callback after the
-// owner has cleared it.
+// Wakes a thread that may not exist at the moment. A thread that has work for
+// the other thread calls a callback. The owner of the other thread sets and
+// clears the callback. A mutex is held during the callback, so nobody calls the
+// callback after the owner has cleared it.
 #ifndef OCULAR_TRACER_BASE_WAKER_H
 #define OCULAR_TRACER_BASE_WAKER_H
 
@@ -11,7 +11,7 @@
 
 struct Waker {
     pthread_mutex_t mutex;
-    void (*wake)(void *context); // NULL: the thread does not exist
+    void (*wake)(void *context); // NULL if the thread does not exist
     void *context;
 };
 
@@ -20,8 +20,8 @@ void Waker_release(struct Waker *waker);
 // Sets the callback, which must not block. NULL clears the callback. Any thread
 // may call this function.
 void Waker_set(struct Waker *waker, void (*wake)(void *context), void *context);
-// Calls the callback, or returns false if there is no callback. Any thread may
-// call this function.
+// Calls the callback and returns true, or returns false if there is no
+// callback. Any thread may call this function.
 bool Waker_wake(struct Waker *waker);
 
 #endif

@@ -23,8 +23,8 @@ void Account_release(struct Account *account)
     pthread_mutex_destroy(&account->mutex);
 }
 
-// Returns the s of hook overhead so far with the cold-cache penalty. `timed` is
-// the hook overhead so far without the penalty.
+// Returns the seconds of hook overhead so far, including the cold-cache
+// penalty. `timed` is the hook overhead so far without the penalty.
 static double hooks_s(struct Account *account, double timed)
 {
     account->hooks += (timed - account->timed) *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The measured overhead of a session and the session's budget. The governor and
-// the snapshot builder open the account. The account's mutex is held briefly,
-// and never by a thread that holds the GIL.
+// The measured overhead of a session and the session's budget. The governor's
+// thread and the snapshot builder open the account. The account's mutex is held
+// briefly, and never by a thread that holds the GIL.
 #ifndef OCULAR_TRACER_BUDGET_ACCOUNT_H
 #define OCULAR_TRACER_BUDGET_ACCOUNT_H
 
@@ -10,15 +10,16 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-// The factor by which hooks within a budget are slower than the hooks that were
-// timed at start. Within a budget hot code is dark, so hooks run less often and
-// find cold caches (docs/overhead.md).
+// If a budget is set, hooks are slower by this factor than the hooks that were
+// timed at start. The reason is that hot code is then dark, so hooks run less
+// often and find cold caches (docs/overhead.md).
 #define ACCOUNT_COLD 1.5
 
 // The source of the readings. The account's mutex is held while `read` runs.
 struct AccountSource {
     void *context;
-    const _Atomic double *share; // share of CPU time; NaN: no budget
+    // share of CPU time, or NaN if there is no budget
+    const _Atomic double *share;
     // Fills all fields except the clocks `wall` and `cpu`. `hooks` lacks the
     // cold-cache penalty.
     void (*read)(void *context, struct BudgetReading *reading);
@@ -28,17 +29,19 @@ struct Account {
     struct AccountSource source;
     pthread_mutex_t mutex; // guards the budget
     struct Budget budget;
-    double wall, cpu; // s of both clocks at Account_init
-    double timed;     // s of hook overhead without the penalty
-    double hooks;     // s of hook overhead with the penalty
+    double wall, cpu; // seconds of both clocks at Account_init
+    double timed;     // seconds of hook overhead without the penalty
+    double hooks;     // seconds of hook overhead with the penalty
 };
 
-// Starts the account. Earlier CPU time of the process does not count.
+// Starts the account. CPU time that the process used before the call does not
+// count.
 void Account_init(struct Account *account, const struct AccountSource *source);
 void Account_release(struct Account *account);
 // Takes a reading and returns the budget, which is locked until Account_close.
 struct Budget *Account_open(struct Account *account);
-// Returns the budget as of the newest reading, locked until Account_close.
+// Returns the budget as of the newest reading. The budget is locked until
+// Account_close.
 const struct Budget *Account_look(struct Account *account);
 void Account_close(struct Account *account);
 // Takes a reading and returns true if tracing has spent more than the token

@@ -6,25 +6,34 @@
 #include <math.h>
 #include <string.h>
 
-#define LATELY 2.0     // s, span of the allowance's rate
-#define NOW 0.5        // s, span of the refill rate
-#define PAUSES 0.5     // of the window's rate; a lower refill rate is a pause
-#define FLOOR 2.0      // times the least rate; a lower refill rate is idleness
-#define NEARLY 0.9     // of the allowance; more counts as the whole allowance
-#define LEAST_SPAN 0.1 // s; a rate over a shorter span is unknown
-#define AIM 0.9        // part of the allowance that fills the bucket
-#define BURST 2.0      // s of allowance in a full bucket
-#define DEBT 4.0       // s of allowance; more debt is forgiven
-#define SAMPLER 0.4    // of the allowance: the sampler's part
-#define SAMPLER_FULL 1.0  // s of allowance in the bucket for the whole part
-#define SAMPLER_LEAST 0.5 // of SAMPLER: the sampler's part at an empty bucket
-#define SURPLUS 0.25      // of the allowance: the sampler's extra part
-#define SURPLUS_FROM 1.5  // s of allowance in the bucket; the extra part begins
-#define HOOKS 0.5         // of the allowance: the most for hooks and arming
-#define HOOKS_LEAST 0.2   // of the allowance: the least for hooks and arming
+#define LATELY 2.0 // seconds over which the allowance's rate is measured.
+#define NOW 0.5    // seconds over which the refill rate is measured.
+// a refill rate below this part of the window's rate is a pause
+#define PAUSES 0.5
+// a refill rate below this multiple of the least rate is idleness
+#define FLOOR 2.0
+// more than this part of the allowance counts as the whole allowance
+#define NEARLY 0.9
+#define LEAST_SPAN 0.1 // the rate over a shorter span (in seconds) is unknown.
+#define AIM 0.9        // part of the allowance that fills the bucket.
+#define BURST 2.0      // a full bucket has this many seconds of allowance.
+#define DEBT 4.0       // debt above this many seconds of allowance is forgiven.
+#define SAMPLER 0.4    // the sampler's part of the allowance.
+// the sampler has its whole part if the bucket has this many seconds of
+// allowance
+#define SAMPLER_FULL 1.0
+// at an empty bucket the sampler has this part of SAMPLER
+#define SAMPLER_LEAST 0.5
+#define SURPLUS 0.25 // the sampler's extra part of the allowance.
+// the extra part begins at this many seconds of allowance in the bucket
+#define SURPLUS_FROM 1.5
+#define HOOKS 0.5 // the largest part of the allowance for hooks and arming.
+// the smallest part of the allowance for hooks and arming
+#define HOOKS_LEAST 0.2
 #define LEAST_HZ 10.0
-#define MOST_HZ 250.0 // many kernels have only 250 ticks a second
-#define SAMPLE 10e-6  // s of CPU time, until a sample is measured
+#define MOST_HZ 250.0 // many kernels have only 250 timer ticks a second.
+// seconds of CPU time per sample, until a sample was measured
+#define SAMPLE 10e-6
 #define LEAST_SAMPLE 2e-6
 #define MOST_SAMPLE 1e-3
 
@@ -46,14 +55,15 @@ static double program(const struct BudgetReading *from,
     return fmax(to->cpu - from->cpu - (ours(to) - ours(from)), 0);
 }
 
-// Returns the least allowance in s per second, for a program that uses little
-// CPU time.
+// Returns the smallest allowance in seconds per second, which a program that
+// uses little CPU time has.
 static double least_rate(const struct Budget *budget)
 {
     return budget->share > 0 ? BUDGET_CORES * budget->share : 0;
 }
 
-// Returns the newest kept reading that is at least `s` old, or else the oldest.
+// Returns the newest kept reading that is at least `s` seconds old, or the
+// oldest reading if there is none.
 static const struct BudgetReading *ago(const struct Budget *budget, double s)
 {
     unsigned room = BUDGET_KEPT, at = budget->next, back;
@@ -98,15 +108,17 @@ void Budget_set(struct Budget *budget, double share)
         budget->level *= scale;
         budget->rate = fmax(budget->rate * scale, least_rate(budget));
     } else {
-        budget->rate = share; // as if the program used one core
+        // the rate is first that of a program that uses one core
+        budget->rate = share;
     }
     budget->refill_rate = budget->rate;
 }
 
 // --- Readings --------------------------------------------------------------
 
-// Returns the income, which is the budget's share of the program's CPU time. A
-// lower income is raised to the least rate, averaged over the window.
+// Returns the income of the bucket, which is the budget's share of the
+// program's CPU time. If the income is lower than the least rate, averaged over
+// the window, it is raised to the least rate.
 static double earn(struct Budget *budget, double wall, double used)
 {
     double earned = budget->share * used, least = least_rate(budget);
@@ -120,7 +132,7 @@ static double earn(struct Budget *budget, double wall, double used)
     return earned;
 }
 
-// Returns the allowance in s per second over the last `s` seconds.
+// Returns the allowance in seconds per second over the last `s` seconds.
 static double rate_over(const struct Budget *budget, double s)
 {
     const struct BudgetReading *then = ago(budget, s);
@@ -156,7 +168,7 @@ void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
 
         budget->rate = rate_over(budget, LATELY);
         budget->refill_rate = fmin(budget->rate, rate_over(budget, NOW));
-        // The bucket stays large between two bursts of the program's work.
+        // The bucket keeps its size between two bursts of the program's work.
         room = BURST * fmax(budget->rate, rate_over(budget, BUDGET_WINDOW));
         budget->level += AIM * earn(budget, wall, program(&before, reading)) -
                          (ours(reading) - ours(&before));
@@ -182,7 +194,8 @@ struct BudgetShares Budget_window(const struct Budget *budget)
             fmax(budget->share * used / wall, least_rate(budget));
     if (!(used > 0))
         return shares;
-    // Hook time of an earlier reading may be corrected downwards later.
+    // A later reading may correct the hook time of an earlier reading
+    // downwards.
     shares.hooks = fmax(to->hooks - from->hooks, 0) / used;
     shares.rearm = (to->rearm - from->rearm) / used;
     shares.threads = (to->threads - from->threads) / used;
@@ -230,10 +243,10 @@ bool Budget_is_throttled(const struct Budget *budget)
            is_pausing(budget) && window.measured > NEARLY * window.allowed;
 }
 
-// Returns the sampler's extra part of the allowance. A full bucket would lose
-// its income. A nearly full bucket is needed for sudden costs and for a pause.
-// A program that uses almost no CPU time should not be woken up more often, so
-// its extra part is 0.
+// Returns the sampler's extra part of the allowance. A full bucket cannot take
+// any more income. A nearly full bucket is needed for sudden costs and for a
+// pause. A program that uses almost no CPU time should not be woken up more
+// often, so its extra part is 0.
 static double surplus(const struct Budget *budget)
 {
     double above = budget->level / budget->rate - SURPLUS_FROM;

@@ -1,59 +1,64 @@
 // SPDX-License-Identifier: MIT
 // The overhead budget compares the cost of tracing with the program's own CPU
-// time, and says how much time tracing may spend next. All functions are pure:
-// the caller passes readings. Threads that share a budget must lock it.
+// time, and says how much time tracing may spend next. All functions are pure,
+// because the caller passes the readings. Threads that share a budget must lock
+// it.
 //
 // The control is a token bucket. The bucket fills with nine tenths of the
 // budget's share of the program's CPU time, which counts as at least a fifth of
 // one core. All costs of tracing are taken out of the bucket when they are
-// measured. The level is therefore the sum of all errors so far. While the
-// level stays above 0, the mean overhead is within the budget. The level
-// decides how much tracing may spend, see budget.c.
+// measured. The level of the bucket is therefore the sum of all errors so far.
+// While the level stays above 0, the mean overhead is at most the budget.
+// budget.c decides from the level how much tracing may spend.
 #ifndef OCULAR_TRACER_BUDGET_BUDGET_H
 #define OCULAR_TRACER_BUDGET_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BUDGET_CORES 0.2   // the least number of cores that counts as used
-#define BUDGET_WINDOW 10.0 // s of the window
-#define BUDGET_SLICE 0.15  // s, the least time between two kept readings
+// if the program uses fewer cores, this number of cores counts as used
+#define BUDGET_CORES 0.2
+#define BUDGET_WINDOW 10.0 // length of the window in seconds
+#define BUDGET_SLICE 0.15  // least time between two kept readings in seconds
 #define BUDGET_KEPT 80
 
 // Sums since the trace began, in seconds.
 struct BudgetReading {
     double wall;
-    double cpu;      // CPU time of the process, including ours
-    double hooks;    // our time in hooks on the program's threads
-    double rearm;    // CPU time of the governor's thread
-    double threads;  // our other threads, samples and our part of forks
-    double sampling; // part of `threads`: the samples
+    double cpu;   // CPU time of the process, including ours
+    double hooks; // our time in hooks on the program's threads
+    double rearm; // CPU time of the governor's thread
+    // CPU time of our other threads, of samples and of our part of forks
+    double threads;
+    double sampling; // the part of `threads` for samples
     uint64_t samples;
 };
 
 // The overhead as shares of the CPU time that the program used without us. A
 // share is NaN if the program used no CPU time.
 struct BudgetShares {
-    double measured; // the sum of the next three
+    double measured; // the sum of the next three fields
     double hooks;
     double rearm;
     double threads;
-    double allowed; // the budget, or more if the program uses little
-    double cores;   // measured overhead in cores; valid for an idle program
+    double allowed; // the budget, or more if the program uses little CPU time
+    double cores; // measured overhead in cores; also valid for an idle program
     double cores_allowed; // allowed overhead in cores
 };
 
 struct Budget {
-    double share; // NaN: tracing has no limit, but is measured
+    // NaN if tracing has no limit; tracing is measured all the same
+    double share;
     struct BudgetReading kept[BUDGET_KEPT]; // a ring of earlier readings
     unsigned next, count;
     struct BudgetReading origin;
     struct BudgetReading last; // the newest reading, which may not be in `kept`
-    double rate;               // allowance in s per second over the last 2 s
-    double refill_rate;        // the lower of `rate` and the last half second's
-    double level;              // s in the token bucket; below 0: a debt
-    double unused; // s of income that the minimum rate adds, if above 0
-    double sample; // s of CPU time per sample
+    double rate; // allowance in seconds per second over the last 2 s
+    // the lower of `rate` and the rate of the last half second
+    double refill_rate;
+    double level;  // seconds in the token bucket; a number below 0 is a debt
+    double unused; // seconds of income that the minimum rate adds, if above 0
+    double sample; // seconds of CPU time per sample
 };
 
 // Starts at `reading`. The token bucket starts full, so that new code can be
@@ -74,15 +79,15 @@ double Budget_mean(const struct Budget *budget);
 double Budget_cores(const struct Budget *budget);
 // Returns true if the token bucket is in debt.
 bool Budget_is_overdrawn(const struct Budget *budget);
-// Returns true if snapshots should wait. The program pauses, so a snapshot
-// costs more than the bucket earns meanwhile, and nearly all of the window's
-// allowance is spent.
+// Returns true if snapshots should wait. This is the case if nearly all of the
+// window's allowance is spent and the program pauses, because a snapshot then
+// costs more than the bucket earns.
 bool Budget_is_throttled(const struct Budget *budget);
 // Returns the number of samples per second of the program's CPU time.
 double Budget_hz(const struct Budget *budget);
-// Returns the s per second that hooks and arming may take. Hooks and arming get
-// half of the allowance, or less if our threads other than the sampler need
-// more.
+// Returns the seconds per second that hooks and arming may take. Hooks and
+// arming get half of the allowance, or less if our threads other than the
+// sampler need more.
 double Budget_hooks(const struct Budget *budget);
 
 #endif

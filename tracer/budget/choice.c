@@ -10,17 +10,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PART 0.5 // of the hooks' time: for functions that stay armed
-#define OWN_PART                                                               \
-    0.75 // of the hooks' time: for the program's own functions that stay armed
-#define LEAST_PART 0.1 // of the hooks' time: the least for libraries' functions
-#define STAYS 0.7      // cost factor of armed functions: keeps choices stable
-#define SLACK 1.25     // factor by which armed functions may exceed their part
-#define KNOWN_S 1.0    // s; a span this long gives a new function's call rate
-#define SHORT_S 0.09   // s; a shorter span at a slice's end gives no call rate
-#define RATE_S 5.0     // s, mean age of the calls in a call rate
+#define PART 0.5 // part of the hooks' time for functions that stay armed
+// part of the hooks' time for the program's own functions that stay armed
+#define OWN_PART 0.75
+#define LEAST_PART 0.1 // least part of the hooks' time for libraries' functions
+// cost factor of functions that are armed, which keeps choices stable
+#define STAYS 0.7
+#define SLACK 1.25 // factor by which armed functions may exceed their part
+// seconds; a span this long gives a new function's call rate
+#define KNOWN_S 1.0
+// seconds; a shorter span at a slice's end gives no call rate
+#define SHORT_S 0.09
+#define RATE_S 5.0 // mean age in seconds of the calls in a call rate
 
-// Returns the calls and resumptions per second, each of which runs hooks.
+// Returns the number of calls and resumptions per second. Each of them runs
+// hooks.
 static double entry_rate(const struct Code *code,
                          const struct ChoiceReading *reading)
 {
@@ -55,8 +59,8 @@ static bool is_known(const struct Code *code,
 
     double s = open ? (double)(reading->ticks - open) / reading->hz : 0;
 
-    // Code that was adopted just before the slice's end began its span with a
-    // call, so its count is too high.
+    // If code was adopted just before the slice's end, its span began with a
+    // call, so the count is too high.
     return reading->sliced ? !open || s >= SHORT_S : s > KNOWN_S;
 }
 
@@ -77,8 +81,8 @@ static double rate_of(struct Code *code, const struct ChoiceReading *reading)
     return entry_rate(code, reading);
 }
 
-// Notes when a call of the function was last timed. Viewers show the age of
-// that call.
+// Stores the time at which a call of the function was last timed. Viewers show
+// the age of that call.
 static void note_timed(struct Code *code, uint64_t ticks)
 {
     uint64_t calls = Counter_get(&code->hot.self_calls);
@@ -128,8 +132,9 @@ static void drop_settled(struct Choice *choice)
     choice->count = count;
 }
 
-// Marks the cheapest functions as armed until `room` is used. `own` selects the
-// program's own functions or all others. Returns the used part of `room`.
+// Marks the cheapest functions as armed until the part `room` is used. If `own`
+// is true, marks only the program's own functions, otherwise all others.
+// Returns the used part of `room`.
 static double share_out(struct Choice *choice, bool own, double room)
 {
     double left = room;
@@ -154,7 +159,7 @@ static void decide(struct Choice *choice, double rate)
 
     for (size_t i = 0; i < choice->count; i++)
         all_s += choice->items[i].cost_s;
-    if (all_s > PART * rate) // most often all functions fit
+    if (all_s > PART * rate) // usually all functions fit
         qsort(choice->items, choice->count, sizeof *choice->items,
               cheapest_first);
     choice->left_out = false;

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: MIT
-// See control.h. The budget's own constants are in budget.c.
+// See control.h. budget.c has the constants of the budget.
 #include "tracer/budget/control.h"
 
 #include <math.h>
 
-#define FIRST_S 0.02        // s before the first reading of the overhead
-#define LEAST_S 1e-3        // s: the shortest pause before a wake-up
-#define HOLD_S 0.2          // s: the shortest pause between two full holds
-#define SLOWEST_S 2.0       // s: the longest pause between two full holds
-#define HOLD_COST_S 150e-6  // s of CPU time for a wake-up and taking the GIL
-#define LIGHT_COST_S 300e-6 // s: the same in a light program with cold caches
-#define LIGHT_CORES 0.2     // a light program uses fewer cores
-#define HOLD_PART 0.08      // of the allowance: for holds
-#define RANK_S 1.0          // s: the shortest pause between two rankings
-#define RANK_PART 0.05      // of the allowance: for rankings
-#define RANK_MOST_S 10.0    // s: the longest pause between two rankings
-#define BURST_CODES 8       // new code objects: the least of a burst
-// new code objects per second: the least of a burst
+#define FIRST_S 0.02  // seconds before the first reading of the overhead.
+#define LEAST_S 1e-3  // the shortest pause before a wake-up, in seconds.
+#define HOLD_S 0.2    // the shortest pause between two full holds, in seconds.
+#define SLOWEST_S 2.0 // the longest pause between two full holds, in seconds.
+// seconds of CPU time for a wake-up and for taking the GIL
+#define HOLD_COST_S 150e-6
+// seconds of the same in a light program, whose caches are cold
+#define LIGHT_COST_S 300e-6
+#define LIGHT_CORES 0.2  // a program that uses fewer cores is light.
+#define HOLD_PART 0.08   // part of the allowance for holds.
+#define RANK_S 1.0       // the shortest pause between two rankings, in seconds.
+#define RANK_PART 0.05   // part of the allowance for rankings.
+#define RANK_MOST_S 10.0 // the longest pause between two rankings, in seconds.
+#define BURST_CODES 8    // a burst has at least this many new code objects.
+// a burst has at least this many new code objects per second
 #define BURST_CODES_A_S 40.0
-#define BURST_S 0.5        // s that a burst lasts after its newest code
-#define BURST_PAUSE_S 0.02 // s to the next wake-up, if work is left
-#define BURST_PART 0.25    // of the allowance: for holds in a burst
-#define REQUEST_S 0.05     // s between two holds for viewers' requests
-#define IDLE_CORES 0.01    // an idle program uses fewer cores
-#define HZ_CHANGE 0.05     // a smaller change of the sampler's rate is ignored
+#define BURST_S 0.5        // seconds that a burst lasts after its newest code.
+#define BURST_PAUSE_S 0.02 // seconds to the next wake-up if work is left.
+#define BURST_PART 0.25    // part of the allowance for holds in a burst.
+#define REQUEST_S 0.05     // seconds between two holds for viewers' requests.
+#define IDLE_CORES 0.01    // a program that uses fewer cores is idle.
+#define HZ_CHANGE 0.05     // a smaller change of the sampler's rate is ignored.
 
 static bool is_ahead(double time_s, double now_s, double most_s)
 {
@@ -89,8 +91,8 @@ static double choose_hz(struct Control *control, const struct Budget *budget)
     return hz;
 }
 
-// Returns the s to the next full hold, so that holds take no more than a part
-// of the allowance.
+// Returns the seconds to the next full hold, so that holds take no more than a
+// part of the allowance.
 static double hold_pause(const struct Control *control)
 {
     double cost_s = control->held && control->cores < LIGHT_CORES ? LIGHT_COST_S
@@ -122,8 +124,8 @@ struct ControlDecision Control_step(struct Control *control, double now_s,
     return decision;
 }
 
-// `took_s` is CPU time. With wall time, a preempted ranking would delay the
-// next ranking.
+// `took_s` is CPU time. If `took_s` were wall time, a preempted ranking would
+// delay the next ranking.
 void Control_ranked(struct Control *control, double now_s, double took_s)
 {
     control->rank_due_s =

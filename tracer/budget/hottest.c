@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Ranks the functions in one pass over the registry. A function that is hotter
-// than the last of the fifty places is inserted.
+// than the coldest of the fifty ranked functions is inserted.
 #include "tracer/budget/hottest.h"
 #include "tracer/base/rcu.h"
 
@@ -9,7 +9,8 @@
 #define SHARE_WEIGHT 1e12 // any share outweighs all hits
 
 // Returns how hot a function is, by its sampled share and its events since the
-// last ranking. The events of cold code, which is most code, are not read.
+// last ranking. The events of cold functions are not read, because most
+// functions are cold.
 static double heat(struct Hottest *hottest, struct Code *code, uint64_t since,
                    const struct ShareTime *sampled)
 {

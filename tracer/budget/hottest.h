@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The functions that are hot now, the hottest first. The sampler's share
-// decides, or the hits since the last ranking if no function has a share. The
-// governor's thread ranks the functions without the GIL.
+// The functions that are hot now, sorted with the hottest first. The sampler's
+// share decides the order. If no function has a share, the number of hits since
+// the last ranking decides. The governor's thread ranks the functions without
+// the GIL.
 #ifndef OCULAR_TRACER_BUDGET_HOTTEST_H
 #define OCULAR_TRACER_BUDGET_HOTTEST_H
 
@@ -13,14 +14,15 @@ struct Hottest {
     uint32_t ids[HOTTEST_COUNT];
     double heat[HOTTEST_COUNT];
     unsigned count;
-    uint64_t ticks; // when the ranking was made
-    // The functions that were called since the ranking before, or 0 if this is
-    // the first ranking.
+    uint64_t ticks; // time of the ranking
+    // Number of functions that were called since the ranking before this one,
+    // or 0 at the first ranking.
     uint32_t active;
 };
 
-// Ranks all functions. An all-zero `hottest` has no ranking yet. `sampled`
-// is NULL if there is no sampler. Opens a read section.
+// Ranks all functions. If all fields of `hottest` are zero, there is no ranking
+// yet. `sampled` is NULL if there is no sampler. The function opens a read
+// section.
 void Hottest_rank(struct Hottest *hottest, struct Registry *registry,
                   uint64_t ticks, const struct ShareTime *sampled);
 

@@ -9,11 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define REARM_ROOM 256 // requests that can wait; one more means "all"
+// number of requests that can wait; one more request means "all functions"
+#define REARM_ROOM 256
 
 struct RearmRequest {
-    uint32_t id; // 0: all functions
-    bool jumps;  // a viewer shows the code, so arm jumps and branches, too
+    uint32_t id; // id of the function; 0 for all functions
+    // true if a viewer shows the code, so that jumps and branches are armed,
+    // too
+    bool jumps;
 };
 
 struct RearmQueue {

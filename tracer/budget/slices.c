@@ -4,15 +4,17 @@
 
 #include <math.h>
 
-#define PART 0.5        // of the hooks' time: for slices
-#define INTERVAL_S 15.0 // s between two slices that pay for a slice's length
+#define PART 0.5        // part of the hooks' time for slices
+#define INTERVAL_S 15.0 // the allowance of this many seconds pays for one slice
 #define SHORTEST_INTERVAL_S 2.0
 #define LONGEST_INTERVAL_S 60.0
-#define LENGTH_S 0.5 // s, length of the first slice
+#define LENGTH_S 0.5 // length of the first slice in seconds
 #define SHORTEST_S 0.1
 #define LONGEST_S 1.0
-#define FIRST 0.2  // of a slice's allowance: the first slice's highest cost
-#define CHANGE 2.0 // the largest factor between the lengths of two slices
+// highest cost of the first slice, as a part of a slice's allowance
+#define FIRST 0.2
+// largest factor between the lengths of two consecutive slices
+#define CHANGE 2.0
 
 void Slices_init(struct Slices *slices, double now_s)
 {
@@ -34,15 +36,15 @@ static bool is_due(const struct Slices *slices,
 {
     double late_s = reading->now_s - slices->due_s;
 
-    // A clock that was set far back does not delay the slice.
+    // Even if the clock was set far back, the slice is not delayed.
     if (late_s < -2 * LONGEST_INTERVAL_S)
         return true;
     return late_s >= 0 && (!reading->overdrawn || late_s >= slices->interval_s);
 }
 
-// Returns true if the slice ends. A slice that costs too much ends early. The
-// cost of a slice is that of all functions, so an early end does not depend on
-// the calls of a single function.
+// Returns true if the slice is to end. A slice that costs too much ends early.
+// The cost of a slice is the cost of all functions, so an early end does not
+// depend on the calls of a single function.
 static bool is_over(const struct Slices *slices,
                     const struct SlicesReading *reading)
 {
@@ -85,7 +87,7 @@ static double clamp(double value, double least, double most)
 // see a periodic program in the same phase.
 static double jitter(struct Slices *slices)
 {
-    // constants of Numerical Recipes
+    // the constants come from Numerical Recipes
     slices->random = slices->random * 1664525 + 1013904223;
     return 0.75 + 0.5 * (slices->random >> 8) / (double)(1 << 24);
 }

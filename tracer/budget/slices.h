@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Decides when slices begin and end. In a slice all functions are armed
-// together, callers and callees, and the clock ends the slice. All functions
-// are pure: the caller passes the time and the cost so far. The governor's
+// Decides when slices begin and end. In a slice all functions, callers and
+// callees, are armed together, and the clock ends the slice. All functions are
+// pure, because the caller passes the time and the cost so far. The governor's
 // thread owns a Slices.
 #ifndef OCULAR_TRACER_BUDGET_SLICES_H
 #define OCULAR_TRACER_BUDGET_SLICES_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum SlicePhase {
-    SLICE_RESTS,  // between two slices
+    SLICE_RESTS,  // no slice is open
     SLICE_BEGINS, // functions are being armed, until Slices_armed
     SLICE_COUNTS, // all functions are armed
     SLICE_ENDS    // functions' spans are being closed, until Slices_ended
@@ -19,21 +19,22 @@ enum SlicePhase {
 struct SlicesReading {
     double now_s;
     double spent_s; // CPU time that hooks and arming have taken so far
-    double rate;    // s per second that all hooks may take
-    bool overdrawn; // the token bucket is in debt
+    double rate;    // seconds per second that all hooks may take
+    bool overdrawn; // true if the token bucket is in debt
 };
 
 struct Slices {
     enum SlicePhase phase;
-    bool all;          // the next slice arms hot functions for a second's hits
-    double due_s;      // when the next slice begins
-    double begun_s;    // when the newest slice began
-    double ends_s;     // when the newest slice ends
-    double length_s;   // s: length of the next slice
-    double interval_s; // s: from the newest slice's end to the next slice
-    double spent_s;    // `spent_s` of the reading at the newest slice's begin
-    unsigned count;    // number of slices that began
-    uint32_t random;   // state of the random generator that moves `due_s`
+    bool all; // true if the next slice arms hot functions for a second's hits.
+    double due_s;      // time at which the next slice begins.
+    double begun_s;    // time at which the newest slice began.
+    double ends_s;     // time at which the newest slice ends.
+    double length_s;   // length of the next slice in seconds.
+    double interval_s; // seconds from the newest slice's end to the next slice.
+    // `spent_s` of the reading at the beginning of the newest slice
+    double spent_s;
+    unsigned count;  // number of slices that began.
+    uint32_t random; // state of the random generator that moves `due_s`.
 };
 
 // Begins the first slice. Code that is adopted before the end of this slice is
@@ -41,12 +42,12 @@ struct Slices {
 void Slices_init(struct Slices *slices, double now_s);
 enum SlicePhase Slices_step(struct Slices *slices,
                             const struct SlicesReading *reading);
-// Slices_armed notes that all functions are armed. Slices_ended notes that the
-// spans of all functions are closed.
+// Slices_armed is called when all functions are armed. Slices_ended is called
+// when the spans of all functions are closed.
 void Slices_armed(struct Slices *slices, double now_s);
 void Slices_ended(struct Slices *slices, const struct SlicesReading *reading);
-// Returns the s of CPU time that a slice may cost if all hooks may take `rate`
-// s per second.
+// Returns the seconds of CPU time that a slice may cost if all hooks may take
+// `rate` seconds per second.
 double Slices_means(double rate);
 // Makes the next slice begin at once, because a viewer or the program wants all
 // functions armed.

@@ -71,8 +71,8 @@ void Code_lose_dark_callee(struct Code *code)
         next_epoch(code);
 }
 
-// Returns the hits at which a site goes dark that has had `seen` hits and gets
-// `hits` more. 0 more hits mean that the site never goes dark.
+// Returns the number of hits at which a site that has had `seen` hits goes
+// dark, if it gets `hits` more. If `hits` is 0, the site never goes dark.
 static uint64_t stop_after(uint64_t seen, uint64_t hits)
 {
     return hits ? seen + hits : CODE_NEVER;
@@ -83,8 +83,8 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-// Jumps and branches without a hook are dark, and the ends of blocks are then
-// not seen.
+// If `jumps` is false, jumps and branches have no hooks. Their sites are then
+// dark, and the ends of blocks are not seen.
 static void set_jumps(struct Code *code, bool jumps)
 {
     code->cold.jumps = jumps;
@@ -128,7 +128,8 @@ void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks)
     // caller of this call is looked up again.
     code->hot.untimed = true;
     code->hot.last_caller = UINT64_MAX;
-    next_epoch(code); // open frames have missed events
+    // open frames have missed events, so their cycles are wrong
+    next_epoch(code);
 }
 
 static void set_stop(uint64_t *stop, uint64_t seen, uint64_t hits)
@@ -154,8 +155,8 @@ void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks)
 bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks)
 {
     if (code->hot.dark || code->spans.ended || !second->hits ||
-        // `ticks` may be just before `renewed`, at a call that has had its code
-        // adopted.
+        // `ticks` may be slightly less than `renewed`, at a call whose code was
+        // adopted during the call.
         ticks - code->cold.renewed + second->ticks < 2 * second->ticks)
         return false;
     Code_extend(code, second->hits, ticks);
@@ -177,7 +178,8 @@ void Code_end_slice(struct Code *code)
 
     if (code->hot.stop_at == CODE_NEVER)
         return;
-    next_epoch(code); // callees may go dark before this function
+    // callees may go dark before this function, so open frames get wrong cycles
+    next_epoch(code);
     code->spans.ended = true;
     code->hot.stop_at = 0;
     for (i = 0; code->cold.jumps && i < code->layout.site_count; i++)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// One accepted code object: lays out its sites by its bytecode, frees the code
-// and counts. The caller holds the GIL, except for Code_free (the collector)
-// and the readers' functions.
+// Makes and frees the struct Code of an accepted code object. Lays out the
+// sites by the bytecode. The caller holds the GIL, except in Code_free (called
+// by the collector) and in the functions for readers.
 #include "tracer/code/code.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/harmless.h"
 
 #include <string.h>
 
-#define RESUME_LOCATION 3 // bits of RESUME's argument that say where it is
+// bits of RESUME's argument that tell the place of the RESUME
+#define RESUME_LOCATION 3
 
 // Returns the site kind of an opcode, or -1 if the opcode has no event.
 static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
@@ -33,9 +34,9 @@ struct Walk { // a walk over a code object's instructions
     struct Code *code;
     size_t unit;
     size_t number; // number of the instruction
-    // number of the first instruction after the last jump back
+    // number of the first instruction after the last backward jump
     size_t after_loop;
-    bool far; // the offset is beyond CPython's small integers
+    bool far; // true if the offset is beyond CPython's small integers
 };
 
 static enum HookKind hook_kind(const struct Code *code, int site_kind)
@@ -71,7 +72,7 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
 }
 
 // Makes one pass over the instructions and returns the number of sites. While
-// layout.sites is NULL, the sites are only counted.
+// layout.sites is NULL, the function only counts the sites.
 static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
                       uint64_t threshold, bool two_arms)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One accepted code object. Each writer has its own struct, and the header of
-// each struct says who writes it and who reads it. The collector, the governor
-// and the sampler use a Code in an RCU read section. The collector frees a Code
-// after a grace period.
+// The record of an accepted code object. Each writer has its own struct, and
+// the header of each struct names the writer and the readers. The collector,
+// the governor and the sampler use a Code in an RCU read section. The collector
+// frees a Code after a grace period.
 #ifndef OCULAR_TRACER_CODE_CODE_H
 #define OCULAR_TRACER_CODE_CODE_H
 
@@ -20,22 +20,23 @@
 #include "tracer/code/registry_node.h"
 
 struct Code {
-    // Each comment names the writer.
+    // The comment of each member names its writer.
     struct CodeHot hot;       // the counting thread, at each hit
     struct CodeLayout layout; // immutable; read at each hit
     struct Share share;       // the sampler
     struct CodeCold cold;     // the counting thread and the governor, seldom
-    struct CodeLinks links;   // calls: the counting thread, seldom
+    // call edges; written by the counting thread, seldom
+    struct CodeLinks links;
     struct CodeSpans spans;   // the governor and the counting thread, seldom
     struct CodePlan plan;     // the governor
-    struct CodePoll poll;     // the governor, in the bytecode it polls
+    struct CodePoll poll;     // the governor, when it polls bytecode
     struct CodeRow row;       // the collector
     struct CodeIdentity who;  // immutable
     struct RegistryNode node; // the registry
 };
 
-// Counting writes fields in the first two cache lines. The map of sites follows
-// these fields in the second cache line.
+// Counting writes these fields in the first two cache lines. The map of sites
+// (`layout`) follows in the second cache line.
 _Static_assert(offsetof(struct CodeHot, touched) / 64 ==
                        offsetof(struct CodeHot, last_seen) / 64 &&
                    offsetof(struct CodeHot, touched) / 64 ==
@@ -46,13 +47,14 @@ _Static_assert(offsetof(struct Code, layout.units) + sizeof(struct Unit *) <=
                    128,
                "hot fields fill two cache lines");
 
-// The data that Code_new copies. The pointers are borrowed during the call.
+// The data from which Code_new makes a Code. The pointers need to be valid only
+// during the call.
 struct CodeSource {
     uintptr_t address;
     const char *name;
     const char *file;
     uint32_t line;
-    uint32_t version;        // version of its unchanged functions; 0: none
+    uint32_t version;        // version of the unchanged functions, or 0
     const uint8_t *bytecode; // base opcodes
     size_t bytecode_size;
     const uint8_t *line_table;
@@ -60,7 +62,7 @@ struct CodeSource {
     bool suspends; // true for a generator or a coroutine
 };
 
-// Makes a Code: walks the bytecode and lays out the sites. If `threshold` is 0,
+// Makes a Code. Walks the bytecode and lays out the sites. If `threshold` is 0,
 // sites never go dark. Returns NULL if memory is out.
 struct Code *Code_new(uint32_t id, const struct CodeSource *source,
                       const struct Opcodes *opcodes, uint64_t threshold,
@@ -68,10 +70,10 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
 void Code_free(struct Code *code);
 size_t Code_bytes(const struct Code *code);
 
-// Returns the number of samples that found each instruction running, by
-// instruction number (Code_instruction_count() entries), or NULL. As many
-// entries follow for the part of these samples that found the instruction in a
-// C function that it had called.
+// Returns an array with the number of samples that found each instruction
+// running, by instruction number (Code_instruction_count() entries), or NULL.
+// The array continues with the same number of entries for those of the samples
+// that found the instruction in a C function.
 static inline const _Atomic uint32_t *
 Code_instruction_samples(const struct Code *code)
 {
@@ -79,7 +81,7 @@ Code_instruction_samples(const struct Code *code)
                                 memory_order_acquire);
 }
 
-// Returns the number of instruction numbers, which have 16 bits.
+// Returns the number of different instruction numbers, which have 16 bits.
 static inline size_t Code_instruction_count(const struct Code *code)
 {
     if (code->layout.unit_count > UINT16_MAX)
@@ -94,7 +96,7 @@ static inline struct Histogram *Code_histogram(const struct Code *code)
     return atomic_load_explicit(&code->hot.histogram, memory_order_relaxed);
 }
 
-// Returns the number of counted calls. A call begins once, even if it is
+// Returns the number of counted calls. A call counts once, even if the call is
 // resumed later.
 static inline uint64_t Code_calls(const struct Code *code)
 {
@@ -104,8 +106,9 @@ static inline uint64_t Code_calls(const struct Code *code)
     return entries > resumed ? entries - resumed : 0;
 }
 
-// Returns the part of the entries that begin a call. The part is 1 for code
-// that is never suspended, and for code of which only resumptions were seen.
+// Returns the part of the entries that begin a call. The other entries resume a
+// call. The part is 1 for code that is never suspended, and for code of which
+// only resumptions were seen.
 static inline double Code_calls_an_entry(const struct Code *code)
 {
     uint64_t calls = Code_calls(code);
@@ -114,14 +117,14 @@ static inline double Code_calls_an_entry(const struct Code *code)
 }
 
 // Returns true if the code was adopted after the code with this id. Ids are
-// given out in turn and may wrap.
+// assigned in increasing order and may wrap.
 static inline bool Code_is_after(const struct Code *code, uint32_t id)
 {
     return (int32_t)(code->hot.id - id) > 0;
 }
 
 // Returns false until an event or a sample of the code is seen. Code may be
-// adopted because it is on a stack, or may have run only before the trace.
+// adopted because it is on a stack, although it does not run during the trace.
 static inline bool Code_was_seen(const struct Code *code)
 {
     return Counter_get(&code->hot.entries) ||
@@ -147,11 +150,11 @@ static inline enum HookKind Code_leave_hook(const struct Code *code)
     return code->hot.enter_hook == HOOK_RESUME ? HOOK_YIELD : HOOK_LEAVE;
 }
 
-// Says that the code's row must be filled again, although there was no hit. Any
-// thread calls this function after its change.
+// Makes the next snapshot fill the code's row again, although there was no hit.
+// Any thread may call this function, after it has changed the code.
 static inline void Code_touch(struct Code *code)
 {
-    // Pairs with the exchange in Code_take_touch.
+    // This store pairs with the exchange in Code_take_touch.
     atomic_store_explicit(&code->hot.touched, true, memory_order_release);
 }
 
@@ -164,7 +167,7 @@ static inline bool Code_take_touch(struct Code *code)
                                     memory_order_acquire);
 }
 
-// Returns a number that changes with each hit of an armed function. All fields
+// Returns a number that changes at each hit of an armed function. All fields
 // that are read are in the cache line of `touched`.
 static inline uint32_t Code_stamp(const struct Code *code)
 {
@@ -175,8 +178,8 @@ static inline uint32_t Code_stamp(const struct Code *code)
     return (uint32_t)(mixed ^ mixed >> 32);
 }
 
-// Called after a site or an instruction went dark, or after all sites were
-// armed. The counting lock is held.
+// This function is called after a site or an instruction went dark, or after
+// all sites were armed. The caller holds the counting lock.
 static inline void Code_note_change(struct Code *code)
 {
     uint32_t changes =
@@ -189,7 +192,7 @@ static inline void Code_note_change(struct Code *code)
 
 // Counts the sites that are not redundant, and the dark sites among them.
 void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark);
-// Returns the number of hooks that ran in the code, without hooks for
+// Returns the number of hooks that have run for the code, without hooks for
 // exceptions.
 uint64_t Code_events(const struct Code *code);
 

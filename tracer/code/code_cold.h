@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writer: the thread that counts the function's hits, or the governor, when the
-// function is armed, goes dark or grows. The writer holds the counting lock.
-// These fields of struct Code are written seldom. Any thread reads the atomic
-// members.
+// Fields of struct Code that are written seldom. The writer is the thread that
+// counts the function's hits, or the governor, when the function is armed, goes
+// dark or grows. The writer holds the counting lock. Any thread reads the
+// atomic members.
 #ifndef OCULAR_TRACER_CODE_CODE_COLD_H
 #define OCULAR_TRACER_CODE_CODE_COLD_H
 
@@ -12,36 +12,41 @@
 #include <stdint.h>
 
 struct CodeCold {
-    _Atomic uint32_t dark_times; // how often the function went dark
-    uint64_t renewed; // ticks when the sites last got a second's hits
-    // Estimated calls in dark spells that are over.
+    _Atomic uint32_t dark_times; // number of times that the function went dark
+    uint64_t renewed; // ticks at which the sites last got a second's hits
+    // Estimated calls in dark spells that have ended.
     _Atomic double dark_calls;
-    // Sampled ns of dark spells that are over. These ns are not turned into
-    // calls yet, because too few calls were timed.
+    // Sampled ns in dark spells that have ended. These ns are not converted
+    // into calls yet, because too few calls were timed.
     _Atomic uint64_t dark_ns;
-    // Sampled ns of the function when it last went dark. 0: no sampled ns, or
-    // never dark.
+    // The function's sampled ns at the time when it last went dark. 0 if there
+    // were no sampled ns, or if the function never went dark.
     _Atomic uint64_t dark_from_ns;
-    // Ticks when the function went dark, or was found running before it was
-    // ever armed. 0: the function is armed, or no call was missed.
+    // Ticks at which the function went dark, or at which it was found running
+    // before it was ever armed. 0 if the function is armed, or if no call was
+    // missed.
     _Atomic uint64_t dark_since;
-    bool unarmed; // not armed since it was adopted
-    // asyncio runs the steps of tasks by this function, and there is a
+    bool unarmed; // true if the function was not armed since it was adopted
+    // True if asyncio runs the steps of tasks by this function, and there is a
     // timeline. The thread that adopts the code writes this field.
     bool begins_tasks;
-    _Atomic bool again; // called more than once while `unarmed`
-    // The function's jumps and branches are armed together with it. The
-    // collector reads this field.
+    // true if the function was called more than once while `unarmed`
+    _Atomic bool again;
+    // True if the function's jumps and branches are armed together with the
+    // function. The collector reads this field.
     _Atomic bool jumps;
-    // No slice is open, and the function calls functions that are armed in
-    // slices. The time of these callees would count as the function's own.
+    // True if no slice is open and the function calls functions that are armed
+    // in slices. The time of these callees would count as the function's own.
     bool between;
-    bool reported; // dark, and counted among its callers' dark callees
-    // Timed calls before the recent ones when the histogram was last aged. 0:
-    // never.
+    // true if the function is dark and counted among its callers' dark callees
+    bool reported;
+    // Number of timed calls before the recent ones at the time when the
+    // histogram was last aged. 0 if the histogram was never aged.
     uint64_t aged_calls;
-    counter_t grown_bytes; // bytes of the histogram and of `links`
-    // How often a site or an instruction went dark, or all sites were armed.
+    // bytes of the histogram and of the arrays in `links`
+    counter_t grown_bytes;
+    // Number of times that a site or an instruction went dark, or that all
+    // sites were armed.
     _Atomic uint32_t site_changes;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writer: Code_new (code.c), before other threads see the code. Afterwards the
-// fields are immutable. These fields of struct Code, and the id in struct
-// CodeHot, say which code object it is. Any thread reads them.
+// Fields of struct Code that identify the code object, together with the id in
+// struct CodeHot. Code_new (code.c) writes the fields before other threads see
+// the code. After that the fields are immutable. Any thread reads the fields.
 #ifndef OCULAR_TRACER_CODE_CODE_IDENTITY_H
 #define OCULAR_TRACER_CODE_CODE_IDENTITY_H
 
@@ -9,20 +9,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The most bytes that are kept of a name or a path, with the NUL. A longer text
-// is cut and ends in "...", because a program may make names of megabytes.
+// The largest number of bytes that are kept of a name or a path, including the
+// NUL. A longer text is cut and ends in "...", because a program may make names
+// of megabytes.
 #define CODE_TEXT_SIZE 4096
 
 struct CodeIdentity {
-    uintptr_t address;      // address of the code object
-    uint32_t line;          // first line; 0: the code has none
-    uint32_t version;       // version of its functions; 0: they have none
-    bool own;               // code of the program, not of a library
-    char *name;             // qualified name in UTF-8
-    char *file;             // path of the file
-    uint8_t *bytecode;      // base opcodes, 2 * unit_count bytes
-    uint8_t *line_table;    // co_linetable
-    size_t line_table_size; // bytes
+    uintptr_t address; // address of the code object
+    uint32_t line;     // first line; 0 if the code has no line
+    // version of the code's functions; 0 if they have no version
+    uint32_t version;
+    bool own;            // true for code of the program, false for a library's
+    char *name;          // qualified name in UTF-8
+    char *file;          // path of the file
+    uint8_t *bytecode;   // base opcodes, in 2 * unit_count bytes
+    uint8_t *line_table; // copy of co_linetable
+    size_t line_table_size; // size of `line_table` in bytes
 };
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writer: Specialisation_scan, which the governor's thread calls with the GIL,
-// and the thread that stops the session. These fields of struct Code describe
-// the specialisation of its bytecode.
+// Fields of struct Code about the specialisation of its bytecode.
+// Specialisation_scan writes the fields. The governor's thread and the thread
+// that stops the session call Specialisation_scan with the GIL.
 #ifndef OCULAR_TRACER_CODE_CODE_POLL_H
 #define OCULAR_TRACER_CODE_CODE_POLL_H
 
@@ -11,10 +11,11 @@ struct CodePoll {
     // A writer of this field holds the GIL and the log's mutex. A reader holds
     // the GIL or the log's mutex.
     struct Specialisation history;
-    // sites that are specialised, as last known; any thread reads
+    // number of sites that are specialised, as last known; any thread reads
+    // this field
     _Atomic uint32_t specialized;
-    // Sites that can be specialised, or UINT32_MAX before the first scan. Any
-    // thread reads this field.
+    // Number of sites that can be specialised, or UINT32_MAX before the first
+    // scan. Any thread reads this field.
     _Atomic uint32_t specializable;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Writer: the thread that builds a snapshot (session/builder.c,
-// function_row.c). The collector's thread builds snapshots, and after its end
-// the thread that stops the session. No other thread reads the fields. These
-// fields of struct Code hold the numbers of earlier rows that the next row
-// needs.
+// Fields of struct Code with numbers of earlier rows that the next row needs.
+// The thread that builds a snapshot writes the fields (session/builder.c,
+// function_row.c). The collector's thread builds snapshots. After the end of
+// this thread, the thread that stops the session builds the last snapshot. No
+// other thread reads the fields.
 #ifndef OCULAR_TRACER_CODE_CODE_ROW_H
 #define OCULAR_TRACER_CODE_CODE_ROW_H
 
@@ -11,23 +11,30 @@
 #include <stdint.h>
 
 struct CodeRow {
-    double rate;              // calls per second; NaN: unknown
-    uint64_t rate_calls;      // calls at `rate_at`
-    double rate_at;           // s of CLOCK_MONOTONIC; 0: never
-    bool rate_estimated;      // `rate` comes from shares
-    bool rate_dark;           // the function was dark at `rate_at`
+    double rate;         // calls per second; NaN if unknown
+    uint64_t rate_calls; // calls at `rate_at`
+    // time of CLOCK_MONOTONIC in seconds; 0 if `rate` was never set
+    double rate_at;
+    bool rate_estimated;      // true if `rate` was computed from shares
+    bool rate_dark;           // true if the function was dark at `rate_at`
     uint32_t rate_dark_times; // dark_times at `rate_at`
-    uint32_t place; // index in struct Roll, if Roll has the function there
-    uint64_t quantiles_calls; // self_calls when p50 and p99 were read; 0: never
-    bool quantiles_settled;   // self_calls had not changed in the last snapshot
-    double p50_cycles;        // ticks of self time; 0: not read yet
-    double p99_cycles;        // ticks of self time; 0: not read yet
-    float spread;         // standard deviation over the mean: of the same calls
-    uint64_t spans_ticks; // ticks: the spans were read up to here
-    uint32_t spans_open;  // low half of spans.open_ticks at `spans_ticks`
-    uint32_t spans_calls; // calls at `spans_ticks`: the low half
-    bool sites_counted;   // the next three fields have a snapshot's values
-    uint32_t site_changes; // CodeCold.site_changes at this snapshot
+    // index of the function in struct Roll, if the function is in Roll
+    uint32_t place;
+    // self_calls at the reading of p50 and p99; 0 before the first reading
+    uint64_t quantiles_calls;
+    // true if self_calls did not change before the last snapshot
+    bool quantiles_settled;
+    double p50_cycles; // median ticks of self time; 0 before the first reading
+    // ticks of self time, 99th percentile; 0 before the first reading
+    double p99_cycles;
+    // standard deviation over the mean, for the calls of p50 and p99
+    float spread;
+    uint64_t spans_ticks; // ticks at which the spans were last read
+    uint32_t spans_open;  // low 32 bits of spans.open_ticks at `spans_ticks`
+    uint32_t spans_calls; // low 32 bits of the calls at `spans_ticks`
+    // true if the next three fields have the values of a snapshot
+    bool sites_counted;
+    uint32_t site_changes; // CodeCold.site_changes in the snapshot
     uint32_t sites, dark_sites;
 };
 

@@ -2,25 +2,29 @@
 // Superinstructions. CPython 3.12 writes superinstructions over pairs of plain
 // instructions when a code object is made (Python/specialize.c,
 // _PyCode_Quicken). Whenever the code object is instrumented, CPython replaces
-// all of them by plain instructions, for good. Code that is dark again would
-// then stay slower than untraced code. So the superinstructions are written
-// again here. From 3.13 on CPython's compiler makes superinstructions, and
-// nothing has to be done.
+// all superinstructions by plain instructions, permanently. After the code has
+// gone dark again, it would then be slower than untraced code. So
+// Fusion_restore writes the superinstructions again. From 3.13 on CPython's
+// compiler makes superinstructions, and nothing needs to be restored.
 #ifndef OCULAR_TRACER_CODE_FUSION_H
 #define OCULAR_TRACER_CODE_FUSION_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define FUSION_PARTS                                                           \
-    4 // kinds of plain instructions that can be fused, and 0 for all others
+// number of kinds of plain instructions that can be fused, plus 0 for all
+// others
+#define FUSION_PARTS 4
 
-// Tables for the running interpreter, read-only after they are filled. All
-// fields are zero if the interpreter needs no restored superinstructions.
+// Tables for the running interpreter, which are read-only after they are
+// filled. All fields are zero if the interpreter needs no restored
+// superinstructions.
 struct Fusion {
-    // units with caches; 0: unknown, or hides another opcode
+    // code units including caches; 0 if unknown, or if the opcode hides another
+    // opcode
     uint8_t length[256];
-    uint8_t part[256]; // kind of a plain opcode, or of a fused one's first part
+    // kind of a plain opcode, or of the first part of a superinstruction
+    uint8_t part[256];
     uint8_t plain[FUSION_PARTS];
     uint8_t both[FUSION_PARTS][FUSION_PARTS];
 };

@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
-#define CALLEES_MOST 64 // callees that are kept, the newest ones
-// callers kept of code that never goes dark
+#define CALLEES_MOST 64 // number of callees that are kept, which are the newest
+// number of callers that are kept of code that never goes dark
 #define CALLERS_UNBOUNDED 64
 
 bool Code_has_caller(const struct Code *code, uint32_t caller)
@@ -51,8 +51,8 @@ static void add_callee(struct Code *code, uint32_t callee)
             code->links.callee_room ? 2 * code->links.callee_room : 4;
         uint32_t *callees;
 
-        // The new callee replaces the oldest callee, which may not exist any
-        // more.
+        // The new callee replaces the oldest callee, whose code may no longer
+        // exist.
         if (room > CALLEES_MOST) {
             code->links.callees[code->links.callee_next++ % CALLEES_MOST] =
                 callee;

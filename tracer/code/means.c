@@ -5,11 +5,13 @@
 
 #include <math.h>
 
-#define SAMPLES_ENOUGH 20 // samples: a mean from shares needs this many
-#define CALLS_ENOUGH 64   // timed calls: a mean of all calls needs this many
-#define MOSTLY 4          // entries per timed call: more mean hardly timed
-#define CALLS_ALIKE 16.0  // calls in a row that weigh as much as one call alone
-#define SAMPLE_NS 5e6     // ns of CPU time per sample, until a sample has come
+#define SAMPLES_ENOUGH 20 // number of samples that a mean from shares needs
+#define CALLS_ENOUGH 64 // number of timed calls that a mean of all calls needs
+// with more entries per timed call, the calls count as hardly timed
+#define MOSTLY 4
+// this many calls in a row weigh as much as one separate call
+#define CALLS_ALIKE 16.0
+#define SAMPLE_NS 5e6 // ns of CPU time per sample, until there is a sample
 
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 {
@@ -19,7 +21,7 @@ double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
         (double)Counter_cycles(&code->hot.total_cycles) / (double)calls;
 
     if (!calls || !(total > 0) ||
-        !(cumulative > 0) || // no call may have returned yet
+        !(cumulative > 0) || // true if no call may have returned yet
         Counter_get(&code->share.samples) < SAMPLES_ENOUGH)
         return NAN;
     return total * (double)self_ns / cumulative;
@@ -34,8 +36,8 @@ uint64_t Code_sampled_ns(const struct Code *code)
            (wait > to_run ? wait - to_run : 0);
 }
 
-// Returns the part of the function's waiting that is neither for the GIL nor
-// for a CPU.
+// Returns the part of the function's waiting that is a wait neither for the GIL
+// nor for a CPU.
 static double own_wait(const struct Code *code)
 {
     double wait = (double)Counter_get(&code->share.wait.total_ns);
@@ -44,8 +46,8 @@ static double own_wait(const struct Code *code)
     return wait > 0 ? fmax(1 - to_run / wait, 0) : 1;
 }
 
-// Returns the increase since the mark, but at least 0. The hooks' cost is
-// subtracted from cycles, so cycles may decrease.
+// Returns the increase since the mark. The result is at least 0. The hooks'
+// cost is subtracted from cycles, so cycles may decrease.
 static double since(const counter_t *now, const counter_t *then)
 {
     return fmax((double)(int64_t)(Counter_get(now) - Counter_get(then)), 0);
@@ -121,8 +123,8 @@ double Code_call_rate(const struct Code *code, const struct ShareTime *now,
     return mean > 0 ? (ran + fmax(wait, 0)) * hz / mean : NAN;
 }
 
-// Returns true if only samples tell the calls of this dark code. Code that is
-// dark between slices is known from its spans (spans.h).
+// Returns true if the calls of this dark code are known only from samples. Code
+// that is dark between slices is known from its spans (spans.h).
 static bool is_dark_and_hot(const struct Code *code)
 {
     return code->hot.dark && Code_arming(code) == ARMED_HOT;
@@ -155,8 +157,8 @@ void Code_end_dark(struct Code *code, double hz)
     code->cold.dark_ns = 0;
 }
 
-// Returns the error in ns of `samples` samples that took `ns` in all. One more
-// sample might have come as well, so the error is never 0.
+// Returns the standard error in ns of `samples` samples that took `ns` in all.
+// There could just as well have been one more sample, so the error is never 0.
 static double off_by(double samples, double ns)
 {
     return sqrt(samples + 1) * (samples > 0 ? ns / samples : SAMPLE_NS);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Lays out a code object's instructions: which instructions have an event, and
-// which instructions can run after which. The order of instructions is known in
-// advance, so no hook has to ask for the target of a jump. A span is the time
-// of one instruction if the next event's instruction can follow it, and if no
-// instruction that can follow it is dark (hook/thread_trace_block.c).
+// Lays out a code object's instructions. The layout says which instructions
+// have an event, and which instructions can run after each instruction. The
+// order of instructions is known in advance, so no hook has to ask for the
+// target of a jump. A span is the time of one instruction if the instruction of
+// the next event can follow it, and if no instruction that can follow it is
+// dark (hook/thread_trace_block.c).
 #include "tracer/code/precise.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -16,8 +17,8 @@ struct Walk { // a walk over a code object's instructions
     struct Instruction *all;
     uint32_t count;
     uint64_t stop_at;
-    uint32_t units; // units that have a number
-    bool begun;     // the first RESUME was passed, so events fire
+    uint32_t units; // number of code units that have a number
+    bool begun;     // true after the first RESUME, from which on events fire
 };
 
 static uint8_t opcode_at(const struct Walk *walk, uint32_t unit)
@@ -25,8 +26,8 @@ static uint8_t opcode_at(const struct Walk *walk, uint32_t unit)
     return walk->code->who.bytecode[2 * unit];
 }
 
-// Counts the units and instructions. Units that do not fit into sixteen bits
-// have no sites (code.c).
+// Counts the code units and instructions. Units that do not fit into sixteen
+// bits have no sites (code.c).
 static void measure(struct Walk *walk)
 {
     uint32_t units = walk->code->layout.unit_count;
@@ -39,7 +40,7 @@ static void measure(struct Walk *walk)
         walk->count = INSTRUCTION_MOST;
 }
 
-// Returns the number of the instruction at a unit, or INSTRUCTION_NONE.
+// Returns the number of the instruction at a code unit, or INSTRUCTION_NONE.
 static uint16_t number_at(const struct Walk *walk, int64_t unit)
 {
     uint16_t number;
@@ -50,8 +51,8 @@ static uint16_t number_at(const struct Walk *walk, int64_t unit)
     return number < walk->count ? number : INSTRUCTION_NONE;
 }
 
-// Returns the unit at which an exhausted loop continues, behind the
-// instructions that only specialised loops run.
+// Returns the code unit at which an exhausted loop continues, which is behind
+// the instructions that only specialised loops run.
 static int64_t behind_loop(const struct Walk *walk, int64_t unit)
 {
     while (unit >= 0 && unit < walk->units) {
@@ -70,7 +71,7 @@ static int64_t behind_loop(const struct Walk *walk, int64_t unit)
 }
 
 // Sets the instructions that can run after the instruction `at`. `behind` is
-// the first unit after it.
+// the first code unit after the instruction `at`.
 static void set_next(const struct Walk *walk, struct Instruction *at,
                      int64_t behind, uint32_t argument)
 {
@@ -88,7 +89,7 @@ static void set_next(const struct Walk *walk, struct Instruction *at,
     if (walk->opcodes->flags[opcode] & OPCODE_ITER)
         target = behind_loop(walk, target);
     if (number_at(walk, target) == INSTRUCTION_NONE)
-        return; // not code of this interpreter
+        return; // this is not code of the running interpreter
     at->other = number_at(walk, target);
     if (at->next == INSTRUCTION_NONE)
         at->next = at->other;
@@ -111,9 +112,9 @@ static void set_flags(struct Walk *walk, struct Instruction *at)
         at->flags |= INSTRUCTION_GATE;
 }
 
-// Marks the instructions that no known way leads to. Only an exception reaches
-// these instructions. If such an instruction is dark, a frame may have been
-// anywhere between two events.
+// Marks the instructions to which no known way leads. Only an exception reaches
+// these instructions. If such an instruction is dark, a frame may have run any
+// instruction between two events.
 static void mark_handlers(const struct Walk *walk)
 {
     uint32_t i;
@@ -163,9 +164,9 @@ static void lay_out(struct Walk *walk)
     walk->all[walk->count].other = INSTRUCTION_NONE;
 }
 
-// Returns the instructions of `code` by number, and a last instruction that
-// nothing follows. *count does not count the last one. Returns NULL if memory
-// is out.
+// Returns the instructions of `code` by number, followed by a last instruction,
+// after which none can run. *count does not include the last instruction.
+// Returns NULL if memory is out.
 static struct Instruction *new_instructions(const struct Code *code,
                                             const struct Opcodes *opcodes,
                                             uint64_t threshold, uint32_t *count)
@@ -174,8 +175,8 @@ static struct Instruction *new_instructions(const struct Code *code,
 
     walk.stop_at = threshold ? threshold : CODE_NEVER;
     measure(&walk);
-    // Two more instructions are needed: the last one, and one for a number that
-    // is one too high.
+    // Two more instructions are needed. One is the last instruction, and the
+    // other is for a number that is one too high.
     walk.all = Heap_zeroed(walk.count + 2u, sizeof *walk.all);
     if (!walk.all)
         return NULL;
@@ -194,9 +195,9 @@ int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
     if (!code->layout.instructions)
         return -ENOMEM;
     for (i = 0; i < code->layout.site_count; i++) {
-        // The block of a return or a yield is the instruction itself.
+        // The block of a return or a yield is only the instruction itself.
         code->layout.sites[i].reach = 1;
-        // without a hook in precise mode
+        // jumps and branches have no hook in precise mode
         if (code->layout.sites[i].kind >= SITE_JUMP)
             code->layout.sites[i].redundant = true;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A function's mean is the mean of its timed calls since a mark. The mark
-// moves, so a cost that has changed shows on the tenth day as on the first. The
+// A mark since which a function's timed calls make its mean. The mark moves, so
+// a change of a cost shows as soon on the tenth day as on the first. The
 // governor moves the mark. Any thread reads the mark.
 #ifndef OCULAR_TRACER_CODE_RECENT_H
 #define OCULAR_TRACER_CODE_RECENT_H
@@ -10,29 +10,29 @@
 #include <stdbool.h>
 
 // The mean covers at least RECENT_S seconds and RECENT_CALLS calls, and at most
-// about twice as much.
+// about twice these numbers.
 #define RECENT_S 30
 #define RECENT_CALLS 1000
 
-struct RecentMark {  // sums at one moment
-    counter_t calls; // timed calls
+struct RecentMark {  // the sums at one moment
+    counter_t calls; // number of timed calls
     counter_t cycles;
     counter_t waited;
 };
 
 struct Recent {
     struct RecentMark marks[2];
-    _Atomic uint32_t current; // index of the mark that counts
+    _Atomic uint32_t current; // index of the valid mark
     // Only the governor uses the next fields.
     struct RecentMark next;
     uint64_t next_ticks;
 };
 
-// Takes note of the present sums. `period` is RECENT_S in ticks. Returns true
-// if the mark has moved.
+// Passes the present sums, from which the next mark is made. `period` is
+// RECENT_S in ticks. Returns true if the mark has moved.
 bool Recent_note(struct Recent *recent, const struct RecentMark *now,
                  uint64_t ticks, uint64_t period);
-// Returns the mark that counts, which stays for at least RECENT_S.
+// Returns the valid mark. The mark stays valid for at least RECENT_S seconds.
 const struct RecentMark *Recent_mark(const struct Recent *recent);
 
 #endif

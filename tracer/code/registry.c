@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Hash chains by address, id and version, and one list in order of adoption.
-// There is one writer at a time, which holds the GIL. A removed Code keeps its
-// own links, so a reader that is at this Code can go on.
+// Keeps the Codes in hash chains by address, id and version, and in one list in
+// order of adoption. There is one writer at a time, and the writer holds the
+// GIL. A removed Code keeps its own links, so a reader that has reached this
+// Code can go on.
 #include "tracer/code/registry.h"
 #include "ipc/base/heap.h"
 #include "tracer/code/links.h"
@@ -112,12 +113,12 @@ uint32_t Registry_next_id(struct Registry *registry)
 {
     uint32_t id = registry->newest_id;
 
-    // The counter wraps after 2^32 ids. 0 is not the id of a function, and old
-    // code may still have its id.
+    // The counter wraps after 2^32 ids. 0 is no function's id, and old code may
+    // still have the next id.
     do
         id++;
     while (id == 0 || Registry_by_id(registry, id));
-    // Pairs with the acquire in Registry_newest_id.
+    // This store pairs with the acquire in Registry_newest_id.
     atomic_store_explicit(&registry->newest_id, id, memory_order_release);
     return id;
 }
@@ -206,8 +207,8 @@ static void push_retired(struct Registry *registry, struct Code *code)
 void Registry_retire(struct Registry *registry, struct Code *code,
                      uint64_t ticks)
 {
-    // The Code is in no list for a moment. A reader of the lists finds it in
-    // `leaving`.
+    // The Code is in no list for a moment. A reader of the lists finds the Code
+    // in `leaving`.
     point(&registry->leaving, code);
     pthread_mutex_lock(&registry->chains);
     if (registry->kept < REGISTRY_KEPT) {
@@ -315,8 +316,8 @@ struct Code *Registry_next(const struct Code *code)
     return follow(&code->node.next_in_list);
 }
 
-// Removes all taken code from a chain. One walk is enough for any number of
-// taken codes.
+// Removes all Codes that the collector has taken from a chain. One walk removes
+// any number of these Codes.
 static void sweep(struct Registry *registry, struct Code *_Atomic *bucket)
 {
     struct Code *_Atomic *link = bucket;
@@ -340,8 +341,8 @@ struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks)
 {
     struct Code *newest = atomic_exchange_explicit(&registry->retired, NULL,
                                                    memory_order_acquire);
-    // `leaving` is read after the exchange. A Code that is still leaving is not
-    // taken yet.
+    // `leaving` is read after the exchange. A Code that is still in `leaving`
+    // is not taken yet.
     const struct Code *leaving = Registry_leaving(registry);
     struct Code *oldest = NULL, *next;
 
@@ -369,7 +370,7 @@ struct Code *Registry_leaving(struct Registry *registry)
 
 struct Code *Registry_retired(struct Registry *registry)
 {
-    // Pairs with the release in push_retired.
+    // This load pairs with the release in push_retired.
     return follow(&registry->retired);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// All living code objects that were accepted, found by address or in order of
-// adoption. Code is added and retired by a thread that holds the GIL and the
-// counting lock. The sampler and the collector read in an RCU read section.
+// All living code objects that were accepted. They can be found by address and
+// in order of adoption. A thread that holds the GIL and the counting lock adds
+// and retires code. The sampler and the collector read in an RCU read section.
 #ifndef OCULAR_TRACER_CODE_REGISTRY_H
 #define OCULAR_TRACER_CODE_REGISTRY_H
 
@@ -10,7 +10,8 @@
 #include <pthread.h>
 
 #define REGISTRY_BUCKETS 16384
-#define REGISTRY_KEPT 4096 // retired codes that can be found at a time
+// number of retired Codes that can be found at a time
+#define REGISTRY_KEPT 4096
 
 struct Registry {
     // Guards the chains of `buckets` against concurrent changes. The collector
@@ -21,29 +22,32 @@ struct Registry {
     struct Code *_Atomic by_version[REGISTRY_BUCKETS];
     struct Code *_Atomic first;
     struct Code *last;
-    struct Code *_Atomic leaving; // being retired, or NULL
-    struct Code *_Atomic retired; // a stack; the collector takes all of it
+    struct Code *_Atomic leaving; // Code that is being retired, or NULL
+    // a stack of retired code; the collector takes all of it
+    struct Code *_Atomic retired;
     // a stack of added code; the collector takes all of it
     struct Code *_Atomic fresh;
-    uint32_t kept; // retired code in the chains; guarded by `chains`
-    // The hits per second of each site; 0: hits are never renewed. The governor
-    // writes this field, see Code_renew.
+    uint32_t kept; // number of retired Codes in the chains; guarded by `chains`
+    // The hits per second of each site; 0 means that hits are never renewed.
+    // The governor writes this field (Code_renew).
     _Atomic uint64_t hits;
     _Atomic uint64_t count;
-    _Atomic uint64_t bytes;     // bytes of all code when it was added
-    _Atomic uint32_t newest_id; // the newest id that was given out
+    // bytes of all code, as measured when the code was added
+    _Atomic uint64_t bytes;
+    _Atomic uint32_t newest_id; // the newest id that a Code has got
 };
 
-struct Registry *Registry_new(void); // NULL if memory is out
+struct Registry *Registry_new(void); // returns NULL if memory is out
 // Frees all living and all retired code. There must be no readers.
 void Registry_free(struct Registry *registry);
 uint32_t Registry_next_id(struct Registry *registry);
-// Returns the newest id that was given out. Code that is adopted later has a
+// Returns the newest id that a Code has got. Code that is adopted later has a
 // later id. Any thread may call this function.
 uint32_t Registry_newest_id(struct Registry *registry);
 void Registry_add(struct Registry *registry, struct Code *code);
 // Makes the code findable by its address, without an entry in a list.
-// Registry_unchain undoes this. No thread may be in a read section.
+// Registry_unchain undoes this. No thread may be in a read section during the
+// call.
 void Registry_chain(struct Registry *registry, struct Code *code);
 void Registry_unchain(struct Registry *registry, struct Code *code);
 // Unlinks and queues the code, because its code object is freed at `ticks`,
@@ -55,9 +59,9 @@ struct Code *Registry_find(struct Registry *registry, uintptr_t address);
 // Returns the code at `address`, or NULL, without a read section. The caller
 // holds the counting lock, so the code is not retired meanwhile.
 struct Code *Registry_find_living(struct Registry *registry, uintptr_t address);
-// Returns the code that was at `address` at `ticks`, when the newest id was
-// `newest_id`, or NULL. The code may have been retired since. The caller is in
-// a read section.
+// Returns the code that was at `address` at the time `ticks`, when the newest
+// id was `newest_id`, or NULL. The code may have been retired since. The caller
+// is in a read section.
 struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,
                               uint32_t newest_id, uint64_t ticks);
 // Returns the code with this id, or NULL. The caller is in a read section, or
@@ -66,36 +70,36 @@ struct Code *Registry_by_id(struct Registry *registry, uint32_t id);
 // Returns the code whose functions have this version, or NULL. The caller is in
 // a read section.
 struct Code *Registry_by_version(struct Registry *registry, uint32_t version);
-// Calls Code_link(), and removes callers that were freed before the list grows.
-// The counting lock is held. Returns what Code_link returns.
+// Calls Code_link(). Before the list grows, removes callers whose code was
+// freed. The caller holds the counting lock. Returns what Code_link returns.
 int Registry_link(struct Registry *registry, struct Code *caller,
                   struct Code *code);
 // The next two functions iterate in order of adoption. The caller is in a read
 // section.
 struct Code *Registry_first(struct Registry *registry);
 struct Code *Registry_next(const struct Code *code);
-// Takes the code that was retired before `ticks`, as a list by next_retired
-// with the oldest first. The code may be freed after the next grace period.
-// Only the collector calls this function.
+// Takes the code that was retired before `ticks`. The result is a list linked
+// by next_retired, with the oldest code first. The code may be freed after the
+// next grace period. Only the collector calls this function.
 struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks);
-// Takes the code that was added since the last call, retired or not, as a list
-// by next_new with the newest first. The collector calls this function before
-// it frees retired code.
+// Takes the code that was added since the last call, including code that was
+// retired since. The result is a list linked by next_new, with the newest code
+// first. The collector calls this function before it frees retired code.
 struct Code *Registry_take_new(struct Registry *registry);
 // Returns the code that is in no list now because it is being retired, or NULL.
-// A reader reads this code after the living code and before the retired code,
-// and so sees all code.
+// A reader that reads first the living code, then this code and then the
+// retired code sees all code.
 struct Code *Registry_leaving(struct Registry *registry);
-// Returns the retired code that is not taken yet, as a list by next_retired
-// with the newest first. The caller keeps other threads from taking this code
-// meanwhile.
+// Returns the retired code that is not taken yet, as a list linked by
+// next_retired, with the newest code first. The caller makes sure that no other
+// thread takes this code meanwhile.
 struct Code *Registry_retired(struct Registry *registry);
 // Frees retired code. There must be no readers.
 void Registry_free_retired(struct Registry *registry);
-// Called around each fork on the forking thread, so that the child finds
-// complete chains and can change them.
+// The forking thread calls these functions around each fork, so that the child
+// finds complete chains and can change them.
 void Registry_before_fork(struct Registry *registry);
-// in the parent and in the child
+// called in the parent and in the child
 void Registry_after_fork(struct Registry *registry);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writer: the registry (registry.c), with the GIL until the collector takes the
-// code. These fields of struct Code link it into the registry's chains and
-// lists. Readers follow the atomic links in an RCU read section.
+// Fields of struct Code that link it into the registry's chains and lists. The
+// registry (registry.c) writes the fields, with the GIL held until the
+// collector takes the code. Readers follow the atomic links in an RCU read
+// section.
 #ifndef OCULAR_TRACER_CODE_REGISTRY_NODE_H
 #define OCULAR_TRACER_CODE_REGISTRY_NODE_H
 
@@ -13,22 +14,24 @@
 struct Code;
 
 struct RegistryNode {
-    // next in the chain by address; NULL: the last
+    // next code in the chain by address, or NULL
     struct Code *_Atomic next_in_bucket;
-    struct Code *_Atomic next_by_id; // next in the chain by id; NULL: the last
-    // next in the chain by version; NULL: the last
+    struct Code *_Atomic next_by_id; // next code in the chain by id, or NULL
+    // next code in the chain by version, or NULL
     struct Code *_Atomic next_by_version;
-    // the code adopted next; NULL: the newest
+    // the code that was adopted next, or NULL for the newest
     struct Code *_Atomic next_in_list;
-    struct Code *previous_in_list; // the code adopted before; NULL: the oldest
-    struct Code *next_retired;     // next in the list; NULL: the last
-    struct Code *next_new;         // the code adopted before; NULL: the last
-    // ticks when the code object was freed; 0: it lives
+    // the code that was adopted before, or NULL for the oldest
+    struct Code *previous_in_list;
+    struct Code *next_retired; // next code in the list of retired code, or NULL
+    // the code that was adopted before, or NULL at the end
+    struct Code *next_new;
+    // ticks at which the code object was freed; 0 if it lives
     counter_t retired_ticks;
-    // The code is in the chain by address, retired or not. Registry.chains
-    // guards this field.
+    // True if the code is in the chain by address, even if it is retired.
+    // Registry.chains guards this field.
     bool chained;
-    bool taken;              // the collector has taken the code
+    bool taken;              // true if the collector has taken the code
     size_t registered_bytes; // bytes that the code has added to Registry.bytes
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The list of retired functions, searched by a hash of name, file and line.
+// Keeps a list of retired functions, which is searched by a hash of name, file
+// and line.
 #include "tracer/code/retired.h"
 #include "ipc/base/heap.h"
 
@@ -91,8 +92,8 @@ static bool is_less(const struct RetiredTotals *a,
     return x != y ? x < y : a->calls < b->calls;
 }
 
-// Adds the totals of the least function to `others`, and returns the function's
-// place, which is then free.
+// Adds the totals of the entry with the smallest totals to `others`, and
+// returns the index of this entry, which is then free.
 static size_t fold(struct Retired *retired)
 {
     struct RetiredFunction *functions = retired->functions;
@@ -109,8 +110,8 @@ static size_t fold(struct Retired *retired)
     return least;
 }
 
-// Returns a new entry, for which the least entry may be removed, or NULL if
-// memory is out.
+// Returns a new entry, or NULL if memory is out. If the list is full, removes
+// the entry with the smallest totals.
 static struct RetiredFunction *make(struct Retired *retired, uint64_t hash,
                                     const struct Code *code)
 {
@@ -136,7 +137,7 @@ void Retired_add(struct Retired *retired, const struct Code *code)
     uint64_t hash = hash_of(code);
     struct RetiredFunction *function;
 
-    // Code that was never called or sampled never has a row.
+    // Code that was never called or sampled has no row.
     if (!Code_was_seen(code))
         return;
     function = find(retired, hash, code);

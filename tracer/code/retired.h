@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The totals of functions whose code objects were freed. All code objects with
-// the same name, file and line share one entry. The list is bounded: if it is
-// full, the least entry is added to `others`, so that sums stay complete.
-// Session.draining is held.
+// the same name, file and line share one entry. If the list is full, the entry
+// with the smallest totals is added to `others`, so that sums stay complete.
+// The caller holds Session.draining.
 #ifndef OCULAR_TRACER_CODE_RETIRED_H
 #define OCULAR_TRACER_CODE_RETIRED_H
 
@@ -15,15 +15,16 @@ struct RetiredTotals {
     uint64_t calls;
     uint64_t resumed; // number of resumptions
     uint64_t events;
-    uint64_t self_calls; // calls in self_cycles and waited_cycles
+    uint64_t self_calls; // number of calls in self_cycles and waited_cycles
     uint64_t self_cycles;
     uint64_t total_cycles;
     uint64_t waited_cycles;
-    uint64_t cpu_ns; // sampled CPU time
+    uint64_t cpu_ns; // sampled CPU time in ns
     uint64_t samples;
-    uint64_t run_samples; // part of `samples`: the function was running
-    // At least one of the code objects was dark once, so `calls` is a lower
-    // bound.
+    // the samples of `samples` that found the function running
+    uint64_t run_samples;
+    // True if at least one of the code objects was dark once, so that `calls`
+    // is a lower bound.
     bool inexact;
 };
 
@@ -39,16 +40,17 @@ struct Retired {
     struct RetiredFunction functions[RETIRED_ROOM];
     uint64_t hashes[RETIRED_ROOM]; // hashes of name, file and line
     size_t count;
-    struct RetiredTotals others; // sum of the removed entries
-    uint64_t events;             // events of all code objects
-    size_t bytes;                // bytes of the names and files
+    struct RetiredTotals others; // sum of the entries that were removed
+    uint64_t events;             // number of events of all code objects
+    size_t bytes;                // bytes of the entries' names and files
 };
 
 void Retired_release(struct Retired *retired);
-// Adds the totals of a code object to its function, or to `others` if memory is
-// out.
+// Adds the totals of a code object to its function's entry, or to `others` if
+// memory is out.
 void Retired_add(struct Retired *retired, const struct Code *code);
-// Returns the function whose newest code object had this id, or NULL.
+// Searches for the function whose newest code object had this id. Returns NULL
+// if there is none.
 const struct RetiredFunction *Retired_find(const struct Retired *retired,
                                            uint32_t id);
 const char *Retired_name(const struct Retired *retired, uint32_t id);

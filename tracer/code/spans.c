@@ -4,10 +4,17 @@
 
 #include <math.h>
 
-#define KEPT 0.75 // factor for the weight of older spans when a span is added
-#define LONG 4.0  // times the dark time before; a longer span settles it
-#define LONGEST_S 4.0 // s; a longer span weighs as much as this
-#define CLUMP 4.0 // calls that come together, as assumed before spans show it
+// when a span is added, the weights of older spans are multiplied by this
+// factor
+#define KEPT 0.75
+// a span longer than this multiple of the dark time before it settles the dark
+// time
+#define LONG 4.0
+// seconds; a longer span weighs as much as one of this length
+#define LONGEST_S 4.0
+// number of calls that are assumed to come together, until spans show the
+// number
+#define CLUMP 4.0
 
 void Spans_set_arming(struct Code *code, enum Arming arming)
 {
@@ -27,7 +34,7 @@ void Spans_open(struct Code *code, uint64_t ticks)
         return;
     if (closed && ticks > closed && Code_arming(code) != ARMED_HOT) {
         spans->pending = spans->pending + (double)(ticks - closed);
-        // A call that came before its hooks were removed was counted and not
+        // If a call came before its hooks were removed, it was counted and not
         // missed.
         spans->missed =
             spans->missed -
@@ -93,8 +100,8 @@ void Spans_drop(struct Code *code, uint64_t ticks)
     end(code, ticks);
 }
 
-// Returns the calls in all spans, including the open span, and sets *ticks to
-// the length of these spans.
+// Returns the number of calls in all spans, including the open span, and stores
+// the length of these spans in *ticks.
 static double sum(const struct Code *code, uint64_t now, double *ticks)
 {
     const struct CodeSpans *spans = &code->spans;
@@ -116,7 +123,7 @@ double Spans_rate(const struct Code *code, uint64_t ticks, double hz)
 }
 
 // Returns the variance of the calls in a span, divided by the mean. The result
-// is 1 if each call comes by itself, and ten if ten calls come together.
+// is 1 if the calls come singly, and ten if ten calls come together.
 static double clump(const struct CodeSpans *spans)
 {
     double rate = spans->calls / spans->ticks;

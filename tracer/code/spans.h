@@ -7,33 +7,35 @@
 
 #include "tracer/code/code.h"
 
-// Sets how the function is armed from now on. The counting lock is held.
+// Sets how the function is armed. The caller holds the counting lock.
 void Spans_set_arming(struct Code *code, enum Arming arming);
-// Opens a span, because the function is armed from `ticks` on. An open span
-// stays as it is. The counting lock is held after other threads can see the
-// code. The next four functions need the lock, too.
+// Opens a span at the time `ticks`, because the function is armed. A span that
+// is already open does not change. As soon as other threads can see the code,
+// the caller must hold the counting lock. The next four functions need the
+// counting lock, too.
 void Spans_open(struct Code *code, uint64_t ticks);
-// Notes that a new function is dark from its beginning, at `ticks`.
+// Begins the dark time of a new function that is dark from `ticks` on.
 void Spans_begin_dark(struct Code *code, uint64_t ticks);
-// Closes the span by the clock.
+// Closes the span because the clock has ended it.
 void Spans_close(struct Code *code, uint64_t ticks, double hz);
 // Settles the dark time before the open span of a function that stays armed. If
-// the span is much longer than this dark time, the span says how many calls
-// were missed, and a new span begins.
+// the span is much longer than this dark time, the span's calls give the number
+// of missed calls, and a new span begins.
 void Spans_settle(struct Code *code, uint64_t ticks, double hz);
 // Drops the open span because the function has reached its threshold. The
-// function is hot from now on.
+// function then counts as hot.
 void Spans_drop(struct Code *code, uint64_t ticks);
 
 // Returns the calls per second in the spans, including the open span, or NaN if
 // there is no span. `hz` is ticks per second. Any thread may call this function
-// and those below.
+// and the next functions.
 double Spans_rate(const struct Code *code, uint64_t ticks, double hz);
-// Returns the standard error of Spans_rate in calls per second, by the
-// differences between spans, or NaN if there is no span.
+// Returns the standard error of Spans_rate in calls per second, or NaN if there
+// is no span. The error is computed from the differences between spans.
 double Spans_rate_error(const struct Code *code, uint64_t ticks, double hz);
-// Returns the calls that no hook has counted, estimated by Spans_rate. NaN if
-// there is no span. 0 if all calls were counted.
+// Returns the number of calls that no hook has counted, estimated by
+// Spans_rate. Returns NaN if there is no span. Returns 0 if all calls were
+// counted.
 double Spans_missed(const struct Code *code, uint64_t ticks, double hz);
 // Returns the calls per second by which Spans_missed grows now, or NaN if there
 // is no span.

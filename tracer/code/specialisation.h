@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 // The specialisation history of one code object. Each scan compares the live
-// bytecode with the last known one, and the changes go to the log of
-// transitions. The caller holds the GIL, with these exceptions: the collector
-// calls Specialisation_release and reads copies without it, and for
-// Specialisation_copy the log's mutex is enough.
+// bytecode with the bytecode of the last scan, and writes the changes to the
+// log of transitions. The caller holds the GIL. There are two exceptions. The
+// collector calls Specialisation_release and reads copies without the GIL, and
+// callers of Specialisation_copy need only the log's mutex.
 #ifndef OCULAR_TRACER_CODE_SPECIALISATION_H
 #define OCULAR_TRACER_CODE_SPECIALISATION_H
 
 #include "tracer/base/opcode.h"
 #include "tracer/code/transitions.h"
 
-// The opcode of an instruction that has been seen specialised.
+// The last known opcode of an instruction that was once seen specialised.
 struct KnownOpcode {
     uint32_t unit;
     uint8_t opcode; // the opcode that was last seen
     uint8_t next;   // index of the next slot in `polls`
-    // The newest polls that differed, each in ms since tracing began plus 1. 0:
-    // none.
+    // The times of the newest polls that found a difference, in ms since
+    // tracing began, plus 1. 0 if there was no such poll.
     uint32_t polls[STORM_POLLS - 1];
 };
 
@@ -29,11 +29,12 @@ struct Specialisation {
 
 void Specialisation_release(struct Specialisation *history);
 size_t Specialisation_bytes(const struct Specialisation *history);
-// Copies the present state for a reader without the GIL. The log's mutex is
-// held. Returns 0 or -ENOMEM.
+// Copies the present state for a reader that does not hold the GIL. The caller
+// holds the log's mutex. Returns 0 or -ENOMEM.
 int Specialisation_copy(struct Specialisation *copy,
                         const struct Specialisation *history);
-// Returns the opcode that was last seen at a unit whose base opcode is `base`.
+// Returns the opcode that was last seen at a code unit whose base opcode is
+// `base`.
 uint8_t Specialisation_opcode(const struct Specialisation *history,
                               uint32_t unit, uint8_t base);
 // Returns true if the instruction at `unit` has been seen specialised.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A base opcode in the place of a specialised one has two explanations. The
-// specialiser has given up, or a tool's instrumentation has restored the base
-// opcode. The instrumentation may have come and gone between two scans. The
-// instruction's counter decides: instrumentation leaves the counter as in new
-// code, and only failures of the specialiser raise it above that value. If the
-// counter does not decide, the last known opcode stays known. CPython
-// specialises again, or fails, within two runs of the instruction.
+// If a base opcode has replaced a specialised opcode, there are two possible
+// reasons. The specialiser has given up, or a tool's instrumentation has
+// restored the base opcode. The instrumentation may have come and gone between
+// two scans. The instruction's counter shows which reason applies.
+// Instrumentation leaves the counter as in new code, and only failures of the
+// specialiser raise the counter above that value. If the counter does not show
+// the reason, the last known opcode stays known. CPython then specialises
+// again, or fails, within two runs of the instruction.
 #include "tracer/code/specialisation_scan.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -19,16 +20,16 @@ struct Scan { // a walk over the instructions
     const struct Opcodes *opcodes;
     struct Transitions *log;
     uint64_t ticks;
-    bool first; // the first scan of this code
+    bool first; // true in the first scan of this code
     size_t unit;
     uint8_t base;
-    uint32_t next; // index of the first known opcode at `unit` or after
+    uint32_t next; // index of the first known opcode at `unit` or after `unit`
     struct LineReader lines;
     int error;
 };
 
-// Returns true if the specialiser has failed here since the counter had its
-// first value.
+// Returns true if the specialiser has failed at this instruction since the
+// counter had its first value.
 static bool is_given_up(const struct Scan *scan)
 {
     size_t size = 2 * (size_t)scan->code->layout.unit_count,
@@ -41,8 +42,8 @@ static bool is_given_up(const struct Scan *scan)
     return counter > scan->opcodes->birth_counter;
 }
 
-// Returns the opcode that is certainly there, or `before` if no opcode is
-// certain.
+// Returns the opcode that is certainly in the bytecode now, or `before` if no
+// opcode is certain.
 static uint8_t certain(const struct Scan *scan, uint8_t before)
 {
     const struct Opcodes *opcodes = scan->opcodes;
@@ -82,8 +83,8 @@ static struct KnownOpcode *add_known(struct Scan *scan)
     return entry;
 }
 
-// Notes that this poll differs from the one before. Returns true if this makes
-// a storm.
+// Records that this poll differs from the poll before. Returns true if there is
+// a storm with this poll.
 static bool note_poll(const struct Scan *scan, struct KnownOpcode *entry)
 {
     uint32_t oldest = entry->polls[entry->next];
@@ -108,7 +109,7 @@ static void change(struct Scan *scan, struct KnownOpcode *entry, uint8_t now)
 
     if (!entry)
         entry = add_known(scan);
-    // Memory is out: the scan after the next change finds this change.
+    // If memory is out, the scan after the next change will find this change.
     if (!entry) {
         scan->error = -ENOMEM;
         return;
@@ -120,8 +121,8 @@ static void change(struct Scan *scan, struct KnownOpcode *entry, uint8_t now)
     Transitions_add(scan->log, &change);
 }
 
-// Checks one instruction that differs from the adopted bytecode, or once did.
-// Returns true if the instruction is known to be specialised.
+// Checks one instruction that differs from the adopted bytecode, or that once
+// differed. Returns true if the instruction is now known to be specialised.
 static bool step(struct Scan *scan)
 {
     struct Specialisation *history = &scan->code->poll.history;
@@ -139,7 +140,7 @@ static bool step(struct Scan *scan)
     return scan->opcodes->flags[now] & OPCODE_SPECIALIZED;
 }
 
-// Returns the unit of the next known opcode, or SIZE_MAX.
+// Returns the code unit of the next known opcode, or SIZE_MAX.
 static size_t next_known(const struct Scan *scan)
 {
     const struct Specialisation *history = &scan->code->poll.history;
@@ -178,8 +179,9 @@ static void walk(struct Scan *scan)
     Code_touch(code);
 }
 
-// Returns a hash of the bytes, with two chains for speed. Two states of one
-// bytecode hardly ever have the same hash in the life of a program.
+// Returns a hash of the bytes. The hash is computed in two independent chains
+// for speed. Two states of one bytecode hardly ever have the same hash in the
+// life of a program.
 static uint64_t hash_of(const uint8_t *bytes, size_t size)
 {
     const uint64_t odd = 0x9e3779b97f4a7c15u;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two rings of changes, and a hash table of opcode pairs with linear probing.
-// The table never forgets a pair. See transitions.h.
+// Keeps two rings of changes, and a hash table of opcode pairs with linear
+// probing. The table never forgets a pair. See transitions.h.
 #include "tracer/code/transitions.h"
 #include "ipc/base/heap.h"
 
@@ -54,8 +54,8 @@ static struct Label *make_label(const struct Change *change)
     return label;
 }
 
-// Returns the newest change's label if it is of the same function. Otherwise
-// makes and returns a new label, or NULL if memory is out.
+// Returns the newest change's label if that change is in the same function.
+// Otherwise makes and returns a new label, or NULL if memory is out.
 static struct Label *label_of(struct Transitions *transitions,
                               const struct Change *change)
 {
@@ -119,7 +119,8 @@ void Transitions_add(struct Transitions *transitions,
                      const struct Change *change)
 {
     const struct Opcodes *opcodes = transitions->opcodes;
-    struct Label *label = label_of(transitions, change); // NULL: no names
+    // if this is NULL, the change has no names
+    struct Label *label = label_of(transitions, change);
     struct ChangeLog *log = opcodes->base[change->from] == change->from
                                 ? &transitions->first
                                 : &transitions->turned;
@@ -131,8 +132,8 @@ void Transitions_add(struct Transitions *transitions,
     slot->function = label ? label->function : NULL;
     slot->file = label ? label->file : NULL;
     slot->label = label;
-    // The time is computed once and for all. The clock's rate is refined later,
-    // and a change is identified by its time.
+    // The time is computed only once. The clock's rate is refined later, and a
+    // change is identified by its time.
     slot->seen_at_s =
         (double)(int64_t)(change->ticks - transitions->start_ticks) /
         Clock_hz(transitions->clock);
@@ -141,7 +142,8 @@ void Transitions_add(struct Transitions *transitions,
 
 // --- Into a snapshot, with the mutex held ---
 
-// Returns the newest change of a log after `taken` newer ones, or NULL.
+// Returns the newest change of a log, apart from the `taken` newest changes, or
+// NULL.
 static const struct Change *newest(const struct ChangeLog *log, size_t taken)
 {
     size_t kept =

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Changes of specialisation during the trace: logs of the newest changes, and a
-// count of every pair (from, to) since the start. A holder of the GIL writes,
-// and the collector reads. A mutex guards all data. The governor only tries the
-// mutex, so that it never waits while it holds the GIL. Functions' names are
-// copied, because they outlive the functions.
+// Keeps changes of specialisation during the trace. There are logs of the
+// newest changes, and a count of every pair (from, to) since the start. A
+// holder of the GIL writes the data, and the collector reads the data. A mutex
+// guards all data. The governor only tries the mutex, so that it never waits
+// while it holds the GIL. Functions' names are copied, because they outlive the
+// functions.
 #ifndef OCULAR_TRACER_CODE_TRANSITIONS_H
 #define OCULAR_TRACER_CODE_TRANSITIONS_H
 
@@ -13,14 +14,14 @@
 
 #include <pthread.h>
 
-#define TRANSITIONS_KEPT 128   // newest changes that each log keeps
-#define TRANSITIONS_PAIRS 2048 // more pairs than any CPython has
-#define STORM_POLLS                                                            \
-    4 // differing polls of a site, within STORM_MS, that together make a storm
+#define TRANSITIONS_KEPT 128   // number of newest changes that each log keeps
+#define TRANSITIONS_PAIRS 2048 // more pairs than any CPython version has
+// number of differing polls of a site within STORM_MS that make a storm
+#define STORM_POLLS 4
 #define STORM_MS 10000
 
-// The function of a change. All changes that one scan has found share one
-// label.
+// The name and file of the function of a change. All changes that one scan has
+// found share one label.
 struct Label {
     unsigned refs; // number of log slots that use the label
     const char *file;
@@ -28,27 +29,28 @@ struct Label {
 };
 
 struct Change {
-    uint64_t order;   // number among all changes; set by Transitions_add
-    uint64_t ticks;   // when the change was seen
-    double seen_at_s; // s since tracing began; set by Transitions_add
+    // number of the change among all changes; set by Transitions_add
+    uint64_t order;
+    uint64_t ticks;   // time at which the change was seen
+    double seen_at_s; // seconds since tracing began; set by Transitions_add
     uint32_t id;      // id of the function
-    uint32_t line;    // line of the instruction; 0: none
+    uint32_t line;    // line of the instruction, or 0
     uint32_t offset;
-    uint8_t from, to;            // opcodes
-    bool storm;                  // the change is a part of a storm
-    const char *function, *file; // borrowed by Transitions_add
+    uint8_t from, to;            // opcodes before and after the change
+    bool storm;                  // true if the change is a part of a storm
+    const char *function, *file; // borrowed for the call of Transitions_add
     struct Label *label;         // set by Transitions_add
 };
 
 // The newest change is changes[(count - 1) % TRANSITIONS_KEPT].
 struct ChangeLog {
-    uint64_t count; // changes ever added
+    uint64_t count; // number of all changes that were ever added
     struct Change changes[TRANSITIONS_KEPT];
 };
 
 struct PairCount {
     uint8_t from, to;
-    uint64_t count; // 0: the slot is free
+    uint64_t count; // 0 if the slot is free
 };
 
 struct Transitions {
@@ -57,15 +59,15 @@ struct Transitions {
     const struct Clock *clock;
     uint64_t start_ticks;
     uint64_t ms_ticks;   // ticks per millisecond; immutable
-    uint64_t count;      // changes ever added
-    struct Label *label; // newest change's label: borrowed from its log
+    uint64_t count;      // number of all changes that were ever added
+    struct Label *label; // label of the newest change, borrowed from its log
     uint32_t label_id;   // id of the function of `label`
     size_t bytes;        // bytes of all labels
-    // `first` has the changes from a base opcode, `turned` the changes from a
-    // specialised opcode. So a big program that warms up does not push its
-    // deoptimisations out of the log.
+    // `first` has the changes from a base opcode, and `turned` has the changes
+    // from a specialised opcode. So, while a big program warms up, its
+    // deoptimisations stay in the log.
     struct ChangeLog first, turned;
-    uint64_t other; // changes whose pair found no room in `pairs`
+    uint64_t other; // number of changes whose pair found no room in `pairs`
     struct PairCount pairs[TRANSITIONS_PAIRS];
 };
 
@@ -73,8 +75,8 @@ void Transitions_init(struct Transitions *transitions,
                       const struct Opcodes *opcodes, const struct Clock *clock,
                       uint64_t start_ticks);
 void Transitions_release(struct Transitions *transitions);
-// Called around a batch of additions. Transitions_try returns false if another
-// thread holds the mutex.
+// A caller holds this mutex while it adds several changes. Transitions_try
+// returns false if another thread holds the mutex.
 void Transitions_lock(struct Transitions *transitions);
 bool Transitions_try(struct Transitions *transitions);
 void Transitions_unlock(struct Transitions *transitions);
@@ -85,20 +87,20 @@ static inline uint32_t Transitions_ms(const struct Transitions *transitions,
                       transitions->ms_ticks);
 }
 
-// Copies the change and its two texts. The mutex is held.
+// Adds a copy of the change and of its two texts. The caller holds the mutex.
 void Transitions_add(struct Transitions *transitions,
                      const struct Change *change);
-// Writes the log, the newest change first, and the pairs, the most frequent
-// first. Takes the mutex. Returns false if memory is out and something is
-// missing.
+// Writes the log with the newest change first, and the pairs with the most
+// frequent first. The function takes the mutex. Returns false if memory is out
+// and something is missing.
 bool Transitions_fill(struct Transitions *transitions,
                       struct Snapshot *snapshot);
-// Copies the kept changes from number *from on without their texts, the newest
-// of each log first. Sets *from to the number of the next change. Takes the
-// mutex. Returns the number of copied changes.
+// Copies the kept changes from number *from on without their texts, with the
+// newest change of each log first. Sets *from to the number of the next change.
+// The function takes the mutex. Returns the number of copied changes.
 size_t Transitions_since(struct Transitions *transitions, uint64_t *from,
                          struct Change changes[2 * TRANSITIONS_KEPT]);
-// Returns the bytes of all texts, for memory accounts.
+// Returns the number of bytes of all texts, for the account of memory.
 size_t Transitions_bytes(struct Transitions *transitions);
 
 #endif

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST_S 200e-9 // s, the most that counting one hit takes
+#define MOST_S 200e-9 // seconds; counting one hit takes at most this long
 #define YIELDS 32     // sched_yield() calls before the first nap
 #define NAP_NS 50000
-#define NAME_HITS 1   // hits between two questions for a thread's name
+#define NAME_HITS 1   // hits between two requests for a thread's name
 #define AT_A_TIME 256 // hits that are counted before `tail` is stored
 
 void Counting_init(struct Counting *counting, struct Registry *registry,
@@ -47,7 +47,8 @@ static struct Code *find(struct Counting *counting, uintptr_t address)
     if (__builtin_expect(seen->address != address, 0)) {
         struct Code *code = Registry_find_living(counting->registry, address);
 
-        if (!code) // not accepted, or the address of another object
+        // the code was not accepted, or the address is that of another object
+        if (!code)
             return NULL;
         seen->address = address;
         seen->code = code;
@@ -148,7 +149,7 @@ static bool jump(struct ThreadTrace *trace, struct Code *code,
 
 // Returns the instruction whose opcode is at `unit`. Returns NULL in adaptive
 // mode, for an EXTENDED_ARG, which belongs to the next instruction, and for a
-// unit beyond those that have sites.
+// code unit that is too high to have a site.
 static const struct Instruction *instruction_at(const struct Code *code,
                                                 size_t unit)
 {
@@ -180,7 +181,7 @@ static bool count(struct ThreadTrace *trace, struct Code *code,
 {
     uint32_t depth = Hit_depth(hit);
 
-    if (depth == 0) // depth 0 is the sentinel's, which is never closed
+    if (depth == 0) // depth 0 belongs to the sentinel, which is never closed
         depth = 1;
     if (Hit_unit(hit) >= code->layout.unit_count)
         return false;
@@ -239,7 +240,7 @@ static void count_ring(struct Counting *counting)
 {
     struct HitRing *ring = &counting->ring;
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    // Pairs with the release in HitRing_push.
+    // This load pairs with the release in HitRing_push.
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
     uint64_t begin;
 
@@ -287,7 +288,7 @@ int64_t Counting_hit_ticks(const struct Counting *counting)
     uint64_t hits = Counter_get(&counting->counted);
     double ticks =
         hits ? (double)Counter_get(&counting->ticks) / (double)hits : 0;
-    // The measured ticks may contain time of other programs.
+    // The measured ticks may include time in which other programs had the CPU.
     double most = MOST_S * counting->contention->hz;
 
     return (int64_t)(ticks < most ? ticks : most);
@@ -371,7 +372,7 @@ void Counting_reset(struct Counting *counting)
     Counter_set(&counting->ticks, 0);
     ring->trace = HIT_RING_NOBODY;
     ring->task_code = 0;
-    // Drops the hits of threads that do not exist any more.
+    // Drops the hits of threads that no longer exist.
     atomic_store_explicit(
         &ring->tail, atomic_load_explicit(&ring->head, memory_order_relaxed),
         memory_order_relaxed);
@@ -407,7 +408,8 @@ void Counting_set_preempted(struct Counting *counting, bool preempted)
 {
     Counting_begin(counting);
     if (counting->contention->preempted != preempted)
-        counting->contention->armed++; // older readings are outdated
+        // makes older readings of the times outdated
+        counting->contention->armed++;
     counting->contention->preempted = preempted;
     Counting_set_brief(counting);
     Counting_end(counting);

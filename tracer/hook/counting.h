@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Adds up the hits that the hooks have written. Only counting changes the
 // shadow stacks and the counters of functions, sites and threads. The counting
-// lock guards all of them. A holder of this lock has counted all earlier hits.
-// The collector counts if the ring is half full and before each snapshot. A
-// hook counts if the ring is full, or if its event needs an answer at once.
+// lock guards all these data. A holder of this lock has counted all earlier
+// hits. The collector counts if the ring is half full and before each snapshot.
+// A hook counts if the ring is full, or if its event needs an answer at once.
 //
-// If a thread holds the GIL and has counted since it took the GIL, then no
-// count changes, because no hook runs meanwhile.
+// If a thread holds the GIL and has counted since it took the GIL, no counter
+// changes until the thread releases the GIL, because no hook runs.
 //
-// Lock order: the GIL, then the counting lock, then the locks of the timeline,
-// of ThreadTraces' list and of the registry's chains. A holder of the counting
-// lock must not call Python and must not wait for the GIL.
+// Locks are taken in this order: the GIL, the counting lock, the locks of the
+// timeline, the lock of ThreadTraces' list, and the lock of the registry's
+// chains. A holder of the counting lock must not call Python and must not wait
+// for the GIL.
 #ifndef OCULAR_TRACER_HOOK_COUNTING_H
 #define OCULAR_TRACER_HOOK_COUNTING_H
 
@@ -33,11 +34,13 @@ struct Counting {
     pthread_mutex_t mutex;
     struct Registry *registry;
     struct Contention *contention;
-    struct ThreadTrace *trace; // record of the ring's next hits; NULL: unknown
-    counter_t counted;         // hits of the ring counted since the reset
-    counter_t ticks;           // ticks that counting these hits took
-    counter_t alone;           // events that were counted outside the ring
-    bool between;              // between slices: callers' time is not measured
+    // record to which the ring's next hits belong, or NULL if unknown
+    struct ThreadTrace *trace;
+    // number of hits of the ring that were counted since the reset
+    counter_t counted;
+    counter_t ticks; // ticks that counting took
+    counter_t alone; // number of events that were counted without the ring
+    bool between;    // true between slices, when callers' time is not measured
     struct Seen seen[COUNTING_SEEN];
 };
 
@@ -47,18 +50,19 @@ void Counting_init(struct Counting *counting, struct Registry *registry,
 // this function.
 void Counting_begin(struct Counting *counting);
 void Counting_end(struct Counting *counting);
-// Brings all counters up to date, and releases the lock again. Any thread may
-// call this function.
+// Counts all hits, so that all counters are up to date. The counting lock is
+// not held afterwards. Any thread may call this function.
 void Counting_catch_up(struct Counting *counting);
-// Returns the mean ticks for counting one hit, at most 200 ns.
+// Returns the mean ticks that counting one hit takes. The result is at most 200
+// ns.
 int64_t Counting_hit_ticks(const struct Counting *counting);
-// Makes room in the full ring: counts the ring's hits, or waits until another
-// thread has counted some hits. Returns false if this thread waited. Only the
-// producer may call this function.
+// Makes room in the full ring. The function counts the ring's hits, or waits
+// until another thread has counted some hits. Returns false if the calling
+// thread waited. Only the producer may call this function.
 bool Counting_make_room(struct Counting *counting);
-// Counts a hit that is not in the ring, while its hook waits. Returns true if
-// the hook should return DISABLE. The caller is between Counting_begin and
-// Counting_end.
+// Counts a hit that is not in the ring, while the hit's hook waits. Returns
+// true if the hook should return DISABLE. The caller is between Counting_begin
+// and Counting_end.
 bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
                     struct Code *code, const struct Hit *hit);
 // Forgets a code object, or a thread's record, that is about to be freed. The
@@ -66,8 +70,9 @@ bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
 void Counting_forget(struct Counting *counting, const struct Code *code);
 void Counting_forget_thread(struct Counting *counting,
                             const struct ThreadTrace *trace);
-// Notes an event that is in no ring, and wakes the collector if it sleeps. The
-// caller is between Counting_begin and Counting_end.
+// Counts an event that is in no ring as the newest event, and wakes the
+// collector if the collector sleeps. The caller is between Counting_begin and
+// Counting_end.
 void Counting_note(struct Counting *counting);
 // Prepares the ring for the next hits of this thread. `ticks` is the time of
 // the newest event.
@@ -76,16 +81,16 @@ void Counting_go_on(struct Counting *counting, struct ThreadTrace *trace,
 // Empties the ring after all records were reset, while no hook runs. The caller
 // holds the GIL.
 void Counting_reset(struct Counting *counting);
-// Resets the lock and the ring in the child of a fork. The parent held the lock
+// Resets the lock and the ring in a forked child. The parent held the lock
 // across the fork.
 void Counting_after_fork(struct Counting *counting);
-// Says whether other programs often take the CPU. The caller holds the GIL.
+// Sets whether other programs often take the CPU. The caller holds the GIL.
 void Counting_set_preempted(struct Counting *counting, bool preempted);
-// Says whether the governor is between two slices. Between slices functions
-// that call others are not timed, so the CPU's owner before a call does not
-// matter. The caller holds the GIL.
+// Sets whether the governor is between two slices. Between slices functions
+// that call others are not timed, so it does not matter who had the CPU before
+// a call. The caller holds the GIL.
 void Counting_set_between(struct Counting *counting, bool between);
-// Updates the longest span after which a hook does not ask whether other
+// Computes again the longest span after which a hook does not ask whether other
 // programs had the CPU. This function is called when the contention has
 // changed. The caller holds the GIL.
 void Counting_set_brief(struct Counting *counting);

@@ -8,25 +8,29 @@
 
 struct Code;
 
-#define FRAME_PARTIAL (-1) // the call's begin was not seen: no statistics
+// value of `waited` if the call's beginning was not seen, so that the call is
+// not in statistics
+#define FRAME_PARTIAL (-1)
 
-// A frame is one cache line. The begin of a call writes the frame in a few wide
-// stores.
+// A frame is one cache line. The beginning of a call writes the frame in a few
+// wide stores.
 struct Frame {
-    uintptr_t address; // of the code object; 0 after it was freed
+    // address of the code object; 0 after the code object was freed
+    uintptr_t address;
     struct Code *code; // NULL after the code object was freed
-    int64_t enter;     // net clock: time of the call's begin
-    int64_t self;      // net cycles so far
-    int64_t block;     // `self` at the begin of the running block
-    int64_t waited;    // cycles of spans in which another thread ran, or
-                       // FRAME_PARTIAL
+    int64_t enter;     // net clock at the call's beginning
+    int64_t self;      // net ticks so far
+    int64_t block;     // `self` at the beginning of the running block
+    // ticks of spans in which another thread ran, or FRAME_PARTIAL
+    int64_t waited;
     uint32_t id;
     uint32_t depth;
-    uint32_t instructions; // instructions in blocks that have ended; wraps
+    // number of instructions in blocks that have ended; wraps
+    uint32_t instructions;
     // The number of the running block's first instruction. In precise mode a
     // block is one instruction.
     uint16_t start;
-    uint16_t epoch; // epoch of the code at the call's begin
+    uint16_t epoch; // epoch of the code at the call's beginning
 };
 
 #endif

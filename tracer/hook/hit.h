@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A hit is one firing of a hook, as the hook writes it: 24 bytes. The counting
-// thread finds out everything else.
+// A hit is one firing of a hook. The hook writes the hit as 24 bytes. The
+// counting thread finds out everything else about the event.
 #ifndef OCULAR_TRACER_HOOK_HIT_H
 #define OCULAR_TRACER_HOOK_HIT_H
 
@@ -18,12 +18,13 @@ enum HitKind {
     HIT_BRANCH, // a branch; from 3.14 on only the left arm
     HIT_RIGHT,  // a branch's right arm
     HIT_STEP,   // an instruction is about to run, in precise mode
-    HIT_THREAD, // no hook: the next hits belong to this thread record
-    // No hook: ticks that our own code took are in the address's place. `where`
-    // has the part of these ticks in which our code only waited.
+    HIT_THREAD, // no event; the next hits belong to this thread record
+    // No event. The address is replaced by the number of ticks that our own
+    // code took. `where` has the part of these ticks in which our code only
+    // waited.
     HIT_PAID,
-    // No hook: ticks in which other programs had the CPU before the next hit
-    // are in the address's place.
+    // No event. The address is replaced by the number of ticks in which other
+    // programs had the CPU before the next hit.
     HIT_TAKEN,
     HIT_KINDS
 };
@@ -35,11 +36,11 @@ enum HitKind {
 struct Hit {
     uint64_t ticks;
     uint64_t who;   // address << HIT_KIND_BITS | kind
-    uint64_t where; // depth, unit and target, see Hit_where
+    uint64_t where; // depth, unit and target, as Hit_where packs them
 };
 
-// Returns `who` of a hit. An address has at most 57 bits, so the kind's four
-// bits fit.
+// Returns the value of the field `who`. An address has at most 57 bits, so the
+// kind's four bits fit.
 static inline uint64_t Hit_who(uintptr_t address, enum HitKind kind)
 {
     return (uint64_t)address << HIT_KIND_BITS | kind;
@@ -51,9 +52,8 @@ static inline uint64_t Hit_where(uint32_t depth, size_t unit, size_t to)
            (uint64_t)unit << HIT_UNIT_BITS | to;
 }
 
-// Returns a part of a code object's address that is never 0. This part tells
-// the real caller of a function from another function that was taken for the
-// caller.
+// Returns a part of a code object's address that is never 0. This part shows
+// whether the function that was taken for the caller is the real caller.
 static inline size_t Hit_caller(uintptr_t address)
 {
     return (address >> 4 & ((1u << HIT_UNIT_BITS) - 1)) | 1;
@@ -85,7 +85,7 @@ static inline size_t Hit_unit(const struct Hit *hit)
     return (hit->where >> HIT_UNIT_BITS) & ((1u << HIT_UNIT_BITS) - 1);
 }
 
-// Returns the target unit of a jump or a branch. For the begin of a call,
+// Returns the target unit of a jump or a branch. If the hit begins a call,
 // returns the caller's code object (Hit_caller), or 0 if the caller is unknown.
 static inline size_t Hit_to(const struct Hit *hit)
 {

@@ -23,8 +23,8 @@ void HitRing_init(struct HitRing *ring, sem_t *half_full)
 bool HitRing_find_room(struct HitRing *ring)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    // Pairs with the release in count_ring: the slots before `tail` have been
-    // read.
+    // This load pairs with the release in count_ring, after which the slots
+    // before `tail` have been read.
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 
     if (head - tail == HIT_RING_HITS)
@@ -40,9 +40,9 @@ bool HitRing_find_room(struct HitRing *ring)
     return true;
 }
 
-// If the producer sets `trace` after this function, it calls HitRing_wake. A
-// hit at the same moment may find the old `trace` and stay unseen for a while,
-// but the next hit wakes the consumer.
+// If the producer sets `trace` after this function, the producer calls
+// HitRing_wake. A hit at the same moment may find the old `trace`. The consumer
+// does not see this hit for a while, but the next hit wakes the consumer.
 bool HitRing_sleep(struct HitRing *ring, uint64_t head)
 {
     atomic_store(&ring->asleep, true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The hooks of all threads write their hits into this ring in the order of
-// time. A table shows the hooks which sites have gone dark. The hooks push
+// time. A table tells the hooks which sites have gone dark. The hooks push
 // while they hold the GIL, so there is one producer at a time. The consumer is
 // the thread that holds the counting lock (counting.h).
 #ifndef OCULAR_TRACER_HOOK_HIT_RING_H
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #define HIT_RING_HITS 4096u // 96 KiB
-#define HIT_RING_DARK 512u  // 4 KiB; HIT_RING_* are powers of two
+#define HIT_RING_DARK 512u  // 4 KiB; all HIT_RING_* are powers of two
 #define HIT_RING_AHEAD 16u
 
 struct ThreadTrace;
@@ -21,43 +21,49 @@ struct ThreadTrace;
 
 struct HitRing {
     // The hooks use this cache line and hold the GIL meanwhile.
-    _Alignas(64) _Atomic uint64_t head; // hits written; stored with release
-    uint64_t limit; // `head` up to which `tail` need not be read
-    // The record of the newest hit's thread. HIT_RING_NOBODY makes the next hit
-    // take the slow path. The producer and HitRing_sleep write this field.
+    // number of hits written; stored with release
+    _Alignas(64) _Atomic uint64_t head;
+    // while `head` is below this number, `tail` need not be read
+    uint64_t limit;
+    // The record of the thread that wrote the newest hit. HIT_RING_NOBODY makes
+    // the next hit take the slow path. The producer and HitRing_sleep write
+    // this field.
     const struct ThreadTrace *_Atomic trace;
-    uintptr_t chunk; // data stack chunk of the newest hit's thread
+    uintptr_t chunk; // data stack chunk of the thread that wrote the newest hit
     uint64_t last;   // ticks of the newest hit
-    // The most ticks after `last` for the fast path of a hit.
+    // A hit takes the fast path if it comes at most this number of ticks after
+    // `last`.
     uint64_t brief;
-    // The most ticks after `last` for the fast path of a hit that begins or
-    // resumes a call.
+    // The same limit for a hit that begins or resumes a call.
     uint64_t enter_brief;
     // The address of the code object that begins tasks' steps, or 0.
     uintptr_t task_code;
     // The consumer owns the next fields.
-    _Alignas(64) _Atomic uint64_t tail; // hits counted; stored with release
+    // number of hits counted; stored with release
+    _Alignas(64) _Atomic uint64_t tail;
     // Posted when the ring is half full. NULL if no thread waits.
     sem_t *half_full;
-    _Atomic bool asleep; // post `half_full` at the next hit, too
+    _Atomic bool asleep; // true if the next hit also posts `half_full`
     // The keys (HitRing_key) of sites that are to be disabled at their next
     // hit. The consumer writes the keys, and the hooks read them. A key that
-    // was overwritten is written again later, because its site is still hit.
+    // was overwritten is written again later, because its site continues to be
+    // hit.
     _Alignas(64) _Atomic uint64_t dark[HIT_RING_DARK];
     struct Hit hits[HIT_RING_HITS];
 };
 
 void HitRing_init(struct HitRing *ring, sem_t *half_full);
-// The producer calls this function when `head` has reached `limit`. Looks for
-// room, and wakes the counting thread if the ring is half full. Returns false
-// if the ring is full.
+// The producer calls this function when `head` has reached `limit`.
+// HitRing_find_room looks for room, and wakes the counting thread if the ring
+// is half full. Returns false if the ring is full.
 bool HitRing_find_room(struct HitRing *ring);
 
 // The consumer calls this function before a long sleep. Returns false if a hit
 // was written since `head` was read. Otherwise the next hit wakes the consumer.
 bool HitRing_sleep(struct HitRing *ring, uint64_t head);
-// Wakes a consumer that sleeps. The producer calls this function after it has
-// set `trace`, and other code calls it if there is other work for the consumer.
+// Wakes the consumer if it sleeps. The producer calls this function after the
+// producer has set `trace`. Other code calls this function if there is other
+// work for the consumer.
 void HitRing_wake(struct HitRing *ring);
 
 static inline uint64_t HitRing_brief(const struct HitRing *ring,
@@ -102,7 +108,7 @@ static inline void HitRing_push(struct HitRing *ring, uint64_t ticks,
     // The counting thread has read a later cache line on another core.
     __builtin_prefetch(&ring->hits[(head + HIT_RING_AHEAD) % HIT_RING_HITS], 1);
     ring->last = ticks;
-    // Pairs with the acquire in count_ring.
+    // This store pairs with the acquire in count_ring.
     atomic_store_explicit(&ring->head, head + 1, memory_order_release);
 }
 

@@ -2,7 +2,7 @@
 // See preemption.h. CLOCK_THREAD_CPUTIME_ID is exact to the ns. The CPU times
 // of getrusage(2) are not used, because they lag behind by up to one timer
 // tick.
-#define _GNU_SOURCE 1 // RUSAGE_THREAD
+#define _GNU_SOURCE 1 // for RUSAGE_THREAD
 #include "tracer/hook/preemption.h"
 #include "ipc/base/now.h"
 
@@ -34,28 +34,28 @@ int64_t Preemption_between(const struct ThreadTimes *then,
 
     if (now->waits != then->waits || taken <= 0)
         return 0;
-    // All switches except one may have been before the span, in spans that are
-    // too short to be checked.
+    // In spans that are too short to be checked, all switches except one may
+    // have been before the span.
     before = (taken - 1) * PREEMPTION_BRIEF_NS;
     if (before > wall - span_ns)
         before = wall > span_ns ? wall - span_ns : 0;
     off -= before;
-    if (off < PREEMPTION_BRIEF_NS) // the last switch was before the span, too
+    if (off < PREEMPTION_BRIEF_NS) // the last switch was also before the span
         return 0;
     return off < span_ns ? off : span_ns;
 }
 
 // Returns the ns for which the machine was suspended. During a suspension
 // CLOCK_BOOTTIME continues and CLOCK_MONOTONIC stops (clock_gettime(2)). The
-// time stamp counter may do either.
+// time stamp counter may continue or stop.
 static int64_t suspended_ns(void)
 {
     return (int64_t)(Now_ns(CLOCK_BOOTTIME) - Now_ns(CLOCK_MONOTONIC));
 }
 
 // Returns the ns of a span in which the machine was suspended. Every span that
-// is long enough is checked, so a suspension since the last check was in this
-// span.
+// is long enough is checked, so the last span contains any suspension since the
+// last check.
 static int64_t take_suspension(struct Preemption *preemption, int64_t span_ns)
 {
     int64_t before = preemption->suspended_ns;

@@ -9,10 +9,11 @@
 
 struct Found {
     struct RunningThread *threads;
-    struct ThreadTrace **traces; // record of each thread, or NULL
+    struct ThreadTrace **traces; // record of each thread in `threads`, or NULL
     size_t count;
-    uint32_t *places; // hash by thread id: index in `threads` plus 1, or 0
-    size_t mask;      // size of `places` minus 1
+    // hash table by thread id; an entry is an index in `threads` plus 1, or 0
+    uint32_t *places;
+    size_t mask; // size of `places` minus 1
 };
 
 static bool init(struct Found *found, size_t most)
@@ -28,7 +29,8 @@ static bool init(struct Found *found, size_t most)
     return found->threads && found->traces && found->places;
 }
 
-// Returns the place of the thread's index, or the free place for this index.
+// Returns the entry of the thread in `places`, or the free entry that the
+// thread is to take.
 static uint32_t *place_of(const struct Found *found, pid_t tid)
 {
     for (size_t at = (size_t)tid;; at++) {
@@ -71,7 +73,7 @@ static struct StateListed *find_state(struct StateListed *states, size_t count,
     return NULL;
 }
 
-// Assigns each state to the thread that ran the state last.
+// Assigns each thread state to the thread that last ran it.
 static void match_records(struct ThreadTraces *traces,
                           struct StateListed *states, size_t count)
 {
@@ -105,8 +107,8 @@ static void add_records(struct Found *found, struct ThreadTraces *traces,
         if (ThreadTrace_has_ended(trace) || (state && state->ours))
             continue;
         thread = add(found, trace->tid, trace);
-        // An older record with the same id: the record's thread has ended
-        // unseen.
+        // If an older record has the same thread id, the older record's thread
+        // has ended unseen.
         if (!thread)
             continue;
         thread->state = ThreadTrace_state(trace);
@@ -130,10 +132,10 @@ static void add_named(struct Found *found, const struct StateListed *state,
         ThreadTrace_set_state(found->traces[at], state->address, state->id, 0);
 }
 
-// Assigns a state that no hook has seen to the thread that the state names. In
-// a child that C has forked, states name threads of the parent. The surviving
-// thread is the child's main thread, and the oldest state is most likely the
-// main thread's.
+// If no hook has seen a thread state, assigns the state to the thread that the
+// state names. In a child that C code has forked, states name threads of the
+// parent. The surviving thread is the child's main thread. The oldest state is
+// most likely the main thread's state.
 static void match_names(struct Found *found, const struct StateListed *states,
                         size_t count, bool has_run)
 {
@@ -170,7 +172,8 @@ long RunningThreads_find(struct ThreadTraces *traces,
         match_records(traces, states, count);
         add_records(&found, traces, states, count);
         match_names(&found, states, count, true);
-        match_names(&found, states, count, false); // states that never ran
+        // finally the states that never ran
+        match_names(&found, states, count, false);
     }
     pthread_mutex_unlock(&traces->mutex);
     Heap_free(found.traces);

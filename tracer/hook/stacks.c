@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A hash of parked shadow stacks, and a list in the order of parking.
+// Keeps a hash table of parked shadow stacks, and a list in the order of
+// parking.
 #include "tracer/hook/stacks.h"
 #include "ipc/base/heap.h"
 #include "tracer/hook/frame.h"
@@ -7,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define BUCKETS 1024u // a power of two
+#define BUCKETS 1024u // number of buckets, a power of two
 
 // Returns the bucket of a root. A root is the address of a page.
 static struct Stack **bucket_of(const struct Stacks *stacks, uintptr_t root)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STACKS_MOST 4096 // most parked stacks of a thread
+#define STACKS_MOST 4096 // largest number of parked stacks of a thread
 
 struct Frame;
 
@@ -19,7 +19,8 @@ struct Stack {
     struct Frame *top;
     struct Frame *bottom;
     struct Frame *limit;
-    uintptr_t root; // root of the interpreter's stack; 0: no root yet
+    // root of the interpreter's stack, or 0 before there is a root
+    uintptr_t root;
 
     // Only the hash uses the next fields.
     struct Stack *next; // next stack in the bucket

@@ -14,8 +14,8 @@ static size_t bytes_of(const struct Stack *stack)
     return (size_t)(stack->limit + 1 - stack->bottom) * sizeof(struct Frame);
 }
 
-// Drops the frames that the interpreter does not have any more, and all frames
-// above them.
+// Drops the frames that the interpreter no longer has, and all frames above
+// them.
 static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
 {
     const struct Frame *gone = NULL, *frame;
@@ -92,7 +92,8 @@ static struct Stack *empty_stack(struct ThreadTrace *trace)
 }
 
 // Returns the parked stack without a root if its top frame is on the stack
-// `real`, or else NULL. A stack without a root may have got this root later.
+// `real`, otherwise NULL. A greenlet whose stack was parked without a root may
+// have a root now.
 static struct Stack *rootless(struct ThreadTrace *trace, struct RealStack *real)
 {
     struct Stack *stack = Stacks_take(&trace->parked, 0);
@@ -104,7 +105,7 @@ static struct Stack *rootless(struct ThreadTrace *trace, struct RealStack *real)
     return NULL;
 }
 
-// Returns true if the record's current stack can serve for the new root.
+// Returns true if the record's current stack can be used for the new root.
 static bool serves(const struct ThreadTrace *trace, struct RealStack *real)
 {
     return trace->top == trace->bottom ||
@@ -130,14 +131,16 @@ void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,
 
     trace->chunk = real->chunk;
     if (real->root == trace->stack->root)
-        return; // deep recursion: the same stack in another chunk
+        // after deep recursion the same stack continues in another chunk
+        return;
     stack = Stacks_take(&trace->parked, real->root);
     if (!stack && serves(trace, real)) {
         trace->stack->root = real->root;
         return;
     }
-    ThreadTrace_end_span(trace, ticks); // the old stack's last span
-    ThreadTrace_lose_step(trace); // the switching instruction is not timed
+    // the last span belongs to the old stack
+    ThreadTrace_end_span(trace, ticks);
+    ThreadTrace_lose_step(trace); // the instruction that switches is not timed
     // An iteration is not timed if a switch happens within it.
     trace->loop_count = 0;
     if (!stack)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The record of a traced thread: its memory, its clock and its rare events. A
-// rare event happens once per function or thread, or out of order. The counting
-// lock is held.
+// Handles the memory, the clock and the rare events of a thread's record. A
+// rare event happens once per function or thread, or out of order. The caller
+// holds the counting lock.
 #include "tracer/hook/thread_trace.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -14,9 +14,10 @@
 #include <string.h>
 #include <time.h>
 
-// A stack of this size needs no mapping of its own (ipc/base/heap.h).
+// A stack of this size needs no separate memory mapping (ipc/base/heap.h).
 #define FIRST_FRAMES 64
-#define MAX_FRAMES (1u << 16) // 4 MiB a stack; deeper frames are not seen
+// a stack takes up to 4 MiB; deeper frames are not seen
+#define MAX_FRAMES (1u << 16)
 
 struct ThreadTrace *ThreadTrace_new(struct Registry *registry,
                                     struct Contention *contention,
@@ -75,8 +76,8 @@ void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks)
 void ThreadTrace_end(struct ThreadTrace *trace)
 {
     trace->cpu_end_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
-    // Pairs with the acquire in thread_traces.c: the thread's last hook is
-    // over.
+    // This store pairs with the acquire in thread_traces.c, after which no hook
+    // of the thread runs any more.
     atomic_store_explicit(&trace->ended, true, memory_order_release);
 }
 
@@ -141,7 +142,7 @@ bool ThreadTrace_grow(struct ThreadTrace *trace)
     trace->limit = frames + 2 * count - 1;
     trace->bottom = frames;
     trace->stack_bytes += count * sizeof *frames;
-    // The old frames are freed last: a forked child frees `bottom`.
+    // The old frames are freed last, because a forked child frees `bottom`.
     Heap_free(old);
     return true;
 }
@@ -151,8 +152,8 @@ void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks)
     Counter_add(&trace->unwound, 1);
     ThreadTrace_emit(trace, ticks, EVENT_UNWOUND, trace->top);
     ThreadTrace_pop(trace);
-    // A part of the last span was the caller's, but went to this frame. So the
-    // caller's self time is not known any more.
+    // A part of the last span belonged to the caller, but was added to this
+    // frame. So the caller's self time is no longer known.
     trace->top->epoch = EPOCH_NONE;
 }
 
@@ -191,9 +192,9 @@ int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span)
     return (int64_t)((double)ns * cycles_a_ns);
 }
 
-// Writes a wait into the ring. The span began when the last event had been
-// handled. The wait is in the ring before the event that ends it. A thread
-// without an open call shows no waits.
+// Writes a wait into the timeline's ring. The span of the wait began when the
+// last event had been handled. The wait is in the ring before the event that
+// ends it. A thread without an open call shows no waits.
 static void emit_wait(struct ThreadTrace *trace, int64_t begin, int64_t waited)
 {
     if (trace->ring && trace->top != trace->bottom &&
@@ -201,9 +202,10 @@ static void emit_wait(struct ThreadTrace *trace, int64_t begin, int64_t waited)
         Ring_push(trace->ring, (uint64_t)begin, EVENT_WAIT, (uint64_t)waited);
 }
 
-// Checks a span in which others may have run. Time of another thread of the
-// process is added to `waited`. Time of another program is not added to any
-// counter. Returns the part of the span that is self time.
+// Checks a span in which other threads or programs may have run. Time in which
+// another thread of the process ran is added to `waited`. Time in which another
+// program ran is not added to any counter. Returns the part of the span that is
+// self time.
 static int64_t check_span(struct ThreadTrace *trace, int64_t span)
 {
     struct Contention *contention = trace->contention;
@@ -323,7 +325,7 @@ struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
 {
     struct Frame *frame;
 
-    // Lets the caller, if it is on the stack, know of a dark callee.
+    // If the caller is on the stack, the caller counts one more dark callee.
     if (code->hot.last_caller != trace->top->id)
         ThreadTrace_note_caller(trace, code, depth);
     if (code->hot.dark)

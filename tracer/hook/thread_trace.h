@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// The record of one traced thread: its net clock, its shadow stack and its
-// ring. thread_trace_call.h handles the begin and the end of a call.
+// The record of one traced thread has its net clock, its shadow stack and its
+// ring. thread_trace_call.h handles the beginning and the end of a call.
 // thread_trace_block.h handles the end of a block and of an instruction. This
-// file has the common part and the rare events. Only the holder of the counting
-// lock (counting.h) calls these functions. A call may come long after its
-// event, so each event is passed with its time.
+// file declares the common part and the rare events. Only the holder of the
+// counting lock (counting.h) calls these functions. A call may come long after
+// its event, so each event is passed with its time.
 //
-// Net clock: every hook adds its own calibrated cost to `overhead`. The time is
-// the CPU's counter minus the overhead, so the difference of two times does not
-// contain the hooks between them.
+// The net clock works as follows. Every hook adds its own calibrated cost to
+// `overhead`. The net time is the CPU's counter minus the overhead, so the
+// difference of two net times does not contain the cost of the hooks between
+// them.
 //
-// Depth stamps: a frame carries the interpreter's recursion depth. An event at
-// depth d closes every frame that must have ended before the event. So frames
-// that ended unseen disappear by themselves, for example at dark leave sites or
-// after attaching in mid-run.
+// Depth stamps work as follows. A frame carries the interpreter's recursion
+// depth. An event at depth d closes every frame that must have ended before the
+// event. So a frame that ended unseen is closed later, for example if its leave
+// site was dark, or if tracing began in the middle of the call.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACE_H
 
@@ -29,20 +30,20 @@
 #include <string.h>
 #include <sys/types.h>
 
-// counters of open frames, indexed by id modulo this
+// number of counters of open frames; the index is the id modulo this number
 #define THREAD_TRACE_ACTIVE 1024
 #define THREAD_TRACE_LOOPS 64 // nested loops that the timeline follows
 
 struct Track;
 
-// A running iteration of a loop that has jumped back before. The frame of the
-// loop is identified by `number` and `enter`.
+// A running iteration of a loop that has jumped back before. `number` and
+// `enter` identify the frame of the loop.
 struct Loop {
     int64_t enter; // `enter` of the frame
-    int64_t start; // net clock at the iteration's begin
+    int64_t start; // net clock at the beginning of the iteration
     uint32_t number;
     uint32_t instructions;
-    uint16_t head; // number of the instruction that is jumped to
+    uint16_t head; // number of the instruction to which the loop jumps back
 };
 
 struct ThreadTrace {
@@ -61,24 +62,25 @@ struct ThreadTrace {
     counter_t unwound;          // frames that ended unseen
     _Atomic size_t stack_bytes; // bytes of all stacks of the thread
     struct Registry *registry;
-    uint8_t begins; // EVENT_ENTER, or EVENT_RESUME: the next call goes on
+    // EVENT_ENTER, or EVENT_RESUME if the next event continues a call
+    uint8_t begins;
     uint16_t loop_count;
     struct Loop loops[THREAD_TRACE_LOOPS];
-    // open frames, on all stacks of the thread
+    // number of open frames, on all stacks of the thread
     uint32_t active[THREAD_TRACE_ACTIVE];
 
     // The next fields are not used at each hit.
 
-    // Ticks of `overhead` in which other programs had the CPU. Stolen ticks are
-    // neither the program's time nor our cost.
+    // The ticks of `overhead` in which other programs had the CPU. Stolen ticks
+    // are neither the program's time nor our cost.
     counter_t stolen;
-    // Ticks of the span before the next event in which other programs had the
-    // CPU.
+    // The ticks of the span before the next event in which other programs had
+    // the CPU.
     int64_t taken;
     // Only the record's own thread uses this field, with the GIL.
     struct Preemption preemption;
-    // The stack of `top`, `limit` and `bottom`, which are written back when the
-    // stack is parked.
+    // The stack to which `top`, `limit` and `bottom` belong. The three pointers
+    // are stored in the stack when the stack is parked.
     struct Stack *stack;
     struct Stack *spare;  // an empty stack for the next greenlet, or NULL
     struct Stacks parked; // stacks of greenlets that do not run now
@@ -88,21 +90,23 @@ struct ThreadTrace {
     // the next two.
     _Atomic uintptr_t state;
     uint64_t state_id;    // id of `state`, because addresses are reused
-    uint64_t state_ticks; // when `state` was seen
+    uint64_t state_ticks; // time at which `state` was seen
     uintptr_t ident;      // pthread_t of the thread
     pid_t tid;
     char name[64]; // guarded by ThreadTraces.mutex
-    // questions left for the program's name; own thread only
+    // number of requests left for the program's name; only the record's own
+    // thread uses it
     unsigned name_asks;
     // The track in the timeline, or NULL before there is a track. Only the
     // collector uses this field and the next two.
     struct Track *track;
     uint64_t counted_ns; // CPU time at the timeline's last counter
-    bool counted_busy;   // CPU time had been used before that counter
+    // true if CPU time had been used before the timeline's last counter
+    bool counted_busy;
     // start of the CPU time; guarded by ThreadTraces.mutex
     uint64_t cpu_start_ns;
     uint64_t cpu_end_ns; // CPU clock at the thread's end
-    // the thread has ended; the collector may free the record
+    // true if the thread has ended, so that the collector may free the record
     _Atomic bool ended;
     struct ThreadTrace *next;
 };
@@ -118,7 +122,8 @@ static inline size_t ThreadTrace_stack_bytes(const struct ThreadTrace *trace)
 {
     return atomic_load_explicit(&trace->stack_bytes, memory_order_relaxed);
 }
-// Forgets all open frames and sets the record's counters to 0, at `ticks`.
+// Forgets all open frames and sets the record's counters to 0, at the time
+// `ticks`.
 void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks);
 // Marks the record as ended. The record's thread calls this function, and runs
 // no hook afterwards.
@@ -129,7 +134,8 @@ uint64_t ThreadTrace_cpu_ns(const struct ThreadTrace *trace);
 void ThreadTrace_restart_cpu(struct ThreadTrace *trace);
 static inline bool ThreadTrace_has_ended(const struct ThreadTrace *trace)
 {
-    // Pairs with the release in ThreadTrace_end: the last hook is over.
+    // This load pairs with the release in ThreadTrace_end, after which no hook
+    // of the thread runs any more.
     return atomic_load_explicit(&trace->ended, memory_order_acquire);
 }
 static inline uintptr_t ThreadTrace_state(const struct ThreadTrace *trace)
@@ -144,12 +150,12 @@ static inline void ThreadTrace_set_state(struct ThreadTrace *trace,
     trace->state_id = id;
     trace->state_ticks = ticks;
 }
-// Returns the ticks of a span that ends now in which other programs had the
-// CPU. The record's own thread calls this function, because the answer takes
-// system calls.
+// Returns for how many ticks of a span other programs had the CPU. The span
+// ends now. The record's own thread calls this function, because the function
+// makes system calls.
 int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span);
-// Clears the frames' pointers to a code object that is about to be freed, on
-// parked stacks, too.
+// Clears the pointers to a code object that is about to be freed in all frames,
+// including the frames of parked stacks.
 void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code);
 
 // Adds the span since the last event to the frame on top. Returns the net time.
@@ -163,32 +169,32 @@ int64_t ThreadTrace_advance(struct ThreadTrace *trace, uint64_t ticks,
 struct Frame *ThreadTrace_find(struct ThreadTrace *trace,
                                const struct Code *code, uint32_t depth,
                                uint64_t ticks);
-// Doubles the stack. Returns false if memory is out or the stack is as large as
-// it may be, and the frame is then not pushed.
+// Doubles the stack. If memory is out or the stack has its largest size,
+// returns false, and the frame is then not pushed.
 bool ThreadTrace_grow(struct ThreadTrace *trace);
 // Closes the top frame, which ended unseen before `ticks`.
 void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks);
-// Prepares for a call that begins at `depth`: closes the frames at this depth
-// or deeper, which have ended unseen. The frame below has ended unseen, too, if
-// its function is not `caller` (Hit_caller; 0: unknown).
+// Prepares for a call that begins at `depth`. Frames at this depth or deeper
+// have ended unseen, and are closed. If the function of the frame below is not
+// `caller` (Hit_caller; 0 if unknown), this frame has ended unseen, too.
 void ThreadTrace_settle(struct ThreadTrace *trace, uint32_t depth,
                         size_t caller, uint64_t ticks);
 // Records the call edge from the frame on top to `code`, whose call is at
 // `depth`. If `code` is dark, the caller counts one more dark callee.
 void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,
                              uint32_t depth);
-// Called if a site of the code has used up its hits. Returns true if the site
-// gets more hits (Code_renew).
+// This function is called if a site of the code has used up its hits. Returns
+// true if the site gets more hits (Code_renew).
 bool ThreadTrace_renew(const struct ThreadTrace *trace, struct Code *code,
                        uint64_t ticks);
 // Makes the code dark if its threshold is reached. Returns true if the frame is
 // still to be pushed.
 bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
                         uint64_t ticks);
-// In precise mode: the instruction that the top frame runs is not timed.
+// In precise mode, marks the instruction that the top frame runs as not timed.
 void ThreadTrace_lose_step(struct ThreadTrace *trace);
-// Pushes a frame whose enter was not seen, because tracing started in its
-// middle. Returns NULL if the code is dark or memory is out.
+// Pushes a frame whose beginning was not seen, because tracing started in the
+// middle of the call. Returns NULL if the code is dark or memory is out.
 struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
                                  uint32_t depth, int64_t now, uint64_t ticks);
 

@@ -10,15 +10,15 @@ static uint16_t block_length(const struct Frame *frame, const struct Code *code,
     uint16_t length =
         (uint16_t)(code->layout.units[site->unit].number - frame->start + 1);
 
-    // A loop that ends by its FOR_ITER ends unseen. The loop's body, between
-    // `start` and the site in address order, did not run then.
+    // If FOR_ITER ends a loop, no event reports the end. The loop's body,
+    // between `start` and the site in address order, did not run then.
     return length < site->reach ? length : site->reach;
 }
 
-// Removes the loops of frames that have ended and the inner loops of this
-// frame, which have ended. A frame may begin at the same net time as an earlier
-// frame in the same place. The number of instructions tells the two frames
-// apart, because this number only grows in a frame.
+// Removes the loops of frames that have ended, and the loops of this frame that
+// have ended. A frame may begin at the same net time as an earlier frame in the
+// same place. The number of instructions tells the two frames apart, because
+// this number only grows in a frame.
 static void end_loops(struct ThreadTrace *trace, const struct Frame *frame,
                       uint32_t instructions, uint16_t head)
 {
@@ -36,8 +36,8 @@ static void end_loops(struct ThreadTrace *trace, const struct Frame *frame,
     }
 }
 
-// Returns the cycles of an iteration, but at least 1. Without the hooks' cost a
-// short iteration may have 0 cycles or fewer.
+// Returns the cycles of an iteration. The result is at least 1. After the
+// hooks' cost is subtracted, a short iteration may have 0 cycles or fewer.
 static uint64_t net_cycles(int64_t cycles)
 {
     return cycles > 0 ? (uint64_t)cycles : 1;
@@ -52,14 +52,15 @@ static void push_loop(struct ThreadTrace *trace, struct Frame *frame,
     uint32_t instructions = frame->instructions + length;
     struct Loop *loop;
 
-    if (head > from) // a jump forwards
+    if (head > from) // a forward jump
         return;
     end_loops(trace, frame, instructions, head);
     loop = trace->loop_count ? &trace->loops[trace->loop_count - 1] : NULL;
     if (!loop || loop->number != ThreadTrace_number(trace, frame) ||
         loop->head != head) {
-        // The first iteration of a loop began unseen. Only its last block is
-        // known, and this block may have begun before the loop.
+        // No event reported the beginning of a loop's first iteration. Only the
+        // last block of this iteration is known, and this block may have begun
+        // before the loop.
         uint16_t body = (uint16_t)(from - head + 1);
 
         if (trace->loop_count == THREAD_TRACE_LOOPS)
@@ -92,8 +93,8 @@ static struct Loop *find_loop(struct ThreadTrace *trace,
                : NULL;
 }
 
-// Records an instruction for the timeline in precise mode: an instruction where
-// a loop begins or ends, or an instruction that is shown.
+// In precise mode, writes an instruction into the timeline if a loop begins or
+// ends there, or if the timeline shows each instruction.
 static void record_step(struct ThreadTrace *trace, const struct Frame *frame,
                         const struct Instruction *instruction, int64_t now,
                         uint64_t ticks)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Adds cycles to the place where a basic block, an iteration of a loop or, in
 // precise mode, an instruction ends. The caller holds the counting lock.
-// `ticks` is the counter as the hook read it.
+// `ticks` is the value of the counter that the hook has read.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_BLOCK_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACE_BLOCK_H
 
@@ -15,7 +15,7 @@ void ThreadTrace_end_block(struct Frame *frame, const struct Code *code,
 bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
                       struct Site *site, uint16_t to, uint32_t depth,
                       uint64_t ticks);
-// Counts the instruction `number`, which is about to run in precise mode.
+// In precise mode, counts the instruction `number`, which is about to run.
 // Returns true if the hook should return DISABLE.
 bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
                       uint16_t number, uint32_t depth, uint64_t ticks);

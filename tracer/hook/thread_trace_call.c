@@ -66,7 +66,7 @@ static void record_first(struct Code *code, uint64_t self)
         Histogram_add(histogram, Counter_get(&code->hot.self_cycles) - self);
     Histogram_add(histogram, self);
     Counter_add(&code->cold.grown_bytes, sizeof *histogram);
-    // Pairs with the acquire of the thread that builds a snapshot.
+    // This store pairs with the acquire of the thread that builds a snapshot.
     atomic_store_explicit(&code->hot.histogram, histogram,
                           memory_order_release);
     Code_refresh(code);
@@ -99,9 +99,9 @@ static void record_self(const struct Frame *frame, struct Code *code)
 }
 
 // Returns true if another frame of the function is open below this frame on the
-// same stack. The function is only called if the counters of open frames do not
-// decide: for recursion, for two ids that share a counter, and for a function
-// that is open on a parked stack.
+// same stack. The function is only called if the counters of open frames are
+// not sufficient, as for recursion, for two ids that share a counter, and for a
+// function that is open on a parked stack.
 static bool is_open_below(const struct ThreadTrace *trace,
                           const struct Frame *frame)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Handles the begin and the end of a call: pushes the call's frame and adds up
-// the call's time. The caller holds the counting lock. `ticks` is the counter
-// as the hook read it.
+// Handles the beginning and the end of a call. Pushes the call's frame and adds
+// up the call's time. The caller holds the counting lock. `ticks` is the value
+// of the counter that the hook has read.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_CALL_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACE_CALL_H
 

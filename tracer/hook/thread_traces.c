@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The list of thread records. Traced threads add records, and the collector
-// visits the records.
+// Keeps the list of thread records. Traced threads add records, and the
+// collector visits the records.
 #include "tracer/hook/thread_traces.h"
 #include "ipc/base/heap.h"
 
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define NAME_ASKS 512
-#define NEAR 16 // records that are checked for reuse
+#define NEAR 16 // number of records that are checked for reuse
 
 void ThreadTraces_init(struct ThreadTraces *traces)
 {
@@ -73,7 +73,8 @@ static uint64_t lost_of(const struct ThreadTrace *trace)
     return trace->ring ? Counter_get(&trace->ring->lost) : 0;
 }
 
-// Unlinks the record at *link and keeps the record's sums.
+// Unlinks the record at *link and adds its numbers to the sums of ended
+// threads.
 static struct ThreadTrace *unlink_ended(struct ThreadTraces *traces,
                                         struct ThreadTrace **link)
 {
@@ -94,7 +95,7 @@ static void end_trace(struct ThreadTraces *traces, struct ThreadTrace **link)
     ThreadTrace_free(unlink_ended(traces, link));
 }
 
-// Takes a record whose thread has ended from the list. Returns NULL if there is
+// Takes the record of an ended thread from the list. Returns NULL if there is
 // no such record among the first NEAR, or if a visitor is active. A record with
 // a ring is not taken, because the ring must be read.
 static struct ThreadTrace *take_ended(struct ThreadTraces *traces)
@@ -128,7 +129,8 @@ static struct ThreadTrace *take_or_make(struct ThreadTraces *traces,
     if (!trace)
         return ThreadTrace_new(registry, contention, traces->cost);
     if (contention->last_trace == trace)
-        contention->last_trace = NULL; // `last_trace` was another thread
+        // `last_trace` belonged to another thread
+        contention->last_trace = NULL;
     trace->track = NULL;
     trace->counted_busy = false;
     atomic_store_explicit(&trace->ended, false, memory_order_relaxed);
@@ -147,7 +149,7 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
         return NULL;
     ThreadTrace_reset(trace, ticks);
     if (timeline)
-        // without a ring: statistics only
+        // if there is no ring, the thread has only statistics
         trace->ring = new_ring(traces, trace);
     trace->tid = gettid();
     trace->ident = (uintptr_t)pthread_self();
@@ -311,7 +313,7 @@ void ThreadTraces_keep_only(struct ThreadTraces *traces,
     if (!own)
         return;
     own->next = NULL;
-    own->tid = gettid();               // the child's thread has another id
-    Preemption_init(&own->preemption); // the kernel counts from 0 in the child
+    own->tid = gettid();               // in the child the thread has another id
+    Preemption_init(&own->preemption); // in the child the kernel counts from 0
     ThreadTrace_restart_cpu(own);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The records of all threads of the process, and the sums of the threads that
-// have ended. A mutex guards the list, and is held briefly and never while
-// waiting. Another mutex keeps the records from being freed during a visit.
+// have ended. A mutex guards the list. A holder of this mutex holds it briefly
+// and never waits. Another mutex keeps the records from being freed during a
+// visit.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACES_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACES_H
 
@@ -20,17 +21,17 @@ struct ThreadTraces {
     sem_t *half_full; // semaphore of the rings; borrowed, may be NULL
     // overflow of the rings; set while no hook runs
     struct RingOverflow overflow;
-    // Writes the program's name of the calling thread, or "" if there is no
-    // name. `name` may be NULL.
+    // A function that writes the name that the program has given the calling
+    // thread, or "" if there is no name. `name` may be NULL.
     void (*name)(char *out, size_t size);
-    // Sums of the records that were freed since the trace began.
+    // Sums of the freed records since the trace began.
     struct Ended ended;
     uint64_t ended_overhead;
     uint64_t ended_lost;
 };
 
 struct ThreadTotals {
-    uint64_t overhead; // ticks without the stolen ticks
+    uint64_t overhead; // ticks of overhead without the stolen ticks
     uint64_t lost;     // timeline events that full rings dropped
     uint64_t bytes;
     unsigned count;
@@ -39,27 +40,27 @@ struct ThreadTotals {
 struct TracedThread {
     pid_t tid;
     char name[64];
-    uint64_t cpu_ns; // since the record began or was reset
+    uint64_t cpu_ns; // CPU time since the record began or was reset
     bool ended;
 };
 
 void ThreadTraces_init(struct ThreadTraces *traces);
 // Returns a record for the calling thread at its first hook. The record is new,
-// or was used by a thread that has ended.
+// or belonged to a thread that has ended.
 struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
                                      struct Registry *registry,
                                      struct Contention *contention,
                                      bool timeline, uint64_t ticks);
 // Asks the program again for the name of the calling thread, whose record is
 // `trace`. A thread runs for a moment before Python knows the thread's name.
-// After a while no more questions are asked.
+// After some time the function asks no more.
 void ThreadTraces_ask_name(struct ThreadTraces *traces,
                            struct ThreadTrace *trace);
 void ThreadTraces_copy_name(struct ThreadTraces *traces,
                             const struct ThreadTrace *trace, char name[64]);
-// Resets every record, with a ring if `timeline` is set. Frees the records
-// whose threads have ended. Waits for the end of a visit. The caller holds the
-// GIL, and the ring of hits is empty.
+// Resets every record. A record has a ring if `timeline` is true. Frees the
+// records whose threads have ended. Waits for the end of a visit. The caller
+// holds the GIL, and the ring of hits is empty.
 void ThreadTraces_reset(struct ThreadTraces *traces, bool timeline,
                         uint64_t ticks);
 // Removes a code object, which is about to be freed, from all frames.
@@ -72,13 +73,13 @@ void ThreadTraces_visit(struct ThreadTraces *traces,
                                       bool ended),
                         void *context);
 // Lists all threads that have a record or had a record since the last reset.
-// The list lacks *dropped threads that have ended. The caller frees *threads
+// The list lacks *dropped threads, which have ended. The caller frees *threads
 // with Heap_free(). Returns the count or -ENOMEM.
 long ThreadTraces_threads(struct ThreadTraces *traces,
                           struct TracedThread **threads, uint64_t *dropped);
 struct ThreadTotals ThreadTraces_sum(struct ThreadTraces *traces);
-// Keeps only the record `own` in the child of a fork, and initialises the
-// mutexes again.
+// Keeps only the record `own` in a forked child, and initialises the mutexes
+// again.
 void ThreadTraces_keep_only(struct ThreadTraces *traces,
                             struct ThreadTrace *own);
 
