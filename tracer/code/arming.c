@@ -128,8 +128,7 @@ void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks)
     // caller of this call is looked up again.
     code->hot.untimed = true;
     code->hot.last_caller = UINT64_MAX;
-    // open frames have missed events, so their cycles are wrong
-    next_epoch(code);
+    next_epoch(code); // open frames have wrong cycles now
 }
 
 static void set_stop(uint64_t *stop, uint64_t seen, uint64_t hits)
@@ -178,8 +177,7 @@ void Code_end_slice(struct Code *code)
 
     if (code->hot.stop_at == CODE_NEVER)
         return;
-    // callees may go dark before this function, so open frames get wrong cycles
-    next_epoch(code);
+    next_epoch(code); // callees may go dark before this function
     code->spans.ended = true;
     code->hot.stop_at = 0;
     for (i = 0; code->cold.jumps && i < code->layout.site_count; i++)

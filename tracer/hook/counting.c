@@ -47,8 +47,7 @@ static struct Code *find(struct Counting *counting, uintptr_t address)
     if (__builtin_expect(seen->address != address, 0)) {
         struct Code *code = Registry_find_living(counting->registry, address);
 
-        // the code was not accepted, or the address is that of another object
-        if (!code)
+        if (!code) // not accepted, or the address is another object's
             return NULL;
         seen->address = address;
         seen->code = code;
@@ -408,8 +407,7 @@ void Counting_set_preempted(struct Counting *counting, bool preempted)
 {
     Counting_begin(counting);
     if (counting->contention->preempted != preempted)
-        // makes older readings of the times outdated
-        counting->contention->armed++;
+        counting->contention->armed++; // older readings are outdated
     counting->contention->preempted = preempted;
     Counting_set_brief(counting);
     Counting_end(counting);
