@@ -70,10 +70,7 @@ FUNCTION_LINES = 60
 # else in <> must be the C library's.
 HOMES = {
     r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
-    r"json-c/.*|json\.h|json_.*": {
-        "formats/json_tree.h",
-        "tui/model/json.c",
-    },
+    r"json-c/.*|json\.h|json_.*": {"formats/json_tree.h"},
     r"urcu.*|sanitizer/.*": {"tracer/base/rcu.c"},
     r"sys/socket\.h|sys/un\.h": {"ipc/socket.c"},
     r".*intrin\.h": set(),  # dear to compile: __builtin_ia32_... is there without

@@ -144,8 +144,9 @@ static int print(const struct Comparison *comparison,
 {
     struct Bytes out;
     Bytes_init(&out);
-    int error = options->json ? Json_comparison(&out, comparison)
-                              : write_text(&out, comparison, options);
+    int error = options->json
+                    ? Json_record(&out, &COMPARISON_RECORD, comparison)
+                    : write_text(&out, comparison, options);
     if (!error)
         error = out.error;
     if (!error &&

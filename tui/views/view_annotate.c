@@ -382,7 +382,7 @@ static int json(const struct Ui *ui, struct Bytes *out)
 {
     if (!ui->annotate.listing)
         return -ENODATA;
-    return Json_listing(out, ui->annotate.listing);
+    return Json_record(out, &LISTING_RECORD, ui->annotate.listing);
 }
 
 const struct View ANNOTATE_VIEW = {

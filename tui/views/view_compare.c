@@ -232,8 +232,9 @@ static uint64_t function(const struct Ui *ui)
 
 static int json(const struct Ui *ui, struct Bytes *out)
 {
-    return ui->comparison.runs ? Json_comparison(out, &ui->comparison)
-                               : -ENODATA;
+    return ui->comparison.runs
+               ? Json_record(out, &COMPARISON_RECORD, &ui->comparison)
+               : -ENODATA;
 }
 
 const struct View COMPARE_VIEW = {

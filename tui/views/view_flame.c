@@ -195,7 +195,8 @@ static uint64_t selected_function(const struct Ui *ui)
 static int json(const struct Ui *ui, struct Bytes *out)
 {
     const struct FlameTree *tree = &ui->flame.tree;
-    return tree->count ? Json_stacks(out, tree->table) : -ENODATA;
+    return tree->count ? Json_record(out, &FLAME_TABLE_RECORD, tree->table)
+                       : -ENODATA;
 }
 
 // Handles a click. A click on the selected box, or on a caller of the zoom,
