@@ -4,6 +4,7 @@
 #include "ipc/process.h"
 #include "ipc/base/now.h"
 #include "ipc/base/opened.h"
+#include "ipc/base/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -26,8 +27,13 @@ static long read_file(pid_t pid, const char *name, char *out, size_t size)
     return Opened_read(path, out, size);
 }
 
-// Returns the text after the name (as "\nName:") in /proc/PID/status.
-static const char *status_row(const char *status, const char *name)
+bool Process_status(pid_t task, char status[PROCESS_STATUS])
+{
+    *status = '\0';
+    return read_file(task, "status", status, PROCESS_STATUS) >= 0;
+}
+
+const char *Process_row(const char *status, const char *name)
 {
     const char *at = strstr(status, name);
 
@@ -82,44 +88,44 @@ bool Process_is_nobody(uid_t uid)
 
 int Process_look(struct Process *process, pid_t pid)
 {
-    char status[8192];
+    char status[PROCESS_STATUS];
     unsigned real, effective;
     const char *state;
 
     if (pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH))
         return -ESRCH;
-    if (read_file(pid, "status", status, sizeof(status)) < 0)
+    if (!Process_status(pid, status))
         return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
-    state = status_row(status, "\nState:");
+    state = Process_row(status, "\nState:");
     state += strspn(state, " \t");
     // The main thread may have ended while others run; or another thread runs
     // exec.
-    if ((*state == 'Z' && atoi(status_row(status, "\nThreads:")) <= 1) ||
+    if ((*state == 'Z' && atoi(Process_row(status, "\nThreads:")) <= 1) ||
         *state == 'X')
         return -ESRCH;
-    if (sscanf(status_row(status, "\nUid:"), "%u %u", &real, &effective) != 2)
+    if (sscanf(Process_row(status, "\nUid:"), "%u %u", &real, &effective) != 2)
         return -EACCES;
     process->pid = pid;
     process->uid = effective;
-    process->inner_pid = last_number(status_row(status, "\nNSpid:"), pid);
+    process->inner_pid = last_number(Process_row(status, "\nNSpid:"), pid);
     process->inner_uid = inner_uid(pid, effective);
     return 0;
 }
 
 int Process_user(struct ProcessUser *user, pid_t pid)
 {
-    char status[8192], *at, *end;
+    char status[PROCESS_STATUS], *at, *end;
     unsigned uid, gid;
 
-    if (read_file(pid, "status", status, sizeof(status)) < 0)
+    if (!Process_status(pid, status))
         return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
     // The four numbers are the real, effective and saved id, and the id for
     // files.
-    if (sscanf(status_row(status, "\nUid:"), "%*u %*u %*u %u", &uid) != 1 ||
-        sscanf(status_row(status, "\nGid:"), "%*u %*u %*u %u", &gid) != 1)
+    if (sscanf(Process_row(status, "\nUid:"), "%*u %*u %*u %u", &uid) != 1 ||
+        sscanf(Process_row(status, "\nGid:"), "%*u %*u %*u %u", &gid) != 1)
         return -EACCES;
     *user = (struct ProcessUser){.uid = uid, .gid = gid};
-    at = (char *)status_row(status, "\nGroups:");
+    at = (char *)Process_row(status, "\nGroups:");
     while (user->group_count < PROCESS_GROUPS) {
         at += strspn(at, " \t");
         user->groups[user->group_count] = (gid_t)strtoul(at, &end, 10);
@@ -131,62 +137,23 @@ int Process_user(struct ProcessUser *user, pid_t pid)
     return 0;
 }
 
-// Returns the length of the UTF-8 character at `text` and sets *point. Returns
-// 0 if the bytes are not UTF-8.
-static size_t utf8(const unsigned char *text, size_t left, uint32_t *point)
+// Replaces each harmful character, and each byte that is not UTF-8, by one '?',
+// in place.
+static void make_printable(char *text)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t size = *text < 0x80   ? 1
-                  : *text < 0xc0 ? 0
-                  : *text < 0xe0 ? 2
-                  : *text < 0xf0 ? 3
-                  : *text < 0xf8 ? 4
-                                 : 0;
+    const char *from = text, *at = text;
+    uint32_t code;
 
-    if (!size || size > left)
-        return 0;
-    *point = size == 1 ? *text : *text & (0x7fu >> size);
-    for (size_t i = 1; i < size; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        *point = *point << 6 | (text[i] & 0x3f);
-    }
-    if (*point < least[size] || *point > 0x10ffff ||
-        (*point >= 0xd800 && *point < 0xe000))
-        return 0;
-    return size;
-}
-
-// Returns whether a character is neither a control character, nor invisible,
-// nor one that changes the direction of the line.
-static bool is_harmless(uint32_t point)
-{
-    return point >= 0x20 && !(point >= 0x7f && point < 0xa0) && point != 0xad &&
-           point != 0x61c && point != 0xfeff &&
-           !(point >= 0x200b && point <= 0x200f) &&
-           !(point >= 0x2028 && point <= 0x202e) &&
-           !(point >= 0x2060 && point <= 0x206f) &&
-           !(point >= 0xe0000 && point <= 0xe0fff);
-}
-
-// Replaces each character that is not harmless by one '?', in place.
-static void make_printable(char *text, size_t size)
-{
-    size_t used = 0, step;
-
-    for (size_t at = 0; at < size; at += step) {
-        uint32_t point = 0;
-
-        step = utf8((const unsigned char *)text + at, size - at, &point);
-        if (step && is_harmless(point)) {
-            memmove(text + used, text + at, step);
-            used += step;
+    while ((code = Utf8_decode(&at)) != 0) {
+        if (code == UTF8_BAD || Utf8_is_harmful(code)) {
+            *text++ = '?';
         } else {
-            text[used++] = '?';
-            step = step ? step : 1;
+            memmove(text, from, (size_t)(at - from));
+            text += at - from;
         }
+        from = at;
     }
-    text[used] = '\0';
+    *text = '\0';
 }
 
 pid_t Process_parent(pid_t pid)
@@ -245,7 +212,7 @@ void Process_command(pid_t pid, char *out, size_t size)
         if (out[i] == '\0')
             out[i] = ' ';
     }
-    make_printable(out, (size_t)got);
+    make_printable(out);
 }
 
 static int find_variable(const char *text, const char *end, const char *name,

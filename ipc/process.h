@@ -38,6 +38,13 @@ int Process_look(struct Process *process, pid_t pid);
 // if the command line is empty, its name in brackets. A character that could
 // upset a terminal becomes '?'. The text is always terminated.
 void Process_command(pid_t pid, char *out, size_t size);
+#define PROCESS_STATUS 8192
+// Reads /proc/TASK/status of a process or of a thread. Returns false, and makes
+// the text empty, if it cannot be read.
+bool Process_status(pid_t task, char status[PROCESS_STATUS]);
+// Returns the text after the name in such a text, or "". The name is written
+// as "\nName:".
+const char *Process_row(const char *status, const char *name);
 // Returns the parent of a process, or 0 if /proc does not say.
 pid_t Process_parent(pid_t pid);
 // Returns when a process was forked, in clock ticks since boot, or 0 if /proc

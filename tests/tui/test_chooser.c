@@ -73,7 +73,7 @@ static void check(struct Chooser *chooser, struct Canvas *canvas, int width,
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
             const struct Cell *cell = Canvas_cell(canvas, y, x);
-            assert_false(cell->width && Text_is_harmful(cell->code));
+            assert_false(cell->width && Utf8_is_harmful(cell->code));
         }
     assert_int_equal(chooser->too_small, width < 60 || height < 12);
     if (chooser->too_small)

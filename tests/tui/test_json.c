@@ -118,9 +118,9 @@ TEST(test_hostile_values)
     assert_true(json_object_get_uint64(get(root, "pid")) == UINT64_MAX - 1);
     const char *at = (char *)out.data;
     uint32_t code;
-    while ((code = Text_decode(&at)) != 0)
+    while ((code = Utf8_decode(&at)) != 0)
         assert_true(code == '\n' ||
-                    (code != TEXT_BAD && !Text_is_harmful(code)));
+                    (code != UTF8_BAD && !Utf8_is_harmful(code)));
     json_object_put(root);
     Bytes_release(&out);
     Snapshot_free(snapshot);

@@ -57,7 +57,7 @@ static void check_cells(const struct Canvas *canvas)
                         (cell->width == 0 && x && cell[-1].width == 2));
             if (!cell->width)
                 continue;
-            assert_false(Text_is_harmful(cell->code));
+            assert_false(Utf8_is_harmful(cell->code));
             assert_true(!canvas->ascii ||
                         (cell->code >= 0x20 && cell->code < 0x7F));
         }

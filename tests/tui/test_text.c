@@ -110,8 +110,8 @@ TEST(test_random_bytes)
         const char *at = out;
         uint32_t code;
         int width = 0;
-        while ((code = Text_decode(&at)) != 0) {
-            assert_false(Text_is_harmful(code));
+        while ((code = Utf8_decode(&at)) != 0) {
+            assert_false(Utf8_is_harmful(code));
             int cells = wcwidth((wchar_t)code);
             assert_true(cells >= 0);
             width += cells;

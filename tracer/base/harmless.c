@@ -2,39 +2,11 @@
 // Cleans a text in one pass, one character at a time. All functions are pure.
 #include "tracer/base/harmless.h"
 
-#include <stdint.h>
+#include "ipc/base/utf8.h"
+
 #include <string.h>
 
 #define REPLACEMENT "\xef\xbf\xbd" // U+FFFD
-
-// Returns the number of bytes of the character at `at`, or 0 if the bytes are
-// not well-formed UTF-8. Stores the code point in `character`.
-static size_t read_character(const unsigned char *at, uint32_t *character)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = at[0] < 0x80   ? 1
-                    : at[0] < 0xc0 ? 0
-                    : at[0] < 0xe0 ? 2
-                    : at[0] < 0xf0 ? 3
-                    : at[0] < 0xf8 ? 4
-                                   : 0;
-    size_t i;
-
-    if (length < 2) {
-        *character = at[0];
-        return length;
-    }
-    *character = at[0] & (0x7fu >> length);
-    for (i = 1; i < length; i++) { // a NUL also ends this loop
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        *character = *character << 6 | (at[i] & 0x3fu);
-    }
-    if (*character < least[length] || *character > 0x10ffff ||
-        (*character >= 0xd800 && *character < 0xe000))
-        return 0;
-    return length;
-}
 
 static bool is_printable(uint32_t c)
 {
@@ -50,16 +22,15 @@ static bool is_printable(uint32_t c)
 
 size_t Harmless_clean(char *out, size_t size, const char *text, bool printable)
 {
-    const unsigned char *at = (const unsigned char *)text;
+    const char *bytes = text;
     // `fits` is the length that leaves room for "..."
     size_t used = 0, fits = 0;
+    uint32_t character;
 
-    while (*at) {
-        const char *bytes = (const char *)at;
-        uint32_t character;
-        size_t read = read_character(at, &character), length = read;
+    while ((character = Utf8_decode(&text)) != 0) {
+        size_t length = (size_t)(text - bytes);
 
-        if (!read || (printable && !is_printable(character))) {
+        if (character == UTF8_BAD || (printable && !is_printable(character))) {
             bytes = REPLACEMENT;
             length = 3;
         }
@@ -71,7 +42,7 @@ size_t Harmless_clean(char *out, size_t size, const char *text, bool printable)
         used += length;
         if (used + 4 <= size)
             fits = used;
-        at += read ? read : 1;
+        bytes = text;
     }
     out[used] = 0;
     return used;

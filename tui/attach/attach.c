@@ -4,7 +4,6 @@
 
 #include "ipc/address.h"
 #include "ipc/base/now.h"
-#include "ipc/base/opened.h"
 #include "ipc/process.h"
 #include "tui/attach/blocked.h"
 #include "tui/attach/lend.h"
@@ -39,32 +38,27 @@
 
 enum Seccomp { SECCOMP_STRICT = 1, SECCOMP_FILTER = 2 };
 
-// Returns the number in `row` of /proc/PID/status, or 0 if there is no such
+// Returns the number in a row of /proc/PID/status, or 0 if there is no such
 // row.
 static long number_of(const char *status, const char *row)
 {
-    const char *at = strstr(status, row);
-    return at ? strtol(at + strlen(row), NULL, 10) : 0;
+    return strtol(Process_row(status, row), NULL, 10);
 }
 
 static long seccomp_of(pid_t pid)
 {
-    char path[64], status[8192];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    return Opened_read(path, status, sizeof status) < 0
-               ? 0
-               : number_of(status, "\nSeccomp:");
+    char status[PROCESS_STATUS];
+    Process_status(pid, status);
+    return number_of(status, "\nSeccomp:");
 }
 
 // A stopped process runs no script, and a traced process belongs to another
 // debugger.
 static int check_state(pid_t pid, char *why, size_t why_size)
 {
-    char path[64], status[8192];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    if (Opened_read(path, status, sizeof status) < 0)
-        return 0; // the next check reports the reason
-    const char *state = strstr(status, "\nState:");
+    char status[PROCESS_STATUS];
+    Process_status(pid, status); // the next check reports a failure
+    const char *state = Process_row(status, "\nState:\t");
     long tracer = number_of(status, "\nTracerPid:");
     if (tracer) {
         snprintf(
@@ -82,8 +76,7 @@ static int check_state(pid_t pid, char *why, size_t why_size)
                  (int)pid);
         return -EACCES;
     }
-    if (state && strspn(state + 7, " \t") &&
-        state[7 + strspn(state + 7, " \t")] == 'T') {
+    if (*state == 'T') {
         snprintf(why, why_size,
                  "process %d is stopped (Ctrl-Z?): let it go on with `kill "
                  "-CONT %d`",
@@ -148,18 +141,10 @@ int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
 
 // --- Waiting for the answer
 
-// Returns false for a zombie. While a thread runs exec, the main thread is a
-// zombie for a moment, so a process with several threads still counts as alive.
 static bool is_there(pid_t pid)
 {
-    char path[64], status[8192];
-    const char *threads;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    if (Opened_read(path, status, sizeof status) < 0)
-        return false;
-    threads = strstr(status, "\nThreads:");
-    return !strstr(status, "\nState:\tZ") ||
-           (threads && atoi(threads + strlen("\nThreads:")) > 1);
+    struct Process process;
+    return Process_look(&process, pid) != -ESRCH;
 }
 
 static void explain_silence(pid_t pid, char *why, size_t why_size)

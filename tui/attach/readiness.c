@@ -5,7 +5,7 @@
 #define _GNU_SOURCE 1 // syscall
 #include "tui/attach/readiness.h"
 
-#include "ipc/base/opened.h"
+#include "ipc/process.h"
 #include "tui/attach/process_memory.h"
 
 #include <errno.h>
@@ -126,12 +126,7 @@ static bool imports_site(const struct Runtime *runtime)
 // parent's other threads keep running meanwhile.
 static bool has_parents_memory(pid_t pid)
 {
-    char path[64], status[8192];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    if (Opened_read(path, status, sizeof status) < 0)
-        return false;
-    const char *parent = strstr(status, "\nPPid:");
-    long number = parent ? strtol(parent + 6, NULL, 10) : 0;
+    long number = Process_parent(pid);
     return number > 0 &&
            syscall(SYS_kcmp, (long)pid, number, (long)KCMP_VM, 0L, 0L) == 0;
 }

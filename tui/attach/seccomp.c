@@ -3,7 +3,7 @@
 #define _GNU_SOURCE 1 // CLONE_...
 #include "tui/attach/seccomp.h"
 
-#include "ipc/base/opened.h"
+#include "ipc/process.h"
 #include "tui/attach/bpf.h"
 
 #include <dirent.h>
@@ -35,8 +35,7 @@
 
 static uint64_t number_of(const char *status, const char *row, int base)
 {
-    const char *at = strstr(status, row);
-    return at ? strtoull(at + strlen(row), NULL, base) : 0;
+    return strtoull(Process_row(status, row), NULL, base);
 }
 
 // Returns the number of filters of a task, or 1 if a Linux before 5.9 does not
@@ -52,16 +51,13 @@ static uint64_t filters_of(const char *status)
 // Returns the highest number of filters of any thread of the process.
 static uint64_t most_filters(pid_t pid)
 {
-    char name[64], path[384], status[8192];
+    char name[64], status[PROCESS_STATUS];
     const struct dirent *entry;
     uint64_t most = 0;
     snprintf(name, sizeof name, "/proc/%d/task", (int)pid);
     DIR *tasks = opendir(name);
     while (tasks && (entry = readdir(tasks))) {
-        snprintf(path, sizeof path, "%s/%s/status", name, entry->d_name);
-        if (*entry->d_name == '.' ||
-            Opened_read(path, status, sizeof status) < 0)
-            continue;
+        Process_status((pid_t)atoi(entry->d_name), status);
         uint64_t count = filters_of(status);
         most = count > most ? count : most;
     }
@@ -83,11 +79,11 @@ static bool may_read(const char *ours)
 
 enum FilterSight Seccomp_look(pid_t pid)
 {
-    char ours[8192];
+    char ours[PROCESS_STATUS];
     uint64_t count = most_filters(pid);
     if (!count)
         return FILTER_NONE;
-    if (Opened_read("/proc/self/status", ours, sizeof ours) < 0)
+    if (!Process_status(getpid(), ours))
         return FILTER_HIDDEN;
     if (may_read(ours))
         return FILTER_READABLE;

@@ -10,7 +10,7 @@
 
 #ifdef __x86_64__
 
-#include "ipc/base/opened.h"
+#include "ipc/process.h"
 #include "tui/attach/process_memory.h"
 
 #include <cpuid.h>
@@ -170,13 +170,9 @@ static bool is_in_handler(const struct Sleep *sleep,
 // return addresses. Returns true also if this is unknown.
 static bool has_shadow_stack(const struct Sleep *sleep)
 {
-    char path[64], status[8192];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/status", (int)sleep->pid,
-             (int)sleep->thread);
-    if (Opened_read(path, status, sizeof status) < 0)
-        return true;
-    const char *features = strstr(status, "\nx86_Thread_features:");
-    return features && strstr(features, "shstk");
+    char status[PROCESS_STATUS];
+    return !Process_status(sleep->thread, status) ||
+           strstr(Process_row(status, "\nx86_Thread_features:"), "shstk");
 }
 
 static bool is_interrupted(struct Sleep *sleep,

@@ -4,7 +4,7 @@
 #include "tui/attach/stop.h"
 
 #include "ipc/base/now.h"
-#include "ipc/base/opened.h"
+#include "ipc/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -62,22 +62,18 @@ static int await(struct StoppedThread *thread)
 // the right to trace.
 static bool has_ended(pid_t id)
 {
-    char path[64], status[8192];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)id);
-    if (Opened_read(path, status, sizeof status) < 0)
+    char status[PROCESS_STATUS];
+    if (!Process_status(id, status))
         return true;
-    const char *state = strstr(status, "\nState:\t");
-    return state && strchr("ZX", state[8]);
+    char state = *Process_row(status, "\nState:\t");
+    return state == 'Z' || state == 'X';
 }
 
 static bool is_traced(pid_t id)
 {
-    char path[64], status[8192];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)id);
-    if (Opened_read(path, status, sizeof status) < 0)
-        return false;
-    const char *tracer = strstr(status, "\nTracerPid:");
-    return tracer && strtol(tracer + strlen("\nTracerPid:"), NULL, 10) > 0;
+    char status[PROCESS_STATUS];
+    Process_status(id, status);
+    return strtol(Process_row(status, "\nTracerPid:"), NULL, 10) > 0;
 }
 
 // Returns 0 or -errno: -ESRCH if the thread has ended, -EAGAIN if another

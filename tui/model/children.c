@@ -4,6 +4,8 @@
 #include "tui/model/children.h"
 
 #include "ipc/address.h"
+#include "ipc/base/opened.h"
+#include "ipc/process.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -11,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PERIOD_S 5.0
@@ -32,33 +33,6 @@ static bool is_python(pid_t pid)
     return name && strncmp(name, "/python", 7) == 0;
 }
 
-// Returns true if the process started less than YOUNG_S ago, or if this is not
-// known. The start time is the 22nd word of /proc/PID/stat, in ticks since
-// boot.
-static bool is_young(pid_t pid)
-{
-    char path[64], line[1024];
-    struct timespec now;
-    unsigned long long ticks;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    size_t size = file ? fread(line, 1, sizeof line - 1, file) : 0;
-    if (file)
-        fclose(file);
-    line[size] = 0;
-    const char *at =
-        strrchr(line, ')'); // the name in parentheses may contain any character
-    if (!at || sscanf(at,
-                      ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
-                      "%*d %*d %*d %*d %*d %*d %llu",
-                      &ticks) != 1)
-        return true;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9 -
-               (double)ticks / (double)sysconf(_SC_CLK_TCK) <
-           YOUNG_S;
-}
-
 static bool serves(pid_t pid)
 {
     struct Served served = {.pid = pid};
@@ -74,7 +48,8 @@ static unsigned count_of(char *list, unsigned *checked)
         if (end == at)
             break;
         ++*checked;
-        count += is_python(pid) && !is_young(pid) && !serves(pid);
+        count +=
+            is_python(pid) && Process_age_s(pid) >= YOUNG_S && !serves(pid);
     }
     return count;
 }
@@ -91,12 +66,8 @@ static unsigned count_untraced(pid_t pid)
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid,
                  task->d_name);
-        FILE *file = fopen(path, "re");
-        size_t size = file ? fread(list, 1, sizeof list - 1, file) : 0;
-        if (file)
-            fclose(file);
-        list[size] = 0;
-        count += count_of(list, &checked);
+        if (Opened_read(path, list, sizeof list) > 0)
+            count += count_of(list, &checked);
     }
     if (tasks)
         closedir(tasks);

@@ -36,9 +36,9 @@ static void put_text(struct Bytes *out, const char *text)
     put(out, text ? "\"" : "null");
     if (!text)
         return;
-    while ((code = Text_decode(&text)) != 0) {
-        bool plain = code != '"' && code != '\\' && code != TEXT_BAD &&
-                     !Text_is_harmful(code);
+    while ((code = Utf8_decode(&text)) != 0) {
+        bool plain = code != '"' && code != '\\' && code != UTF8_BAD &&
+                     !Utf8_is_harmful(code);
         if (!plain) {
             Bytes_put(out, from, (size_t)(at - from));
             put_escape(out, code);

@@ -54,7 +54,7 @@ static bool next_glyph(const struct Canvas *canvas, const char **at,
     if (!canvas->ascii)
         return Text_next(at, glyph);
     // Text_next needs the widths of glyphs, which the locale may lack.
-    uint32_t code = Text_decode(at);
+    uint32_t code = Utf8_decode(at);
     *glyph =
         (struct Glyph){.code = (unsigned char)Text_ascii(code), .width = 1};
     return code != 0;

@@ -106,7 +106,7 @@ static uint32_t named(const char *name, size_t length)
 uint32_t Key_parse(const char **at)
 {
     if (**at != '<')
-        return Text_decode(at);
+        return Utf8_decode(at);
     const char *end = strchr(*at, '>');
     uint32_t key = end ? named(*at + 1, (size_t)(end - *at - 1)) : 0;
     if (key)

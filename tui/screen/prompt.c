@@ -47,7 +47,7 @@ static void erase(struct Prompt *prompt)
 static void type(struct Prompt *prompt, uint32_t key)
 {
     char bytes[4];
-    if (key > 0x10FFFF || Text_is_harmful(key))
+    if (key > 0x10FFFF || Utf8_is_harmful(key))
         return;
     size_t count = Text_encode(bytes, key);
     if (prompt->length + count >= sizeof prompt->text)

@@ -6,12 +6,11 @@
 #ifndef OCULAR_TUI_TEXT_TEXT_H
 #define OCULAR_TUI_TEXT_TEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "ipc/base/utf8.h"
 
-#define TEXT_BAD 0xFFFDu // replaces a character that cannot be shown
-#define TEXT_MARKS 2     // combining marks that are kept for one glyph
+#include <stddef.h>
+
+#define TEXT_MARKS 2 // combining marks that are kept for one glyph
 
 struct Glyph {
     uint32_t code;
@@ -19,15 +18,8 @@ struct Glyph {
     int width;                  // width in cells: 1 or 2
 };
 
-// Reads one code point and moves *at behind it. Returns 0 at the end of the
-// text. For bytes that are not UTF-8 it returns TEXT_BAD and skips only one
-// byte, so that no valid character is lost.
-uint32_t Text_decode(const char **at);
 // Writes a code point as UTF-8 without a NUL. Returns the number of bytes.
 size_t Text_encode(char out[4], uint32_t code);
-// Returns true for a control, bidirectional or invisible character. The viewer
-// never writes such a character to a terminal.
-bool Text_is_harmful(uint32_t code);
 // Reads the next glyph to show. Returns false at the end of the text.
 bool Text_next(const char **at, struct Glyph *glyph);
 // Returns true if the text contains `part`, ignoring case. Every text contains
