@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Turns a stack of code addresses into functions' shares of time; see the
-// header.
+// Turns a stack of code addresses into functions' shares of time. See
+// attribution.h.
 #include "tracer/sample/attribution.h"
 
 #include "ipc/base/heap.h"
@@ -32,17 +32,18 @@ static struct Code *code_of(const struct Attribution *attribution,
 
 // --- What the innermost frame does -------------------------------------------
 
-// The instruction that the innermost frame is at.
+// The instruction at which the innermost frame is.
 struct Place {
-    uint16_t flags;  // of the base opcode; 0: the instruction is unknown
+    uint16_t flags; // flags of the base opcode; 0 if the instruction is unknown
     uint32_t callee; // id of the callee that stacks have shown, or 0
     uintptr_t at;    // address of the instruction
-    // 3.12: the callee's frame ends by a return or an exception
+    // only on 3.12: true if the callee's frame ends by a return or an exception
     bool returning;
 };
 
-// The unit of the instruction whose caches, or EXTENDED_ARGs, that one is
-// among: while a frame is above it, 3.12 has a call at the last of its caches.
+// Returns the unit of the opcode to which a unit belongs. The unit may be one
+// of the instruction's caches or EXTENDED_ARGs. On 3.12 a frame that is calling
+// is at the last cache of its call instruction.
 static uint32_t opcode_unit(const struct Attribution *attribution,
                             const struct Code *code, uint32_t unit)
 {
@@ -87,7 +88,8 @@ static struct Place find_place(const struct Attribution *attribution,
 struct LiveCall {
     uint8_t opcode, argument;
     uint16_t counter;
-    uint32_t version; // of the function that the call is specialised for
+    // version of the function for which the call is specialised
+    uint32_t version;
 };
 
 static void push(struct SampledStack *stack, struct WalkFrame top)
@@ -106,10 +108,10 @@ static void push(struct SampledStack *stack, struct WalkFrame top)
 
 // Returns true if a C function runs, because the innermost frame is at a call
 // that has pushed no frame. A call that is specialised for Python functions is
-// different: it is about to push a frame, or has just popped a frame. The time
-// of the push and the pop is the callee's, as it is in the callee's cycles. The
-// instruction says which function it calls, and this function is pushed onto
-// `stack`.
+// different, because it is about to push a frame, or has just popped a frame.
+// The time of the push and the pop belongs to the callee, as it does in the
+// callee's cycles. The instruction tells which function it calls, and this
+// function is pushed onto `stack`.
 static bool calls_c(const struct Attribution *attribution,
                     struct SampledStack *stack, const struct Place *place)
 {
@@ -159,12 +161,13 @@ static void prepare(struct Code *code)
 {
     struct Share *share = &code->share;
     size_t count = Code_instruction_count(code);
-    size_t samples = 2 * count; // half of them are for C
+    // one half is for all samples, the other for samples in C
+    size_t samples = 2 * count;
     void *room;
 
     if (atomic_load_explicit(&share->callers, memory_order_relaxed))
         return;
-    // The two stores with release pair with the acquire of a reader.
+    // These two release stores pair with the acquire of a reader.
     if (!Code_instruction_samples(code)) {
         room = Heap_zeroed(samples + 1, sizeof(*share->instruction_samples));
         atomic_store_explicit(&share->instruction_samples, room,
@@ -195,8 +198,8 @@ static void report_edge(struct Attribution *attribution,
     part->reported = CallEdges_push(attribution->edges, edge);
 }
 
-// Notes that the call instruction of the second innermost frame has called the
-// innermost frame's function.
+// Stores that the call instruction of the second innermost frame has called the
+// function of the innermost frame.
 static void learn_callee(const struct Attribution *attribution,
                          const struct SampledStack *stack, struct Code *caller,
                          const struct Code *callee)
@@ -208,10 +211,10 @@ static void learn_callee(const struct Attribution *attribution,
             callee->hot.id;
 }
 
-// Credits each function on the stack once, at its outermost frame, from the
-// bottom of the stack to the top. Writes the ids of the stack's functions into
-// *path. Sets *top to the innermost frame that counts, and returns the code of
-// this frame or NULL.
+// Credits each function on the stack once, at its outermost frame. The loop
+// runs from the bottom of the stack to the top. Writes the ids of the stack's
+// functions into *path. Sets *top to the innermost frame that counts, and
+// returns the code of this frame or NULL.
 static struct Code *add_stack(struct Attribution *attribution,
                               const struct SampledStack *stack,
                               const struct ShareTime *now,
@@ -262,7 +265,7 @@ static void count_one(_Atomic uint32_t *count)
         atomic_store_explicit(count, seen + 1, memory_order_relaxed);
 }
 
-// For who records the sample.
+// Stores the innermost instruction for the consumer that records the sample.
 static void tell_instruction(const struct Attribution *attribution,
                              const struct Code *code, uint32_t unit,
                              struct FlameSample *path)

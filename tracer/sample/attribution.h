@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Attributes the time of a sampled stack to functions. CPU time and waiting go
 // to the innermost function that the registry knows. CPU time and waiting also
-// go as `cumulative` to each function on the stack, broken down by the callers
-// of the function's outermost frame. Only the sampler's thread calls this code.
+// go as `cumulative` to each function on the stack, in parts by the callers of
+// the function's outermost frame. Only the sampler's thread calls this code.
 #ifndef OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 #define OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 
@@ -20,49 +20,52 @@
 struct SampleSink {
     void *context;
     void (*take)(void *context, const struct FlameSample *sample, pid_t tid,
-                 uint64_t ticks); // NULL: there is no consumer
+                 uint64_t ticks); // NULL if there is no consumer
 };
 
 struct SampledStack {
     pid_t tid; // id of the sampled thread
-    // The stack holds no code that was adopted after this id.
+    // Code that was adopted after the code with this id is not on the stack.
     uint32_t newest_id;
-    // The stack holds no code that was freed before this time of the clock.
+    // Code that was freed before this time of the clock is not on the stack.
     uint64_t ticks;
-    bool cut;       // There are more frames than `frames` has room for.
-    bool in_c;      // The innermost frame has called a C function.
-    bool at_resume; // The innermost frame has just begun, or been resumed.
-    // A thread that is off the CPU waits for a CPU or for the GIL.
+    bool cut;  // True if there are more frames than `frames` has room for.
+    bool in_c; // True if the innermost frame has called a C function.
+    // True if the innermost frame has just begun, or has just been resumed.
+    bool at_resume;
+    // True if a thread that is off the CPU waits for a CPU or for the GIL.
     bool waits_to_run;
     unsigned depth;
-    struct WalkFrame frames[WALK_DEPTH]; // innermost first
+    // sorted with the innermost frame first
+    struct WalkFrame frames[WALK_DEPTH];
 };
 
 struct Attribution {
-    struct Registry *registry; // all pointers are borrowed
+    struct Registry *registry; // all pointers of this struct are borrowed
     const struct Opcodes *opcodes;
     const struct Memory *memory;
-    struct CallEdges *edges; // calls of dark code, for a holder of the GIL
-    struct Flame *flame;     // NULL: there is no flame graph
+    // calls of dark code, which a holder of the GIL takes
+    struct CallEdges *edges;
+    struct Flame *flame; // NULL if there is no flame graph
     struct SampleSink sink;
-    size_t code_bytecode; // in PyCodeObject: the offset of co_code_adaptive
+    size_t code_bytecode; // offset of co_code_adaptive in PyCodeObject
     uint32_t stamp;       // number of the newest sample
 };
 
-// Returns the code unit that a frame of `code` is at, or UINT32_MAX if the
+// Returns the code unit at which a frame of `code` is, or UINT32_MAX if the
 // frame is not at an instruction of `code`.
 uint32_t Attribution_unit(const struct Attribution *attribution,
                           const struct Code *code,
                           const struct WalkFrame *frame);
-// Sets in_c, at_resume and waits_to_run by the instruction that the innermost
-// frame is at. If this instruction is about to call a Python function, the
-// function is pushed onto the stack, because the time before its frame exists
-// is the function's. `active` says that the thread held the GIL.
+// Sets in_c, at_resume and waits_to_run from the instruction at which the
+// innermost frame is. If this instruction is about to call a Python function,
+// the function is pushed onto the stack, because the time before its frame
+// exists belongs to the function. `active` is true if the thread held the GIL.
 void Attribution_judge(const struct Attribution *attribution,
                        struct SampledStack *stack, bool active);
-// Attributes ns of CPU time and ns of waiting. *functions is the thread's
-// breakdown. Returns the CPU time in which no accepted function was on top of
-// the stack.
+// Attributes ns of CPU time and ns of waiting. *functions is the breakdown of
+// the thread's time. Returns the CPU time in which no accepted function was on
+// top of the stack.
 double Attribution_add(struct Attribution *attribution,
                        const struct SampledStack *stack,
                        const struct ShareTime *now, struct Breakdown *functions,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Parts by id. The smallest part gives way to a new part; see the header.
+// Keeps the parts of a share by id. A new part replaces the smallest part. See
+// breakdown.h.
 #include "tracer/sample/breakdown.h"
 
 #include <stdlib.h>
 
 // Returns a free part for a new id, or the smallest part, whose time is added
-// to `others`. A reader may see an unfinished part: a new id without time, but
-// never with the time of the old id.
+// to `others`. A reader may see an unfinished part, which has a new id but no
+// time. A reader never sees a new id with the time of the old id.
 static struct BreakdownPart *make_room(struct Breakdown *breakdown, uint32_t id,
                                        const struct ShareTime *now)
 {
@@ -26,7 +27,7 @@ static struct BreakdownPart *make_room(struct Breakdown *breakdown, uint32_t id,
         ShareValue_join(&breakdown->others, &least->time, now);
     Counter_set_double(&least->time.window_ns, 0);
     Counter_set(&least->time.total_ns, 0);
-    // Pairs with the acquire in Breakdown_read.
+    // This store pairs with the acquire in Breakdown_read.
     atomic_store_explicit(&least->id, id, memory_order_release);
     // `least` points to an element of `parts`.
     // NOLINTNEXTLINE(*-core.NullDereference)

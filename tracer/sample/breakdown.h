@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A share of time, broken down into its largest parts and the rest. A
-// function's share has parts by callers, a thread's share has parts by
+// A share of time, broken down into its largest parts and the rest. The parts
+// of a function's share are its callers, and the parts of a thread's share are
 // functions. If all parts are taken, a new part replaces the smallest. The
-// sampler writes, and any thread reads.
+// sampler writes the parts, and any thread may read them.
 #ifndef OCULAR_TRACER_SAMPLE_BREAKDOWN_H
 #define OCULAR_TRACER_SAMPLE_BREAKDOWN_H
 
@@ -15,10 +15,10 @@
 #define BREAKDOWN_ROWS (BREAKDOWN_PARTS + 1)
 
 struct BreakdownPart {
-    counter_t id; // id of a function; 0: the part is free
+    counter_t id; // id of a function; 0 if the part is free
     struct ShareValue time;
-    uint32_t seen; // samples since the id got this part
-    bool reported; // free for the caller of Breakdown_add
+    uint32_t seen; // number of samples since the id got this part
+    bool reported; // The caller of Breakdown_add may use this field freely
 };
 
 struct Breakdown {
@@ -27,7 +27,7 @@ struct Breakdown {
 };
 
 struct BreakdownRow {
-    uint32_t id; // 0: the sum of all other parts
+    uint32_t id; // id of a function; 0 for the sum of all other parts
     double share;
 };
 
@@ -36,8 +36,9 @@ struct BreakdownRow {
 struct BreakdownPart *Breakdown_add(struct Breakdown *breakdown, uint32_t id,
                                     const struct ShareTime *now,
                                     struct ShareCredit *credit);
-// Writes the shares in the window that are not 0 into `rows`, the largest share
-// first and `others` last. Returns the number of rows, at most BREAKDOWN_ROWS.
+// Writes the shares in the window that are not 0 into `rows`. The largest share
+// comes first, and `others` comes last. Returns the number of rows, at most
+// BREAKDOWN_ROWS.
 size_t Breakdown_read(const struct Breakdown *breakdown,
                       const struct ShareTime *now, struct BreakdownRow *rows);
 // Writes the ns of the parts since the start in the same order. The `share` of

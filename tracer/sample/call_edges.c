@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// A ring with one writer and one reader.
+// Implements a ring with one writer and one reader.
 #include "tracer/sample/call_edges.h"
 
 bool CallEdges_push(struct CallEdges *edges, struct CallEdge edge)
 {
     uint32_t pushed =
         atomic_load_explicit(&edges->pushed, memory_order_relaxed);
-    // Pairs with the release in CallEdges_pop: the slot has been read.
+    // This load pairs with the release in CallEdges_pop, after which the slot
+    // has been read.
     uint32_t popped =
         atomic_load_explicit(&edges->popped, memory_order_acquire);
 
     if (pushed - popped == CALL_EDGES_ROOM)
         return false;
     edges->ring[pushed % CALL_EDGES_ROOM] = edge;
-    // Pairs with the acquire in CallEdges_pop.
+    // This store pairs with the acquire in CallEdges_pop.
     atomic_store_explicit(&edges->pushed, pushed + 1, memory_order_release);
     return true;
 }
@@ -22,14 +23,14 @@ bool CallEdges_pop(struct CallEdges *edges, struct CallEdge *edge)
 {
     uint32_t popped =
         atomic_load_explicit(&edges->popped, memory_order_relaxed);
-    // Pairs with the release in CallEdges_push.
+    // This load pairs with the release in CallEdges_push.
     uint32_t pushed =
         atomic_load_explicit(&edges->pushed, memory_order_acquire);
 
     if (pushed == popped)
         return false;
     *edge = edges->ring[popped % CALL_EDGES_ROOM];
-    // Pairs with the acquire in CallEdges_push.
+    // This store pairs with the acquire in CallEdges_push.
     atomic_store_explicit(&edges->popped, popped + 1, memory_order_release);
     return true;
 }

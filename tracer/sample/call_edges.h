@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Calls (caller, callee) that the sampler has seen on stacks. A short queue
-// passes the calls from the sampler's thread to a holder of the GIL, who may
-// record them. An edge that finds no room is lost, and will be seen again.
+// Keeps call edges (caller, callee) that the sampler has seen on stacks. A
+// short queue passes the call edges from the sampler's thread to a holder of
+// the GIL, who may record them. If the queue has no room, a call edge is lost,
+// and the sampler will see it again.
 #ifndef OCULAR_TRACER_SAMPLE_CALL_EDGES_H
 #define OCULAR_TRACER_SAMPLE_CALL_EDGES_H
 
@@ -9,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CALL_EDGES_ROOM 256u // a power of two
+#define CALL_EDGES_ROOM 256u // number of slots, a power of two
 
 struct CallEdge {
     uint32_t caller; // ids of functions
@@ -17,14 +18,15 @@ struct CallEdge {
 };
 
 struct CallEdges {
-    _Atomic uint32_t pushed; // pushed - popped edges are in the ring
+    _Atomic uint32_t pushed; // the ring has `pushed` minus `popped` edges
     _Atomic uint32_t popped;
     struct CallEdge ring[CALL_EDGES_ROOM];
 };
 
-// Called by the sampler's thread. Returns false if there is no room.
+// The sampler's thread calls this function. Returns false if there is no room.
 bool CallEdges_push(struct CallEdges *edges, struct CallEdge edge);
-// Called by one other thread at a time. Returns false if there is no edge.
+// One other thread at a time calls this function. Returns false if there is no
+// edge.
 bool CallEdges_pop(struct CallEdges *edges, struct CallEdge *edge);
 
 #endif

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Implements the timers, their signal and its handler; see the header.
+// Implements the timers, their signal and its handler. See cpu_timer.h.
 //
 // A signal carries a slot's number and generation instead of a pointer. If a
-// thread has blocked the signal, the signal may come long after its timer was
-// deleted, and must not find freed memory. Slots are never freed. A slot is
-// busy while its handler runs, and the slot's timer is not freed meanwhile.
-#define _GNU_SOURCE 1 // SIGEV_THREAD_ID, REG_RIP
+// thread has blocked the signal, the signal may be delivered long after its
+// timer was deleted, and the handler must not use freed memory. Slots are never
+// freed. A slot is busy while its handler runs, and the timer in a busy slot is
+// not freed.
+#define _GNU_SOURCE 1 // for SIGEV_THREAD_ID and REG_RIP
 #include "tracer/sample/cpu_timer.h"
 
 #include "ipc/base/heap.h"
@@ -28,7 +29,7 @@
 #endif
 
 #define CLOSE_MS 1000
-#define MOST_S 200e-6 // s, see CpuTimers.most
+#define MOST_S 200e-6 // seconds, for CpuTimers.most
 
 // --- The handler -------------------------------------------------------------
 
@@ -80,7 +81,7 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
     struct SampleHead head = {
         .cpu_ns = weight(timer, now_ns > before_ns ? now_ns - before_ns : 0),
         .ticks = Clock_read(timers->clock),
-        // The id is read before the walk, see SampleHead.
+        // SampleHead needs the id from before the walk
         .newest_id = Registry_newest_id(timers->registry),
     };
     uint64_t took;
@@ -119,17 +120,17 @@ static void on_signal(int number, siginfo_t *info, void *context)
     (void)number;
     slot = info->si_code == SI_TIMER ? TimerSlot_find((uint32_t)value) : NULL;
     if (!slot)
-        return; // not sent by one of our timers
-    // Sequentially consistent, as in CpuTimer_free and is_free: either this
-    // handler sees that the timer is gone, or the other thread sees that the
-    // slot is busy.
+        return; // none of our timers has sent this signal
+    // The operations are sequentially consistent, as in CpuTimer_free and
+    // is_free. So this handler sees that the timer is gone, or the other thread
+    // sees that the slot is busy.
     atomic_fetch_add(&slot->busy, 1);
     timer = atomic_load(&slot->timer);
     if (timer && timer != TIMER_CLAIMED &&
         atomic_load(&slot->generation) == value >> 32 &&
         may_call_the_kernel(timer)) {
-        // The signals are passed on first, because they have woken other
-        // threads.
+        // Signals of the process are passed on first, because their threads
+        // have been woken already.
         if (timer->tid != timer->timers->pid)
             MainSignals_pass(context, timer->timers->pid);
         CpuTimer_sample(timer, Now_ns(CLOCK_THREAD_CPUTIME_ID),
@@ -146,7 +147,7 @@ void CpuTimers_open(struct CpuTimers *timers, int signal)
     struct timespec tick = {0, 4000000};
 
     if (!Memory_is_readable((uintptr_t)&timers->error)) {
-        timers->error = -EPERM; // the system call is filtered
+        timers->error = -EPERM; // a filter forbids the system call
         return;
     }
     timers->error = 0;
@@ -216,7 +217,7 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
     uint64_t cpu_ns = Now_ns(Now_clock_of(tid));
     struct CpuTimer *timer;
 
-    if (!timers->signal || !cpu_ns) // a thread without CPU time has ended
+    if (!timers->signal || !cpu_ns) // a thread that has no CPU time has ended
         return NULL;
     timer = make(timers, state, tid, cpu_ns);
     if (!timer) {
@@ -233,7 +234,7 @@ static struct timespec timespec_of(uint64_t ns)
                              (long)(ns % 1000000000u)};
 }
 
-// The kernel checks CPU clocks only at its ticks. The first sample comes at a
+// The kernel checks CPU clocks only at timer ticks. The first sample comes at a
 // random tick of the first interval.
 bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
                     uint64_t interval_ns, uint32_t represents, uint64_t random)
@@ -255,7 +256,7 @@ bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
         timer_settime(timer->timer, 0, &when, NULL);
     }
     timer->next = atomic_load_explicit(&timers->begun, memory_order_relaxed);
-    // Pairs with the exchange in CpuTimers_take_begun.
+    // This store pairs with the exchange in CpuTimers_take_begun.
     while (!atomic_compare_exchange_weak_explicit(&timers->begun, &timer->next,
                                                   timer, memory_order_release,
                                                   memory_order_relaxed))
@@ -281,8 +282,8 @@ static bool is_sooner(const struct timespec *a, const struct timespec *b)
            (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-// The rest of the earlier interval counts, so a thread that uses less than an
-// interval between two changes is sampled, too.
+// The rest of the earlier interval counts, so a thread is also sampled if it
+// uses less than an interval between two changes.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
 {
     uint32_t mute = atomic_load(&timer->mute.word);
@@ -300,7 +301,7 @@ void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
     timer->interval_ns = interval_ns;
     timer->seen_mute = mute;
     timer_settime(timer->timer, 0, &when, NULL);
-    // The thread may have muted the timer meanwhile. Either this check sees the
+    // The thread may have muted the timer meanwhile. If so, this check sees the
     // mute, or CpuTimer_note_mask stops the timer after it was set.
     if (interval_ns && Mute_is_on(&timer->mute))
         stop(timer);
@@ -316,7 +317,8 @@ void CpuTimer_note_mask(void)
 
         if (!timer || timer == TIMER_CLAIMED)
             continue;
-        atomic_fetch_add(&slot->busy, 1); // the slot is busy, as in a handler
+        // the slot counts as busy, as in a handler
+        atomic_fetch_add(&slot->busy, 1);
         timer = atomic_load(&slot->timer);
         if (timer && timer != TIMER_CLAIMED && timer->tid == tid &&
             Mute_say(&timer->mute, timer->signal)) {
@@ -395,7 +397,7 @@ void CpuTimers_close(struct CpuTimers *timers)
 
     free_closing(timers);
     // If a debugger has stopped a thread in the handler, the thread keeps its
-    // timer. The timer is then leaked.
+    // timer. The memory of this timer is then leaked.
     for (int ms = 0; timers->closing && ms < CLOSE_MS; ms++) {
         nanosleep(&pause, NULL);
         free_closing(timers);
@@ -410,7 +412,8 @@ void CpuTimers_abandon(struct CpuTimers *timers)
     for (uint32_t i = 0; (slot = TimerSlot_find(i)); i++) {
         struct CpuTimer *timer = slot->timer;
 
-        slot->busy = 0; // the child does not have the handler's thread
+        // the thread that ran the handler does not exist in the child
+        slot->busy = 0;
         if (timer == TIMER_CLAIMED)
             slot->timer = NULL;
         if (!timer || timer == TIMER_CLAIMED || timer->timers != timers)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Samples of a thread in its own CPU time. A timer on the thread's CPU clock
-// sends a signal to the thread, and the handler reads the thread's own frames
-// into a ring (timer_create(2), SIGEV_THREAD_ID). A sleeping thread costs
-// nothing and is never interrupted: since Linux 5.9
-// (CONFIG_POSIX_CPU_TIMERS_TASK_WORK) the kernel raises the signal on the way
-// back to user space.
+// Takes samples of a thread in the thread's own CPU time. A timer on the
+// thread's CPU clock sends a signal to the thread, and the handler reads the
+// thread's own frames into a ring (timer_create(2), SIGEV_THREAD_ID). A
+// sleeping thread costs nothing and is never interrupted, because since Linux
+// 5.9 (CONFIG_POSIX_CPU_TIMERS_TASK_WORK) the kernel raises the signal on the
+// way back to user space.
 //
-// The sampler's thread sets and frees the timers and reads the rings. The
-// sampler's thread makes timers for the threads of its list. A thread that
+// The sampler's thread sets the timers, frees the timers and reads the rings.
+// The sampler's thread makes timers for the threads of its list. A thread that
 // starts meanwhile makes its own timer, because it may end before the next
 // list. The handler runs on the sampled thread. The handler calls only
 // clock_gettime, rt_sigprocmask and the calls of main_signals.h. The handler
@@ -15,7 +15,7 @@
 // errno, which it restores.
 //
 // If a thread has blocked the signal, the thread's timer is muted. A muted
-// timer stands still until the thread or the sampler sees that the signal is no
+// timer does not run until the thread or the sampler sees that the signal is no
 // longer blocked.
 #ifndef OCULAR_TRACER_SAMPLE_CPU_TIMER_H
 #define OCULAR_TRACER_SAMPLE_CPU_TIMER_H
@@ -34,15 +34,16 @@ struct CpuTimers {
     const struct FrameLayout *layout;
     const struct Clock *clock;
     struct CpuTimer *closing; // freed timers whose handlers may still run
-    _Atomic int signal;       // 0: no timers, `error` says why
-    int error;                // -errno
-    uint64_t refused;         // how often a thread could not have a timer
-    // A sample is charged at most this many ticks. Other programs had the CPU
-    // in further ticks.
+    // the signal's number; 0 if there are no timers, and `error` has the reason
+    _Atomic int signal;
+    int error;        // -errno, or 0
+    uint64_t refused; // number of times that a thread could not get a timer
+    // A sample is charged at most this many ticks. If a sample takes longer,
+    // other programs had the CPU in the remaining ticks.
     uint64_t most;
-    uint64_t tick_ns; // between two checks of CPU clocks by the kernel
+    uint64_t tick_ns; // ns between two checks of CPU clocks by the kernel
     pid_t pid;        // id of the process and of its main thread
-    // timers made by their threads and not taken yet
+    // timers that their own threads have made and that are not taken yet
     struct CpuTimer *_Atomic begun;
 };
 
@@ -51,92 +52,98 @@ struct CpuTimer {
 
     // The thread's CPU clock at the newest sample in the ring.
     _Atomic uint64_t sampled_ns;
-    counter_t taken;         // samples that were tried
+    counter_t taken;         // number of samples that were tried
     counter_t handler_ticks; // ticks that these samples took
     struct WalkStart start;
     struct Walk walk;
 
-    // The thread's CPU clock up to which the sampler has accounted without a
-    // sample. The time up to the later one of `sampled_ns` and `accounted_ns`
-    // is covered.
+    // The value of the thread's CPU clock up to which the sampler has accounted
+    // for the time without a sample. The time up to the later of `sampled_ns`
+    // and `accounted_ns` is covered.
     _Atomic uint64_t accounted_ns;
-    // The PyThreadState that is used if FrameLayout.own_state knows none. The
+    // The PyThreadState that is used if FrameLayout.own_state returns 0. The
     // sampler's thread writes this field.
     _Atomic uintptr_t state;
-    // The number of threads that this thread represents. The weights of its
-    // samples are multiplied by this number. The sampler sets the number to 1
-    // when it lists the thread.
+    // The number of threads that the timer's thread represents. The weights of
+    // the thread's samples are multiplied by this number. When the sampler
+    // lists the thread, the sampler sets the number to 1.
     _Atomic uint32_t represents;
-    uint64_t first_ns; // first sample's weight; 0: the time since the start
+    // weight of the first sample; if 0, the weight is the time since the start
+    uint64_t first_ns;
     struct CpuTimers *timers;
     struct CpuTimer *next; // next timer in `closing` or `begun`
     timer_t timer;
     int signal;
     pid_t tid;
     uint32_t slot;
-    uint64_t interval_ns; // of CPU time; 0: the timer stands still
+    // ns of CPU time between two samples; 0 if the timer does not run
+    uint64_t interval_ns;
     struct Mute mute;
-    uint32_t seen_mute; // `mute.word` when `interval_ns` was set
-    // values that are in the sampler's sums
+    uint32_t seen_mute; // value of `mute.word` when `interval_ns` was set
+    // the parts of `taken`, `handler_ticks` and the lost samples that are in
+    // the sampler's sums
     uint64_t seen_taken, seen_ticks, seen_lost;
     struct SampleRing ring;
 };
 
 // Installs the handler for `signal`, or for a signal without a handler if
-// `signal` is 0. The handler stays for good, because a signal may come late. If
-// no handler can be installed, CpuTimer_new always returns NULL. In this case
-// `error` is -EBUSY (each signal has a handler), -EINVAL (the signal cannot be
-// chosen) or -EPERM (a thread cannot read its own memory).
+// `signal` is 0. The handler is never removed, because a signal may be
+// delivered late. If no handler can be installed, CpuTimer_new always returns
+// NULL. In this case `error` is -EBUSY (each signal has a handler), -EINVAL
+// (the signal cannot be chosen) or -EPERM (a thread cannot read its own
+// memory).
 void CpuTimers_open(struct CpuTimers *timers, int signal);
 // Returns true if the program has installed another handler for our signal.
 bool CpuTimers_lost_signal(const struct CpuTimers *timers);
 // Waits up to a second for handlers that still run. The caller has freed all
-// timers.
+// timers before.
 void CpuTimers_close(struct CpuTimers *timers);
 // Forgets all timers in a forked child, which has inherited no timer.
 void CpuTimers_abandon(struct CpuTimers *timers);
 
-// Makes a timer for the thread `tid`. The timer stands still at first. Returns
-// NULL if the kernel refuses, as when RLIMIT_SIGPENDING is reached, and counts
-// this in `refused`.
+// Makes a timer for the thread `tid`. The timer does not run at first. If the
+// kernel refuses, for example because RLIMIT_SIGPENDING is reached, returns
+// NULL and adds 1 to `refused`.
 struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
                               pid_t tid);
 // Makes a timer for the calling thread, which has just started. The first
-// sample comes at one of the kernel's ticks within the first interval, which
-// `random` chooses, and weighs a whole interval. So the shares of threads that
-// end before their first interval are right, too. CpuTimers_take_begun returns
-// the timer. Returns false if the kernel refuses or memory is out. Any thread
-// may call this function.
+// sample comes at a timer tick of the kernel within the first interval.
+// `random` chooses the tick, and the sample weighs a whole interval. So the
+// shares are also right for threads that end before their first interval has
+// passed. CpuTimers_take_begun returns the timer. Returns false if the kernel
+// refuses or memory is out. Any thread may call this function.
 bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
                     uint64_t interval_ns, uint32_t represents, uint64_t random);
 // Returns a list, linked by `next`, of the timers that threads have made since
 // the last call. The caller owns these timers.
 struct CpuTimer *CpuTimers_take_begun(struct CpuTimers *timers);
-// Takes a sample each `interval_ns` of CPU time from now on. 0 stops the timer.
+// Makes the timer take a sample after each `interval_ns` of CPU time. 0 stops
+// the timer.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns);
-// Called when the calling thread has changed its signal mask: mutes the
-// thread's timer or ends the mute. If the thread has blocked the signal, none
-// of our signals is pending afterwards. Any thread may call this function, with
-// a timer or without.
+// A thread calls this function after it has changed its signal mask. The
+// function mutes the thread's timer or ends the mute. If the thread has blocked
+// the signal, none of our signals is pending for the thread afterwards. Any
+// thread may call this function, whether it has a timer or not.
 void CpuTimer_note_mask(void);
-// Does the handler's work: takes a sample of the calling thread, which has used
-// `now_ns` of CPU time and was interrupted at `counter`. This function is
-// async-signal-safe.
+// Does the work of the handler. Takes a sample of the calling thread, which has
+// used `now_ns` of CPU time and was interrupted at the address `counter`. This
+// function is async-signal-safe.
 void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns,
                      uintptr_t counter);
-// Returns the next sample, or false. `frames` has room for WALK_DEPTH frames.
+// Stores the next sample and returns true, or returns false if there is none.
+// `frames` has room for WALK_DEPTH frames.
 bool CpuTimer_pop(struct CpuTimer *timer, struct SampleHead *head,
                   struct WalkFrame *frames);
-// Says that the thread's CPU time up to `cpu_ns` needs no sample.
+// Tells the timer that the thread's CPU time up to `cpu_ns` needs no sample.
 void CpuTimer_account(struct CpuTimer *timer, uint64_t cpu_ns);
-// Returns the thread's CPU clock at the newest sample, or 0 if there is no
-// sample.
+// Returns the value of the thread's CPU clock at the newest sample, or 0 if
+// there is no sample.
 uint64_t CpuTimer_sampled_ns(const struct CpuTimer *timer);
-// Returns the thread's CPU clock up to which its time is accounted for or
-// sampled.
+// Returns the value of the thread's CPU clock up to which its time is accounted
+// for or sampled.
 uint64_t CpuTimer_covered_ns(const struct CpuTimer *timer);
 // Frees the timer, which may be NULL. The samples in the timer's ring are lost.
-// The memory is freed when the timer's handler does not run.
+// The memory is freed as soon as the timer's handler does not run.
 void CpuTimer_free(struct CpuTimer *timer);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tree of stacks; see the header. Parents come before their children, so
-// one pass from the end adds up all nodes below each node.
+// Implements the tree of stacks. See flame.h. Parents come before their
+// children, so one pass from the end adds up all nodes below each node.
 #include "tracer/sample/flame.h"
 
 #include "ipc/base/heap.h"
@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALLEST 1e-7 // of a core: the first size below which nodes go
+// share of a core; the first limit below which nodes are dropped
+#define SMALLEST 1e-7
 #define FIRST_ROOM 256
 
 void Flame_init(struct Flame *flame)
@@ -44,7 +45,8 @@ static double Part_size(const struct Part *part)
     return part->window > part->whole ? part->window : part->whole;
 }
 
-// Returns a Part for each node, for Heap_free, or NULL if memory is out.
+// Returns an array with a Part for each node, or NULL if memory is out. The
+// caller frees the array with Heap_free.
 static struct Part *sum_up(const struct Flame *flame,
                            const struct ShareTime *now)
 {
@@ -63,8 +65,8 @@ static struct Part *sum_up(const struct Flame *flame,
     return parts;
 }
 
-// Returns the size below which nodes must go so that at most `most` nodes stay.
-// A node is never larger than its caller.
+// Returns the size that a node must have to stay, so that at most `most` nodes
+// stay. A node is never larger than its caller.
 static double find_least(const struct Flame *flame, const struct Part *parts,
                          size_t most)
 {
@@ -87,14 +89,14 @@ static void join(struct FlameNode *caller, const struct FlameNode *node,
     ShareValue_join(&caller->in_c, &node->in_c, now);
 }
 
-// Returns the place of the caller's child with function `id`, or a free place
-// for this child. The places are a hash, because a function may have hundreds
-// of children.
+// Returns the place of the caller's child that stands for function `id`, or a
+// free place for this child. The places are a hash table, because a function
+// may have hundreds of children.
 static uint32_t *place_of(const struct Flame *flame, uint32_t parent,
                           uint32_t id)
 {
     uint64_t key = (uint64_t)parent << 32 | id;
-    size_t last = flame->room * FLAME_PLACES - 1; // room is a power of two
+    size_t last = flame->room * FLAME_PLACES - 1; // `room` is a power of two
     size_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & last;
 
     for (; flame->places[at]; at = (at + 1) & last) {
@@ -189,7 +191,8 @@ static void reserve(struct Flame *flame, size_t count,
         make_room(flame, now);
 }
 
-// Returns the child with function `id`, which is made if there is room, or 0.
+// Returns the child that stands for function `id`. The child is made if there
+// is room. Returns 0 if there is no room.
 static uint32_t step(struct Flame *flame, uint32_t parent, uint32_t id)
 {
     uint32_t *child = place_of(flame, parent, id);
@@ -245,7 +248,7 @@ void Flame_add(struct Flame *flame, const struct ShareTime *now,
 
 // --- Asking
 
-// Writes the nodes that are large enough as rows, and adds smaller nodes to
+// Writes the nodes that are large enough as rows, and adds the smaller nodes to
 // their callers' rows. Returns the number of rows.
 static size_t fill(struct FlameRow *rows, uint32_t *numbers,
                    const struct Flame *flame, const struct Part *parts,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The sampled stacks as a tree. A node stands for a path of functions, the
-// outermost first. A node holds the CPU time of the samples with this path, in
-// the window of the functions' shares (share.h) and since the start. The number
-// of nodes is bounded: if there is no room, the smallest nodes are added to
-// their callers. The sampler adds samples, and any other thread reads.
+// Keeps the sampled stacks as a tree. A node stands for a path of functions
+// that begins with the outermost function. A node has the CPU time of the
+// samples with this path, in the window of the functions' shares (share.h) and
+// since the start. If there is no room for a new node, the smallest nodes are
+// added to their callers. The sampler adds samples, and any other thread may
+// read the tree.
 #ifndef OCULAR_TRACER_SAMPLE_FLAME_H
 #define OCULAR_TRACER_SAMPLE_FLAME_H
 
@@ -14,54 +15,60 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FLAME_NODES 32768 // 2 MB; two minutes of pylint have 30 000 nodes
+#define FLAME_NODES 32768 // 2 MB; two minutes of pylint make 30 000 nodes
 #define FLAME_PLACES 2
 
 struct FlameNode {
-    uint32_t id;     // id of a function; 0: stacks cut off at the bottom
-    uint32_t parent; // index of the caller's node, below the node's own index
-    struct ShareValue self; // CPU time with this path on top
-    struct ShareValue in_c; // part of `self`: in a C function that was called
+    // id of a function; 0 for stacks that were cut off at the bottom
+    uint32_t id;
+    // index of the caller's node, which is less than the node's own index
+    uint32_t parent;
+    struct ShareValue self; // CPU time of samples that end with this path
+    // the part of `self` in a C function that was called
+    struct ShareValue in_c;
 };
 
 struct Flame {
-    pthread_mutex_t lock;    // guards all fields below
-    struct FlameNode *nodes; // nodes[0] is the root; NULL: no sample yet
-    // A hash of nodes by parent and id, with FLAME_PLACES places for each node
-    // that there is room for. 0 is a free place.
+    pthread_mutex_t lock; // guards all fields below
+    // nodes[0] is the root; NULL before the first sample
+    struct FlameNode *nodes;
+    // A hash table of nodes by parent and id, with FLAME_PLACES places for each
+    // node that there is room for. 0 is a free place.
     uint32_t *places;
     size_t count;
-    size_t room; // nodes that there is memory for, at most FLAME_NODES
+    // number of nodes that there is memory for, at most FLAME_NODES
+    size_t room;
     uint64_t samples;
 };
 
 // One sample with its stack and its weight.
 struct FlameSample {
-    const uint32_t *path; // outermost first
+    const uint32_t *path; // ids of functions, the outermost function first
     size_t depth;
     bool in_c;
     double cpu_ns;
-    // The innermost function's instruction; 0: not known.
+    // The innermost function's instruction; 0 if it is not known.
     uint32_t unit, line;
-    uint8_t opcode; // base
+    uint8_t opcode; // base opcode of the instruction
 };
 
 void Flame_init(struct Flame *flame);
-// no other thread may use the flame graph
+// no other thread may use the flame graph during the call
 void Flame_release(struct Flame *flame);
-// in a forked child: does not touch the lock
+// for a forked child, because the function does not use the lock
 void Flame_abandon(struct Flame *flame);
 
 void Flame_add(struct Flame *flame, const struct ShareTime *now,
                const struct FlameSample *sample);
-// Returns the tree in at most `most` rows, with the smallest nodes added to
+// Returns the tree in at most `most` rows. The smallest nodes are added to
 // their callers. The caller frees the table with FlameTable_free. Returns NULL
 // if memory is out.
 struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
                               size_t most);
 
-// Lists the functions of the table's rows and returns them. The functions'
-// names are still to be set. Returns NULL if memory is out.
+// Lists the functions of the table's rows, and returns the array of these
+// functions. The caller sets the functions' names. Returns NULL if memory is
+// out.
 struct FlameFunction *Flame_list(struct FlameTable *table);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See main_signals.h. System calls are made without the C library, whose
 // sigset_t is larger than the kernel's in a handler's context.
-#define _GNU_SOURCE 1 // syscall
+#define _GNU_SOURCE 1 // for syscall
 #include "tracer/sample/main_signals.h"
 
 #include "ipc/base/opened.h"
@@ -15,7 +15,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-typedef uint64_t signals_t; // signals 1 to 64, one bit each, as in the kernel
+// a set of the signals 1 to 64 with one bit for each, as in the kernel
+typedef uint64_t signals_t;
 
 static signals_t one(int number)
 {
@@ -23,7 +24,8 @@ static signals_t one(int number)
 }
 
 // Returns the signals that programs wait for in the main thread. The set lacks
-// faults, job control, and the frequent signals of profilers' timers.
+// signals for faults, signals for job control, and the frequent signals of
+// profilers' timers.
 static signals_t passed(void)
 {
     return one(SIGHUP) | one(SIGINT) | one(SIGQUIT) | one(SIGUSR1) |
@@ -42,8 +44,8 @@ static char *put_number(char *end, unsigned number)
 #define BLOCKED_FIELD 32 // number of the field in /proc/PID/stat (proc(5))
 
 // Returns the signals from 1 to 31 that the main thread has blocked, or all
-// signals if they cannot be read. The function is not inlined, because its
-// buffers need room on a signal stack, which may be small.
+// signals if they cannot be read. The compiler must not inline the function,
+// because its buffers need room on a signal stack, which may be small.
 __attribute__((noinline)) static signals_t blocked_in(pid_t pid)
 {
     static const char before[] = "/proc/self/task/", after[] = "/stat";
@@ -55,7 +57,7 @@ __attribute__((noinline)) static signals_t blocked_in(pid_t pid)
     memcpy(at, after, sizeof after);
     if (Opened_read(path, text, sizeof text) < 0)
         return ~UINT64_C(0);
-    at = strrchr(text, ')'); // the thread's name ends here
+    at = strrchr(text, ')'); // the name of the thread ends at this place
     for (int field = 2; at && field < BLOCKED_FIELD; field++)
         at = strchr(at + 1, ' ');
     return at ? strtoull(at + 1, NULL, 10) : ~UINT64_C(0);
@@ -68,15 +70,15 @@ static void pass(int number, pid_t pid)
     pid_t target = pid;
     siginfo_t info;
 
-    // Another thread may have taken the signal by now.
+    // Another thread may have taken the signal meanwhile.
     if (syscall(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof set) !=
         number)
         return;
     if (info.si_code == SI_TKILL)
-        // the signal was sent to this thread
+        // the signal was sent to this thread alone
         target = (pid_t)syscall(SYS_gettid);
     else if (info.si_code >= 0)
-        info.si_code = SI_QUEUE; // the kernel allows no other code
+        info.si_code = SI_QUEUE; // the kernel allows no other code than this
     if (syscall(SYS_rt_tgsigqueueinfo, pid, target, number, &info))
         syscall(SYS_tgkill, pid, target, number);
 }
@@ -88,7 +90,7 @@ void MainSignals_pass(const void *context, pid_t pid)
 
     memcpy(&blocked, &thread->uc_sigmask, sizeof blocked);
     if (syscall(SYS_rt_sigpending, &pending, sizeof pending))
-        return; // the system call is filtered
+        return; // a filter forbids the system call
     pending &= passed() & ~blocked;
     if (pending)
         pending &= ~blocked_in(pid);

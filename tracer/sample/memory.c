@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Implements the two ways to read our own memory; see the header.
-#define _GNU_SOURCE 1 // process_vm_readv
+// Implements the two ways to read our own memory. See memory.h.
+#define _GNU_SOURCE 1 // for process_vm_readv
 #include "tracer/sample/memory.h"
 
 #include <errno.h>
@@ -49,7 +49,8 @@ int Memory_open(struct Memory *memory)
 
 bool Memory_recover(struct Memory *memory)
 {
-    // Memory_keep opens the file again by itself.
+    // Memory_keep opens the file again, so nothing needs to be done for the
+    // file.
     return works(memory) || (!memory->by_file && choose(memory));
 }
 
@@ -85,15 +86,16 @@ bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
 {
     struct iovec theirs = {(void *)from, size}, ours = {to, size};
 
-    if (memory->by_file) // another file may have the number now
+    if (memory->by_file) // another file may have the descriptor's number now
         return Opened_holds(&memory->opened, memory->fd) &&
                read_file(memory->fd, from, to, size);
     return process_vm_readv(memory->pid, &ours, 1, &theirs, 1, 0) ==
            (ssize_t)size;
 }
 
-// Says whether the memory at `at` can be read. The kernel reads the set at `at`
-// before it refuses the unknown operation (kernel/signal.c, rt_sigprocmask).
+// Returns true if the memory at `at` can be read. The kernel reads the set at
+// `at` before it refuses the unknown operation (kernel/signal.c,
+// rt_sigprocmask).
 bool Memory_is_readable(uintptr_t at)
 {
     const long nothing = -1, set_size = 8;

@@ -4,17 +4,19 @@
 
 #include <string.h>
 
-#define BATCH 256      // threads that are observed in one step
-#define REFUSED_NS 3e9 // without a readable stack: reads are denied
-#define RETRIES 3      // walks of a thread that runs meanwhile
+#define BATCH 256 // largest number of threads that are observed in one step
+// reads are denied if no stack could be read for this time
+#define REFUSED_NS 3e9
+#define RETRIES 3 // number of further walks if a thread runs during a walk
 
 static void walk(struct Observer *observer, struct SampledThread *thread)
 {
     struct SampledStack *stack = &thread->stack;
     struct Walk *walk = &observer->walk;
 
-    // The id is read before the walk. Code that comes to one of the addresses
-    // later has a newer id, and is not the code that the walk saw.
+    // The id is read before the walk. If other code later gets one of the
+    // addresses, the code has a newer id, and is not the code that the walk
+    // saw.
     stack->newest_id =
         Registry_newest_id(observer->sampling->attribution.registry);
     stack->ticks = UINT64_MAX;
@@ -66,7 +68,7 @@ static void set_timer(struct Observer *observer, struct SampledThread *thread)
 }
 
 // Attributes the time since the last observation to the functions in which the
-// thread waits now. If the thread is running, a later observation decides.
+// thread waits now. If the thread is running, the next observations decide.
 // Returns true if the thread ran.
 static bool observe(struct Observer *observer, struct SampledThread *thread,
                     const struct ShareTime *now)
@@ -84,7 +86,7 @@ static bool observe(struct Observer *observer, struct SampledThread *thread,
     if (seen == OBSERVED_RAN) {
         walk(observer, thread);
         // A thread that holds the GIL but has no CPU has lost the CPU, perhaps
-        // to us.
+        // to our own thread.
         running =
             SampledThread_is_running(thread, &observer->sampling->clock) ||
             thread->start.active;
@@ -109,7 +111,7 @@ bool Observer_observe_all(struct Observer *observer,
 {
     const struct SampledThreadTable *table = observer->sampling->threads.table;
     size_t turns = table->count < BATCH ? table->count : BATCH;
-    bool others = table->count > turns; // the other threads may have run
+    bool others = table->count > turns; // true if other threads may have run
     bool timed = false, untimed = false;
 
     for (size_t i = 0; i < turns; i++) {
@@ -126,8 +128,8 @@ bool Observer_observe_all(struct Observer *observer,
 
 // --- Where nothing can be read -----------------------------------------------
 
-// A file that memory is read by may just have been closed. Memory_keep then
-// opens the file again in a while.
+// If memory is read by a file, the program may just have closed the file. In
+// this case Memory_keep opens the file again after some time.
 void Observer_note_reads(struct Observer *observer, uint64_t now_ns)
 {
     if (!observer->refused)

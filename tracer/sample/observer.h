@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Observes threads: finds the functions in which threads wait, and the
-// functions that threads without a timer run. Walks the threads' stacks, and
-// knows whether any stack can be read. Only the sampler's thread calls this
-// code. Any thread may read the counters.
+// Finds the functions in which threads wait, and the functions that threads
+// without a timer run. Walks the threads' stacks, and detects whether any stack
+// can be read. Only the sampler's thread calls this code. Any thread may read
+// the counters.
 #ifndef OCULAR_TRACER_SAMPLE_OBSERVER_H
 #define OCULAR_TRACER_SAMPLE_OBSERVER_H
 
@@ -13,12 +13,13 @@ struct Observer {
     struct Walk walk;
     struct WalkCopies copies;
     size_t next;    // Index in the table of the thread that is observed next.
-    uint64_t found; // Samples by observation in the newest step.
-    bool alone;     // In the newest step only threads without a timer ran.
-    bool refused;   // The newest stack could not be read.
+    uint64_t found; // Number of samples by observation in the newest step.
+    bool alone; // True if in the newest step only threads without a timer ran.
+    bool refused;         // True if the newest stack could not be read.
     uint64_t readable_ns; // Time of the newest stack that could be read.
-    counter_t untimed;    // Threads that cannot have a timer.
-    counter_t denied;     // 1: no stack could be read for some seconds.
+    counter_t untimed;    // Number of threads that cannot have a timer.
+    // 1 if no stack could be read for some seconds, otherwise 0.
+    counter_t denied;
 };
 
 // Returns 0, or -EINVAL for an impossible layout.
@@ -28,7 +29,8 @@ int Observer_init(struct Observer *observer, struct Sampling *sampling,
 // have run.
 bool Observer_observe_all(struct Observer *observer,
                           const struct ShareTime *now);
-// Called after an observation: notes whether stacks can still be read.
+// This function is called after an observation. It notes whether stacks can
+// still be read.
 void Observer_note_reads(struct Observer *observer, uint64_t now_ns);
 // Returns true if no stack could be read for some seconds.
 bool Observer_is_denied(const struct Observer *observer);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The sampler's clocks, which are passed in: the kernel's clocks, or the clocks
-// of a test, whose hours take no time.
+// The sampler reads its clocks through a function pointer. The clocks are the
+// kernel's clocks, or in a test clocks whose hours take no time.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLE_CLOCK_H
 #define OCULAR_TRACER_SAMPLE_SAMPLE_CLOCK_H
 
 #include "ipc/base/now.h"
 
 struct SampleClock {
-    // Reads a clock as Now_ns does: CLOCK_MONOTONIC, or the CPU time of the
-    // process, of the caller or of another thread (Now_clock_of).
+    // Reads a clock as Now_ns does. The clock is CLOCK_MONOTONIC, or the CPU
+    // time of the process, of the caller or of another thread (Now_clock_of).
     uint64_t (*read_ns)(void *context, clockid_t id);
     void *context;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A ring of words; see the header.
+// Implements a ring of words. See sample_ring.h.
 #include "tracer/sample/sample_ring.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
     uint64_t at = Counter_own(&ring->pushed);
     size_t count = HEAD_WORDS + 2 * (size_t)head->depth;
 
-    // Pairs with the release in SampleRing_pop.
+    // This load pairs with the release in SampleRing_pop.
     if (at + count - atomic_load_explicit(&ring->popped, memory_order_acquire) >
         SAMPLE_RING_WORDS) {
         Counter_add(&ring->lost, 1);
@@ -49,7 +49,7 @@ bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
     }
     write_words(ring, at, head, HEAD_WORDS);
     write_words(ring, at + HEAD_WORDS, frames, 2 * (size_t)head->depth);
-    // Pairs with the acquire in SampleRing_pop.
+    // This store pairs with the acquire in SampleRing_pop.
     atomic_store_explicit(&ring->pushed, at + count, memory_order_release);
     return true;
 }
@@ -59,12 +59,12 @@ bool SampleRing_pop(struct SampleRing *ring, struct SampleHead *head,
 {
     uint64_t at = Counter_own(&ring->popped);
 
-    // Pairs with the release in SampleRing_push.
+    // This load pairs with the release in SampleRing_push.
     if (atomic_load_explicit(&ring->pushed, memory_order_acquire) == at)
         return false;
     read_words(ring, at, head, HEAD_WORDS);
     read_words(ring, at + HEAD_WORDS, frames, 2 * (size_t)head->depth);
-    // Pairs with the acquire in SampleRing_push.
+    // This store pairs with the acquire in SampleRing_push.
     atomic_store_explicit(&ring->popped,
                           at + HEAD_WORDS + 2 * (size_t)head->depth,
                           memory_order_release);

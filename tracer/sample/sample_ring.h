@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Passes samples from a thread's signal handler to the sampler's thread. There
-// is one writer, one reader, no lock and no allocation, so that pushing is
-// async-signal-safe. A sample that finds no room is lost and counted.
+// Passes samples from a thread's signal handler to the sampler's thread. The
+// ring has one writer, one reader, no lock and no allocation, so pushing is
+// async-signal-safe. If the ring has no room, a sample is lost and counted.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLE_RING_H
 #define OCULAR_TRACER_SAMPLE_SAMPLE_RING_H
 
@@ -15,20 +15,20 @@
 // A frame takes two words. The ring has room for half a second of stacks with
 // 60 frames at 250 samples a second. Half a second is the sampler's longest
 // pause while a thread runs.
-#define SAMPLE_RING_WORDS 16384u // a power of two
+#define SAMPLE_RING_WORDS 16384u // number of words, a power of two
 
 struct SampleHead {
-    uint64_t cpu_ns; // CPU time since the thread's last sample
-    uint64_t ticks;  // Clock_read at the sample
-    // The registry's newest id before the walk. Code that is adopted later is
-    // not on the stack.
+    uint64_t cpu_ns; // ns of CPU time since the thread's last sample
+    uint64_t ticks;  // result of Clock_read at the sample
+    // The registry's newest id before the walk. The stack contains no code that
+    // was adopted later.
     uint32_t newest_id;
-    uint16_t depth; // number of frames that follow
+    uint16_t depth; // number of frames that follow this head
     uint8_t flags;  // a set of SAMPLE_ bits
 };
 
 enum {
-    SAMPLE_TORN = 1,      // a frame could not be read
+    SAMPLE_TORN = 1,      // a frame of the stack could not be read
     SAMPLE_TRUNCATED = 2, // the stack is deeper than WALK_DEPTH
     SAMPLE_ACTIVE = 4,    // the thread held the GIL
     SAMPLE_OURS = 8,      // the thread ran our own code, which is a hook
@@ -36,18 +36,18 @@ enum {
 };
 
 struct SampleRing {
-    counter_t pushed; // words; only the writer changes this field
-    counter_t popped; // words; only the reader changes this field
-    counter_t lost;   // samples; only the writer changes this field
+    counter_t pushed; // number of words; only the writer changes this field
+    counter_t popped; // number of words; only the reader changes this field
+    counter_t lost;   // number of samples; only the writer changes this field
     uint64_t words[SAMPLE_RING_WORDS];
 };
 
-// Called by the writer. Returns false if there is no room, and counts the
-// sample as lost.
+// The writer calls this function. Returns false if there is no room, and counts
+// the sample as lost.
 bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
                      const struct WalkFrame *frames);
-// Called by the reader. Returns false if there is no sample. `frames` has room
-// for WALK_DEPTH frames.
+// The reader calls this function. Returns false if there is no sample. `frames`
+// has room for WALK_DEPTH frames.
 bool SampleRing_pop(struct SampleRing *ring, struct SampleHead *head,
                     struct WalkFrame *frames);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One sampled Python thread: its clocks, its timer, its stack when it last ran,
-// and its shares. Only the sampler's thread changes the struct. Any thread may
-// read the shares.
+// One sampled Python thread, with its clocks, its timer, its stack when it last
+// ran, and its shares. Only the sampler's thread changes the struct. Any thread
+// may read the shares.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLED_THREAD_H
 #define OCULAR_TRACER_SAMPLE_SAMPLED_THREAD_H
 
@@ -12,38 +12,47 @@
 #include <sys/types.h>
 
 struct SampledThread {
-    uintptr_t state; // PyThreadState that the thread runs; 0: outside Python
+    uintptr_t state; // PyThreadState that the thread runs; 0 if outside Python.
     pid_t tid;
     // ListedThread.number; identifies the thread together with `tid`
     unsigned number;
-    char name[64]; // guarded by SampledThreads.lock
+    char name[64]; // guarded by SampledThreads.lock.
     struct ShareValue cpu;
     struct ShareValue wait;
-    counter_t samples;          // samples and observations
-    struct Breakdown functions; // breakdown of the thread's CPU time
+    counter_t samples;          // number of samples and observations.
+    struct Breakdown functions; // breakdown of the thread's CPU time.
 
-    bool known;  // observed before, so that the clocks below are valid
-    bool ran;    // the thread ran between the two newest observations
-    bool walked; // `stack` is the thread's stack when it last ran
-    struct CpuTimer *timer; // NULL: the thread has no timer
-    bool untimed;           // counted as untimed: no timer, or a muted timer
-    uint64_t lacked_ns;     // the CPU clock: when a sample was last missing
-    uint64_t cpu_ns;        // the CPU clock at the newest observation
-    uint64_t wall_ns;       // CLOCK_MONOTONIC at the newest observation
-    // The CPU clock up to which time is attributed, if there is no timer.
+    // true if the thread was observed before, so that the clocks below are
+    // valid
+    bool known;
+    bool ran;    // true if the thread ran between the two newest observations.
+    bool walked; // true if `stack` is the thread's stack when it last ran.
+    struct CpuTimer *timer; // NULL if the thread has no timer.
+    // true if the thread is counted as untimed, because it has no timer or a
+    // muted timer
+    bool untimed;
+    uint64_t
+        lacked_ns;    // value of the CPU clock when a sample was last missing.
+    uint64_t cpu_ns;  // value of the CPU clock at the newest observation.
+    uint64_t wall_ns; // CLOCK_MONOTONIC at the newest observation.
+    // The value of the CPU clock up to which time is attributed, if there is no
+    // timer.
     uint64_t accounted_ns;
-    double wait_ns;         // waiting that is not attributed yet
-    double wait_age;        // ShareTime.age of `wait_ns`
-    struct WalkStart start; // start of the newest walk
+    double wait_ns;         // ns of waiting that are not attributed yet.
+    double wait_age;        // ShareTime.age of `wait_ns`.
+    struct WalkStart start; // start of the newest walk.
     struct SampledStack stack;
-    struct SampledThread *next; // next thread in SampledThreads.unlisted
+    struct SampledThread *next; // next thread in SampledThreads.unlisted.
 };
 
 enum Observation {
-    OBSERVED_NEW, // first seen, or its clock was replaced: a baseline only
-    // has not run since the last observation: `stack` is still right
+    // the thread is new, or its clock was replaced, so there is only a first
+    // reading
+    OBSERVED_NEW,
+    // the thread has not run since the last observation, so `stack` is still
+    // right
     OBSERVED_IDLE,
-    OBSERVED_RAN, // has run: its stack must be walked
+    OBSERVED_RAN, // the thread has run, so its stack must be walked
     OBSERVED_GONE // the thread has ended
 };
 
@@ -59,18 +68,18 @@ bool SampledThread_is_running(const struct SampledThread *thread,
                               const struct SampleClock *clock);
 // Returns the ns of CPU time up to the newest observation that the observed
 // stack must get, or 0. The result is not 0 if the thread has no timer, or if
-// no sample has come for long because the thread's signals are blocked.
+// there was no sample for a long time because the thread's signals are blocked.
 uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
                                   bool running);
-// Returns true if the thread has used `ns` of CPU time since its timer gave a
-// sample, and since this function last returned true.
+// Returns true if the thread has used `ns` of CPU time both since the newest
+// sample of its timer and since this function last returned true.
 bool SampledThread_lacks_sample(struct SampledThread *thread, uint64_t ns);
 void SampledThread_account(struct SampledThread *thread);
-// Frees the thread's timer. The time that the timer has sampled stays accounted
-// for.
+// Frees the thread's timer. The time for which the timer has taken samples
+// stays accounted for.
 void SampledThread_drop_timer(struct SampledThread *thread);
-// Forgets the last observation, which is too old. The next observation is a
-// baseline.
+// Forgets the last observation, because it is too old. The next observation
+// only gives a first reading.
 void SampledThread_forget(struct SampledThread *thread);
 
 #endif

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The table of threads and its renewal by a new list; see the header.
+// Keeps the table of threads, and makes a new table for a new list. See
+// sampled_threads.h.
 #include "tracer/sample/sampled_threads.h"
 #include "ipc/base/heap.h"
 
 #include <errno.h>
 #include <string.h>
 
-struct OfferedThreads { // a list that is offered
+struct OfferedThreads { // a list that a holder of the GIL offers
     size_t count;
     struct ListedThread threads[];
 };
@@ -32,7 +33,7 @@ void SampledThreads_release(struct SampledThreads *threads)
 {
     // In a forked child the parent's sampler may have been renewing the table.
     // The new table was not published yet, and the old table lacks the moved
-    // threads. The moved threads are leaked.
+    // threads. The memory of the moved threads is leaked.
     if (threads->table)
         table_free(threads->table);
     for (struct SampledThread *unlisted = threads->unlisted, *next; unlisted;
@@ -56,8 +57,9 @@ static void set_state(struct SampledThread *thread, uintptr_t state)
     thread->walked = false;
 }
 
-// Returns true if both are the same thread, and not two threads with the same
-// id. A thread that was listed before it had a record may have a record now.
+// Returns true if both arguments are the same thread. Two threads may have the
+// same id one after the other. A thread that was listed before it had a record
+// may have a record now.
 static bool is_same(const struct SampledThread *thread,
                     const struct ListedThread *listed)
 {
@@ -67,7 +69,7 @@ static bool is_same(const struct SampledThread *thread,
 
 // Takes the thread from the table. The table and the list have almost always
 // the same order, except for new threads, which come first. So the search
-// begins behind the thread that was taken before.
+// begins behind the thread that was taken last.
 static struct SampledThread *take(struct SampledThreadTable *table,
                                   size_t *next,
                                   const struct ListedThread *listed)
@@ -85,8 +87,8 @@ static struct SampledThread *take(struct SampledThreadTable *table,
     return NULL;
 }
 
-// Takes a thread from the unlisted threads, or returns NULL. From now on the
-// thread's timer represents only this thread.
+// Takes a thread from the unlisted threads. Returns NULL if the thread is not
+// there. After that the thread's timer represents only this thread.
 static struct SampledThread *take_unlisted(struct SampledThreads *threads,
                                            const struct ListedThread *listed)
 {
@@ -135,8 +137,8 @@ static void copy_value(struct ShareValue *to, const struct ShareValue *from)
     Counter_set(&to->window_age, Counter_get(&from->window_age));
 }
 
-// Makes a new thread, or a thread that was outside Python when the last list
-// was made.
+// Makes a new thread. A thread that was outside Python when the last list was
+// made gets its old numbers.
 static struct SampledThread *make(struct Ended *ended,
                                   const struct ListedThread *listed)
 {
@@ -144,7 +146,7 @@ static struct SampledThread *make(struct Ended *ended,
     struct EndedThread before;
 
     if (thread == NULL)
-        return NULL; // the next list has the thread again
+        return NULL; // the next list contains the thread again
     SampledThread_init(thread, listed->state, listed->tid);
     if (Ended_take(ended, listed->tid, listed->name, &before)) {
         copy_value(&thread->cpu, &before.cpu);
@@ -261,8 +263,8 @@ int SampledThreads_offer(struct SampledThreads *threads,
         copy->name[sizeof(copy->name) - 1] = '\0';
         list->count++;
     }
-    // Pairs with the exchange in SampledThreads_take. A list that was not taken
-    // yet is replaced.
+    // This store pairs with the exchange in SampledThreads_take. If a list was
+    // not taken yet, the new list replaces it.
     Heap_free(atomic_exchange_explicit(&threads->incoming, list,
                                        memory_order_acq_rel));
     return 0;

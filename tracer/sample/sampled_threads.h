@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The threads that the sampler observes. A holder of the GIL offers a list of
-// the existing threads and never waits. The sampler takes the list at its next
-// wake-up. Any thread may read the shares.
+// the existing threads, and never waits for the sampler. The sampler takes the
+// list at its next wake-up. Any thread may read the shares of the threads.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLED_THREADS_H
 #define OCULAR_TRACER_SAMPLE_SAMPLED_THREADS_H
 
@@ -12,13 +12,14 @@
 
 // One thread of an offered list.
 struct ListedThread {
-    uintptr_t state; // PyThreadState; 0: the thread is outside the interpreter
-    pid_t tid;       // 0: this entry is skipped
+    // PyThreadState; 0 if the thread is outside the interpreter
+    uintptr_t state;
+    pid_t tid; // 0 if this entry is to be skipped
     char name[64];
-    unsigned number; // differs between threads with the same id; 0: unknown
+    unsigned number; // differs between threads with the same id; 0 if unknown
 };
 
-// The sampler's numbers of one thread.
+// The numbers that the sampler has about one thread.
 struct ThreadShares {
     pid_t tid;
     char name[64];
@@ -40,7 +41,8 @@ struct SampledThreads {
     // Guards the set of threads, their names, and the threads that have ended.
     pthread_mutex_t lock;
     struct Ended ended;
-    struct SampledThreadTable *_Atomic table; // changed by the sampler only
+    // only the sampler changes this pointer
+    struct SampledThreadTable *_Atomic table;
     // exchanged atomically, without the lock
     struct OfferedThreads *_Atomic incoming;
     // Threads that started after the list was made, linked by `next`. These
@@ -48,9 +50,9 @@ struct SampledThreads {
     struct SampledThread *unlisted;
 };
 
-int SampledThreads_init(struct SampledThreads *threads); // 0 or -ENOMEM
-// Frees the threads, but not their timers, which are the caller's. This
-// function also works in a forked child, because it does not touch the lock.
+int SampledThreads_init(struct SampledThreads *threads); // returns 0 or -ENOMEM
+// Frees the threads. The caller frees their timers. This function also works in
+// a forked child, because it does not touch the lock.
 void SampledThreads_release(struct SampledThreads *threads);
 // Copies the list without a lock. Returns 0 or -ENOMEM. Any thread may call
 // this function.
@@ -59,14 +61,15 @@ int SampledThreads_offer(struct SampledThreads *threads,
 // Takes the newest list. A thread that still exists keeps its numbers. Only the
 // sampler calls this function.
 void SampledThreads_take(struct SampledThreads *threads);
-// Adds a thread that has made its own timer. The thread is sampled by this
-// timer, and becomes a usual thread when it is on a list. Returns false if the
-// thread has a timer already or memory is out, and the caller keeps the new
-// timer. Only the sampler calls this function.
+// Adds a thread that has made its own timer. The timer samples the thread,
+// which becomes a usual thread as soon as a list contains it. Returns false if
+// the thread has a timer already or if memory is out. The caller then keeps the
+// new timer. Only the sampler calls this function.
 bool SampledThreads_add_unlisted(struct SampledThreads *threads,
                                  struct CpuTimer *timer);
-// Lists the living threads and then the ended threads in *shares, which is for
-// Heap_free(). Returns the count or -ENOMEM. Any thread may call this function.
+// Writes the living threads and then the ended threads to *shares, which the
+// caller frees with Heap_free(). Returns the count or -ENOMEM. Any thread may
+// call this function.
 long SampledThreads_shares(struct SampledThreads *threads,
                            const struct ShareTime *now,
                            struct ThreadShares **shares);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sampler's thread: its wake-ups, its work and the cost of this work. This
-// thread never waits for the GIL.
+// Runs the sampler's thread, and measures the cost of its work. This thread
+// never waits for the GIL.
 #include "tracer/sample/sampler.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/rcu.h"
@@ -14,16 +14,17 @@
 
 #define STACK_SIZE (128u << 10)
 #define MAX_HZ 10000
-#define FIRST_NS 10e6 // before the first step
-#define LOOK_NS 250e6 // between two steps
-// between two steps: a program that uses less than LIGHT_CORES
+#define FIRST_NS 10e6 // time before the first step
+#define LOOK_NS 250e6 // time between two steps
+// time between two steps in a program that uses less than LIGHT_CORES
 #define LIGHT_NS 1e9
-#define UNTIMED_NS 50e6 // between two steps: only threads without a timer run
-#define IDLE_NS 1e9     // between two steps: the most, if no thread has run
-#define RETRY_NS 2e9    // between two tries while no memory can be read
+// time between two steps if only threads without a timer run
+#define UNTIMED_NS 50e6
+#define IDLE_NS 1e9  // longest time between two steps, if no thread has run
+#define RETRY_NS 2e9 // time between two tries while no memory can be read
 #define LIGHT_CORES 0.2
-// The kernel's time for a signal, in addition to the handler's time. The kernel
-// queues and delivers the signal, and returns from the handler
+// The time that the kernel needs for a signal, in addition to the handler's
+// time. The kernel queues and delivers the signal, and returns from the handler
 // (docs/overhead.md).
 #define SIGNAL_S 2.5e-6
 
@@ -31,7 +32,7 @@ struct Sampler {
     struct Sampling sampling;
     struct Samples samples;
     struct Observer observer;
-    uint64_t due_ns;    // CLOCK_MONOTONIC of the next step
+    uint64_t due_ns;    // time of the next step, CLOCK_MONOTONIC
     double interval_ns; // ns from the newest step to `due_ns`
     counter_t steps;
 
@@ -43,9 +44,9 @@ struct Sampler {
 
 // --- A step ------------------------------------------------------------------
 
-// Returns the shortest time to the next step. A step fetches its data from
-// memory that others have used since. So a step costs nearly the same for a few
-// samples as for many.
+// Returns the shortest time to the next step. A step reads data in memory that
+// other code has used since, so the caches are cold. So a step costs nearly the
+// same for a few samples as for many.
 static double choose_least_ns(const struct Sampler *sampler, uint64_t samples)
 {
     const struct Sampling *sampling = &sampler->sampling;
@@ -81,7 +82,7 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     Counter_add(&sampler->steps, 1);
     Memory_keep(&sampler->sampling.memory, now_ns);
     if (Observer_is_denied(observer)) {
-        // The time of denied reads is not part of the shares.
+        // The shares do not contain the time in which reads were denied.
         sampling->stepped_ns = now_ns;
         if (!Observer_recover(observer, now_ns)) {
             sampler->due_ns = now_ns + (uint64_t)RETRY_NS;
@@ -116,7 +117,7 @@ void Sampler_collect(struct Sampler *sampler)
 
 // --- The thread --------------------------------------------------------------
 
-// Waits until `due_ns`. Returns false if the thread must stop.
+// Waits until `due_ns`. Returns false if the thread must end.
 static bool wait_until(struct Sampler *sampler, uint64_t due_ns)
 {
     struct timespec due = {(time_t)(due_ns / 1000000000u),

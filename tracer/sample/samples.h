@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Collects the samples of the CPU timers from all threads, also from threads
-// that end before they are on a list. Counts the cost of the samples and the
-// lost samples. Only the sampler's thread calls this code. Any thread may read
-// the counters.
+// Collects the samples of the CPU timers from all threads, including threads
+// that end before they are on a list. Counts the cost of the samples, and the
+// number of lost samples. Only the sampler's thread calls this code. Any thread
+// may read the counters.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLES_H
 #define OCULAR_TRACER_SAMPLE_SAMPLES_H
 
@@ -12,10 +12,11 @@
 struct Samples {
     struct Sampling *sampling; // borrowed
     struct Starts starts;
-    struct SampledStack stack; // stack of the sample that is being attributed
-    int signal;                // the wanted signal; 0: any, below 0: none
+    // stack of the sample that is attributed at the moment
+    struct SampledStack stack;
+    int signal; // the wanted signal; 0 for any signal, below 0 for no signal
 
-    counter_t collected; // ticks, read before the newest step
+    counter_t collected; // ticks, read before the newest step began
     counter_t unknown;
     counter_t truncated;
     counter_t lost;
@@ -29,11 +30,11 @@ struct Samples {
 void Samples_open(struct Samples *samples, struct Sampling *sampling,
                   int signal);
 void Samples_close(struct Samples *samples);
-// Takes over the threads that have started since the last step.
+// Takes the timers of threads that have started since the last step.
 void Samples_take_begun(struct Samples *samples);
 // Returns the number of samples that wait to be collected.
 uint64_t Samples_waiting(const struct Samples *samples);
-// Attributes the waiting samples and checks the timers.
+// Attributes the waiting samples, and checks the timers.
 void Samples_collect(struct Samples *samples, const struct ShareTime *now);
 
 #endif

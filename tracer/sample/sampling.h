@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The part that samples and observations share: the threads, their timers, the
-// way of reading memory, and the time and the sums of all shares. Only the
-// sampler's thread changes a Sampling. Any thread may read its counters and
-// shares.
+// The data that samples and observations share, which are the threads, their
+// timers, the way of reading memory, and the time and the sums of all shares.
+// Only the sampler's thread changes a Sampling. Any thread may read its
+// counters and shares.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLING_H
 #define OCULAR_TRACER_SAMPLE_SAMPLING_H
 
@@ -19,13 +19,15 @@ struct Sampling {
     struct SampleClock clock;
     struct ShareClock time;
     uint64_t stepped_ns; // CLOCK_MONOTONIC at the newest step
-    counter_t hz;        // a double's bits: wanted samples per CPU second
-    counter_t samples;   // samples of running threads, including observations
+    // wanted samples per second of CPU time, as the bits of a double
+    counter_t hz;
+    // number of samples of running threads, including observations
+    counter_t samples;
     struct ShareValue elsewhere;
 };
 
-// Initialises the struct and cannot fail: the memory is not opened yet, and
-// there are no threads.
+// Initialises the struct, and cannot fail, because the memory is not opened yet
+// and there are no threads.
 void Sampling_init(struct Sampling *sampling, const struct Attribution *parts,
                    const struct SampleClock *clock);
 uint64_t Sampling_ns(const struct Sampling *sampling, clockid_t id);

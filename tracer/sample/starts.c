@@ -2,15 +2,16 @@
 // See starts.h.
 #include "tracer/sample/starts.h"
 
-#define MOST_STARTS 100 // threads per second that are sampled from their start
+// number of threads per second that are sampled from their start
+#define MOST_STARTS 100
 
 void Starts_init(struct Starts *starts)
 {
     atomic_init(&starts->one_in, 1);
 }
 
-// Returns a well mixed number, different for each input (splitmix64 by Vigna:
-// public domain).
+// Returns a well mixed number, which is different for each input (splitmix64 by
+// Vigna, public domain).
 static uint64_t scatter(uint64_t number)
 {
     number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9u;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See timer_signal.h.
-#define _GNU_SOURCE 1 // syscall
+#define _GNU_SOURCE 1 // for syscall
 #include "tracer/sample/timer_signal.h"
 
 #include "ipc/base/opened.h"
@@ -14,10 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define UNUSED_SIGNALS 3 // the highest signals: debuggers and valgrind use them
-#define SAID_ONCE 2u     // added to Mute.word by each report
-// The readings in a row that must see the signal unblocked. A thread that has
-// just woken up shows the mask of its wait until the thread gets a CPU.
+// the highest signals, which debuggers and valgrind use
+#define UNUSED_SIGNALS 3
+#define SAID_ONCE 2u // each report of a thread adds this number to Mute.word
+// Number of consecutive readings that must show the signal unblocked. A thread
+// that has just woken up shows the mask of its wait until the thread gets a
+// CPU.
 #define SURE_TIMES 4u
 
 // --- Which one ---------------------------------------------------------------
@@ -66,8 +68,8 @@ int TimerSignal_install(int signal, TimerHandler *handler)
     if (signal < 0 ||
         (!TimerSignal_has(signal, handler) && !has_default(signal)))
         return -EBUSY;
-    // All signals are blocked in the handler (main_signals.h), except faults,
-    // so that a fault of ours is reported as a fault.
+    // In the handler all signals except faults are blocked (main_signals.h). If
+    // our handler causes a fault, the fault is then reported as a fault.
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&action.sa_mask, faults[i]);
@@ -86,12 +88,13 @@ static bool read_of(pid_t tid, const char *name, char *text, size_t size)
     return Opened_read(path, text, size) > 0;
 }
 
-// Returns true if the thread waits with a temporary mask, because the kernel
-// shows only this mask meanwhile.
+// Returns true if the thread waits with a temporary mask. The kernel shows only
+// the temporary mask during such a wait.
 static bool waits_with_another_mask(pid_t tid)
 {
-    // `mask` is the number of the call's argument, from 1 on, that is the
-    // temporary mask. A NULL argument means that the mask does not change.
+    // `mask` is the number of the system call's argument with the temporary
+    // mask, counted from 1. A NULL argument means that the mask does not
+    // change.
     static const struct {
         long number;
         int mask;
@@ -104,7 +107,8 @@ static bool waits_with_another_mask(pid_t tid)
 
     if (!read_of(tid, "syscall", text, sizeof text))
         return false;
-    number = strtol(text, &at, 10); // "running": 0, which is none of `calls`
+    // the text "running" gives 0, which is none of `calls`
+    number = strtol(text, &at, 10);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (calls[i].number != number)
             continue;
@@ -117,7 +121,8 @@ static bool waits_with_another_mask(pid_t tid)
 
 enum SignalMask { MASK_OPEN, MASK_BLOCKED, MASK_UNSURE };
 
-// Returns MASK_OPEN if the kernel does not show the mask.
+// Returns the state of the signal in a thread's mask. Returns MASK_OPEN if the
+// kernel does not show the mask.
 static enum SignalMask mask_of(pid_t tid, int signal)
 {
     static const char field[] = "\nSigBlk:";
@@ -178,7 +183,7 @@ void TimerSignal_take_back(int signal)
 
     if (syscall(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof set) ==
             signal &&
-        info.si_code != SI_TIMER) // not sent by a timer
+        info.si_code != SI_TIMER) // true if no timer has sent the signal
         syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal,
                 &info);
 }

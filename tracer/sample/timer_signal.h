@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The signal of the samples: its number, and which threads have blocked it. If
-// a thread blocks the signal, the signal would stay pending until the program,
-// which did not ask for the signal, takes the signal (sigwait, signalfd) or
-// sees the signal (sigpending).
+// Chooses the number of the samples' signal, and records which threads have
+// blocked the signal. If a thread has blocked the signal, the signal would stay
+// pending until the program takes it (sigwait, signalfd) or sees it
+// (sigpending), although the program did not ask for the signal.
 #ifndef OCULAR_TRACER_SAMPLE_TIMER_SIGNAL_H
 #define OCULAR_TRACER_SAMPLE_TIMER_SIGNAL_H
 
@@ -15,42 +15,48 @@
 typedef void TimerHandler(int number, siginfo_t *info, void *context);
 
 // Installs the handler for `signal`, or for a signal without a handler if
-// `signal` is 0 or less. Returns the signal, or -EBUSY if the signal, or each
-// signal, has a handler, or -EINVAL if the signal cannot be chosen.
+// `signal` is 0 or less. Returns the signal, or a negative error number. -EBUSY
+// means that the signal, or each signal, has a handler. -EINVAL means that the
+// signal cannot be chosen.
 int TimerSignal_install(int signal, TimerHandler *handler);
 bool TimerSignal_has(int signal, TimerHandler *handler);
 
-// Returns true if the calling thread has blocked the signal. Async-signal-safe.
+// Returns true if the calling thread has blocked the signal. The function is
+// async-signal-safe.
 bool TimerSignal_is_blocked(int signal);
 
-// Says whether a thread has blocked the signal, as far as this is known. The
-// thread reports each change of its mask. The sampler's thread reads the mask
-// as well, because there are other ways to change a mask.
+// Stores whether a thread has blocked the signal, as far as this is known. The
+// thread reports each change of its mask. The sampler's thread also reads the
+// mask, because there are other ways to change a mask.
 struct Mute {
-    // Bit 0: the signal is blocked. The other bits count the thread's own
-    // reports.
+    // Bit 0 is set if the signal is blocked. The other bits count the thread's
+    // own reports.
     _Atomic uint32_t word;
-    unsigned seen_open; // unblocked readings in a row; sampler only
+    // number of consecutive readings that show the signal unblocked; sampler
+    // only
+    unsigned seen_open;
 };
 
-#define MUTED 1u // a bit of Mute.word
+#define MUTED 1u // the bit of Mute.word for a blocked signal
 
 static inline bool Mute_is_on(const struct Mute *mute)
 {
     return atomic_load(&mute->word) & MUTED;
 }
 
-// Initialises `mute` for an unknown thread: the signal counts as blocked until
-// a reading shows that it is not. No other thread may use `mute` yet.
+// Initialises `mute` for an unknown thread. The signal counts as blocked until
+// a reading shows that it is not blocked. No other thread may use `mute` before
+// the call has returned.
 void Mute_init(struct Mute *mute);
-// The sampler's thread reads the mask of the thread `tid`, which takes 20 us. A
-// report of the thread that comes meanwhile is not undone.
+// Reads the mask of the thread `tid`, which takes 20 us. The sampler's thread
+// calls this function. If the thread reports a change meanwhile, the report
+// stays valid.
 void Mute_read(struct Mute *mute, pid_t tid, int signal);
-// The calling thread, whose Mute this is, reports a change of its mask. Returns
-// Mute_is_on.
+// Reports that the calling thread, to which this Mute belongs, has changed its
+// mask. Returns Mute_is_on.
 bool Mute_say(struct Mute *mute, int signal);
-// Removes the timers' pending signals to the calling thread, which has blocked
-// the signal.
+// Removes pending signals of the timers from the calling thread, which has
+// blocked the signal.
 void TimerSignal_take_back(int signal);
 
 #endif

@@ -4,9 +4,9 @@
 #include "ipc/base/heap.h"
 
 #define SLOTS_A_CHUNK 256u
-#define CHUNKS 256u // for 65 536 threads at a time
+#define CHUNKS 256u // enough for 65 536 threads at a time
 
-// This variable is global because a signal handler gets no context of ours.
+// This variable is global, because a signal handler gets no context of ours.
 // Chunks are never freed.
 static struct TimerSlot *_Atomic chunks[CHUNKS];
 
@@ -16,14 +16,14 @@ struct TimerSlot *TimerSlot_find(uint32_t number)
 
     if (number / SLOTS_A_CHUNK >= CHUNKS)
         return NULL;
-    // Pairs with the release in have_chunk.
+    // This load pairs with the release in have_chunk.
     chunk = atomic_load_explicit(&chunks[number / SLOTS_A_CHUNK],
                                  memory_order_acquire);
     return chunk ? &chunk[number % SLOTS_A_CHUNK] : NULL;
 }
 
-// Returns a chunk of slots, which is made if there is none, or NULL if memory
-// is out.
+// Returns a chunk of slots. If there is none, makes the chunk. Returns NULL if
+// memory is out.
 static struct TimerSlot *have_chunk(uint32_t number)
 {
     struct TimerSlot *chunk =
@@ -36,7 +36,7 @@ static struct TimerSlot *have_chunk(uint32_t number)
     if (!fresh ||
         atomic_compare_exchange_strong(&chunks[number], &chunk, fresh))
         return fresh;
-    Heap_free(fresh); // another thread was first
+    Heap_free(fresh); // another thread has made the chunk first
     return chunk;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Implements the walk over frames; see the header.
+// Implements the walk over frames. See walk.h.
 #include "tracer/sample/walk.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
     return 0;
 }
 
-// A thread that ends is sampled also after it has freed its state. The walk
+// A thread that ends is also sampled after it has freed its state. The walk
 // checks whether the page can be read. AddressSanitizer checks the address and
 // must not report this read.
 #define MAY_READ_FREED __attribute__((no_sanitize_address))
@@ -58,10 +58,10 @@ static uintptr_t word(const uint8_t *bytes, size_t offset)
 
 // --- Reading -----------------------------------------------------------------
 
-// Returns true if all bytes are on pages that can be read, for reading in
-// place. Each page is checked once in a walk. A thread's links lead to live
-// objects, but a link that is being set, as a frame is pushed or popped, may
-// lead anywhere.
+// Returns true if all bytes are on pages that can be read, so that they can be
+// read in place. Each page is checked once in a walk. A thread's links lead to
+// live objects. But while a frame is pushed or popped, a link that is being set
+// may lead anywhere.
 static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
 {
     uintptr_t page = from & ~(uintptr_t)(WALK_PAGE - 1), end = from + size;
@@ -75,13 +75,15 @@ static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
             continue;
         if (!Memory_is_readable(page))
             return false;
-        *known = page | 1; // 0 is a page, too, so bit 0 is set
+        // page 0 is also possible, so bit 0 marks an entry as used
+        *known = page | 1;
     }
     return true;
 }
 
 // Returns a copy of the bytes at `from`. Whole pages are copied, because most
-// frames lie side by side and one system call for each frame would take longer.
+// frames are next to each other, and one system call for each frame would take
+// longer.
 static const uint8_t *copy(struct WalkCopies *copies, uintptr_t from,
                            size_t size)
 {
@@ -107,8 +109,8 @@ static const uint8_t *copy(struct WalkCopies *copies, uintptr_t from,
     return copies->pages[i] + offset;
 }
 
-// Returns the bytes at `from`, which stay valid until the next call, or NULL if
-// they cannot be read.
+// Returns the bytes at `from`, or NULL if they cannot be read. The bytes stay
+// valid until the next call.
 static const uint8_t *read_at(struct Walk *walk, uintptr_t from, size_t size)
 {
     if (walk->copies)
@@ -141,7 +143,8 @@ static bool read_state(struct Walk *walk, struct WalkStart *start)
     start->active = !layout->active_mask ||
                     (state[layout->thread_active - from] & layout->active_mask);
     if (layout->through_cframe) {
-        // 3.12 keeps the current frame one pointer further away.
+        // On 3.12 the pointer to the current frame is in another struct, the
+        // cframe.
         const uint8_t *cframe = read_aligned(
             walk, start->frame + layout->cframe_frame, sizeof(uintptr_t));
 
@@ -162,7 +165,7 @@ static void begin_walk(struct Walk *walk, struct WalkStart *start)
 
 // --- The walk ----------------------------------------------------------------
 
-// Returns true if C has made the frame, in order to call Python code.
+// Returns true if C code has made the frame in order to call Python code.
 static bool is_cs(const struct Walk *walk, uint8_t owner)
 {
     uint8_t c = walk->layout.owned_by_c;
@@ -171,10 +174,10 @@ static bool is_cs(const struct Walk *walk, uint8_t owner)
 }
 
 // Returns true if a frame without a caller is the last frame of its stack. C
-// has made the last frame, or nothing can be below it, because greenlets leave
-// C's frames out while they switch. Any other frame has lost its caller: it was
-// popped, or it has yielded. C's frames are on C's stack, where other data may
-// have replaced them.
+// code has made the last frame, or nothing can be below the last frame, because
+// greenlets leave out C's frames while they switch. Any other frame without a
+// caller was popped, or it has yielded. C's frames are on C's stack, where
+// other data may have overwritten them.
 static bool is_last(const struct Walk *walk, const struct WalkStart *start,
                     uintptr_t at, uint8_t owner)
 {
@@ -195,7 +198,7 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
         uintptr_t previous;
 
         if (walk->depth == WALK_DEPTH) {
-            walk->truncated = true; // also ends a loop of frames
+            walk->truncated = true; // this also ends a loop of frames
             break;
         }
         frame = read_aligned(walk, at, walk->frame_size);
@@ -203,8 +206,8 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
             walk->torn = true;
             break;
         }
-        // A frame of C on top is left out, because a call that C makes has just
-        // begun or has ended.
+        // If the frame on top was made by C code, it is left out, because a
+        // call from C has just begun or has just ended.
         if (walk->depth > 0 || !is_cs(walk, frame[layout->frame_owner]))
             walk->frames[walk->depth++] = (struct WalkFrame){
                 word(frame, layout->frame_code) & layout->code_mask,

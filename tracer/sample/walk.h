@@ -1,94 +1,103 @@
 // SPDX-License-Identifier: MIT
 // Follows a thread's frames from its PyThreadState down. The memory may change
 // meanwhile, so every address may be wrong and every word may be torn. The
-// results are numbers, not pointers, and a user of a code address asks the
-// registry first. A Walk has one user at a time, on any thread. The GIL is not
-// needed.
+// results are numbers and not pointers, and a user of a code address asks the
+// registry first. Only one thread at a time may use a struct Walk, but any
+// thread may do so. The caller does not need the GIL.
 #ifndef OCULAR_TRACER_SAMPLE_WALK_H
 #define OCULAR_TRACER_SAMPLE_WALK_H
 
 #include "tracer/sample/memory.h"
 
-#define WALK_DEPTH 256  // frames; deeper frames are cut off
-#define WALK_STATE 1024 // most bytes from the first to the last needed member
-#define WALK_FRAME_SIZE 256 // most bytes of a frame's head
-#define WALK_PAGE 4096      // bytes: alignment and least size of mappings
-#define WALK_KNOWN 64       // pages
-#define WALK_COPIES 8       // pages
+#define WALK_DEPTH 256 // number of frames; deeper frames are cut off
+// largest number of bytes from the first to the last needed member
+#define WALK_STATE 1024
+#define WALK_FRAME_SIZE 256 // largest number of bytes of a frame's head
+#define WALK_PAGE 4096      // bytes; alignment and smallest size of mappings
+#define WALK_KNOWN 64       // number of pages that are known to be readable
+#define WALK_COPIES 8       // number of pages that are copied
 
 // The offsets of members in this interpreter's structs. python/ fills this
 // struct.
 struct FrameLayout {
-    size_t thread_frame;  // in PyThreadState: current frame, or the cframe
-    bool through_cframe;  // 3.12: thread_frame points to a cframe
-    size_t cframe_frame;  // in the cframe: current frame
-    size_t thread_chunk;  // in PyThreadState: newest data stack chunk
-    size_t thread_active; // in PyThreadState: the byte with `active_mask`
-    uint8_t active_mask;  // bits set while the thread holds the GIL; 0: unknown
-    size_t frame_code;    // in _PyInterpreterFrame
+    // offset of the current frame, or of the cframe, in PyThreadState
+    size_t thread_frame;
+    // true on 3.12, where thread_frame is the offset of the pointer to a cframe
+    bool through_cframe;
+    size_t cframe_frame; // offset of the current frame in the cframe
+    // offset of the newest data stack chunk in PyThreadState
+    size_t thread_chunk;
+    // offset of the byte with `active_mask` in PyThreadState
+    size_t thread_active;
+    // bits that are set while the thread holds the GIL; 0 if unknown
+    uint8_t active_mask;
+    size_t frame_code; // offsets in _PyInterpreterFrame
     size_t frame_previous;
     size_t frame_instruction;
-    size_t frame_owner; // in _PyInterpreterFrame: the owner byte
-    // The owner byte, or the owner byte minus 1, of a frame that C has made. C
-    // makes the last frame of a stack. 0: unknown.
+    size_t frame_owner; // offset of the owner byte in _PyInterpreterFrame
+    // The owner byte, or the owner byte minus 1, of a frame that C code has
+    // made. C code makes the last frame of a stack. 0 if unknown.
     uint8_t owned_by_c;
     size_t chunk_first; // offset of the first frame in a thread's first chunk
     // Returns the calling thread's PyThreadState, or 0 if this is unknown. This
-    // function is async-signal-safe. This pointer is NULL if no function can
-    // know the state.
+    // function is async-signal-safe. The pointer to the function is NULL if no
+    // function can know the state.
     uintptr_t (*own_state)(void);
-    uintptr_t code_mask;  // clears the tag bits of frame_code
-    size_t code_bytecode; // in PyCodeObject: co_code_adaptive
+    uintptr_t code_mask;  // a mask that clears the tag bits of frame_code
+    size_t code_bytecode; // offset of co_code_adaptive in PyCodeObject
 };
 
-// The part of a thread's state where the stack begins.
+// The part of a thread's state at which a walk begins.
 struct WalkStart {
-    uintptr_t state; // input: PyThreadState; 0: outside the interpreter
+    // input: PyThreadState, or 0 if the thread is outside the interpreter
+    uintptr_t state;
     uintptr_t frame;
     uintptr_t chunk;
-    bool active; // the thread holds the GIL, as far as is known
-    bool read;   // false: the state could not be read
+    bool active; // true if the thread holds the GIL, as far as is known
+    bool read;   // false if the state could not be read
 };
 
 struct WalkFrame {
-    uintptr_t code; // without tag bits; may be 0 or garbage
+    // address of the code object without tag bits; may be 0 or garbage
+    uintptr_t code;
     uintptr_t instruction;
 };
 
 // Copies of pages as they were when the walk first read them.
 struct WalkCopies {
     const struct Memory *memory; // borrowed
-    uintptr_t from[WALK_COPIES]; // address of each page; 0: no page
-    unsigned next;               // index of the next page to be replaced
+    uintptr_t from[WALK_COPIES]; // address of each page, or 0 if there is none
+    unsigned next;               // index of the page that is replaced next
     uint8_t pages[WALK_COPIES][WALK_PAGE];
-    uint8_t straddling[WALK_STATE]; // a copy of bytes on two pages
+    uint8_t straddling[WALK_STATE]; // copy of bytes that are on two pages
 };
 
 struct Walk {
     // The result of the newest Walk_frames, innermost first.
     struct WalkFrame frames[WALK_DEPTH];
     unsigned depth;
-    // The walk ended at a frame that could not be read, that is impossible, or
-    // whose caller is gone because the frame was popped or has yielded.
+    // True if the walk ended at a frame that could not be read, that is
+    // impossible, or whose caller is gone because the frame was popped or has
+    // yielded.
     bool torn;
-    bool truncated; // the walk ended at WALK_DEPTH
+    bool truncated; // true if the walk ended at WALK_DEPTH
 
     struct FrameLayout layout;
     size_t state_from; // offset of the part of a PyThreadState that is read
     size_t state_size;
     size_t frame_size;
-    struct WalkCopies *copies; // borrowed; NULL: memory is read in place
-    // addresses of readable pages, with bit 0 set; 0: none
+    struct WalkCopies *copies; // borrowed; NULL if memory is read in place
+    // addresses of readable pages, with bit 0 set; 0 for an unused entry
     uintptr_t known[WALK_KNOWN];
 };
 
-// `copies`, with its memory set, is for the frames of other threads. NULL is
-// for the frames of the calling thread. Returns 0, or -EINVAL for an impossible
-// layout.
+// `copies`, in which the field `memory` is set, is used for the frames of other
+// threads. If `copies` is NULL, the walk is for the frames of the calling
+// thread. Returns 0, or -EINVAL for an impossible layout.
 int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
               struct WalkCopies *copies);
-// Walks one thread's frames. If this thread is another one and runs meanwhile,
-// the result may be torn.
+// Walks one thread's frames. If the thread is another thread and runs during
+// the walk, the result may be torn.
 //
 // In a signal handler the frames are the calling thread's own and are read in
 // place. No other thread changes the frames, so the result is torn only at a
