@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Builds a snapshot from the counters: fills the rows of changed functions and
+// Builds a snapshot from the counters. Fills the rows of changed functions, and
 // adds the data about the whole process.
 #include "tracer/session/builder.h"
 #include "ipc/base/now.h"
@@ -44,7 +44,8 @@ static int costlier_first(const void *left, const void *right)
     return Ranking_compare(&a, &b);
 }
 
-// Lists the retired functions, the costliest first and the "(others)" last.
+// Lists the retired functions, sorted with the costliest first. The row
+// "(others)" comes last.
 static bool fill_retired(struct Snapshot *snapshot, const struct Moment *at)
 {
     const struct Retired *retired = &at->session->retired;
@@ -161,7 +162,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     snapshot->python = Snapshot_text(snapshot, engine->python);
     snapshot->mode = Snapshot_text(snapshot, session->config.mode);
     snapshot->threshold = session->config.threshold;
-    // The clock is not the CPU's counter, which may restart at 0 after suspend.
+    // A clock is used, because the CPU's counter may restart after suspension.
     snapshot->uptime_s = at.now - at.started;
     snapshot->tsc_hz = at.hz;
     snapshot->lost = totals.lost;

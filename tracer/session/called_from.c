@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAMED 3    // further callers are summed up
-#define LEAST 0.01 // smaller parts are not shown
+// number of callers that are named; further callers are summed up
+#define NAMED 3
+#define LEAST 0.01 // a smaller part is not shown
 #define MAX_NAME 40
 #define COLUMNS 80
 #define FIRST "    time by caller: "
@@ -24,7 +25,7 @@ static const char *name_of(uint32_t id, struct Registry *registry,
     return code ? code->who.name : Retired_name(retired, id);
 }
 
-// Adds a caller's part to that of all code objects of the same name.
+// Adds the part of a caller to the part of all code objects of the same name.
 static void add_caller(struct CalledFrom *from, const char *name, double part)
 {
     size_t i = 0;
@@ -34,7 +35,7 @@ static void add_caller(struct CalledFrom *from, const char *name, double part)
     if (i == from->count)
         from->callers[from->count++] = (struct CallerPart){name, 0};
     from->callers[i].part += part;
-    // The list is sorted, the largest part first.
+    // The list is sorted with the largest part first.
     for (; i > 0 && from->callers[i].part > from->callers[i - 1].part; i--) {
         struct CallerPart smaller = from->callers[i - 1];
 
@@ -46,7 +47,7 @@ static void add_caller(struct CalledFrom *from, const char *name, double part)
 void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
                      struct Registry *registry, const struct Retired *retired)
 {
-    // Pairs with the release in attribution.c.
+    // This load pairs with the release in attribution.c.
     const struct Breakdown *breakdown =
         atomic_load_explicit(&code->share.callers, memory_order_acquire);
     double all = (double)Counter_get(&code->share.cumulative.total_ns);
@@ -74,7 +75,7 @@ void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
 
 struct Line {
     struct Bytes *out;
-    size_t width; // columns written; 0: none yet
+    size_t width; // number of columns written so far
 };
 
 static void put_part(struct Line *line, const char *name, double part)
@@ -90,7 +91,7 @@ static void put_part(struct Line *line, const char *name, double part)
     if (!line->width) {
         Figure_print(line->out, FIRST);
         line->width = strlen(FIRST);
-    } else if (line->width + 2 + width + 1 > COLUMNS) { // plus a comma
+    } else if (line->width + 2 + width + 1 > COLUMNS) { // the 1 is for a comma
         Figure_print(line->out, ",\n" NEXT);
         line->width = strlen(NEXT);
     } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The callers of a function, for the report: each caller's part of the time
-// that samples found in the function and its callees, over the whole run.
+// Finds the callers of a function for the report. Each caller has its part of
+// the time that samples found in the function and its callees, over the whole
+// run.
 #ifndef OCULAR_TRACER_SESSION_CALLED_FROM_H
 #define OCULAR_TRACER_SESSION_CALLED_FROM_H
 
@@ -11,14 +12,15 @@
 
 struct CallerPart {
     const char *name;
-    double part; // 0 to 1
+    double part; // part of the time, 0 to 1
 };
 
-// All zero if no sample has found the function.
+// All fields are 0 if no sample has found the function.
 struct CalledFrom {
-    struct CallerPart callers[BREAKDOWN_PARTS]; // the largest first
+    // sorted with the largest part first
+    struct CallerPart callers[BREAKDOWN_PARTS];
     size_t count;
-    // Part of callers whose name is lost, which the breakdown has no room for,
+    // Part of callers whose name is lost, for which the breakdown has no room,
     // or which a cut-off stack does not show.
     double unknown;
     double untraced; // part without any traced caller
@@ -28,8 +30,9 @@ struct CalledFrom {
 // ended. The names belong to the registry and to `retired`.
 void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
                      struct Registry *registry, const struct Retired *retired);
-// Writes "    time by caller: one 62%, other 30%", or nothing if no sample has
-// found a caller. Names are cut so that no line exceeds 80 columns.
+// Writes a text such as "    time by caller: one 62%, other 30%". Writes
+// nothing if no sample has found a caller. Names are cut so that no line
+// exceeds 80 columns.
 void CalledFrom_write(struct Bytes *out, const struct CalledFrom *from);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The collector's thread, and the functions that wait for it. See collector.h.
+// Implements the collector's thread, and the functions that wait for the
+// thread. See collector.h.
 #include "tracer/session/collector.h"
 #include "tracer/base/rcu.h"
 
@@ -7,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-// The longest sleep. A request or a half-full ring wakes the thread sooner.
+// The longest time for which the thread sleeps, in ms. A request or a half-full
+// ring wakes the thread sooner.
 #define PAUSE_MS 1000
 #define STACK_BYTES (256u << 10)
 
@@ -25,7 +27,7 @@ static struct timespec in_ms(unsigned ms)
     return at;
 }
 
-// Does one turn. The mutex is held on entry and on return.
+// Does one turn. The caller holds the mutex on entry and on return.
 static void turn(struct Collector *collector)
 {
     const struct CollectorWork *work = &collector->work;
@@ -38,7 +40,7 @@ static void turn(struct Collector *collector)
         pthread_mutex_lock(&collector->mutex);
     }
     while (sem_trywait(work->due) == 0)
-        ; // one turn serves all who have asked
+        ; // one turn serves all threads that have asked
     wanted = collector->wanted;
     pthread_mutex_unlock(&collector->mutex);
     work->turn(work->context, wanted != collector->done);

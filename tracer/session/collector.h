@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The collector's thread ("ocular-collect"). The thread sleeps until somebody
-// asks for a snapshot or other work is due, has the work done (collect.h), and
-// wakes the threads that wait for it.
+// The collector's thread ("ocular-collect"). The thread sleeps until another
+// thread asks for a snapshot or other work is due. After the work is done
+// (collect.h), the thread wakes the threads that wait.
 #ifndef OCULAR_TRACER_SESSION_COLLECTOR_H
 #define OCULAR_TRACER_SESSION_COLLECTOR_H
 
@@ -12,14 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The work of the thread, which calls `turn` without holding its own lock.
+// The work of the thread. The thread does not hold its own lock when it calls
+// `turn`.
 struct CollectorWork {
     void *context;
     sem_t *due; // posted if there is something to do
-    // Returns the milliseconds until work is due, at most `most`; the thread
-    // sleeps so long unless `due` is posted.
+    // Returns the milliseconds until work is due, at most `most`. The thread
+    // sleeps for this time unless `due` is posted.
     unsigned (*pause_ms)(void *context, unsigned most);
-    // Does one turn of work. `wanted` says that a snapshot must be built.
+    // Does one turn of work. `wanted` is true if a snapshot must be built.
     void (*turn)(void *context, bool wanted);
 };
 
@@ -27,22 +28,25 @@ struct Collector {
     struct CollectorWork work;
     struct Worker worker;
     pthread_mutex_t mutex; // guards running, wanted and done
-    pthread_cond_t built;  // signalled if a snapshot is built or none will be
+    // signalled when a snapshot is built, or when it is clear that none will be
+    // built
+    pthread_cond_t built;
     bool running;
-    uint64_t wanted; // number of snapshots asked for
-    uint64_t done;   // number of snapshots built
+    uint64_t wanted; // number of snapshots that were asked for
+    uint64_t done;   // number of snapshots that were built
 };
 
 void Collector_init(struct Collector *collector,
                     const struct CollectorWork *work);
-// Returns 0 or -errno; does nothing if the thread runs.
+// Returns 0 or -errno. Does nothing if the thread already runs.
 int Collector_start(struct Collector *collector);
-// Joins the thread. Collector_start may start it again.
+// Waits until the thread has ended. Collector_start may start the thread again.
 void Collector_stop(struct Collector *collector);
-// Asks for a new snapshot and returns at once. Any thread may call this.
+// Asks for a new snapshot and returns at once. Any thread may call this
+// function.
 void Collector_want(struct Collector *collector);
-// Asks for a new snapshot and waits for it, at most timeout_ms. Returns 0,
-// -ETIMEDOUT, or -ESHUTDOWN if the thread does not run.
+// Asks for a new snapshot and waits at most timeout_ms for the snapshot.
+// Returns 0, -ETIMEDOUT, or -ESHUTDOWN if the thread does not run.
 int Collector_wait(struct Collector *collector, unsigned timeout_ms);
 
 #endif

@@ -11,8 +11,8 @@ static double worker_s(const struct Worker *worker)
 
 static double hooks_s(struct Engine *engine)
 {
-    // The sum may be below 0 by some ns, if the only hook so far has given back
-    // more ticks than it took.
+    // The sum may be some ns below 0, because the cost of one kind of hook may
+    // be negative.
     return fmax((double)(int64_t)ThreadTraces_sum(&engine->traces).overhead,
                 0) /
            Clock_hz(&engine->clock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See counters.h. Errors are ignored: a counter that cannot be added leaves a
-// gap in a graph.
+// See counters.h. Errors are ignored, because a counter that cannot be added
+// only leaves a gap in a graph.
 #include "tracer/session/counters.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -30,14 +30,14 @@ static void put(const struct Counters *counters, enum AsideCounter which,
     Timeline_add(counters->timeline, &event, 1);
 }
 
-// Adds the changes of instructions. If there are more changes than the log
-// holds, the oldest are missing.
+// Adds the changes of instructions to the timeline. If there are more changes
+// than the log can hold, the oldest changes are missing.
 static void put_changes(struct Counters *counters)
 {
     struct Change *changes = Heap_alloc(2 * TRANSITIONS_KEPT * sizeof *changes);
     size_t i;
 
-    if (!changes) // the changes are added the next time
+    if (!changes) // the next call adds the changes
         return;
     i = Transitions_since(counters->source.transitions, &counters->change,
                           changes);
@@ -82,7 +82,7 @@ void Counters_add(struct Counters *counters, struct ThreadTrace *trace,
     cpu_ns = ThreadTrace_cpu_ns(trace);
     used =
         cpu_ns > trace->counted_ns ? (double)(cpu_ns - trace->counted_ns) : 0;
-    // CPU ns per ms are millionths of a core.
+    // One CPU ns per ms is a millionth of a core.
     if (used > 0 || trace->counted_busy) {
         put(counters, ASIDE_CPU, counters->ms, used / counters->ms,
             trace->number);

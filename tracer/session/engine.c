@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sets up and frees the process-wide context. The caller holds the GIL.
+// Sets up and frees the context of the process. The caller holds the GIL.
 #include "tracer/session/engine.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/means.h"
@@ -20,7 +20,8 @@ int Engine_init(struct Engine *engine)
     sem_init(&engine->due, 0, 0);
     pthread_mutex_init(&engine->ending, NULL);
     engine->traces.half_full = &engine->due;
-    Contention_init(&engine->contention, 1e9); // until the clock is known
+    // a guess until the clock is known
+    Contention_init(&engine->contention, 1e9);
     Counting_init(&engine->counting, engine->registry, &engine->contention,
                   &engine->due);
     return 0;
@@ -34,7 +35,7 @@ void Engine_release(struct Engine *engine)
     engine->registry = NULL;
 }
 
-// Tells all known callers of a function that the function is not dark any more.
+// Tells all known callers of a function that the function is no longer dark.
 static void clear_callers(struct Engine *engine, struct Code *code)
 {
     uint32_t i;
@@ -51,7 +52,7 @@ static void clear_callers(struct Engine *engine, struct Code *code)
     }
 }
 
-// Ends a dark period of a function and makes it an event of the timeline.
+// Ends a dark period of a function, and writes the period into the timeline.
 static void end_dark(struct Engine *engine, struct Code *code)
 {
     uint64_t since = atomic_exchange_explicit(&code->cold.dark_since, 0,
@@ -65,7 +66,7 @@ static void end_dark(struct Engine *engine, struct Code *code)
     Ring_push(engine->rearmed, now, EVENT_REARMED, event.what);
 }
 
-// Lets each redundant site go dark at its first hit, because CPython does not
+// Makes each redundant site go dark at its first hit, because CPython does not
 // specialise an instruction that has a hook.
 static void darken_redundant(struct Engine *engine, const struct Code *code)
 {
@@ -117,7 +118,7 @@ void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge)
     struct Code *caller = Registry_by_id(engine->registry, edge->caller);
     struct Code *callee = Registry_by_id(engine->registry, edge->callee);
 
-    if (caller && callee) // otherwise one of the functions has been freed
+    if (caller && callee) // false if one of the functions has been freed
         Engine_link(engine, caller, callee);
 }
 

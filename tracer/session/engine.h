@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The context that all else hangs from. The engine holds what lives as long as
-// the process (code, thread records, opcode tables, names), and the running
-// session, if there is one. python/ owns the only instance.
+// The context of all tracing in the process. The engine holds the data that
+// lives as long as the process (code, thread records, opcode tables, names),
+// and the running session, if there is one. python/ owns the only instance.
 #ifndef OCULAR_TRACER_SESSION_ENGINE_H
 #define OCULAR_TRACER_SESSION_ENGINE_H
 
@@ -14,7 +14,8 @@
 struct Session;
 
 struct Engine {
-    // The first member, since hooks use the cache line at its beginning.
+    // `counting` is the first member, because hooks use the cache line at its
+    // beginning.
     struct Counting counting;
     struct Registry *registry;
     struct ThreadTraces traces;
@@ -24,40 +25,43 @@ struct Engine {
     struct Clock clock;
     struct Opcodes opcodes;
     struct FrameLayout layout;
-    bool two_arms;     // BRANCH_LEFT and BRANCH_RIGHT are two sites (3.14+)
-    char python[64];   // "CPython 3.13.0"
-    char command[256]; // printable, as viewers show it
-    // NULL: nothing is traced. Guarded by the GIL.
+    // true if BRANCH_LEFT and BRANCH_RIGHT are two sites (3.14 and later)
+    bool two_arms;
+    char python[64];   // for example "CPython 3.13.0"
+    char command[256]; // printable command line, which viewers show
+    // NULL if nothing is traced. The GIL guards this field.
     struct Session *session;
-    // Events of functions that are armed again, on their way to the timeline of
-    // the session, which owns the ring. NULL: there is no timeline. Written
-    // under the counting lock.
+    // A ring for events of functions that are armed again. The events go to the
+    // timeline of the session, which owns the ring. NULL if there is no
+    // timeline. A writer holds the counting lock.
     struct Ring *rearmed;
-    // Held while the session's server and sampler are stopped, so that a fork
-    // finds them either running or gone.
+    // A thread holds this mutex while it stops the session's server and
+    // sampler, so that a fork finds them either running or gone.
     pthread_mutex_t ending;
 };
 
-int Engine_init(struct Engine *engine); // 0 or -ENOMEM
+int Engine_init(struct Engine *engine); // returns 0 or -ENOMEM
 // Adds an adopted code object. The caller holds the GIL.
 void Engine_add(struct Engine *engine, struct Code *code);
-// Called when a function's sites are about to fire again, `threshold` hits each
-// (0: without limit); with `jumps`, jumps and branches, too. The function
-// counts as armed. The self time of its callers is exact again, its open frames
-// are forgotten, and its old quantiles lose weight as its mean does. The caller
-// holds the GIL, as for the next three functions, which all take the counting
-// lock.
+// This function is called when a function's sites are about to fire again, for
+// `threshold` hits each (0 means without limit). If `jumps` is true, jumps and
+// branches fire, too. After the call the function counts as armed. The self
+// time of the function's callers is exact again, the function's open frames are
+// forgotten, and its old quantiles lose weight as its mean does. Callers of
+// this function and of the next three functions hold the GIL. All four
+// functions take the counting lock.
 void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
                   bool jumps);
-// Notes that a sampled stack shows a call of one function by another. From
-// now on the time of a dark callee is left out of the self time of its caller.
+// Records that a sampled stack shows a call of one function by another
+// function. After that the time of a dark callee is left out of the self time
+// of its caller.
 void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge);
-// Notes a call of `callee` by `caller`, both of which are alive.
+// Records a call of `callee` by `caller`. Both must be alive.
 void Engine_link(struct Engine *engine, struct Code *caller,
                  struct Code *callee);
-// Called when a code object is about to be freed. No frame points to the code
-// any more, the self time of its callers is exact again, and the collector
-// frees the record.
+// This function is called when a code object is about to be freed. After the
+// call no frame points to the code, the self time of its callers is exact
+// again, and the collector frees the record.
 void Engine_retire(struct Engine *engine, struct Code *code);
 void Engine_release(struct Engine *engine);
 

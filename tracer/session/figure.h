@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers and lines as the report writes them; pure functions.
+// Formats numbers and lines for the report. All functions are pure.
 #ifndef OCULAR_TRACER_SESSION_FIGURE_H
 #define OCULAR_TRACER_SESSION_FIGURE_H
 
@@ -9,15 +9,16 @@ struct Figure {
     char text[32];
 };
 
-// Writes a number, from 100 000 on with k, M, G... A number with a prefix of
-// ">=" is rounded down, since it is a lower bound; others are rounded to the
-// nearest.
+// Formats a number. Numbers of 100 000 and more are written with k, M, G... If
+// `prefix` is ">=", the number is a lower bound and is rounded down. Other
+// numbers are rounded to the nearest.
 struct Figure Figure_number(const char *prefix, double value);
-struct Figure Figure_cycles(double cycles); // empty if `cycles` is NaN
+// returns an empty text if `cycles` is NaN
+struct Figure Figure_cycles(double cycles);
 struct Figure Figure_time(double s);
-struct Figure Figure_bytes(double bytes); // kB, MB, GB are powers of ten
+struct Figure Figure_bytes(double bytes); // kB, MB and GB are powers of ten
 
-// Prints into a buffer as printf() does. Bytes beyond 4095 are cut.
+// Prints into a buffer as printf() does. The text is cut after 4095 bytes.
 __attribute__((format(printf, 2, 3))) void
 Figure_print(struct Bytes *out, const char *format, ...);
 

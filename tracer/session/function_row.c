@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-// Error of `calls` at which no digit of the rate is known.
+// If the relative error of `calls` is this large, no digit of the rate is
+// known.
 #define UNKNOWN 0.5
 
 static const double QUANTILES[] = {0.5, 0.99};
@@ -20,7 +21,7 @@ static void fill_shares(struct Function *f, const struct Code *code,
     f->run_share = ShareValue_total(&code->share.cpu, at->sampled);
     f->samples = Counter_get(&code->share.samples);
     f->run_samples = Counter_get(&code->share.run_samples);
-    if (!at->sees) // the window is unknown
+    if (!at->sees) // the share in the window is unknown
         return;
     f->cpu_share = ShareValue_window(&code->share.cpu, at->sampled);
     f->share = f->cpu_share;
@@ -29,12 +30,12 @@ static void fill_shares(struct Function *f, const struct Code *code,
     f->c_share = ShareValue_window(&code->share.in_c, at->sampled);
 }
 
-// Fills the list of callers. Callers that are gone are part of the row with a
-// null id.
+// Fills the list of callers. Callers that no longer exist share a part of the
+// row with a null id.
 static bool fill_callers(struct Arena *arena, struct Function *f,
                          const struct Code *code, const struct Moment *at)
 {
-    // Pairs with the release in attribution.c.
+    // This load pairs with the release in attribution.c.
     const struct Breakdown *breakdown =
         atomic_load_explicit(&code->share.callers, memory_order_acquire);
     struct BreakdownRow rows[BREAKDOWN_ROWS];
@@ -55,13 +56,13 @@ static bool fill_callers(struct Arena *arena, struct Function *f,
     return callers;
 }
 
-// Fills the quantiles. Reading a histogram takes longer than all else in a row,
-// and most functions are dark, so old quantiles are used if no call was added.
-// A call is counted a moment before it is in the histogram, so the quantiles
-// are read again in the next snapshot before they are trusted.
+// Fills the quantiles. Reading a histogram takes longer than the rest of a row,
+// and most functions are dark. So old quantiles are used if no call was added.
+// A call is counted slightly earlier than it is added to the histogram. So the
+// quantiles count as settled only after the next snapshot has read them again.
 static void fill_quantiles(struct Function *f, struct Code *code)
 {
-    // Pairs with the release in record_first (thread_trace_call.c).
+    // This load pairs with the release in record_first.
     const struct Histogram *histogram =
         atomic_load_explicit(&code->hot.histogram, memory_order_acquire);
     uint64_t calls = Counter_get(&code->hot.self_calls);
@@ -107,7 +108,7 @@ static void fill_cycles(struct Function *f, struct Code *code)
     fill_quantiles(f, code);
 }
 
-// Returns whether the function was dark at any time since its rate was taken.
+// Returns true if the function was dark at any time since its rate was taken.
 static bool was_dark(const struct Code *code)
 {
     return code->hot.dark || code->row.rate_dark ||
@@ -115,7 +116,7 @@ static bool was_dark(const struct Code *code)
                code->row.rate_dark_times;
 }
 
-// Starts counting the calls for the next rate.
+// Begins to count the calls for the next rate.
 static void begin_rate(struct Code *code, const struct Moment *at)
 {
     code->row.rate_calls = Code_calls(code);
@@ -127,8 +128,9 @@ static void begin_rate(struct Code *code, const struct Moment *at)
 
 // Returns the tick count until which the last reading of the spans is used. In
 // an open span without a call the rate falls slowly as time passes. So the row
-// is filled again only when the span is longer by half to once its length; the
-// part differs by id, so that not all rows are filled at once after a slice.
+// is filled again only when the span has grown by half of its length to its
+// whole length. The part depends on the id, so that not all rows are filled at
+// once after a slice.
 static uint64_t spans_until(const struct Code *code)
 {
     uint64_t length =
@@ -152,9 +154,10 @@ static uint64_t spans_ticks(struct Code *code, const struct Moment *at)
     return row->spans_ticks;
 }
 
-// Returns the rate of a function that was dark since its last row. The rate
-// comes from the spans in which the function was armed. If the function is too
-// hot for spans, its sampled time is divided by the time of a call.
+// Returns the rate of a function that was dark at some time since its last row.
+// The rate comes from the spans in which the function was armed. If the
+// function is too hot for spans, its sampled time is divided by the time of a
+// call.
 static double estimated_rate(struct Code *code, const struct Moment *at)
 {
     if (Code_arming(code) != ARMED_HOT)
@@ -175,7 +178,8 @@ static double entry_error(const struct Code *code)
     return Counter_get(&code->hot.resumed) ? cuts / fmax(calls, 1) : 0;
 }
 
-// Returns the estimated calls that no hook has seen, and sets *error.
+// Returns the estimated number of calls that no hook has seen, and stores the
+// error of this number in *error.
 static double missed_calls(struct Code *code, const struct Moment *at,
                            double *error)
 {
@@ -197,8 +201,8 @@ static double missed_calls(struct Code *code, const struct Moment *at,
     return hot + missed;
 }
 
-// Fills the calls per second: counted if the function was armed all the time,
-// otherwise estimated.
+// Fills the calls per second. The number is counted if the function was armed
+// all the time, otherwise estimated.
 static void fill_rates(struct Function *f, struct Code *code,
                        const struct Moment *at)
 {
@@ -226,7 +230,7 @@ static void fill_rates(struct Function *f, struct Code *code,
     if (Code_arming(code) == ARMED_HOT &&
         (!at->sees || (code->hot.dark && !Counter_get(&code->share.samples))))
         f->calls_estimated = NAN;
-    // Without a histogram the calls' durations may differ by any factor.
+    // Without a histogram the durations of the calls are unknown.
     f->calls_error = error / f->calls_estimated;
     if (!f->rate_estimated)
         return;
@@ -237,12 +241,11 @@ static void fill_rates(struct Function *f, struct Code *code,
         f->calls_per_s = NAN; // the rate is computed from the same mean
 }
 
-// Counts the sites only after a change, since most functions change seldom and
-// their sites take much memory.
+// Counts the sites only after a change, because most functions seldom change
+// and their sites take much memory.
 static void fill_sites(struct Function *f, struct Code *code)
 {
-    // Pairs with the release in Code_note_change, so that all changes before it
-    // are counted.
+    // This load pairs with the release in Code_note_change.
     uint32_t changes =
         atomic_load_explicit(&code->cold.site_changes, memory_order_acquire);
     uint64_t sites, dark;
@@ -268,8 +271,8 @@ static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
 }
 
 // Returns the seconds since the newest hit. If calls are seen but none can be
-// timed, because something that they call is dark, returns the seconds since
-// the newest call that could be timed.
+// timed, because they call a dark function, returns the seconds since the
+// newest call that could be timed.
 static double age_of(const struct Code *code, const struct Moment *at)
 {
     uint64_t seen = Counter_get(&code->hot.last_seen);
@@ -329,8 +332,9 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     return f->name && f->file && fill_callers(arena, f, code, at);
 }
 
-// Returns whether the growth of the missed calls is known. Fading_apply can
-// compute the calls missed at missed_per_s, if no other calls were missed.
+// Returns true if the growth of the missed calls is known. Fading_apply can
+// compute the missed calls from missed_per_s only if no other calls were
+// missed.
 static bool is_growth_known(const struct Function *f, const struct Code *code)
 {
     return !(f->missed_per_s > 0) ||

@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: MIT
-// A function's row in a snapshot: its counters at one moment, and numbers
-// computed from them. The builder calls these functions with Session.draining
-// held, so that no code is freed.
+// Makes a function's row in a snapshot, which has the function's counters at
+// one moment, and numbers computed from them. The builder calls these functions
+// with Session.draining held, so that no code is freed.
 #ifndef OCULAR_TRACER_SESSION_FUNCTION_ROW_H
 #define OCULAR_TRACER_SESSION_FUNCTION_ROW_H
 
 #include "ipc/row_set.h"
 #include "tracer/code/code.h"
 
-#define RATE_WINDOW 0.5 // s, the shortest time that a rate is taken over
+// shortest time over which a rate is computed, in seconds
+#define RATE_WINDOW 0.5
 
 struct Session;
 
-// The input for the figures of all functions.
+// The data that the rows of all functions need.
 struct Moment {
     struct Session *session;
     struct Registry *registry;
-    uint64_t start_ticks;            // when tracing began
-    double now;                      // s of CLOCK_MONOTONIC
-    double started;                  // s of CLOCK_MONOTONIC when tracing began
+    uint64_t start_ticks; // ticks at which tracing began
+    double now;           // time of the snapshot in seconds of CLOCK_MONOTONIC
+    // time at which tracing began, in seconds of CLOCK_MONOTONIC
+    double started;
     double hz;                       // ticks per second
-    uint64_t ticks;                  // the present tick count
-    const struct ShareTime *sampled; // NULL: there is no sampler
-    bool sees;                       // there is a sampler that can read stacks
+    uint64_t ticks;                  // present time in ticks
+    const struct ShareTime *sampled; // NULL if there is no sampler
+    bool sees; // true if there is a sampler that can read stacks
 };
 
 // Fills the row of a function. The row points into the arena. Returns false if
 // memory is out.
 bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
                       struct Code *code, const struct Moment *at);
-// Returns the tick count until which the row stays the same if no event comes,
-// except for numbers that fade. UINT64_MAX means for ever, 0 that the row may
-// change at once.
+// Returns the time in ticks until which the row stays the same if no event
+// comes, except for numbers that fade. UINT64_MAX means for ever, and 0 means
+// that the row may change at once.
 uint64_t FunctionRow_settled_until(const struct Function *f,
                                    const struct Code *code);
 

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATH_ROWS 12   // instructions shown per function
-#define MAX_OPCODES 41 // width of the column; longer names exceed it
+#define PATH_ROWS 12 // number of instructions shown per function
+// width of the column; a longer name makes its line longer
+#define MAX_OPCODES 41
 
 static struct Figure figure_hits(const struct ListingDetailRow *row)
 {
@@ -39,8 +40,8 @@ static double weight(const struct ListingDetailRow *row)
     return (double)row->hits * (isnan(row->cycles) ? 1 : row->cycles + 1);
 }
 
-// Finds the run of at most PATH_ROWS instructions that took most time. Sets
-// *from to its first row and returns its length.
+// Finds the sequence of at most PATH_ROWS instructions that took most time.
+// Stores the index of the first row in *from and returns the number of rows.
 static size_t hottest_path(const struct ListingDetail *detail, size_t *from)
 {
     double sum = 0, most = -1;

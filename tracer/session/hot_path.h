@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A function's hottest instructions as a disassembly for the report: "BASE ->
-// SPECIALISED", source line, hits and cycles. Pure functions.
+// Writes a function's hottest instructions as a disassembly for the report,
+// with "BASE -> SPECIALISED", source line, hits and cycles. All functions are
+// pure.
 #ifndef OCULAR_TRACER_SESSION_HOT_PATH_H
 #define OCULAR_TRACER_SESSION_HOT_PATH_H
 

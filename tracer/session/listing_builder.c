@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Makes a listing and finds the callee of each call in the bytecode. Bytecode
-// loads a callable before its arguments and marks it. Each call instruction
-// takes the newest marked callable that is not called yet.
+// Makes a listing and finds the callee of each call in the bytecode. The
+// bytecode loads a callable before the callable's arguments, and marks the
+// callable. Each call instruction takes the newest marked callable that was not
+// called yet.
 #include "tracer/session/listing_builder.h"
 
 #include <math.h>
@@ -9,17 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAITING_MOST 64 // depth of nested calls
-#define CALLEE_MOST 120 // bytes
-#define PARTS_MOST 16   // parts of a name such as a.b.c.d
+#define WAITING_MOST 64 // largest depth of nested calls
+#define CALLEE_MOST 120 // largest number of bytes of a callee's name
+#define PARTS_MOST 16   // largest number of parts of a name such as a.b.c.d
 
 struct ListingBuilder {
     struct ListingBuilderSource source;
     struct Listing *listing;
     struct ListingRow *rows;
     size_t count;
-    // Rows at which a callable was loaded; if its name has several parts, the
-    // row of the last part.
+    // The rows that have loaded a callable. If the callable's name has several
+    // parts, the row of the last part is stored.
     size_t waiting[WAITING_MOST];
     unsigned waiting_count;
 };
@@ -80,8 +81,8 @@ static const char *text_of(struct ListingBuilder *builder, size_t row)
     }
 }
 
-// Returns the offset of the row that a jump may go to. An instruction begins
-// with its EXTENDED_ARGs, and has its row after these.
+// Returns the offset of the row to which a jump may go. An instruction begins
+// with its EXTENDED_ARGs, and its row stands for the opcode after them.
 static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
 {
     const struct Opcodes *opcodes = builder->source.opcodes;
@@ -110,7 +111,7 @@ static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
 
 // --- Callees ---------------------------------------------------------------
 
-// Returns whether the row loads something by its name; LOAD_ATTRs may follow.
+// Returns true if the row loads an object by its name. LOAD_ATTRs may follow.
 static bool is_load(const struct ListingBuilder *builder, size_t row)
 {
     const char *name = builder->rows[row].opcode;
@@ -126,8 +127,8 @@ static bool is_attribute(const struct ListingBuilder *builder, size_t row)
     return is_named(builder, row, "LOAD_ATTR");
 }
 
-// Returns the last word of the text. If an instruction loads two variables,
-// this is the one that it loads last.
+// Returns the last word of the text. If an instruction loads two variables, the
+// last word is the variable that it loads last.
 static const char *last_word(const char *text)
 {
     const char *blank = strrchr(text, ' ');
@@ -148,8 +149,8 @@ static const char *name_at(struct ListingBuilder *builder, size_t row)
         parts[count++] = last_word(builder->rows[row].words);
         if (!is_attribute(builder, row))
             break;
-        // The attribute's object has no name: it is the result of a call, for
-        // example.
+        // The attribute's object has no name, for example because it is the
+        // result of a call.
         if (!row || !is_load(builder, row - 1)) {
             if (count < PARTS_MOST)
                 parts[count++] = "";
@@ -165,7 +166,7 @@ static const char *name_at(struct ListingBuilder *builder, size_t row)
 
 static void await_call(struct ListingBuilder *builder, size_t row)
 {
-    // The nesting is too deep: the outermost callable is forgotten.
+    // If calls are nested too deeply, the outermost callable is forgotten.
     if (builder->waiting_count == WAITING_MOST)
         memmove(builder->waiting, builder->waiting + 1,
                 --builder->waiting_count * sizeof *builder->waiting);
@@ -181,8 +182,8 @@ static size_t name_from(const struct ListingBuilder *builder, size_t row)
     return row;
 }
 
-// Returns whether the call is of an object that was just made. A call of a new
-// object takes no marked callable.
+// Returns true if the call is a call of an object that was just made. A call of
+// a new object takes no marked callable.
 static bool calls_made(const struct ListingBuilder *builder, size_t row)
 {
     return row && builder->rows[row].argument == 0 &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Makes the listing of a function for viewers, from its detail and the text of
-// its operands. The collector's thread calls this; there is no state.
+// its operands. The collector's thread calls this code, which has no state.
 #ifndef OCULAR_TRACER_SESSION_LISTING_BUILDER_H
 #define OCULAR_TRACER_SESSION_LISTING_BUILDER_H
 
@@ -11,9 +11,9 @@
 struct ListingBuilderSource {
     const struct Code *code;
     const struct ListingDetail *detail;
-    const struct OperandText *text; // NULL: not read yet
+    const struct OperandText *text; // NULL if the text was not read yet
     const struct Opcodes *opcodes;
-    bool sampled; // there is a sampler
+    bool sampled; // true if there is a sampler
 };
 
 // Returns the listing, or NULL if memory is out. The code's name and file are

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The hits of an instruction are computed from the next site after the
 // instruction. If control runs straight from the instruction to the site, the
-// instruction ran at least as often as the site was hit. If a jump may come in
-// between, the site says nothing. An exception that leaves the block half-way
-// makes the instruction run more often than the site. So the hits are a lower
-// bound. The hits are exact only at the site itself, or if every call is known
-// to have returned.
+// instruction ran at least as often as the site was hit. If a jump may reach a
+// place between the instruction and the site, the hits of the site tell nothing
+// about the instruction. If an exception leaves the block in the middle, the
+// instruction runs more often than the site. So the hits are a lower bound. The
+// hits are exact only at the site itself, or if it is known that every call has
+// returned.
 #include "tracer/session/listing_detail.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -14,11 +15,12 @@
 #include <math.h>
 #include <string.h>
 
-struct Step {       // a row's part in the flow of control
-    uint32_t end;   // first unit after the instruction and its caches
-    bool target;    // a jump may come here
-    bool skipped;   // not executed: the end of a loop jumps over it
-    uint64_t jumps; // lower bound of the jumps to here
+struct Step {     // the part of a row in the flow of control.
+    uint32_t end; // first code unit after the instruction and its caches.
+    bool target;  // true if a jump may go to this row.
+    // true if the row is not executed, because the end of a loop jumps over it
+    bool skipped;
+    uint64_t jumps; // lower bound of the number of jumps to this row.
 };
 
 struct Walk {
@@ -27,7 +29,8 @@ struct Walk {
     const struct Opcodes *opcodes;
     struct ListingDetailRow *rows;
     struct Step *steps;
-    // Row of each unit. The row of an EXTENDED_ARG is that of its instruction.
+    // The row of each code unit. The row of an EXTENDED_ARG is the row of its
+    // instruction.
     uint32_t *row_of;
     size_t count;
 };
@@ -42,8 +45,7 @@ static unsigned flags_of(const struct Walk *walk, size_t row)
     return walk->opcodes->flags[walk->rows[row].opcode];
 }
 
-// Returns the first site of the row. *end is set behind the last site of the
-// row.
+// Returns the first site of the row. *end becomes the end of the row's sites.
 static const struct Site *sites_of(const struct Walk *walk, size_t row,
                                    const struct Site **end)
 {
@@ -76,8 +78,8 @@ static double site_cycles(const struct Site *site, const struct Site *end)
     }
     if (!instructions)
         return NAN;
-    // The sum may be below 0 if a block takes less time than the error of the
-    // hook's cost.
+    // The sum may be below 0 if the error of the hooks' cost is larger than the
+    // time of the block.
     return fmax((double)(int64_t)cycles, 0) / (double)instructions;
 }
 
@@ -143,7 +145,7 @@ static void read_instructions(struct Walk *walk, const uint32_t *lines)
         row->oparg = code->who.bytecode[2 * unit + 1];
         row->argument = argument << 8 | row->oparg;
         row->cycles = NAN;
-        // An EXTENDED_ARG has the number of its instruction.
+        // An EXTENDED_ARG has the same number as its instruction.
         set_samples(walk, row);
         while (unit < end)
             walk->row_of[unit++] = (uint32_t)walk->count;
@@ -197,7 +199,7 @@ static void mark_targets(struct Walk *walk)
         unit = walk->steps[row].end;
         unit += is_backward(walk, row) ? -step : step;
         if (unit < 0 || unit >= walk->code->layout.unit_count)
-            continue; // the bytecode is not of this interpreter
+            continue; // the bytecode does not belong to this interpreter
         target = walk->row_of[unit];
         if (target >= walk->count)
             continue;
@@ -211,8 +213,8 @@ static void mark_targets(struct Walk *walk)
 
 // --- Hits and cycles ---
 
-// Returns whether control never goes on to the next row, although there is no
-// site that shows this.
+// Returns true if control never continues at the next row, although no site
+// shows this.
 static bool is_end(const struct Walk *walk, size_t row)
 {
     return Opcodes_ends(walk->opcodes, walk->rows[row].opcode);
@@ -230,8 +232,10 @@ static bool has_opcode(const struct Walk *walk, const char *name)
 
 struct Totals {
     uint64_t returns;
-    bool resumes;   // the function can be suspended
-    bool conserved; // each call has returned: no call runs or has raised
+    bool resumes; // true if the function can be suspended
+    // true if each call has returned, so that no call runs or has raised an
+    // exception
+    bool conserved;
 };
 
 static struct Totals count_returns(const struct Walk *walk)
@@ -253,7 +257,8 @@ static struct Totals count_returns(const struct Walk *walk)
     return totals;
 }
 
-// Walks backwards. Each row takes the counts of the next site after it.
+// Walks backwards over the rows. Each row takes the counts of the next site
+// after the row.
 static void spread_sites(struct Walk *walk, bool conserved)
 {
     bool known = false;
@@ -290,7 +295,7 @@ static void spread_sites(struct Walk *walk, bool conserved)
 }
 
 // Each call runs the rows before the first branch or jump exactly once. So the
-// rows before a branch ran at least as often as calls have returned.
+// rows before a branch ran at least as often as the function has returned.
 static void spread_entry(struct Walk *walk, const struct Totals *totals)
 {
     uint64_t calls = Counter_get(&walk->code->hot.entries);
@@ -318,8 +323,9 @@ static void spread_entry(struct Walk *walk, const struct Totals *totals)
 
 // --- Precise mode ---
 
-// Returns a lower bound of the executions of a RESUME, which has no event of
-// its own: the hits of the next instruction, unless a jump leads there.
+// Returns a lower bound of the executions of a RESUME, which has no event. The
+// bound is the number of hits of the next instruction, unless a jump goes to
+// that instruction.
 static uint64_t resumed(const struct Walk *walk, size_t row)
 {
     if (row + 1 == walk->count || walk->steps[row + 1].target)
@@ -332,7 +338,7 @@ static uint64_t resumed(const struct Walk *walk, size_t row)
 static void read_own(struct Walk *walk, const struct Totals *totals)
 {
     const struct Code *code = walk->code;
-    bool begun = false; // the first RESUME was passed
+    bool begun = false; // true after the first RESUME
     size_t row = walk->count;
 
     while (row--) {
@@ -343,7 +349,7 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
         const struct Site *end, *site = sites_of(walk, row, &end);
         uint64_t timed = Counter_get(&own->timed);
 
-        if (own->unit != unit) // the unit has no counters
+        if (own->unit != unit) // the code unit has no counters
             continue;
         if (timed)
             at->cycles = fmax((double)(int64_t)Counter_get(&own->cycles), 0) /

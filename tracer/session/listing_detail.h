@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: MIT
-// A function instruction by instruction: its opcode and specialised form, its
-// executions and its cost. The stop report and the listings of viewers are made
-// from it. A detail is built under the GIL, or in an RCU read section and from
-// a copy of the code's history.
+// Describes a function instruction by instruction, with opcode, specialised
+// form, number of executions and cost. The report at the end and the listings
+// of viewers are made from this description. A detail is built with the GIL
+// held, or in an RCU read section from a copy of the code's history.
 #ifndef OCULAR_TRACER_SESSION_LISTING_DETAIL_H
 #define OCULAR_TRACER_SESSION_LISTING_DETAIL_H
 
 #include "tracer/code/code.h"
 
 struct ListingDetailRow {
-    uint32_t offset;   // bytes
-    uint32_t line;     // 0: none
-    uint8_t opcode;    // base form
-    uint8_t oparg;     // low byte of the argument
-    uint32_t argument; // the whole argument, with all EXTENDED_ARGs
-    uint8_t live;      // last known opcode, specialised or not
-    // The instruction is or was seen in a specialised form.
+    uint32_t offset;   // offset in bytes.
+    uint32_t line;     // line number, or 0.
+    uint8_t opcode;    // base form.
+    uint8_t oparg;     // low byte of the argument.
+    uint32_t argument; // the whole argument, with all EXTENDED_ARGs.
+    uint8_t live;      // last known opcode, which may be specialised.
+    // true if the instruction is or was seen in a specialised form
     bool specialized_once;
-    bool jitted; // an executor of the JIT is entered here
-    bool site; // the instruction can have a hook, and the site is not redundant
+    bool
+        jitted; // true if an executor of the JIT is entered at the instruction.
+    // true if the instruction can have a hook and the site is not redundant
+    bool site;
     bool dark;
-    // Known executions, never more than the true number. 0 and not `exact`:
-    // unknown.
+    // Known executions, which are never more than the true number. If `hits` is
+    // 0 and `exact` is false, the number is unknown.
     uint64_t hits;
-    bool exact; // otherwise `hits` is a lower bound
-    // Samples that found the function running here, or in code without a record
-    // that was called from here.
+    bool exact; // false if `hits` is a lower bound
+    // Samples that found the function running at this instruction, or in code
+    // without a record that was called from there.
     uint64_t samples;
-    uint64_t c_samples; // part of `samples`: in C code
-    // Per execution; the cycles of a block are spread evenly over its
+    uint64_t c_samples; // the part of `samples` in C code
+    // Cycles per execution. The cycles of a block are divided evenly among its
     // instructions. In precise mode cycles are measured for each instruction,
-    // in its generic form. NaN: unknown.
+    // in its generic form. NaN if unknown.
     double cycles;
 };
 
@@ -38,10 +40,10 @@ struct ListingDetail {
     uint32_t id;
     struct ListingDetailRow *rows;
     size_t row_count;
-    // Precise mode: hits and cycles are measured for each instruction. CPython
-    // runs an instruction whose INSTRUCTION event is armed in its generic form,
-    // never specialised. So the cycles are those of `opcode`, whatever `live`
-    // is.
+    // True in precise mode, in which hits and cycles are measured for each
+    // instruction. CPython runs an instruction whose INSTRUCTION event is armed
+    // in its generic form. So the cycles are those of `opcode`, even if `live`
+    // is another opcode.
     bool precise;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The cost of viewers of code is bounded here. A function's listing is made at
-// most five times a second, once for all its viewers. All listings together use
-// a fixed part of a core, and a smaller one while the budget is overdrawn. A
-// viewer that asks more often waits.
+// This file bounds the cost of viewers that show code. A function's listing is
+// made at most five times a second, once for all its viewers. All listings
+// together use a fixed part of a core, and a smaller part while the budget is
+// overdrawn. A viewer that asks more often waits.
 #include "tracer/session/listing_wishes.h"
 #include "ipc/base/now.h"
 
@@ -11,16 +11,16 @@
 #include <string.h>
 #include <time.h>
 
-#define PERIOD_NS 200000000ull      // between two listings of a function
-#define DEBT_PERIOD_NS 950000000ull // between two while overdrawn
-#define CORE_PART 0.0025            // part of a core for all listings
+#define PERIOD_NS 200000000ull // ns between two listings of a function
+// ns between two listings of a function while the budget is overdrawn
+#define DEBT_PERIOD_NS 950000000ull
+#define CORE_PART 0.0025 // the part of a core that all listings may use
 #define DEBT_PART 0.0005
-#define TEXT_NS                                                                \
-    300000000ull // time to read the text: C code may hold the GIL
-                 // for long
-// Time for which operand text is kept after the last request.
+// ns for reading the text, because C code may hold the GIL for a long time
+#define TEXT_NS 300000000ull
+// ns for which operand text is kept after the last request.
 #define KEPT_NS 10000000000ull
-#define QUIET_NS 20000000ull // between two wake-ups of the collector
+#define QUIET_NS 20000000ull // ns between two wake-ups of the collector
 
 void ListingWishes_init(struct ListingWishes *wishes,
                         const struct ListingWishesSource *source)
@@ -58,8 +58,8 @@ static void remove_wish(struct ListingWishes *wishes, unsigned index)
             (--wishes->wish_count - index) * sizeof *wishes->queue);
 }
 
-// Queues a request with the mutex held. Returns 1 if no other viewer waits for
-// this function, otherwise 0 or -EBUSY.
+// Queues a request. The caller holds the mutex. Returns 1 if no other viewer
+// waits for this function's listing, otherwise 0 or -EBUSY.
 static int add_wish(struct ListingWishes *wishes,
                     const struct ListingWish *wish)
 {
@@ -164,8 +164,8 @@ static struct ListingEntry *find_entry(struct ListingWishes *wishes,
     return NULL;
 }
 
-// Returns the function's entry, a free one, or the one that was unused for the
-// longest time.
+// Returns the function's entry, or a free entry, or the entry that was unused
+// for the longest time.
 static struct ListingEntry *take_entry(struct ListingWishes *wishes,
                                        uint32_t id, uint64_t now)
 {
@@ -253,8 +253,8 @@ static unsigned take_wishes(struct ListingWishes *wishes, uint32_t id,
 }
 
 // Makes a listing and sends it to all viewers that have asked for it. The
-// requests are taken off the queue first, because a listing must be newer than
-// its request: a viewer that asks meanwhile waits for the next listing.
+// requests are removed from the queue first, because a listing must be newer
+// than its request. A viewer that asks meanwhile waits for the next listing.
 static void answer(struct ListingWishes *wishes,
                    const struct ListingEntry *entry)
 {
@@ -288,15 +288,15 @@ static uint64_t due_ns(const struct ListingWishes *wishes,
 
     if (entry->built_ns && entry->built_ns + PERIOD_NS > due)
         due = entry->built_ns + PERIOD_NS;
-    // The first listing waits a moment for its operand text.
+    // The first listing waits some time for its operand text.
     if (entry->asked && !entry->text && !entry->built_ns &&
         wish->asked_ns + TEXT_NS > due)
         due = wish->asked_ns + TEXT_NS;
     return due;
 }
 
-// Finds the request that is due first and returns its time, or UINT64_MAX if
-// the queue is empty. Gives each new request an entry.
+// Finds the request that is due first, and returns the time at which it is due.
+// Returns UINT64_MAX if the queue is empty. Each new request gets an entry.
 static uint64_t next_wish(struct ListingWishes *wishes,
                           struct ListingWish *wish)
 {

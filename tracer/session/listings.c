@@ -11,13 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-// Returns when the process began, in Unix time, like the dates of files.
+// Returns the Unix time at which the process began, to compare it with the
+// dates of files.
 static double process_start(void)
 {
     return (double)Now_ns(CLOCK_REALTIME) / 1e9 - Process_age_s(getpid());
 }
 
-// Copies the code's history, which other threads may change meanwhile.
+// Copies the code's history. Other threads may change the history meanwhile.
 static int copy_history(struct Session *session, struct Specialisation *history,
                         const struct Code *code)
 {

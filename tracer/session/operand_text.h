@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The arguments of a code object's instructions as text: its names, variables
-// and constants, short and printable. python/service/operand_reader.c fills it
-// under the GIL, in several slices. After that no thread changes the text, and
-// any thread may read it.
+// The arguments of a code object's instructions as short and printable text.
+// The arguments are names, variables and constants.
+// python/service/operand_reader.c fills in the text with the GIL held, in
+// several steps. After that no thread changes the text, and any thread may read
+// it.
 #ifndef OCULAR_TRACER_SESSION_OPERAND_TEXT_H
 #define OCULAR_TRACER_SESSION_OPERAND_TEXT_H
 
@@ -11,19 +12,20 @@
 enum OperandTextKind { TEXT_CONSTS, TEXT_NAMES, TEXT_LOCALS, TEXT_KINDS };
 
 struct TextList {
-    struct Bytes text;  // all texts, each with a NUL
+    struct Bytes text;  // all texts, each of which ends in a NUL
     struct Bytes start; // offset of each text, as u32
     uint32_t count;
 };
 
 struct OperandText {
-    uint32_t id; // of the function
+    uint32_t id; // id of the function
     struct TextList lists[TEXT_KINDS];
-    struct OperandText *next; // links delivered texts
+    struct OperandText *next; // next text in the list of delivered texts
 };
 
-struct OperandText *OperandText_new(uint32_t id);    // NULL if memory is out
-void OperandText_free(struct OperandText *operands); // NULL is fine
+// returns NULL if memory is out
+struct OperandText *OperandText_new(uint32_t id);
+void OperandText_free(struct OperandText *operands); // `operands` may be NULL
 size_t OperandText_bytes(const struct OperandText *operands);
 // Appends a text of this kind. Returns 0 or -ENOMEM.
 int OperandText_add(struct OperandText *operands, enum OperandTextKind kind,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The answers to viewers while nothing is traced; see persistent_server.h.
+// Answers viewers while nothing is traced. See persistent_server.h.
 #include "tracer/session/persistent_server.h"
 
 #include <errno.h>

@@ -10,8 +10,9 @@
 #include <errno.h>
 #include <math.h>
 
-// Returns the counted calls plus the estimated calls of dark periods. As in
-// cProfile's files, a resumption after a yield or an await counts as a call.
+// Returns the counted calls plus the estimated calls of dark periods. A
+// resumption after a yield or an await counts as a call, as in cProfile's
+// files.
 static double calls_of(const struct Code *code, uint64_t ticks, double hz)
 {
     double calls = (double)Counter_get(&code->hot.entries);
@@ -21,8 +22,9 @@ static double calls_of(const struct Code *code, uint64_t ticks, double hz)
            Spans_missed(code, ticks, hz) / Code_calls_an_entry(code);
 }
 
-// Describes the functions of the table. A function that is gone keeps its name
-// here, because the caller lets no code be reclaimed meanwhile.
+// Describes the functions of the table. A function that no longer exists keeps
+// its name during this call, because the caller lets no code be reclaimed
+// meanwhile.
 static void describe(void *context, const struct FlameTable *table,
                      struct ProfileFunction *functions)
 {
@@ -69,7 +71,8 @@ static int write_stacks(struct Session *session, const struct FlameTable *table,
 
     if (!formats)
         return -ELIBACC;
-    Collect_drain(session); // so each function is either alive or in `retired`
+    // after this, each function is either alive or in `retired`
+    Collect_drain(session);
     pthread_mutex_lock(&session->draining);
     error = formats->profile(&profile, FileKind_of(path).content, out);
     pthread_mutex_unlock(&session->draining);

@@ -6,11 +6,12 @@
 
 #include "tracer/session/session.h"
 
-// Makes the content of a file of that name. Returns 0, -ENOTSUP if nothing is
-// sampled, -ELIBACC, or -ENOMEM. Any thread may call this, without the GIL.
+// Makes the content of a file called `path`. Returns 0, -ENOTSUP if nothing is
+// sampled, -ELIBACC, or -ENOMEM. Any thread may call this function without the
+// GIL.
 int Profiles_make(struct Session *session, const char *path, struct Bytes *out);
-// Keeps the stacks when the sampler is about to stop, if a profile is to be
-// written at the end.
+// Keeps the stacks if a profile is to be written at the end. The function is
+// called before the sampler stops.
 void Profiles_keep(struct Session *session);
 
 #endif

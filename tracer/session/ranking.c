@@ -18,7 +18,7 @@ static struct Cost cost_of(const struct Ranked *ranked)
     if (function)
         return (struct Cost){function->run_share, function->self_cycles,
                              function->total_cycles, function->calls};
-    // If `function` is NULL, `retired` is not.
+    // If `function` is NULL, `retired` is not NULL.
     // NOLINTNEXTLINE(*-core.NullDereference)
     return (struct Cost){retired->run_share, retired->self_cycles,
                          retired->total_cycles, retired->calls};
@@ -46,7 +46,8 @@ int Ranking_compare(const struct Ranked *a, const struct Ranked *b)
     return order ? order : larger_first(x.calls, y.calls);
 }
 
-// Inserts a function into the sorted list and returns the new count.
+// Inserts a function into the sorted list and returns the new length of the
+// list.
 static size_t insert(struct Ranked *first, size_t count, size_t room,
                      struct Ranked ranked)
 {

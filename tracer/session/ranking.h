@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sorts living and retired functions by their cost over the whole run. Pure
-// functions.
+// Sorts living and retired functions by their cost over the whole run. All
+// functions are pure.
 #ifndef OCULAR_TRACER_SESSION_RANKING_H
 #define OCULAR_TRACER_SESSION_RANKING_H
 
@@ -11,11 +11,12 @@ struct Ranked { // one of the two members is NULL
     const struct RetiredRow *retired;
 };
 
-// Compares by the share of the whole run, then by self cycles, total cycles and
-// calls. A null counts as 0. The result is below 0 if `a` comes first.
+// Compares two functions by the share of the whole run, then by self cycles,
+// total cycles and calls. A null counts as 0. The result is below 0 if `a`
+// comes first.
 int Ranking_compare(const struct Ranked *a, const struct Ranked *b);
-// Stores the first `room` functions, or all if there are fewer, and returns
-// their number. The row that sums up all further functions is left out.
+// Stores the first `room` functions, or all functions if there are fewer, and
+// returns their number. The row that sums up all further functions is left out.
 size_t Ranking_first(const struct Snapshot *snapshot, struct Ranked *first,
                      size_t room);
 // Returns the row of retired functions that sums up all further functions, or

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writes plain text without colour, at most about a hundred columns wide unless
-// an opcode has a longer name. All text of the traced program is made harmless
-// first.
+// Writes plain text without colour. A line has at most about a hundred columns,
+// unless an opcode has a longer name. All text of the traced program is made
+// harmless first.
 #include "tracer/session/report.h"
 #include "ipc/file_kind.h"
 #include "tracer/base/harmless.h"
@@ -13,15 +13,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LARGE_JSON 50000000u // bytes of a timeline
-#define HUGE_JSON 300000000u // too large for ui.perfetto.dev
-#define MAX_NAME 53          // of a function
-#define MAX_PLACE 36         // file and line
-#define MAX_COMMAND 400      // bytes
+// a timeline with more bytes than this is called large
+#define LARGE_JSON 50000000u
+// a timeline with more bytes is too large for ui.perfetto.dev
+#define HUGE_JSON 300000000u
+#define MAX_NAME 53     // largest width of a function's name.
+#define MAX_PLACE 36    // largest width of file and line.
+#define MAX_COMMAND 400 // largest number of bytes of the command.
 // With 100 samples a share of one half has a standard error of a tenth of the
 // share.
 #define FEW_SAMPLES 100
-#define MENTIONED 5e-4 // the smallest share that is not shown as 0.0%
+#define MENTIONED 5e-4 // the smallest share that is not shown as 0.0%.
 
 static struct Figure number(uint64_t value)
 {
@@ -98,7 +100,7 @@ static uint64_t run_samples(const struct Snapshot *snapshot)
     return sum;
 }
 
-// Says how the functions are ordered if there are no shares.
+// Writes how the functions are sorted if there are no shares.
 static void put_order(struct Bytes *out, const struct Snapshot *snapshot)
 {
     Figure_print(
@@ -106,7 +108,7 @@ static void put_order(struct Bytes *out, const struct Snapshot *snapshot)
         snapshot->threshold ? ": calls without hooks are not among them" : "");
 }
 
-// Says how the samples were taken.
+// Writes how the samples were taken.
 static void put_source(struct Bytes *out, const struct Snapshot *snapshot)
 {
     if (snapshot->sampler_signal == NULL_U64)
@@ -154,16 +156,17 @@ static void put_shares(struct Bytes *out, const struct Snapshot *snapshot)
 
 // --- Functions -------------------------------------------------------------
 
-// Returns "file:line", or the end of this text, somewhere in `room`.
+// Writes "file:line" into `room` and returns the text, or the end of the text
+// if it is too long.
 static const char *place_of(char *room, size_t size, const char *file,
                             uint64_t line)
 {
-    char *place = room + 3; // "..."
+    char *place = room + 3; // these bytes are for "..."
     size_t length, width;
 
     file = file ? file : "?";
     length = strlen(file);
-    size -= 32; // for the line and the dots
+    size -= 32; // these bytes are for the line and the dots
     Harmless_clean(place, size,
                    length < size / 3 ? file : file + length - size / 3, true);
     snprintf(place + strlen(place), 24, ":%" PRIu64, line);
@@ -189,7 +192,8 @@ static void put_title(struct Bytes *out, size_t rank, const char *text,
                  width < MAX_NAME ? (int)(MAX_NAME - width) : 0, "", place);
 }
 
-// Writes a share. A function that samples found running never shows "0.0%".
+// Writes a share. If samples found a function running, "0.0%" is never written
+// for the function.
 static struct Figure percent(double share)
 {
     struct Figure result;
@@ -407,8 +411,8 @@ static void put_timeline(struct Bytes *out,
     Figure_print(out, "            open it in https://ui.perfetto.dev\n");
 }
 
-// Writes the end of a served program's report, which is short, since ocular-top
-// has shown the rest.
+// Writes the end of the report if viewers could connect. This end is short,
+// because ocular-top has shown the rest.
 static void put_brief_end(struct Bytes *out, const struct Report *report)
 {
     char path[4096 - 64];

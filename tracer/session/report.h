@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The report at the end: the run and the cost of tracing, then the costliest
-// functions and their hottest instructions. The text goes into a buffer, which
-// the caller prints.
+// Writes the report at the end, which has the run, the cost of tracing, the
+// costliest functions and their hottest instructions. The text goes into a
+// buffer, and the caller prints the buffer.
 #ifndef OCULAR_TRACER_SESSION_REPORT_H
 #define OCULAR_TRACER_SESSION_REPORT_H
 
@@ -10,25 +10,26 @@
 #include "tracer/session/listing_detail.h"
 #include "tracer/session/ranking.h"
 
-struct ReportPart { // one function
+struct ReportPart { // the data of one function
     struct Ranked ranked;
-    const struct ListingDetail *detail; // NULL: the code object is gone
+    // NULL if the code object no longer exists
+    const struct ListingDetail *detail;
     struct CalledFrom callers;
 };
 
 struct ReportTimeline {
-    const char *path; // NULL: no file was written
-    uint64_t bytes;   // of the file
+    const char *path; // NULL if no file was written
+    uint64_t bytes;   // size of the file in bytes
     double cpu_s;     // CPU time for writing the file
 };
 
 struct Report {
     const struct Snapshot *snapshot; // the final snapshot
-    const struct ReportPart *parts;  // sorted by rank
+    const struct ReportPart *parts;  // sorted by rank, the costliest first
     size_t part_count;
     const struct Opcodes *opcodes;
     struct ReportTimeline timeline;
-    bool brief; // at most five lines
+    bool brief; // true if the report has at most five lines
 };
 
 void Report_write(struct Bytes *out, const struct Report *report);

@@ -10,17 +10,20 @@
 #include <string.h>
 #include <time.h>
 
-#define FLAME_SENT 4096 // maximum rows of stacks for a viewer
-#define DEBTORS_S 0.95  // s, a little less than the default period
-// Seconds, a little less than two periods: after 3 s a viewer reports silence.
+#define FLAME_SENT 4096 // largest number of rows of stacks for a viewer
+#define DEBTORS_S 0.95  // seconds; a little less than the default period
+// Seconds; a little less than two periods, because a viewer reports silence
+// after 3 s.
 #define DEBTORS_MOST_S 1.7
-#define DEBTORS_PATIENCE 10 // snapshots in a row while overdrawn
+// number of snapshots in a row while the budget is overdrawn
+#define DEBTORS_PATIENCE 10
 
-// Has a snapshot built for viewers, unless the budget forbids it. Snapshots for
-// viewers are part of the overhead. While the overhead exceeds the budget,
-// viewers get at most one snapshot per second. Viewers get one every two
-// seconds if the budget stays overdrawn, or if the program pauses and has spent
-// its allowance. A new viewer gets the last snapshot meanwhile.
+// Makes the collector build a snapshot for viewers, unless the budget forbids
+// this. Snapshots for viewers are part of the overhead. While the overhead
+// exceeds the budget, viewers get at most one snapshot per second. Viewers get
+// one snapshot every two seconds if the budget stays overdrawn, or if the
+// program pauses and has spent its allowance. A new viewer gets the last
+// snapshot meanwhile.
 static void want(void *context, bool first)
 {
     struct Session *session = context;

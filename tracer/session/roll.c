@@ -5,8 +5,8 @@
 #include "tracer/base/rcu.h"
 #include "tracer/session/function_row.h"
 
-#define FRESH_S 1.5 // age in s up to which a snapshot's counts are used
-#define AHEAD 16    // entries whose code is prefetched
+#define FRESH_S 1.5 // a snapshot's counts are used up to this age in seconds
+#define AHEAD 16    // number of entries for which code is prefetched
 
 void Roll_release(struct Roll *roll)
 {
@@ -52,8 +52,8 @@ static void add(struct Roll *roll, struct Code *code)
     roll->entries[roll->count++] = (struct RollEntry){.code = code};
 }
 
-// Adds all code that was there before the session. Code that has come since
-// then is also among the new code.
+// Adds all code that was registered before the session. Code that was
+// registered since then is also among the new code.
 static bool begin(struct Roll *roll, struct Registry *registry)
 {
     struct Code *code;
@@ -81,7 +81,7 @@ bool Roll_add_new(struct Roll *roll, struct Registry *registry)
         if (whole)
             add(roll, code);
     }
-    roll->begun = whole; // if memory ran out, begin() finds the code again
+    roll->begun = whole; // if memory ran out, begin() finds this code again
     return whole;
 }
 
@@ -122,7 +122,7 @@ static void drop_row(struct Roll *roll, struct RowLog *log,
     entry->row = NULL;
 }
 
-// Removes an entry. The last entry moves to the free place.
+// Removes an entry. The last entry moves into the free place.
 static void take_off(struct Roll *roll, struct RowLog *log, size_t place,
                      double uptime_s)
 {
@@ -152,8 +152,8 @@ void Roll_remove(struct Roll *roll, const struct Code *code)
         take_off(roll, NULL, code->row.place, 0);
 }
 
-// Returns whether a function has a row. A function that only calls others, such
-// as Thread.run of an older thread, has a row, too, because rows of other
+// Returns true if a function has a row. A function that only calls others, such
+// as Thread.run of an older thread, also has a row, because the rows of other
 // functions name it as a caller.
 static bool is_listed(const struct Code *code)
 {
@@ -173,7 +173,7 @@ static void count_armed(struct Roll *roll, struct RollEntry *entry)
     uint64_t sites, dark;
 
     if (Code_take_touch(entry->code)) {
-        entry->until = 0; // its row must still be filled
+        entry->until = 0; // the row must be filled again
         entry->counted = false;
     }
     if (entry->counted || !is_listed(entry->code))
@@ -260,7 +260,8 @@ static bool fill_due(struct Roll *roll, struct RowLog *log,
     return whole;
 }
 
-// Drops all rows, so that the next snapshot starts without rows of older ones.
+// Drops all rows, so that the next snapshot shares no rows with older
+// snapshots.
 static void give_up(struct Roll *roll, struct RowLog *log, double uptime_s)
 {
     for (size_t i = 0; i < roll->count; i++)

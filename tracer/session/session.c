@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The functions that any thread may call while a session runs. See session.h.
+// Has the functions that any thread may call while a session runs. See
+// session.h.
 #include "tracer/session/session.h"
 #include "ipc/base/now.h"
 
@@ -20,12 +21,13 @@ int Session_set_budget(struct Session *session, double budget)
         return -ENOTSUP;
     if (!(budget > 0 && budget <= 1))
         return -EINVAL;
-    // Pairs with the loads of the governor and of the builder.
+    // This store pairs with the loads of the governor and of the builder.
     atomic_store_explicit(&session->budget, budget, memory_order_relaxed);
     return 0;
 }
 
-#define SECOND_HITS 2000 // maximum, whatever the threshold is
+// largest number of hits, even if the threshold is higher
+#define SECOND_HITS 2000
 
 uint64_t Session_second_hits(const struct Session *session)
 {
@@ -75,7 +77,9 @@ void Session_describe_missing(const struct Session *session, char *out,
                  strerror(-why));
 }
 
-// CLOCK_BOOTTIME at a moment of CLOCK_REALTIME, as the two are now; 0: earlier.
+// Returns the value of CLOCK_BOOTTIME at a moment of CLOCK_REALTIME, computed
+// from the two clocks as they are now. Returns 0 if the moment was before the
+// boot.
 static uint64_t boot_time_of(uint64_t unix_ns)
 {
     uint64_t past = Now_ns(CLOCK_REALTIME) - unix_ns;
@@ -120,6 +124,6 @@ struct Snapshot *Session_take(struct Session *session)
 
     if (!snapshot || RowSet_settle(snapshot) == 0)
         return snapshot;
-    Snapshot_free(snapshot); // memory is out
+    Snapshot_free(snapshot); // no snapshot was made if memory was out
     return NULL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One run of tracing: its settings, its threads, its timeline and its
-// snapshots. lifetime.h starts and stops it. Any thread may call these
-// functions; none needs the GIL.
+// A session is one run of tracing, with its settings, its threads, its timeline
+// and its snapshots. lifetime.h starts and stops a session. Any thread may call
+// these functions, and no caller needs the GIL.
 #ifndef OCULAR_TRACER_SESSION_SESSION_H
 #define OCULAR_TRACER_SESSION_SESSION_H
 
@@ -27,22 +27,26 @@ struct Session;
 
 struct Config {
     char mode[16];
-    uint64_t threshold; // 0: code never goes dark
+    uint64_t threshold; // if 0, code never goes dark
     bool timeline;
-    size_t timeline_limit; // bytes of memory
-    bool instructions;     // in precise mode the timeline has each instruction
-    char spill[PATH_MAX];  // folder for events beyond the memory; "": none
-    bool spill_asked;      // a bad folder is an error
+    size_t timeline_limit; // bytes of memory for the timeline
+    // true if the timeline has each instruction, in precise mode
+    bool instructions;
+    char spill[PATH_MAX]; // folder for events that exceed the memory, or ""
+    bool spill_asked;     // true if a bad folder is an error
     char output[PATH_MAX];
-    bool profile; // `output` names a profile: no timeline is written
-    bool record;  // keep a recording (recorder.h) until `output` is written
+    // true if `output` names a profile, so that no timeline is written
+    bool profile;
+    // true if a recording (recorder.h) is kept until `output` is written
+    bool record;
     bool serve;
-    bool sampler; // false: only hooks measure
-    int signal;   // signal for samples; 0: any free one, -1: none
-    // Server that outlives the session; or NULL.
+    bool sampler; // if false, only hooks measure
+    int signal;   // signal for samples; 0 for any free signal, -1 for none
+    // Server that outlives the session, or NULL.
     struct PersistentServer *persistent;
-    double budget; // share of CPU time at the start; NaN: none
-    // Called on the collector's thread each time that it wakes up; or NULL.
+    double budget; // share of CPU time at the start, or NaN
+    // The collector's thread calls this function each time that the thread
+    // wakes up. NULL if there is no function.
     void (*each_turn)(struct Session *session);
 };
 
@@ -51,89 +55,103 @@ struct Session {
     struct Engine *engine;
     uint64_t start_ticks;
     uint64_t start_unix_ns;
-    // NULL: not wanted. With config.profile it has samples, and no thread's
-    // events, and is only recorded.
+    // NULL if no timeline is wanted. With config.profile the timeline has only
+    // samples and is only recorded.
     struct Timeline *timeline;
-    struct Recording *recording; // NULL: none; the timeline writes it
-    struct RecordingHead head;   // of that; the collector's
-    int recording_error;         // 0, or -errno: why there is none
-    bool keeps_recording;        // when the session is freed
-    struct SampleTrack samples;  // the sampler's thread's
-    struct Sampler *sampler;     // NULL: no shares
-    // Stacks of the whole run, once the sampler has stopped; or NULL.
+    struct Recording *recording; // recording that the timeline writes, or NULL
+    // head of the recording; only the collector's thread uses it
+    struct RecordingHead head;
+    int recording_error; // 0, or the -errno for which there is no recording
+    // true if the recording is kept when the session is freed
+    bool keeps_recording;
+    struct SampleTrack samples; // only the sampler's thread uses the track
+    struct Sampler *sampler;    // NULL if there are no shares
+    // Stacks of the whole run after the sampler has stopped, or NULL.
     struct FlameTable *stacks;
-    bool sampler_refused;    // a sampler was wanted
-    struct Server *server;   // config.persistent's or our own; NULL: none
-    uint64_t server_base_ns; // CPU time that the server had used before
-    // When viewers last had a snapshot built; for the server's thread.
+    bool sampler_refused; // true if a sampler was wanted but could not start
+    // config.persistent's server, our own server, or NULL
+    struct Server *server;
+    // CPU time that the server had used before the session
+    uint64_t server_base_ns;
+    // Time at which viewers last had a snapshot built. Only the server's thread
+    // uses it.
     double built_s;
-    // Snapshots built in a row while overdrawn; for the server's thread.
+    // Number of snapshots built in a row while the budget is overdrawn. Only
+    // the server's thread uses it.
     unsigned debt_builds;
-    bool hands_over; // viewers stay connected for the next session
+    bool hands_over; // true if viewers stay connected for the next session
     struct Collector collector;
-    pthread_mutex_t draining; // only its holder drains rings (Collect_drain)
-    // Taken after `draining`: only its holder moves events into the timeline.
+    // only a holder of this mutex drains rings (Collect_drain)
+    pthread_mutex_t draining;
+    // Only a holder of this mutex moves events into the timeline. The mutex is
+    // taken after `draining`.
     pthread_mutex_t tracks;
-    // Time in s of the newest snapshot. The collector's thread uses this member
-    // and the next four.
+    // Time of the newest snapshot in seconds. Only the collector's thread uses
+    // this member and the next four.
     double collected_s;
-    double looked_s;   // when it last looked for work other than the recording
-    uint64_t followed; // head of the ring of hits at the last check
-    // Number of hits counted without the ring, at the last check.
+    // time at which the thread last looked for work other than the recording
+    double looked_s;
+    // head of the ring of hits when the thread last checked for hits
+    uint64_t followed;
+    // Number of hits counted without the ring, at the same time.
     uint64_t followed_alone;
-    unsigned idle_turns;      // turns in a row without a hit or a sample
-    _Atomic bool sampled;     // a sample has come since the last check
-    struct Counters counters; // guarded by `draining`
+    unsigned idle_turns;  // number of turns in a row without a hit or a sample
+    _Atomic bool sampled; // true if a sample was taken since the last check
+    struct Counters counters; // `draining` guards this field
     struct Publish publish;
     struct Export export;
-    // Functions whose code objects are gone; guarded by `draining`, as roll and
-    // rows.
+    // Functions whose code objects no longer exist. `draining` guards this
+    // field, `roll` and `rows`.
     struct Retired retired;
     struct Roll roll;   // functions that may have a row
-    struct RowLog rows; // their rows
-    // The governor's thread, used by python/. The session needs its CPU time.
+    struct RowLog rows; // rows of these functions
+    // The governor's thread, which python/ runs. The session needs its CPU
+    // time.
     struct Worker governor;
     struct Waker governor_waker;
-    // CPU ns of the program's threads for stopping our threads before a fork
-    // and starting them after it.
+    // CPU time in ns in which threads of the program stopped our threads before
+    // a fork and started them after the fork.
     counter_t forks_ns;
-    _Atomic double budget; // share of CPU time, as set last; NaN: none
+    _Atomic double budget; // share of CPU time that was set last, or NaN
     struct Account account;
-    // Newly adopted code is armed at once; set by the governor.
+    // True if newly adopted code is armed at once. The governor sets this
+    // field.
     _Atomic bool arm_new;
-    struct RearmQueue rearm; // for the governor
+    struct RearmQueue rearm; // requests for the governor
     struct ListingWishes wishes;
-    double process_start_s; // Unix time; NaN: unknown
+    double process_start_s; // Unix time, or NaN if unknown
     struct Transitions transitions;
 };
 
-// Sets the budget from now on, a share of CPU time. Returns 0, -EINVAL unless
-// it is above 0 and at most 1, or -ENOTSUP if this session has no budget
-// (threshold 0, precise mode). Any thread may call this.
+// Sets the budget, which is a share of CPU time. Returns 0. Returns -EINVAL if
+// the budget is not above 0 and at most 1, and -ENOTSUP if this session has no
+// budget (threshold 0, precise mode). Any thread may call this function.
 int Session_set_budget(struct Session *session, double budget);
-// Returns how many hits armed code may have in a second. 0 means that hits
-// count for good, because there is no budget. Any thread may call this.
+// Returns the number of hits that armed code may have in a second. 0 means that
+// the hits are not renewed, because there is no budget. Any thread may call
+// this function.
 uint64_t Session_second_hits(const struct Session *session);
-// Returns why there are no shares of the window although they are wanted, as a
-// text; or NULL. Any thread may call this.
+// If there are no shares of the window although they are wanted, returns the
+// reason as a text, otherwise NULL. Any thread may call this function.
 const char *Session_sampler_trouble(const struct Session *session);
-// Writes which events the timeline has dropped that a file should have taken.
-// If there are none, writes why the recording is incomplete, or "". Any thread
-// may call this.
+// Writes which events the timeline has dropped that should have gone to a file.
+// If there are none, writes why the recording is incomplete. If the recording
+// is complete, writes "". Any thread may call this function.
 void Session_describe_missing(const struct Session *session, char *out,
                               size_t size);
-// Fills in all that a file says of the run, but for the functions that are
-// dark. Any thread.
+// Fills in all fields that describe the run, except the list of dark functions.
+// Any thread may call this function.
 void Session_describe(const struct Session *session,
                       struct PerfettoTrace *trace);
-// s since it was started. Any thread.
+// Returns the seconds since the session was started. Any thread may call this
+// function.
 double Session_age_s(const struct Session *session);
-// Has a new snapshot built and waits for it. Returns 0, -ETIMEDOUT after two
-// seconds, or -ESHUTDOWN if the session is finished. The caller must not hold
-// the GIL.
+// Makes the collector build a new snapshot, and waits for the snapshot. Returns
+// 0, -ETIMEDOUT after two seconds, or -ESHUTDOWN if the session is finished.
+// The caller must not hold the GIL.
 int Session_refresh(struct Session *session);
-// Returns the final snapshot, which the caller owns. Call this after
-// Session_finish.
+// Returns the final snapshot, which the caller owns. The function must be
+// called after Session_finish.
 struct Snapshot *Session_take(struct Session *session);
 
 #endif

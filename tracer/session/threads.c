@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Joins the sampler's threads and the thread records by thread id; see
+// Joins the sampler's threads and the thread records by thread id. See
 // threads.h.
 #include "tracer/session/threads.h"
 #include "ipc/base/heap.h"
@@ -10,7 +10,8 @@
 struct Rows {
     struct Snapshot *snapshot;
     struct Thread *threads;
-    size_t sampled; // the first rows come from the sampler
+    // number of rows that come from the sampler, which are the first rows
+    size_t sampled;
     size_t count;
 };
 
@@ -34,8 +35,8 @@ static bool add_functions(struct Rows *rows, struct Thread *row,
     return functions;
 }
 
-// Adds a row of the sampler. The name is null if the sampler did not know it
-// yet.
+// Adds a row for one of the sampler's threads. The name is null if the sampler
+// did not know the name yet.
 static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
 {
     bool named = *shares->name;
@@ -53,10 +54,10 @@ static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
     return (!named || row->name) && add_functions(rows, row, shares);
 }
 
-// Returns the row for a thread record, or NULL: a row of the sampler, or that
-// of an earlier record of the same thread, which has run Python code again
-// after that record ended. Thread ids are used again, so a different name means
-// another thread.
+// Returns the row to which a thread record belongs, or NULL. The row is one of
+// the sampler's, or the row of an earlier record of the same thread. A thread
+// has a second record if it runs Python code again after the first record
+// ended. Thread ids are reused, so a different name means another thread.
 static struct Thread *row_of(struct Rows *rows, const bool *joined,
                              const struct TracedThread *traced)
 {
@@ -76,7 +77,7 @@ static bool add_traced(struct Rows *rows, bool *joined,
                        const struct TracedThread *traced)
 {
     struct Thread *row = row_of(rows, joined, traced);
-    // Exact, up to the thread's end.
+    // This time is exact, up to the thread's end.
     double cpu_s = (double)traced->cpu_ns / 1e9;
 
     if (!row) {
@@ -151,7 +152,8 @@ bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
     qsort(rows.threads, rows.count, sizeof *rows.threads, living_first);
     snapshot->threads = rows.threads;
     snapshot->thread_count = rows.count;
-    // Both lists may have dropped the same threads.
+    // Both lists may have dropped the same threads, so the numbers are not
+    // added.
     snapshot->threads_dropped = dropped > dropped_too ? dropped : dropped_too;
     return true;
 }

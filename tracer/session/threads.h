@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The snapshot's rows of threads, from the sampler and from thread records. A
-// thread record covers a thread from its first accepted function to its end.
-// The collector's thread calls this, or the stopping thread.
+// Makes the snapshot's rows of threads, from the sampler and from thread
+// records. A thread record covers a thread from its first accepted function to
+// its end. The collector's thread or the stopping thread calls this code.
 #ifndef OCULAR_TRACER_SESSION_THREADS_H
 #define OCULAR_TRACER_SESSION_THREADS_H
 
@@ -9,8 +9,8 @@
 #include "tracer/hook/thread_traces.h"
 #include "tracer/sample/sampler.h"
 
-// Fills the rows, living threads first. If `sampler` is NULL, shares are
-// unknown. Returns false if memory is out.
+// Fills the rows of threads, with the living threads first. If `sampler` is
+// NULL, shares are unknown. Returns false if memory is out.
 bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
                   struct ThreadTraces *traces);
 
