@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds sockets: the one to serve at, the one of a process, and all that exist.
-// The kernel reports which process listens at a socket. So a pid that means
-// another process in another pid namespace misleads nobody.
+// Finds the socket to serve at, the socket of a process, and all sockets that
+// exist. The kernel reports which process listens at a socket, because in
+// another pid namespace the pid of a socket's name may mean another process.
 #define _GNU_SOURCE 1 // O_NOFOLLOW, getdents64
 #include "ipc/address.h"
 
@@ -87,8 +87,8 @@ int Address_restore(char path[ADDRESS_MAX], pid_t pid)
 
 enum Answer { ANSWER_NONE, ANSWER_STALE, ANSWER_DENIED, ANSWER_LIVE };
 
-// Removes a socket at which nobody listens any more. The inode is compared so
-// that a socket that was bound there a moment ago is left alone.
+// Removes a socket at which no process listens any more. Compares the inode,
+// because another process may have bound a new socket at this path since.
 static void remove_stale(const char *path, const struct stat *seen)
 {
     struct stat now;
@@ -255,7 +255,7 @@ static void add_served(struct Listing *list, pid_t pid, uid_t uid,
 
     for (size_t i = 0; i < list->count; i++) {
         if (items[i].pid == pid)
-            return; // found already, by another path
+            return; // this process was found already, by another path
     }
     if (geteuid() != 0 && uid != geteuid())
         return;
@@ -302,8 +302,8 @@ static void list_entry(struct Listing *list, const char *directory,
 }
 
 // Returns whether only the owner can write to the directory. The owner must be
-// us, unless we are root: a listing as root walks through the directories of
-// all users.
+// our user, unless we are root, because root lists the directories of all
+// users.
 static bool is_safe(int fd)
 {
     struct stat status;
@@ -312,7 +312,7 @@ static bool is_safe(int fd)
            (geteuid() == 0 || status.st_uid == geteuid());
 }
 
-// Opens a directory for reading, but never follows a symlink to it.
+// Opens a directory for reading. Returns NULL if `path` is a symlink.
 static DIR *open_directory(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -402,9 +402,9 @@ long Address_list(struct Served **served)
 
 // --- What others have left
 
-// Removes the socket if its process is gone. If the process runs, its socket is
-// left alone. If no process here has this pid, the socket is tried, since its
-// process may run in another pid namespace.
+// Removes the socket of a process that is gone. If no process in our pid
+// namespace has the socket's pid, sweep_entry() first tries to connect to the
+// socket, since the process may run in another pid namespace.
 static void sweep_entry(const char *directory, const char *name)
 {
     char path[ADDRESS_MAX], process[32];

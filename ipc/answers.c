@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The thread that answers encodes its message before it takes the lock.
+// The calling thread encodes the message before it takes the lock.
 #include "ipc/answers.h"
 #include "ipc/base/heap.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A list of answers, by which any thread hands answers to the server's thread.
-// The lock of the list is held for a few instructions only.
+// Any thread hands answers to the server's thread by this list. A thread holds
+// the list's lock only for a few instructions.
 #ifndef OCULAR_IPC_ANSWERS_H
 #define OCULAR_IPC_ANSWERS_H
 
@@ -22,12 +22,13 @@ struct Answers {
 
 void Answers_init(struct Answers *answers);
 void Answers_release(struct Answers *answers);
-// Encodes an answer and appends it; any thread may call this. A message that is
-// too large to send is replaced by an ERROR that says so. Returns 0 or -errno.
+// Encodes an answer and appends the answer to the list. Any thread may call
+// this function. If the message is too large to send, an ERROR that says so is
+// appended instead. Returns 0 or -errno.
 int Answers_push(struct Answers *answers, uint64_t viewer,
                  const struct Message *message);
-// Takes all answers off the list and returns the oldest, to be freed by the
-// caller, or NULL.
+// Removes all answers from the list and returns the oldest answer, whose `next`
+// leads to the others, or NULL. The caller frees the answers by Answer_free().
 struct Answer *Answers_take(struct Answers *answers);
 void Answer_free(struct Answer *first); // frees the following answers, too
 // Frees the list in a forked child, unless another thread held the lock at the

@@ -40,9 +40,9 @@ void Changes_free(struct Changes *changes)
     Heap_free(changes);
 }
 
-// Adds the calls that a dark function has made since its row was filled. Missed
-// calls are known only by a rate, so that their error grows in proportion to
-// their number.
+// Adds the estimated number of calls of a dark function since its row was
+// filled. Only a rate of these calls is known, so the error grows in proportion
+// to their number.
 static void miss_calls(struct Function *f, double elapsed_s)
 {
     double before = f->calls_estimated - (double)f->calls;
@@ -83,7 +83,7 @@ bool Fading_apply(const struct Fading *fading, struct Function *function,
     return true;
 }
 
-// --- A hash table of the ids that are not taken over from the base
+// --- A hash table of the function ids that are not copied from the base
 
 struct IdSet {
     uint64_t *ids; // NULL_U64: free

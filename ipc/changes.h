@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The difference of two snapshots apart from the functions that have changed:
-// how the numbers of all other functions fade, and which functions are gone.
-// The server makes the difference, the wire carries it, and a viewer's client
-// applies it.
+// struct Changes says how the unchanged functions of a snapshot differ from the
+// snapshot before: how their numbers fade, and which functions are gone. The
+// server builds struct Changes, and a viewer's client applies struct Changes to
+// its last snapshot.
 #ifndef OCULAR_IPC_CHANGES_H
 #define OCULAR_IPC_CHANGES_H
 
@@ -10,7 +10,8 @@
 
 // How the numbers of a function change while the function does not run.
 struct Fading {
-    // Factor for window shares and for rates estimated from them.
+    // Factor for the shares of the window and for the rates that are estimated
+    // from these shares.
     double window_kept;
     double run_kept;  // factor for run_share
     double elapsed_s; // s to add to age_s
@@ -38,8 +39,8 @@ void Changes_free(struct Changes *changes);
 bool Fading_apply(const struct Fading *fading, struct Function *function,
                   struct Arena *arena);
 // Completes `next`, which has only the functions that have changed since
-// `base`: adds copies of all other functions and sorts the list. Returns 0 or
-// -ENOMEM.
+// `base`. Adds copies of all other functions to `next` and sorts its functions.
+// Returns 0 or -ENOMEM.
 int Changes_apply(const struct Changes *changes, const struct Snapshot *base,
                   struct Snapshot *next);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A connection to a traced process. The buffer `in` holds received bytes until
-// they make up a message. The buffer `out` holds bytes for which the socket had
-// no room; the next call sends them. The viewer's feed calls these functions on
-// one thread.
+// a message is complete. The buffer `out` holds the bytes that the socket has
+// not taken yet. The viewer's feed calls these functions on one thread.
 #include "ipc/client.h"
 #include "ipc/base/now.h"
 #include "ipc/changes.h"
@@ -20,25 +19,26 @@
 #include <unistd.h>
 
 #define OPEN_MS 2000
-// Milliseconds between two attempts while the queue of connections is full.
+// Milliseconds between two attempts to connect while the socket's queue is
+// full.
 #define RETRY_MS 10
 #define READ_SIZE ((size_t)64 << 10)
-// Reads per Client_next, so that no sender can block the viewer.
+// Maximum number of reads in one Client_next(), so that no sender can block the
+// viewer.
 #define READS_MAX 256
-// Request number of a FOLLOW. The number is reserved: other requests count from
-// 1.
+// Request number of FOLLOW. All other requests have numbers from 1 on.
 #define FOLLOW_REQUEST UINT32_MAX
 // Maximum size of a decoded snapshot in bytes of memory.
 #define SNAPSHOT_MAX ((size_t)8 * WIRE_MAX_FRAME)
-// Bytes of requests that the process has not read yet.
+// Maximum number of bytes of requests that wait to be sent.
 #define OUT_MAX ((size_t)1 << 20)
 
 struct Client {
     int fd;
     uint32_t next_request;
-    bool ended; // the other end has closed; the bytes in `in` are still read
+    bool ended; // the other end has closed; `in` may still hold messages
     struct Message hello;
-    // Newest snapshot, to which CHANGES apply; NULL: none.
+    // Newest snapshot, to which the next CHANGES apply, or NULL.
     struct Snapshot *base;
     struct Bytes in;
     size_t taken; // bytes of `in` that are decoded
@@ -62,8 +62,8 @@ static void drop_passed(struct Client *client)
     client->passed = 0;
 }
 
-// Sends bytes of `out` and returns the same as Socket_send. A descriptor is
-// sent along with the first bytes of its request.
+// Sends bytes of `out`. Returns the same as Socket_send. A descriptor is sent
+// together with the first byte of its request.
 static long send_some(struct Client *client)
 {
     const uint8_t *from = client->out.data + client->sent;
@@ -98,8 +98,8 @@ static int flush(struct Client *client)
     return 0;
 }
 
-// Removes the decoded bytes from `in`, so that `in` holds little more than one
-// frame.
+// Removes the decoded bytes from `in`, so that `in` does not grow much beyond
+// one frame.
 static void compact(struct Client *client)
 {
     struct Bytes *in = &client->in;
@@ -150,8 +150,8 @@ static int decode(struct Client *client, struct Message *message)
     return used > 0 ? 1 : (int)used;
 }
 
-// Asks for a whole snapshot now and for changes later. An older process does
-// not know this request and goes on sending whole snapshots.
+// Asks for a whole snapshot now and for changes later. An older Ocular in the
+// process does not know this request and goes on sending whole snapshots.
 static int follow(struct Client *client)
 {
     const struct Message ask = {.type = MESSAGE_FOLLOW,
@@ -160,8 +160,8 @@ static int follow(struct Client *client)
     return Message_encode(&client->out, &ask);
 }
 
-// Makes a SNAPSHOT of CHANGES. Returns 1, or 0 if the message is not for the
-// caller, or -errno.
+// Turns a message CHANGES into a message SNAPSHOT. Returns 1 if the caller gets
+// the message, 0 if not, or -errno.
 static int assemble(struct Client *client, struct Message *message)
 {
     struct Snapshot *base = client->base, *next = message->snapshot;
@@ -217,7 +217,7 @@ int Client_next(struct Client *client, struct Message *message)
         if (client->ended)
             return -EPIPE;
         if (reads == READS_MAX)
-            return 0; // if more bytes are there, the socket stays readable
+            return 0; // the socket stays readable if more bytes have arrived
         got = receive(client);
         if (got <= 0 && got != -EPIPE)
             return got;
@@ -238,7 +238,7 @@ int Client_wait(struct Client *client, struct Message *message, int timeout_ms)
         if (client->out.size)
             polled.events |= POLLOUT;
         if (left <= 0 || poll(&polled, 1, (int)left) < 0)
-            return 0; // a signal may be a reason to stop waiting
+            return 0; // the caller may want to stop waiting after a signal
     }
 }
 
@@ -294,7 +294,7 @@ static int connect_to(const struct Served *served, long deadline)
     if (fd < 0)
         return fd == -EAGAIN ? -ETIMEDOUT : fd;
     if (served->pid && peer.pid && peer.pid != served->pid) {
-        close(fd); // the pid or the path belongs to another process now
+        close(fd); // another process has the pid or the path now
         return -ECONNREFUSED;
     }
     return fd;
@@ -328,7 +328,7 @@ static int say_hello(struct Client *client)
     int error = Message_encode(&client->out, &hello);
 
     if (!error)
-        // If the process has refused us, the reason can still be read.
+        // If the process has refused us, its reason can still be read.
         (void)flush(client);
     return error;
 }

@@ -10,24 +10,24 @@
 
 struct Client;
 
-// Connects and exchanges the hellos, within 2 s. Returns 0 or -errno; then
-// `why` says who refuses and what the user can do. -EPROTONOSUPPORT means that
-// the process speaks another version of the protocol.
+// Connects and exchanges the hellos, within 2 s. Returns 0 or -errno. After an
+// error `why` says what went wrong and what the user can do. -EPROTONOSUPPORT
+// means that the process speaks another version of the protocol.
 int Client_open(struct Client **client, const struct Served *served, char *why,
                 size_t why_size);
 void Client_close(struct Client *client);
-// The descriptor to poll for reading.
+// Returns the descriptor to poll for reading.
 int Client_fd(const struct Client *client);
 const struct Message *Client_hello(const struct Client *client);
-// Sends a request and sets its number. A descriptor of the request is
-// duplicated. Returns 0 or -errno; -EAGAIN means that the process has not read
-// the bytes that were sent before.
+// Sends a request and sets request->request. Duplicates the descriptor of the
+// request. Returns 0 or -errno; -EAGAIN means that the process has not read the
+// earlier requests.
 int Client_request(struct Client *client, struct Message *request);
 // Gets the next message that has arrived. Returns 1 and fills *message, which
-// the caller releases; 0 if no message has arrived yet; -EPIPE if the process
-// is gone; -EPROTO if the bytes are not our protocol.
+// the caller releases. Returns 0 if no message has arrived, -EPIPE if the
+// process is gone, or -EPROTO if the bytes are not our protocol.
 int Client_next(struct Client *client, struct Message *message);
-// Waits up to timeout_ms for a message, and else does the same as Client_next.
+// Waits up to timeout_ms for a message. Otherwise works as Client_next does.
 // Returns 0 after the timeout.
 int Client_wait(struct Client *client, struct Message *message, int timeout_ms);
 

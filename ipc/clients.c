@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The server's side of the rules in docs/protocol.md: a connection begins with
-// a hello, each viewer has one rate, each snapshot is encoded once. server.c
-// calls these functions on its thread.
+// Implements the server's side of docs/protocol.md: a connection begins with a
+// hello, each viewer has one rate, each snapshot is encoded once. server.c
+// calls these functions on the server's thread.
 #include "ipc/clients.h"
 #include "ipc/dispatch.h"
 
@@ -11,12 +11,13 @@
 #include <unistd.h>
 
 #define RATE_DEFAULT_MS 1000
-#define HELLO_MS 5000 // time that a new connection has to say hello
-// Reads of one viewer per turn, so that the other viewers need not wait long.
+#define HELLO_MS 5000 // maximum time from a connection to its hello
+// Maximum number of reads from one viewer per turn of the loop, so that the
+// other viewers need not wait long.
 #define READS_PER_TURN 16
-// Requests that a viewer may make at once. Later requests are taken one every
-// REQUEST_MS: a viewer that asks without end must cost the traced process next
-// to nothing.
+// Number of requests that a viewer may make at once. Further requests are taken
+// at a rate of one per REQUEST_MS, because a viewer that asks without end must
+// cost the traced process almost nothing.
 #define REQUEST_BURST 256
 #define REQUEST_MS 20
 
@@ -45,7 +46,7 @@ void Clients_init(struct Clients *clients, const struct ServerSource *source,
 
 void Clients_count(struct Clients *clients)
 {
-    // The thread that closes the server may hold a lock that the callback
+    // The thread that calls Server_close() may hold a lock that the callback
     // takes.
     if (!clients->leaving)
         clients->source->viewers(clients->source->context, clients->greeted);
@@ -128,7 +129,7 @@ static void greet(struct Clients *clients, struct Viewer *viewer,
         count_viewers(clients, 1);
 }
 
-// Counts a request. Requests beyond the burst wait in our buffer and in the
+// Counts a request. Requests beyond REQUEST_BURST wait in our buffer and in the
 // socket.
 static void hold(struct Viewer *viewer, uint64_t now)
 {
@@ -251,7 +252,7 @@ void Clients_forget(struct Clients *clients)
 }
 
 // Encodes the newest snapshot as a whole, for all viewers. Returns NULL if
-// there is no snapshot.
+// there is no snapshot or if the encoding fails.
 static struct Frame *encode_last(struct Clients *clients)
 {
     const struct ServerSource *source = clients->source;
@@ -265,10 +266,10 @@ static struct Frame *encode_last(struct Clients *clients)
     return frame;
 }
 
-// Marks the viewers that are due, or will be soon, as waiting for the next
-// snapshot. So viewers of one rate fall into step, and one snapshot serves them
-// all. Each due time is counted from the one before, so that a snapshot that
-// came early does not shorten a period.
+// Marks the viewers whose next snapshot is due now or soon as waiting. So one
+// snapshot serves all viewers of the same rate. A viewer's next due time is one
+// period after its last due time, so an early snapshot does not shorten the
+// period.
 void Clients_turn(struct Clients *clients, uint64_t now)
 {
     bool due = false, wanted = false, first = false;
@@ -287,7 +288,7 @@ void Clients_turn(struct Clients *clients, uint64_t now)
         if (viewer->due_ms <= now)
             viewer->due_ms = now + viewer->period_ms;
         if (viewer->frame)
-            // This viewer is too slow for its rate: it skips a snapshot.
+            // A viewer that is too slow for its rate skips a snapshot.
             continue;
         viewer->waiting = wanted = true;
         first |= !viewer->shown;
@@ -306,8 +307,8 @@ static void fail(struct Viewer *viewer, int error)
         Viewer_refuse(viewer, 0, -error, "no memory for a snapshot");
 }
 
-// Queues the snapshot for a viewer. A viewer that has had this snapshot already
-// goes on waiting for a newer one.
+// Queues the snapshot for a viewer. If the viewer already has this snapshot,
+// the viewer goes on waiting for a newer snapshot.
 static void show(struct Clients *clients, struct Viewer *viewer,
                  const struct Snapshot *snapshot)
 {
@@ -374,7 +375,7 @@ void Clients_end(struct Clients *clients)
         if (is_served(viewer))
             Viewer_end(viewer, frame);
         viewer->closing = true;
-        viewer->deadline_ms = 0; // the deadline of Server_close holds instead
+        viewer->deadline_ms = 0; // the deadline of Server_close applies instead
     }
     Frame_drop(frame);
 }
@@ -395,7 +396,7 @@ void Clients_part(struct Clients *clients, int error, const char *why,
         else
             Viewer_end(viewer, frame);
         Viewer_dismiss(viewer, now);
-        // The source does not count this viewer any more.
+        // From here on the source does not count this viewer.
         viewer->greeted = false;
         count_viewers(clients, -1);
     }

@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Fills `why` and returns `error`, so that a caller can return this call.
+// Fills `why` and returns `error`, so that a caller can write `return
+// fail(...)`.
 __attribute__((format(printf, 4, 5))) static int
 refuse(int error, char *why, size_t why_size, const char *format, ...)
 {
@@ -27,9 +28,9 @@ refuse(int error, char *why, size_t why_size, const char *format, ...)
     return error;
 }
 
-// Returns whether we own the runtime directory. A directory of another user
-// (su, sudo -E), or one that logind has removed, is skipped without an error,
-// because nobody chose it for us.
+// Returns whether our user owns the runtime directory. A runtime directory that
+// belongs to another user (su, sudo -E), or that logind has removed, is skipped
+// without an error, because the user did not choose this directory.
 static int is_ours(const char *path)
 {
     struct stat status;
@@ -94,9 +95,9 @@ static int check(int fd, const char *path, char *why, size_t why_size)
     return 0;
 }
 
-// Gives us all rights to the directory that we made, since a strict umask may
-// have removed some. The mode is changed by descriptor, because the name might
-// stand for another file by now.
+// Gives our user all rights to the new directory, since a strict umask may have
+// removed some rights. Changes the mode by descriptor, because another file may
+// have the name by now.
 static void restore_mode(int fd)
 {
     char path[64];

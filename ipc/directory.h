@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The directory that holds the sockets: chosen, made, and refused unless it is
-// owned by us and closed to others. Only address.c calls these functions, on
-// any thread; they keep no state.
+// Chooses, makes and checks the directory that holds the sockets. The directory
+// must belong to our user and must be closed to other users. Only address.c
+// calls these functions, on any thread. The functions keep no state.
 #ifndef OCULAR_IPC_DIRECTORY_H
 #define OCULAR_IPC_DIRECTORY_H
 
@@ -9,7 +9,7 @@
 
 // Sets path to the directory that this process serves from: $OCULAR_DIR, else
 // $XDG_RUNTIME_DIR/ocular if we own $XDG_RUNTIME_DIR, else /tmp/ocular-UID.
-// Returns 0 or -errno; then `why` explains the error.
+// Returns 0 or -errno. After an error `why` has an explanation.
 int Directory_choose(char *path, size_t size, char *why, size_t why_size);
 // Makes the directory with mode 0700 if it is missing, then checks it. Returns
 // 0, -ELOOP for a symlink, -ENOTDIR, -EPERM if another user owns the directory

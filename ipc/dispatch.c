@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See dispatch.h. The answer to a message that is not understood is an error in
-// words. A viewer that breaks the protocol is disconnected.
+// See dispatch.h. An unknown message is answered by an ERROR with a text. A
+// viewer that breaks the protocol is disconnected.
 #include "ipc/dispatch.h"
 #include "ipc/process.h"
 
@@ -10,7 +10,8 @@
 
 #define RATE_MIN_S 0.1
 #define RATE_MAX_S 60.0
-#define STACKS_PER_TURN 2 // per viewer: one request for its view, one to record
+// Per viewer: a viewer may show stacks and also record stacks.
+#define STACKS_PER_TURN 2
 
 void Dispatch_reject(int fd, int error, const char *words)
 {
@@ -35,7 +36,8 @@ const char *Dispatch_objection(uid_t uid)
     return NULL;
 }
 
-// Sends the reason why the first snapshot comes later, if there is one.
+// Sends the notice of the source, which says why the first snapshot comes
+// later, if the source has a notice.
 static void tell(const struct DispatchContext *context, struct Viewer *viewer)
 {
     struct Message notice = {.type = MESSAGE_NOTICE};
@@ -73,8 +75,9 @@ bool Dispatch_greet(const struct DispatchContext *context,
     return false;
 }
 
-// Makes the viewer get changes from now on, after one whole snapshot. A viewer
-// asks again if it has lost the snapshot that the last changes apply to.
+// Sends the viewer one whole snapshot and after that only changes. A viewer
+// repeats this request if it does not have the snapshot to which the last
+// changes apply.
 static int follow(struct Viewer *viewer, const struct Message *message)
 {
     struct Message reply = {.type = MESSAGE_REPLY, .request = message->request};
@@ -101,9 +104,8 @@ static int set_rate(struct Viewer *viewer, const struct Message *message,
     return Viewer_say(viewer, &reply);
 }
 
-// Makes the viewer's next snapshot due at once, but no sooner after the last
-// one than the highest rate allows. The period of RATE starts again at this
-// time.
+// Makes the viewer's next snapshot due as soon as the highest rate allows. The
+// period of RATE starts again at this time.
 static int hurry(struct Viewer *viewer, const struct Message *message,
                  uint64_t now)
 {
@@ -120,8 +122,8 @@ static int hurry(struct Viewer *viewer, const struct Message *message,
     return Viewer_say(viewer, &reply);
 }
 
-// Refuses an EXPORT without a file: the viewer must open the file, with its own
-// rights.
+// Refuses an EXPORT without a file, because the viewer must open the file with
+// the viewer's rights.
 static int refuse_export(const struct DispatchContext *context,
                          struct Viewer *viewer, const struct Message *message)
 {
@@ -159,7 +161,7 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
             return refuse_export(context, viewer, message);
         source->request(source->context, viewer->id, message);
         return 0;
-    case MESSAGE_FLAME: // the answer is large, and made before sending
+    case MESSAGE_FLAME: // the answer is large, and is built before it is sent
         if (viewer->stacks++ >= STACKS_PER_TURN)
             return Viewer_refuse(viewer, message->request, EBUSY,
                                  "ask for the stacks again once they are here");

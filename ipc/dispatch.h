@@ -10,25 +10,25 @@
 
 #include <sys/types.h>
 
-// The source and the version that answers are made from; both are borrowed.
+// The source and the version for building answers. The caller owns both.
 struct DispatchContext {
     const struct ServerSource *source;
     const char *version; // of Ocular
 };
 
-// Returns the reason why this user may not connect, or NULL. The user id of
-// "nobody" may stand for any user. So even a process that runs as "nobody"
-// refuses this user id.
+// Returns the reason why the user `uid` may not connect, or NULL. The user id
+// of "nobody" may stand for any user. So even a process that runs as "nobody"
+// refuses the user id of "nobody".
 const char *Dispatch_objection(uid_t uid);
-// Sends an error to a viewer that gets no slot, as far as the socket has room,
-// and hangs up.
+// Sends an error to a viewer that is not admitted, if the socket has room for
+// it, and disconnects.
 void Dispatch_reject(int fd, int error, const char *words);
-// Takes the viewer's first message. Returns whether the viewer is let in.
+// Handles the viewer's first message. Returns whether the viewer is admitted.
 bool Dispatch_greet(const struct DispatchContext *context,
                     struct Viewer *viewer, const struct Message *message,
                     uint64_t now);
-// Serves a request. Returns 0, or -ENOBUFS if the viewer does not read its
-// answers.
+// Serves a request. Returns 0, or -ENOBUFS if too many answers wait because the
+// viewer does not read.
 int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
                    const struct Message *message, uint64_t now);
 // Disconnects a viewer whose bytes are not a message.

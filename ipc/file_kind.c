@@ -18,7 +18,8 @@ struct FileKind FileKind_of(const char *path)
         const char *ending;
         enum FileContent content;
     } all[] = {
-        // Listed before ".json", because such a name ends in both.
+        // Listed before ".json", because ".speedscope.json" also ends in
+        // ".json".
         {".speedscope.json", FILE_SPEEDSCOPE},
         {".json", FILE_JSON},
         {".pftrace", FILE_PFTRACE},

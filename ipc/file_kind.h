@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The content of a file that Ocular writes, by the suffix of its name. The
-// tracer writes the file, and the viewer says what was written. Any thread may
-// call these functions.
+// The suffix of a file's name says what Ocular writes into the file. The tracer
+// writes the file, and the viewer names the content. Any thread may call these
+// functions.
 #ifndef OCULAR_IPC_FILE_KIND_H
 #define OCULAR_IPC_FILE_KIND_H
 
@@ -16,7 +16,8 @@ enum FileContent {
     FILE_PSTATS,     // .pstats: for Python's pstats module
     FILE_PPROF,      // .pb: pprof's protobuf format
     FILE_PAGE,       // .html, .svg: Python makes the page from folded stacks
-    FILE_RECORDING,  // .ocular: a recording, which converts into any other
+    // .ocular: a recording, which can be converted into the other kinds.
+    FILE_RECORDING,
 };
 
 struct FileKind {

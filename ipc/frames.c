@@ -40,9 +40,9 @@ static int put(struct Frames *frames, struct Frame *frame,
     return error;
 }
 
-// Returns the frame of a snapshot. *kept is the frame that was made last; if it
-// does not hold this snapshot, another is encoded and kept. Returns NULL and
-// sets *error if that fails.
+// Returns the frame of a snapshot. *kept is the newest frame. If *kept does not
+// hold this snapshot, encode() encodes a new frame and stores it in *kept.
+// Returns NULL and sets *error on failure.
 static struct Frame *encode(struct Frames *frames, struct Frame **kept,
                             const struct Snapshot *snapshot,
                             const struct RowMoment *base, int *error)
@@ -54,7 +54,8 @@ static struct Frame *encode(struct Frames *frames, struct Frame **kept,
     if (frame && frame->uptime_s == snapshot->uptime_s &&
         (!base || frame->base_s == base_s))
         return Frame_hold(frame);
-    // The memory of the last frame is used again if no viewer is being sent it.
+    // The memory of the last frame is used again if no viewer's queue has the
+    // frame.
     if (frame && frame->references == 1) {
         *kept = NULL;
         Bytes_clear(&frame->bytes);
@@ -80,8 +81,8 @@ struct Frame *Frames_encode_whole(struct Frames *frames,
     return encode(frames, &frames->whole, snapshot, NULL, error);
 }
 
-// Drops the frame of an older whole snapshot: the frame is large, and perhaps
-// nobody asks for a whole snapshot again.
+// Drops the frame of an older whole snapshot, because the frame is large and
+// perhaps no viewer needs a whole snapshot again.
 static void drop_old(struct Frames *frames, const struct Snapshot *snapshot)
 {
     if (!frames->whole || frames->whole->uptime_s == snapshot->uptime_s)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The newest snapshot as it is sent to viewers, encoded once for all viewers
-// that get the same bytes: as a whole, or as changes since the snapshot that a
-// viewer had before. Only the server's thread calls these functions.
+// The newest snapshot, encoded for viewers as a whole or as changes since the
+// last snapshot of a viewer. A frame is encoded once for all viewers that get
+// the same bytes. Only the server's thread calls these functions.
 #ifndef OCULAR_IPC_FRAMES_H
 #define OCULAR_IPC_FRAMES_H
 
@@ -14,12 +14,13 @@ struct Frames {
 };
 
 void Frames_release(struct Frames *frames); // leaves *frames empty
-// Returns the frame of the snapshot for a viewer, to be dropped by the caller.
+// Returns the frame of the snapshot for a viewer. The caller drops the frame.
 // Returns NULL and sets *error if memory is out or the frame is too large.
 struct Frame *Frames_encode(struct Frames *frames,
                             const struct Snapshot *snapshot,
                             const struct Viewer *viewer, int *error);
-// Returns the frame of the whole snapshot, for any viewer; otherwise as above.
+// Returns the frame of the whole snapshot, for any viewer. Otherwise works as
+// Frames_encode does.
 struct Frame *Frames_encode_whole(struct Frames *frames,
                                   const struct Snapshot *snapshot, int *error);
 

@@ -5,11 +5,12 @@
 
 #include <stdlib.h>
 
-// The order and the meaning of idle are the same as in tui/model/row_order.c
-// (Row_is_idle).
-#define IDLE_S 60.0       // s without a call until a function counts as idle
-#define IDLE_SHARE 0.0005 // of time on a stack
-// Part of a sample that counts until the window forgets it.
+// tui/model/row_order.c sorts in the same order, with the same definition of an
+// idle function (Row_is_idle).
+#define IDLE_S 60.0 // seconds without a call after which a function is idle
+// Share of time on a stack below which a function is idle.
+#define IDLE_SHARE 0.0005
+// A sample counts in the window until it has faded to this part of its weight.
 #define LEAST_SAMPLES 0.25
 
 // Puts the larger number first; null counts as 0.
@@ -27,19 +28,19 @@ static int more_first(double a, double b)
     return (a < b) - (a > b);
 }
 
-// Returns whether the function is idle: it was not called in the last minute,
-// and it was on the stack of no sample, neither running nor waiting.
+// Returns whether the function is idle. An idle function was not called in the
+// last minute, and is on no stack that was sampled, neither running nor
+// waiting.
 static bool is_idle(const struct Function *f, double least)
 {
     if (f->age_s <= IDLE_S)
         return false;
-    if (isnan(f->share)) // only hooks, if there are some, can know the function
+    if (isnan(f->share)) // without a sampler only hooks can see the function
         return f->state == STATE_ARMED;
     return f->share < least && !(f->total_share >= IDLE_SHARE);
 }
 
-// Compares two functions. A share below *context is the rest of samples that
-// the window has forgotten.
+// Compares two functions. A share below *context counts as 0.
 static int hotter_first(const void *left, const void *right, void *context)
 {
     const struct Function *a = left, *b = right;
@@ -57,7 +58,7 @@ static int hotter_first(const void *left, const void *right, void *context)
     return order ? order : (a->id > b->id) - (a->id < b->id);
 }
 
-// Returns the share below which a share is only the rest of old samples.
+// Returns the limit below which a share is only a remainder of old samples.
 static double least_share(const struct Function *functions, size_t count,
                           double window_samples)
 {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The order of a snapshot's functions. Each reader that needs all functions
-// sorts the list. Pure.
+// Sorts the functions of a snapshot. The functions in this file are pure.
 #ifndef OCULAR_IPC_FUNCTION_ORDER_H
 #define OCULAR_IPC_FUNCTION_ORDER_H
 
 #include "ipc/snapshot.h"
 
-// Sorts by share, then by the time of recent calls, then by self cycles; idle
-// functions are last. `window_samples` is the snapshot's
+// Sorts by share, then by the time of recent calls, then by self cycles. Idle
+// functions come last. `window_samples` is the snapshot's
 // sampler_window_samples.
 void FunctionOrder_sort(struct Function *functions, size_t count,
                         double window_samples);

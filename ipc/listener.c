@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 // Returns whether the socket at `path` is ours. If lstat() is not permitted,
-// the socket counts as ours: the program may have bound it with capabilities
-// that our threads do not have (ipc/base/worker.c). If the program runs as
-// another user by now, the answer is false, and the socket moves to that user's
-// directory in /tmp.
+// the result is true, because the program may have bound the socket with
+// capabilities that our threads do not have (ipc/base/worker.c). But if the
+// program runs as another user by now, the result is false, and the socket
+// moves to the new user's directory in /tmp.
 static bool is_in_place(const struct Listener *listener, const char *path)
 {
     struct stat status;
@@ -29,7 +29,7 @@ static bool is_in_place(const struct Listener *listener, const char *path)
            status.st_ino == listener->inode;
 }
 
-// Returns 0 if the path is free, or holds a socket at which nobody listens.
+// Returns 0 if the path is free, or if no process listens at the socket there.
 static int look_before(const char *path, char *why, size_t why_size)
 {
     struct stat status;
@@ -55,9 +55,10 @@ static int look_before(const char *path, char *why, size_t why_size)
     return -EADDRINUSE;
 }
 
-// Watches the socket, which somebody may unlink, and its directory, which may
-// be moved away. If the user can have no more inotify instances, the thread
-// checks the path by the clock.
+// Watches the socket, because another program may unlink it, and the directory,
+// because another program may move it. If the user can have no more inotify
+// instances, the server's thread checks the path every CHECK_MS instead
+// (server.c).
 static void watch_path(struct Listener *listener, const char *path)
 {
     char folder[ADDRESS_MAX];
@@ -91,8 +92,8 @@ static void drain_watch(struct Listener *listener)
         if (Opened_holds(&listener->watching, watch))
             got = read(watch, events, sizeof(events));
     } while (got > 0);
-    // The descriptor was closed, or is an epoll of the program by now, which
-    // has the same inode as an inotify.
+    // The program has closed the descriptor, or the number is an epoll of the
+    // program by now. An epoll has the same inode as an inotify.
     if (got < 0 && errno != EAGAIN)
         atomic_store(&listener->watch, -1);
 }
@@ -109,7 +110,8 @@ static int bind_path(struct Listener *listener, const char *text, char *why,
     path = Heap_zeroed(1, sizeof(*path));
     fd = path ? Socket_listen(text) : -ENOMEM;
     if (fd < 0 || lstat(text, &status) < 0) {
-        error = fd < 0 ? fd : -errno; // somebody has removed the socket already
+        // Another program has removed the socket already.
+        error = fd < 0 ? fd : -errno;
         if (fd >= 0)
             close(fd);
         snprintf(why, why_size,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The server's place in the file system: a listening socket at our path. The
-// server checks now and then that the socket is still there, and binds it again
-// if somebody has removed it. Only the server's thread calls these functions,
-// unless a comment says otherwise.
+// The server's listening socket in the file system. The server checks every two
+// seconds whether the socket is still there, and binds the socket again if
+// another program has removed it. Only the server's thread calls these
+// functions, unless a comment names other threads.
 #ifndef OCULAR_IPC_LISTENER_H
 #define OCULAR_IPC_LISTENER_H
 
@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// A path is kept until the end, because Listener_path() has returned it.
+// The path of a socket. A path is not freed before Listener_release(), because
+// a caller of Listener_path() may still use it.
 struct ListenerPath {
     struct ListenerPath *older;
     char text[ADDRESS_MAX];
@@ -22,40 +23,44 @@ struct ListenerPath {
 struct Listener {
     atomic_int fd; // -1: none; atomic, since a fork may happen at any moment
     pid_t pid;     // the process that the socket belongs to
-    // Inotify, readable if the path may have vanished; -1: none.
+    // An inotify descriptor, which is readable if the path may have vanished;
+    // -1: no descriptor.
     atomic_int watch;
     bool watched; // the socket and its directory are both watched
     struct Opened opened, watching; // the files of fd and watch
-    dev_t device;                   // with inode: the file of our socket
+    // Device and inode identify our socket's file.
+    dev_t device;
     ino_t inode;
     uid_t user; // effective user when the socket was bound
     _Atomic(struct ListenerPath *) path;
 };
 
-// Binds a socket to this process's address. A live socket of another process,
-// or any other file there, is left alone. Returns 0 or -errno with `why` in
-// words. Call this before the server's thread starts.
+// Binds a socket to this process's address. Fails if another process listens at
+// this address, or if a file of another type is there. Returns 0 or -errno.
+// After an error `why` has an explanation. Call this before the server's thread
+// starts.
 int Listener_open(struct Listener *listener, char *why, size_t why_size);
 const char *Listener_path(const struct Listener *listener); // any thread
-// Binds the socket again, if possible, after somebody has removed it (logind, a
-// cleaner of /tmp). Returns whether the socket is in its place and `watch` will
-// report if it vanishes.
+// Binds the socket again if another program (logind, a cleaner of /tmp) has
+// removed it. Returns whether the socket is in its place and `watch` will
+// report its removal.
 bool Listener_check(struct Listener *listener);
-// Says that the process ends: a socket that vanishes from now on is not bound
-// again. Any thread and any signal handler may call this.
+// Says that the process ends. After this call Listener_check does not bind a
+// vanished socket again. Any thread and any signal handler may call this.
 void Listener_stay_away(void);
-// Forgets the descriptors that are not ours any more, and returns whether there
-// were any. The next Listener_check opens others. `others` says that the
-// program has closed other descriptors of ours. With `others` the watch counts
-// as lost, too, because an eventfd of the program looks the same. If the watch
-// was not lost, its descriptor is leaked.
+// Forgets the descriptors that the program has closed, and returns whether
+// there were any. The next Listener_check opens new descriptors. If `others` is
+// true, the program has closed other descriptors of ours. In this case the
+// watch counts as lost, too, because an eventfd of the program has the same
+// inode as the watch. If the program has not closed the watch, its descriptor
+// is leaked.
 bool Listener_forget_lost(struct Listener *listener, bool others);
-// Touches the watched socket, so that a thread that polls `watch` wakes up. The
-// thread wakes up even if its descriptor was closed meanwhile, since poll()
-// keeps the file open. Any thread may call this.
+// Touches the watched socket, so that the thread that polls `watch` wakes up.
+// The thread wakes up even if the program has closed the descriptor `watch`
+// meanwhile, since poll() keeps the inotify open. Any thread may call this.
 void Listener_touch(const struct Listener *listener);
-// Stops listening and removes the socket if it is still ours. As Listener_open
-// does, this function also removes sockets whose process is gone.
+// Stops listening. Removes our socket, and the sockets of processes that are
+// gone.
 void Listener_leave(struct Listener *listener);
 // Closes the descriptors in a forked child, but removes no file.
 void Listener_abandon(struct Listener *listener);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The directories in which a process may serve: the directories that its
-// environment and ours name, and the usual directories. The caller owns the
-// struct. Any thread may call these functions.
+// struct Places lists the directories in which a process may serve: the
+// directories that its environment and our environment name, and the usual
+// directories. The caller owns struct Places. Any thread may call these
+// functions.
 #ifndef OCULAR_IPC_PLACES_H
 #define OCULAR_IPC_PLACES_H
 
@@ -20,17 +21,17 @@ static inline bool Places_is_set(const char *variable)
     return variable && *variable;
 }
 
-// Adds a directory, unless it is in the list or the list is full. A path that
-// is too long or relative is not added.
+// Adds a directory, unless the list is full or already contains the directory.
+// A path that is too long or relative is not added.
 __attribute__((format(printf, 2, 3))) void Places_add(struct Places *places,
                                                       const char *format, ...);
-// The directories that our environment names.
+// Adds the directories that our environment names.
 void Places_add_own(struct Places *places);
-// Adds the usual directories of a user. `root` is put before their paths; ""
-// stands for our own root.
+// Adds the usual directories of a user. `root` is put before the paths of these
+// directories; "" stands for our own root.
 void Places_add_usual(struct Places *places, const char *root, uid_t uid);
 // Adds the directories that the environment of process `pid` named when it was
-// started. `root` is put before their paths.
+// started. `root` is put before the paths of these directories.
 void Places_add_its(struct Places *places, const char *root, pid_t pid);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operations on any record; pure functions.
+// Functions for any record. The functions are pure.
 #include "ipc/record.h"
 
 static void clear_field(const struct Field *field, char *value)

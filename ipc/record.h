@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The schema of messages: one table per struct, one row per member. The wire,
-// ocular-top's JSON and ocular.snapshot() walk these tables, so that a new
-// number needs only a member and a row. Rows are only ever appended, since
-// their order is the order on the wire.
+// The schema of messages has one table for each struct, and one row for each
+// member. The wire, ocular-top's JSON and ocular.snapshot() walk these tables,
+// so a new number needs only a member and a row. A new row goes to the end of
+// its table, since the order of rows is the order on the wire.
 #ifndef OCULAR_IPC_RECORD_H
 #define OCULAR_IPC_RECORD_H
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Null is a value that means "nothing measures this here". Null never means 0.
+// Null is a value that means "not measured". Null never means 0.
 #define NULL_U64 UINT64_MAX
 #define NULL_F64 NAN
 
@@ -30,8 +30,9 @@ struct Field {
     const char *group; // the JSON object that it is in, or NULL
     enum FieldType type;
     size_t offset;
-    size_t count_offset;         // FIELD_LIST only, as `record`
-    const struct Record *record; // the table of the list's elements
+    size_t count_offset; // only for FIELD_LIST
+    // Only for FIELD_LIST: the table of the list's elements.
+    const struct Record *record;
 };
 
 struct Record {
@@ -41,9 +42,9 @@ struct Record {
     size_t field_count;
 };
 
-// Makes every member that the table describes null or empty. Memory from an
-// arena is zeroed, and zero is not null. So clear a record first, then set the
-// members that are known.
+// Sets every member that the table describes to null or empty. Memory from an
+// arena is zeroed, and zero is not null. So call Record_clear() before you set
+// the known members of a record.
 void Record_clear(const struct Record *record, void *value);
 
 #endif

@@ -20,7 +20,8 @@ struct Fading Fading_between(const struct RowMoment *from,
 
 static bool has(const struct RowSet *set, const struct SharedRow *row)
 {
-    // Pairs with the store of the writer, which runs for a later snapshot.
+    // This load pairs with the store by which the writer of a later snapshot
+    // sets `until`.
     return atomic_load_explicit(&row->until, memory_order_relaxed) >
            set->moment.uptime_s;
 }
@@ -34,8 +35,8 @@ static bool add(const struct RowSet *set, struct Snapshot *out,
     return Fading_apply(&fading, to, &out->arena);
 }
 
-// Copies the rows of moments after `since_s`, with their numbers brought up to
-// the moment of the set.
+// Copies the rows of moments after `since_s`. The numbers of the copies apply
+// to the moment of `set`.
 static int add_rows(const struct RowSet *set, struct Snapshot *out,
                     double since_s)
 {

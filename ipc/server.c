@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The server's thread: a poll loop over the listening socket, the wake-up
-// socket and the clients. Other threads reach it through `fresh`, `stopping`,
-// the list of answers, and an `order`, whose end they wait for.
+// The server's thread runs a poll loop over the listening socket, the wake-up
+// socket and the clients. Other threads set `fresh` and `stopping`, push
+// answers, or set `order` and wait until the server's thread has carried out
+// the order.
 #include "ipc/server.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -20,24 +21,26 @@
 #include <unistd.h>
 
 #define STACK_SIZE ((size_t)256 << 10)
-// Milliseconds between two checks of our own path.
+// Milliseconds between two checks of our socket's path.
 #define CHECK_MS 2000
-// Milliseconds without an accept() after descriptors ran out.
+// Milliseconds without an accept() after the process had no free descriptor.
 #define ACCEPT_PAUSE_MS 1000
 // Milliseconds of sleep after poll() has failed.
 #define POLL_PAUSE_MS 100
-// Milliseconds between two turns while no other thread can wake this one.
+// Milliseconds between two turns of the loop while the wake-up socket is lost.
 #define DEAF_MS 100
-// Viewers that may connect at once. Later viewers are accepted one every
-// ENTRY_MS: viewers that come and go must cost the traced process next to
-// nothing.
+// Number of viewers that may connect at once. Further viewers are accepted at a
+// rate of one per ENTRY_MS, because viewers that connect again and again must
+// cost the traced process almost nothing.
 #define ENTRY_BURST 256
 #define ENTRY_MS 20
-#define OWN_POLLED 3 // wake-up socket, listener, its watch
+// The wake-up socket, the listener, and the watch of the listener's path.
+#define OWN_POLLED 3
 #define POLLED_MAX (OWN_POLLED + CLIENTS_MAX)
 #define NEVER UINT64_MAX
 
-// Work on the clients that another thread orders and waits for.
+// Work on the clients for the server's thread. The thread that gives the order
+// waits until the work is done.
 struct Order {
     const struct ServerSource *source; // the next source; NULL: no change
     bool farewell;
@@ -50,18 +53,19 @@ struct Server {
     struct ServerSource source;
     struct Worker worker;
     struct WakeSocket wake_socket;
-    atomic_bool fresh;    // set by Server_notify, taken by turn()
+    atomic_bool fresh;    // set by Server_notify, cleared by turn()
     atomic_bool stopping; // set by stop_thread, read by run()
-    atomic_bool busy;     // clients may be half changed; read by Server_abandon
+    // The thread is changing `clients`; read by Server_abandon.
+    atomic_bool busy;
     struct Answers answers;
-    pthread_mutex_t ordering; // guards `order` and its `done`
+    pthread_mutex_t ordering; // protects `order` and order->done
     pthread_cond_t ordered;   // signalled when an order is done
     struct Order *order;
     // The server's thread alone uses the members below:
     struct Listener listener;
     struct Clients clients;
-    uint64_t accept_at_ms; // time before which nobody is accepted
-    uint64_t entered_ms;   // each new viewer adds ENTRY_MS
+    uint64_t accept_at_ms; // time before which no viewer is accepted
+    uint64_t entered_ms;   // each new viewer adds ENTRY_MS to this time
     uint64_t check_at_ms;
     bool in_place; // the socket is in place, and its removal will be noticed
 };
@@ -72,9 +76,9 @@ static uint64_t now_ms(void)
 }
 
 // Wakes the server's thread. If the program has closed an end of the wake-up
-// socket, the closing has woken the thread, unless a forked child still has
-// that end open. If a child has the end open, the watch of the path wakes the
-// thread, or its clock soon does.
+// socket, the hang-up has already woken the thread, unless a forked child still
+// has that end open. In the child's case Listener_touch() or the timeout of
+// poll() wakes the thread.
 static void ring(struct Server *server)
 {
     if (!WakeSocket_wake(&server->wake_socket))
@@ -82,9 +86,9 @@ static void ring(struct Server *server)
 }
 
 // Forgets the descriptors that the program has closed, even if their numbers
-// are in use again, and returns whether there was one. A program that closes
-// all descriptors opens its own ones next and relies on their numbers. So our
-// descriptors are opened again later.
+// are in use again. Returns whether there was such a descriptor. Our
+// descriptors are opened again CHECK_MS later, because a program that closes
+// all descriptors next opens its own files and relies on their numbers.
 static bool forget_lost(struct Server *server, uint64_t now)
 {
     bool lost = WakeSocket_forget_lost(&server->wake_socket);
@@ -124,8 +128,8 @@ static void accept_viewers(struct Server *server, uint64_t now)
         server->entered_ms += ENTRY_MS;
         Clients_admit(&server->clients, fd, &peer, now);
     }
-    // Descriptors or memory ran out. The viewer that waits keeps the socket
-    // readable, so the socket is not polled for a while.
+    // The process has no free descriptor or no memory. The waiting viewer keeps
+    // the socket readable, so the socket is not polled for ACCEPT_PAUSE_MS.
     if (fd < 0 && fd != -EAGAIN)
         server->accept_at_ms = now + ACCEPT_PAUSE_MS;
 }
@@ -139,8 +143,8 @@ static void deliver_answers(struct Server *server, uint64_t now)
     Answer_free(first);
 }
 
-// Returns whether nothing happens without a viewer: nothing is traced and no
-// connection is open. An idle thread must not wake up by the clock.
+// Returns whether nothing is traced and no connection is open. While the server
+// is idle, its thread sleeps without a timeout.
 static bool is_idle(const struct Server *server)
 {
     return server->source.notice && !Clients_is_there(&server->clients);
@@ -170,7 +174,8 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
     int got;
 
     if (server->in_place && is_idle(server))
-        forget_lost(server, now); // nothing else would end this wait
+        // An idle thread gets no timeout to notice lost descriptors.
+        forget_lost(server, now);
     polled[0] =
         (struct pollfd){.fd = server->wake_socket.read_end, .events = POLLIN};
     polled[1] = (struct pollfd){.fd = accepting ? server->listener.fd : -1,
@@ -179,7 +184,7 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
     count += Clients_poll(&server->clients, polled + OWN_POLLED);
     atomic_store(&server->busy, false);
     got = poll(polled, count, timeout_ms(server, now));
-    // poll() fails if the process has lowered its limit of descriptors.
+    // poll() fails if the program has lowered its limit of descriptors.
     if (got < 0 && errno != EINTR)
         poll(NULL, 0, POLL_PAUSE_MS);
     atomic_store(&server->busy, true);
@@ -187,8 +192,8 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
         polled[i].revents = 0;
 }
 
-// Carries out an order. The server's thread calls this, or another thread while
-// there is no server's thread.
+// Carries out an order. The server's thread calls this. If the server's thread
+// does not run, the thread that gives the order calls this.
 static void carry_out(struct Server *server, struct Order *order)
 {
     struct Clients *clients = &server->clients;
@@ -233,8 +238,8 @@ static void turn(struct Server *server, const struct pollfd *polled)
         accept_viewers(server, now);
     deliver_answers(server, now);
     Clients_turn(clients, now);
-    // The flag is cleared even if nobody waits: a snapshot that is fresh now is
-    // stale later.
+    // `fresh` is cleared even if no viewer waits, because the snapshot is too
+    // old for a viewer that waits later.
     if (atomic_exchange(&server->fresh, false))
         Clients_publish(clients);
     Clients_flush(clients, now);
@@ -263,7 +268,7 @@ static void finish(struct Server *server, unsigned wait_ms)
             break;
         if (poll(polled, count, (int)(deadline - now)) < 0)
             poll(NULL, 0, 1);
-        Clients_read(&server->clients, polled, now); // some viewers hang up
+        Clients_read(&server->clients, polled, now); // some viewers disconnect
     }
     Clients_release(&server->clients);
 }
@@ -274,8 +279,8 @@ static void run(void *argument)
     struct pollfd polled[POLLED_MAX];
 
     server->check_at_ms = now_ms() + CHECK_MS;
-    // `stopping` is read on both sides of the wait, because turn() clears the
-    // wake-up that stop_thread has sent.
+    // run() reads `stopping` before and after the wait, because turn() may
+    // clear the wake-up that stop_thread() has sent.
     while (!atomic_load(&server->stopping)) {
         wait_for_work(server, polled);
         if (!atomic_load(&server->stopping))
@@ -292,7 +297,8 @@ static int start_thread(struct Server *server)
                         STACK_SIZE);
 }
 
-// Stops and joins the thread. The source is not called after that.
+// Stops and joins the thread. After this call the source is not called any
+// more.
 static void stop_thread(struct Server *server)
 {
     atomic_store(&server->stopping, true);
@@ -340,7 +346,7 @@ int Server_open(struct Server **out, const struct ServerSource *source,
         snprintf(why, why_size, "no pair of sockets: %s", strerror(-error));
     else
         error = Listener_open(&server->listener, why, why_size);
-    *out = server; // the thread's callbacks may use *out
+    *out = server; // the source's callbacks may use *out
     if (!error) {
         error = start_thread(server);
         if (error) {
@@ -371,7 +377,7 @@ void Server_notify(struct Server *server)
 void Server_answer(struct Server *server, uint64_t viewer,
                    const struct Message *message)
 {
-    // If memory is out there is no answer, nor a way to say so.
+    // If memory is out, the viewer gets no answer.
     if (Answers_push(&server->answers, viewer, message) == 0)
         ring(server);
 }
@@ -379,7 +385,7 @@ void Server_answer(struct Server *server, uint64_t viewer,
 static void give_order(struct Server *server, struct Order *order)
 {
     pthread_mutex_lock(&server->ordering);
-    while (server->order) // an order of another thread
+    while (server->order) // another thread's order is not done yet
         pthread_cond_wait(&server->ordered, &server->ordering);
     if (!server->worker.started) {
         carry_out(server, order);
@@ -434,8 +440,8 @@ void Server_abandon(struct Server *server)
 {
     forget_lost(server, now_ms());
     Listener_abandon(&server->listener);
-    // The thread does not exist in this process, but the fork may have caught
-    // it while it changed its buffers. Then the buffers are leaked.
+    // The server's thread does not exist in this process. If the thread was
+    // changing its buffers during the fork, the buffers are leaked.
     Clients_abandon(&server->clients, atomic_load(&server->busy));
     Answers_abandon(&server->answers);
     free_server(server);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The tables of the snapshot's schema, which the wire, the viewer's JSON and
-// ocular.snapshot() walk; and the snapshot's memory. The collector or wire.c
-// builds a snapshot; then any thread may read it.
+// The tables of the snapshot's schema, and the functions for a snapshot's
+// memory. The wire, the viewer's JSON and ocular.snapshot() walk the tables.
+// The collector or wire.c builds a snapshot. After that any thread may read the
+// snapshot.
 #include "ipc/snapshot.h"
 
 #include "ipc/base/heap.h"
 #include "ipc/rows.h"
 
-// --- The schema: only append rows, since their order is the order on the wire.
+// --- The schema
+// Append new rows at the end, since the order of rows is the order on the wire.
 
 static const struct Field CALLER_FIELDS[] = {
     U64(Caller, id),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The state of a traced process at one moment. The tracer builds a snapshot,
-// the wire carries it, ocular-top shows it, and ocular.snapshot() returns it.
-// One thread builds a snapshot, which never changes after that; any thread may
-// read it.
+// A snapshot is the state of a traced process at one moment. The tracer builds
+// a snapshot, the server sends it to viewers, and ocular.snapshot() returns it.
+// One thread builds a snapshot. A finished snapshot never changes, and any
+// thread may read it.
 #ifndef OCULAR_IPC_SNAPSHOT_H
 #define OCULAR_IPC_SNAPSHOT_H
 
@@ -15,7 +15,7 @@
 
 enum FunctionState { STATE_ARMED, STATE_PARTIAL, STATE_DARK };
 
-// A function's part of another function's total share, as its caller, or of a
+// A function's part of the total share of a function that it calls, or of a
 // thread's CPU time.
 struct Caller {
     uint64_t id; // null: all other functions together
@@ -28,11 +28,12 @@ struct Thread {
     double cpu_share; // part of one core's wall time, in the window
     double wait_share;
     uint64_t samples;
-    // CPU time since tracing began, or since the thread was first seen.
+    // CPU time in seconds since tracing began, or since Ocular first saw the
+    // thread.
     double cpu_s;
     uint64_t ended;
-    // The functions that ran in it; their shares add up to cpu_share. The list
-    // is empty for a thread that has ended.
+    // The functions that ran in the thread. Their shares add up to cpu_share.
+    // The list is empty if the thread has ended.
     const struct Caller *functions;
     size_t function_count;
 };
@@ -42,12 +43,13 @@ struct Function {
     const char *name; // qualified name
     const char *file;
     uint64_t line;
-    // Calls that have begun and were counted. More calls may have begun, unless
-    // calls_exact.
+    // Number of counted calls. If calls_exact is false, more calls may have
+    // begun.
     uint64_t calls;
     uint64_t calls_exact;
     double calls_estimated;
-    double calls_error; // standard deviation, as a part of calls_estimated
+    // Standard deviation of calls_estimated, divided by calls_estimated.
+    double calls_error;
     double calls_per_s;
     uint64_t rate_estimated; // bool: calls_per_s is estimated, not counted
     // The shares are parts of one core's wall time, in the sampler's window.
@@ -61,7 +63,7 @@ struct Function {
     // Cycles are TSC ticks, without the cost of the hooks.
     uint64_t self_cycles;
     uint64_t total_cycles;
-    // Self cycles per call, as timed. If avg_estimated, the average comes from
+    // Self cycles per call. If avg_estimated is true, the average comes from
     // the samples: the function's own part of total_cycles.
     double avg_cycles;
     uint64_t avg_estimated;
@@ -81,8 +83,9 @@ struct Function {
     // Standard deviation of calls_per_s, in calls a second. Null: the rate is
     // counted or unknown.
     double calls_per_s_error;
-    uint64_t resumptions; // times that a call went on after a yield or an await
-    // Rate at which calls_estimated grows; 0: all are counted.
+    // Number of times that a call continued after a yield or an await.
+    uint64_t resumptions;
+    // Calls per second that are only estimated; 0: all calls are counted.
     double missed_per_s;
 };
 
@@ -94,7 +97,7 @@ struct Transition {
     uint64_t offset; // bytes
     const char *from;
     const char *to;
-    uint64_t storm; // bool: the instruction has changed again and again
+    uint64_t storm; // bool: the instruction is a storm (docs/architecture.md)
     uint64_t id;    // of the function
     uint64_t deopt; // bool: the instruction lost its specialised form
 };
@@ -106,10 +109,11 @@ struct TransitionPair {
     uint64_t deopt; // bool: as in struct Transition
 };
 
-// One row for all functions of one name, file and line whose code objects are
-// gone.
+// A row is the sum of all functions of one name, file and line whose code
+// objects are freed.
 struct RetiredRow {
-    // "(others)", without file and line: the sum of further rows.
+    // "(others)", without file and line, is the sum of the rows that are not
+    // listed.
     const char *name;
     const char *file;
     uint64_t line;
@@ -119,7 +123,7 @@ struct RetiredRow {
     uint64_t self_cycles;
     uint64_t total_cycles;
     uint64_t waited_cycles;
-    double run_share; // of their CPU time, since tracing began
+    double run_share; // part of one core's wall time since tracing began
     uint64_t samples;
     uint64_t run_samples;
     uint64_t resumptions;
@@ -140,27 +144,29 @@ struct Snapshot {
     uint64_t events;
     uint64_t lost;
     uint64_t memory_bytes;
-    // Shares of the CPU time that the process used, over the last ten seconds.
+    // The overhead as a share of the process's CPU time over the last ten
+    // seconds.
     double overhead_measured;
     double overhead_budget;
     double overhead_hooks;
     double overhead_rearm;
     double overhead_threads;
-    // The budget; more if the process uses less than 1/5 of a core.
+    // The allowed overhead: the budget, or more if the process uses less than
+    // 1/5 of a core.
     double overhead_allowed;
-    double overhead_mean;          // `measured`, since tracing began
-    double overhead_cores;         // `measured`, as a part of one core
-    double overhead_cores_allowed; // `allowed`, as a part of one core
+    double overhead_mean;          // overhead_measured since tracing began
+    double overhead_cores;         // overhead_measured as a part of one core
+    double overhead_cores_allowed; // overhead_allowed as a part of one core
     uint64_t sites_armed;
     uint64_t sites_dark;
     double sampler_hz; // samples of running threads a second, in the window
     uint64_t sampler_samples; // samples of running threads, since the start
     // Samples whose stack could not be read to its end.
     uint64_t sampler_unknown;
-    // Part of a core's time in functions that are not traced.
+    // Part of one core's wall time in functions that are not traced.
     double sampler_elsewhere;
     uint64_t sampler_truncated;  // samples whose stack was too deep
-    const char *sampler_trouble; // why nothing is sampled although it should be
+    const char *sampler_trouble; // reason why no samples are taken, or null
     // Length in s of the window over which all shares are taken.
     double sampler_window_s;
     double sampler_window_samples; // samples of running threads in the window
@@ -185,28 +191,30 @@ struct Snapshot {
     const struct RetiredRow *retired;
     size_t retired_count;
     uint64_t threads_dropped; // threads that have ended and are not listed
-    // This member is not in the table of the schema. In a traced process the
-    // functions are here and not in `functions`, as rows that several snapshots
-    // share (row_set.h).
+    // Not in the table of the schema. A traced process has the functions in
+    // `shared` instead of `functions`, in rows that several snapshots share
+    // (row_set.h).
     const struct RowSet *shared;
-    unsigned held;      // calls of Snapshot_free that only count down
-    struct Arena arena; // all pointers above point into it
+    // Number of calls of Snapshot_free that only decrement `held`.
+    unsigned held;
+    struct Arena arena; // holds the memory of all pointers above
 };
 
-// --- The schema (record.h). Rows are only appended to the tables in
-// snapshot.c, since their order is the order on the wire.
+// --- The schema (record.h). Append new rows at the end of a table in
+// snapshot.c, since the order of rows is the order on the wire.
 
 extern const struct Record SNAPSHOT_RECORD; // the schema of a whole snapshot
 
 const char *State_name(uint64_t state); // "armed", "partial", "dark"; or NULL
 
-// Returns a new snapshot, to be freed by the caller: every number and text is
-// null, every list is empty. Returns NULL if memory is out.
+// Returns a new snapshot, in which every number and text is null and every list
+// is empty. The caller frees the snapshot. Returns NULL if memory is out.
 struct Snapshot *Snapshot_new(void);
 void Snapshot_free(struct Snapshot *snapshot); // NULL is fine
-// Adds an owner on the same thread; that owner calls Snapshot_free, too.
+// Adds an owner to the snapshot, on the same thread. Each owner calls
+// Snapshot_free.
 struct Snapshot *Snapshot_hold(struct Snapshot *snapshot);
-// Makes the snapshot as empty as a new one, but keeps its memory.
+// Makes the snapshot as empty as a new snapshot, but keeps its memory.
 void Snapshot_renew(struct Snapshot *snapshot);
 
 // Returns zeroed memory that lives as long as the snapshot, or NULL if memory

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one file that uses the socket API. The server's thread, viewers, and
+// Only this file uses the socket API. The server's thread, viewers, and
 // address.c call these functions.
 #define _GNU_SOURCE 1 // accept4, struct ucred
 #include "ipc/socket.h"
@@ -50,8 +50,9 @@ static int bind_and_listen(int fd, const struct sockaddr_un *address,
         return -errno;
     if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
         return -errno;
-    // The traced program may change its umask, so the mode is set by path while
-    // nobody else can open the path (the directory belongs to us alone).
+    // The traced program may change its umask, so chmod() sets the mode.
+    // Meanwhile no other user can open the path, because only our user may
+    // enter the directory.
     if (chmod(temporary, 0600) == 0 && listen(fd, BACKLOG) == 0 &&
         rename(temporary, path) == 0)
         return 0;
@@ -67,8 +68,8 @@ int Socket_listen(const char *path)
 
     if (fd < 0)
         return fd;
-    // PID.sock is first bound as PID.soc~: the name is no longer, so that it
-    // fits, and address.c does not list it.
+    // PID.sock is first bound as PID.soc~. Both names have the same length, so
+    // the path fits. address.c does not list PID.soc~.
     address.sun_path[length - 1] = '~';
     error = bind_and_listen(fd, &address, path);
     if (error) {
@@ -157,7 +158,7 @@ long Socket_receive(int fd, void *data, size_t size)
 
 // --- Descriptors
 
-// Room for one descriptor; the kernel closes those that have no room.
+// Room for one descriptor. The kernel closes further descriptors of a message.
 union Passed {
     struct cmsghdr head; // gives `bytes` its alignment
     char bytes[CMSG_SPACE(sizeof(int))];
@@ -185,7 +186,7 @@ long Socket_send_file(int fd, const void *data, size_t size, int passed)
 }
 
 // Returns the descriptor that was received, or 0. The control message may hold
-// two descriptors, since its alignment leaves room for a second one.
+// two descriptors, because its alignment leaves room for a second descriptor.
 static int take_passed(struct msghdr *message)
 {
     struct cmsghdr *head = CMSG_FIRSTHDR(message);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Unix stream sockets; socket.c is the only file that uses the socket API.
-// Every descriptor is non-blocking and close-on-exec. No call raises SIGPIPE.
-// Any thread may call these functions; they keep no state.
+// Unix stream sockets. Every descriptor is non-blocking and close-on-exec. No
+// call raises SIGPIPE. Any thread may call these functions, which keep no
+// state.
 #ifndef OCULAR_IPC_SOCKET_H
 #define OCULAR_IPC_SOCKET_H
 
@@ -17,27 +17,28 @@ struct Peer {
 };
 
 // Makes a listening socket at `path` with mode 0600, whatever the umask is. The
-// socket replaces any file there in one step; the caller has checked that this
-// is allowed. No client can ever connect before the socket listens. Returns a
-// descriptor or -errno.
+// socket replaces any file at `path` atomically. The caller has checked that
+// this file may be replaced. No client can connect before the socket listens.
+// Returns a descriptor or -errno.
 int Socket_listen(const char *path);
 // Accepts the next client. Returns a descriptor, -EAGAIN if no client waits, or
 // another -errno.
 int Socket_accept(int listener, struct Peer *peer);
-// Connects to a socket. Returns a descriptor or -errno: -ECONNREFUSED if nobody
-// listens, -EAGAIN if the queue of connections is full.
+// Connects to a socket. Returns a descriptor or -errno: -ECONNREFUSED if no
+// process listens, -EAGAIN if the queue of connections is full.
 int Socket_connect(const char *path, struct Peer *peer);
-// Makes two sockets that are connected with each other. Returns 0 or -errno.
+// Makes two connected sockets. Returns 0 or -errno.
 int Socket_pair(int ends[2]);
 // Send or receive bytes. Both functions return the number of bytes, -EAGAIN, or
-// another -errno (-EPIPE and -ECONNRESET: the other end is gone). 0 received
-// bytes mean that the other end has closed.
+// another -errno. -EPIPE and -ECONNRESET mean that the other end is gone.
+// Socket_receive returns 0 if the other end has closed the connection.
 long Socket_send(int fd, const void *data, size_t size);
 long Socket_receive(int fd, void *data, size_t size);
 // Send or receive bytes together with a descriptor (SCM_RIGHTS). The other end
 // gets a copy of the descriptor together with the first of the bytes. The
-// receiver owns *passed, which is closed on exec and 3 or more. *passed is 0 if
-// no descriptor came, or several, which then are closed.
+// receiver owns *passed, which is closed on exec and 3 or more. If no
+// descriptor came, *passed is 0. If several descriptors came, *passed is also
+// 0, and all of them are closed.
 long Socket_send_file(int fd, const void *data, size_t size, int passed);
 long Socket_receive_file(int fd, void *data, size_t size, int *passed);
 

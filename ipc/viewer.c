@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The queues of a viewer. A frame of which a part is sent is finished first;
-// answers are sent before a snapshot that has not begun. clients.c and
-// dispatch.c call these functions on the server's thread.
+// The queues of a viewer. A frame that is partly sent is finished first. After
+// that, answers are sent before snapshots. clients.c and dispatch.c call these
+// functions on the server's thread.
 #include "ipc/viewer.h"
 
 #include "ipc/base/heap.h"
@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #define READ_SIZE 4096u
-// Bytes of answers that may wait while another is queued, which may have any
-// size.
+// If more than CONTROL_MAX bytes of answers wait, no further answer is queued.
+// An answer may have any size.
 #define CONTROL_MAX ((size_t)256 << 10)
-// Time that a viewer has to read the error that ends its connection.
+// Time that a viewer has to read the last ERROR before it is disconnected.
 #define LAST_WORDS_MS 1000
 
 struct Frame *Frame_new(void)
@@ -78,8 +78,8 @@ void Viewer_abandon(struct Viewer *viewer)
 
 void Viewer_close(struct Viewer *viewer)
 {
-    // The descriptor is forgotten before it is closed: a forked child must
-    // never close a number that belongs to another file by now.
+    // viewer->fd is set to -1 before the descriptor is closed, because a forked
+    // child must not close a number that belongs to another file by then.
     int fd = atomic_exchange(&viewer->fd, -1);
 
     Opened_close(&viewer->opened, fd);
@@ -91,7 +91,8 @@ void Viewer_close(struct Viewer *viewer)
     Viewer_init(viewer);
 }
 
-// Keeps a received descriptor, at most one, if it is a file open for writing.
+// Keeps a received descriptor if it is a file open for writing, and if no other
+// descriptor is kept. Otherwise closes the descriptor.
 static void take_passed(struct Viewer *viewer, int fd)
 {
     if (viewer->passed || !Opened_is_writable_file(fd)) {
@@ -130,7 +131,8 @@ int Viewer_next(struct Viewer *viewer, struct Message *message)
     struct Bytes *in = &viewer->in;
     long used;
 
-    // A descriptor belongs to the messages whose bytes came along with it.
+    // A descriptor belongs to the messages whose bytes arrived together with
+    // the descriptor.
     if (viewer->given || !in->size)
         drop_passed(viewer);
     used = Message_decode(message, in->data, in->size, WIRE_MAX_REQUEST);
@@ -151,8 +153,8 @@ int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes)
 
     if (control->size - viewer->control_sent > CONTROL_MAX)
         return -ENOBUFS;
-    // The sent bytes are removed from the queue. Otherwise a viewer that never
-    // reads all of the queue would make the buffer grow without end.
+    // The sent bytes are removed from the queue, because the queue of a slow
+    // viewer may never become empty.
     if (viewer->control_sent > CONTROL_MAX) {
         control->size -= viewer->control_sent;
         memmove(control->data, control->data + viewer->control_sent,
@@ -209,7 +211,7 @@ void Viewer_show(struct Viewer *viewer, struct Frame *frame)
 void Viewer_end(struct Viewer *viewer, struct Frame *frame)
 {
     if (viewer->frame && !viewer->frame_sent) {
-        Frame_drop(viewer->frame); // the last snapshot says more
+        Frame_drop(viewer->frame); // the last snapshot replaces this snapshot
         viewer->frame = NULL;
     }
     viewer->last = Frame_hold(frame);
@@ -222,8 +224,8 @@ bool Viewer_has_output(const struct Viewer *viewer)
            viewer->ending;
 }
 
-// Sends bytes->data from *sent on. Returns 1 if all bytes are sent, 0 if the
-// socket has no room now, or -EPIPE.
+// Sends the bytes of bytes->data that follow the first *sent bytes. Returns 1
+// if all bytes are sent, 0 if the socket has no room now, or -EPIPE.
 static int push(struct Viewer *viewer, const struct Bytes *bytes, size_t *sent)
 {
     if (!Opened_holds(&viewer->opened, viewer->fd))

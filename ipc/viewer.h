@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One viewer as the server sees it: the bytes that it has sent, and the queue
-// of what is sent to it. The queue has at most one snapshot, and answers, of
-// which listings and stacks may be long. No function here blocks. Only the
-// server's thread calls these functions.
+// struct Viewer is the server's side of one connection: the bytes that the
+// viewer has sent, and the queue of bytes for the viewer. The queue has at most
+// one snapshot, and any number of answers. These functions do not block. Only
+// the server's thread calls these functions.
 #ifndef OCULAR_IPC_VIEWER_H
 #define OCULAR_IPC_VIEWER_H
 
@@ -12,7 +12,7 @@
 
 #include <stdatomic.h>
 
-// An encoded snapshot, shared by all viewers that it is sent to.
+// An encoded snapshot, which the queues of several viewers share.
 struct Frame {
     unsigned references;
     double uptime_s; // of the snapshot; NaN: unknown
@@ -33,23 +33,25 @@ struct Viewer {
     struct Opened opened;
     uint64_t id;  // never used again
     bool greeted; // the viewer has said a valid hello
-    bool waiting; // for the next snapshot
-    bool shown;   // the viewer has been sent a snapshot
-    // uptime_s of the newest snapshot that the viewer was sent.
+    bool waiting; // the viewer waits for the next snapshot
+    bool shown;   // the viewer has had a snapshot
+    // uptime_s of the newest snapshot that was sent to the viewer.
     double seen_s;
     bool follows; // the viewer wants changes, not whole snapshots
-    // Moment of the snapshot that the next changes apply to. uptime_s NaN: a
-    // whole snapshot is sent next.
+    // Moment of the snapshot to which the next changes apply. If uptime_s is
+    // NaN, a whole snapshot is sent next.
     struct RowMoment base;
     bool ending;     // END is sent after the queue
-    bool closing;    // disconnected once the queue is sent
-    unsigned stacks; // requests for stacks in this turn of the loop
+    bool closing;    // the viewer is disconnected once the queue is sent
+    unsigned stacks; // number of requests for stacks in this turn of the loop
     uint64_t period_ms;
-    uint64_t due_ms;      // when the next snapshot is due
-    uint64_t deadline_ms; // to say hello, or to read an error; 0: none
-    uint64_t asked_ms;    // each request adds to this time (hold, clients.c)
-    uint64_t held_ms;     // time before which no request is taken; 0: no limit
-    unsigned polled;      // index of the viewer's entry for poll()
+    uint64_t due_ms; // when the next snapshot is due
+    // For the hello, or for the reading of the last ERROR; 0: none.
+    uint64_t deadline_ms;
+    // Each request adds REQUEST_MS to this time (hold, clients.c).
+    uint64_t asked_ms;
+    uint64_t held_ms; // time before which no request is taken; 0: no limit
+    unsigned polled;  // index of the viewer's entry for poll()
     struct Bytes in;
     atomic_int passed; // a file that was received, for an EXPORT; 0: none
     struct Opened passed_file;
@@ -63,28 +65,29 @@ struct Viewer {
 
 void Viewer_init(struct Viewer *viewer); // makes a free slot
 void Viewer_open(struct Viewer *viewer, int fd, uint64_t id);
-void Viewer_close(struct Viewer *viewer); // makes the slot free again
-// Reads the bytes that have arrived, at most as many as one request may have.
-// Returns 0 if no more are there now, 1 if there may be more, or -EPIPE if the
-// viewer is gone.
+void Viewer_close(struct Viewer *viewer); // frees the slot
+// Reads bytes that have arrived, until the buffer holds WIRE_MAX_REQUEST bytes.
+// Returns 0 if no bytes are left to read, 1 if more bytes may be there, or
+// -EPIPE if the viewer is gone.
 int Viewer_receive(struct Viewer *viewer);
-// Gets the next request. Returns 1 and fills *message, to be released by the
-// caller; 0 if no whole request is there; or -errno (-EPROTO, -EMSGSIZE,
-// -ENOMEM). An EXPORT has the file that came with it; the file is closed in the
-// next call. Any other descriptor that arrives is closed.
+// Gets the next request. Returns 1 and fills *message, which the caller
+// releases. Returns 0 if no request is complete, or -errno (-EPROTO, -EMSGSIZE,
+// -ENOMEM). An EXPORT has the file that came with its bytes. The next call of
+// Viewer_next closes this file. All other descriptors that arrive are closed.
 int Viewer_next(struct Viewer *viewer, struct Message *message);
-// Queues an answer. Returns 0, -ENOMEM, or -ENOBUFS if the viewer does not read
-// its answers.
+// Queues an answer. Returns 0, -ENOMEM, or -ENOBUFS if too many answers wait
+// because the viewer does not read.
 int Viewer_say(struct Viewer *viewer, const struct Message *message);
 int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes);
-// Queues an ERROR in words. Returns the same as Viewer_say.
+// Queues an ERROR with a text. Returns the same as Viewer_say.
 __attribute__((format(printf, 4, 5))) int
 Viewer_refuse(struct Viewer *viewer, uint32_t request, int error,
               const char *format, ...);
-// Disconnects the viewer once its queue is sent, or after a second.
+// Disconnects the viewer when its queue is sent, but at the latest after a
+// second.
 void Viewer_dismiss(struct Viewer *viewer, uint64_t now_ms);
-// Queues a snapshot, unless another one is still in the queue. The next frame
-// may then be changes since this snapshot.
+// Queues a snapshot, unless another snapshot is still in the queue. After that,
+// the next frame may be the changes since this snapshot.
 void Viewer_show(struct Viewer *viewer, struct Frame *frame);
 // Queues the last snapshot (unless `frame` is NULL) and END.
 void Viewer_end(struct Viewer *viewer, struct Frame *frame);

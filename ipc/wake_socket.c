@@ -28,8 +28,8 @@ int WakeSocket_open(struct WakeSocket *socket)
     error = Socket_pair(ends);
     if (error)
         return error;
-    // The files are noted before the numbers are stored: a thread that reads a
-    // number may compare its file.
+    // The files are noted before the numbers are stored, because a thread that
+    // reads a number also compares the file.
     Opened_note(&socket->write_file, ends[0]);
     Opened_note(&socket->read_file, ends[1]);
     atomic_store(&socket->write_end, ends[0]);
@@ -44,13 +44,13 @@ bool WakeSocket_wake(const struct WakeSocket *socket)
 
     if (Opened_holds(&socket->write_file, write_end))
         sent = Socket_send(write_end, "", 1);
-    // The buffer is full of wake-ups already.
+    // -EAGAIN means that the buffer is full of wake-ups.
     return sent > 0 || sent == -EAGAIN;
 }
 
 void WakeSocket_clear(struct WakeSocket *socket)
 {
-    char bytes[256]; // after more wake-ups the socket stays readable
+    char bytes[256]; // if there were more wake-ups, the socket stays readable
 
     if (Opened_holds(&socket->read_file, atomic_load(&socket->read_end)))
         Socket_receive(atomic_load(&socket->read_end), bytes, sizeof(bytes));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Encodes and decodes messages (docs/protocol.md). Records are encoded by
-// walking their tables. Every record begins with its length. So an older reader
-// skips members at the end that it does not know, and a newer one reads null
-// for missing members. Senders, receivers and recorders call these functions on
-// any thread; they keep no state.
+// Encodes and decodes messages (docs/protocol.md). A record is encoded by a
+// walk through its table. Every record begins with its length. So an older
+// reader skips new members at the end, and a newer reader reads null for
+// missing members. Senders, receivers and recorders call these functions on any
+// thread. The functions keep no state.
 #include "ipc/wire.h"
 #include "ipc/base/heap.h"
 
@@ -14,15 +14,16 @@
 #define MAGIC_0 'O'
 #define MAGIC_1 'c'
 
-// Null in the one byte of a bool or a state.
+// The value of null in the byte of a bool or a state.
 #define NULL_U8 UINT8_MAX
 
-// Bytes of memory that a decoded frame may use, per byte on the wire. A record
-// is only a few times larger in memory, unless a sender leaves out its fields.
+// Bytes of memory that a decoded frame may use, per byte on the wire. In memory
+// a record is only a few times larger than on the wire, unless the sender has
+// left out fields.
 #define GROWTH_MAX 8u
 #define GROWTH_SLACK ((size_t)64 << 10)
 
-// The members that a message of a type has, in their order on the wire.
+// The members of a message type, in the order of the wire.
 enum {
     HAS_VERSION = 1,
     HAS_NUMBER = 2,
@@ -90,7 +91,8 @@ static void put_list(struct Bytes *out, const struct Field *field,
     size_t limit = out->size + WIRE_MAX_FRAME;
 
     if (count > WIRE_MAX_FRAME)
-        // Such a frame exceeds the limit, and is refused below.
+        // A frame with so many items exceeds the limit. Message_encode()
+        // refuses the frame.
         count = WIRE_MAX_FRAME;
     Bytes_put_u32(out, (uint32_t)count);
     for (size_t i = 0; i < count && !out->error && out->size <= limit; i++)
@@ -180,7 +182,7 @@ int Message_encode(struct Bytes *out, const struct Message *message)
     if (!error && out->size - start > limit)
         error = -EMSGSIZE;
     if (error)
-        out->size = start; // never leave a part of a frame
+        out->size = start; // remove the part of the frame
     else
         set_u32(out, start + 4, out->size - start - HEADER_SIZE);
     return error;
@@ -277,8 +279,8 @@ static void get_field(struct Decoder *decoder, const struct Field *field,
     }
 }
 
-// The recursion is only as deep as the tables are nested, whatever the bytes
-// are.
+// The depth of the recursion is that of the nested tables, and does not depend
+// on the bytes.
 static void get_record(struct Decoder *decoder, const struct Record *record,
                        struct Cursor *cursor, char *value)
 {
@@ -294,14 +296,14 @@ static void get_record(struct Decoder *decoder, const struct Record *record,
     cursor->at += size;
     for (size_t i = 0; i < record->field_count && !decoder->error; i++) {
         if (!Cursor_left(&body))
-            break; // an older sender: the other fields stay null
+            break; // the sender is older: the other fields stay null
         get_field(decoder, &record->fields[i], &body, value);
         if (body.error && !decoder->error)
             decoder->error = body.error;
     }
 }
 
-// Decodes a payload that is one record into a struct that owns an arena.
+// Decodes a payload of one record into a struct that owns an arena.
 static int get_root(const struct Record *record, void *value,
                     struct Arena *arena, struct Cursor *cursor)
 {
@@ -364,8 +366,8 @@ static int get_message_text(struct Message *message, struct Cursor *cursor)
     return 0;
 }
 
-// Decodes the members of a message. As in a record, a member that an older
-// sender leaves out at the end stays zero.
+// Decodes the members of a message. A member at the end that an older sender
+// leaves out stays zero.
 static int get_payload(struct Message *message, struct Cursor *cursor)
 {
     unsigned members = members_of(message->type);
@@ -390,7 +392,7 @@ static int get_payload(struct Message *message, struct Cursor *cursor)
     return error ? error : cursor->error;
 }
 
-// Returns 1 if there is a whole header, 0 if bytes are missing, or -EPROTO.
+// Returns 1 if the header is complete, 0 if bytes are missing, or -EPROTO.
 static int check_start(const uint8_t *bytes, size_t size)
 {
     if (size > 0 && bytes[0] != MAGIC_0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The messages between a traced process and its viewers, and their encoding:
 // little-endian, length-prefixed, versioned frames (docs/protocol.md). The
-// functions are pure: they know bytes, and neither sockets nor threads.
+// functions are pure: they read and write only memory.
 #ifndef OCULAR_IPC_WIRE_H
 #define OCULAR_IPC_WIRE_H
 
@@ -22,23 +22,23 @@ enum MessageType {
     MESSAGE_HELLO = 1, // the first message, in both directions
     MESSAGE_SNAPSHOT = 2,
     MESSAGE_REPLY = 3,   // a request is done, or under way
-    MESSAGE_ERROR = 4,   // a request failed; has a text for people
+    MESSAGE_ERROR = 4,   // a request failed; has an explanation
     MESSAGE_END = 5,     // tracing ends; sent after the last snapshot
     MESSAGE_NOTICE = 6,  // the reason why there is no snapshot yet
-    MESSAGE_LISTING = 7, // code of one function: the answer to DETAIL
-    MESSAGE_STACKS = 8,  // sampled stacks: the answer to FLAME
-    MESSAGE_CHANGES = 9, // a snapshot's differences from the one before
+    MESSAGE_LISTING = 7, // the answer to DETAIL: the code of one function
+    MESSAGE_STACKS = 8,  // the answer to FLAME: sampled stacks
+    MESSAGE_CHANGES = 9, // the differences of two snapshots
     // viewer -> process
     MESSAGE_RATE = 16,   // seconds between snapshots (0.1 .. 60)
     MESSAGE_DETAIL = 17, // asks for the code of the function with this id
     MESSAGE_REARM = 18,  // id of a function to arm again; 0: all functions
     MESSAGE_BUDGET = 19, // share of CPU time that may be used
-    // From older viewers, which had the process open the file; refused.
+    // Always refused: in older versions the process opened the file.
     MESSAGE_EXPORT_PATH = 20,
     MESSAGE_CANCEL = 21, // stops the export that is under way
     MESSAGE_FLAME = 22,  // asks for the stacks of the window
-    // Asks for a timeline in a file. The message has the name of the file; its
-    // descriptor goes along.
+    // Asks for a timeline in a file. The message has the name of the file, and
+    // comes with the file's descriptor.
     MESSAGE_EXPORT = 23,
     MESSAGE_NOW = 24,   // asks for a snapshot at once
     MESSAGE_FOLLOW = 25 // asks for a SNAPSHOT, and then for CHANGES
@@ -49,22 +49,23 @@ enum MessageType {
 struct Message {
     enum MessageType type;
     uint32_t request; // the viewer's number, which the answer repeats
-    uint32_t version; // HELLO: the sender's version of the protocol
+    uint32_t version; // HELLO: the version of the protocol
     // HELLO: pid. DETAIL, REARM: function id. REPLY: bytes written. ERROR:
     // errno.
     uint64_t number;
-    // EXPORT: the file that goes along, not as a part of the bytes. The
-    // descriptor is borrowed; 0: no file.
+    // EXPORT: the descriptor of the file, which is not part of the bytes and
+    // not owned; 0: no file.
     int descriptor;
-    // RATE: seconds. BUDGET: share of CPU time. REPLY: progress from 0 to 1; to
-    // a NOW: seconds until the snapshot is made.
+    // RATE: seconds. BUDGET: share of CPU time. REPLY: progress from 0 to 1.
+    // REPLY to NOW: seconds until the snapshot is made.
     double value;
     // Freed by Heap_free(). HELLO: version of Ocular. EXPORT, REPLY: name of
     // the file. ERROR: what went wrong and what to do. NOTICE: why there is no
     // snapshot yet.
     char *text;
     struct Snapshot *snapshot; // SNAPSHOT, CHANGES; owned
-    // CHANGES, whose snapshot has only the functions that have changed. Owned.
+    // CHANGES; owned. The snapshot of CHANGES has only the functions that have
+    // changed.
     struct Changes *changes;
     struct Listing *listing;   // LISTING; owned
     struct FlameTable *stacks; // STACKS; owned
@@ -74,12 +75,12 @@ struct Message {
 // frame exceeds the limit, or -EINVAL if a SNAPSHOT, CHANGES, LISTING or STACKS
 // lacks its record.
 int Message_encode(struct Bytes *out, const struct Message *message);
-// Decodes the first frame of `data`. Returns the number of bytes used; then
-// *message is filled and the caller releases it. Returns 0 if the frame is not
+// Decodes the first frame of `data`. Returns the number of bytes used, and
+// fills *message, which the caller releases. Returns 0 if the frame is not
 // complete, -EPROTO if the bytes are damaged or not our protocol, -EMSGSIZE if
-// the frame exceeds `limit`, or -ENOMEM. Of a message of unknown type only the
-// type and the request number are set. If the result is 0 or an error, *message
-// owns nothing.
+// the frame exceeds `limit`, or -ENOMEM. If the type is unknown, only the type
+// and the request number are set. If the result is 0 or an error, *message owns
+// nothing.
 long Message_decode(struct Message *message, const void *data, size_t size,
                     size_t limit);
 void Message_release(struct Message *message);

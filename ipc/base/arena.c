@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A list of chunks, of which each is twice as large as the one before. See
-// arena.h.
+// An arena is a list of chunks. Each chunk is twice as large as the chunk
+// before. See arena.h.
 #include "ipc/base/arena.h"
 #include "ipc/base/heap.h"
 
@@ -68,7 +68,7 @@ static struct ArenaChunk *push_chunk(struct Arena *arena, size_t room)
     return chunk;
 }
 
-// Adds a chunk twice as large as the one before, but at most CHUNK_MAX. So a
+// Adds a chunk twice as large as the newest chunk, but at most CHUNK_MAX. So a
 // large snapshot takes few chunks, and a small one takes little memory.
 static struct ArenaChunk *add_chunk(struct Arena *arena, size_t size)
 {

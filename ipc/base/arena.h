@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Memory that is freed in one go. A snapshot or another large message has all
-// that it points to in its arena. Only one thread at a time may use an arena.
+// An arena is memory that is freed as a whole. All texts and lists of a
+// snapshot, or of another large message, are in its arena. Only one thread at a
+// time may use an arena.
 #ifndef OCULAR_IPC_BASE_ARENA_H
 #define OCULAR_IPC_BASE_ARENA_H
 
@@ -13,8 +14,8 @@ struct Arena { // zeroed: empty
 };
 
 void Arena_release(struct Arena *arena); // frees all memory
-// Empties the arena, but keeps memory for as much as it held: a fresh page
-// costs more than writing to it.
+// Empties the arena, but keeps enough memory for the same contents, because a
+// page fault costs more than the writing of a page.
 void Arena_clear(struct Arena *arena);
 // Returns zeroed memory, or NULL if memory is out.
 void *Arena_alloc(struct Arena *arena, size_t size);

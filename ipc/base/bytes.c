@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The byte buffer and the cursor. bytes.c is the only file that knows the byte
-// order and checks bounds, so that wire.c can read hostile bytes without care.
-// Wire, server and client call these functions on any thread; they share no
-// state.
+// The byte buffer and the cursor. Only bytes.c knows the byte order. Only
+// bytes.c checks bounds, so wire.c can read hostile bytes without checks. Any
+// thread may call these functions, which share no state.
 #include "ipc/base/bytes.h"
 #include "ipc/base/heap.h"
 
@@ -70,8 +69,8 @@ void Bytes_put(struct Bytes *bytes, const void *data, size_t size)
         memcpy(room, data, size);
 }
 
-// Inlined, so that `size` is a constant here: a snapshot of 10 000 functions
-// has 400 000 numbers. take_number is inlined for the same reason.
+// put_number and take_number are inlined, so that `size` is a constant. A
+// snapshot of 10 000 functions has 400 000 numbers.
 __attribute__((always_inline)) static inline void
 put_number(struct Bytes *bytes, uint64_t value, size_t size)
 {

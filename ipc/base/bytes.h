@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A growing byte buffer to write to, and a cursor to read bytes with. All
-// numbers are little-endian. After an error all further calls do nothing, so
-// that a caller checks for errors once, at the end.
+// struct Bytes is a growing buffer for writing, and struct Cursor reads bytes.
+// All numbers are little-endian. After an error all further calls do nothing,
+// so the caller checks for errors only once, at the end.
 #ifndef OCULAR_IPC_BASE_BYTES_H
 #define OCULAR_IPC_BASE_BYTES_H
 
@@ -38,14 +38,14 @@ struct Cursor {
 
 struct Cursor Cursor_of(const void *data, size_t size);
 size_t Cursor_left(const struct Cursor *cursor);
-// All functions that read a number return 0 after an error.
+// After an error the functions that read a number return 0.
 uint8_t Cursor_u8(struct Cursor *cursor);
 uint16_t Cursor_u16(struct Cursor *cursor);
 uint32_t Cursor_u32(struct Cursor *cursor);
 uint64_t Cursor_u64(struct Cursor *cursor);
 double Cursor_f64(struct Cursor *cursor);
-// Returns the bytes of a text, which are borrowed, and their number. Returns
-// NULL for a null text.
+// Returns a pointer into the buffer, to the bytes of a text, and sets *size.
+// Returns NULL for a null text.
 const char *Cursor_text(struct Cursor *cursor, size_t *size);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Slabs of 64 KiB with blocks of one size each, and a mapping of its own for
-// each larger block. See heap.h. Slabs and mappings begin and end at multiples
+// See heap.h. A slab has 64 KiB and contains blocks of one size. Each larger
+// block has a mapping of its own. Slabs and mappings begin and end at multiples
 // of 64 KiB, so that a block's address gives its slab. The kernel also merges
-// neighbouring mappings, of which a process may have 65 530. Pages that are not
-// touched take no memory. Under a sanitizer the heap is malloc, which the
-// sanitizer watches.
+// neighbouring mappings, because a process may have only 65 530 mappings. Pages
+// that are not touched take no memory. Under a sanitizer the heap is malloc,
+// which the sanitizer watches.
 #include "ipc/base/heap.h"
 
 #include <pthread.h>
@@ -26,10 +26,10 @@
 
 #define ALIGNED 64
 #define SLAB ((size_t)64 << 10)
-#define STEP ((size_t)16)   // distance of the small sizes
+#define STEP ((size_t)16)   // difference between two small sizes, in bytes
 #define SMALL ((size_t)256) // the largest of the small sizes
-// The largest block of a slab. Between SMALL and LARGEST there are eight sizes
-// per power of two.
+// Bytes of the largest block of a slab. Between SMALL and LARGEST there are
+// eight sizes per power of two.
 #define LARGEST ((size_t)8 << 10)
 #define SMALL_SIZES (SMALL / STEP)
 #define SIZES (SMALL_SIZES + 5 * 8)
@@ -37,10 +37,12 @@
 #define KEPT_MOST (2 * SLAB) // larger mappings are unmapped at once
 
 struct Slab {
-    // Links of the list of slabs of one size with room, or of spare slabs.
+    // Links of a list: the slabs of one size that have a free block, or the
+    // spare slabs.
     struct Slab *next, *previous;
-    void *freed;    // a list of free blocks, linked by their first words
-    size_t block;   // bytes of each block; in a mapping: of its only block
+    void *freed; // a list of free blocks, linked by their first words
+    // Bytes of each block of a slab, or of a mapping's only block.
+    size_t block;
     uint32_t used;  // number of blocks in use
     uint32_t fresh; // offset of the first block that was never used
     _Alignas(ALIGNED) char blocks[];
@@ -48,7 +50,8 @@ struct Slab {
 
 // Global, because there is one heap in a process, as there is one malloc.
 static struct {
-    // Guards all members below; taken after all other locks.
+    // Protects all members of `heap`. A thread takes this mutex after all other
+    // locks.
     pthread_mutex_t mutex;
     struct Slab *roomy[SIZES];
     struct Slab *spares;
@@ -99,8 +102,8 @@ static void *map_anywhere(size_t bytes)
 }
 
 // Maps zeroed memory at a multiple of SLAB. Returns NULL if memory is out. The
-// kernel usually puts a mapping right below the last one, so that a new mapping
-// is aligned if the last one was.
+// kernel usually puts a new mapping right below the last mapping, so the new
+// mapping is aligned if the last mapping is.
 static struct Slab *map(size_t bytes)
 {
     char *all = map_anywhere(bytes), *slab;
@@ -168,7 +171,7 @@ static struct Slab *open_slab(size_t number)
     return slab;
 }
 
-// Returns NULL if another slab is needed.
+// Returns a block of size class `number`, or NULL if no slab has room for one.
 static void *take_block(size_t number)
 {
     struct Slab *slab = heap.roomy[number];
@@ -190,7 +193,8 @@ static void *take_block(size_t number)
     return block;
 }
 
-// Frees a block. Returns its slab if that is to be unmapped, or NULL.
+// Frees a block. Returns the block's slab if the slab is to be unmapped, or
+// NULL.
 static struct Slab *give_back(struct Slab *slab, void *block)
 {
     struct Slab **roomy = &heap.roomy[number_of(slab->block)];
@@ -237,10 +241,11 @@ static struct Slab *take_mapping(size_t size)
     return NULL;
 }
 
-// Frees the block of a mapping. A small mapping is kept. Returns a mapping that
-// is to be unmapped, or NULL; if too many are kept, this is the oldest one.
-// Mappings are kept because a full timeline allocates and frees a chunk for
-// each 4092 events, and a thread its record and its stack.
+// Frees the block of a mapping. A small mapping is kept. If too many mappings
+// are kept, returns the oldest of these mappings, which is to be unmapped. A
+// large mapping is returned itself. Otherwise returns NULL. Mappings are kept
+// because a full timeline allocates and frees a chunk for each 4092 events, and
+// each new thread allocates a record and a stack.
 static struct Slab *give_back_mapping(struct Slab *slab)
 {
     heap.used -= slab->block;
@@ -257,8 +262,8 @@ static struct Slab *give_back_mapping(struct Slab *slab)
 
 // --- These functions take the mutex ----------------------------------------
 
-// Allocates a block in a slab. The mutex is released during system calls,
-// because a traced thread may wait for it.
+// Allocates a block in a slab. Releases the mutex during system calls, because
+// a traced thread may wait for the mutex.
 static void *small(size_t size)
 {
     struct Slab *slab;
@@ -278,8 +283,8 @@ static void *small(size_t size)
     return block;
 }
 
-// Allocates a block in a mapping of its own. Sets *zero to whether the memory
-// is zeroed.
+// Allocates a block in a mapping of its own. *zero says whether the memory is
+// zeroed.
 static void *large(size_t size, bool *zero)
 {
     struct Slab *slab;
@@ -329,8 +334,8 @@ void *Heap_zeroed(size_t count, size_t size)
     return __builtin_mul_overflow(count, size, &all) ? NULL : alloc(all, true);
 }
 
-// Returns whether a block of `room` bytes is as large as a new block of that
-// size.
+// Returns whether a block of `room` bytes has the size of a new block for
+// `size` bytes.
 static bool fits(size_t size, size_t room)
 {
     if (size > LARGEST && room > LARGEST)
@@ -381,8 +386,8 @@ void Heap_free(void *memory)
     slab = slab->block <= LARGEST ? give_back(slab, memory)
                                   : give_back_mapping(slab);
     pthread_mutex_unlock(&heap.mutex);
-    // munmap() fails if it would split a mapping and the process has too many
-    // mappings. The memory is leaked then.
+    // munmap() fails if it splits a mapping in two while the process already
+    // has the maximum number of mappings. In this case the memory is leaked.
     if (slab)
         munmap(slab, slab->block <= LARGEST ? SLAB : mapping_of(slab->block));
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// A path that link() takes for an unnamed file.
+// Sets `path` to a path by which link() can link an unnamed file.
 #define SELF "/proc/thread-self/fd"
 #define ATTEMPTS 100
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A file that gets its name only after it is completely written. If the file
-// system and the kernel support this, the file has no name at all until then,
-// so that a process that is killed leaves no file behind. Any thread may call
-// these functions; they keep no state.
+// Writes a file that gets its name only after the file is complete. If the file
+// system and the kernel support unnamed files (O_TMPFILE), a process that is
+// killed leaves no incomplete file behind. Any thread may call these functions,
+// which keep no state.
 #ifndef OCULAR_IPC_BASE_IN_PLACE_H
 #define OCULAR_IPC_BASE_IN_PLACE_H
 
@@ -10,8 +10,8 @@
 
 // Opens a file without a name in `folder` for writing, closed on exec. `folder`
 // is relative to `directory` (or AT_FDCWD). Returns a descriptor (Opened_above)
-// or -errno; after an error the caller should make a file with a name instead.
-// -EBADF means that the program has closed the descriptor.
+// or -errno. After an error the caller makes a temporary file with a name
+// instead. -EBADF means that the program has closed the descriptor.
 int InPlace_open_unnamed(int directory, const char *folder);
 // Renames `temporary` to `name`; both are relative to `directory` (or
 // AT_FDCWD). If `temporary` is NULL, the unnamed file `fd` gets the name.

@@ -8,10 +8,10 @@
 #include <sys/types.h>
 #include <time.h>
 
-// Returns the time in ns, or 0 if the clock does not exist (any more). The CPU
-// clock of a thread that has just started may read 0 while the thread sleeps,
-// if a hypervisor took the CPU away (1 in 12 000 on a virtual machine). In this
-// case the result is 1.
+// Returns the time in ns, or 0 if the clock does not exist. The CPU clock of a
+// thread that has just started may read 0 while the thread sleeps, if a
+// hypervisor took the CPU away (1 of 12 000 threads on a virtual machine). If a
+// clock reads 0, the result is 1.
 static inline uint64_t Now_ns(clockid_t clock)
 {
     struct timespec now;
@@ -28,10 +28,10 @@ static inline double Now_s(clockid_t clock)
     return (double)Now_ns(clock) / 1e9;
 }
 
-// Returns the kernel's CPU clock of a thread by its id (linux/posix-timers.h:
-// CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED). pthread_getcpuclockid would need a
-// pthread_t, which is invalid once the thread has ended. The clock by id just
-// fails after the end of the thread.
+// Returns the kernel's CPU clock of the thread with this id
+// (linux/posix-timers.h: CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED).
+// pthread_getcpuclockid() needs a pthread_t, which becomes invalid when the
+// thread ends. After the end of the thread, a read of this clock only fails.
 static inline clockid_t Now_clock_of(pid_t tid)
 {
     return (clockid_t)(~(unsigned)tid << 3 | 6);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See opened.h. The program may take a number over between the check and the
-// system call that follows it. Such a take-over is unlikely: the kernel gives
-// the lowest free number, so a program that has closed a descriptor of ours
-// gets its number only once all lower ones are in use.
+// See opened.h. Between our check and the system call after the check, the
+// program may get a descriptor's number for a file of its own. This is
+// unlikely, because the kernel gives the lowest free number, so a program that
+// has closed a descriptor of ours gets the same number only after it has used
+// all lower numbers.
 #define _GNU_SOURCE 1 // O_TMPFILE
 #include "ipc/base/opened.h"
 
@@ -35,8 +36,8 @@ void Opened_close(const struct Opened *opened, int fd)
         close(fd);
 }
 
-// Copies `fd` to OPENED_ABOVE or a higher number. The program may close `fd`
-// meanwhile and get its number for another file. The program's file is then
+// Copies `fd` to OPENED_ABOVE or a higher number. Meanwhile the program may
+// close `fd` and get the same number for a file of its own. If so, this file is
 // neither kept nor closed.
 static int move_above(int fd, const struct Opened *opened)
 {
@@ -44,7 +45,8 @@ static int move_above(int fd, const struct Opened *opened)
     bool limited = copy < 0 && (errno == EMFILE || errno == EINVAL);
 
     if (limited && fd > 2)
-        return fd; // the limit of descriptors is lower, or reached
+        // The limit of descriptors is lower than OPENED_ABOVE, or reached.
+        return fd;
     if (limited)
         copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     error = errno;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Our descriptors in a process that is not ours, and the file that each one
-// stood for when we opened it. The traced program may close our descriptors, as
-// daemons often do, and may then get the same numbers for its own files. Ocular
-// never reads, writes or closes those files. None of our descriptors is 0, 1 or
-// 2, because a program that has closed these may still print. Any thread may
-// call these functions.
+// Ocular's descriptors in the traced process. struct Opened notes which file a
+// descriptor stood for when we opened the file. The traced program may close
+// our descriptors, as daemons often do, and may then get the same numbers for
+// its own files. Ocular never reads, writes or closes the program's files. Our
+// descriptors are never 0, 1 or 2, because a program may print after it has
+// closed these three. Any thread may call these functions.
 #ifndef OCULAR_IPC_BASE_OPENED_H
 #define OCULAR_IPC_BASE_OPENED_H
 
@@ -26,28 +26,29 @@ void Opened_note(struct Opened *opened, int fd);
 bool Opened_holds(const struct Opened *opened, int fd);
 // Closes the descriptor if it still stands for the noted file.
 void Opened_close(const struct Opened *opened, int fd);
-// Our descriptors have this number or a higher one. The kernel gives the
-// program the lowest free number, so a program that has closed one of ours
-// seldom gets its number.
+// Our descriptors have the number OPENED_ABOVE or a higher number. The kernel
+// gives a program the lowest free number, so a program that has closed a
+// descriptor of ours seldom gets the same number.
 #define OPENED_ABOVE 128
-// Moves a new descriptor of ours to a safe number. Call this for every
-// descriptor right after it was made. Returns `fd` itself if that is
-// OPENED_ABOVE or more. Otherwise it closes `fd` and returns a copy that is
-// closed on exec. If the limit of descriptors forbids such a copy, the result
-// is 3 or more. Returns -errno if `fd` is negative or the copy fails.
+// Moves a new descriptor of ours to a safe number. Call this for each
+// descriptor right after its creation. Returns `fd` itself if `fd` is
+// OPENED_ABOVE or more. Otherwise closes `fd` and returns a copy, which is
+// closed on exec. If the limit of descriptors is too low for a copy at
+// OPENED_ABOVE or higher, the result is 3 or more. Returns -errno if `fd` is
+// negative or the copy fails.
 int Opened_above(int fd);
-// Works as open() and Opened_above do, with O_CLOEXEC. Returns a descriptor or
-// -errno; -EBADF means that the program took the number over before its file
-// was noted.
+// Calls open() with O_CLOEXEC, and then Opened_above(). Returns a descriptor or
+// -errno; -EBADF means that the program has meanwhile got this number for
+// another file.
 int Opened_open(const char *path, int flags, mode_t mode);
-// Opens a new file without a name in that folder (O_TMPFILE) for writing, in
-// the same way.
+// Opens a new file without a name (O_TMPFILE) in `folder` for writing.
+// Otherwise works as Opened_open does.
 int Opened_open_unnamed(int directory, const char *folder);
 // Returns whether `fd` is a regular file that is open for writing.
 bool Opened_is_writable_file(int fd);
-// Reads up to size - 1 bytes from the beginning of a file and terminates them
-// by a NUL. Returns their number or -errno; -EBADF means that the program took
-// the descriptor over meanwhile.
+// Reads up to size - 1 bytes from the beginning of a file and adds a NUL.
+// Returns the number of bytes read, or -errno. -EBADF means that the program
+// has meanwhile got the descriptor's number for another file.
 long Opened_read(const char *path, char *text, size_t size);
 // Writes all bytes, with as many calls as needed. Returns 0 or -errno.
 int Opened_write(int fd, const void *data, size_t size);

@@ -15,8 +15,9 @@
 #include <unistd.h>
 
 #define STACK_MAX (16u << 20)
-#define YIELDS 1000  // first attempts to see that an ended thread is gone
-#define PAUSES 10000 // further attempts of 100 us, if the thread gets no CPU
+// Number of first checks whether the kernel still lists an ended thread.
+#define YIELDS 1000
+#define PAUSES 10000 // number of further checks, 100 us apart
 
 // If system calls are filtered, an unexpected call may kill the process
 // (systemd's SystemCallFilter=~@resources).
@@ -25,14 +26,15 @@ static bool is_filtered(void)
     return prctl(PR_GET_SECCOMP) != 0;
 }
 
-// glibc repeats setuid(), setgroups() and the like on every thread, and aborts
-// if a call fails on one thread that has worked on another. So our threads keep
-// these two capabilities until the program gives up root.
+// glibc repeats setuid(), setgroups() and similar calls on every thread. glibc
+// aborts if a call succeeds on one thread and fails on another. So our threads
+// keep these two capabilities until the program gives up root.
 #define KEPT (1u << CAP_SETUID | 1u << CAP_SETGID)
 
-// Capabilities belong to threads, so our thread would keep those that the
-// program gives up later. Our thread needs no capability: it reads its own
-// process, and its files belong to its user or were opened by a viewer.
+// Capabilities belong to a thread, so without this function our thread keeps
+// capabilities that the program gives up later. Our thread needs no capability:
+// the thread reads only its own process, and its files belong to its user or
+// were opened by a viewer.
 static void drop_capabilities(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -50,7 +52,8 @@ static void drop_capabilities(void)
     syscall(SYS_capset, &header, held);
 }
 
-// Global: counts the threads of all sessions and services.
+// Number of workers that run. The variable is global because it counts the
+// threads of all sessions and services.
 static atomic_int count;
 
 int Worker_count(void)
@@ -66,8 +69,8 @@ static void *begin(void *argument)
 
     prctl(PR_SET_NAME, worker->name);
     drop_capabilities();
-    // Both stores pair with Worker_cpu_ns, which must count each thread's time
-    // exactly once.
+    // These two stores pair with the loads in Worker_cpu_ns(), which must count
+    // each thread's time exactly once.
     atomic_store_explicit(&worker->before_ns, before, memory_order_relaxed);
     atomic_store_explicit(&worker->tid, gettid(), memory_order_release);
     atomic_fetch_add(&count, 1);
@@ -76,8 +79,8 @@ static void *begin(void *argument)
         sem_post(&worker->prepared);
     }
     worker->run(worker->context);
-    // ended_ns is kept, because the thread may be joined late, and its id may
-    // belong to another thread by then.
+    // The thread itself stores its CPU time. When the thread is joined, its id
+    // may belong to another thread.
     worker->ended = gettid();
     atomic_store_explicit(&worker->ended_ns,
                           before + Now_ns(CLOCK_THREAD_CPUTIME_ID),
@@ -103,8 +106,9 @@ int Worker_start(struct Worker *worker, const char *name,
         sem_init(&worker->prepared, 0, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    // The program's thread-local memory is taken from the stack. If the program
-    // has much of this memory, a small stack is refused.
+    // A thread's stack also holds the program's thread-local memory. If the
+    // program has much thread-local memory, pthread_create() refuses a small
+    // stack.
     do {
         pthread_attr_setstacksize(&attributes, stack_bytes);
         error = pthread_create(&worker->thread, &attributes, begin, worker);
@@ -121,8 +125,8 @@ int Worker_start(struct Worker *worker, const char *name,
 
 void Worker_leave_descriptors(void)
 {
-    // The table must be empty: a copy of it would keep the program's pipes
-    // open.
+    // The new table must be empty, because a copy of the program's table keeps
+    // the program's pipes open.
     if (prctl(PR_GET_SECCOMP) == 0)
         syscall(SYS_close_range, 0, ~0u, CLOSE_RANGE_UNSHARE);
 }
