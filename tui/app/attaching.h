@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Attaches to a process, by the command line or from the list of processes.
-// Asks the user if the command line has no option for this, and detaches when
-// the viewer ends. Called by main.
+// Attaches to a process that the command line or the user chose. Asks the user
+// first, unless the command line has --attach. Detaches when the viewer ends.
+// main.c calls these functions.
 #ifndef OCULAR_TUI_APP_ATTACHING_H
 #define OCULAR_TUI_APP_ATTACHING_H
 
@@ -11,9 +11,9 @@
 
 #include <stdbool.h>
 
-// Processes that serve because of us and that we have to detach from.
+// Processes to which this viewer has attached, and from which it has to detach.
 struct Attaching {
-    pid_t *pids; // processes that were attached to; owned
+    pid_t *pids; // process ids; owned
     size_t count;
 };
 
@@ -21,15 +21,15 @@ struct Attaching {
 // in `why`, or -errno with the reason.
 int Attaching_command(const struct Options *options, char *why,
                       size_t why_size);
-// Returns true if the process of --pid, which does not serve, shall be attached
-// to. Asks the user, as long as the terminal has no curses screen.
+// Returns true if the viewer is to attach to the process of --pid, which does
+// not serve. Asks the user before curses uses the terminal.
 bool Attaching_is_wanted(const struct Options *options);
 // Attaches to a process. Returns 0 and sets *served, or -errno with the reason
 // in `why`.
 int Attaching_begin(struct Attaching *attaching, const struct AttachWish *wish,
                     struct Served *served, char *why, size_t why_size);
-// Detaches from the newest process. Returns 0, also if the process does not
-// serve any more, or -errno with the reason in `why`.
+// Detaches from the newest process. Returns 0, or -errno with the reason in
+// `why`. A process that does not serve any more is no error.
 int Attaching_end(struct Attaching *attaching, const char *package, char *why,
                   size_t why_size);
 

@@ -19,7 +19,7 @@
 #define HEIGHT 40
 #define ANSWER_MS 2000 // time that --keys waits for answers
 #define WAIT_MS 1000
-#define FRAME_S 2   // seconds that <Frame> waits in addition to twice the rate
+#define FRAME_S 2   // seconds that <Frame> waits, added to twice the rate
 #define ARMED_S 0.9 // seconds of tracing before the first frame is printed
 
 static int flush(struct Bytes *bytes)
@@ -41,8 +41,8 @@ static int default_width(void)
     return WIDTH;
 }
 
-// Sets the canvas's size. Without --size or --keys, a frame has a line for each
-// function.
+// Sets the canvas's size. Without --size and --keys, a frame has one line for
+// each function.
 static int fit(struct Ui *ui, const struct Options *options)
 {
     int width = options->width, height = options->height;
@@ -72,7 +72,7 @@ static void next_frame(struct Ui *ui)
 static void take_answers(struct Ui *ui)
 {
     double until = Feed_now() + ANSWER_MS / 1e3;
-    // A file always answers, however busy the machine is.
+    // A recording always answers, so the wait has no timeout.
     while (Feed_is_waiting(ui->feed) &&
            (Feed_is_past(ui->feed) || Feed_now() < until)) {
         Feed_wait(ui->feed, 50);
@@ -119,7 +119,7 @@ static int print(struct Ui *ui, const struct Options *options, long number)
     return error;
 }
 
-// Returns true if tracing has only just begun because of us, so that there is
+// Returns true if tracing began when this viewer connected, so that there is
 // nothing to print yet.
 static bool is_empty(const struct Ui *ui)
 {

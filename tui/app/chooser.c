@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEPTH_MOST 16 // deeper children are indented like their parents
+#define DEPTH_MOST 16 // largest depth of indentation
 
 // --- The list
 
@@ -32,8 +32,8 @@ static bool is_below(const struct ChooserRow *row, pid_t parent,
 }
 
 // Appends the children of `parent` to `rows`, each followed by its own
-// children. /proc changes while it is read and may show a cycle of parents, so
-// each row is taken only once.
+// children. /proc may change during the reading and then show a cycle of
+// parents, so each row is taken only once.
 static long add_children(struct ChooserRow *rows, long used, pid_t parent,
                          struct ChooserRow *all, long count)
 {
@@ -45,7 +45,7 @@ static long add_children(struct ChooserRow *rows, long used, pid_t parent,
             continue;
         rows[used] = all[i];
         rows[used++].depth = depth;
-        all[i].depth = -1; // mark the process as taken
+        all[i].depth = -1; // marks the row as taken
         used = add_children(rows, used, all[i].served.pid, all, count);
     }
     return used;
@@ -60,7 +60,7 @@ static void name_user(struct ChooserRow *row)
         snprintf(row->user, sizeof row->user, "%u", (unsigned)row->served.uid);
 }
 
-// Copies `all` to `rows`, each row below its parent.
+// Copies `all` to `rows`, so that each row is below its parent's row.
 static void arrange(struct ChooserRow *rows, struct ChooserRow *all, long count)
 {
     long used = add_children(rows, 0, 0, all, count);
@@ -69,8 +69,8 @@ static void arrange(struct ChooserRow *rows, struct ChooserRow *all, long count)
             rows[used++] = all[i];
 }
 
-// Sets `role` of each row. A child with its parent's command line is a fork;
-// other children run another program.
+// Sets `role` of each row. A child with the same command line as its parent is
+// a fork. Other children run another program.
 static void find_workers(struct ChooserRow *rows, long count)
 {
     for (long i = 0; i < count; i++)
@@ -164,7 +164,7 @@ static int fill(struct Chooser *chooser, const struct Served *served,
     return 0;
 }
 
-// Drops the question if its process has ended.
+// Drops the question if the process in question has ended.
 static void drop_question(struct Chooser *chooser)
 {
     pid_t asked = chooser->asked;
@@ -182,8 +182,8 @@ long Chooser_refresh(struct Chooser *chooser)
     const struct ChooserRow *selected = Chooser_selected(chooser);
     bool other = selected && selected->other;
     struct Served *list;
-    // The other processes are listed first, so that a process that begins to
-    // serve meanwhile is not missing.
+    // The processes that do not serve are read first, so that a process that
+    // begins to serve during the reading is not missed.
     if (chooser->all)
         Others_refresh(&chooser->others, chooser->package);
     long count = Address_list(&list);
@@ -198,7 +198,8 @@ long Chooser_refresh(struct Chooser *chooser)
         chooser->users |= chooser->rows[i].served.uid != geteuid();
     for (long i = 0; chooser->users && i < chooser->count; i++)
         name_user(&chooser->rows[i]);
-    // If the selected process has ended, another one that serves is selected.
+    // If the selected process has ended, another process that serves is
+    // selected.
     if (!other && count > 0 && chooser->list.selected >= count)
         chooser->list.selected = count - 1;
     struct ListRows rows = Chooser_rows(chooser);
@@ -216,8 +217,8 @@ void Chooser_release(struct Chooser *chooser)
 
 // --- Keys
 
-// Chooses the selected row. For a process that does not serve this asks a
-// question first, or shows the reason why attaching is impossible.
+// Chooses the selected row. If the process does not serve, asks the user before
+// attaching, or shows the reason why attaching is impossible.
 static enum ChooserAnswer choose(struct Chooser *chooser)
 {
     const struct ChooserRow *row = Chooser_selected(chooser);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The list of processes that serve, from which the user chooses one. A child is
-// below the process that started it. The user's other Python processes, which
-// can be attached to, are at the end. Called by main and pick.c, on the main
-// thread.
+// The list of processes, from which the user chooses a process to watch. A
+// child is below its parent. The processes that serve come first. The user's
+// other Python processes are at the end, for attaching. main.c and pick.c call
+// these functions on the main thread.
 #ifndef OCULAR_TUI_APP_CHOOSER_H
 #define OCULAR_TUI_APP_CHOOSER_H
 
@@ -20,9 +20,9 @@ struct ChooserRow {
     struct Served served;
     char user[24]; // name of the process's user
     pid_t parent;
-    int depth;        // number of its ancestors in the list
+    int depth;        // number of the process's ancestors in the list
     const char *role; // "master", "worker" or NULL
-    bool other; // the process does not serve; then the fields below are used
+    bool other; // the process does not serve, and the fields below are used
     double age_s;
     // `takes` and `why` are as in struct Other
     char takes[sizeof((struct Other *)0)->takes];
@@ -32,39 +32,41 @@ struct ChooserRow {
 struct Chooser {
     struct ChooserRow *rows; // rows of the list; owned
     long count;
-    long serving;        // these rows come first; the others do not serve
+    // Number of rows of processes that serve; these rows come first.
+    long serving;
     bool all;            // also list processes that do not serve
     const char *package; // folder of a package for attaching; or NULL
     struct Others others;
     struct List list;
-    // attaching to this process awaits the user's answer; 0: no question
+    // The process to which the user has been asked to attach; 0: no question.
     pid_t asked;
-    bool may_kill;     // result of Attach_may_kill for this process
-    char message[512]; // why the chosen process cannot be watched; or ""
-    bool back;         // Esc returns to the watched process
-    bool users;        // some processes belong to other users
-    bool too_small;    // the terminal has no room for the list
-    bool help;         // the help is shown
+    bool may_kill; // result of Attach_may_kill for this process
+    // The reason why the chosen process cannot be watched, or "".
+    char message[512];
+    bool back;      // Esc returns to the watched process
+    bool users;     // some processes belong to other users
+    bool too_small; // the terminal has no room for the list
+    bool help;      // the help is shown
     int help_top;
 };
 
 enum ChooserAnswer {
     CHOOSER_NONE, // no choice yet
-    // watch the selected process, or attach to it if row->other is set
+    // Watch the selected process. If row->other is set, attach first.
     CHOOSER_CHOSEN,
     CHOOSER_BACK, // return to the watched process
     CHOOSER_QUIT
 };
 
-// Returns the rows of the list, without columns.
+// Returns the rows of the list. The columns are not set.
 struct ListRows Chooser_rows(const struct Chooser *chooser);
-// Reads the list again. The same process stays selected. Returns the number of
-// processes that serve, or -errno.
+// Reads the list of processes again. The selected process stays selected.
+// Returns the number of processes that serve, or -errno.
 long Chooser_refresh(struct Chooser *chooser);
 void Chooser_release(struct Chooser *chooser);
 // Selects process `pid` if it is in the list.
 void Chooser_select(struct Chooser *chooser, pid_t pid);
-// Returns the selected row, or NULL if there is none.
+// Returns the selected row, or NULL if no row is selected.
 const struct ChooserRow *Chooser_selected(const struct Chooser *chooser);
 enum ChooserAnswer Chooser_key(struct Chooser *chooser, uint32_t key);
 // Appends the processes that serve as lines of text: "  PID  COMMAND".

@@ -46,7 +46,7 @@ static const char *script_of(const char *command)
             return at;
         if (*flag == 'm')
             return flag + 1 + strspn(flag + 1, " ");
-        // the next word is the option's value
+        // skips the option's value
         if (flag[0] && flag[0] != ' ' && flag[1] == ' ')
             at = next_word(at);
         at = next_word(at);
@@ -79,7 +79,7 @@ static void draw_command(struct Canvas *canvas, struct Box box,
     const struct ChooserRow *row = &chooser->rows[index];
     char text[2 * sizeof row->served.command + 32];
     tell(text, sizeof text, row);
-    if (row->depth) { // indent as long as the command has room
+    if (row->depth) { // indents the command, but leaves it COMMAND_LEAST cells
         int depth = (box.width - COMMAND_LEAST) / 2;
         depth = depth < 1 ? 1 : depth;
         int indent = 2 * (row->depth < depth ? row->depth : depth);
@@ -195,7 +195,7 @@ static int draw_message(struct Canvas *canvas, const char *text)
     while (*text && count < MESSAGE_MOST) {
         size_t size = Text_line(text, width);
         if (count == MESSAGE_MOST - 1)
-            size = strlen(text); // Canvas_fit cuts it if it is too long
+            size = strlen(text); // Canvas_fit cuts the text if it is too long
         snprintf(lines[count++], MESSAGE_SIZE, "%.*s", (int)size, text);
         text += size;
         text += *text == ' ';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Draws the list of processes. Called by pick.c, on the main thread.
+// Draws the list of processes. pick.c calls Chooser_draw on the main thread.
 #ifndef OCULAR_TUI_APP_CHOOSER_DRAW_H
 #define OCULAR_TUI_APP_CHOOSER_DRAW_H
 

@@ -17,7 +17,8 @@
 
 #define WIDTH 120
 #define WIDTH_LEAST 60
-#define ROWS 20 // rows of the table, or more if more functions changed
+// Maximum rows of the table, unless more functions have changed.
+#define ROWS 20
 
 static struct Snapshot *read_run(const char *path, char *why, size_t why_size)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Carries out a key: changes the model, opens a prompt or sends a request to
-// the process. Called by live.c and batch.c, on the viewer's thread.
+// the process. live.c and batch.c call Keyboard_press on the viewer's thread.
 #ifndef OCULAR_TUI_APP_KEYBOARD_H
 #define OCULAR_TUI_APP_KEYBOARD_H
 

@@ -6,10 +6,11 @@
 #include "tui/app/keyboard.h"
 #include "tui/app/updates.h"
 
-#define TICK_MS 1000 // a frame shows how long the process has been silent
+// Period of frames that show how long the process has been silent.
+#define TICK_MS 1000
 
-// Draws a frame. Drops keys that were typed before a question became visible,
-// because they do not answer it.
+// Draws a frame. If the frame shows a new question, drops the keys that were
+// typed before, because these keys do not answer the question.
 static void draw(struct Ui *ui, struct Terminal *terminal)
 {
     bool asked = Prompt_is_question(&ui->prompt);
@@ -23,15 +24,15 @@ static void draw(struct Ui *ui, struct Terminal *terminal)
         ;
 }
 
-// Presses the waiting keys and draws. A frame is composed after each key,
-// because the key may change the meaning of the next one.
+// Handles the waiting keys and draws. Composes a frame after each key, because
+// a key may change the meaning of the next key.
 static void press_keys(struct Ui *ui, struct Terminal *terminal)
 {
     bool any = false;
     uint32_t key;
     while (!ui->quit && (key = Terminal_key(terminal)) != 0) {
         Keyboard_press(ui, key);
-        if (*ui->existing) // a question may open
+        if (*ui->existing) // a question is pending and may open
             draw(ui, terminal);
         else
             Frame_draw(ui);
@@ -41,13 +42,14 @@ static void press_keys(struct Ui *ui, struct Terminal *terminal)
         draw(ui, terminal);
 }
 
-// Decoding a large snapshot takes milliseconds, and so does taking it into the
-// model. Keys are handled between the two, so a key waits for only one of them.
+// The viewer needs milliseconds to decode a large snapshot, and milliseconds to
+// update the model. Keys are handled between these two steps, so a key waits
+// for only one step.
 int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
 {
     int events = TERMINAL_RESIZED, error = 0;
     long shown = 0;
-    bool drawn = false; // keys wait until the first frame is drawn
+    bool drawn = false; // no key is handled before the first frame is drawn
     while (!error && !ui->quit && !(events & TERMINAL_QUIT)) {
         int width, height, taken;
         if (events & TERMINAL_RESIZED) {
@@ -66,10 +68,11 @@ int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
         shown += taken > 0;
         if (error || (frames && shown > frames))
             break;
-        // A large snapshot arrives in many pieces, and only the last piece is
-        // worth a frame. press_keys() has already drawn the effect of keys.
+        // A large snapshot arrives in many pieces, and only the last piece
+        // causes a frame. press_keys() has already drawn the effect of keys.
+        // Without a snapshot, each turn shows the progress of reading a file.
         if (!events || events & ~(TERMINAL_KEYS | TERMINAL_OTHER) ||
-            ui->changed || !ui->model.snapshot) // how far a file is read
+            ui->changed || !ui->model.snapshot)
             draw(ui, terminal);
         drawn = true;
         events = Terminal_wait(terminal, Feed_fd(ui->feed),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ocular-top: reads the command line, finds the process, and watches it on the
-// terminal or in batch mode. This is the only file of the viewer that reports
-// errors and exits.
+// The main function of ocular-top reads the command line, finds the process,
+// and watches the process on the terminal or in batch mode. Only this file of
+// the viewer prints errors and exits.
 #include "ipc/version.h"
 #include "tui/app/attaching.h"
 #include "tui/app/batch.h"
@@ -78,7 +78,7 @@ static bool begins_with(const char *path, const char *magic)
     return does;
 }
 
-// Opens a process or a file. The first bytes of a file tell its kind.
+// Opens a process or a file. The first bytes of a file show its kind.
 static int open_feed(struct Feed *feed, const struct Options *options,
                      const struct Served *served, bool live, char why[WHY])
 {
@@ -147,13 +147,13 @@ struct Round { // the state of go_round()
     struct Attaching attaching;
 };
 
-// Takes the chosen process, and attaches to it if it does not serve. Returns 0,
-// or -errno with the reason in `why` and *now unchanged.
+// Sets *now to the chosen process. If the process does not serve, attaches
+// first. Returns 0, or -errno with the reason in `why` and *now unchanged.
 static int take_chosen(struct Round *round, const struct ChooserRow *row,
                        struct Served *now, char *why)
 {
     struct Served chosen = row->served;
-    // The list has asked the user about a seccomp filter.
+    // The chooser has already asked the user about a seccomp filter.
     struct AttachWish wish = {chosen.pid, round->options->package, true};
     int error = 0;
     if (row->other)
@@ -164,7 +164,7 @@ static int take_chosen(struct Round *round, const struct ChooserRow *row,
 }
 
 // Alternates between the list and the chosen process until the user quits.
-// Begins with process `served`; NULL: with the list.
+// Begins with process `served`, or with the list if `served` is NULL.
 static int go_round(struct Round *round, const struct Served *served, char *why)
 {
     const struct Options *options = round->options;
@@ -195,7 +195,8 @@ static int go_round(struct Round *round, const struct Served *served, char *why)
             error = watch(options, &now, round->terminal, &leave, why);
             chooser.back = !error;
         }
-        if (error && picked) { // the process has ended meanwhile, or refuses us
+        // The process has ended meanwhile, or refuses this viewer.
+        if (error && picked) {
             Text_clean(chooser.message, sizeof chooser.message, why);
             leave = true;
         }
@@ -219,7 +220,7 @@ static int list(void)
     return fflush(stdout) ? EXIT_RUNTIME : EXIT_FINE;
 }
 
-// Finds the process of --pid. If it does not serve, it may be attached to.
+// Finds the process of --pid. If the process does not serve, may attach to it.
 static int find_one(const struct Options *options, struct Served *served,
                     struct Attaching *attaching, char *why)
 {

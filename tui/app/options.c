@@ -134,7 +134,8 @@ static int complain(const struct Complaint *complaint, const char *wanted,
     return -EINVAL;
 }
 
-// Reports an error: `words`, followed by the text `given`, which may be "".
+// Sets the error message to `words`, followed by the text `given`, which may be
+// "".
 static int object(const struct Complaint *complaint, const char *words,
                   const char *given)
 {
@@ -326,8 +327,8 @@ static int take(struct Options *options, int option, const char *value,
     }
 }
 
-// Reports an unknown option: one letter of a word of short options, or a whole
-// word.
+// Reports an unknown option, which is a letter of a word of short options, or a
+// whole word.
 static int no_option(const struct Complaint *complaint, const char *word)
 {
     const char letter[] = {'-', (char)optopt, '\0'};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parses the command line of ocular-top. Called once, by main.
+// Parses the command line of ocular-top. main() calls Options_parse once.
 #ifndef OCULAR_TUI_APP_OPTIONS_H
 #define OCULAR_TUI_APP_OPTIONS_H
 
@@ -12,8 +12,8 @@
 struct Options {
     pid_t pid; // the process of --pid; 0: not given
     double delay_s;
-    // seconds that the batch waits for a snapshot, in addition to delay_s after
-    // the first one
+    // Seconds that the batch waits for a snapshot. After the first snapshot
+    // delay_s is added.
     double timeout_s;
     enum ColumnId sort;
     const char *filter; // or NULL
@@ -28,14 +28,15 @@ struct Options {
     bool diff;          // print how the two runs differ
     const char *limit;  // text of --fail-above; or NULL
     double fail_above;  // slowdown at which --diff fails; NaN: never
-    bool past;          // `replay` was given without --replay
-    int width;          // width in cells; 0: the terminal's width
+    // The file `replay` was given without the option --replay.
+    bool past;
+    int width; // width in cells; 0: the terminal's width
     int height;
     bool mono;
     bool ascii;
     bool no_mouse;
     bool attach;         // attach to a process that does not serve
-    bool attach_only;    // attach to it and exit
+    bool attach_only;    // attach to the process of --pid and exit
     bool detach;         // undo --attach-only
     bool list;           // print the processes that serve
     const char *package; // folder with an ocular/ for --attach; or NULL

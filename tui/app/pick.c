@@ -14,8 +14,8 @@ static void draw(struct Chooser *chooser, struct Terminal *terminal,
     Terminal_draw(terminal, canvas);
 }
 
-// Handles the waiting keys. Keys that were typed before a question became
-// visible are dropped, because they do not answer it.
+// Handles the waiting keys. Drops keys that were typed before a question became
+// visible, because these keys do not answer the question.
 static enum ChooserAnswer press_keys(struct Chooser *chooser,
                                      struct Terminal *terminal,
                                      struct Canvas *canvas)
@@ -56,7 +56,8 @@ int Pick_run(struct Chooser *chooser, struct Terminal *terminal, bool ascii)
             read_ns = Now_ns(CLOCK_MONOTONIC);
         }
     }
-    if (answer && *chooser->message) // the next step takes a moment
+    // Draws the message, because the next step takes a moment.
+    if (answer && *chooser->message)
         draw(chooser, terminal, &canvas);
     Canvas_release(&canvas);
     if (error)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The chooser on a terminal. Called by main, on its thread.
+// Shows the chooser on a terminal. main.c calls Pick_run on the main thread.
 #ifndef OCULAR_TUI_APP_PICK_H
 #define OCULAR_TUI_APP_PICK_H
 

@@ -129,12 +129,14 @@ static void start_export(struct Ui *ui, bool overwrite)
 }
 
 // Writes a file that the user has named. Returns 0 or -errno: -EEXIST if the
-// file exists and `overwrite` is not set, -EINVAL if it is no regular file.
+// file exists and `overwrite` is not set, -EINVAL if the path is no regular
+// file.
 static int write_file(const char *path, const void *data, size_t size,
                       bool overwrite)
 {
     struct stat status;
-    // O_NONBLOCK: a pipe without a reader is refused without waiting for one.
+    // With O_NONBLOCK, open() of a pipe without a reader fails at once and does
+    // not wait for a reader.
     int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK;
     int fd = open(path, flags | (overwrite ? 0 : O_EXCL), 0666);
     if (fd < 0)
@@ -217,8 +219,8 @@ void Question_open(struct Ui *ui, enum PromptKind kind)
     Prompt_open(&ui->prompt, kind, text);
 }
 
-// Search and filter act on every typed character. If nothing matches, the
-// selection returns to the place where the search began.
+// Search and filter act on each typed character. If no row matches, the row
+// that was selected before the search is selected again.
 static void follow_typing(struct Ui *ui)
 {
     struct Model *model = &ui->model;

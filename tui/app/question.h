@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Asks the user questions on the bottom line and acts on the answers. The
-// answers are texts to search for, filters, file names, budgets and times. The
-// keyboard calls these functions on the viewer's thread.
+// Asks the user questions on the bottom line and acts on the answers. An answer
+// is a text to search for, a filter, a file name, a budget or a time.
+// keyboard.c calls these functions on the viewer's thread.
 #ifndef OCULAR_TUI_APP_QUESTION_H
 #define OCULAR_TUI_APP_QUESTION_H
 
@@ -9,7 +9,8 @@
 
 void Question_open(struct Ui *ui, enum PromptKind kind);
 void Question_press(struct Ui *ui, uint32_t key);
-// Goes to the next (step 1) or previous (step -1) match of the last search.
+// Selects the next match (step 1) or the previous match (step -1) of the last
+// search.
 void Question_find(struct Ui *ui, int step);
 
 #endif

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#define YOUNG_S                                                                \
-    10 // seconds that Python, its imports and the calibration may take
+// Maximum seconds for the start of Python, the imports and the calibration.
+#define YOUNG_S 10
 #define PAUSE_NS 50000000L
 
 bool Startup_is_likely(double age_s, const char *command)

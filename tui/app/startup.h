@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds the socket of a process by its number, and waits for a process that has
-// just begun: `python -m ocular --serve app.py & ocular-top --pid $!`. Called
-// by main, before the screen is set up.
+// Finds the socket of a process by its pid, and waits if the process has just
+// begun, as in `python -m ocular --serve app.py & ocular-top --pid $!`. main.c
+// calls these functions before the screen is set up.
 #ifndef OCULAR_TUI_APP_STARTUP_H
 #define OCULAR_TUI_APP_STARTUP_H
 
@@ -12,13 +12,13 @@
 
 #define STARTUP_PATIENCE_S 5
 
-// Returns true if a process that does not serve yet will probably do so soon,
-// because it is young or was started with --serve. `age_s` is NaN if it is not
-// known.
+// Returns true if a process that does not serve yet will probably serve soon,
+// because the process is young or was started with --serve. `age_s` is NaN if
+// the age is not known.
 bool Startup_is_likely(double age_s, const char *command);
 
 // Returns the same as Address_find. If the process will probably serve soon,
-// the function writes a line to `say` and tries again for `patience_s` seconds.
+// Startup_find writes a line to `say` and tries again for `patience_s` seconds.
 int Startup_find(struct Served *found, pid_t pid, double patience_s, FILE *say,
                  char *why, size_t why_size);
 

@@ -69,7 +69,7 @@ int Canvas_measure(const struct Canvas *canvas, const char *text)
     return width;
 }
 
-// Blanks the remaining half of each wide glyph that is overwritten by half.
+// If one half of a wide glyph is overwritten, blanks the other half.
 static void clear_halves(struct Canvas *canvas, int y, int x, int width)
 {
     struct Cell *first = Canvas_cell(canvas, y, x);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A frame in memory: a grid of cells, each with a glyph and a style. Views draw
-// on it, terminal.c shows it, and batch.c prints it as text. Everything outside
-// of the grid is cut off. One thread.
+// A canvas is a frame in memory: a grid of cells with a glyph and a style each.
+// Views draw on the canvas, terminal.c shows the canvas, and batch.c prints it
+// as text. Everything outside of the grid is cut off. Only one thread uses a
+// canvas.
 #ifndef OCULAR_TUI_SCREEN_CANVAS_H
 #define OCULAR_TUI_SCREEN_CANVAS_H
 
@@ -38,7 +39,7 @@ enum Style {
 struct Cell {
     uint32_t code;
     uint32_t marks[TEXT_MARKS];
-    // width of the glyph in cells; 0: the right half of a wide one
+    // Width of the glyph in cells; 0: the right half of a wide glyph.
     uint8_t width;
     uint8_t style;
 };
@@ -47,7 +48,8 @@ struct Canvas {
     int width;
     int height;
     bool ascii; // draw every glyph as an ASCII character
-    // glyphs that replaced another one since Canvas_clear; for tests
+    // Number of glyphs that replaced another glyph since Canvas_clear; for
+    // tests.
     unsigned overdrawn;
     struct Cell *cells;
 };
@@ -63,13 +65,13 @@ void Canvas_release(struct Canvas *canvas);
 // unchanged.
 int Canvas_resize(struct Canvas *canvas, int width, int height);
 void Canvas_clear(struct Canvas *canvas);
-// Returns NULL outside of the canvas.
+// Returns the cell, or NULL if the position is outside of the canvas.
 struct Cell *Canvas_cell(const struct Canvas *canvas, int y, int x);
 
 // Returns the number of cells that the text needs on this canvas.
 int Canvas_measure(const struct Canvas *canvas, const char *text);
-// Draws text from x on, but not at or beyond `end`. Returns the x after the
-// text.
+// Draws text from column x up to, not including, column `end`. Returns the
+// column after the text.
 int Canvas_put(struct Canvas *canvas, int y, int x, int end, uint8_t style,
                const char *text);
 
@@ -80,7 +82,7 @@ struct Box { // a part of one line
 };
 
 // Draws text inside the box. If the text is too long, an ellipsis replaces one
-// end of it.
+// end of the text.
 void Canvas_fit(struct Canvas *canvas, struct Box box, uint8_t style,
                 enum Cut cut, const char *text);
 void Canvas_fit_right(struct Canvas *canvas, struct Box box, uint8_t style,

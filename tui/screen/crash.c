@@ -12,7 +12,7 @@ static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 static struct {
     // the bytes that leave the alternate screen, show the cursor...
     char restore[256];
-    // bytes in `restore`; 0: there is nothing to restore
+    // number of bytes in `restore`; 0: nothing to restore
     volatile sig_atomic_t size;
     struct termios mode;
     int fd;
@@ -50,7 +50,8 @@ static void on_crash(int number)
         (void)ignored;
         tcsetattr(crash.fd, TCSANOW, &crash.mode);
     }
-    // SA_RESETHAND: the signal now ends the process, maybe with a core
+    // SA_RESETHAND has restored the default action, so this signal ends the
+    // process
     raise(number);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Small drawings of a number: the colour of a share, a curve of small bars, and
-// one long bar. Called by views, on the screen's thread.
+// Draws numbers as the colour of a share, as a curve of small bars, or as one
+// long bar. Views call these functions on the viewer's thread.
 #ifndef OCULAR_TUI_SCREEN_GAUGE_H
 #define OCULAR_TUI_SCREEN_GAUGE_H
 

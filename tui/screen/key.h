@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keys and clicks as numbers, and their names in the help and in --keys. Pure
-// functions, any thread.
+// Keys and clicks have a number, and a name in the help and in --keys. The
+// functions are pure, and any thread may call them.
 #ifndef OCULAR_TUI_SCREEN_KEY_H
 #define OCULAR_TUI_SCREEN_KEY_H
 
@@ -27,8 +27,8 @@ enum Key {
     PRESS_F12 = PRESS_F1 + 11,
     PRESS_WHEEL_UP,
     PRESS_WHEEL_DOWN,
-    PRESS_CLICK = 0x1000000, // the number of the cell is added: see Key_click
-    // the number of snapshots to wait for is added; only in --keys
+    PRESS_CLICK = 0x1000000, // Key_click adds the number of the cell
+    // Only in --keys. The number of snapshots to wait for is added.
     PRESS_FRAMES = 0x3000000
 };
 
@@ -38,17 +38,17 @@ uint32_t Key_click(int x, int y);
 bool Key_is_click(uint32_t key);
 int Key_x(uint32_t key);
 int Key_y(uint32_t key);
-// snapshots to wait for; 0: `key` is a key or click
+// Returns the number of snapshots to wait for, or 0 if `key` is a key or click.
 int Key_frames(uint32_t key);
 
 #define KEY_NAME_MAX 20
 
 // Writes the key's name, such as "F6", "PgUp", "Space" or "a". Returns `name`.
 const char *Key_name(char name[KEY_NAME_MAX], uint32_t key);
-// Reads one key of a --keys text and moves *at behind it. Returns 0 at the end
-// of the text, or if there is no valid key; *at then does not move. "jj<Enter>"
-// are three keys, "<lt>" is "<", "<Click:9:4>" is the tenth column of the fifth
-// line, "<Frame>" and "<Frame:3>" wait for snapshots.
+// Reads one key of a --keys text and moves *at behind the key. Returns 0 and
+// does not move *at at the end of the text, or if there is no valid key.
+// "jj<Enter>" are three keys, "<lt>" is "<", "<Click:9:4>" is a click on the
+// tenth column of the fifth line, "<Frame>" and "<Frame:3>" wait for snapshots.
 uint32_t Key_parse(const char **at);
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The keys that mean the same in every view. One table has each key's request
-// and the texts for the bottom line and the help. The table of views has the
-// keys that open views, and each view has keys of its own. Other keys do
-// nothing. Pure functions, any thread.
+// KEYMAP has the keys that do the same in every view. An entry of the table has
+// the keys, the request, and the texts for the bottom line and the help. The
+// table of views has the keys that open views. A view may have keys of its own.
+// All other keys do nothing. The functions are pure, and any thread may call
+// them.
 #ifndef OCULAR_TUI_SCREEN_KEYMAP_H
 #define OCULAR_TUI_SCREEN_KEYMAP_H
 
@@ -22,7 +23,7 @@ enum Request {
     REQUEST_END,
     REQUEST_SCROLL_UP,
     REQUEST_SCROLL_DOWN,
-    REQUEST_CLICK, // see Key_x and Key_y for the place
+    REQUEST_CLICK, // Key_x and Key_y return the place
     REQUEST_SEARCH,
     REQUEST_SEARCH_NEXT,
     REQUEST_SEARCH_PREVIOUS,
@@ -56,8 +57,8 @@ enum Request {
 
 #define BINDING_KEYS 4
 
-// Abilities that only some views have: see View.can. Some of these are usable
-// only at times: see Navigation_can().
+// Abilities that only some views have (View.can). Navigation_can() says which
+// abilities can be used at present.
 enum Ability {
     CAN_SORT = 1,
     CAN_SEARCH = 2,
@@ -67,25 +68,26 @@ enum Ability {
     // the view shows counts since the start, a reset or a baseline
     CAN_COUNT = 32,
     CAN_HIDE = 512,   // the view lists functions and can hide idle ones
-    CAN_RESET = 1024, // the view's counts or its window can begin now
+    CAN_RESET = 1024, // the view's counts or window can be reset
     // The abilities below depend on what is watched (Navigation_reach), not on
     // the view.
     CAN_ASK = 64,       // a live process, which accepts requests
     CAN_LEAVE = 128,    // the user may choose another process
     CAN_PAUSE = 256,    // more snapshots may come
-    CAN_STRETCH = 2048, // the recording of a run, of which a part may be shown
+    CAN_STRETCH = 2048, // the recording of a run, whose stretches can be shown
     CAN_COMPARE = 4096, // two recordings to compare
     CAN_REACH = CAN_ASK | CAN_LEAVE | CAN_PAUSE
 };
 
 struct Binding {
     int request;      // an enum Request, or a request of a single view
-    unsigned ability; // the enum Ability that is required; 0: works everywhere
+    unsigned ability; // the enum Ability that the key needs; 0: none
     uint32_t keys[BINDING_KEYS]; // keys with the same effect; 0 ends the list
     const char *about;           // text in the help
     const char *group;           // heading in the help
     const char *label; // text on the bottom line; NULL: not shown there
-    // the bottom line first drops the key with the largest importance
+    // If the bottom line is too short, the key with the largest importance is
+    // dropped first.
     int importance;
 };
 

@@ -7,7 +7,7 @@
 static void place_lines(struct Layout *layout, bool bare)
 {
     int height = layout->height;
-    // The number of blank lines (0 or 1), which depends on the room.
+    // Number of blank lines: 1 if there is room, else 0.
     int air = height >= 20;
     layout->title_y = -1;
     layout->table_y = LAYOUT_HEADER + air;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The positions of the screen's lines, computed from its size. Pure functions,
-// any thread.
+// Computes the positions of the screen's lines from the screen's size. The
+// functions are pure, and any thread may call them.
 #ifndef OCULAR_TUI_SCREEN_LAYOUT_H
 #define OCULAR_TUI_SCREEN_LAYOUT_H
 
@@ -25,10 +25,11 @@ struct Layout {
     int footer_y; // line of keys, messages and prompts; -1: none
 };
 
-// Lays out the main screen. With `bare` it has no selection and no keys.
+// Lays out the main screen. If `bare` is true, the screen has no selection and
+// no keys.
 void Layout_main(struct Layout *layout, int width, int height, bool bare);
-// Lays out any other view: the process's line, the view's own line (title_y),
-// the column titles, the body and the bottom line.
+// Lays out any other view, which has the process's line, the view's own line
+// (title_y), the column titles, the body and the bottom line.
 void Layout_view(struct Layout *layout, int width, int height);
 // Draws a notice instead of a view if the terminal is too small.
 void Layout_draw_too_small(struct Canvas *canvas);

@@ -20,7 +20,7 @@ static bool is_absent(const struct ListRows *rows, int column)
     return rows->absent >> column & 1;
 }
 
-// Returns the next growing column from `column` on; -1: none.
+// Returns the first growing column at or after `column`, or -1.
 static int growing(const struct ListRows *rows, int column)
 {
     for (; column < rows->column_count; column++)
@@ -29,7 +29,7 @@ static int growing(const struct ListRows *rows, int column)
     return -1;
 }
 
-// Returns the column of that importance; -1: none.
+// Returns the column with this importance, or -1.
 static int ranked(const struct ListRows *rows, int importance)
 {
     for (int i = 0; i < rows->column_count; i++)
@@ -38,8 +38,8 @@ static int ranked(const struct ListRows *rows, int importance)
     return -1;
 }
 
-// Decides which columns are shown. The function stops at the first column
-// without room and does not try narrower ones. Returns the number of cells that
+// Decides which columns are shown. Stops at the first column without room, and
+// does not try narrower columns after it. Returns the number of cells that
 // remain for the growing columns.
 static int admit(bool there[LIST_COLUMNS], const struct List *list,
                  const struct ListRows *rows, int width)
@@ -126,7 +126,8 @@ static void draw_text(struct Canvas *canvas, struct Box box,
         Canvas_fit_right(canvas, box, style, text);
 }
 
-// Draws the arrow behind the title; it may lie in the gap behind the column.
+// Draws the arrow behind the title. The arrow may lie in the gap behind the
+// column.
 static void draw_arrow(const struct List *list, struct Canvas *canvas,
                        struct Box box, const struct ListColumn *column)
 {
@@ -225,7 +226,7 @@ long List_selected(const struct List *list, const struct ListRows *rows)
     for (long row = 0; row < rows->count; row++)
         if (rows->key(rows, row) == list->key)
             return row;
-    return place; // the row is not listed any more: keep the position
+    return place; // the row is not listed any more, so the position stays
 }
 
 void List_fit(struct List *list, const struct ListRows *rows, long height)
@@ -358,7 +359,7 @@ enum ListAnswer List_press(struct List *list, const struct ListRows *rows,
 
 bool List_scroll(int *top, int page, int request)
 {
-    // more rows than any text has; the caller limits *top
+    // larger than any number of lines; the caller limits *top
     struct ListRows lines = {.count = 1 << 16};
     struct List list = {.selected = *top, .height = page + 1};
     if (request == REQUEST_CLICK ||

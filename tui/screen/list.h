@@ -2,7 +2,7 @@
 // A list of rows in columns, like htop's Panel. The list chooses the columns
 // for which there is room, draws titles and rows, keeps one row selected and
 // visible, searches, and handles keys and the mouse. The view provides a table
-// of columns and a source of rows. One thread.
+// of columns and a source of rows. Only one thread uses a list.
 #ifndef OCULAR_TUI_SCREEN_LIST_H
 #define OCULAR_TUI_SCREEN_LIST_H
 
@@ -24,20 +24,22 @@ struct ListCell {         // the text of one cell
 
 struct ListColumn {
     const char *title; // title of the column; NULL: none
-    int width;         // width in cells; the least width of a growing column
+    int width;         // width in cells, or the least width of a growing column
     int gap;           // blank cells before the column
-    // 0: never dropped; else unique: the largest is dropped first
+    // The column with the largest importance is dropped first. Each importance
+    // is used once. 0: never dropped.
     int importance;
     int room; // cells that must remain for the growing columns
-    // per cent of the free cells that the column gets; 0: a fixed width. One or
-    // two columns grow
+    // Percentage of the free cells that the column gets; 0: the width is fixed.
+    // One or two columns of a list grow.
     int grows;
     int most;     // greatest width in cells; 0: no limit
-    bool left;    // aligned left; else right
+    bool left;    // true: aligned left; false: aligned right
     bool path;    // a long text loses leading directories first
-    enum Cut cut; // the end at which another long text is cut
-    bool a_to_z; // sorts upwards by default; else the largest value comes first
-    // Draws a cell that is more than a text. NULL: the cell is the text from
+    enum Cut cut; // the end at which a long text is cut, if `path` is false
+    // The default order is ascending. If false, the largest value comes first.
+    bool a_to_z;
+    // Draws a cell with a drawing of its own. NULL: the cell is the text from
     // write() of struct ListRows.
     void (*draw)(struct Canvas *canvas, struct Box box,
                  const struct ListRows *rows, long row);
@@ -49,20 +51,20 @@ struct ListRows {       // the source of the rows
     const struct ListColumn *columns;
     int column_count;
     uint32_t absent; // a bit for each column that is not shown at any width
-    // titles can be clicked to sort: List.sort and List.invert are used
+    // The user can click titles to sort. List.sort and List.invert are used.
     bool sorts;
-    // if the first row is selected, the selection stays with the first row when
-    // new rows come
+    // If the first row is selected and new rows come, the first row is still
+    // selected.
     bool newest_first;
-    // Returns the row's identity, never 0: the selection follows this row.
-    // NULL: the selection stays at the same position.
+    // Returns the row's key, which is never 0. The selection follows the row
+    // with this key. NULL: the selection stays at the same position.
     uint64_t (*key)(const struct ListRows *rows, long row);
     // Returns true if the row contains the text. NULL: the list has no search.
     bool (*has)(const struct ListRows *rows, long row, const char *text);
     void (*write)(struct ListCell *cell, const struct ListRows *rows, long row,
                   int column);
-    // Draws a row that does not consist of cells. Returns false for a normal
-    // row. NULL: all rows are normal.
+    // Draws a row that does not consist of cells. Returns false for a row of
+    // cells. NULL: all rows consist of cells.
     bool (*draw)(struct Canvas *canvas, struct Box line,
                  const struct ListRows *rows, long row);
 };
@@ -74,15 +76,16 @@ struct ListPlace { // position of a column on the screen
 };
 
 struct List {
-    long count;  // number of rows when the list was last drawn or used
+    long count;  // number of rows at the newest call of List_fit
     long height; // number of rows that fit on the screen, at least 1
     long selected;
-    long top;      // index of the first row on the screen
-    uint64_t key;  // key of the selected row; 0: the selection stays at the top
-    bool unmarked; // the selected row is not highlighted
-    int sort;      // index of the column that sorts
-    bool invert;   // the order is reversed
-    struct Box place; // line of the titles when the list was drawn last
+    long top; // index of the first row on the screen
+    // Key of the selected row; 0: the selection stays at the top.
+    uint64_t key;
+    bool unmarked;    // the selected row is not highlighted
+    int sort;         // index of the column that sorts
+    bool invert;      // the order is reversed
+    struct Box place; // the box of the titles in the newest drawing
     struct ListPlace columns[LIST_COLUMNS];
     int column_count;
 };
@@ -97,9 +100,9 @@ enum ListAnswer {
 // Writes a text into a cell.
 void ListCell_put(struct ListCell *cell, enum Style style, const char *text);
 
-// Chooses and places the columns in `width` cells. Columns are added by
-// importance until one would leave too little room, so a wider list never loses
-// a column. The sorting column is always shown.
+// Chooses and places the columns in `width` cells. Adds columns by importance,
+// and stops at the first column that leaves too little room. So a wider list
+// never loses a column. The sorting column is always shown.
 void List_arrange(struct List *list, const struct ListRows *rows, int width);
 // Returns the position of a column, or NULL if it is not shown.
 const struct ListPlace *List_place(const struct List *list, int column);
@@ -108,23 +111,23 @@ const struct ListPlace *List_place(const struct List *list, int column);
 // edge of the screen.
 void List_draw(struct List *list, const struct ListRows *rows,
                struct Canvas *canvas, struct Box box, int height);
-// Stores how many rows there are and how many fit. Moves `selected` and `top`
-// into range, so that the selected row is visible.
+// Stores the number of rows and the height. Changes `selected` and `top` so
+// that the selected row exists and is visible.
 void List_fit(struct List *list, const struct ListRows *rows, long height);
-// Returns the index of the selected row; -1: none.
+// Returns the index of the selected row, or -1.
 long List_selected(const struct List *list, const struct ListRows *rows);
 void List_select(struct List *list, const struct ListRows *rows, long row);
 // Selects the next (step 1) or previous (-1) row that contains the text. The
-// search wraps around. With `here` it begins at the selected row. Returns false
-// if no row contains the text.
+// search wraps around. If `here` is true, the search begins at the selected
+// row. Returns false if no row contains the text.
 bool List_find(struct List *list, const struct ListRows *rows, const char *text,
                int step, bool here);
 // Handles a request (enum Request) to move or to sort, or a click.
 enum ListAnswer List_press(struct List *list, const struct ListRows *rows,
                            int request, uint32_t key);
 
-// Moves the first line of a text according to a request. `page` is a page's
-// number of lines. Returns false if the request moves nothing.
+// Scrolls a text, whose first visible line is *top, according to a request. A
+// page has `page` lines. Returns false if the request does not scroll.
 bool List_scroll(int *top, int page, int request);
 
 #endif

@@ -95,8 +95,8 @@ struct Paint Palette_paint(uint8_t style, int colours)
     paint = colours >= 8 ? few[plain] : none[plain];
     if (!selected)
         return paint;
-    // A selected row has one background colour, on which red or dim letters
-    // would be unreadable.
+    // A selected row has one background colour, on which red and dim letters
+    // are unreadable.
     paint.attributes &= BOLD;
     if (colours >= 8)
         return (struct Paint){7, 4, paint.attributes};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The look of each style: colours for terminals with 256 and with 8 or 16
-// colours, attributes for terminals without colours. Every foreground colour is
-// readable on a dark and on a light background, or has a background of its own.
-// terminal.c passes it to curses. Any thread.
+// The palette says how each style looks: in colours on terminals with 256, 16
+// or 8 colours, and in attributes on terminals without colours. Every
+// foreground colour is readable on a dark and on a light background, or has a
+// background of its own. terminal.c passes the colours to curses. Any thread
+// may call Palette_paint.
 #ifndef OCULAR_TUI_SCREEN_PALETTE_H
 #define OCULAR_TUI_SCREEN_PALETTE_H
 
@@ -21,7 +22,7 @@ struct Paint {
     unsigned attributes;
 };
 
-// `colours`: 256, 8 (also for 16) or 0.
+// `colours` is 256, 8 or 0. A terminal with 16 colours counts as one with 8.
 struct Paint Palette_paint(uint8_t style, int colours);
 
 #endif

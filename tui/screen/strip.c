@@ -83,7 +83,7 @@ static int natural_width(const struct Strip *strip, const struct Canvas *canvas,
     return width;
 }
 
-// Returns the number of cells of the items that are not dropped, and of the
+// Returns the number of cells of the items that are not dropped, including the
 // gaps.
 static int total_width(const struct Strip *strip, int gap)
 {
@@ -108,7 +108,7 @@ static bool drop_one(struct Strip *strip)
     return least != NULL;
 }
 
-// Gives free cells to flexible items that are cut.
+// Gives the free cells to flexible items that are cut.
 static void widen(struct Strip *strip, const int *natural, int width, int gap)
 {
     for (int i = 0; i < strip->item_count; i++) {
@@ -136,9 +136,9 @@ static struct StripItem *fitting(struct Strip *strip, const int *natural,
     return best;
 }
 
-// Cuts flexible items first, then drops items. Free cells go to the flexible
-// items. The rest goes to items that were dropped in favour of a wide item that
-// was then dropped as well.
+// Cuts flexible items first, then drops items. After that, free cells go to
+// flexible items that are cut. If free cells remain, dropped items that fit
+// come back.
 static void fit(struct Strip *strip, const struct Canvas *canvas, int width,
                 int gap)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One line of items. If they do not fit, the least important ones are dropped.
-// The header's lines, the selected function's line and the bottom line are
-// strips. Views build them for each frame. One thread.
+// A strip is one line of items. If the items do not fit, the least important
+// items are dropped. The header's lines, the selected function's line and the
+// bottom line are strips. Views build their strips anew for each frame. Only
+// one thread uses a strip.
 #ifndef OCULAR_TUI_SCREEN_STRIP_H
 #define OCULAR_TUI_SCREEN_STRIP_H
 
@@ -19,7 +20,8 @@ struct StripSpan {
 };
 
 struct StripItem {
-    int importance; // the largest is dropped first; 0: never dropped
+    // The item with the largest is dropped first; 0: never dropped.
+    int importance;
     int first_span;
     int span_count;
     int flex;   // least cells when the item is cut; 0: never cut
@@ -42,12 +44,12 @@ void Strip_init(struct Strip *strip);
 void Strip_item(struct Strip *strip, int importance);
 // Allows the newest item to be cut down to `least` cells.
 void Strip_flex(struct Strip *strip, int least);
-// Moves the newest item, and those after it, to the right edge.
+// Moves the newest item, and all later items, to the right edge.
 void Strip_right(struct Strip *strip);
 // Adds text to the newest item.
 void Strip_add(struct Strip *strip, enum Style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// Adds a whole item: a faint label and its value.
+// Adds an item that consists of a faint label and a value.
 void Strip_label(struct Strip *strip, int importance, const char *label,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 // Fits the items into the box with `gap` blanks between them, and draws them.

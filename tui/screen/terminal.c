@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See terminal.h. Signals are read from a signalfd, so no handler interrupts
-// other code. Only crashes have a handler (crash.h).
+// See terminal.h. Signals are read from a signalfd, so no signal handler
+// interrupts other code, except after a crash (crash.h).
 #define _GNU_SOURCE 1
 #define NCURSES_WIDECHAR 1
 #include "tui/screen/terminal.h"
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define ESCAPE_MS 25   // time that curses waits for bytes after an Esc
-#define MOUSE_EVENTS 8 // largest number of events that curses queues
+#define MOUSE_EVENTS 8 // maximum number of mouse events that curses queues
 
 struct Terminal {
     SCREEN *screen;
@@ -55,8 +55,8 @@ static void save_for_crash(int fd)
     Crash_begin(fd);
     save_string("sgr0");
     save_string("rmkx");
-    // No capability switches the mouse off, but all terminals with a mouse
-    // understand xterm's string.
+    // terminfo has no string that switches the mouse off, but all terminals
+    // with a mouse understand xterm's string.
     if (has_string("kmous"))
         for (const char *byte = "\033[?1006;1000l"; *byte; byte++)
             Crash_add(*byte);
@@ -67,7 +67,8 @@ static void save_for_crash(int fd)
 // --- Which terminal
 
 // The folders with terminal descriptions in common distributions. The curses
-// library of a wheel comes from another system and may not search all of them.
+// library of a wheel comes from another system, and may not search all of these
+// folders.
 #define FOLDERS                                                                \
     "/etc/terminfo:/lib/terminfo:/usr/share/terminfo:/usr/lib/terminfo:"       \
     "/usr/local/share/terminfo"
@@ -79,13 +80,13 @@ static void search_everywhere(void)
 
     if (own && strstr(own, FOLDERS))
         return;
-    // An empty entry, before the first colon, means the library's own folders.
+    // The empty entry before the first colon means the library's own folders.
     if (snprintf(all, sizeof all, "%s:%s", own ? own : "", FOLDERS) <
         (int)sizeof all)
         setenv("TERMINFO_DIRS", all, 1);
 }
 
-// Returns true if there is a description of this terminal.
+// Returns true if a description of this terminal exists.
 static bool is_known(const char *name, int fd)
 {
     int status;
@@ -102,9 +103,9 @@ static bool can_move(void)
     return has_string("cup");
 }
 
-// Returns the terminal name to use, or NULL with the reason in `why`. An
-// unknown TERM is usually newer than the database, and such a terminal usually
-// understands xterm's strings.
+// Returns the terminal name to use, or NULL with the reason in `why`. If TERM
+// is unknown, the terminal is usually newer than the database and understands
+// xterm's strings.
 static const char *choose_name(int fd, char *why, size_t why_size)
 {
     static const char *const likely[] = {"xterm-256color", "xterm", "linux",
@@ -167,8 +168,8 @@ static void start_colours(struct Terminal *terminal, bool mono)
     }
 }
 
-// After an event that is not in its mask, ncurses reads on and blocks. So the
-// mask also has the release after a click, and the other buttons.
+// If a mouse event is not in the mask, ncurses reads the next event and blocks.
+// So the mask also has the release after a click, and the other buttons.
 static const mmask_t asked_for =
     BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRESSED | BUTTON2_RELEASED |
     BUTTON3_PRESSED | BUTTON3_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED;
@@ -176,7 +177,8 @@ static const mmask_t asked_for =
 static void prepare(struct Terminal *terminal, struct TerminalWish wish)
 {
     set_term(terminal->screen);
-    // SIGTSTP is blocked and read, so curses' own handler must not run.
+    // The handler of curses for SIGTSTP must not run, because SIGTSTP is read
+    // from the signalfd.
     signal(SIGTSTP, SIG_DFL);
     cbreak();
     noecho();
@@ -308,8 +310,8 @@ static void fit_window(void)
         resizeterm(size.ws_row, size.ws_col);
 }
 
-// Stops this process after Ctrl-Z. The shell uses the terminal until SIGCONT
-// comes.
+// Stops this process after Ctrl-Z. Until SIGCONT comes, the shell uses the
+// terminal.
 static void stop(struct Terminal *terminal)
 {
     sigset_t mask;
@@ -353,8 +355,8 @@ static int take_signals(struct Terminal *terminal)
             break;
         case SIGWINCH:
             fit_window();
-            // Everything is drawn again even if the size is the old one: while
-            // the terminal was smaller it lost the cells outside.
+            // Everything is drawn again, even if the terminal has its old size
+            // again, because a smaller terminal lost some cells.
             clearok(curscr, TRUE);
             events |= TERMINAL_RESIZED;
             break;
@@ -375,7 +377,8 @@ int Terminal_wait(struct Terminal *terminal, int other_fd, int timeout_ms)
     int events = 0;
     if (poll(waiting, 3, timeout_ms) <= 0)
         return 0;
-    // A terminal that is gone also stays readable, with POLLHUP.
+    // If the terminal is gone, poll() also reports POLLIN, together with
+    // POLLHUP.
     if (waiting[0].revents & ~POLLIN)
         events |= TERMINAL_QUIT;
     else if (waiting[0].revents)

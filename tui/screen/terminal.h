@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Shows a canvas on the real terminal, reads keys, waits, and restores the
 // terminal however the viewer ends or stops: by a key, by a signal, by Ctrl-Z
-// or by a crash. Only terminal.c uses curses. Called by live.c and pick.c. Main
-// thread only; one terminal at a time.
+// or by a crash. Only terminal.c uses curses. live.c and pick.c call these
+// functions on the main thread. Only one terminal at a time can be open.
 #ifndef OCULAR_TUI_SCREEN_TERMINAL_H
 #define OCULAR_TUI_SCREEN_TERMINAL_H
 
@@ -23,22 +23,23 @@ enum TerminalEvent { // bits
 
 struct TerminalWish {
     bool mono;
-    bool no_mouse; // leave the mouse to the terminal, for selecting text
+    // The terminal handles the mouse, so that the user can select text.
+    bool no_mouse;
 };
 
-// Sets the terminal up. Returns 0, or -errno with the reason in `why`.
+// Initialises the terminal. Returns 0, or -errno with the reason in `why`.
 int Terminal_open(struct Terminal **terminal, struct TerminalWish wish,
                   char *why, size_t why_size);
 void Terminal_close(struct Terminal *terminal); // `terminal` may be NULL
 void Terminal_size(const struct Terminal *terminal, int *width, int *height);
 void Terminal_draw(struct Terminal *terminal, const struct Canvas *canvas);
-// Makes the next Terminal_draw write every cell, because the terminal may show
-// something else.
+// Makes the next Terminal_draw write every cell. Called if the terminal may
+// show something else.
 void Terminal_distrust(struct Terminal *terminal);
 // Waits for keys, signals or other_fd (-1: none). Returns TerminalEvent bits,
 // or 0 after the timeout.
 int Terminal_wait(struct Terminal *terminal, int other_fd, int timeout_ms);
-// an enum Key; 0: no more keys
+// Returns the next key, an enum Key, or 0 if no key is waiting.
 uint32_t Terminal_key(struct Terminal *terminal);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Formats numbers for people: a few significant digits and a unit, for a narrow
-// column. Each function writes into the caller's buffer and returns it. NaN is
-// written as "-". Called by views and by the model's windows. Pure functions,
-// any thread.
+// Formats numbers for narrow columns, with a few significant digits and a unit.
+// Each function writes into the caller's buffer and returns the buffer. NaN is
+// written as "-". The functions are pure, and any thread may call them.
 #ifndef OCULAR_TUI_TEXT_NUMBER_H
 #define OCULAR_TUI_TEXT_NUMBER_H
 
