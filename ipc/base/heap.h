@@ -2,9 +2,9 @@
 // Ocular's own heap, separate from malloc's. A block that Ocular keeps for
 // weeks must not lie in the traced program's heap. (If a small block of ours
 // lies between a program's large blocks, malloc maps and unmaps the large
-// blocks each time, and the program pays a page fault for each of their pages.)
-// These functions do the same as malloc's functions. Any thread may call these
-// functions.
+// blocks again and again. Each time the program pays a page fault for each
+// page.) These functions do the same as malloc's functions. Any thread may call
+// these functions.
 #ifndef OCULAR_IPC_BASE_HEAP_H
 #define OCULAR_IPC_BASE_HEAP_H
 

@@ -89,7 +89,7 @@ static struct ListingRow *copy_rows(struct Listing *listing)
     return rows;
 }
 
-// Replaces the samples of the rows with those of the period. Returns 0 or
+// Sets the samples of the rows to the samples of the period. Returns 0 or
 // -ENOMEM.
 static int weigh(struct AnnotateState *state)
 {

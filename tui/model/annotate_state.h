@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The state of the annotate view: the function that it shows, the function's
-// newest code and source, and the samples of the chosen period. Draws nothing.
-// One thread.
+// The state of the annotate view: the selected function, the function's newest
+// code and source, and the samples of the chosen period. This module does not
+// draw. Only one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_ANNOTATE_STATE_H
 #define OCULAR_TUI_MODEL_ANNOTATE_STATE_H
 
@@ -10,40 +10,42 @@
 #include "tui/model/model.h"
 
 struct AnnotateState {
-    uint64_t id;    // id of the function; 0: none was selected
+    uint64_t id;    // id of the selected function; 0: no function is selected
     char name[256]; // the function's name when it was selected
-    // the newest listing, with the period's samples in its rows; owned; NULL:
-    // none came yet
+    // The newest listing, owned; its rows have the samples of the period. NULL:
+    // no listing has come yet.
     struct Listing *listing;
     struct ListingRow *rows; // the rows of `listing`; NULL: no memory
     struct History history;
-    // samples since the start as the process reported them, one total a row
+    // Samples since the start of tracing, as the process reported them. Each
+    // row has one total.
     struct Moment now;
     enum Period period; // never PERIOD_LATELY
     double period_s;    // length of the period in seconds
     struct Source source;
     struct Annotation annotation;
-    // the program made the function again, and this is the newer one
+    // The program has defined the function again, and `id` is the newer
+    // function.
     bool replaced;
 };
 
 void AnnotateState_release(struct AnnotateState *state);
-// Forgets the listing: the next one is of another stretch of the run.
+// Forgets the listing. Called before the viewer shows another stretch of a run.
 void AnnotateState_forget(struct AnnotateState *state);
-// Shows another function, or none if `row` is NULL. Returns false and changes
-// nothing if `row` is the function that is shown already.
+// Selects the function of `row`, or no function if `row` is NULL. Returns false
+// and changes nothing if the function is already selected.
 bool AnnotateState_select(struct AnnotateState *state, const struct Row *row);
-// Returns the function that has replaced the one shown, for example after a
-// reload: a newer one with the same name, file and line. Returns NULL if there
-// is none.
+// Returns the newer function with the same name, file and line as the selected
+// function, which a reload makes, for example. Returns NULL if there is no such
+// function.
 const struct Row *AnnotateState_successor(const struct AnnotateState *state,
                                           const struct Model *model);
-// Takes over a listing of the function. `pid` is the process whose files are
-// read; 0: this one. Returns 0, or -ENOMEM if there is nothing to show.
+// Takes over the ownership of a listing. Reads the source files of process
+// `pid` (0: of this process). Returns 0, or -ENOMEM if nothing can be shown.
 int AnnotateState_take(struct AnnotateState *state, struct Listing *listing,
                        pid_t pid);
-// Starts PERIOD_SINCE now and shows it. There must be a listing. Returns the
-// same as AnnotateState_take.
+// Makes PERIOD_SINCE begin now, and shows this period. There must be a listing.
+// Returns the same as AnnotateState_take.
 int AnnotateState_mark(struct AnnotateState *state);
 // Shows the next period. Returns the same as AnnotateState_take.
 int AnnotateState_next_period(struct AnnotateState *state);

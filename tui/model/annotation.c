@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // See annotation.h. Instructions follow their source line, in the order of the
-// source. A line appears once, even if several pieces of code belong to it.
-// Without source, instructions are sorted by offset.
+// source. A source line appears once, even if several ranges of instructions
+// belong to the line. Without source, instructions are sorted by offset.
 #include "tui/model/annotation.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define GAP_MOST 8 // a gap of fewer lines without code is shown whole
-#define GAP_EDGE 2 // lines that are shown at each end of a longer gap
+#define GAP_MOST 8 // a gap of at most this many lines is shown whole
+#define GAP_EDGE 2 // number of lines that are shown at each end of a longer gap
 
 struct Place { // a row and its source line
     uint64_t line;
@@ -51,8 +51,8 @@ static struct Entry *add_line(struct Annotation *annotation, uint64_t line)
     return entry;
 }
 
-// Adds the source lines from `from` up to, not including, `to`. None of these
-// lines has code.
+// Adds the source lines from `from` up to, not including, `to`. These lines
+// have no code.
 static void add_between(struct Annotation *annotation, uint64_t from,
                         uint64_t to)
 {
@@ -164,8 +164,8 @@ static void sum_up(struct Annotation *annotation, const struct Listing *listing)
     }
 }
 
-// Returns the largest possible number of entries: each row with a line of its
-// own, the lines between two rows, and a note at each end.
+// Returns the largest possible number of entries: a row and its source line for
+// each instruction, the lines between two rows, and a note at each end.
 static size_t room_for(const struct Listing *listing)
 {
     return 2 + listing->row_count * (2 + GAP_MOST + 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See archive.h. Reads the directory at the archive's end and then the member,
-// which is stored or deflated. Every size and offset in the archive is checked
-// against the archive's size before it is used.
+// See archive.h. Reads the directory at the end of the archive and then the
+// member, which is either stored or deflated. Every size and offset in the
+// archive is checked against the archive's size before it is used.
 #include "tui/model/archive.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define END_SIZE 22u // bytes of the record at the end
+#define END_SIZE 22u // bytes of the end record (EOCD)
 #define ENTRY_SIZE 46u
 #define LOCAL_SIZE 30u
 #define ARCHIVE_MOST ((size_t)1 << 30)
@@ -36,7 +36,7 @@ static uint32_t u32(const uint8_t *at)
     return u16(at) | u16(at + 2) << 16;
 }
 
-// Returns `count` bytes from `at`, for the caller to free, or NULL.
+// Returns `count` bytes from offset `at`, or NULL. The caller frees the bytes.
 static uint8_t *part(const struct Archive *archive, size_t at, size_t count)
 {
     uint8_t *bytes;
@@ -58,14 +58,13 @@ static uint8_t *part(const struct Archive *archive, size_t at, size_t count)
 
 struct Directory {
     size_t at, size;
-    // offset in the file from which the archive counts its own offsets
+    // Offset in the file to which all offsets of the archive are relative.
     size_t begin;
 };
 
-// Finds the directory with the help of the record at the end, which has the
-// directory's size. A comment may follow the record. If a script precedes the
-// archive, all offsets are too small by the script's length; `begin` corrects
-// them.
+// Finds the directory by the end record, which has the directory's size. A
+// comment may follow the end record. If a script precedes the archive, all
+// offsets are too small by the script's length. `begin` is this length.
 static bool find_directory(const struct Archive *archive,
                            struct Directory *directory)
 {

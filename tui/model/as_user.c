@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See as_user.h. Only the user and group for file access change (setfsuid). If
-// this user was root, the kernel also drops the capabilities that override a
+// See as_user.h. Changes only the user and group for file access (setfsuid). If
+// the old user was root, the kernel also drops the capabilities that override a
 // file's mode.
 #include "tui/model/as_user.h"
 
@@ -9,9 +9,9 @@
 #include <sys/fsuid.h>
 #include <unistd.h>
 
-// Replaces our groups by the user's: our own groups may open files that the
-// user may not. A user namespace may forbid this, but in a user namespace we
-// have few groups.
+// Replaces our groups by the user's groups, because our groups may open files
+// that the user must not open. A user namespace may forbid this, but in a user
+// namespace we have few groups.
 static void change_groups(struct AsUser *as, const struct ProcessUser *user)
 {
     as->group_count = getgroups(PROCESS_GROUPS, as->groups);
@@ -27,7 +27,7 @@ int AsUser_begin(struct AsUser *as, const struct ProcessUser *user)
     change_groups(as, user);
     setfsgid(user->gid);
     setfsuid(user->uid);
-    // setfsuid() returns the previous id instead of an error. With -1 it only
+    // setfsuid() returns the previous id instead of an error. setfsuid(-1) only
     // returns the current id.
     if ((uid_t)setfsuid((uid_t)-1) == user->uid &&
         (gid_t)setfsgid((gid_t)-1) == user->gid)

@@ -33,7 +33,7 @@ const struct Thread *ThreadKey_find(const struct ThreadKey *key,
             continue;
         struct ThreadKey is = ThreadKey_of(one);
         if (key->ended && !is.ended)
-            continue; // a thread that has ended does not run again
+            continue; // an ended thread does not run again
         int likeness =
             2 * !strcmp(is.name, key->name) + (is.ended == key->ended);
         if (likeness <= best)
@@ -91,9 +91,9 @@ void Mark_release(struct Mark *mark)
     *mark = (struct Mark){0};
 }
 
-// Returns true if this may be the same thread at a later time. A thread that
-// has ended does not run again, its CPU time only grows, and another name
-// counts as another thread.
+// Returns true if the thread may be the marked thread at a later time. An ended
+// thread does not run again, the CPU time only grows, and another name means
+// another thread.
 static bool may_be(const struct ThreadMark *mark, const struct ThreadKey *now,
                    double cpu_s)
 {

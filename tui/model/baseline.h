@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The numbers of threads and the counts of transitions at the time when the
-// user pressed r or b. Rows store the numbers of functions. Owned by the model.
-// One thread.
+// A mark has the numbers of threads and the counts of transitions at the time
+// when the user pressed r or b. (The numbers of functions are in struct Row.)
+// The model owns the marks. Only one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_BASELINE_H
 #define OCULAR_TUI_MODEL_BASELINE_H
 
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 // Identifies a thread across snapshots. When a thread ends, the system may give
-// its id to another thread; the snapshot then lists both.
+// its id to another thread. If so, the snapshot lists both threads.
 struct ThreadKey {
     uint64_t tid;
     bool ended;
@@ -19,11 +19,11 @@ struct ThreadKey {
 
 struct ThreadKey ThreadKey_of(const struct Thread *thread);
 bool ThreadKey_equal(const struct ThreadKey *a, const struct ThreadKey *b);
-// Returns the thread of the snapshot that is most likely the same one, or NULL.
-// Among the threads with the same id, the function prefers the one with the
-// same name, else the one that also runs (or has also ended). The thread
-// may have ended or changed its name since. A thread that has ended does not
-// run again.
+// Returns the thread of the snapshot to which the key most likely belongs, or
+// NULL. Since the key was made, the thread may have ended or changed its name.
+// Among the threads with the same id, ThreadKey_find prefers the thread with
+// the same name, and after that the thread with the same `ended`. An ended
+// thread does not run again.
 const struct Thread *ThreadKey_find(const struct ThreadKey *key,
                                     const struct Snapshot *snapshot);
 
@@ -48,16 +48,17 @@ struct Mark { // a zeroed mark has no numbers
     size_t pair_count;
 };
 
-// Stores the snapshot's numbers in place of older ones. Returns 0, or -ENOMEM
+// Replaces the stored numbers by the snapshot's numbers. Returns 0, or -ENOMEM
 // with nothing stored.
 int Mark_take(struct Mark *mark, const struct Snapshot *snapshot);
 void Mark_release(struct Mark *mark);
 // Returns the stored numbers of a thread of a later snapshot. Returns NULL if
-// the thread did not exist at the mark (another thread may have had its id), or
-// if nothing is stored.
+// nothing is stored, or if the thread did not exist at the mark. (Another
+// thread may have had its id then.)
 const struct ThreadMark *Mark_thread(const struct Mark *mark,
                                      const struct Thread *thread);
-// Returns the stored count of a transition, or 0 if it was not in the snapshot.
+// Returns the stored count of a transition, or 0 if the marked snapshot did not
+// have the transition.
 double Mark_pair(const struct Mark *mark, const struct TransitionPair *pair);
 
 #endif

@@ -12,7 +12,7 @@ void CallersState_release(struct CallersState *state)
     Calls_release(&state->calls);
 }
 
-// Drops the oldest function if `way` is full.
+// If `way` is full, drops the oldest function.
 void CallersState_remember(struct CallersState *state)
 {
     if (state->depth == CALLERS_WAY)
@@ -31,7 +31,7 @@ static void count(struct CallersState *state, const struct FlameState *flame,
         shares = FlameShares_since(then, &flame->now);
     state->own = shares && Calls_count(&state->calls, flame->tree.table, shares,
                                        flame->now.count) == 0;
-    // share of all samples, including code that is not traced
+    // Share of all samples, including samples of code that is not traced.
     double running = 0;
     for (size_t i = 0; state->own && i < flame->now.count; i++)
         running += shares[i].self;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The state of the callers view: the tree around one function, the functions
-// that were in the middle before, and the window that is counted. Draws
-// nothing. One thread.
+// The state of the callers view: the tree around the function in the middle,
+// the functions that were in the middle before, and the period. This module
+// does not draw. Only one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_CALLERS_STATE_H
 #define OCULAR_TUI_MODEL_CALLERS_STATE_H
 
@@ -13,9 +13,9 @@
 
 struct CallersState {
     struct Tree tree;
-    uint64_t
-        way[CALLERS_WAY]; // ids of the functions that were in the middle before
-    int depth;            // number of functions in `way`
+    // Ids of the functions that were in the middle before.
+    uint64_t way[CALLERS_WAY];
+    int depth; // number of functions in `way`
     enum Period period;
     struct Calls calls;   // calls in the period; only if `own`
     bool own;             // the tree shows `calls` instead of the snapshot
@@ -25,8 +25,9 @@ struct CallersState {
 void CallersState_release(struct CallersState *state);
 // Adds the function in the middle to `way`.
 void CallersState_remember(struct CallersState *state);
-// Builds the tree: from the stacks of the flame view, or from the snapshot's
-// call edges if the period is PERIOD_LATELY or there are no stacks.
+// Builds the tree from the stacks of the flame view. If the period is
+// PERIOD_LATELY or there are no stacks, builds the tree from the snapshot's
+// call edges.
 void CallersState_build(struct CallersState *state,
                         const struct FlameState *flame,
                         const struct Model *model);

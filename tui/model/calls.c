@@ -39,7 +39,7 @@ static int compare_functions(const void *left, const void *right)
     return compare(a->id, b->id);
 }
 
-// Merges entries for the same call and for the same function, and adds up their
+// Merges the entries of each call and of each function, and adds up their
 // shares.
 static void merge(struct Calls *calls)
 {
@@ -78,7 +78,7 @@ int Calls_count(struct Calls *calls, const struct FlameTable *table,
         Calls_release(&new);
         return -ENOMEM;
     }
-    // rows of callees come after their callers' rows
+    // the rows of callees come after the rows of their callers
     for (size_t i = count; i-- > 1;) {
         const struct FlameRow *row = &table->rows[i];
         totals[i] += shares[i].self;

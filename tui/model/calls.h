@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Calls as pairs of caller and callee, with their CPU time, counted from the
-// stacks of the flame graph. The callers view uses them for periods other than
-// the sampler's window. One thread.
+// struct Calls is a table of all pairs of caller and callee with their CPU
+// time, computed from the stacks of the flame graph. The callers view uses this
+// table for all periods except the sampler's window. Only one thread calls
+// these functions.
 #ifndef OCULAR_TUI_MODEL_CALLS_H
 #define OCULAR_TUI_MODEL_CALLS_H
 
@@ -14,13 +15,14 @@
 struct Call {
     uint64_t callee;
     uint64_t caller; // id of the caller; NULL_U64: no caller, or not known
-    double share;    // share of a core: the callee including its callees
+    // CPU time of the callee and its callees, as a share of a core.
+    double share;
 };
 
 struct CallTotal {
     uint64_t id;
-    double total; // share of a core, including callees
-    double self;  // share of a core, without callees
+    double total; // CPU time including callees, as a share of a core
+    double self;  // CPU time without callees, as a share of a core
 };
 
 struct Calls {          // a zeroed struct has no calls
@@ -30,13 +32,13 @@ struct Calls {          // a zeroed struct has no calls
     size_t function_count;
 };
 
-// Counts the calls in a table that FlameTree_take has checked. `shares` has the
-// shares of the first `count` rows. A function that is on a stack several times
-// counts only where it is nearest to the bottom. Returns 0, or -ENOMEM with
-// `calls` unchanged.
+// Adds up the calls in a table that FlameTree_take has checked. `shares` has
+// the shares of the first `count` rows. If a function is on a stack several
+// times, only its frame nearest to the bottom counts. Returns 0, or -ENOMEM
+// with `calls` unchanged.
 int Calls_count(struct Calls *calls, const struct FlameTable *table,
                 const struct FlameShare *shares, size_t count);
-// Returns the totals of a function, or zeros if it did not run.
+// Returns the totals of a function, or zeros if the function did not run.
 struct CallTotal Calls_of(const struct Calls *calls, uint64_t id);
 void Calls_release(struct Calls *calls);
 

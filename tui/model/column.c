@@ -8,9 +8,9 @@
 // The source of a column's numbers.
 enum Origin {
     COUNTED,
-    SAMPLED, // shares; the column is shown only while they are sampled
-    RECENT,  // shares of the window; idle functions come last in addition
-    TEXT     // no numbers; the column sorts by text, a to z
+    SAMPLED, // shares; the column is shown only while shares are sampled
+    RECENT,  // shares of the window, as SAMPLED; idle functions come last
+    TEXT     // the column has no numbers and sorts by text, a to z
 };
 
 #define COLUMN(id, text, origin, kind, value)                                  \

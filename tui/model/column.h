@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Describes the columns of the main table, which columns.def lists: their
-// names, sort keys, and how they compare with the baseline.
-// views/table_column.h formats them. Pure functions, any thread.
+// Describes the columns of the main table, which columns.def lists: name, sort
+// key, and comparison with the baseline. views/table_column.h formats the
+// columns. The functions are pure, and any thread may call them.
 #ifndef OCULAR_TUI_MODEL_COLUMN_H
 #define OCULAR_TUI_MODEL_COLUMN_H
 
@@ -12,21 +12,22 @@
 // How a column shows the change since the baseline.
 enum Change {
     CHANGE_NOT,   // the column shows the value and not the change
-    CHANGE_SHARE, // a function that was not listed at the baseline had 0
+    CHANGE_SHARE, // a function that was not listed at the baseline has 0 there
     CHANGE_PART,  // like CHANGE_SHARE, but an increase is shown as good
     CHANGE_RATE,
     CHANGE_COUNT,
     CHANGE_SUM, // the column is a sum of cycles
-    // cycles of one call; no change is shown for a function that was not listed
-    // at the baseline
+    // The column is the cycles of one call. If the function was not listed at
+    // the baseline, no change is shown.
     CHANGE_CYCLES
 };
 
 struct Column {
     const char *name; // name for the option -s and for messages
     bool sampled;     // the column is shown only while shares are sampled
-    bool recent;      // when it sorts the table, idle functions come last
-    bool by_text;     // the column sorts by text, from a to z
+    // If this column sorts the table, idle functions come last.
+    bool recent;
+    bool by_text; // the column sorts by text, from a to z
     enum Change change;
     // the column's value; NaN if the value is null or by_text is set
     double (*key)(const struct Row *row);
@@ -34,14 +35,14 @@ struct Column {
 
 extern const struct Column COLUMNS[COLUMN_COUNT];
 
-// Returns the column of that name, ignoring case, or COLUMN_COUNT if there is
-// none.
+// Returns the column with this name, ignoring case, or COLUMN_COUNT if there is
+// no such column.
 enum ColumnId Column_find(const char *name);
-// Returns the change of the key since the baseline, or NaN if a value is null
-// or the baseline has none.
+// Returns the change of the key since the baseline, or NaN if the value now or
+// at the baseline is null.
 double Column_change(enum ColumnId id, const struct Row *row);
-// Returns the number that the column sorts by: its key, or with `baseline` the
-// change of the key.
+// Returns the number that the column sorts by: the column's key, or the change
+// of the key if `baseline` is true.
 double Column_key(enum ColumnId id, const struct Row *row, bool baseline);
 // Returns the text that the columns FUNCTION and FILE sort by.
 const char *Column_text_key(enum ColumnId id, const struct Row *row);

@@ -11,20 +11,20 @@
 #include <string.h>
 
 #define LEAST 10.0 // samples or calls that a mean or a rate needs
-// A change is used to compute the pace if its standard error is at most SURE.
+// A change counts for the pace only if its standard error is at most SURE.
 #define SURE 0.5
-#define PACE_LEAST 3   // functions that are needed to compute the pace
-#define SPREAD_LEAST 5 // functions that are needed to compute the spread
+#define PACE_LEAST 3   // least number of functions for computing the pace
+#define SPREAD_LEAST 5 // least number of functions for computing the spread
 // The standard deviation of a normal distribution is NORMAL times the median of
 // the absolute values.
 #define NORMAL 1.4826
 // The variance of a median is MEDIAN_ERROR times the variance of a mean.
 #define MEDIAN_ERROR 1.57
-// Two runs count as equally long if the longer one takes at most ALIKE times as
-// long as the shorter one.
+// Two runs are equally long if the longer run takes at most ALIKE times as long
+// as the shorter run.
 #define ALIKE 1.2
-// Two runs count as runs on the same machine if the ratio of their clock rates
-// is at most CLOCKS.
+// Two runs are from the same machine if the ratio of their clock rates is at
+// most CLOCKS.
 #define CLOCKS 1.01
 
 // --- Records -----------------------------------------------------------------
@@ -136,7 +136,7 @@ static struct Side side_of(const struct Function *f)
         side.samples = (double)f->run_samples;
     if (f->calls_exact == 1)
         side.calls = (double)f->calls;
-    else if (isfinite(side.calls)) // an unknown error counts as 100 %
+    else if (isfinite(side.calls)) // if the error is unknown, 100 % is assumed
         side.calls_variance =
             pow(side.calls * (isnan(f->calls_error) ? 1 : f->calls_error), 2);
     return side;
@@ -371,8 +371,9 @@ static struct Pace find_pace(struct ComparedFunction *functions, size_t count,
 }
 
 // Returns the ratio of the actual scatter of the changes to the scatter that
-// their standard errors predict, at least 1. The ratio is computed from a
-// median, so a few functions that really changed hardly affect the ratio.
+// the standard errors predict, but at least 1. The ratio is computed from a
+// median, so a few functions with real changes have hardly any effect on the
+// ratio.
 static double find_spread(struct ComparedFunction *functions, size_t count,
                           struct Measure measure, double *room)
 {
@@ -388,7 +389,7 @@ static double find_spread(struct ComparedFunction *functions, size_t count,
 }
 
 // Multiplies all errors of a measure by `spread`. If `allowed` is true, marks
-// the functions whose change is then more than noise.
+// the functions whose change is more than noise.
 static void tell_apart(struct ComparedFunction *functions, size_t count,
                        struct Measure measure, double spread, bool allowed)
 {
@@ -408,8 +409,7 @@ struct Settled {
 };
 
 // Subtracts the pace from the changes of a measure and marks the changes that
-// are more than noise. The changes are logarithms before the call and fractions
-// after it.
+// are more than noise. Converts the changes from logarithms to fractions.
 static struct Settled settle(struct ComparedFunction *functions, size_t count,
                              struct Measure measure, double *room, bool allowed)
 {
@@ -431,10 +431,9 @@ static struct Settled settle(struct ComparedFunction *functions, size_t count,
     return (struct Settled){exp(pace.change), spread};
 }
 
-// Sets a function's slowdown and weight. The slowdown is the change of the
-// mean, or the change of the relative share if that change has the smaller
-// error. `means` and `spent` say whether the pace of these two measures is
-// known.
+// Sets a function's slowdown and weight. The slowdown is the change of the mean
+// or the change of the relative share, whichever has the smaller error. `means`
+// and `spent` say whether the pace of these two measures is known.
 static void conclude(struct ComparedFunction *f, bool means, bool spent)
 {
     double share = fmax(f->share_a, f->share_b);

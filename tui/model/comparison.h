@@ -27,8 +27,8 @@ struct ComparedFunction {
     const char *name;
     const char *file;
     uint64_t line;
-    uint64_t
-        id; // id in the second run; null: the second run lacks the function
+    // Id in the second run; null: the second run lacks the function.
+    uint64_t id;
     // A share is a part of a run's CPU time; share_change is share_b - share_a.
     double share_a;
     double share_b;
@@ -54,8 +54,9 @@ struct ComparedFunction {
     double spent_change;
     double spent_error;
     uint64_t spent_apart;
-    uint64_t apart; // whether share, mean or rate changed by more than noise
-    // mean_change, or spent_change if that has the smaller error; null: unknown
+    uint64_t apart; // true if share, mean or rate changed by more than noise
+    // mean_change or spent_change, whichever has the smaller error; null:
+    // unknown
     double slowdown;
     double slowdown_error;
     double weight; // sort key: size of the change as a part of the CPU time
@@ -69,7 +70,7 @@ struct Comparison {
     const struct ComparedRun *runs; // the first run and the second run
     size_t run_count;
     // The second run's pace relative to the first run's; null: unknown. If
-    // mean_pace is 1.2, calls in the second run take 20 % more CPU time.
+    // mean_pace is 1.2, a call takes 20 % more CPU time in the second run.
     double mean_pace;
     double rate_pace;
     uint64_t apart; // number of functions that changed by more than noise
@@ -89,8 +90,8 @@ extern const struct Record COMPARISON_RECORD;
 int Comparison_make(struct Comparison *comparison, const struct Snapshot *a,
                     const struct Snapshot *b);
 void Comparison_release(struct Comparison *comparison);
-// Returns whether a function became slower by more than `limit` (0.1 means
-// 10 %), even if its real slowdown is two standard errors less than measured.
+// Returns whether the measured slowdown minus two standard errors is more than
+// `limit` (0.1 means 10 %).
 bool Comparison_is_slower(const struct ComparedFunction *function,
                           double limit);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// a storm is reported until this long after its last change
+// Seconds for which a storm is reported after its last change.
 #define STORM_SHOWN_S 30.0
 
 static bool is_deopt(uint64_t reported, const char *from, const char *to)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds functions that have just lost a specialised instruction, or that change
-// one again and again, from the snapshot's log of transitions. Called by the
-// model and by the opcodes view. One thread.
+// Reads the snapshot's log of transitions. Finds functions in which an
+// instruction has just lost its specialised form, or changes again and again.
+// The model and the opcodes view call these functions on one thread.
 #ifndef OCULAR_TUI_MODEL_DEOPT_H
 #define OCULAR_TUI_MODEL_DEOPT_H
 
@@ -21,9 +21,9 @@ struct Deopt {
 int Deopt_init(struct Deopt *deopt, const struct Snapshot *snapshot);
 void Deopt_release(struct Deopt *deopt);
 bool Deopt_has(const struct Deopt *deopt, const struct Function *function);
-// Returns true if this transition left a specialised form. An older process
-// does not report this; then a return to the base opcode is recognised by the
-// names (LOAD_ATTR_SLOT -> LOAD_ATTR).
+// Returns true if this transition left a specialised form. An older Ocular does
+// not send `deopt`. In this case the names of the opcodes show a return to the
+// base opcode (LOAD_ATTR_SLOT -> LOAD_ATTR).
 bool Deopt_is(const struct Transition *one);
 // Returns the number of deopts of all functions since the start.
 double Deopt_total(const struct Snapshot *snapshot);

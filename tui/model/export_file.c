@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See export_file.h. If the target is a symbolic link, the link is replaced and
-// not followed: the process may have made it.
+// See export_file.h. If the target is a symbolic link, the link is replaced.
+// The link is not followed, because the process may have made the link.
 #include "tui/model/export_file.h"
 
 #include "ipc/base/in_place.h"
@@ -18,8 +18,8 @@
 
 // --- Where it goes
 
-// Returns 0 if `path` is a regular file, a link to a regular file, or does not
-// exist; else -errno.
+// Returns 0 if `path` is a regular file or a link to a regular file, or if
+// `path` does not exist. Otherwise returns -errno.
 static int check_kind(int root, const char *path)
 {
     struct stat status;
@@ -109,8 +109,8 @@ int ExportFile_open(struct ExportFile *file, pid_t pid, const char *path,
         error = Process_user(&file->user, pid);
     if (error)
         return error;
-    // Uses our own rights for /proc, which the process's user may not be able
-    // to read.
+    // Uses our own rights for /proc, because the process's user may not be able
+    // to read it.
     if (!Place_absolute(file->path, pid, path))
         return strlen(path) < PATH_MAX ? -EACCES : -ENAMETOOLONG;
     error = split_path(file);

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-// Limits for one call of Feed_next. A process that sends without a pause must
-// not delay keys and signals, so the other messages wait.
+// Limits for one call of Feed_next. Messages beyond the limits wait, because a
+// process that sends without a pause must not delay keys and signals.
 #define TAKEN_MAX 256
 #define TAKING_MAX_S 0.05
 
@@ -31,7 +31,7 @@ int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
         feed->link.client = NULL;
         return error;
     }
-    // if the process ends here, the next read reports it
+    // if the process has ended, the next read reports the end
     Feed_rate(feed, rate_s);
     return 0;
 }
@@ -70,10 +70,9 @@ void Feed_record(struct Feed *feed, struct Capture *recording)
 void Feed_close(struct Feed *feed)
 {
     if (feed->link.client && feed->export.there)
-        Feed_cancel(
-            // otherwise the process would continue to write to a file without a
-            // name
-            feed);
+        // Without Feed_cancel the process continues to write to a file that has
+        // no name.
+        Feed_cancel(feed);
     ExportFile_drop(&feed->export);
     FeedLink_close(&feed->link);
     Snapshot_free(feed->newest);
@@ -117,8 +116,8 @@ static void end(struct Feed *feed, const char *reason)
 
 // --- What arrives
 
-// Completes the export when the process has written everything, or removes the
-// file if the process has failed.
+// If the process has written everything, completes the export. If the process
+// has failed, removes the file.
 static void finish_export(struct Feed *feed, struct Answer *answer)
 {
     struct ExportFile *file = &feed->export;
@@ -164,8 +163,7 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
                               answer->request != MESSAGE_CANCEL);
 }
 
-// Keeps the newest stacks, no matter whether the view or the recorder asked for
-// them.
+// Keeps the newest stacks, whether the view or the recorder has requested them.
 static void take_stacks(struct Feed *feed, struct Message *message)
 {
     struct PendingRequest *pending =
@@ -207,7 +205,7 @@ static bool take(struct Feed *feed, struct Message *message,
         }
         return false;
     case MESSAGE_ERROR:
-        // an error of the connection, which is the last message
+        // An ERROR without a request number ends the connection.
         if (message->request == 0) {
             end(feed, message->text ? message->text : why_ended(feed, -EPIPE));
             return false;
@@ -236,8 +234,8 @@ static bool take(struct Feed *feed, struct Message *message,
 
 // --- Taking it in
 
-// Records a message, and asks for stacks and code, because a recording must be
-// able to show every view.
+// Records a message. Requests stacks and code, because a replay must be able to
+// show every view.
 static void record(struct Feed *feed, const struct Message *message)
 {
     struct Message ask = {.type = MESSAGE_FLAME};
@@ -260,8 +258,8 @@ static int receive(struct Feed *feed, struct Message *message)
 }
 
 // Returns true if this call of Feed_next has processed enough messages. For a
-// recording only the number counts, so that the result does not depend on the
-// machine's speed.
+// recording only the number of messages counts, so the result does not depend
+// on the machine's speed.
 static bool is_enough(const struct Feed *feed)
 {
     return feed->taken >= TAKEN_MAX ||

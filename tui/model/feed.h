@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The stream of snapshots from one traced process or from a recording, and the
-// user's requests with their answers. The feed can record what arrives. The
-// feed does not reconnect, but ends with the process. Called by the app and by
-// views, on the viewer's thread. Only Feed_open and Feed_wait block.
+// A feed is the connection to one traced process, or the reader of a recording.
+// A feed receives snapshots, sends the user's requests and receives the
+// answers. A feed can record all messages. A feed ends with the process and
+// does not reconnect. The app and the views call these functions on the
+// viewer's thread. Only Feed_open and Feed_wait block.
 #ifndef OCULAR_TUI_MODEL_FEED_H
 #define OCULAR_TUI_MODEL_FEED_H
 
@@ -13,7 +14,7 @@
 
 #include <stdbool.h>
 
-// least seconds between snapshots, a limit of the protocol
+// Least seconds between snapshots, as the protocol defines.
 #define FEED_RATE_MIN 0.1
 #define FEED_RATE_MAX 60.0
 
@@ -21,30 +22,31 @@ struct Answer { // an answer to a request of the user
     enum MessageType request;
     uint64_t about; // REARM: id of the function; 0: all functions
     bool failed;
-    bool done; // the export has ended; else it continues
+    bool done; // the export has ended; if false, the export continues
     int error; // errno, if `failed`
     double progress;
     uint64_t bytes;
-    char text[1024]; // the process's words, not trusted; "" if there are none
+    char text[1024]; // text from the process, not trusted, or ""
 };
 
 struct Feed {
     pid_t pid; // process id as this viewer sees it; 0: not known
     struct FeedLink link;
-    // the recording that gets all messages; borrowed; NULL: none
+    // The recording to which all messages are written, borrowed, or NULL.
     struct Capture *recording;
     double speed; // speed of a replay; 1 is the recorded speed
     bool paused;
     bool ended;
-    char reason[320];          // why the feed ended
-    char notice[160];          // why no snapshot came yet, not trusted; ""
+    char reason[320]; // why the feed ended
+    // Why no snapshot has come yet, not trusted, or "".
+    char notice[160];
     double rate_s;             // requested seconds between snapshots
     double heard_at;           // Feed_now() at the newest message
     unsigned taken;            // messages since Feed_next last returned 0
     double taking_since;       // Feed_now() at the first of these messages
     bool more;                 // Feed_next stopped before the last message
-    struct Snapshot *newest;   // not taken yet; owned; NULL: none
-    struct FlameTable *stacks; // not taken yet; owned; NULL: none
+    struct Snapshot *newest;   // not taken yet; owned; or NULL
+    struct FlameTable *stacks; // not taken yet; owned; or NULL
     struct Pending pending;
     struct FeedListing listing;
     struct ExportFile export; // file of the running export
@@ -56,50 +58,53 @@ double Feed_now(void); // monotonic time in seconds
 // `why`.
 int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
               char *why, size_t why_size);
-// Opens a recording instead of a connection. If `paced`, snapshots come at
-// their recorded times; else each Feed_step brings one.
+// Opens a recording instead of a connection. If `paced` is true, snapshots come
+// at their recorded times. Otherwise each Feed_step makes one snapshot come.
 int Feed_replay(struct Feed *feed, const char *path, bool paced, char *why,
                 size_t why_size);
-// Opens the recording of a run. The first snapshot is of the whole run.
+// Opens the recording of a run. The first snapshot covers the whole run.
 int Feed_open_past(struct Feed *feed, const struct PastWish *wish, char *why,
                    size_t why_size);
-// Starts to read a stretch of the run, whose snapshot comes next. Returns 0 or
-// -errno.
+// Starts to read a stretch of the run. The next snapshot covers this stretch.
+// Returns 0 or -errno.
 int Feed_stretch(struct Feed *feed, struct SummaryStretch stretch);
-// Records everything that arrives from now on.
+// Writes all messages that arrive after this call to the recording.
 void Feed_record(struct Feed *feed, struct Capture *recording);
 void Feed_close(struct Feed *feed);
 // Returns the descriptor for poll(), or -1 if there is none.
 int Feed_fd(struct Feed *feed);
-// Is it the recording of a run? Feed_is_shown: which was read?
+// Feed_is_past returns true if the feed is the recording of a run.
+// Feed_is_shown returns true if, in addition, a stretch of the run has been
+// read.
 bool Feed_is_past(const struct Feed *feed);
 bool Feed_is_shown(const struct Feed *feed);
-// Returns false for a live process.
+// Returns true for any recording, and false for a live process.
 bool Feed_is_replay(const struct Feed *feed);
 
-// Processes messages that have arrived. Returns 1 if *answer has to be shown;
-// then the caller calls again. Returns 0 if there is nothing more for now. If a
+// Processes messages that have arrived. Returns 1 if *answer is to be shown,
+// and 0 if no messages are left. After 1 the caller calls Feed_next again. If a
 // process sends without a pause, Feed_next returns 0 after a while and
-// Feed_has_more returns true: then the caller need not wait for the descriptor.
+// Feed_has_more returns true. In this case the caller does not wait for the
+// descriptor.
 int Feed_next(struct Feed *feed, struct Answer *answer);
 bool Feed_has_more(const struct Feed *feed);
-// Waits for bytes. Returns false if none came in time or the feed has ended.
+// Waits for bytes. Returns false after the timeout or if the feed has ended.
 bool Feed_wait(struct Feed *feed, int timeout_ms);
-// Returns the newest snapshot, which the caller then owns. Returns NULL if it
-// was taken already or the feed is paused.
+// Returns the newest snapshot, and gives its ownership to the caller. Returns
+// NULL if the newest snapshot was taken already, or if the feed is paused.
 struct Snapshot *Feed_take(struct Feed *feed);
-// Returns the newest stacks, as Feed_take does a snapshot. The stacks of a
-// recording also come while the feed is paused.
+// Returns the newest stacks, as Feed_take returns the newest snapshot. The
+// stacks of a recording also come while the feed is paused.
 struct FlameTable *Feed_take_stacks(struct Feed *feed);
-// makes a replay play one more snapshot; no effect on a live process
+// Makes a replay play one more snapshot. Does nothing for a live process.
 void Feed_step(struct Feed *feed);
 void Feed_speed(struct Feed *feed, double speed); // Sets the speed of a replay.
 void Feed_pause(struct Feed *feed, bool paused);
-// Says which function a view shows (0: none), and asks for its code once a
-// snapshot. Sends no request while an answer is pending.
+// Says which function a view shows (0: no function). Requests the function's
+// code once for each snapshot, but not while an answer is pending.
 void Feed_want_listing(struct Feed *feed, uint64_t function);
-// Returns the newest listing, which the caller then owns. Returns NULL if it
-// was taken already.
+// Returns the newest listing, and gives its ownership to the caller. Returns
+// NULL if the newest listing was taken already.
 struct Listing *Feed_take_listing(struct Feed *feed);
 bool Feed_has_listing(const struct Feed *feed);
 // Returns true if the user or a view waits for an answer.
@@ -109,18 +114,18 @@ bool Feed_is_exporting(const struct Feed *feed);
 // The functions below send requests and return 0 or -errno (-EPIPE: the feed
 // has ended).
 int Feed_rate(struct Feed *feed, double rate_s);
-int Feed_refresh(struct Feed *feed); // asks for a snapshot at once
+int Feed_refresh(struct Feed *feed); // requests a snapshot now
 // re-arms a function; 0: all functions
 int Feed_rearm(struct Feed *feed, uint64_t function);
 // sets the budget, as a share of the CPU time
 int Feed_budget(struct Feed *feed, double share);
-// Starts an export. Returns -EBUSY if one is running, or an error of
-// ExportFile_open. The last answer comes when the file has its final name, or
-// is removed.
+// Starts an export. Returns -EBUSY if an export is running, or an error of
+// ExportFile_open. The last answer comes when the file has got its final name
+// or has been removed.
 int Feed_export(struct Feed *feed, const char *path, bool overwrite);
 int Feed_cancel(struct Feed *feed);
-// Asks for stacks, unless such a request is pending. The answer is available by
-// Feed_take_stacks.
+// Requests stacks, unless a request for stacks is pending. Feed_take_stacks
+// returns the answer.
 int Feed_flame(struct Feed *feed);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The source of a feed: a process connected by a socket, or a recording (of a
-// viewer or of a run) that answers like a process. Also stores the user's
-// requests that are not answered yet. Owned by the feed. One thread; no
-// function blocks.
+// The source of a feed's messages: a process connected by a socket, or a
+// recording (of a viewer or of a run) that answers like a process. struct
+// Pending has the requests that are not answered yet. The feed owns both
+// structs. Only one thread calls these functions, and they do not block.
 #ifndef OCULAR_TUI_MODEL_FEED_LINK_H
 #define OCULAR_TUI_MODEL_FEED_LINK_H
 
@@ -13,11 +13,12 @@
 #include <stdbool.h>
 
 struct FeedLink {
-    // connection; NULL: this is a replay, or the process has ended
+    // The connection to the process. NULL: the source is a recording, or the
+    // process has ended.
     struct Client *client;
-    // the replay, which still answers after its end; NULL: a live process
+    // The recording of a viewer, which still answers after its end; or NULL.
     struct Playback *replay;
-    struct PastRun *past; // the same, for the recording of a run
+    struct PastRun *past; // the recording of a run; or NULL
 };
 
 // Returns the descriptor for poll(), or -1 if there is none.
@@ -25,8 +26,7 @@ int FeedLink_fd(const struct FeedLink *link);
 bool FeedLink_answers(const struct FeedLink *link);
 // Returns the same as Client_next.
 int FeedLink_next(struct FeedLink *link, struct Message *message);
-// Returns the same as Client_request, or -EPIPE if the link does not answer any
-// more.
+// Returns the same as Client_request, or -EPIPE if FeedLink_answers is false.
 int FeedLink_request(struct FeedLink *link, struct Message *request);
 // Closes the connection to the process. A recording continues to answer.
 void FeedLink_hang_up(struct FeedLink *link);
@@ -44,14 +44,15 @@ struct Pending { // a zeroed struct has no requests
     struct PendingRequest items[PENDING_MOST];
 };
 
-// Stores a request that was sent. If the array is full it replaces an old
-// request, which will not be answered any more, but never an export.
+// Stores a request that was sent. If the array is full, the request replaces an
+// old request, which will not be answered any more. An export is never
+// replaced.
 void Pending_add(struct Pending *pending, const struct Message *request);
-// Returns the request of that number, or NULL. The caller zeroes it when it is
-// done.
+// Returns the request with this number, or NULL. The caller zeroes the entry
+// when the request is answered.
 struct PendingRequest *Pending_find(struct Pending *pending, uint32_t number);
 bool Pending_has(const struct Pending *pending, enum MessageType type);
-// Returns true if an answer is pending that the user will see.
+// Returns true if a request is pending whose answer the user will see.
 bool Pending_is_awaited(const struct Pending *pending);
 
 #endif

@@ -21,14 +21,14 @@ void FeedListing_end(struct FeedListing *listing)
     memset(&listing->recorded, 0, sizeof listing->recorded);
 }
 
-// Returns true if the process would give the same error again.
+// Returns true if a repeated request gives the same error.
 static bool is_refused(const struct FeedListing *listing)
 {
     return listing->error == ENOENT || listing->error == EOPNOTSUPP;
 }
 
-// Returns true if a request is pending and not older than LATE_S. An older one
-// may never be answered.
+// Returns true if a request is pending and not older than LATE_S. An older
+// request may never be answered.
 static bool is_under_way(uint32_t number, double asked_at, double now)
 {
     return number && now - asked_at < LATE_S;
@@ -65,7 +65,8 @@ void FeedListing_want(struct FeedListing *listing, struct FeedLink *link,
     listing->number = message.request;
     listing->asked_at = now;
     listing->behind = false;
-    listing->recorded.number = 0; // the view's request replaces the recording's
+    // The view's request replaces the recording's request.
+    listing->recorded.number = 0;
     listing->recorded.waits = true;
 }
 

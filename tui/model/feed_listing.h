@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Requests the code of one function repeatedly while a view shows it, and the
-// code of the hottest functions, one after another, for a recording. The
-// process keeps one such request for each viewer: a newer one replaces an older
-// one, which then gets no answer. So the view and the recording take turns, the
-// view first. Owned by the feed. One thread.
+// Requests the code of functions. While a view shows a function, its code is
+// requested repeatedly. For a recording, the code of the hottest functions is
+// requested in turn. The process keeps one such request for each viewer. A
+// newer request replaces an older request, which gets no answer. So the view
+// and the recording take turns, and the view comes first. The feed owns struct
+// FeedListing. Only one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_FEED_LISTING_H
 #define OCULAR_TUI_MODEL_FEED_LISTING_H
 
@@ -11,18 +12,20 @@
 #include "tui/model/feed_link.h"
 
 struct FeedListing {
-    uint64_t id;     // id of the function that a view shows; 0: none
-    uint32_t number; // number of the view's pending request; 0: none
-    double asked_at; // Feed_now() at the view's newest request; 0: none
+    uint64_t id;     // id of the function that a view shows, or 0
+    uint32_t number; // number of the view's pending request, or 0
+    double asked_at; // Feed_now() at the view's newest request, or 0
     bool shown;  // a view has called FeedListing_want since the last snapshot
     bool behind; // a snapshot has arrived since the newest request
-    struct Listing *newest; // not taken yet; owned; NULL: none
-    int error;     // why the code is not available, as errno; 0: no error
-    char why[256]; // the process's words, not trusted
+    struct Listing *newest; // not taken yet; owned; or NULL
+    // Errno: the reason why the code is not available; 0: no error.
+    int error;
+    char why[256]; // text from the process, not trusted
     struct {
-        uint64_t id;     // id of the function that is to be recorded; 0: none
-        uint32_t number; // number of its pending request; 0: not sent yet
-        double asked_at; // Feed_now() when this request was sent
+        uint64_t id; // id of the function that is to be recorded, or 0
+        // Number of the pending request for `id`; 0: not sent yet.
+        uint32_t number;
+        double asked_at; // Feed_now() at the sending of this request
         bool waits; // the recording waits for the answer to the view's request
     } recorded;
 };
@@ -30,19 +33,19 @@ struct FeedListing {
 void FeedListing_release(struct FeedListing *listing);
 // Forgets pending requests, because the process has ended.
 void FeedListing_end(struct FeedListing *listing);
-// Says which function a view shows (0: none), and asks for its code once a
-// snapshot.
+// Says which function a view shows (0: no function), and requests its code once
+// for each snapshot.
 void FeedListing_want(struct FeedListing *listing, struct FeedLink *link,
                       uint64_t function, bool paused, double now);
 // Takes the listing or the error from a message. Returns true if the message
 // answers the view's request.
 bool FeedListing_take(struct FeedListing *listing, struct Message *message);
-// The caller has recorded the message. Chooses the next function for the
-// recording if it is time.
+// Called after the caller has recorded the message. If it is time, chooses the
+// next function for the recording.
 void FeedListing_recorded(struct FeedListing *listing,
                           struct Capture *recording,
                           const struct Message *message, double now);
-// Requests the code of the chosen function if it is the recording's turn.
+// If it is the recording's turn, requests the code of the chosen function.
 void FeedListing_ask_recorded(struct FeedListing *listing,
                               struct FeedLink *link, double now);
 

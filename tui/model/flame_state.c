@@ -33,8 +33,8 @@ void FlameState_open(struct FlameState *state, const struct Snapshot *now)
     state->asked_at = NAN;
 }
 
-// While the screen is paused, no stacks are requested from a live process: they
-// would be newer than the snapshot on the screen.
+// While the screen is paused, no stacks are requested from a live process,
+// because new stacks do not belong to the snapshot on the screen.
 void FlameState_ask(struct FlameState *state, struct Feed *feed,
                     const struct Snapshot *now)
 {
@@ -50,7 +50,7 @@ void FlameState_refuse(struct FlameState *state, const char *why)
     snprintf(state->refused, sizeof state->refused, "%s", why);
 }
 
-// Sets the shares in the tree to those of the period.
+// Sets the shares in the tree to the shares of the period.
 static void weigh(struct FlameState *state)
 {
     const struct Moment *now = &state->now, *then;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The state of the flame view: the newest stacks as a tree, the answers of the
-// last minute, the selected box and the zoomed box. The callers view counts
-// calls from it, too. Draws nothing. One thread.
+// The state of the flame view: the newest stacks as a tree, the CPU times of
+// the last minute, the selected box and the zoomed box. The callers view also
+// uses this state. This module does not draw. Only one thread calls these
+// functions.
 #ifndef OCULAR_TUI_MODEL_FLAME_STATE_H
 #define OCULAR_TUI_MODEL_FLAME_STATE_H
 
@@ -12,49 +13,54 @@
 struct FlameState {
     struct FlameTree tree;
     struct History history;
-    struct Moment now;     // CPU time since the start, for the rows of `tree`
-    enum Period period;    // the period that the user chose
-    struct Window window;  // window of the shares in `tree`; only if `own`
-    bool own;              // `tree` shows `period`; false: the sampler's window
-    bool marking;          // the next answer starts PERIOD_SINCE
-    struct FlamePath zoom; // path to the box that is as wide as the screen
+    struct Moment now;    // CPU time since the start, for the rows of `tree`
+    enum Period period;   // the period that the user chose
+    struct Window window; // window of the shares in `tree`; only if `own`
+    // True: `tree` shows `period`; false: the sampler's window.
+    bool own;
+    bool marking;              // the next answer starts PERIOD_SINCE
+    struct FlamePath zoom;     // path to the box that is as wide as the screen
     struct FlamePath selected; // path to the selected box, at or below `zoom`
     struct FlamePath search_zoom; // value of `zoom` when a search began
     struct FlamePath search_selected;
     int top; // depth of the first line of the body
-    // uptime in s of the snapshot after which stacks were requested
+    // Uptime in seconds of the snapshot after which stacks were requested.
     double asked_at;
-    double seen_at;    // uptime in s of the newest stacks; 0: none yet
-    char refused[256]; // why there are no stacks, not trusted; "": no error
+    // Uptime in seconds of the newest stacks; 0: no stacks yet.
+    double seen_at;
+    char refused[256]; // why there are no stacks, not trusted, or ""
 };
 
-// The next stacks are of something else.
+// Forgets all stacks. Called if the next stacks belong to another stretch of a
+// run.
 void FlameState_forget(struct FlameState *state);
 void FlameState_release(struct FlameState *state);
-// Prepares for opening the view: drops stacks that are too old to be shown
-// again. `now` may be NULL.
+// Called when the view is opened. Drops stacks that are too old to be shown.
+// `now` may be NULL.
 void FlameState_open(struct FlameState *state, const struct Snapshot *now);
-// Requests stacks once a snapshot.
+// Requests stacks once for each snapshot.
 void FlameState_ask(struct FlameState *state, struct Feed *feed,
                     const struct Snapshot *now);
 // Takes over a new table of stacks.
 void FlameState_take(struct FlameState *state, struct FlameTable *table);
 // Stores the reason why there are no stacks.
 void FlameState_refuse(struct FlameState *state, const char *why);
-// Starts PERIOD_SINCE now and shows it. There must be a tree.
+// Makes PERIOD_SINCE begin now, and shows this period. There must be a tree.
 void FlameState_mark(struct FlameState *state);
 void FlameState_next_period(struct FlameState *state);
 
-// These functions return the zoomed and the selected branch in the newest tree.
-// If the branch is not in that tree, they return its nearest caller there.
+// These two functions return the zoomed and the selected branch in the newest
+// tree. If the tree does not have the branch, they return the branch's nearest
+// caller in the tree.
 uint32_t FlameState_zoom(const struct FlameState *state);
 uint32_t FlameState_selected(const struct FlameState *state, uint32_t zoom);
 void FlameState_select(struct FlameState *state, uint32_t branch);
 void FlameState_zoom_to(struct FlameState *state, uint32_t branch);
 // Zooms out. Returns false if the view was not zoomed in.
 bool FlameState_zoom_out(struct FlameState *state);
-// Moves the selection by `steps` from branch `from`: downwards to the hottest
-// callee each time, or upwards (steps < 0), but not beyond the zoom.
+// Moves the selection by `steps` levels from branch `from`. A step down goes to
+// the hottest callee. If `steps` is negative, the selection moves up, but not
+// beyond the zoom.
 void FlameState_move(struct FlameState *state, uint32_t from, int steps);
 
 #endif

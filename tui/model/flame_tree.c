@@ -20,7 +20,8 @@ static int compare_id(const void *id, const void *function)
     return (a > b) - (a < b);
 }
 
-// Returns the function of `id`, or NULL if the table does not have it.
+// Returns the function with this id, or NULL if the table does not have the
+// function.
 static const struct FlameFunction *function_of(const struct FlameTable *table,
                                                uint64_t id)
 {
@@ -63,7 +64,8 @@ static bool add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
         branch->parent = places[row->parent];
         branch->depth = tree->branches[branch->parent].depth + 1;
     }
-    if (branch->depth > FLAME_DEPTH) { // too deep: its caller gets the share
+    // Too deep: the share is added to the caller.
+    if (branch->depth > FLAME_DEPTH) {
         tree->branches[branch->parent].self += branch->self;
         *place = branch->parent;
         return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A flame table as a tree: totals, children in a fixed order, and paths by
-// which a branch is found again in the next table. The tree's functions
-// validate the data of the process. Used by the flame view and by calls.c. One
-// thread.
+// A flame tree is made from a flame table. It adds totals, a fixed order of
+// children, and paths by which a branch is found again in the next table. The
+// process's data is checked here. The flame view and calls.c use the tree on
+// one thread.
 #ifndef OCULAR_TUI_MODEL_FLAME_TREE_H
 #define OCULAR_TUI_MODEL_FLAME_TREE_H
 
@@ -42,32 +42,34 @@ struct FlameTree { // a zeroed struct is no tree
     size_t count;
 };
 
-struct FlamePath { // ids of the branches from below the root on
+struct FlamePath { // function ids of the branches, without the root
     uint64_t ids[FLAME_DEPTH];
     int depth;
 };
 
-// Takes over the table. Returns 0, -EPROTO for an invalid table, or -ENOMEM.
-// After an error the tree is unchanged.
+// Builds the tree from `table`, and takes over the ownership of `table`.
+// Returns 0, -EPROTO for an invalid table, or -ENOMEM. After an error the tree
+// is unchanged.
 int FlameTree_take(struct FlameTree *tree, struct FlameTable *table);
-// Replaces the shares of the tree with `shares`, one for each row of the table;
-// NULL: the table's own shares. Returns 0, or -ENOMEM with the tree unchanged.
+// Sets the shares of the tree to `shares`, which has an element for each row of
+// the table. If `shares` is NULL, the tree gets the table's own shares. Returns
+// 0, or -ENOMEM with the tree unchanged.
 int FlameTree_weigh(struct FlameTree *tree, const struct FlameShare *shares);
 void FlameTree_release(struct FlameTree *tree);
 
-// Returns the table's CPU times in ns since the start, one total for each row,
-// with a hash of the row's path as its key. The moment has no totals if the
-// process does not send them or there is no memory. The caller calls
-// Moment_release.
+// Returns the table's CPU times in ns since the start. The moment has a total
+// for each row, whose key is a hash of the row's path. If the process does not
+// send CPU times, or if memory is out, the moment has no totals. The caller
+// calls Moment_release.
 struct Moment FlameTree_moment(const struct FlameTree *tree);
-// Returns the shares of the rows between two moments, for the caller to free.
-// Returns NULL if no time has passed, there are no totals, or there is no
-// memory.
+// Returns the shares of the rows between two moments, which the caller frees.
+// Returns NULL if no time has passed, if a moment has no totals, or if memory
+// is out.
 struct FlameShare *FlameShares_since(const struct Moment *then,
                                      const struct Moment *now);
 
-// Returns the last existing branch on the path. Sets *whole if the whole path
-// exists.
+// Returns the last branch on the path that exists. Sets *whole to whether the
+// whole path exists.
 uint32_t FlameTree_find(const struct FlameTree *tree,
                         const struct FlamePath *path, bool *whole);
 void FlameTree_path(const struct FlameTree *tree, uint32_t branch,

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APART_S                                                                \
-    0.9 // the shortest time between two moments in s, so that a minute fits
+#define APART_S 0.9 // least seconds between two moments, so that a minute fits
 #define LONGEST_S 60.0
 
 static int compare(const void *left, const void *right)
@@ -17,8 +16,8 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-// Returns a copy sorted by key. Without memory it returns an empty moment,
-// which means the start.
+// Returns a copy sorted by key. If memory is out, returns an empty moment,
+// which stands for the start.
 static struct Moment copy_of(const struct Moment *now)
 {
     struct Moment copy = *now;
@@ -51,7 +50,7 @@ void History_note(struct History *history, const struct Moment *now)
     if (now->at_s < newest + APART_S)
         return;
     // Drops moments that no period needs. One moment that is as old as the
-    // longest period stays.
+    // longest period is kept.
     while (history->count == HISTORY_MOST ||
            (history->count > 1 &&
             history->moments[1].at_s <= now->at_s - LONGEST_S))

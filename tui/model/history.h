@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Stores counters that only grow, as the process reported them in the last
-// minute. The growth in a window is the difference between two answers. The
-// flame graph has a counter for each path, the annotate view one for each
-// instruction. Owned by these views. One thread.
+// A history stores counters as the process reported them in the last minute.
+// Each moment of a history is one report. A counter only grows. Its growth in a
+// period is the difference of two reports. The flame view has a counter for
+// each path, and the annotate view has a counter for each instruction. Each of
+// these views owns a history. Only one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_HISTORY_H
 #define OCULAR_TUI_MODEL_HISTORY_H
 
@@ -23,10 +24,10 @@ enum Period {
 struct Total {
     uint64_t key;
     double all;
-    double in_c; // the part of `all` that was in C
+    double in_c; // the part of `all` in C code
 };
 
-struct Moment { // one answer of the process
+struct Moment { // one report of the process
     double at_s;
     double samples;
     struct Total *totals;
@@ -34,15 +35,14 @@ struct Moment { // one answer of the process
 };
 
 struct History { // a zeroed history is empty
-    struct Moment
-        // the oldest first; their totals are sorted by key
-        moments[HISTORY_MOST];
+    // The oldest moment is the first. The totals of a moment are sorted by key.
+    struct Moment moments[HISTORY_MOST];
     size_t count;
     struct Moment mark; // start of PERIOD_SINCE; zeroed: the start of tracing
 };
 
-// Stores a copy of `now` if the newest moment is about a second older. If `now`
-// belongs to another run, the history is emptied first.
+// Stores a copy of `now` if the newest moment is at least about a second old.
+// If `now` belongs to another run, empties the history first.
 void History_note(struct History *history, const struct Moment *now);
 // Makes PERIOD_SINCE start at a copy of `now`.
 void History_mark(struct History *history, const struct Moment *now);
@@ -50,10 +50,10 @@ void History_mark(struct History *history, const struct Moment *now);
 // oldest moment.
 const struct Moment *History_begin(const struct History *history, double now_s,
                                    enum Period period);
-// Returns the growth of a counter since `then`. The growth is never below 0:
-// the process may now count paths together that it counted separately before.
+// Returns the growth of a counter since `then`. A negative difference counts as
+// 0, because the process may merge paths that it counted separately before.
 struct Total Moment_since(const struct Moment *then, const struct Total *now);
-// Returns ", since r", ", since the start" or "", for a title.
+// Returns ", since r", ", since the start" or "". A title ends with this text.
 const char *History_about(const struct History *history, enum Period period);
 void Moment_release(struct Moment *moment);
 void History_release(struct History *history);

@@ -42,7 +42,7 @@ const struct Row *Model_row_of(const struct Model *model, uint64_t id)
 }
 
 // Sets each row's share in the chosen thread. A function without a sample in
-// this thread gets NaN and is not shown.
+// this thread gets the share NaN and is not shown.
 static void share_out(struct Model *model)
 {
     const struct Thread *thread = Model_thread(model);
@@ -65,7 +65,7 @@ static void update_rows(struct Model *model)
 {
     const struct Snapshot *snapshot = model->snapshot;
     struct Deopt deopt;
-    Deopt_init(&deopt, snapshot); // without memory, no deopts are marked
+    Deopt_init(&deopt, snapshot); // if memory is out, no deopts are marked
     for (size_t i = 0; i < model->rows.count; i++)
         model->rows.items[i].now = NULL;
     for (size_t i = 0; i < snapshot->function_count; i++) {
@@ -141,7 +141,7 @@ void Model_start_over(struct Model *model)
     Tally_init(&model->tally);
 }
 
-// Makes room for the snapshot's functions, so that the following steps cannot
+// Makes room for the snapshot's functions. The steps after this step cannot
 // fail.
 static int reserve(struct Model *model, size_t functions)
 {
@@ -184,9 +184,10 @@ void Model_reset(struct Model *model)
     for (size_t i = 0; i < model->rows.count; i++)
         Row_reset(&model->rows.items[i]);
     if (model->baseline)
-        Model_baseline(model); // the baseline's old counts are invalid now
+        // The counts of the old baseline are not valid any more.
+        Model_baseline(model);
     Mark_take(&model->reset_mark,
-              model->snapshot); // without memory, counts are since the start
+              model->snapshot); // if memory is out, counts are since the start
     model->reset = true;
     model->base_uptime = model->snapshot->uptime_s;
     model->base_events = model->snapshot->events;
@@ -251,7 +252,7 @@ void Model_watch(struct Model *model, const struct Thread *thread)
     model->one_thread = thread != NULL;
     model->thread = key;
     share_out(model);
-    // The curves and the baseline belong to another thread.
+    // The curves and the baseline belong to the previous thread.
     drop_baseline(model);
     for (int i = 0; i < TREND_LENGTH && !model->past; i++)
         model->trend[i] = NAN;

@@ -16,13 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ASKED 16   // largest number of requests that wait for an answer
+#define ASKED 16   // maximum number of requests that wait for an answer
 #define TELL_S 0.1 // seconds between two reports of progress
 
 struct PastRun {
     char *path;
     char *before_path; // path of the run to compare with; or NULL
-    int wake;          // eventfd; readable if a message may be due
+    int wake;          // eventfd, which is readable if a message may be due
     bool ends;
     pthread_t thread; // the reading thread
     bool started;     // the thread has to be joined
@@ -49,7 +49,7 @@ static void wake(const struct PastRun *run)
 {
     const uint64_t one = 1;
     ssize_t wrote = write(run->wake, &one, sizeof one);
-    (void)wrote; // the write fails only if the eventfd is readable already
+    (void)wrote; // write() fails only if the eventfd is readable already
 }
 
 // --- The reading thread

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A PastRun plays the part of a live process for a recording of a run
-// (docs/recording.md). It sends the feed a snapshot of the whole run or of a
-// stretch, and answers requests for stacks and code of the same stretch. A
-// PastRun has a thread that reads the file. All functions are called on the
-// viewer's thread. PastRun_close, PastRun_set and the request NOW stop the
-// reading thread and wait until it has ended.
+// A PastRun takes the place of a live process for the recording of a run
+// (docs/recording.md). A PastRun sends the feed a snapshot of the whole run or
+// of a stretch, and answers requests for stacks and code of the same stretch. A
+// PastRun has a thread that reads the file. Only the viewer's thread calls
+// these functions. PastRun_close, PastRun_set and the request NOW stop the
+// reading thread and wait for its end.
 #ifndef OCULAR_TUI_MODEL_PAST_RUN_H
 #define OCULAR_TUI_MODEL_PAST_RUN_H
 
@@ -28,26 +28,27 @@ struct PastWish {
 int PastRun_open(struct PastRun **run, const struct PastWish *wish, char *why,
                  size_t why_size);
 void PastRun_close(struct PastRun *run); // `run` may be NULL
-// Returns a descriptor that is readable if a message may be due.
+// Returns a descriptor, which is readable if a message may be due.
 int PastRun_fd(struct PastRun *run);
 // Returns the same as Client_next. While the file is being read, the messages
 // are NOTICEs that report the progress.
 int PastRun_next(struct PastRun *run, struct Message *message);
-// Accepts the requests FLAME, DETAIL and NOW. NOW starts reading the stretch
-// that PastRun_set chose. Returns the same as Client_request, or -ENOTSUP if
-// only a live process can do what is requested.
+// Accepts the requests FLAME, DETAIL and NOW. NOW starts the reading of the
+// stretch that PastRun_set chose. Returns the same as Client_request, or
+// -ENOTSUP if only a live process can serve the request.
 int PastRun_request(struct PastRun *run, struct Message *request);
-// Chooses the stretch for the next NOW, and stops a reading that is under way.
+// Chooses the stretch for the next NOW. Stops the reading thread if it runs.
 void PastRun_set(struct PastRun *run, struct SummaryStretch stretch);
 // Sets *all to the stretch that the recording covers, and *shown to the stretch
 // that was read last. Returns false if no stretch has been read yet.
 bool PastRun_stretches(const struct PastRun *run, struct SummaryStretch *all,
                        struct SummaryStretch *shown);
 // Divides the whole run into `parts` equal parts, at most SUMMARY_CURVE. Sets
-// each element of `curve` to the CPU time of one part, as a number of cores.
+// each element of `curve` to the mean number of cores that the program used in
+// one part.
 void PastRun_curve(const struct PastRun *run, float *curve, int parts);
-// Returns the snapshot of the run to compare with, or NULL if there is none or
-// if it has not been read yet.
+// Returns the snapshot of the run to compare with. Returns NULL if there is no
+// such run, or if the run has not been read yet.
 const struct Snapshot *PastRun_before(const struct PastRun *run);
 // Returns a sentence about an error or about damaged blocks of the file, or "".
 const char *PastRun_note(const struct PastRun *run);

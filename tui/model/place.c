@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 // openat2(2) fails with EAGAIN for a path with ".." if any file was renamed or
-// mounted in the meantime.
+// mounted meanwhile.
 #define TRIES 1000
 
 int Place_root(pid_t pid)
@@ -38,8 +38,8 @@ int Place_find(int root, const char *path, int flags)
         return (int)found;
     if (errno != ENOSYS && errno != EPERM)
         return -errno;
-    // openat2() is not available: the kernel is old, or a seccomp filter
-    // forbids it.
+    // The kernel is too old for openat2(), or a seccomp filter forbids
+    // openat2().
     if (stat("/", &ours) || fstat(root, &theirs) ||
         ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
         return -EACCES;
@@ -47,7 +47,8 @@ int Place_find(int root, const char *path, int flags)
     return found >= 0 ? (int)found : -errno;
 }
 
-// Reads the target of a link in /proc/PID, as a path from our own root.
+// Reads the target of a link in /proc/PID. The target is a path from our own
+// root.
 static bool read_link(char out[PATH_MAX], pid_t pid, const char *name)
 {
     char link[64];

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define FRAME_START 12u // bytes of magic, type, length and request number
-#define ID_END 12u      // bytes of a LISTING's payload up to the end of its id
+#define ID_END 12u      // bytes of a LISTING's payload up to the end of the id
 
 int RecordingIndex_read(const struct RecordingIndex *index,
                         const struct RecordingEntry *entry,
@@ -114,7 +114,7 @@ int RecordingIndex_open(struct RecordingIndex *index, const char *path,
     *why = 0;
     char magic[CAPTURE_MAGIC_SIZE];
     struct stat status;
-    // O_NONBLOCK: a pipe is refused without waiting for its writer.
+    // With O_NONBLOCK, open() of a pipe does not wait for a writer.
     index->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (index->fd < 0 || fstat(index->fd, &status))
         return -errno;

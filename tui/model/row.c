@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define SURE 0.125 // largest standard error as a part of the estimate
-// the remaining share of a function that stopped is soon below this
+// The share of a function that has stopped soon falls below this share.
 #define IDLE_SHARE 0.0005
-// all calls were timed if at least this part of the expected cycles was
+// All calls count as timed if this part of the expected cycles was timed.
 #define LEAST_TIMED 0.5
 #define WAIT_SAMPLES_PER_S 2.0 // the least rate of samples of waiting threads
 
@@ -63,8 +63,8 @@ double Row_calls(const struct Row *row)
     return Row_u64(row->now->calls) - row->base.calls;
 }
 
-// The estimate at the reset may have been too high, so the result is at least
-// the number of counted calls.
+// The estimate at the reset may be too high, so the result is at least the
+// number of counted calls.
 double Row_estimated(const struct Row *row)
 {
     double since = row->now->calls_estimated - row->base.estimated;
@@ -101,10 +101,10 @@ double Row_self(const struct Row *row)
 }
 
 // Returns true if some calls were not timed. Calls of a dark function are not
-// timed, nor are those of a caller while one of its callees is dark. In these
-// cases the timed cycles are far below the mean cost times the number of calls.
-// If all calls were timed, both numbers differ only because the mean is that of
-// the newest calls.
+// timed. Calls of a function are also not timed while one of its callees is
+// dark. If some calls were not timed, the timed cycles are far below the mean
+// cost times the number of calls. If all calls were timed, the two numbers
+// differ only because the mean covers the newest calls.
 bool Row_spent_estimated(const struct Row *row)
 {
     double expected = likely_calls(row) * row->now->avg_cycles;
@@ -127,7 +127,8 @@ double Row_total(const struct Row *row)
 {
     double timed = Row_u64(row->now->total_cycles) - row->base.total;
 
-    // The total includes the function's own time while it was dark.
+    // The total also includes the function's own time while the function was
+    // dark.
     return !Row_calls_exact(row) && Row_spent_estimated(row)
                ? fmax(or_zero(timed), Row_spent(row))
                : timed;
@@ -148,8 +149,8 @@ bool Row_may_run(const struct Function *function)
     return isnan(function->share) || function->share >= RUNS_SHARE;
 }
 
-// A main loop is called once but is never idle, because it is always on the
-// stack.
+// A main loop is called only once, but is never idle, because it is always on
+// the stack.
 bool Row_is_idle(const struct Row *row)
 {
     const struct Function *now = row->now;
@@ -167,8 +168,7 @@ double Row_recent_cost(const struct Row *row)
     return or_zero(row->now->calls_per_s * row->now->avg_cycles);
 }
 
-// The estimate is based on samples of running threads and on samples of waiting
-// threads.
+// The estimate uses samples of running threads and samples of waiting threads.
 double Row_rate_samples(const struct Row *row)
 {
     double waiting = WAIT_SAMPLES_PER_S * row->window.s * row->now->wait_share;

@@ -23,7 +23,7 @@ struct SortItem {
 
 struct SortWay {
     bool by_text;
-    bool sinks; // idle functions come last, even if inverted
+    bool sinks; // idle functions come last, even in the inverted order
     int sign;   // -1 if inverted, else 1
 };
 
@@ -32,8 +32,8 @@ static int larger_first(double a, double b)
     return (a < b) - (a > b);
 }
 
-// Sorts rows with equal keys by their cost. The id decides last, so that rows
-// keep their order between snapshots.
+// Rows with equal keys are sorted by cost, and rows with equal cost by id, so
+// that rows keep their order between snapshots.
 static int compare_equals(const struct SortItem *a, const struct SortItem *b)
 {
     int result = a->idle - b->idle;
@@ -46,7 +46,7 @@ static int compare_equals(const struct SortItem *a, const struct SortItem *b)
     return result ? result : (a->id > b->id) - (a->id < b->id);
 }
 
-// A null value comes last, even in the inverted order.
+// Rows with a null value come last, even in the inverted order.
 static int compare(const void *left, const void *right, void *context)
 {
     const struct SortItem *a = left, *b = right;
@@ -71,8 +71,7 @@ bool RowOrder_matches(const struct Row *row, const char *text)
     return Text_has(row->now->name, text) || Text_has(row->now->file, text);
 }
 
-// Returns 0 for a share below the window's least, which is the rest of a
-// forgotten sample.
+// Returns the share, or 0 if the share has fewer than WINDOW_LEAST samples.
 static double seen_share(const struct Row *row, double share)
 {
     return Window_basis(&row->window, share) == BASIS_NONE && share > 0 ? 0
@@ -100,7 +99,7 @@ static struct SortItem item_of(const struct RowTable *table, size_t index,
         item.key = Column_key(id, row, wish->baseline);
     if (id == COLUMN_SHARE && !wish->baseline)
         item.key = seen_share(row, item.key);
-    else if (id == COLUMN_SHARE && // less than one sample is no change
+    else if (id == COLUMN_SHARE && // a change below one sample counts as 0
              Window_basis(&row->window, fabs(item.key)) <= BASIS_TRACE)
         item.key = isnan(item.key) ? NAN : 0;
     return item;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Selects and sorts the rows that are shown. The result depends only on the
-// rows and the user's choices. Called by the model, on its thread.
+// rows and the user's choices. The model calls these functions on its thread.
 #ifndef OCULAR_TUI_MODEL_ROW_ORDER_H
 #define OCULAR_TUI_MODEL_ROW_ORDER_H
 
@@ -11,18 +11,18 @@ struct OrderWish {
     enum ColumnId column; // the column to sort by
     bool invert;
     bool baseline;      // sort by the change since the baseline
-    bool hide_idle;     // leave out idle rows and only count them
+    bool hide_idle;     // leave out idle rows, and count them
     const char *filter; // "": all rows pass
 };
 
-// Writes the indices of the rows that are shown to `order`, which has room for
-// all rows. Returns their number, and sets *hidden to the number of rows that
-// are left out because they are idle. Without memory for the sort, all rows
-// that pass the filter are shown in the table's order.
+// Writes the indices of the shown rows to `order`, which has room for all rows.
+// Returns the number of shown rows. Sets *hidden to the number of idle rows
+// that are left out. If memory for the sort is out, all rows that pass the
+// filter are shown in the table's order.
 size_t RowOrder_make(uint32_t *order, const struct RowTable *table,
                      const struct OrderWish *wish, size_t *hidden);
-// Returns true if the row passes the filter or search `text`. If one thread is
-// chosen, a function without a share in it never does.
+// Returns true if the row contains `text`, a filter or a search. If one thread
+// is chosen, returns false for a function without a share in this thread.
 bool RowOrder_matches(const struct Row *row, const char *text);
 
 #endif

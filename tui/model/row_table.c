@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A row is dropped after this many snapshots without it. The row is kept until
-// then because the process may list only its hottest functions, which change.
+// A row is dropped after this many snapshots that do not list the function. A
+// row is not dropped at once, because a process may list only its hottest
+// functions, which change often.
 #define FORGET_AFTER TREND_LENGTH
 
 static uint32_t *find_slot(const struct RowTable *table, uint64_t id)

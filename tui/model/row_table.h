@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The rows of all functions that the viewer knows, found by function id. Owned
-// by the model. One thread.
+// The rows of all functions that the viewer knows, found by function id. The
+// model owns the table. Only one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_ROW_TABLE_H
 #define OCULAR_TUI_MODEL_ROW_TABLE_H
 
 #include "tui/model/row.h"
 
 struct RowTable {      // a zeroed table is empty
-    struct Row *items; // one for each id, not sorted; owned
+    struct Row *items; // one row for each id, not sorted; owned
     size_t count;
     size_t capacity;
-    uint32_t
-        *slots; // open hash from id to index + 1 in `items`; 0: free; owned
+    // Hash table with open addressing, owned. A slot is an index in `items`
+    // plus 1, or 0 if the slot is free.
+    uint32_t *slots;
     size_t slot_count;
 };
 
@@ -19,10 +20,10 @@ void RowTable_release(struct RowTable *table);
 // Makes room for `more` new rows. Returns 0, or -ENOMEM with the table
 // unchanged.
 int RowTable_reserve(struct RowTable *table, size_t more);
-// Returns the row of that id, or NULL.
+// Returns the row with this id, or NULL.
 struct Row *RowTable_find(const struct RowTable *table, uint64_t id);
-// Returns the row of that id, or a new row. The caller has reserved room for a
-// new row.
+// Returns the row with this id, or a new row, for which the caller has reserved
+// room.
 struct Row *RowTable_take(struct RowTable *table, uint64_t id);
 // Drops rows that no recent snapshot has listed.
 void RowTable_forget(struct RowTable *table);

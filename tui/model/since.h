@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The snapshot that the key E saves. The snapshot has the counts on the screen,
-// which begin at the last reset (r), and either the functions on the screen in
-// their order, with their shares, or all functions. The snapshot borrows from
-// the model, so it is short-lived. Called by ui.c. One thread.
+// The snapshot that the key E saves. Its counts begin at the last reset (r), as
+// on the screen. Its functions are either the functions on the screen in the
+// same order, or all functions. The snapshot borrows from the model, so it must
+// be released before the model changes. ui.c calls these functions on one
+// thread.
 #ifndef OCULAR_TUI_MODEL_SINCE_H
 #define OCULAR_TUI_MODEL_SINCE_H
 
@@ -10,14 +11,14 @@
 
 struct Since {
     struct Snapshot snapshot;
-    double at_s;  // uptime in s at which the counts begin; NaN: the start
-    uint64_t tid; // thread of the shares; NULL_U64: all threads
+    double at_s;  // uptime in seconds at which the counts begin; NaN: the start
+    uint64_t tid; // the thread whose shares are saved; NULL_U64: all threads
     struct Function *functions;
     struct Thread *threads;
     struct TransitionPair *pairs;
 };
 
-// With `shown`, only the functions on the screen are included. The model must
+// If `shown` is true, includes only the functions on the screen. The model must
 // have a snapshot. Returns 0 or -ENOMEM.
 int Since_make(struct Since *since, const struct Model *model, bool shown);
 void Since_release(struct Since *since);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See source.h. A file is found with O_PATH, which does not open it. Only after
-// a check of its type is it opened. So no device is opened, and no process that
-// waits at a pipe is woken.
+// See source.h. source.c first gets an O_PATH descriptor, which does not open
+// the file, and checks the file's type. Only a regular file is opened. So no
+// device is opened, and no process that waits at a pipe is woken.
 #include "tui/model/source.h"
 
 #include "tui/model/archive.h"
@@ -17,15 +17,16 @@
 #include <unistd.h>
 
 #define TAB 8
-// Seconds. The clock of file times has ticks of a few milliseconds, and the
-// process's start is known to ten milliseconds.
+// Tolerance in seconds. The kernel's clock for file times ticks every few
+// milliseconds, and the time of the process's start is precise to ten
+// milliseconds.
 #define GRACE_S 1.0
 
 // --- Finding it
 
 // Returns an O_PATH descriptor of the file, or -errno. If the path leads
-// through an archive, the descriptor is the archive's and *member is the rest
-// of the path, else "".
+// through an archive, returns the archive's descriptor and sets *member to the
+// rest of the path. Otherwise *member is "".
 static int find_file(const struct SourceWish *wish, struct stat *file,
                      char member[PATH_MAX])
 {
@@ -48,7 +49,7 @@ static int find_file(const struct SourceWish *wish, struct stat *file,
         *slash = 0;
         int above = Place_find(root, path, O_PATH);
         if (above >= 0 && (fstat(above, file) || !S_ISREG(file->st_mode))) {
-            close(above); // a directory: the path does not exist in it
+            close(above); // `above` is a directory, so the path does not exist
             break;
         }
         snprintf(member, PATH_MAX, "%s", rest);
@@ -70,7 +71,7 @@ static void say(struct Source *source, enum SourceState state, const char *file,
 {
     const char *slash = strrchr(file, '/');
     char name[96], part[100];
-    // Keeps the end of a long name, which is more informative.
+    // Keeps the end of a long name, which is its most informative part.
     snprintf(part, sizeof part, "%.90s",
              Text_tail(slash && slash[1] ? slash + 1 : file, 90));
     Text_clean(name, sizeof name, part);
@@ -84,9 +85,9 @@ static bool is_later(struct timespec time, const struct SourceWish *wish)
     return s > wish->process_start_s + GRACE_S; // false if the start is NaN
 }
 
-// Warns if the inode changed after the process began. A file that was copied
-// into this place keeps its older date, and so does a file of which only the
-// name or mode changed.
+// Warns if the inode changed after the process began. If a file was copied
+// here, or if only its name or mode changed, its time of modification can be
+// older.
 static void warn_if_replaced(struct Source *source,
                              const struct SourceWish *wish)
 {
@@ -95,8 +96,8 @@ static void warn_if_replaced(struct Source *source,
             "was replaced or touched after the process started");
 }
 
-// Returns the bytes of the file behind descriptor `named`, at most *size, and
-// sets *size to their number. Returns NULL on failure.
+// Returns the bytes of the file with the descriptor `named`, at most *size, and
+// sets *size to the number of bytes. Returns NULL on failure.
 static char *read_file(int named, size_t *size)
 {
     char path[64], *text = malloc(*size + 1);
@@ -139,7 +140,7 @@ static char *read_source(struct Source *source, const struct SourceWish *wish,
 }
 
 // Splits the text into lines as Python does. Returns the number of lines, or 0
-// without memory.
+// if memory is out.
 static size_t cut_lines(struct Source *source, size_t size)
 {
     char *at = source->text, *end = at + size;

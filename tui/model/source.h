@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The source of a function, read from disk as the traced process sees the file.
-// The path comes from the process and is not trusted: only regular files up to
-// a size are read, without waiting, and only below the process's root. Owned by
-// the annotate view. One thread.
+// The source of a function, read from the file that the traced process sees at
+// the path. The path comes from the process and is not trusted. So only regular
+// files below the process's root are read, up to a maximum size, and no read
+// waits. The annotate view owns the source. Only one thread calls these
+// functions.
 #ifndef OCULAR_TUI_MODEL_SOURCE_H
 #define OCULAR_TUI_MODEL_SOURCE_H
 
@@ -16,22 +17,23 @@
 
 enum SourceState {
     SOURCE_FINE,
-    SOURCE_NONE,    // the code comes from no file
+    SOURCE_NONE,    // the code does not come from a file
     SOURCE_MISSING, // the file does not exist or may not be read
     SOURCE_CHANGED, // the file changed after the process began
-    SOURCE_REFUSED  // no regular file, too large, or no readable archive
+    SOURCE_REFUSED  // not a regular file, too large, or an unreadable archive
 };
 
 struct SourceWish {
-    pid_t pid;        // process whose root and directory are used; 0: this one
-    const char *file; // path in the code object; borrowed
+    // Process whose root and directory are used; 0: this process.
+    pid_t pid;
+    const char *file;       // path in the code object; borrowed
     double process_start_s; // start of the process as Unix time; NaN: not known
 };
 
 struct Source {
     enum SourceState state;
-    // the reason for a state other than SOURCE_FINE, or a warning; safe to
-    // print; "": none
+    // The reason for a state other than SOURCE_FINE, or a warning, or "". The
+    // text is safe to print.
     char why[200];
     struct stat file;
     char *text;         // all lines; each ends in NUL and contains no other NUL
@@ -39,11 +41,12 @@ struct Source {
     size_t line_count;
 };
 
-// Never fails: *source says what was found. The caller calls Source_release.
+// Loads the source. source->state has the result. The caller calls
+// Source_release.
 void Source_load(struct Source *source, const struct SourceWish *wish);
 void Source_release(struct Source *source);
-// Returns true if the file on disk has changed, vanished or appeared since it
-// was loaded.
+// Returns true if the file on disk has changed, vanished or appeared since
+// Source_load.
 bool Source_is_stale(const struct Source *source,
                      const struct SourceWish *wish);
 // Returns the line with this number, counted from 1, or NULL.

@@ -44,7 +44,7 @@ static void add_function(struct Tally *tally, const struct Function *function)
     }
 }
 
-// Keeps the older rates if both snapshots are from the same time.
+// If both snapshots are from the same time, the older rates stay.
 static void update_rates(struct Tally *tally, const struct Snapshot *now,
                          const struct Snapshot *before)
 {
@@ -54,7 +54,8 @@ static void update_rates(struct Tally *tally, const struct Snapshot *now,
         double events = Row_u64(now->events) - Row_u64(before->events);
         // a NaN of `events` stays NaN
         tally->events_per_s = events < 0 ? 0 : events / span;
-        // Without any pair, the process does not record transitions.
+        // If the snapshot has no pairs, the process does not record
+        // transitions.
         if (now->transition_pair_count)
             tally->deopts_per_s = fmax(deopts - tally->deopts, 0) / span;
     }

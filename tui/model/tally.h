@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sums over all functions of a snapshot, and rates since the previous snapshot.
-// Owned by the model, drawn by the header. One thread.
+// A tally has sums over all functions of a snapshot, and rates since the
+// previous snapshot. The model owns the tally, and the header draws it. Only
+// one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_TALLY_H
 #define OCULAR_TUI_MODEL_TALLY_H
 
@@ -12,7 +13,8 @@ struct Tally { // a double is NaN if it is not known
     size_t armed;
     size_t partial;
     size_t dark;
-    // age in s of the oldest data of a function that runs and is not armed
+    // Age in seconds of the oldest data among the functions that run and are
+    // not armed.
     double oldest_s;
     double specialized;
     double specializable;
@@ -23,7 +25,7 @@ struct Tally { // a double is NaN if it is not known
 };
 
 void Tally_init(struct Tally *tally);
-// `before` is the previous snapshot; NULL: `now` is the first.
+// `before` is the previous snapshot, or NULL if `now` is the first snapshot.
 void Tally_update(struct Tally *tally, const struct Snapshot *now,
                   const struct Snapshot *before);
 

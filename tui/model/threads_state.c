@@ -31,8 +31,8 @@ static double key_of(const struct Thread *thread, int sort)
     }
 }
 
-// Sorts threads that have ended last. Threads with equal keys are sorted by
-// tid, and those with the same tid by name.
+// Ended threads come last. Threads with equal keys are sorted by tid, and
+// threads with the same tid by name.
 static int compare(const void *left, const void *right, void *context)
 {
     const struct Thread *a = *(const struct Thread *const *)left;
@@ -108,7 +108,7 @@ struct ThreadFigures ThreadFigures_of(const struct Model *model,
     const struct ThreadMark *base = Mark_thread(&model->baseline_mark, thread);
     const struct ThreadMark *since =
         base ? base : Mark_thread(&model->reset_mark, thread);
-    // A thread that began after the baseline had 0 at the baseline.
+    // A thread that began after the baseline has 0 at the baseline.
     double before = model->baseline ? 0 : NAN;
     return (struct ThreadFigures){
         .cpu = thread->cpu_share,

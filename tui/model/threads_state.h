@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The state of the threads view: the order of the threads, and their numbers.
-// Draws nothing. One thread.
+// The state of the threads view: the order of the threads and their numbers.
+// This module does not draw. Only one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_THREADS_STATE_H
 #define OCULAR_TUI_MODEL_THREADS_STATE_H
 
@@ -17,7 +17,8 @@ enum ThreadsColumn {
 };
 
 struct ThreadsState {
-    bool pinned; // the selection follows a thread; else it stays at the top
+    // True: the selection follows a thread; false: it stays at the top.
+    bool pinned;
     struct ThreadKey pin;
     int sort; // an enum ThreadsColumn
     bool invert;
@@ -33,15 +34,16 @@ void ThreadsState_arrange(struct ThreadsState *state,
 // Returns the thread in a row, or NULL for row 0, which stands for all threads.
 const struct Thread *ThreadsState_at(const struct ThreadsState *state,
                                      long row);
-// the name, or "(no name)"
+// Returns the thread's name, or "(no name)".
 const char *ThreadsState_name(const struct Thread *thread);
-// Returns the row of the selected thread, which may have moved, or -1 if it is
-// not listed any more.
+// Returns the row of the selected thread, or -1 if the snapshot does not list
+// the thread any more.
 long ThreadsState_row(struct ThreadsState *state, const struct Snapshot *now);
-// Makes the selection follow `thread`; NULL: the row of all threads.
+// Makes the selection follow `thread`, or the row of all threads if `thread` is
+// NULL.
 void ThreadsState_pin(struct ThreadsState *state, const struct Thread *thread);
 
-// The numbers of one thread since the reset or the baseline; NaN: not known.
+// The numbers of one thread since the reset or the baseline. NaN means unknown.
 struct ThreadFigures {
     double cpu, cpu_before; // shares now and at the baseline
     double wait, wait_before;
@@ -52,7 +54,7 @@ struct ThreadFigures {
 struct ThreadFigures ThreadFigures_of(const struct Model *model,
                                       const struct Thread *thread);
 // Returns the numbers of all threads together. Waiting and samples are NaN,
-// because their sums would be meaningless.
+// because their sums are meaningless.
 struct ThreadFigures ThreadFigures_of_all(const struct Model *model);
 
 #endif

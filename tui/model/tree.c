@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // See tree.h. A snapshot lists the callers of each function. The callees of a
-// function are those that list it as their caller.
+// function are the functions that list it as their caller.
 #include "tui/model/tree.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-// share of a core; smaller branches are summed up as "others"
+// Share of a core. Smaller branches are added up as "others".
 #define LEAST 0.0005
 
 struct CallEdge {
@@ -18,9 +18,10 @@ struct CallEdge {
 struct Walk {
     struct Tree *tree;
     const struct Model *model;
-    // calls of the period; NULL: use the snapshot's call edges
+    // The calls of the period. NULL: the tree is built from the snapshot's call
+    // edges.
     const struct Calls *calls;
-    // ids of the functions from the root to the current one
+    // Ids of the functions from the root to the current function.
     uint64_t way[TREE_DEPTH + 1];
     bool caller;
     bool failed;
@@ -155,7 +156,7 @@ static void find_callees(const struct Walk *walk, uint64_t id,
                  share_for(&now->functions[i], id));
 }
 
-// Returns the call edges of `id`; the caller frees edges.edges.
+// Returns the call edges of `id`. The caller frees edges.edges.
 static struct CallEdges edges_of(const struct Walk *walk, uint64_t id)
 {
     struct CallEdges edges = {.count = 0};
@@ -177,7 +178,8 @@ static bool is_on_way(const struct Walk *walk, int depth, uint64_t id)
     return false;
 }
 
-// Adds a function's branch, and if it is unfolded the branches below it.
+// Adds a function's branch. If the branch is unfolded, also adds the branches
+// below it.
 static void add_function(struct Walk *walk, int depth,
                          const struct CallEdge *edge, const struct Branch *like)
 {
@@ -227,16 +229,17 @@ struct CallTotal Tree_total(const struct Function *function,
         self > function->total_share ? function->total_share : self};
 }
 
-// Total and parts are separate estimates, so the sum of the parts may exceed
-// the total.
+// The total and its parts are separate estimates, so the sum of the parts may
+// exceed the total.
 static double part_of(double share, double total)
 {
     double part = share / total;
     return !(total > 0) ? NAN : part > 1 ? 1 : part;
 }
 
-// The shares of a function that belong to no listed call edge. `self` is the
-// function itself or, among callers, the bottom of a stack. `others` are call
+// The shares of a function without a listed call edge. Among callees, `self` is
+// the share of the function itself. Among callers, `self` is the share in which
+// the function is at the bottom of the stack. `others` is the sum of the call
 // edges that are too small to be listed.
 struct Rest {
     double self, others;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The callers and callees of one function as a tree. The tree has only unfolded
-// branches. The tree is built from the call edges of a snapshot or from the
-// calls of a period. The callers view owns the tree and builds it for each
-// frame. One thread.
+// The callers and callees of one function as a tree. The branches below a
+// folded branch are not in the tree. The tree is built from the call edges of a
+// snapshot or from the calls of a period. The callers view owns the tree and
+// builds it again for each frame. Only one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_TREE_H
 #define OCULAR_TUI_MODEL_TREE_H
 
@@ -19,25 +19,26 @@ enum BranchKind {
     BRANCH_ROOT,    // the function in the middle
     BRANCH_CALLEES, // a heading
     BRANCH_FUNCTION,
-    BRANCH_SELF,   // the part of the parent function without its callees
-    BRANCH_BOTTOM, // no caller: the parent is at the bottom of a stack
-    BRANCH_OTHERS  // all branches that are too small to be listed
+    BRANCH_SELF, // the part of the parent function without its callees
+    // The parent has no caller, because it is at the bottom of a stack.
+    BRANCH_BOTTOM,
+    BRANCH_OTHERS // all branches that are too small to be listed
 };
 
 struct Branch {
     enum BranchKind kind;
-    bool caller; // the branch is above the root; else below
+    bool caller; // true: the branch is above the root; false: below
     int depth;   // level in the tree; the root and the headings have 0
     uint64_t id; // FUNCTION and ROOT: id of the function
-    // share of one core, running or waiting (from calls: only running); NaN:
-    // not known
+    // Share of one core, running or waiting. If the tree is built from calls,
+    // only running. NaN: not known.
     double share;
-    double part;  // share divided by that of the parent function, at most 1
+    double part;  // share divided by the parent function's share, at most 1
     uint64_t key; // identifies the branch in all snapshots; never 0
     bool opens;   // the branch can be unfolded
     bool open;
-    bool again; // recursion: the function is already on the path from the root
-    bool last;  // the branch is the last one of its siblings
+    bool again; // the function is already on the path from the root (recursion)
+    bool last;  // the branch is the last of its siblings
     uint32_t bars; // bit n: a vertical line is drawn at depth n
 };
 
@@ -50,20 +51,21 @@ struct Tree {
     size_t open_count;
 };
 
-// Returns the shares of a function. Without `calls` they come from the snapshot
-// and include running and waiting; its own share is a separate estimate and is
-// limited to the total. With `calls` the shares include only running.
+// Returns the shares of a function. If `calls` is NULL, the shares come from
+// the snapshot and include running and waiting. (The self share is a separate
+// estimate, so it is limited to the total.) If `calls` is not NULL, the shares
+// come from `calls` and include only running.
 struct CallTotal Tree_total(const struct Function *function,
                             const struct Calls *calls);
 // Puts another function in the middle and folds all branches.
 void Tree_root(struct Tree *tree, uint64_t root);
-// Builds the tree from `calls`; NULL: from the model's snapshot. Returns 0 or
-// -ENOMEM.
+// Builds the tree from `calls`, or from the model's snapshot if `calls` is
+// NULL. Returns 0 or -ENOMEM.
 int Tree_build(struct Tree *tree, const struct Model *model,
                const struct Calls *calls);
 void Tree_release(struct Tree *tree);
-// Unfolds or folds a branch. Returns false if there is nothing to unfold, or if
-// too many branches are unfolded.
+// Unfolds or folds a branch. Returns false if the branch cannot be unfolded, or
+// if too many branches are unfolded.
 bool Tree_toggle(struct Tree *tree, const struct Branch *branch);
 
 #endif

@@ -18,8 +18,9 @@ struct Window Window_of(const struct Snapshot *snapshot, double cpu_share)
     for (size_t i = 0; i < snapshot->function_count; i++)
         if (isfinite(snapshot->functions[i].cpu_share))
             sum += snapshot->functions[i].cpu_share;
-    // Uses the larger sum: threads also run code that is not traced, and
-    // cpu_share lacks threads that have ended.
+    // Uses the larger of two sums. Threads also run code that is not traced, so
+    // their sum can be larger. `cpu_share` does not include threads that have
+    // ended.
     double all = fmax(cpu_share, sum);
     double samples = snapshot->sampler_window_samples;
     return (struct Window){
@@ -78,7 +79,7 @@ const char *Window_plain_share(char out[NUMBER_MAX], double share)
     return out;
 }
 
-// Rounds up, so that the share is really below the limit.
+// Rounds up, so that the share is below the written limit.
 static void put_limit(char out[NUMBER_MAX], double limit)
 {
     double power = power_below(limit);

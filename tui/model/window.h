@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The sampler's window: its length, its number of samples, and how a share is
-// written that is based on some of these samples. All views write shares with
-// it. Pure functions, any thread.
+// struct Window has the length and the number of samples of the sampler's
+// window. All views use these functions to write shares with the right number
+// of digits. The functions are pure, and any thread may call them.
 #ifndef OCULAR_TUI_MODEL_WINDOW_H
 #define OCULAR_TUI_MODEL_WINDOW_H
 
@@ -9,9 +9,9 @@
 #include "tui/text/number.h"
 
 #define WINDOW_TEXT 64
-// Samples. The weight of a sample decreases with its age: a new sample weighs
-// two, and one as old as the window weighs e^-2 of that. A share of fewer
-// samples counts as zero.
+// A share of fewer samples than this counts as zero. The weight of a sample
+// decreases with its age: a new sample has the weight 2, and a sample as old as
+// the window has the weight 2 * e^-2.
 #define WINDOW_LEAST 0.25
 #define WINDOW_FEW 10.0 // a share of fewer samples has one digit and is dimmed
 
@@ -19,34 +19,36 @@ struct Window {
     double s; // length in seconds; NaN: not reported
     // samples of running threads in the window; NaN: not reported
     double samples;
-    // samples behind the share of one whole core; NaN: not known, since nothing
-    // ran
+    // Number of samples for a share of one whole core. NaN: unknown, because no
+    // thread ran.
     double per_share;
 };
 
-// The number of samples behind a share.
+// The class of a share by its number of samples.
 enum Basis {
-    BASIS_NONE,  // no sample in the window, or the share is null
+    BASIS_NONE,  // the window has no sample of this share, or the share is null
     BASIS_TRACE, // the share is less than one sample
     BASIS_FEW,   // the share has fewer samples than WINDOW_FEW
-    BASIS_FINE   // WINDOW_FEW or more, or the number is not reported
+    BASIS_FINE   // WINDOW_FEW or more samples, or their number is not reported
 };
 
 struct Window Window_unknown(void);
 // `cpu_share` is the share of all threads.
 struct Window Window_of(const struct Snapshot *snapshot, double cpu_share);
-// Returns the number of samples behind a CPU share; NaN: not known.
+// Returns the number of samples that a CPU share is based on, or NaN if
+// unknown.
 double Window_samples(const struct Window *window, double share);
 enum Basis Window_basis(const struct Window *window, double share);
-// Writes "" if there is no sample, "<0.3%" below one sample, "3%" for few
-// samples, else "3.4%". Returns how many samples the share is based on.
+// Writes "" for no sample, a text such as "<0.3%" for less than one sample,
+// "3%" for few samples, and otherwise "3.4%". Returns the class of the number
+// of samples.
 enum Basis Window_share(char out[NUMBER_MAX], const struct Window *window,
                         double share);
-// Writes a share for which no number of samples is known, for example of
-// waiting: "" for 0, "<0.01%" for less than that.
+// Writes a share whose number of samples is not known, for example the share of
+// waiting. Writes "" for 0, and "<0.01%" for a smaller share.
 const char *Window_plain_share(char out[NUMBER_MAX], double share);
-// Writes text such as "30 s, 412 samples", or "" if the process does not report
-// it.
+// Writes a text such as "30 s, 412 samples", or "" if the process does not
+// report the window.
 const char *Window_text(char out[WINDOW_TEXT], const struct Window *window);
 // Rounds a positive value to one significant digit.
 double Window_one_digit(double value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A strip is one line of items. If the items do not fit, the least important
 // items are dropped. The header's lines, the selected function's line and the
-// bottom line are strips. Views build their strips anew for each frame. Only
+// bottom line are strips. Views build new strips for each frame. Only
 // one thread uses a strip.
 #ifndef OCULAR_TUI_SCREEN_STRIP_H
 #define OCULAR_TUI_SCREEN_STRIP_H
