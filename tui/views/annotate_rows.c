@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-// largest number of bytes of a source line that are drawn
+// Maximum number of bytes of a source line that are drawn.
 #define LINE_BYTES 2048
 #define BAR_CELLS 8     // cells of the bar before the cycles
-#define BAR_FROM 96     // a screen of fewer cells has no bars
+#define BAR_FROM 96     // a screen with fewer columns has no bars
 #define LABEL_CELLS 6   // cells of "L123: "
-#define OPCODE_CELLS 14 // cells of an opcode's name; below, on a wide screen
+#define OPCODE_CELLS 14 // cells of an opcode's name on a narrow screen
 #define OPCODE_WIDE 19
 
 static const struct ListingRow *listing_row(const struct AnnotateRows *source,
@@ -63,10 +63,10 @@ static void put_bar(struct Canvas *canvas, struct Box box, int cells,
     Gauge_bar(canvas, box, part, style);
 }
 
-// Draws an instruction's bar. The bar normally shows the share of samples. The
+// Draws an instruction's bar. The bar shows the share of samples, because the
 // cycles of one execution do not show where the time goes, and are often the
-// mean of a block. So the bar shows cycles only if there are no samples and the
-// cycles differ, and then without colour.
+// mean of a block. Without samples, the bar shows the cycles if they differ,
+// and has no colour.
 static void put_part(struct Canvas *canvas, struct Box box, int cells,
                      const struct Annotation *all, const struct ListingRow *row)
 {
@@ -122,9 +122,9 @@ static void draw_hits(struct Canvas *canvas, struct Box box,
 
 // --- Instructions
 
-// Draws the operand, and behind it the text about specialisation. If there is
-// too little room, the text is cut to half of it, but never below
-// INSTRUCTION_SHORT cells, so that its fixed words stay whole.
+// Draws the operand, and behind the operand the text about specialisation. If
+// there is too little room, the text gets half of the room, but at least
+// INSTRUCTION_SHORT cells, so that its fixed words are not cut.
 static void put_argument(struct Canvas *canvas, struct Box box,
                          const char *argument, const char *tail,
                          enum Style style)
@@ -251,7 +251,7 @@ static void draw_source(struct Canvas *canvas, struct Box line,
     char text[LINE_BYTES];
     write_line(text, entry->line);
     Canvas_fit_right(canvas, number, STYLE_FAINT, text);
-    if (code) { // a source line has no hits, so it may extend to the bars
+    if (code) { // a source line has no hits, so the line may reach the bars
         Source_expand(text, sizeof text, code);
         box.width = cycles.x - 1 - box.x;
         Canvas_fit(canvas, box, STYLE_STRONG, CUT_END,

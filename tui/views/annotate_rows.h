@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The lines of the annotate view as rows of a list: source lines, instructions,
-// gaps and notes. Does not change the data that it draws. One thread.
+// Makes the lines of the annotate view (source lines, instructions, gaps and
+// notes) the rows of a list. The data that is drawn does not change. Only one
+// thread calls AnnotateRows_fill.
 #ifndef OCULAR_TUI_VIEWS_ANNOTATE_ROWS_H
 #define OCULAR_TUI_VIEWS_ANNOTATE_ROWS_H
 
@@ -23,14 +24,14 @@ struct AnnotateRows {
     // state of the view; borrowed, like `list` and `display`
     const struct AnnotateState *state;
     const struct List *list; // the list that shows the rows
-    // NULL: a key is handled and nothing is drawn
+    // NULL while a key is handled, since nothing is drawn then
     const struct Display *display;
     struct ListColumn columns[CODE_COLUMNS];
     struct ListRows rows;
 };
 
-// Fills `rows` and places the columns on a screen of `width` cells. `source`
-// must not be moved afterwards, because `rows` points to it.
+// Fills `rows` and places the columns on a screen of `width` cells. After this
+// call `source` must not move, because `rows` points to it.
 void AnnotateRows_fill(struct AnnotateRows *source,
                        const struct AnnotateState *state, struct List *list,
                        const struct Display *display, int width);

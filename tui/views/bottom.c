@@ -8,7 +8,7 @@
 
 #define PATH_LEAST 24 // least number of cells for a path in a message
 
-// Adds a key to the line. `front` is the view that the keys are for.
+// Adds a key to the line. `front` is the view in front.
 static void add_keys(struct Strip *strip, const struct Binding *binding,
                      enum ViewId front)
 {
@@ -30,8 +30,8 @@ static bool is_taken(const struct View *view, const struct Binding *binding)
     return false;
 }
 
-// Draws the usable keys: the view's own, then those that open other views, then
-// those of all views.
+// Draws the usable keys: first the view's own keys, then the keys that open
+// other views, then the keys of all views.
 static void draw_keys(struct Canvas *canvas, int y, struct BottomKeys keys)
 {
     const struct View *const *views = keys.views, *view = views[keys.front];
@@ -67,7 +67,8 @@ static void draw_prompt(struct Canvas *canvas, int y,
     Canvas_put(canvas, y, x, x + 1, STYLE_PROMPT, "_");
 }
 
-// Draws the message. If there is too little room, the path in it is cut first.
+// Draws the message. If there is too little room, cuts the path in the message
+// first.
 static void draw_message(struct Canvas *canvas, struct Box box,
                          const struct Status *status)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Draws the bottom line of every view: a question with the typed text, a
-// message, or the usable keys. One thread.
+// message, or the usable keys. Only one thread calls Bottom_draw.
 #ifndef OCULAR_TUI_VIEWS_BOTTOM_H
 #define OCULAR_TUI_VIEWS_BOTTOM_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Draws the lines about the selected function below the table: its full name
-// and path, and the parts of its share. One thread.
+// Draws the lines below the table: the full name and path of the selected
+// function, and the parts of its share. Only one thread calls DetailLines_draw.
 #ifndef OCULAR_TUI_VIEWS_DETAIL_LINES_H
 #define OCULAR_TUI_VIEWS_DETAIL_LINES_H
 

@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// Ocular subtracts the cost of a call's hooks, which is known to this many ns.
-// The measured time of a shorter call may be anything from 0 to this.
+// Ocular subtracts the cost of a call's hooks. The error of this cost is about
+// this many ns. The measured time of a shorter call may be any number from 0 to
+// this.
 #define LEAST_NS 20.0
 
 const struct StateMark STATE_MARKS[] = {[STATE_ARMED] = {"●", STYLE_ARMED},
@@ -45,7 +46,7 @@ const char *Display_mean(char out[NUMBER_MAX], double cycles,
 
 // --- Cells
 
-// NaN becomes a blank cell, because rows full of dashes would be distracting.
+// NaN becomes a blank cell, because rows full of dashes are distracting.
 void ListCell_number(struct ListCell *out, double value,
                      const char *(*format)(char *, double))
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The user's choices about the format of numbers, and list cells with numbers,
-// which all views format in the same way. Pure functions, any thread.
+// struct Display has the user's choices about the format of numbers. All views
+// use these functions for list cells with numbers. The functions are pure, and
+// any thread may call them.
 #ifndef OCULAR_TUI_VIEWS_DISPLAY_H
 #define OCULAR_TUI_VIEWS_DISPLAY_H
 
@@ -22,7 +23,7 @@ extern const struct StateMark {
     enum Style style;
 } STATE_MARKS[STATE_DARK + 1];
 
-// Formats cycles, or the time that they took.
+// Formats cycles as a number of cycles or as a time.
 const char *Display_cycles(char out[NUMBER_MAX], double cycles,
                            const struct Display *display);
 // Formats the cost of one call: "<53" if the call is too short to be measured.

@@ -6,19 +6,21 @@
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 
-// cells of a name; a narrower one is cut without an ellipsis
+// A name with fewer cells than this is cut without an ellipsis.
 #define LEAST_CUT 4
 
 // --- Where the boxes are
 
-// The children of a branch side by side. Their widths are proportional to their
-// totals. Children narrower than one column are combined at the end.
+// Places the children of a branch side by side. The width of a child is
+// proportional to its total. Children narrower than one column are combined at
+// the end.
 struct Shelf {
     const struct FlameTree *tree;
     struct Span span; // columns of the caller
     double scale;     // number of columns for a share of 1
     double used;      // number of columns used so far
-    double hidden;    // sum of the shares that are narrower than one column
+    // Sum of the shares of the children narrower than one column.
+    double hidden;
 };
 
 static struct Shelf shelf_below(const struct FlameTree *tree, uint32_t branch,
@@ -32,8 +34,8 @@ static struct Shelf shelf_below(const struct FlameTree *tree, uint32_t branch,
     };
 }
 
-// Returns the columns of the next child. The caller passes all children in
-// their order.
+// Returns the columns of the next child. Called for all children in their
+// order.
 static struct Span place_on(struct Shelf *shelf, uint32_t child)
 {
     double width = shelf->tree->branches[child].total * shelf->scale;
@@ -67,7 +69,7 @@ static struct Span span_of(const struct FlameTree *tree, uint32_t zoom,
     return found;
 }
 
-// Returns the line of the boxes of that depth; -1: not visible.
+// Returns the line of the boxes at this depth, or -1 if it is not visible.
 static int line_of(const struct FlameGraph *graph, int depth)
 {
     int line = depth - graph->top;
@@ -91,7 +93,7 @@ uint32_t FlameGraph_beside(const struct FlameGraph *graph, int step)
             FlameTree_is_below(tree, at, graph->zoom) &&
             FlameGraph_shows(graph, at))
             return at;
-    } while (at); // until the walk is back at the root
+    } while (at); // the walk ends when it is back at the root
     return graph->selected;
 }
 
@@ -172,7 +174,8 @@ static void draw_children(const struct FlameGraph *graph, struct Canvas *canvas,
     int narrow = span.x + (int)(shelf.used + shelf.hidden * shelf.scale + 0.5);
     if (y < 0)
         return;
-    for (int x = end; x < narrow; x++) // children that are too narrow for a box
+    // Draws the children that are too narrow for a box.
+    for (int x = end; x < narrow; x++)
         Canvas_put(canvas, y, x, x + 1, STYLE_FAINT, "·");
     if (shelf.used > 0 || narrow > end)
         Canvas_put(canvas, y, narrow, span.end, STYLE_FAINT, "│");
@@ -195,7 +198,7 @@ void FlameGraph_draw(const struct FlameGraph *graph, struct Canvas *canvas)
         path[count++] = i;
     if (graph->zoom)
         draw_box(graph, canvas, 0, graph->body);
-    while (count > 1) // the callers of the zoom are as wide as the zoom
+    while (count > 1) // a caller of the zoom is as wide as the zoom
         draw_box(graph, canvas, path[--count], graph->body);
     draw_below(graph, canvas, graph->zoom, graph->body);
 }

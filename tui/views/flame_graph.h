@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The boxes of the flame graph, and the line about the selected box. Callers
-// are above their callees, and the width of a box is its share. Changes
-// nothing. One thread.
+// Draws the boxes of the flame graph, and the line about the selected box.
+// Callers are above their callees, and the width of a box is its share. The
+// graph's data does not change. Only one thread calls these functions.
 #ifndef OCULAR_TUI_VIEWS_FLAME_GRAPH_H
 #define OCULAR_TUI_VIEWS_FLAME_GRAPH_H
 
@@ -11,7 +11,8 @@
 
 #include <stdbool.h>
 
-struct Span { // columns from x up to, not including, `end`; empty: not visible
+// Columns from x up to, not including, `end`; if empty, not visible.
+struct Span {
     int x;
     int end;
 };
@@ -19,23 +20,23 @@ struct Span { // columns from x up to, not including, `end`; empty: not visible
 struct FlameGraph {
     const struct FlameTree *tree;
     const struct Window *window; // window of the shares
-    uint32_t zoom;     // branch of the box that is as wide as the body
-    uint32_t selected; // branch at or below the zoom
+    uint32_t zoom;               // the branch whose box is as wide as the body
+    uint32_t selected;           // branch at or below the zoom
     struct Span body;
     int top;    // depth of the boxes on the first line
     int y;      // the first line
     int height; // number of lines of the graph
 };
 
-// Returns true if a branch at or below the zoom has a box. A branch that is too
-// narrow has none.
+// Returns true if a branch, which is the zoom or below the zoom, has a box. A
+// branch that is too narrow has no box.
 bool FlameGraph_shows(const struct FlameGraph *graph, uint32_t branch);
-// Returns the nearest box left (step -1) or right (step 1) of the selected one
-// on the same line, even if it has another caller. Returns the selected branch
-// if there is none.
+// Returns the nearest box on the line of the selected box, to the left (step
+// -1) or to the right (step 1). The nearest box may have another caller.
+// Returns the selected branch if there is no such box.
 uint32_t FlameGraph_beside(const struct FlameGraph *graph, int step);
-// Sets *branch to the box at a position on the screen. Returns false if there
-// is none.
+// Sets *branch to the box at a position on the screen. Returns false if no box
+// is there.
 bool FlameGraph_at(const struct FlameGraph *graph, int x, int y,
                    uint32_t *branch);
 

@@ -48,7 +48,7 @@ void Header_add_specialisation(struct Strip *strip, const struct Model *model,
     bool some = tally->deopts_per_s >= 0.05;
     Strip_item(strip, some || sum ? 3 : 5);
     Strip_add(strip, some ? STYLE_ALERT : STYLE_FAINT, "deopts ");
-    // Ocular reads the bytecode a few times a second, so it may miss some
+    // Ocular reads the bytecode only a few times a second, and so may miss some
     // deopts.
     Strip_add(strip, some ? STYLE_ALERT : STYLE_PLAIN, "%s%s/s",
               some ? ">=" : "", Number_rate(number, tally->deopts_per_s));
@@ -86,7 +86,7 @@ static void add_state(struct Strip *strip, const struct Status *status)
         Strip_add(strip, STYLE_FAINT, "  %s", rate);
 }
 
-// Minutes and seconds, with tenths, as the prompts take them.
+// Writes minutes, seconds and tenths in the format that the prompts accept.
 static const char *clock_of(char out[NUMBER_MAX], double s)
 {
     double tenths = floor(s * 10 + 0.5);
@@ -98,7 +98,7 @@ static const char *clock_of(char out[NUMBER_MAX], double s)
     return out;
 }
 
-// Of a run that is over: which stretch of it, and of how much.
+// For the recording of a run: adds the shown stretch and the length of the run.
 static void add_stretch(struct Strip *strip, const struct Status *status)
 {
     char from[NUMBER_MAX], to[NUMBER_MAX], all[NUMBER_MAX];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Draws the first line of every view, which describes the process, and parts of
-// the other header lines. One thread.
+// the other header lines. Only one thread calls these functions.
 #ifndef OCULAR_TUI_VIEWS_HEADER_H
 #define OCULAR_TUI_VIEWS_HEADER_H
 
@@ -15,11 +15,11 @@
 void Header_draw(struct Canvas *canvas, const struct Model *model,
                  const struct Status *status);
 void Header_draw_line(struct Strip *strip, struct Canvas *canvas, int y);
-// Adds the time since the reset and since the baseline, if there are any. The
-// model must have a snapshot.
+// Adds the time since the reset and the time since the baseline, if the user
+// has set them. The model must have a snapshot.
 void Header_add_since(struct Strip *strip, const struct Model *model);
-// Adds the share of specialised sites and the rate of deopts. With `sum` it
-// adds the number of deopts as well, and both are more important.
+// Adds the share of specialised sites and the rate of deopts. If `sum` is true,
+// adds the number of deopts, too, and gives these items more importance.
 void Header_add_specialisation(struct Strip *strip, const struct Model *model,
                                bool sum);
 

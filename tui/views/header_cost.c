@@ -13,17 +13,18 @@
 
 // The overhead in the unit that the header shows.
 struct Overhead {
-    // NaN if not known; `allowed` also if there is no budget
+    // NaN: unknown; `allowed` is also NaN if there is no budget
     double measured, allowed;
     double scale; // factor from the snapshot's parts to this unit
     const char *of;
-    // the least number of decimals that show `allowed` as more than 0
+    // The least number of decimals with which `allowed` is not shown as 0.
     int decimals;
 };
 
-// Returns the overhead as a share of a core. As a share of the program's CPU
-// time it may exceed 100 % if the program uses hardly any CPU time. An older
-// process reports only the latter.
+// Returns the overhead as a share of a core, because its share of the program's
+// CPU time may exceed 100 % if the program uses hardly any CPU time. If an
+// older Ocular does not report the share of a core, returns the share of the
+// CPU time.
 static struct Overhead overhead_of(const struct Snapshot *snapshot)
 {
     struct Overhead overhead = {
@@ -44,8 +45,8 @@ static struct Overhead overhead_of(const struct Snapshot *snapshot)
     return overhead;
 }
 
-// Adds the overhead. The overhead is shown as an alert only if it exceeds the
-// limit in the rounded numbers, too.
+// Adds the overhead. The overhead is an alert only if it is above the limit
+// after rounding, too.
 static void add_overhead(struct Strip *strip, const struct Overhead *overhead,
                          int cells)
 {

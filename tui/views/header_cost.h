@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Draws the second line of the main screen, about the overhead of tracing. One
-// thread.
+// Draws the second line of the main screen, about the overhead of tracing. Only
+// one thread calls HeaderCost_draw.
 #ifndef OCULAR_TUI_VIEWS_HEADER_COST_H
 #define OCULAR_TUI_VIEWS_HEADER_COST_H
 

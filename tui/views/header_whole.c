@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MUCH .01 // a larger share that the rows lack is shown
+#define MUCH .01 // if the rows lack a larger share, this share is shown
 
 // The whole curve in fewer cells.
 static void squeeze(float *out, const float *trend, int cells)
@@ -42,8 +42,8 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
         if (model->snapshot->sampler_trouble)
             Strip_add(strip, STYLE_ALERT, ": %.200s",
                       model->snapshot->sampler_trouble);
-        Strip_flex(strip,
-                   cells > TREND_CELLS ? 66 : 23); // cells of the first words
+        // The least width is that of the words before the reason.
+        Strip_flex(strip, cells > TREND_CELLS ? 66 : 23);
         return;
     }
     for (int i = 0; i < TREND_LENGTH; i++)
@@ -72,9 +72,9 @@ static void add_window(struct Strip *strip, const struct Model *model)
     Strip_label(strip, 3, "over", "%s", text);
     unsigned long long signal = snapshot->sampler_signal;
     unsigned long long untimed = snapshot->sampler_untimed;
-    if (untimed == NULL_U64) // an older process does not report it
+    if (untimed == NULL_U64) // an older Ocular does not report this number
         untimed = 0;
-    if (model->past) // the recording does not say how
+    if (model->past) // the recording of a run has no source of samples
         return;
     Strip_item(strip, signal == NULL_U64 || untimed ? 3 : 6);
     if (signal == NULL_U64)
@@ -98,8 +98,8 @@ static void add_if_much(struct Strip *strip, int importance, enum Style style,
               Number_percent(number, share));
 }
 
-// Adds shares that the rows below lack: samples without a complete stack, and
-// time in functions without a row. The help explains these words.
+// Adds the shares that the rows lack: samples without a complete stack, and
+// time in functions without a row. The help explains the words for them.
 static void add_unseen(struct Strip *strip, const struct Snapshot *snapshot)
 {
     double samples = Row_u64(snapshot->sampler_samples), gone = 0;
@@ -141,8 +141,8 @@ static void add_choices(struct Strip *strip, const struct Model *model,
     Strip_flex(strip, 8);
 }
 
-// Returns the number of living threads. An older process lists only living
-// threads, and `ended` is null.
+// Returns the number of living threads. An older Ocular lists only living
+// threads, and their `ended` is null.
 static size_t count_living(const struct Snapshot *snapshot)
 {
     size_t count = 0;
@@ -156,7 +156,7 @@ static void add_unlisted(struct Strip *strip, const struct Model *model)
 {
     double share = Model_unlisted(model);
     char number[NUMBER_MAX];
-    if (!(share >= 0.0005)) // a smaller share would be shown as zero
+    if (!(share >= 0.0005)) // a smaller share is rounded to zero
         return;
     Strip_label(strip, 2, "others", "%s", Number_percent(number, share));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The annotate view's texts about an instruction: its operand and its
-// specialisation. Pure functions, any thread.
+// Writes the annotate view's texts about an instruction: the operand and the
+// specialisation. The functions are pure, and any thread may call them.
 #ifndef OCULAR_TUI_VIEWS_INSTRUCTION_TEXT_H
 #define OCULAR_TUI_VIEWS_INSTRUCTION_TEXT_H
 
@@ -15,17 +15,17 @@ struct AnnotateState;
     0.005                   // least share of the function's time that is shown
 #define INSTRUCTION_SHORT 9 // longest fixed text of InstructionText_short
 
-// Writes the operand as words, as a label or as a number, and for a call the
-// callee.
+// Writes the operand as words, as a label or as a number. For a call
+// instruction, also writes the callee.
 void InstructionText_operand(char *out, size_t size,
                              const struct AnnotateState *state,
                              const struct ListingRow *row);
-// Writes that the instruction was never specialised, and how often it ran, if
-// this is known.
+// Writes that the instruction was never specialised. Also writes how often the
+// instruction ran, if this is known.
 void InstructionText_never(char *out, size_t size,
                            const struct ListingRow *row);
-// Writes a short form for narrow screens: the specialised name without the
-// base's name, or a fixed word that the help explains. Returns the text's
+// Writes a short text for narrow screens: the specialised name without the base
+// opcode's name, or a fixed word that the help explains. Returns the text's
 // style.
 enum Style InstructionText_short(char *out, size_t size,
                                  const struct ListingRow *row);

@@ -49,7 +49,8 @@ unsigned Navigation_can(const struct Ui *ui)
     return Navigation_function(ui) ? can : can & ~(unsigned)CAN_FUNCTION;
 }
 
-// Reports why a recording, or a process that has ended, cannot do this.
+// Shows the reason why a recording, or a process that has ended, cannot serve
+// the request.
 static void say_beyond(struct Ui *ui, unsigned beyond)
 {
     const struct Feed *feed = ui->feed;
@@ -103,7 +104,8 @@ bool Navigation_refuses(struct Ui *ui, const struct Binding *binding)
     return true;
 }
 
-// A view is in `way` at most once, so opening it again goes back to it.
+// A view is in `way` at most once. If the user opens the view again, the viewer
+// goes back to it.
 void Navigation_open(struct Ui *ui, enum ViewId id)
 {
     const struct View *view = ui->views[id];

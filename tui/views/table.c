@@ -9,13 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-// cells of a name; the file's column would be too far from a wider one
+// Maximum cells of a name, so that the column of files is near the names.
 #define NAME_MOST 64
 
 // --- The change since the baseline
 
 // Writes the change of a share. A change of less than one sample is zero. A
-// function without samples gets a blank cell. Returns the basis of the change.
+// function without samples gets a blank cell. Returns the class of the change
+// by its number of samples.
 static enum Basis put_share_change(struct ListCell *out, enum ColumnId id,
                                    const struct Row *row, double size)
 {
@@ -58,9 +59,9 @@ static void write_change(struct ListCell *out, enum ColumnId id,
     const char *sign = change > 0 ? "+" : "-";
     snprintf(text, sizeof text, "%s%.*s", none ? "" : sign, NUMBER_MAX - 1,
              out->text);
-    // An increase of time is drawn in a hot colour, and so is a decrease of
-    // specialised sites. More calls are neither good nor bad, and sums can only
-    // grow.
+    // An increase of time, and a decrease of specialised sites, has a hot
+    // colour. Counts and sums have no colour, because more calls are neither
+    // good nor bad, and sums can only grow.
     bool neutral =
         kind == CHANGE_RATE || kind == CHANGE_COUNT || kind == CHANGE_SUM;
     bool hot = kind == CHANGE_PART ? change < 0 : change > 0;
@@ -104,7 +105,7 @@ static bool has(const struct ListRows *rows, long row, const char *text)
     return RowOrder_matches(Model_row(table->model, (size_t)row), text);
 }
 
-// Does no row that is shown have a value there?
+// Returns true if no shown row has a value in the column.
 static bool is_blank(const struct Model *model, int column)
 {
     if (COLUMNS[column].by_text)

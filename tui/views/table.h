@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The main table as columns and rows of a list, with one row for each function.
-// One thread.
+// The main table as columns and rows of a list. The list has a row for each
+// function. Only one thread calls these functions.
 #ifndef OCULAR_TUI_VIEWS_TABLE_H
 #define OCULAR_TUI_VIEWS_TABLE_H
 
@@ -11,15 +11,15 @@
 struct Table {
     // the model of the rows; borrowed, like `display`
     const struct Model *model;
-    // NULL: a key is handled and nothing is drawn
+    // NULL while a key is handled, since nothing is drawn then
     const struct Display *display;
     struct ListColumn columns[COLUMN_COUNT];
     struct ListRows rows;
 };
 
-// Fills the table with the functions that the model shows. Columns are numbered
-// by enum ColumnId. The table must not be moved afterwards, because `rows`
-// points to it.
+// Fills the table with the functions that the model shows. The indices of the
+// columns are those of enum ColumnId. After this call the table must not move,
+// because `rows` points to it.
 void Table_fill(struct Table *table, const struct Model *model,
                 const struct Display *display);
 // Writes a cell of a function's row in the format of `display`.

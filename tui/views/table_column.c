@@ -12,13 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-// Limits for the standard error of a rate, divided by the rate:
-// an estimate with a larger error is shown with one digit
+// A rate whose relative standard error is larger than this is shown with one
+// digit.
 #define ROUGH_RATE 0.25
-#define UNKNOWN_RATE 0.5 // a rate with a larger error is not shown
+#define UNKNOWN_RATE 0.5 // a rate with a larger relative error is not shown
 
-// Rounds an estimate that is based on few samples. `samples` is NaN if their
-// number is not known.
+// Rounds an estimate if it is based on few samples. `samples` is NaN if the
+// number of samples is not known.
 static double by_samples(double value, double samples)
 {
     return samples < WINDOW_FEW ? Window_one_digit(value) : value;
@@ -38,7 +38,7 @@ static void put_share(struct ListCell *out, const struct TableCell *cell)
     ListCell_share(out, &cell->row->window, cell->value);
 }
 
-// RUN% is based on all samples of the run, not only on those of the window.
+// RUN% is based on all samples of the run.
 static void put_run_share(struct ListCell *out, const struct TableCell *cell)
 {
     const struct Function *now = cell->row->now;
@@ -71,8 +71,8 @@ static void put_wait_share(struct ListCell *out, const struct TableCell *cell)
                  Window_plain_share(text, cell->value));
 }
 
-// Returns true if the rate is an estimate. For an older process, which does not
-// report this, the state decides.
+// Returns true if the rate is an estimate. If an older Ocular does not report
+// this, the function's state decides.
 static bool is_rate_estimated(const struct Row *row)
 {
     return row->now->rate_estimated == NULL_U64 ? row->now->state != STATE_ARMED
@@ -89,8 +89,8 @@ static bool is_sliced(const struct Row *row)
 // Returns the standard error of the estimated rate, divided by the rate.
 static double rate_error(const struct Row *row, double rate)
 {
-    // Without slices the rate is derived from the same mean as the number of
-    // calls, so their relative errors are equal.
+    // Without slices, the rate and the number of calls are computed from the
+    // same mean, so their relative errors are equal.
     return is_sliced(row) ? row->now->calls_per_s_error / rate
                           : row->now->calls_error;
 }
@@ -115,8 +115,8 @@ static void put_rate(struct ListCell *out, const struct TableCell *cell)
     ListCell_put(out, rough ? STYLE_FAINT : STYLE_PLAIN, unknown ? "" : text);
 }
 
-// Returns true if the number of calls is only a lower bound: there is no
-// estimate of the calls while the function was dark.
+// Returns true if the number of calls is only a lower bound, because the calls
+// of the dark function are not estimated.
 static bool is_floor(const struct Row *row)
 {
     return isnan(Row_estimated(row)) ||
@@ -131,7 +131,7 @@ static void put_calls(struct ListCell *out, const struct TableCell *cell)
     double calls = cell->value, seen = Row_calls(row);
     double samples = Row_u64(row->now->run_samples);
     const char *mark = "~";
-    // The larger part of the number is an estimate.
+    // More than half of the number is an estimate.
     bool rough = is_sliced(row) ? row->now->calls_error > ROUGH_RATE
                                 : samples < WINDOW_FEW && calls > 2 * seen;
     if (Row_calls_exact(row))
@@ -145,8 +145,8 @@ static void put_calls(struct ListCell *out, const struct TableCell *cell)
                  isfinite(calls) ? text : "");
 }
 
-// Writes self time. If it is an estimate, its error comes from the estimated
-// number of calls.
+// Writes the self time. If the self time is an estimate, its relative error is
+// that of the number of calls.
 static void put_spent(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The look of the main table's columns: title, width, importance, and the
 // function that formats a cell. Cells show the numbers since the reset, with
-// the marks that the help explains. model/columns.def defines the columns;
-// table.c formats changes since the baseline. Pure functions, any thread.
+// the marks that the help explains. model/columns.def defines the columns.
+// table.c formats the changes since the baseline. The functions are pure, and
+// any thread may call them.
 #ifndef OCULAR_TUI_VIEWS_TABLE_COLUMN_H
 #define OCULAR_TUI_VIEWS_TABLE_COLUMN_H
 
@@ -22,14 +23,14 @@ struct TableCell {
 
 struct TableColumn {
     const char *title; // title of at most `width` cells
-    // title while cycles are shown as time; NULL: the same
+    // Title while cycles are shown as time; NULL: `title`.
     const char *time_title;
     const char *about; // text in the help
-    int width;         // width in cells; for FUNCTION and FILE the least width
-    int importance;    // 0: never dropped; else the largest is dropped first
-    int room;          // cells that must remain for FUNCTION (and FILE)
+    int width;         // width in cells; least width of FUNCTION and FILE
+    int importance;    // the column with the largest is dropped first; 0: never
+    int room;          // cells that must remain for FUNCTION and FILE
     bool left;         // aligned left
-    enum Cut cut;      // the end of a long text that is cut off
+    enum Cut cut;      // the end at which a long text is cut
     void (*format)(struct ListCell *out, const struct TableCell *cell);
 };
 

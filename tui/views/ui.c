@@ -55,7 +55,7 @@ void Ui_take_stretch(struct Ui *ui, const struct Snapshot *snapshot)
     if (!ui->model.snapshot && *PastRun_note(run))
         Ui_say(ui, true, "%s.", PastRun_note(run));
     else if (!ui->alert)
-        *ui->message = '\0'; // "Reading that part…" is over
+        *ui->message = '\0'; // removes the message "Reading that part…"
     Model_start_over(&ui->model);
     PastRun_curve(run, ui->model.trend, TREND_LENGTH);
     ui->model.past = true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The data that all views of one watched process share: the feed, the model,
-// the user's choices, the canvas, the message and the state of each view.
-// Nothing here uses a terminal, so --keys works without one. One thread.
+// struct Ui has the data that the views share: the feed, the model, the user's
+// choices, the canvas, the message and the state of each view. struct Ui does
+// not need a terminal, so --keys works without a terminal. Only one thread
+// calls these functions.
 #ifndef OCULAR_TUI_VIEWS_UI_H
 #define OCULAR_TUI_VIEWS_UI_H
 
@@ -36,25 +37,26 @@ struct Ui {
     bool changed; // new data has arrived since the last frame
     bool redraw;  // every cell of the terminal must be drawn again
     enum ViewId view; // the view in front
-    // the views behind it; the main screen is the first
+    // The views behind the front view. The main screen is the first.
     enum ViewId way[VIEW_COUNT];
     int depth;    // views in `way`; 0: the main screen is in front
     int help_top; // first visible line of the help; 0: the top
     struct List lists[VIEW_COUNT]; // the list of each view
     struct List search_from;       // the front list when the search began
     bool sort_menu;        // the main screen shows the menu of sort columns
-    struct List sort_list; // lines of this menu
+    struct List sort_list; // lines of the menu of sort columns
     struct AnnotateState annotate;
     struct CallersState callers;
     bool on_pairs;         // in the opcodes view, keys move in pair_list
     struct List pair_list; // the counts of the opcodes view
     struct ThreadsState threads;
     struct FlameState flame;
-    struct Comparison comparison; // with another run; of the newest snapshot
+    // Comparison of the newest snapshot with another run.
+    struct Comparison comparison;
     struct Children children;
     char export_path[PROMPT_MAX]; // path of the newest export; "": none yet
-    // existing file for an export; the next frame asks whether to overwrite it;
-    // "": none
+    // Path of an existing file for an export, or "". The next frame asks the
+    // user whether to overwrite this file.
     char existing[PROMPT_MAX];
     char message[MESSAGE_MAX]; // message on the bottom line; "": none
     // position and bytes of a path in the message; 0: no path
@@ -67,28 +69,29 @@ struct Ui {
 void Ui_init(struct Ui *ui, const struct View *const *views, struct Feed *feed,
              bool ascii);
 void Ui_release(struct Ui *ui);
-// Makes the main screen select a function, if the main screen shows it.
+// Selects a function on the main screen, if the main screen shows the function.
 void Ui_choose(struct Ui *ui, uint64_t function);
-// Forgets what views know, because the next snapshot is of another stretch of a
-// run that is over. Compares it with the other run, if there is one.
+// Makes all views forget their data, because `snapshot` covers another stretch
+// of a run. If there is a second run, compares both runs.
 void Ui_take_stretch(struct Ui *ui, const struct Snapshot *snapshot);
 // Returns 0 or -ENOMEM.
 int Ui_resize(struct Ui *ui, int width, int height);
 // Shows a message on the bottom line for MESSAGE_S seconds.
 void Ui_say(struct Ui *ui, bool alert, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// Shows a message of which `path` is one of the arguments. If there is too
-// little room, the path loses directories, but not the file's name.
+// Shows a message that contains `path`. If there is too little room, leaves out
+// directories of the path, but never the file's name.
 void Ui_say_path(struct Ui *ui, const char *path, bool alert,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 // Reports a request to the process: shows `asked`, or the reason why the
 // request failed (-errno).
 void Ui_say_asked(struct Ui *ui, int error, const char *asked);
 // Appends the data of the front view, sorted and filtered as on the screen.
-// Returns 0, -ENODATA if there is nothing yet, or -ENOMEM.
+// Returns 0, -ENODATA if no data has come yet, or -ENOMEM.
 int Ui_write_json(const struct Ui *ui, struct Bytes *out);
-// Returns a sentence for the message after saving: which counts and shares the
-// file has. Returns "" if these are those of the whole run and of all threads.
+// Returns a sentence for the message after saving, which says which counts and
+// shares the file has. Returns "" if the file has the counts since the start
+// and the shares of all threads.
 const char *Ui_json_note(const struct Ui *ui);
 
 #endif

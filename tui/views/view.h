@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A view: the keys that open it, and functions that draw it and handle keys.
-// The keyboard, the bottom line and the help read the table of views. A new
-// view needs a name in enum ViewId, an entry in view_table.c, and a member of
-// struct Ui for its state. One thread.
+// struct View has the keys that open a view, and the functions that draw the
+// view and handle its keys. The keyboard, the bottom line and the help read the
+// table of views. A new view needs a name in enum ViewId, an entry in
+// view_table.c, and a member of struct Ui for its state. Only one thread calls
+// the functions of a view.
 #ifndef OCULAR_TUI_VIEWS_VIEW_H
 #define OCULAR_TUI_VIEWS_VIEW_H
 
@@ -29,9 +30,9 @@ enum ViewId {
 
 struct View {
     const char *name; // name in messages and in the help
-    // The keys that open the view from every other view, with texts for the
+    // The keys that open the view from every other view, and the texts for the
     // help and the bottom line. The same key or Esc leads back to the previous
-    // view. The request is 0.
+    // view. opens.request is 0.
     struct Binding opens;
     // Keys that only this view has, for requests from REQUEST_OWN on. These
     // keys take precedence over keys of all views. An entry without keys ends
@@ -40,37 +41,38 @@ struct View {
     bool alone;   // the bottom line shows only the view's own keys
     unsigned can; // bits of enum Ability
 
-    // Prepares the view when it is opened. `function` is the one that was
-    // selected in the previous view, or 0. NULL: nothing to prepare.
+    // Called when the view is opened. `function` is the selected function of
+    // the previous view, or 0. NULL: the view needs no preparation.
     void (*open)(struct Ui *ui, uint64_t function);
-    // Requests data that is not in the snapshot. The function is called when
-    // the view comes to the front, after each key and after each snapshot.
-    // NULL: the view needs no other data.
+    // Requests data that is not in the snapshot. Called when the view comes to
+    // the front, after each key and after each snapshot. NULL: the view needs
+    // only the snapshot.
     void (*want)(struct Ui *ui);
     // Draws everything except the bottom line on ui->canvas, at the positions
     // in ui->layout.
     void (*draw)(struct Ui *ui, const struct Status *status);
     // Handles a key. `request` is an enum Request, a request of the view, or
-    // REQUEST_NONE. Returns false if the view does not use the key; the key may
-    // then open another view or act as in all views.
+    // REQUEST_NONE. Returns false if the view does not use the key. In this
+    // case the key may open another view, or do the same as in all views.
     bool (*press)(struct Ui *ui, int request, uint32_t key);
     // Selects the next (step 1) or previous (-1) row that contains
-    // ui->model.search. With `here` the search begins at the selected row.
-    // Returns false if there is none. Needed only with CAN_SEARCH.
+    // ui->model.search. If `here` is true, the search begins at the selected
+    // row. Returns false if no row contains the text. Only views with
+    // CAN_SEARCH have this function.
     bool (*find)(struct Ui *ui, int step, bool here);
-    // These functions save and restore the position at which a search begins:
-    // after each typed letter the search starts there again. NULL: the view's
-    // list is the only thing that moves.
+    // These two functions save and restore the position at which a search
+    // begins, because the search starts again at this position after each typed
+    // letter. NULL: the position in the view's list is enough.
     void (*begin_search)(struct Ui *ui);
     void (*restart_search)(struct Ui *ui);
-    // Returns the selected function, which other views open and `a` re-arms, or
-    // 0 if there is none. Needed only with CAN_FUNCTION.
+    // Returns the selected function, which other views open and the key `a`
+    // re-arms, or 0. Only views with CAN_FUNCTION have this function.
     uint64_t (*function)(const struct Ui *ui);
-    // Begins the view's own window when the user resets the counts. NULL: the
-    // view has no window of its own.
+    // Called when the user resets the counts. Makes the view's own window
+    // begin. NULL: the view has no window of its own.
     void (*reset)(struct Ui *ui);
-    // Appends the view's data as JSON. Returns 0, -ENODATA if there is nothing
-    // yet, or another -errno. NULL: the view shows the snapshot
+    // Appends the view's data as JSON. Returns 0, -ENODATA if no data has come
+    // yet, or another -errno. NULL: the data is the snapshot
     // (tui/model/since.h).
     int (*json)(const struct Ui *ui, struct Bytes *out);
 };

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define FEW_SAMPLES                                                            \
-    1000.0 // the title shows the number of samples if there are fewer
+    1000.0 // if there are fewer samples, the title shows their number
 
 enum { ANNOTATE_FOLLOW = REQUEST_OWN, ANNOTATE_HOTTEST, ANNOTATE_PERIOD };
 
@@ -56,7 +56,8 @@ static void select_function(struct Ui *ui, const struct Row *row)
 static void open_view(struct Ui *ui, uint64_t function)
 {
     select_function(ui, Model_row_of(&ui->model, function));
-    // The main screen selects the function, too, if its row is shown.
+    // Selects the function also on the main screen, if the main screen shows
+    // its row.
     Ui_choose(ui, function);
 }
 
@@ -223,7 +224,8 @@ static void draw_title(struct Ui *ui, const struct Display *display)
     }
     add_period(&strip, state);
     if (now) {
-        struct Row whole = *row; // counts since the start, like HITS
+        // Its counts are since the start, as those of HITS.
+        struct Row whole = *row;
         whole.base = (struct RowBase){0};
         add_calls(&strip, &whole);
         char number[NUMBER_MAX];
@@ -332,7 +334,8 @@ static void follow(struct Ui *ui)
         Ui_say(ui, true, "This line does not jump.");
 }
 
-// Returns a measure of an entry's time: its samples, or else cycles times hits.
+// Returns a measure of an entry's time: the samples, or cycles times hits if
+// there are no samples.
 static double weight_of(const struct AnnotateState *state,
                         const struct Entry *entry)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The annotate view: a function's source and bytecode, and for each instruction
-// its specialisation, its hits and its time. The view requests only the code of
-// this function. One thread.
+// The annotate view shows a function's source and bytecode, and the
+// specialisation, hits and time of each instruction. The view requests the code
+// of this function only.
 #ifndef OCULAR_TUI_VIEWS_VIEW_ANNOTATE_H
 #define OCULAR_TUI_VIEWS_VIEW_ANNOTATE_H
 

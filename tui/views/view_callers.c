@@ -43,9 +43,9 @@ static const struct Binding KEYS[] = {
     {.request = 0},
 };
 
-// The snapshot has the call edges of the sampler's own window. For another
-// period, this view counts the stacks of the flame view, which stores them for
-// a minute.
+// The snapshot has the call edges of the sampler's window only. For another
+// period, this view uses the stacks that the flame view has stored for a
+// minute.
 static void want(struct Ui *ui)
 {
     if (ui->callers.period != PERIOD_LATELY)
@@ -56,7 +56,8 @@ static void go_to(struct Ui *ui, uint64_t id)
 {
     Tree_root(&ui->callers.tree, id);
     ui->lists[VIEW_CALLERS].key = TREE_MIDDLE;
-    // The main screen selects the function, too, if its row is shown.
+    // Selects the function also on the main screen, if the main screen shows
+    // its row.
     Ui_choose(ui, id);
 }
 
@@ -93,8 +94,8 @@ static const struct Branch *branch_at(const struct ListRows *rows, long row)
     return &ui->callers.tree.branches[row];
 }
 
-// Returns the row of a branch's function, or NULL if the branch has none or the
-// function is not listed.
+// Returns the row of a branch's function. Returns NULL if the branch is not a
+// function, or if the snapshot does not list the function.
 static const struct Row *function_of(const struct ListRows *rows,
                                      const struct Branch *branch)
 {
@@ -114,7 +115,7 @@ static bool has_text(const struct ListRows *rows, long row, const char *text)
            Text_has(Column_text_key(COLUMN_FUNCTION, function), text);
 }
 
-// Draws lines such as "│ ├─ ▸ " and returns the x behind them.
+// Draws lines such as "│ ├─ ▸ ". Returns the column behind the lines.
 static int put_limbs(struct Canvas *canvas, int y, int x, int end,
                      const struct Branch *branch)
 {
@@ -294,8 +295,8 @@ static bool find(struct Ui *ui, int step, bool here)
                      here);
 }
 
-// Puts the selected function in the middle. Returns false if it is there
-// already: Enter then opens another view.
+// Puts the selected function in the middle. Returns false if the function is in
+// the middle already. In this case Enter opens another view.
 static bool go(struct Ui *ui)
 {
     const struct Branch *branch = selected(ui);
@@ -338,7 +339,7 @@ static void unfold(struct Ui *ui)
 }
 
 // Folds the branch, or selects its parent, or goes back to the previous
-// function or view. Returns false if there is nothing to go back to.
+// function or view. Returns false if there is no previous function or view.
 static bool fold(struct Ui *ui)
 {
     struct Tree *tree = &ui->callers.tree;

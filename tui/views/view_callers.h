@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The callers view: callers and callees of one function, as a tree with shares.
-// Each function in the tree can be unfolded or put in the middle. One thread.
+// The callers view shows the callers and callees of one function as a tree with
+// shares. The user can unfold each function of the tree, or put it in the
+// middle.
 #ifndef OCULAR_TUI_VIEWS_VIEW_CALLERS_H
 #define OCULAR_TUI_VIEWS_VIEW_CALLERS_H
 

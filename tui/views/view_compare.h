@@ -10,7 +10,7 @@
 
 extern const struct View COMPARE_VIEW;
 
-// Draws a line of column titles and up to `height` rows below this line.
+// Draws the line of column titles and up to `height` rows.
 void ViewCompare_draw(struct Canvas *canvas, struct List *list,
                       const struct Comparison *comparison, struct Box box,
                       int height);

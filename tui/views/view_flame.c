@@ -180,8 +180,8 @@ static void draw(struct Ui *ui, const struct Status *status)
 
 // --- Keys
 
-// Returns the function of the selected box. The box of all threads and a stack
-// that was cut off have none.
+// Returns the function of the selected box. The box of all threads, and the box
+// of a cut-off stack, have no function.
 static uint64_t selected_function(const struct Ui *ui)
 {
     const struct FlameState *state = &ui->flame;
@@ -223,7 +223,7 @@ static bool press(struct Ui *ui, int request, uint32_t key)
         FlameState_next_period(state);
         return true;
     }
-    if (!state->tree.count) // without a tree there are no boxes
+    if (!state->tree.count) // a tree without branches has no boxes
         return request >= REQUEST_OWN;
     struct FlameGraph graph = prepare(ui);
     int page = graph.height > 1 ? graph.height - 1 : 1;
@@ -264,8 +264,8 @@ static bool press(struct Ui *ui, int request, uint32_t key)
     }
 }
 
-// Selects a branch and makes sure that it has a box: zooms out if the branch is
-// outside of the zoom, and zooms in on it if it is too narrow.
+// Selects a branch and makes its box visible: zooms out if the branch is
+// outside of the zoom, and zooms in if the branch is too narrow for a box.
 static void reveal(struct FlameGraph *graph, struct FlameState *state,
                    uint32_t branch)
 {

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #define KEYS_WIDTH 20
-#define LEGEND_WIDTH 11 // cells of a column's title or of a mark
+#define LEGEND_WIDTH 11 // number of cells of a column's title or of a mark
 #define SIDE_BY_SIDE 140
 
-// --- A text of terms and their meaning, broken into lines
+// --- Terms and their meanings, broken into lines
 
 #define HELP_LINES 240
 
@@ -26,8 +26,8 @@ struct HelpLine {
 };
 
 struct HelpText {
-    int term; // cells of the terms
-    int room; // cells of the texts; a longer text continues on the next line
+    int term; // number of cells of the terms
+    int room; // number of cells of the texts; a long text has several lines
     struct HelpLine lines[HELP_LINES];
     int count;
 };
@@ -60,8 +60,8 @@ static void add_heading(struct HelpText *help, const char *heading)
     add_text(help, STYLE_ACCENT, heading, NULL);
 }
 
-// Draws the lines from `top` on, from the box's line down to the line above the
-// canvas's bottom line.
+// Draws the lines of the text from index `top` on. Fills the canvas from the
+// box's line down to the line above the bottom line.
 static void draw_text(const struct HelpText *help, struct Canvas *canvas,
                       int top, struct Box box)
 {
@@ -258,12 +258,11 @@ static bool press(struct Ui *ui, int request, uint32_t key)
         Navigation_back(ui);
         return true;
     }
-    if (request == HELP_PAGE) // Space acts as in other pagers
+    if (request == HELP_PAGE) // Space scrolls by a page, as in other pagers
         request = REQUEST_PAGE_DOWN;
     if (List_scroll(&ui->help_top, ui->canvas.height - 5, request))
         return true;
-    // Other keys do nothing, because they would change views that are not
-    // visible.
+    // Other keys do nothing, because they act on views that are not visible.
     return request != REQUEST_NONE && request != REQUEST_BACK &&
            request != REQUEST_REDRAW && request != REQUEST_QUIT;
 }

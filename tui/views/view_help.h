@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The help: all keys, columns and marks. The help view and the chooser, which
-// has no process, show it. One thread.
+// The help explains all keys, columns and marks. The help view and the chooser
+// show the help.
 #ifndef OCULAR_TUI_VIEWS_VIEW_HELP_H
 #define OCULAR_TUI_VIEWS_VIEW_HELP_H
 
 #include "tui/screen/canvas.h"
 #include "tui/views/view.h"
 
-// Draws the help from line *top on and limits *top to a valid line. Leaves out
-// keys that need an ability of CAN_REACH that `reach` lacks (Navigation_reach).
-// `views` has VIEW_COUNT elements.
+// Draws the help from line *top on, and limits *top to a valid line. Leaves out
+// a key if it needs an ability of CAN_REACH that `reach` does not have
+// (Navigation_reach). `views` has VIEW_COUNT elements.
 void ViewHelp_draw_page(struct Canvas *canvas, const struct View *const *views,
                         int *top, unsigned reach);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The main view: three lines about the process, the table of functions or the
-// menu of sort columns, and the lines about the selected function. One thread.
+// The main view shows three lines about the process, the table of functions or
+// the menu of sort columns, and the lines about the selected function.
 #ifndef OCULAR_TUI_VIEWS_VIEW_MAIN_H
 #define OCULAR_TUI_VIEWS_VIEW_MAIN_H
 

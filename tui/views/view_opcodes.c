@@ -14,10 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SIDE_BY_SIDE 120 // least cells of a screen with the counts at the right
+#define SIDE_BY_SIDE 120 // least width of a screen with the counts on the right
 #define PAIRS_WIDTH 52
-#define WORD_DEOPT 44 // least cells of a change that has the mark " (deopt)"
-// cells that a long filter keeps, alone and beside the name of a storm
+#define WORD_DEOPT 44 // least cells of a transition with the mark " (deopt)"
+// Cells of a long filter, if it stands alone and if it stands before the name
+// of a storm.
 #define FILTER_WIDTH 40
 #define FILTER_LEAST 18
 #define NOTHING_YET "No instruction has changed its kind yet."
@@ -47,8 +48,9 @@ static int pairs_width(const struct Ui *ui)
 
 // --- A change, in the log and in the counts
 
-// Returns the least number of cells for `name` next to `other`: an ellipsis and
-// the words that differ ("LOAD_ATTR_METHOD_NO_DICT -> ...LAZY_DICT").
+// Returns the least number of cells for `name` after `other`: the cells of an
+// ellipsis and of the words that differ ("LOAD_ATTR_METHOD_NO_DICT ->
+// ...LAZY_DICT").
 static int least(const struct Canvas *canvas, const char *name,
                  const char *other)
 {
@@ -101,7 +103,8 @@ static bool passes(const struct Transition *one, const char *text)
            Text_has(one->from, text) || Text_has(one->to, text);
 }
 
-// Returns the transition in that row, counting only those that pass the filter.
+// Returns the transition of a row. The rows are the transitions that pass the
+// filter.
 static const struct Transition *transition_at(const struct Model *model,
                                               long row)
 {
@@ -195,9 +198,9 @@ static bool pair_passes(const struct TransitionPair *pair, const char *text)
     return Text_has(pair->from, text) || Text_has(pair->to, text);
 }
 
-// Returns the filter for the counts. A filter that occurs in no opcode's name
-// refers to functions. Counts are sums over all functions, so "" is returned in
-// this case.
+// Returns the filter for the counts. If no opcode's name contains the filter,
+// the filter is about functions. In this case returns "", because counts are
+// sums over all functions.
 static const char *pair_filter(const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;
@@ -245,7 +248,7 @@ static void draw_pair(struct Canvas *canvas, struct Box box,
     draw_change(canvas, box, &one);
 }
 
-// `pairs` must not be moved afterwards, because `rows` points to it.
+// After this call `pairs` must not move, because `rows` points to it.
 static void fill_pairs(struct Pairs *pairs, const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The opcodes view: the live log of specialisation (which instruction changed
-// to what, and when), the count of each kind of change, and the functions that
-// specialise and deoptimise again and again. One thread.
+// The opcodes view shows the log of transitions (the instruction, the old and
+// new opcode, and the time), the count of each kind of transition, and the
+// storms.
 #ifndef OCULAR_TUI_VIEWS_VIEW_OPCODES_H
 #define OCULAR_TUI_VIEWS_VIEW_OPCODES_H
 

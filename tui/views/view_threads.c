@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define SIDE_BY_SIDE                                                           \
-    110 // width in cells from which the functions are at the right-hand side
+    110 // Least width in cells of a screen with the functions on the right.
 #define LIST_WIDTH 61
 #define FUNCTIONS_MOST 128
 
@@ -158,7 +158,7 @@ static const struct Thread *selected(const struct Ui *ui)
 struct Functions { // the source of the rows
     const struct Model *model;
     struct {
-        // row of a function; NULL: the sum of all other functions
+        // The row of a function; NULL: the sum of all other functions.
         const struct Row *row;
         double share;
     } items[FUNCTIONS_MOST];
@@ -322,8 +322,8 @@ static void draw(struct Ui *ui, const struct Status *status)
     if (canvas->width >= SIDE_BY_SIDE) {
         side.x = box.width + 1;
     } else {
-        // The list uses only the lines that it needs, and at most half of the
-        // body.
+        // The list of threads uses only the lines that it needs, and at most
+        // half of the body.
         height = (height - 1) / 2;
         if (height > rows.count)
             height = (int)rows.count;
@@ -355,7 +355,7 @@ void ViewThreads_choose(struct Ui *ui, const struct Thread *thread)
         return;
     }
     Model_watch(&ui->model, thread);
-    while (Navigation_back(ui)) // back to the main screen
+    while (Navigation_back(ui)) // goes back to the main screen
         ;
     if (compared && !ui->model.baseline)
         Ui_say(ui, false,
