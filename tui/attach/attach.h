@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Starts Ocular's server in a process that was not prepared for it, and stops
-// the server again. If this cannot be done, the process stays as it was and
-// `why` has the reason. Called by main, on its thread.
+// Starts Ocular's server in a process that was started without Ocular, and
+// stops the server again. If a function fails, the process does not change, and
+// `why` has the reason. tui/app calls these functions on the main thread.
 #ifndef OCULAR_TUI_ATTACH_ATTACH_H
 #define OCULAR_TUI_ATTACH_ATTACH_H
 
@@ -15,7 +15,8 @@ struct AttachWish {
     pid_t pid;
     // the folder that contains an ocular/ for the process, or NULL
     const char *package;
-    bool despite_filter; // the user knows of Attach_may_kill() and has agreed
+    // The user has agreed, although Attach_may_kill() is true.
+    bool despite_filter;
 };
 
 // Checks from outside whether the process can be attached to. Returns 0, or a
@@ -24,11 +25,11 @@ struct AttachWish {
 // error of Interpreter_find.
 int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
                  size_t why_size);
-// Returns true if the process has a seccomp filter that this program cannot
-// read. A seccomp filter may kill the process for a system call of Ocular.
+// Returns true if the process has a seccomp filter that ocular-top cannot read.
+// Such a filter may kill the process when Ocular makes a system call.
 bool Attach_may_kill(pid_t pid);
-// Returns 0 if the process now serves, -EALREADY if it did so before, or
-// another negative errno. `why` has the reason for an error.
+// Returns 0 if the process serves now, -EALREADY if the process served before,
+// or another negative errno. `why` has the reason for an error.
 int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size);
 // Undoes Attach_begin. Returns 0, or -errno with the reason in `why`.
 int Attach_end(const struct AttachWish *wish, char *why, size_t why_size);

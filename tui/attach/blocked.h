@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds out why the main thread of another process does not run Python code.
-// Called by attach.c, for a message.
+// attach.c calls Blocked_describe for a message.
 #ifndef OCULAR_TUI_ATTACH_BLOCKED_H
 #define OCULAR_TUI_ATTACH_BLOCKED_H
 

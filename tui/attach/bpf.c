@@ -10,8 +10,7 @@ struct Machine {
     uint32_t memory[BPF_MEMWORDS];
 };
 
-// Sets *to. Returns false for an instruction that the kernel would not have
-// accepted.
+// Sets *to. Returns false if the kernel does not accept the instruction.
 static bool load(struct Machine *machine, const struct sock_filter *step,
                  uint32_t *to)
 {
@@ -51,7 +50,7 @@ static bool compute(struct Machine *machine, const struct sock_filter *step)
     case BPF_MUL:
         *a *= by;
         return true;
-    // for a division by 0 the kernel returns 0, which kills the thread
+    // After a division by 0 the filter returns 0 (SECCOMP_RET_KILL_THREAD).
     case BPF_DIV:
         *a = by ? *a / by : 0;
         return by != 0;
@@ -154,11 +153,11 @@ bool Bpf_kills(uint32_t answer)
     switch (answer & SECCOMP_RET_ACTION_FULL) {
     case SECCOMP_RET_ALLOW:
     case SECCOMP_RET_LOG:
-    case SECCOMP_RET_TRACE: // without a tracer, the call fails with ENOSYS
+    case SECCOMP_RET_TRACE: // if there is no tracer, the call fails with ENOSYS
     case SECCOMP_RET_USER_NOTIF:
     case SECCOMP_RET_ERRNO:
         return false;
-    default: // the kernel kills for an unknown action, too
+    default: // for an unknown action the kernel kills the process
         return true;
     }
 }

@@ -17,8 +17,9 @@
 #define GAP 0x100000 // the page lies in a free gap of at least this size
 #define LOWEST 0x10000
 
-// The code gets the address of the page, where struct CodePage begins. The code
-// ends with a jump to munmap(), which returns to the caller of this code.
+// The argument of the code is the address of the page, where struct CodePage
+// begins. The code ends with a jump to munmap(). munmap() returns to the caller
+// of the code.
 #ifdef __x86_64__
 __asm__(
     ".pushsection .rodata\n"
@@ -72,7 +73,7 @@ uint64_t CodePage_place(pid_t pid)
     char path[64], *line = NULL;
     size_t size = 0;
     uint64_t place = 0, before = 0;
-    // a heap grows into the gap behind it, so that gap is skipped
+    // skips the gap behind the heap, because the heap grows into this gap
     bool heap = true, unused = false;
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     FILE *maps = fopen(path, "re");
@@ -114,8 +115,8 @@ int CodePage_write(struct CodePage *page, pid_t thread, uint64_t place)
     if (!size || size > sizeof page->code)
         return -ENOTSUP;
     memcpy(page->code, ocular_code_page, size);
-    // The page is read-only for the process, so process_vm_writev() cannot
-    // write to it, but PTRACE_POKEDATA can.
+    // process_vm_writev() cannot write to the page, because the process itself
+    // may only read it. PTRACE_POKEDATA can.
     for (size_t at = 0; at < sizeof *page; at += sizeof(long)) {
         long word;
         memcpy(&word, (const char *)page + at, sizeof word);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A page of our code in another process. A thread that starts there takes the
-// GIL, runs a line of Python, unmaps the page and ends. Called by sleeper.c
-// while the process is stopped. x86-64 only.
+// A page of our code in another process. A thread that starts in the page takes
+// the GIL, runs a line of Python, unmaps the page and ends. sleeper.c calls
+// these functions while the process is stopped, on x86-64 only.
 #ifndef OCULAR_TUI_ATTACH_CODE_PAGE_H
 #define OCULAR_TUI_ATTACH_CODE_PAGE_H
 
@@ -18,15 +18,15 @@ struct CodePage {
     unsigned char code[128];
 };
 
-// Returns the address for the page, or 0 if there is none. A killed attaching
-// program may have mapped the page already without using it; then it is that
-// page. Otherwise the address is free.
+// Returns the address for the page, or 0 if there is no room for it. If an
+// earlier ocular-top was killed after it had mapped a page, returns the address
+// of this page. Otherwise the address is free.
 uint64_t CodePage_place(pid_t pid);
 // Returns the call that maps the page.
 struct SigframeCall CodePage_map(uint64_t mmap, uint64_t place);
 bool CodePage_is_there(pid_t pid, uint64_t place);
-// Writes `page` through a stopped thread of the process. The caller has filled
-// in everything except the code. Returns 0 or -errno.
+// Writes `page` through a stopped thread of the process. The caller has set all
+// members except `code`. Returns 0 or -errno.
 int CodePage_write(struct CodePage *page, pid_t thread, uint64_t place);
 // Returns the call that starts a thread in the page.
 struct SigframeCall CodePage_start(uint64_t start_thread, uint64_t place);

@@ -15,9 +15,9 @@
 #define THREADS_MOST 1024
 #define STOP_BIT 32 // _PY_EVAL_PLEASE_STOP_BIT
 #define PATH_SIZE 512
-#define FAR 1000000 // every field's offset in its struct is smaller than this
+#define FAR 1000000 // limit for the offset of a field in its struct
 
-// Indices in the table, which are the same in both versions.
+// Indices in the table. 3.14 and 3.15 have the same indices.
 enum { RUNTIME_SIZE = 3, INTERPRETERS_HEAD = 5, INTERPRETER_NEXT = 8 };
 enum { THREADS_HEAD = 9, THREADS_MAIN = 10, NEXT = 24, INTERP = 25 };
 
@@ -61,8 +61,8 @@ static int read_word(const struct Door *door, uint64_t address, uint64_t *out)
                               sizeof *out);
 }
 
-// Returns true if the numbers are possible. Bytes that are no such table fail
-// this check.
+// Returns true if the numbers are possible. If the bytes are not such a table,
+// this check fails.
 static bool is_sound(const struct Door *door)
 {
     const uint64_t *table = door->table, *support = door->support;
@@ -76,8 +76,8 @@ static bool is_sound(const struct Door *door)
            support[PATH_ROOM] == PATH_SIZE;
 }
 
-// New interpreters are inserted at the list's head, so the main interpreter is
-// the last.
+// CPython inserts new interpreters at the list's head, so the main interpreter
+// is the last.
 static int find_main(struct Door *door)
 {
     uint64_t at, next;
@@ -111,8 +111,8 @@ static bool is_thread(const struct Door *door, uint64_t thread)
            interp == door->main;
 }
 
-// Returns true if the script's path there is one of ours. An earlier viewer may
-// have been killed after its request.
+// Returns true if the thread's script path is a path of ocular-top. An earlier
+// viewer may have been killed after its request.
 static bool holds_ours(const struct Door *door, uint64_t support)
 {
     char path[sizeof SCRIPT_PREFIX - 1];
@@ -122,7 +122,7 @@ static bool holds_ours(const struct Door *door, uint64_t support)
            memcmp(path, SCRIPT_PREFIX, sizeof path) == 0;
 }
 
-// Returns 0, -EAGAIN if the request of another debugger is pending, or another
+// Returns 0, -EAGAIN if a request of another debugger is pending, or another
 // -errno.
 static int ask_thread(const struct Door *door, uint64_t thread,
                       const char *script)

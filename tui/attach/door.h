@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The interpreter's interface for debuggers, PEP 768 (CPython 3.14 and newer).
-// The debugger writes a script's path and a flag, which a thread checks between
-// two instructions. Called by request.c while the process is stopped.
+// Uses the interpreter's interface for debuggers, PEP 768 (CPython 3.14 and
+// newer). The debugger writes a script's path and a flag, and a thread of the
+// process checks the flag between two instructions. request.c calls these
+// functions while the process is stopped.
 #ifndef OCULAR_TUI_ATTACH_DOOR_H
 #define OCULAR_TUI_ATTACH_DOOR_H
 
@@ -10,13 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Asks the main thread to run the script. With `all`, asks every thread of the
-// main interpreter, and the first one runs it. Returns 0, or -errno with the
-// reason in `why`; -EACCES if the program has disabled remote debugging.
+// Asks the main thread to run the script. If `all` is true, asks every thread
+// of the main interpreter, and the first thread to see the flag runs the
+// script. Returns 0, or -errno with the reason in `why`. -EACCES means that the
+// program has disabled remote debugging.
 int Door_ask(const struct Interpreter *interpreter, const char *script,
              bool all, char *why, size_t why_size);
-// Withdraws every request of an ocular-top that the process has not seen yet,
-// including the request of a viewer that was killed.
+// Withdraws every request that the process has not seen yet. This includes the
+// request of an ocular-top that was killed.
 void Door_withdraw(const struct Interpreter *interpreter);
 
 #endif

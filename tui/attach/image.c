@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See image.h. Every count that is read has a limit. Every address is passed to
-// ProcessMemory_read, which refuses an unmapped address.
+// See image.h. Every count from the process has a limit. Every address from the
+// process is only passed to ProcessMemory_read, which refuses an unmapped
+// address.
 #include "tui/attach/image.h"
 
 #include "tui/attach/process_memory.h"
@@ -12,7 +13,7 @@
 
 #define SEGMENTS_MOST 64
 #define DYNAMIC_MOST 512
-#define CHAIN_MOST 4096 // symbols in one hash bucket
+#define CHAIN_MOST 4096 // maximum number of symbols in one hash bucket
 #define NAME_MOST 64
 
 static int read_segments(struct Image *image, uint64_t base,
@@ -147,7 +148,7 @@ int Image_find(const struct Image *image, const char *name,
             return error;
         if ((chained | 1) == (hash | 1) && has_name(image, &symbol, name))
             return take(image, &symbol, found);
-        if (chained & 1) // the last symbol of its bucket
+        if (chained & 1) // this was the last symbol of the bucket
             break;
     }
     return -ENOENT;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COOKIE "xdebugpy" // _PyRuntime begins with this from 3.13 on
+#define COOKIE "xdebugpy" // from 3.13 on, _PyRuntime begins with this text
 
 // --- Which image has it
 
@@ -37,8 +37,9 @@ static int take_runtime(struct Interpreter *found, uint64_t base)
     return 0;
 }
 
-// Searches the files that are mapped from their beginning. Returns 0 or -errno:
-// -ENOENT if no file defines _PyRuntime.
+// Searches the mapped files for _PyRuntime, at the mapping with offset 0 of
+// each file. Returns 0 or -errno. -ENOENT means that no file defines
+// _PyRuntime.
 static int find_runtime(struct Interpreter *found)
 {
     char name[64], program[PATH_MAX] = "", *line = NULL;
@@ -67,9 +68,9 @@ static int find_runtime(struct Interpreter *found)
 
 // --- What it is
 
-// Returns a hash of the auxiliary vector, or 0 if it may not be read. The
-// vector contains random addresses, so the hash changes when the process runs
-// exec.
+// Returns a hash of the auxiliary vector, or 0 if the vector cannot be read.
+// The vector contains random addresses, so the hash changes when the process
+// runs exec.
 static uint64_t program_of(pid_t pid)
 {
     char path[64], given[1024];
@@ -94,7 +95,7 @@ int Interpreter_check_same(const struct Interpreter *found, char *why,
 static int read_version(struct Interpreter *found)
 {
     struct Symbol symbol;
-    unsigned long version; // encoded as sys.hexversion
+    unsigned long version; // encoded in the same way as sys.hexversion
     int error = Image_find(&found->image, "Py_Version", &symbol);
     if (!error)
         error = ProcessMemory_read(found->pid, symbol.address, &version,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds out which CPython another process runs and where its state lies.
-// Changes nothing in the process. Called by attach.c, on the main thread.
+// Finds out which CPython another process runs, and at which address CPython's
+// state lies. The process does not change. attach.c calls these functions on
+// the main thread.
 #ifndef OCULAR_TUI_ATTACH_INTERPRETER_H
 #define OCULAR_TUI_ATTACH_INTERPRETER_H
 
@@ -22,7 +23,7 @@ struct Interpreter {
 
 #define INTERPRETER_MINOR_LEAST 12 // Ocular's oldest supported version
 #define INTERPRETER_MINOR_DOOR 14  // the first version with PEP 768
-// the newest version whose tables Ocular knows
+// The newest minor version of CPython whose tables Ocular knows.
 #define INTERPRETER_MINOR_MOST 15
 
 // Returns 0, or a negative errno with the reason in `why`: -ENOEXEC if no
@@ -30,9 +31,9 @@ struct Interpreter {
 // -EPERM if the kernel forbids reading the memory.
 int Interpreter_find(struct Interpreter *found, pid_t pid, char *why,
                      size_t why_size);
-// Returns 0 if the process still runs the same program as when `found` was
-// filled in. Returns -EINPROGRESS with the reason in `why` if it has run exec
-// since then.
+// Returns 0 if the process still runs the program for which Interpreter_find
+// filled `found`. Returns -EINPROGRESS with the reason in `why` if the process
+// has run exec since then.
 int Interpreter_check_same(const struct Interpreter *found, char *why,
                            size_t why_size);
 

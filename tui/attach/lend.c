@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // See lend.h. The process's root may belong to another user, who may rename
-// files there while we work. So each folder is opened once, relative to the
-// descriptor of its parent, and no symbolic link is followed. New files are
-// created with the rights of the process's user, and only this user's files are
-// filled or removed.
+// files during the copying. So each folder is opened once, relative to the
+// descriptor of its parent, and symbolic links are not followed. New files are
+// created with the rights of the process's user. Only this user's files are
+// written or removed.
 #define _GNU_SOURCE 1 // O_PATH
 #include "tui/attach/lend.h"
 
@@ -23,7 +23,7 @@
 
 #define PREFIX "ocular-package-" // the process's number follows
 #define NAME_SIZE 64
-#define DEPTH_MOST 4 // levels of folders that are removed
+#define DEPTH_MOST 4 // maximum depth of the folders that are removed
 #define OPEN_FOLDER (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 static const char *const places[] = {"tmp", "dev/shm"};
@@ -46,8 +46,8 @@ static int open_place(pid_t pid, const char *place)
     return fd < 0 ? -errno : fd;
 }
 
-// Returns 0 if files can be created there and a shared library can be loaded
-// from there, else -errno.
+// Returns 0 if the process's user can create files in the folder, and a shared
+// library can be loaded from the folder. Otherwise returns -errno.
 static int check_place(int place)
 {
     struct statvfs system;
@@ -66,7 +66,8 @@ static bool is_of(int folder, const struct ProcessUser *user)
     return fstat(folder, &status) == 0 && status.st_uid == user->uid;
 }
 
-// Returns NULL if the folder cannot be opened or does not belong to `user`.
+// Opens the folder for listing. Returns NULL if the folder cannot be opened or
+// does not belong to `user`.
 static DIR *open_entries(int parent, const char *name,
                          const struct ProcessUser *user)
 {
@@ -101,7 +102,8 @@ static bool lives(pid_t pid)
     return kill(pid, 0) == 0 || errno != ESRCH;
 }
 
-// Removes the folders of `pid` and those of processes that have ended.
+// Removes the folders of process `pid`, and the folders of processes that have
+// ended.
 static void clean_place(int place, pid_t pid, const struct ProcessUser *user)
 {
     const struct dirent *entry;
@@ -215,7 +217,7 @@ static int make_folder(const struct Lending *lending, int parent,
         fd = openat(parent, name, O_RDONLY | OPEN_FOLDER);
     error = fd < 0 ? -errno : fd;
     AsUser_end(&as);
-    // Somebody may have put another folder in its place.
+    // Another user may have put another folder in the place of the new folder.
     if (fd >= 0 && !is_of(fd, &lending->user)) {
         close(fd);
         return -EPERM;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A copy of Ocular's package for a process that cannot read ours, for example
-// because the process is in a container or a chroot. The copy lies in a folder
-// of the process's /tmp or /dev/shm and belongs to its user. The copy stays
-// until Ocular detaches from the process. Called by attach.c, on the main
-// thread.
+// Copies Ocular's package for a process that cannot read our package, for
+// example because the process is in a container or a chroot. The copy lies in a
+// folder of the process's /tmp or /dev/shm, and belongs to the process's user.
+// The copy stays until Ocular detaches from the process. attach.c calls these
+// functions on the main thread.
 #ifndef OCULAR_TUI_ATTACH_LEND_H
 #define OCULAR_TUI_ATTACH_LEND_H
 
@@ -12,12 +12,12 @@
 #include <limits.h>
 #include <stddef.h>
 
-// Copies the package from `source`, which is a path as we see it. Returns 0 and
-// sets `folder` to the copy's path as the process sees it, or returns -errno
-// with the reason in `why`.
+// Copies the package from `source`, a path from our own root. Returns 0 and
+// sets `folder` to the copy's path from the process's root. Otherwise returns
+// -errno with the reason in `why`.
 int Lend_package(const struct Interpreter *interpreter, const char *source,
                  char folder[PATH_MAX], char *why, size_t why_size);
-// Removes the copies for process `pid`, and those for processes that have
+// Removes the copies for process `pid`, and the copies for processes that have
 // ended.
 void Lend_take_back(pid_t pid);
 

@@ -18,14 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define YOUNG_S 10 // a younger process may still load an interpreter
+#define YOUNG_S 10 // a process younger than this may still load an interpreter
 
 // Identifies a process without Python. All fields are compared, because exec
 // changes the program and the kernel reuses a process's number.
 struct NoPython {
     uint64_t start;
     pid_t pid;
-    dev_t device; // device of the program's file, as `inode` is its inode
+    dev_t device; // device and inode of the program's file
     ino_t inode;
 };
 
@@ -71,7 +71,8 @@ static bool is_called_python(const struct Other *other)
     return begins_with_python(program) || begins_with_python(other->command);
 }
 
-// Attach_check makes the decision; this function only abbreviates the reason.
+// Attach_check decides whether attaching is possible. This function only
+// shortens the reason.
 static const char *short_words(const struct Interpreter *interpreter, int error,
                                bool package)
 {
@@ -95,9 +96,9 @@ static const char *short_words(const struct Interpreter *interpreter, int error,
                                                         : "unknown build";
 }
 
-// Finds a process that serves, but in another OCULAR_DIR or in a container,
-// where the chooser's list does not look. A process that serves is not attached
-// to a second time.
+// Returns true if the process serves in another OCULAR_DIR or in a container,
+// which the chooser's list does not contain. Ocular does not attach to a
+// process that serves already.
 static bool serves(struct Other *other)
 {
     struct Served served;
@@ -120,7 +121,7 @@ static bool judge(struct Other *other, const char *package)
         Attach_check(&interpreter, other->pid, other->why, sizeof other->why);
     if ((error == -ENOEXEC || !interpreter.runtime) && !is_called_python(other))
         return false;
-    // a process that cannot read our package gets a copy
+    // a process that cannot read our package gets a copy of it
     interpreter.pid = getpid();
     if (!error)
         Package_find(&interpreter, package, folder);
@@ -138,7 +139,7 @@ static bool judge(struct Other *other, const char *package)
 
 // --- The list
 
-// Makes room for one more item. Returns false if there is no memory.
+// Makes room for one more item. Returns false if memory is out.
 static bool grow(void *array, size_t count, size_t size)
 {
     void **items = array;
@@ -150,8 +151,8 @@ static bool grow(void *array, size_t count, size_t size)
     return larger != NULL;
 }
 
-// Returns true if the process belongs on the list. A process without a visible
-// program is a kernel thread, or its user hides it.
+// Returns true if the process belongs on the list. If a process has no visible
+// program, the process is a kernel thread, or the kernel hides it from us.
 static bool is_other(struct Other *other, const struct NoPython *self,
                      const char *package)
 {

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Returns true for a regular file that may be read. Pipes and devices are
-// excluded, because opening one may have side effects.
+// Returns true for a readable regular file. Pipes and devices are excluded,
+// because open() of a pipe or device may have side effects.
 static bool is_readable(int root, const char *path)
 {
     char again[64];
@@ -33,8 +33,9 @@ static bool is_readable(int root, const char *path)
     return opened >= 0;
 }
 
-// Opens folder/ocular. Symbolic links are resolved below the process's root:
-// with our own root, a link could lead out of its container.
+// Opens folder/ocular. Symbolic links are resolved below the process's root,
+// because a link that is resolved below our root may lead out of the process's
+// container.
 static DIR *open_package(int root, const char *folder)
 {
     char path[PATH_MAX + 64];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds an Ocular that the Python of another process can import. Called by
-// attach.c.
+// Finds a package of Ocular that another process can import. attach.c calls
+// Package_find.
 #ifndef OCULAR_TUI_ATTACH_PACKAGE_H
 #define OCULAR_TUI_ATTACH_PACKAGE_H
 
@@ -8,10 +8,10 @@
 
 #include <limits.h>
 
-// Sets `folder` to the folder with an ocular/ for the interpreter's minor
-// version, as the process sees the path. `folder` becomes `wanted` if that fits
-// (`wanted` may be NULL), else a folder near this program. Sets "" if the
-// process can read neither.
+// Sets `folder` to a folder with an ocular/ for the interpreter's minor
+// version, as a path from the process's root. The first choice is `wanted`,
+// which may be NULL. The second choice is a folder near this program. If the
+// process can read neither, `folder` is "".
 void Package_find(const struct Interpreter *interpreter, const char *wanted,
                   char folder[PATH_MAX]);
 

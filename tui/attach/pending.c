@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // See pending.h. CPython 3.12 and 3.13 publish no offset for their queue of
-// calls, and the offset differs between patch versions. So the queue is
-// searched for before anything is written. The queue is at the only address
-// that the machine code of _PyEval_AddPendingCall() refers to and whose memory
-// has the contents of such a queue.
+// pending calls, and the offset differs between patch versions. So pending.c
+// searches for the queue before it writes. Among the addresses to which the
+// machine code of _PyEval_AddPendingCall() refers, exactly one has the contents
+// of such a queue.
 #include "tui/attach/pending.h"
 
 #include "tui/attach/process_memory.h"
@@ -16,15 +16,17 @@
 
 #define CODE_MOST 1024
 #define CALLS 24 // offset of the array of calls in the queue
-// the text lies in the array, in unused calls from this index on
+// The text lies in unused elements of the array, from this index on.
 #define TEXT_AT 8
 #define TEXT_MOST 380
-#define QUEUE_FROM 0x200 // range of the offset of the main thread's queue
-// end of this range; the offset is 0x7e0 in 3.12.1 and 0xa68 in 3.13.15
+#define QUEUE_FROM 0x200 // least offset of the main thread's queue
+// Largest offset of the main thread's queue. The offset is 0x7e0 in 3.12.1 and
+// 0xa68 in 3.13.15.
 #define QUEUE_TO 0x4000
-#define MAIN_MOST 32    // calls that it holds at most in 3.13; all run at once
-#define OTHERS_MOST 300 // calls that the queue of all threads holds at most
-#define OTHERS_LOOP 100 // calls of that queue that run at once
+// Size of the main thread's queue in 3.13; all calls run at once.
+#define MAIN_MOST 32
+#define OTHERS_MOST 300 // size of the queue of all threads
+#define OTHERS_LOOP 100 // maximum calls of that queue that run at once
 #define CALLS_BIT 4     // _PY_CALLS_TO_DO_BIT
 #define THREADS_MOST 1024
 
@@ -32,12 +34,13 @@
 struct Layout {
     unsigned main_interpreter; // offset in _PyRuntime
     unsigned main_thread;      // offset in _PyRuntime; 0: not needed
-    unsigned ceval;        // offset of the recursion limit in the interpreter
+    // Offset of the recursion limit in the interpreter's state.
+    unsigned ceval;
     unsigned queue;        // offset in the interpreter
     unsigned threads_head; // offset in the interpreter
     // offset in the interpreter (3.12) or in each thread (3.13)
     unsigned breaker;
-    unsigned lock; // offset in the queue, like all that follow
+    unsigned lock; // this and the following offsets are in the queue
     unsigned count;
     unsigned call_size;
     unsigned capacity;
@@ -54,7 +57,8 @@ struct Queue {
     uint64_t state;    // address of the main interpreter's state
     uint64_t address;  // address of the queue
     uint64_t function; // address of PyRun_SimpleString
-    // address of PyCallable_Check, which just returns 0 for NULL
+    // Address of PyCallable_Check, which only returns 0 if its argument is
+    // NULL.
     uint64_t nothing;
     char text[TEXT_MOST];
 };
@@ -140,8 +144,8 @@ static int read_lock(const struct Queue *queue, bool *free)
     return error || value < 0 || value > 1 ? -ENOTSUP : 0;
 }
 
-// Returns true if the memory has the numbers of a queue: with `all`, of the
-// queue of all threads, else of the main thread's queue.
+// Returns true if the memory has the numbers of a queue. `all` stands for the
+// queue of all threads, otherwise the queue is the main thread's.
 static bool is_queue(const struct Queue *queue, bool all)
 {
     const int32_t most = all ? OTHERS_MOST : MAIN_MOST;
@@ -182,8 +186,8 @@ static int find_queue(struct Queue *queue)
     return found ? 0 : -ENOTSUP;
 }
 
-// Returns true for a running interpreter, and for hardly any other bytes: an
-// interpreter has a recursion limit, and its GIL lies within _PyRuntime.
+// Returns true if the bytes are very probably a running interpreter, which has
+// a recursion limit, and whose GIL lies within _PyRuntime.
 static bool is_interpreter(const struct Queue *queue)
 {
     struct {
@@ -222,17 +226,18 @@ static bool holds_request(const struct Queue *queue)
     return holds(queue, queue->function, text_of(queue));
 }
 
-// Returns true if the first call is a request of ours or a withdrawn one. A
-// viewer may have been killed before it removed the withdrawn call.
+// Returns true if the first call is a request of ours or a withdrawn request. A
+// viewer may have been killed before it removed the withdrawn request.
 static bool holds_ours(const struct Queue *queue)
 {
     return holds_request(queue) || holds(queue, queue->nothing, 0);
 }
 
 // Returns 0 if the queue contains at most a call of ours and no thread is
-// changing the queue, else -EAGAIN or -ENOTSUP. The count of calls is not
-// checked: CPython changes the count and the ends while it holds the lock, but
-// a viewer that was killed between its two writes has left an old count.
+// changing the queue. Otherwise returns -EAGAIN or -ENOTSUP. The count of calls
+// is not checked, because a viewer that was killed between its two writes
+// leaves an old count. (CPython changes the count and the ends while it holds
+// the lock.)
 static int check_empty(const struct Queue *queue)
 {
     int32_t ends[2];
@@ -249,7 +254,8 @@ static int check_empty(const struct Queue *queue)
     return ends[0] != ends[1] ? -EAGAIN : 0;
 }
 
-// Makes our call the first of the empty queue, and puts its text behind it.
+// Makes our call the first call of the empty queue, and puts the call's text
+// behind it.
 static int put_call(const struct Queue *queue)
 {
     const int32_t ends[2] = {0, 1}, count = 1;
@@ -286,7 +292,7 @@ static int wake_thread(const struct Queue *queue, uint64_t thread)
     return error ? error : write_at(queue, at, &breaker, sizeof breaker);
 }
 
-// 3.12 has one flag for all threads, 3.13 has one in each thread.
+// 3.12 has one flag for all threads. 3.13 has one flag in each thread.
 static int wake(const struct Queue *queue, bool all)
 {
     const int32_t one = 1;
@@ -295,7 +301,8 @@ static int wake(const struct Queue *queue, bool all)
         return write_at(queue, queue->state + queue->layout->breaker, &one,
                         sizeof one);
     int error = read_at(queue, queue->interpreter->runtime, table,
-                        sizeof table); // the beginning of _Py_DebugOffsets
+                        // Reads the beginning of _Py_DebugOffsets.
+                        sizeof table);
     if (!error && table[9] > 100000)
         error = -ENOTSUP;
     if (!error)
@@ -364,8 +371,8 @@ int Pending_ask(const struct Interpreter *interpreter, const char *script,
     return error;
 }
 
-// Removes our call from the queue. If other calls follow it, the call is
-// replaced by one that does nothing.
+// Removes our call from the queue. If other calls follow our call, replaces it
+// by a call that does nothing.
 static void withdraw(const struct Queue *queue)
 {
     const uint64_t call[2] = {queue->nothing, 0};

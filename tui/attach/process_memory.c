@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// An address of another process is only a number here and is never
+// Returns the range of addresses in another process. The pointer is never
 // dereferenced.
 static struct iovec range(uint64_t address, size_t size)
 {
@@ -47,7 +47,8 @@ int ProcessMemory_read(pid_t pid, uint64_t address, void *out, size_t size)
         return result(moved, size);
     int error = result(pread(file, out, size, (off_t)address), size);
     close(file);
-    return error == -EIO ? -EFAULT : error; // nothing is mapped there
+    // No memory is mapped at the address.
+    return error == -EIO ? -EFAULT : error;
 }
 
 int ProcessMemory_write(pid_t pid, uint64_t address, const void *data,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads and writes the memory of another process without stopping it. The bytes
-// that are read must not be trusted. Called by all of tui/attach/, on the main
-// thread.
+// Reads and writes the memory of another process, which need not be stopped.
+// The bytes from the process are not trusted. Any file of tui/attach/ may call
+// these functions.
 #ifndef OCULAR_TUI_ATTACH_PROCESS_MEMORY_H
 #define OCULAR_TUI_ATTACH_PROCESS_MEMORY_H
 
@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// ProcessMemory_read and ProcessMemory_write return 0 if all bytes were moved,
-// -EFAULT if only a part of the range is mapped, or another -errno: -EPERM if
-// the kernel refuses.
+// ProcessMemory_read and ProcessMemory_write return 0 if all bytes were copied,
+// -EFAULT if a part of the range is not mapped, or another -errno. -EPERM means
+// that the kernel does not permit the access.
 int ProcessMemory_read(pid_t pid, uint64_t address, void *out, size_t size);
 int ProcessMemory_write(pid_t pid, uint64_t address, const void *data,
                         size_t size);

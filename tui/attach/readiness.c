@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See readiness.h. The offsets are the same in all patch versions of a minor
-// version. CPython does not record that it imports `site`; during this import,
+// version. CPython has no flag for the import of `site`. During this import,
 // the first frame of the main thread is _find_and_load("site", ...).
 #define _GNU_SOURCE 1 // syscall
 #include "tui/attach/readiness.h"
@@ -18,17 +18,17 @@
 #include <unistd.h>
 
 #define LIST_MOST 100000 // threads
-#define FRAMES_MOST 1000 // the imports of `site` use fewer frames
-#define INITIALIZED 8    // before _PyRuntimeState._finalizing
-#define MAIN 8           // behind _PyRuntimeState.interpreters.head
-#define ENDS_12 28       // PyInterpreterState.finalizing before threads.head
+// Maximum number of frames; the imports of `site` use fewer.
+#define FRAMES_MOST 1000
+#define INITIALIZED 8 // offset before _PyRuntimeState._finalizing
+#define MAIN 8        // offset behind _PyRuntimeState.interpreters.head
+#define ENDS_12 28    // PyInterpreterState.finalizing before threads.head
 #define OWNED_BY_INTERPRETER 3 // a frame that belongs to no function
 #define NAME 120               // PyCodeObject.co_name
 #define LENGTH 16              // offset of the length in a str
 #define TEXT 40                // offset of the text in an ASCII str
 
-// Indices in _Py_DebugOffsets, which is at the beginning of _PyRuntime from
-// 3.13 on.
+// Indices in _Py_DebugOffsets, with which _PyRuntime begins from 3.13 on.
 enum { FINALIZING = 4, INTERPRETERS = 5, THREADS = 9, RUNNING = 10, TABLE };
 
 struct Runtime {
@@ -45,7 +45,8 @@ static int read_at(const struct Runtime *runtime, uint64_t address, void *out,
     return ProcessMemory_read(runtime->interpreter->pid, address, out, size);
 }
 
-// Returns 0 if `address` is 0 or cannot be read.
+// Reads the 64-bit number at `address`. Returns 0 if `address` is 0 or cannot
+// be read.
 static uint64_t word_at(const struct Runtime *runtime, uint64_t address)
 {
     uint64_t word;
@@ -90,8 +91,8 @@ static uint64_t object_at(const struct Runtime *runtime, uint64_t address)
     return word_at(runtime, address) & ~(uint64_t)7;
 }
 
-// Returns the first frame of a function on the main thread. Returns 0 if there
-// is none, or if there are more frames than during start-up.
+// Returns the main thread's first frame that belongs to a function. Returns 0
+// if there is no such frame, or if there are more than FRAMES_MOST frames.
 static uint64_t first_frame(const struct Runtime *runtime)
 {
     unsigned minor = runtime->interpreter->minor;
@@ -122,8 +123,8 @@ static bool imports_site(const struct Runtime *runtime)
 
 // --- Whose memory it is
 
-// A child of vfork() shares its parent's memory until it runs exec. The
-// parent's other threads keep running meanwhile.
+// A child of vfork() shares its parent's memory until the child runs exec.
+// Meanwhile the parent's other threads run.
 static bool has_parents_memory(pid_t pid)
 {
     long number = Process_parent(pid);
@@ -131,9 +132,9 @@ static bool has_parents_memory(pid_t pid)
            syscall(SYS_kcmp, (long)pid, number, (long)KCMP_VM, 0L, 0L) == 0;
 }
 
-// Returns true if the main thread has finished the program. In this state 3.12
-// starts no more threads; newer versions start threads until the program's own
-// threads have ended.
+// Returns true if the main thread has finished the program. In this state
+// CPython 3.12 does not start new threads. Newer versions start new threads
+// until the program's own threads have ended.
 static bool is_ending(const struct Runtime *runtime)
 {
     return word_at(runtime, runtime->finalizing) ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See request.h. A child process stops the threads. When the child ends, the
-// kernel lets all threads continue, even a thread that had not stopped yet.
+// See request.h. A child of ocular-top stops the threads of the process. When
+// this child ends, the kernel lets all threads continue, even a thread that has
+// not stopped yet.
 #include "tui/attach/request.h"
 
 #include "tui/attach/door.h"
@@ -21,11 +22,12 @@
 
 struct Request {
     const struct Interpreter *interpreter;
-    const char *script; // path of the script; NULL: withdraw the request
+    const char *script; // path of the script; if NULL, the request is withdrawn
     bool all;
     bool wake;  // start a thread that runs the script (sleeper.h)
     bool check; // only check whether the interpreter is ready
-    // with `check`: also check whether the process's filters allow our calls
+    // If `check` is true, also checks whether the process's filters allow our
+    // calls.
     bool filters;
 };
 
@@ -42,7 +44,7 @@ static int ask(const struct Request *request, struct Stop *stop, char *why,
     bool withdraws = !request->script && !request->check;
     int error = Interpreter_check_same(interpreter, why, why_size);
     if (error && withdraws)
-        return 0; // exec has removed the request together with the old program
+        return 0; // exec has removed the old program, and the request with it
     if (!error && !withdraws)
         error = Readiness_check(interpreter, why, why_size);
     if (error)
@@ -101,7 +103,8 @@ static int run_once(const struct Request *request, char *why, size_t why_size)
     return answer.error;
 }
 
-// Repeats the request for a second while the process is busy with another one.
+// Repeats the request for up to a second, while another request is pending in
+// the process.
 static int run(const struct Request *request, char *why, size_t why_size)
 {
     const struct timespec pause = {0, PAUSE_NS};

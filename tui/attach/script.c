@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #define TEXT_MOST (PATH_MAX * 2 + 4096)
-#define OLD_S 2 // a younger folder may not be locked yet
+#define OLD_S 2 // a folder younger than this (in seconds) may not be locked yet
 
-// The script starts a thread, so that signal handlers of the program still run
-// on its main thread, which continues at once. The format's arguments are the
+// The script starts a thread, so that the main thread continues at once and
+// runs the program's signal handlers. The arguments of the format are the
 // folder of the files, the package's folder in hexadecimal, the verb and the
 // process's number.
 static const char text[] =
@@ -163,8 +163,8 @@ static const char *const names[] = {"attach.py",  "wanted", "revoked",
 
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-// Does not follow symbolic links: the root user of a container might put a link
-// in the place of a folder.
+// Removes a folder without following symbolic links, because the root user of a
+// container may put a link in the place of the folder.
 static void remove_folder(int tmp, const char *name)
 {
     int folder = openat(tmp, name, FOLDER_FLAGS);
@@ -197,10 +197,10 @@ static bool is_locked(const char *folder)
     return locked;
 }
 
-// Removes the folders of attaching programs that were killed. A process that
-// was asked and still lives removes the folder itself when it runs the script,
-// so its folder stays. Process `own` has no pending request, so its folders are
-// removed as well.
+// Removes the folders of attaching programs that were killed. If the process
+// with the request still lives, the folder stays, because the process removes
+// the folder when it runs the script. Process `own` has no pending request, so
+// its folders are removed, too.
 static void remove_old(int tmp, pid_t own)
 {
     char path[64], here[64];
@@ -241,7 +241,7 @@ static int open_tmp(pid_t pid)
     return error ? error : tmp;
 }
 
-// Returns a descriptor or -errno.
+// Makes a file in the folder. Returns a descriptor or -errno.
 static int make_file(const struct Script *script, const char *name)
 {
     char path[SCRIPT_PATH + 16];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The script that a process is asked to run, and the folder for the script and
 // its answer. Only the process's user has access to the folder. The script
-// renames the file `wanted` in order to run, and we rename it in order to
-// revoke the script: the first to do so decides. We hold a lock on that file.
-// If the lock is free, this program has ended: the script then does nothing
-// except clean up. Called by attach.c, on the main thread.
+// renames the file `wanted` before it runs. This program renames the same file
+// to revoke the script. The first rename decides. This program holds a lock on
+// the file. If the lock is free, this program has ended, and the script only
+// removes the folder. attach.c calls these functions on the main thread.
 #ifndef OCULAR_TUI_ATTACH_SCRIPT_H
 #define OCULAR_TUI_ATTACH_SCRIPT_H
 
@@ -18,7 +18,7 @@
 #define SCRIPT_PREFIX "/tmp/" SCRIPT_NAME // first part of the script's path
 
 // A line of Python that runs the script at the path %s. The line does not
-// change the program's names. The line also works if the program has replaced
+// change the program's variables, and works even if the program has replaced
 // open() or exec().
 #define SCRIPT_LINE                                                            \
     "try: __import__('builtins').exec(__import__('io').open('%s').read(), "    \
@@ -31,31 +31,32 @@ struct Script {
     int tmp;    // descriptor of /tmp as the process sees it
     int folder; // descriptor of the folder, so that no link can replace it
     int lock;   // descriptor of the locked file
-    char name[SCRIPT_PATH]; // name of the folder in /tmp; "": there is none
+    char name[SCRIPT_PATH]; // name of the folder in /tmp; "": no folder
     char here[SCRIPT_PATH]; // path of the folder by its descriptor
     char path[SCRIPT_PATH]; // path of the script for the process
 };
 
 enum ScriptState { SCRIPT_WAITS, SCRIPT_BEGUN, SCRIPT_DONE };
 
-// `verb` is "begin" or "end", a function of ocular._attach. `folder` contains
-// Ocular in case the program's own environment does not, or is "". Returns 0,
-// or -errno with the reason in `why`.
+// `verb` is the name of a function of ocular._attach, "begin" or "end".
+// `folder` contains an Ocular for a program that has no Ocular in its
+// environment, or is "". Returns 0, or -errno with the reason in `why`.
 int Script_write(struct Script *script, pid_t pid, const char *verb,
                  const char *folder, char *why, size_t why_size);
-// Returns the script's state. In SCRIPT_DONE, `answer` is the script's error,
-// or "".
+// Returns the script's state. If the state is SCRIPT_DONE, `answer` is the
+// script's error or "".
 enum ScriptState Script_look(const struct Script *script, char *answer,
                              size_t size);
-// Returns true if the script cannot run any more, false if it has begun.
+// Revokes the script. Returns true if the script cannot run any more, and false
+// if the script has begun.
 bool Script_revoke(const struct Script *script);
 // Makes a marker file in the folder. Another viewer reads the marker if this
 // viewer is killed.
 #define SCRIPT_ASKED "asked"   // the process is about to be asked
 #define SCRIPT_SHARED "shared" // several threads are about to be asked
 int Script_mark(const struct Script *script, const char *name);
-// Removes the folder, and the folders of viewers that were killed. `only` says
-// that no other request is pending in the process.
+// Removes the folder, and the folders of viewers that were killed. `only` is
+// true if no other request is pending in the process.
 void Script_remove(struct Script *script, bool only);
 
 #endif

@@ -66,8 +66,9 @@ static uint64_t most_filters(pid_t pid)
     return most;
 }
 
-// Returns true if this program may read filters: it has CAP_SYS_ADMIN in the
-// initial user namespace, and no filter itself.
+// Returns true if this program may read filters. To read filters, a program
+// needs CAP_SYS_ADMIN in the initial user namespace and must not have a filter
+// itself.
 static bool may_read(const char *ours)
 {
     char users[64];
@@ -95,7 +96,7 @@ enum FilterSight Seccomp_look(pid_t pid)
 struct Call {
     int number;
     const char *name;
-    uint64_t arguments[3]; // arguments of the call; 0: the argument varies
+    uint64_t arguments[3]; // arguments of the call; 0: an argument that varies
 };
 
 #define CALL(name, ...)                                                        \
@@ -111,12 +112,12 @@ struct Call {
      CLONE_CHILD_CLEARTID)
 #define UNIX 1 // AF_UNIX, whose header only ipc/socket.c may include
 #define STREAM (1 | 02000000) // SOCK_STREAM | SOCK_CLOEXEC
-#define FD 1000000            // no open file has this descriptor
+#define FD 1000000            // number of a descriptor that is not open
 
 // The system calls of Python and Ocular from the script's first line to the end
-// of detaching, with a viewer connected, as strace lists them. Calls that every
-// program makes all the time are left out. Ocular does not call capset if there
-// is a filter.
+// of detaching, while a viewer is connected. strace has listed these calls. The
+// list leaves out calls that every program makes all the time. Ocular does not
+// call capset if there is a filter.
 static const struct Call calls[] = {
 #ifdef __x86_64__
     CALL(chmod, 0, 0600),
@@ -197,12 +198,13 @@ static const struct Call *find_killing(const struct Filter *filter)
     return NULL;
 }
 
-// Returns 1, 0 if the thread has no filter `index`, or -errno.
+// Reads the filter with this index of the thread. Returns 1, 0 if the thread
+// has no such filter, or -errno.
 static int read_filter(struct Filter *filter, pid_t thread, int index)
 {
     long count = ptrace(PTRACE_SECCOMP_GET_FILTER, thread,
                         (void *)(intptr_t)index, NULL);
-    if (count < 0) // EINVAL: the thread has no filters at all
+    if (count < 0) // EINVAL: the thread has no filters
         return errno == ENOENT || errno == EINVAL ? 0 : -errno;
     if (count > BPF_CODE_MOST)
         return -E2BIG;
@@ -247,9 +249,10 @@ int Seccomp_check(const struct Stop *stop, pid_t pid, char *why,
 
 // --- Of our own
 
-// With these arguments each call fails or changes nothing outside the child. A
-// real clone() would start a thread on this stack, so clone() gets only
-// CLONE_THREAD, which the kernel refuses without CLONE_SIGHAND.
+// Makes all system calls of the table in a child process. With the table's
+// arguments, each call fails or changes nothing outside the child. clone() must
+// not start a thread on this stack, so clone() gets only CLONE_THREAD, which
+// the kernel refuses without CLONE_SIGHAND.
 static void try_all(int out)
 {
     for (unsigned char i = 0; i < sizeof calls / sizeof *calls; i++) {

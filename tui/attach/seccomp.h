@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds seccomp filters that would kill a program for a system call of Ocular,
-// before Ocular makes the call. Called by attach.c, on the main thread, and by
-// request.c, in a child process.
+// Finds seccomp filters that kill a program when Ocular makes a system call,
+// before Ocular makes any call. attach.c calls these functions on the main
+// thread, and request.c calls them in a child process.
 #ifndef OCULAR_TUI_ATTACH_SECCOMP_H
 #define OCULAR_TUI_ATTACH_SECCOMP_H
 
@@ -9,19 +9,20 @@
 
 enum FilterSight {
     FILTER_NONE,
-    FILTER_READABLE, // we are root and have no filter ourselves
-    FILTER_SHARED,   // we have equally many, for example in the same container
+    FILTER_READABLE, // this program is root and has no filter
+    // This program has as many, for example in the same container.
+    FILTER_SHARED,
     FILTER_HIDDEN,
 };
 
 enum FilterSight Seccomp_look(pid_t pid);
-// Checks the filters of the stopped threads, which the calling thread traces.
-// Returns 0, or -EACCES with the reason in `why` if a filter would kill the
-// process or cannot be read.
+// Checks the filters of the stopped threads, which the calling thread traces
+// (ptrace). Returns 0, or -EACCES with the reason in `why` if a filter kills
+// the process or cannot be read.
 int Seccomp_check(const struct Stop *stop, pid_t pid, char *why,
                   size_t why_size);
 // Checks the filters of this program: a child process makes the system calls.
-// Returns the same as Seccomp_check.
+// Returns the same values as Seccomp_check.
 int Seccomp_try(pid_t pid, char *why, size_t why_size);
 
 #endif

@@ -25,19 +25,19 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
-#define RED_ZONE 128 // bytes below the stack pointer that may be in use
+#define RED_ZONE 128 // bytes below the stack pointer that a function may use
 #define ROOM 0x10000 // bytes of stack for the call
-// bytes of stack that are searched for frames of real signals
+// Bytes of stack that are searched for the frames of other signals.
 #define SCAN 0x10000
-#define CHUNK 0x10000 // bytes of code that are searched at once
-// invalid flags, with which sigaltstack() changes nothing
+#define CHUNK 0x10000 // number of bytes of code that are read at once
+// Invalid flags, for which sigaltstack() fails and changes nothing.
 #define NO_STACK 0x5555
 #define XSTATE_MOST 0x4000
 #define FX_SIZE 512
 #define FX_SOFTWARE 464 // offset of the kernel's own data
 #define FX_BEGINS 0x46505853u
 #define FX_ENDS 0x46505845u
-// segment of 64-bit code; below, the segment of its stack
+// Segment of 64-bit code. STACK_SEGMENT is the segment of the stack.
 #define CODE_SEGMENT 0x33
 #define STACK_SEGMENT 0x2b
 
@@ -45,19 +45,18 @@
 enum { RESTART_FIRST = 512, RESTART_NOHAND = 514, RESTART_BLOCK = 516 };
 
 #define BIT(signal) (1ull << ((signal)-1))
-// The signals that the thread blocks during our calls: all except those of
-// faults, those of setuid() and pthread_cancel(), which wait for each thread,
-// and SIGSTKFLT, which no program sends. So this mask shows that a thread is in
-// a call of ours.
+// The signals that the thread blocks during our calls. The thread does not
+// block the signals of faults, or the signals of setuid() and pthread_cancel(),
+// which wait for each thread. SIGSTKFLT, which no program sends, is not blocked
+// either. So a thread with this mask is in a call of ours.
 static const uint64_t held_back =
     ~(BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) |
       BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | BIT(32) | BIT(33) |
       BIT(SIGSTKFLT));
 
-// The beginning of the kernel's struct rt_sigframe, as far as rt_sigreturn
-// reads it.
+// The part of the kernel's struct rt_sigframe that rt_sigreturn reads.
 struct Frame {
-    uint64_t restorer; // return address of the call before it
+    uint64_t restorer; // return address of the previous call
     uint64_t flags;    // HAS_XSTATE, HAS_STACK_SEGMENT
     uint64_t link;
     uint64_t stack;
@@ -101,7 +100,7 @@ static bool find_mapping(struct Mapping *found, pid_t pid, uint64_t address)
     return is_there;
 }
 
-// The code `mov $15, %rax; syscall`, as glibc and musl have it.
+// The code `mov $15, %rax; syscall`, which glibc and musl contain.
 static const unsigned char glibc[] = {0x48, 0xc7, 0xc0, 15,  0,
                                       0,    0,    0x0f, 0x05};
 static const unsigned char musl[] = {0xb8, 15, 0, 0, 0, 0x0f, 0x05};
@@ -114,7 +113,7 @@ static bool is_restorer(pid_t pid, uint64_t address)
             memcmp(code, musl, sizeof musl) == 0);
 }
 
-// Returns the address of such code in the mapping, or 0.
+// Returns the address of this code in the mapping, or 0.
 static uint64_t find_restorer(pid_t pid, const struct Mapping *code)
 {
     unsigned char *bytes = malloc(CHUNK);
@@ -133,7 +132,7 @@ static uint64_t find_restorer(pid_t pid, const struct Mapping *code)
     return found;
 }
 
-// Returns true if there are ROOM bytes below the stack pointer.
+// Returns true if ROOM bytes are free below the stack pointer.
 static bool has_room(pid_t pid, const struct Mapping *stack, uint64_t pointer)
 {
     struct rlimit limit;
@@ -159,15 +158,15 @@ static bool is_in_handler(const struct Sleep *sleep,
         memcpy(&frame, bytes + at, sizeof frame);
         found = frame.restorer == sleep->restorer &&
                 frame.registers.cs == CODE_SEGMENT &&
-                // a frame with NO_STACK is an old one of ours
+                // a frame with NO_STACK is an old frame of ours
                 frame.stack_flags != NO_STACK;
     }
     free(bytes);
     return found;
 }
 
-// Returns true if the thread has a shadow stack, against which the CPU checks
-// return addresses. Returns true also if this is unknown.
+// Returns true if the thread has a shadow stack, by which the CPU checks return
+// addresses, or if this is unknown.
 static bool has_shadow_stack(const struct Sleep *sleep)
 {
     char status[PROCESS_STATUS];
@@ -183,8 +182,8 @@ static bool is_interrupted(struct Sleep *sleep,
     sleep->number = (long)registers->orig_rax;
     sleep->arguments[0] = registers->rdi;
     sleep->arguments[1] = registers->rsi;
-    // A futex wait can be restarted: its argument is the time at which it ends,
-    // not a duration.
+    // FUTEX_WAIT_BITSET can be restarted, because its argument is the time of
+    // the end and not a duration.
     sleep->repeats = (result >= RESTART_FIRST && result <= RESTART_NOHAND) ||
                      (result == RESTART_BLOCK && sleep->number == SYS_futex);
     return (sleep->repeats || result == RESTART_BLOCK || result == EINTR) &&
@@ -224,14 +223,15 @@ bool Sigframe_look(struct Sleep *sleep, pid_t pid, pid_t thread)
 
 // The data below the thread's stack pointer.
 struct Stack {
-    uint64_t alignment; // puts each frame 8 bytes behind a multiple of 16
+    // Makes the address of each frame a multiple of 16, plus 8.
+    uint64_t alignment;
     struct Frame call, back;
     _Alignas(64) unsigned char xstate[XSTATE_MOST];
 };
 
-// Reads the vector registers in the format of a signal frame. AMX registers are
-// left out, because the kernel may have no room for them in the thread. Returns
-// 0 or -errno.
+// Reads the vector registers in the format of a signal frame. Leaves out AMX
+// registers, because the thread may have no memory for them in the kernel.
+// Returns 0 or -errno.
 static int read_xstate(struct Stack *stack, pid_t thread)
 {
     struct iovec out = {stack->xstate, sizeof stack->xstate};
@@ -273,8 +273,8 @@ static struct Frame make_frame(const struct Sleep *sleep)
     return frame;
 }
 
-// Makes the frame that leads back to the system call, or to the instruction
-// behind it.
+// Makes the frame by which the thread returns to the system call, or to the
+// instruction behind the system call.
 static struct Frame make_last(const struct Sleep *sleep,
                               const struct user_regs_struct *from)
 {
@@ -330,7 +330,7 @@ int Sigframe_call(const struct Sleep *sleep, const struct SigframeCall *call)
     if (!error)
         error = write_stack(stack, sleep, call, &registers);
     registers.rip = sleep->restorer;
-    // the kernel restarts no system call
+    // tells the kernel not to restart a system call
     registers.orig_rax = (unsigned long long)-1;
     if (!error && ptrace(PTRACE_SETREGS, sleep->thread, NULL, &registers) < 0)
         error = -errno;

@@ -16,17 +16,18 @@
 #include <sys/syscall.h>
 
 #define THREADS_MOST 4096
-#define TRIES 10         // each try lets a thread run for a while
-#define MOMENT_NS 200000 // duration of the first try; the later ones are longer
+// Number of tries; in each try a thread runs for a moment.
+#define TRIES 10
+#define MOMENT_NS 200000 // duration of the first try; later tries are longer
 
-// Offsets in one minor version of CPython, in bytes. From 3.13 on the first
+// Offsets in one minor version of CPython, in bytes. From 3.13 on, the first
 // three offsets come from CPython's own table.
 struct Layout {
     // offset of the newest interpreter's address in _PyRuntime
     uint64_t interpreters;
     uint64_t next_interpreter; // offset in an interpreter's state
     uint64_t threads; // offset of the newest thread in an interpreter's state
-    uint64_t status;  // offset in a thread's state, like native_id
+    uint64_t status;  // status and native_id are offsets in a thread's state
     uint64_t native_id;
 };
 
@@ -36,7 +37,7 @@ static const struct Layout layouts[] = {
     [14] = {.status = 32, .native_id = 160},
     [15] = {.status = 32, .native_id = 184},
 };
-#define NEXT 8 // offset in a thread's state, like INTERP
+#define NEXT 8 // NEXT and INTERP are offsets in a thread's state
 #define INTERP 16
 
 // Indices in the table _Py_DebugOffsets.
@@ -50,7 +51,8 @@ struct Sleeper {
     struct Stop *stop;
     struct Layout layout;
     uint64_t state; // address of the main interpreter's state
-    uint64_t mmap;  // addresses of functions in the process
+    // Mmap and the following are addresses of functions in the process.
+    uint64_t mmap;
     uint64_t start_thread;
     struct CodePage page;
 };
@@ -64,9 +66,9 @@ static int read_word(const struct Sleeper *sleeper, uint64_t address,
 
 // --- Where it waits
 
-// Returns true for system calls that wait for other threads or processes and
-// not for a disk. The C library's own locks use FUTEX_WAIT; condition variables
-// and semaphores use FUTEX_WAIT_BITSET.
+// Returns true for system calls that wait for other threads or processes.
+// FUTEX_WAIT is not among them, because the C library's own locks use it.
+// Condition variables and semaphores use FUTEX_WAIT_BITSET.
 static bool waits(const struct Sleep *sleep)
 {
     char path[64];
@@ -79,7 +81,7 @@ static bool waits(const struct Sleep *sleep)
         return stat(path, &file) == 0 && !S_ISREG(file.st_mode);
     case SYS_futex:
         return (sleep->arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
-    // a call with a timeout that was interrupted before
+    // a call with a timeout, restarted after an interruption
     case SYS_restart_syscall:
     case SYS_recvfrom:
     case SYS_recvmsg:
@@ -115,8 +117,9 @@ static bool has_stopped(const struct Sleeper *sleeper, pid_t thread)
     return false;
 }
 
-// Returns true if the thread has released the GIL and sleeps in such a system
-// call. The interpreter made this call, so the thread is not inside malloc().
+// Returns true if the thread has released the GIL and sleeps in a system call
+// of waits(). The interpreter has made this call, so the thread is not inside
+// malloc().
 static bool is_usable(const struct Sleeper *sleeper, uint64_t thread,
                       struct Sleep *sleep)
 {
@@ -163,7 +166,7 @@ static int find_state(struct Sleeper *sleeper)
     return error ? error : sleeper->state ? 0 : -ENOENT;
 }
 
-// Finds a function of the C library, whose file has one of these names.
+// Finds a function of the C library. The library's file has one of these names.
 static int find_in_c(const struct Sleeper *sleeper, const char *name,
                      uint64_t *address)
 {
@@ -231,16 +234,16 @@ static int find_thread(const struct Sleeper *sleeper, struct Sleep *sleep)
     return -ENOENT;
 }
 
-// Lets the thread run for a moment, which grows with `try`: on a busy machine
-// it takes a while until the thread gets a CPU.
+// Lets the thread run for a moment, which is longer for a larger `try`, because
+// on a busy machine the thread gets a CPU late.
 static int let_run(const struct Sleeper *sleeper, pid_t thread, int try)
 {
     return Stop_let_run(sleeper->stop, thread,
                         MOMENT_NS << (try < 6 ? try : 6));
 }
 
-// Makes one sleeping thread map the page and sleep again. All other threads
-// stay stopped. Sets *by to the thread that mapped the page.
+// Makes a sleeping thread map the page and sleep again. All other threads stay
+// stopped. Sets *by to the thread that has mapped the page.
 static int map_page(const struct Sleeper *sleeper, uint64_t place, pid_t *by)
 {
     pid_t pid = sleeper->interpreter->pid;
@@ -255,13 +258,14 @@ static int map_page(const struct Sleeper *sleeper, uint64_t place, pid_t *by)
         if (!error && CodePage_is_there(pid, place))
             return 0;
         if (!error && Sigframe_look(&sleep, pid, *by) && !sleep.called)
-            error = -EACCES; // the process may not map such a page
+            // The process is not allowed to map an executable page.
+            error = -EACCES;
     }
     return error ? error : -EBUSY;
 }
 
-// Makes a sleeping thread start the new one. The sleeping thread may be the one
-// that mapped the page, as soon as that sleeps again, or another one.
+// Makes a sleeping thread start the new thread. Any sleeping thread will do,
+// also the thread that has mapped the page, once it sleeps again.
 static int start_thread(struct Sleeper *sleeper, uint64_t place, pid_t mapped)
 {
     const struct SigframeCall start =

@@ -18,10 +18,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define PATIENCE_NS 1000000000u // time that a thread has to stop
+#define PATIENCE_NS 1000000000u // maximum time for a thread to stop
 #define PAUSE_NS 200000
-#define PASSES_MOST 32 // largest number of passes over the list of threads
-#define SEIZES_MOST 3  // tries for a thread that has no tracer
+#define PASSES_MOST 32 // maximum number of passes over the list of threads
+#define SEIZES_MOST 3  // maximum number of tries for a thread without a tracer
 
 static bool has(const struct Stop *stop, pid_t id)
 {
@@ -32,8 +32,8 @@ static bool has(const struct Stop *stop, pid_t id)
     return false;
 }
 
-// Waits until the thread has stopped. Returns 0, -ESRCH if it has ended, or
-// -EBUSY.
+// Waits until the thread has stopped. Returns 0, -ESRCH if the thread has
+// ended, or -EBUSY after PATIENCE_NS.
 static int await(struct StoppedThread *thread)
 {
     const struct timespec pause = {0, PAUSE_NS};
@@ -46,8 +46,8 @@ static int await(struct StoppedThread *thread)
         if (got > 0 && !WIFSTOPPED(status))
             return -ESRCH;
         if (got > 0) {
-            // The thread has stopped by our request, or for a signal that
-            // arrived before and must not be lost.
+            // The thread has stopped because of our request, or because of an
+            // earlier signal, which must not be lost.
             bool ours = status >> 16 == PTRACE_EVENT_STOP;
             thread->signal = ours ? 0 : WSTOPSIG(status);
             return 0;
@@ -58,8 +58,8 @@ static int await(struct StoppedThread *thread)
     }
 }
 
-// PTRACE_SEIZE fails with EPERM for a thread that is ending, as it does without
-// the right to trace.
+// PTRACE_SEIZE fails with EPERM if the thread is ending, and also without the
+// right to trace.
 static bool has_ended(pid_t id)
 {
     char status[PROCESS_STATUS];
@@ -81,8 +81,9 @@ static bool is_traced(pid_t id)
 static int seize(pid_t id)
 {
     int error = 0;
-    // Another attaching program holds a thread for a moment only, and may have
-    // released it before is_traced() reads its state. So the loop tries again.
+    // Another attaching program stops a thread only for a moment, and may have
+    // released the thread before is_traced() reads the thread's state. So the
+    // loop tries again.
     for (int i = 0; i < SEIZES_MOST; i++) {
         if (ptrace(PTRACE_SEIZE, id, NULL, NULL) == 0)
             return 0;
@@ -97,8 +98,8 @@ static int seize(pid_t id)
     return -error;
 }
 
-// Returns 0, also if the thread has ended in the meantime, or an error of
-// seize().
+// Stops a thread. Returns 0 or an error of seize(). A thread that has ended
+// meanwhile is no error.
 static int stop_one(struct Stop *stop, pid_t id)
 {
     struct StoppedThread thread = {id, 0}, *threads;
@@ -107,7 +108,7 @@ static int stop_one(struct Stop *stop, pid_t id)
         return error == -ESRCH ? 0 : error;
     threads = realloc(stop->threads, (stop->count + 1) * sizeof *threads);
     if (!threads)
-        return -ENOMEM; // the end of this process releases the thread
+        return -ENOMEM; // the kernel releases the thread when this process ends
     stop->threads = threads;
     if (ptrace(PTRACE_INTERRUPT, id, NULL, NULL) < 0)
         return errno == ESRCH ? 0 : -errno;

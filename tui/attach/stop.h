@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Stops all threads of another process while its state is read and written. If
-// this program is killed, the kernel lets the threads continue. Called by
-// request.c, in a child process.
+// Stops all threads of another process while ocular-top reads and writes the
+// state of the process. If the calling process is killed, the kernel lets the
+// threads continue. request.c calls these functions in a child process.
 #ifndef OCULAR_TUI_ATTACH_STOP_H
 #define OCULAR_TUI_ATTACH_STOP_H
 
@@ -19,9 +19,9 @@ struct Stop {
 };
 
 // Returns 0, or a negative errno with the reason in `why`: -EPERM without the
-// right to trace; -EAGAIN if another debugger holds the process; -EBUSY if a
-// thread does not stop. A thread that stops later continues when the calling
-// process ends.
+// right to trace; -EAGAIN if another debugger traces the process; -EBUSY if a
+// thread does not stop. If such a thread stops later, it continues when the
+// calling process ends.
 int Stop_all(struct Stop *stop, pid_t pid, char *why, size_t why_size);
 // Lets one stopped thread run for `ns`, then stops it again. Returns 0, or
 // -errno, for example if the thread has ended.
