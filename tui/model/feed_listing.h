@@ -13,7 +13,7 @@
 
 struct FeedListing {
     uint64_t id;     // id of the function that a view shows, or 0
-    uint32_t number; // number of the view's pending request, or 0
+    uint32_t number; // number of the view's pending request; 0: none
     double asked_at; // Feed_now() at the view's newest request, or 0
     bool shown;  // a view has called FeedListing_want since the last snapshot
     bool behind; // a snapshot has arrived since the newest request

@@ -27,8 +27,8 @@ struct Window {
 // The class of a share by its number of samples.
 enum Basis {
     BASIS_NONE,  // the window has no sample of this share, or the share is null
-    BASIS_TRACE, // the share is less than one sample
-    BASIS_FEW,   // the share has fewer samples than WINDOW_FEW
+    BASIS_TRACE, // less than one sample
+    BASIS_FEW,   // fewer samples than WINDOW_FEW
     BASIS_FINE   // WINDOW_FEW or more samples, or their number is not reported
 };
 
