@@ -40,8 +40,8 @@ const char *Process_row(const char *status, const char *name)
     return at ? at + strlen(name) : "";
 }
 
-// Returns the last number of the row. NSpid has the pid of the process in each
-// pid namespace, the innermost last.
+// Returns the last number of the row. The row NSpid has the pid of the process
+// in each pid namespace, and ends with the innermost namespace.
 static pid_t last_number(const char *row, pid_t otherwise)
 {
     const char *end = strchr(row, '\n');
@@ -80,7 +80,8 @@ bool Process_is_nobody(uid_t uid)
         nobody = (unsigned)strtoul(text, NULL, 10);
     if (uid != nobody)
         return false;
-    // If every user has a number here, "nobody" is only one of them.
+    // If our user namespace contains all user ids, "nobody" is an ordinary
+    // user.
     return Opened_read("/proc/self/uid_map", text, sizeof(text)) < 0 ||
            sscanf(text, "%u %u %u", &inside, &outside, &count) != 3 ||
            count != UINT32_MAX;
@@ -98,8 +99,8 @@ int Process_look(struct Process *process, pid_t pid)
         return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
     state = Process_row(status, "\nState:");
     state += strspn(state, " \t");
-    // The main thread may have ended while others run; or another thread runs
-    // exec.
+    // State Z alone does not mean that the process is gone. The main thread may
+    // have ended while other threads run, or another thread is running exec.
     if ((*state == 'Z' && atoi(Process_row(status, "\nThreads:")) <= 1) ||
         *state == 'X')
         return -ESRCH;
@@ -119,8 +120,8 @@ int Process_user(struct ProcessUser *user, pid_t pid)
 
     if (!Process_status(pid, status))
         return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
-    // The four numbers are the real, effective and saved id, and the id for
-    // files.
+    // The four numbers are the real id, the effective id, the saved id, and the
+    // id for file access.
     if (sscanf(Process_row(status, "\nUid:"), "%*u %*u %*u %u", &uid) != 1 ||
         sscanf(Process_row(status, "\nGid:"), "%*u %*u %*u %u", &gid) != 1)
         return -EACCES;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Another process as /proc describes it, for finding its socket: its user, its
-// environment, and its ids inside its container. Any thread may call these
-// functions; they keep no state. All that these functions read was written by
-// other users, and is not to be trusted.
+// Reads from /proc what is needed to find the socket of another process: the
+// user of the process, its environment, and its ids inside its container. Any
+// thread may call these functions, which keep no state. Other users have
+// written the texts that these functions read, so the texts are not trusted.
 #ifndef OCULAR_IPC_PROCESS_H
 #define OCULAR_IPC_PROCESS_H
 
@@ -20,12 +20,13 @@ struct Process {
 
 #define PROCESS_GROUPS 64
 
-// The user of a process for file access, in the numbers of our user namespace.
+// The user and groups of a process for file access, as ids of our user
+// namespace.
 struct ProcessUser {
-    uid_t uid; // for files (fsuid), as gid and groups
+    uid_t uid; // for file access (fsuid, fsgid), as are gid and groups
     gid_t gid;
     gid_t groups[PROCESS_GROUPS];
-    // Number of entries in groups; further groups are left out.
+    // Number of entries in `groups`, at most PROCESS_GROUPS.
     unsigned group_count;
 };
 
@@ -34,29 +35,32 @@ int Process_user(struct ProcessUser *user, pid_t pid);
 // Fills *process. Returns 0, -ESRCH if there is no such process or it is a
 // zombie, or -EACCES if /proc hides the process from us.
 int Process_look(struct Process *process, pid_t pid);
-// Writes the command line of a process with spaces between the arguments, or,
-// if the command line is empty, its name in brackets. A character that could
-// upset a terminal becomes '?'. The text is always terminated.
+// Writes the command line of a process with spaces between the arguments. If
+// the command line is empty, writes the name of the process in brackets.
+// Replaces control characters and invisible characters by '?'. The text always
+// ends with a NUL.
 void Process_command(pid_t pid, char *out, size_t size);
 #define PROCESS_STATUS 8192
-// Reads /proc/TASK/status of a process or of a thread. Returns false, and makes
-// the text empty, if it cannot be read.
+// Reads /proc/TASK/status of a process or of a thread. If the file cannot be
+// read, returns false and makes `status` empty.
 bool Process_status(pid_t task, char status[PROCESS_STATUS]);
 // Returns the text after the name in such a text, or "". The name is written
 // as "\nName:".
 const char *Process_row(const char *status, const char *name);
-// Returns the parent of a process, or 0 if /proc does not say.
+// Returns the parent of a process, or 0 if /proc does not give the parent.
 pid_t Process_parent(pid_t pid);
-// Returns when a process was forked, in clock ticks since boot, or 0 if /proc
-// does not say. A pid and this time identify a process for good.
+// Returns the time at which a process was forked, in clock ticks since boot, or
+// 0 if /proc does not give this time. The pid and this time together identify a
+// process.
 uint64_t Process_start(pid_t pid);
-// Returns the seconds since a process was forked; NAN if /proc does not say.
+// Returns the seconds since a process was forked, or NAN if /proc does not give
+// the time.
 double Process_age_s(pid_t pid);
 // Copies a variable of the environment that a process was started with. Returns
 // 1, 0 if there is no such variable or it is too long for `out`, or -errno.
 int Process_variable(pid_t pid, const char *name, char *out, size_t size);
-// Returns whether `uid` is the number by which our user namespace shows all
-// users that have no number in it.
+// Returns whether `uid` is the id that stands for all users without an id in
+// our user namespace.
 bool Process_is_nobody(uid_t uid);
 
 #endif

@@ -91,8 +91,7 @@ static void put_list(struct Bytes *out, const struct Field *field,
     size_t limit = out->size + WIRE_MAX_FRAME;
 
     if (count > WIRE_MAX_FRAME)
-        // A frame with so many items exceeds the limit. Message_encode()
-        // refuses the frame.
+        // The frame exceeds the limit, so Message_encode() refuses it.
         count = WIRE_MAX_FRAME;
     Bytes_put_u32(out, (uint32_t)count);
     for (size_t i = 0; i < count && !out->error && out->size <= limit; i++)

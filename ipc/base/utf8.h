@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads UTF-8 text that is not trusted, one code point at a time. Pure
-// functions, any thread.
+// Reads UTF-8 text that is not trusted, one code point at a time. The functions
+// are pure, and any thread may call them.
 #ifndef OCULAR_IPC_BASE_UTF8_H
 #define OCULAR_IPC_BASE_UTF8_H
 
@@ -10,11 +10,12 @@
 #define UTF8_BAD 0xFFFDu // replaces bytes that are not UTF-8
 
 // Reads one code point and moves *at behind it. Returns 0 at the end of the
-// text. For bytes that are not UTF-8 it returns UTF8_BAD and skips only one
-// byte, so that no valid character is lost.
+// text. If the bytes are not UTF-8, returns UTF8_BAD and skips only one byte,
+// so that no valid character is lost.
 uint32_t Utf8_decode(const char **at);
-// Returns true for a control, bidirectional or invisible character, which
-// could disturb a terminal or deceive the reader.
+// Returns true for a control character, a bidirectional character or an
+// invisible character. Such a character could disturb a terminal or deceive the
+// reader.
 bool Utf8_is_harmful(uint32_t code);
 
 #endif

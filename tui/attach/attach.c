@@ -22,16 +22,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OTHERS_NS 500000000u // after this time the other threads are asked, too
+#define OTHERS_NS 500000000u // ns after which the other threads are asked, too
 #define PATIENCE_NS 5000000000u
-// time for the import once it has begun, on a busy machine
+// Time for the script's imports on a busy machine.
 #define IMPORT_NS 60000000000u
 #define PAUSE_NS 10000000
-// another ocular-top has detached within this time
+// Time within which another ocular-top finishes detaching.
 #define DEBUGGER_NS 1000000000u
-// a new program has mapped its libraries within this time
+// Time within which a new program maps its libraries.
 #define EXEC_NS 500000000u
-// a thread that has seen the flag has opened the file by then
+// Time within which a thread that has seen the flag opens the file.
 #define SETTLE_NS 50000000
 
 // --- What can be seen from outside
@@ -52,8 +52,8 @@ static long seccomp_of(pid_t pid)
     return number_of(status, "\nSeccomp:");
 }
 
-// A stopped process runs no script, and a traced process belongs to another
-// debugger.
+// A stopped process does not run a script. A process that is traced (ptrace)
+// belongs to another debugger.
 static int check_state(pid_t pid, char *why, size_t why_size)
 {
     char status[PROCESS_STATUS];
@@ -86,8 +86,8 @@ static int check_state(pid_t pid, char *why, size_t why_size)
     return 0;
 }
 
-// The variable PYTHON_DISABLE_REMOTE_DEBUG forbids remote debugging in 3.14 and
-// later. We obey this variable in every version.
+// In CPython 3.14 and newer, the variable PYTHON_DISABLE_REMOTE_DEBUG forbids
+// remote debugging. Ocular obeys this variable in every version of CPython.
 static int check_wish(pid_t pid, char *why, size_t why_size)
 {
     char value[8];
@@ -178,8 +178,8 @@ static bool is_interrupted(void)
 }
 
 // Waits until the script has ended. Returns 0, or -errno with the reason in
-// `why`; after an error the process does not start the script any more. Sets
-// *all if the other threads were asked as well as the main thread.
+// `why`. After an error the process cannot start the script any more. Sets *all
+// to true if all threads were asked, and not only the main thread.
 static int await(const struct Interpreter *interpreter,
                  const struct Script *script, bool *all, char *why,
                  size_t why_size)
@@ -229,8 +229,8 @@ static int await(const struct Interpreter *interpreter,
     return *why ? -EIO : 0;
 }
 
-// The script's message lacks the beginning of a sentence, so this adds the
-// process's number.
+// Adds the process's number, because the script's message lacks the beginning
+// of a sentence.
 static void complete(pid_t pid, int error, char *why, size_t why_size)
 {
     if (error != -EIO)
@@ -240,8 +240,8 @@ static void complete(pid_t pid, int error, char *why, size_t why_size)
     free(said);
 }
 
-// Every container has a seccomp filter. The message names the filter only if
-// the error is one that a filter can cause.
+// Every container has a seccomp filter. The message names the filter only if a
+// filter can cause this error.
 static bool is_forbidden(const char *said)
 {
     return strstr(said, strerror(EPERM)) || strstr(said, strerror(EACCES)) ||
@@ -251,10 +251,10 @@ static bool is_forbidden(const char *said)
 
 // --- Both ways
 
-// Sets `folder` to a folder with Ocular's package, as the process sees the
-// path. `folder` is our own folder if the process can read that one, else a
-// copy that is made here. If neither works, `folder` is empty: the process may
-// have its own Ocular, and `why` says why the copy failed.
+// Sets `folder` to the path at which the process sees Ocular's package. If the
+// process can read our own package, `folder` is our own folder. Otherwise
+// copies the package. If the copy fails, `folder` is "", because the process
+// may have its own Ocular, and `why` has the reason.
 static void make_visible(const struct AttachWish *wish,
                          const struct Interpreter *interpreter,
                          char folder[PATH_MAX], char why[512])
@@ -361,13 +361,13 @@ int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size)
         snprintf(why, why_size, "process %d serves already", (int)wish->pid);
         return -EALREADY;
     }
-    // The kernel may hide a process of our own user from us. In this case the
-    // next steps report the reason.
+    // The kernel may hide even a process of our own user. In this case the next
+    // steps report the reason.
     if (error != -ENOENT && !(error == -EACCES && served.pid == wish->pid))
         return error;
     char other[256];
     error = run(wish, "begin", why, why_size);
-    // Another program attached to the process in the meantime.
+    // Another program has attached to the process meanwhile.
     if (error == -EIO &&
         !Address_find(&served, wish->pid, other, sizeof other)) {
         snprintf(why, why_size, "process %d serves already", (int)wish->pid);

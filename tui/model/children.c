@@ -16,9 +16,10 @@
 #include <unistd.h>
 
 #define PERIOD_S 5.0
-#define MOST 64       // children that one check counts
-#define YOUNG_S 2     // age in seconds below which a child may not serve yet
-#define THREADS 1024  // threads whose lists one check reads
+#define MOST 64 // maximum number of children that one check counts
+// A child younger than this (in seconds) may not serve yet.
+#define YOUNG_S 2
+#define THREADS 1024  // maximum number of threads whose lists one check reads
 #define LIST_MAX 4096 // bytes of one thread's list
 
 static bool is_python(pid_t pid)

@@ -50,8 +50,7 @@ static void put_text(struct Bytes *out, const char *text)
     put(out, "\"");
 }
 
-// Twelve digits are more precise than Ocular's measurements, and shorter than
-// seventeen.
+// Twelve digits are enough, because Ocular's measurements are less precise.
 static void put_double(struct Bytes *out, double value)
 {
     char text[32] = "null";
@@ -124,8 +123,9 @@ static bool is_same(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-// Writes the members of a group, or with NULL those of the record and all
-// groups. The members of a group need not follow each other in the table.
+// Writes the members of a group. If the group is NULL, writes the members of
+// the record and all groups. The members of a group need not be next to each
+// other in the table.
 static void put_group(struct Bytes *out, const struct Record *record,
                       const void *value, const char *group)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writes a snapshot as one line of JSON according to the schema in snapshot.h:
-// a group becomes an object, null becomes null. Any thread.
+// Writes a record as one line of JSON by its schema (record.h). A group of
+// fields becomes an object, and a null value becomes null. Any thread may call
+// these functions.
 #ifndef OCULAR_TUI_MODEL_JSON_H
 #define OCULAR_TUI_MODEL_JSON_H
 
@@ -12,8 +13,8 @@
 // terminal.
 int Json_record(struct Bytes *out, const struct Record *record,
                 const void *value);
-// Also writes since_s as "counts_since_s" unless it is NaN, and tid as
-// "shares_of_tid" unless it is null.
+// Also writes since_s as "counts_since_s" unless since_s is NaN, and tid as
+// "shares_of_tid" unless tid is null.
 int Json_snapshot(struct Bytes *out, const struct Snapshot *snapshot,
                   double since_s, uint64_t tid);
 

@@ -37,8 +37,8 @@ static int code_width(uint32_t code)
     return Utf8_is_harmful(code) ? -1 : wcwidth((wchar_t)code);
 }
 
-// Reads the combining marks that follow. Marks beyond TEXT_MARKS are dropped:
-// hundreds of them would cover the lines above.
+// Reads the combining marks that follow. Drops marks beyond TEXT_MARKS, because
+// hundreds of marks cover the lines above.
 static void take_marks(const char **at, struct Glyph *glyph)
 {
     for (int count = 0;; count++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Reads UTF-8 text that is not trusted, one glyph at a time. U+FFFD replaces
-// every character that could disturb a terminal or deceive the reader. Widths
-// are those of the C library in the current locale, so that curses uses the
-// same ones. Pure functions, any thread.
+// every character that could disturb a terminal or deceive the reader. The
+// widths of glyphs are the C library's in the current locale, because curses
+// uses the same widths. The functions are pure, and any thread may call them.
 #ifndef OCULAR_TUI_TEXT_TEXT_H
 #define OCULAR_TUI_TEXT_TEXT_H
 
@@ -28,13 +28,14 @@ bool Text_has(const char *text, const char *part);
 // Returns the number of cells that the text needs.
 int Text_width(const char *text);
 // Returns the number of bytes that fit into a line of `cells` cells. The line
-// ends at the end of a word if possible. The result is 0 only for "".
+// ends at the end of a word if possible. Returns 0 only if the text is "".
 size_t Text_line(const char *text, int cells);
-// Writes a copy without harmful characters. The copy is cut after a whole glyph
-// to fit `size` with its NUL. Returns the number of bytes.
+// Writes a copy of the text without harmful characters. The copy with its NUL
+// has at most `size` bytes, and ends with a whole glyph. Returns the number of
+// bytes.
 size_t Text_clean(char *out, size_t size, const char *text);
-// Returns the end of the text: at most `size` bytes that begin with a whole
-// character.
+// Returns a pointer to the last bytes of the text, at most `size`, beginning
+// with a whole character.
 const char *Text_tail(const char *text, size_t size);
 // Returns an ASCII character for our own symbols, and '?' for other characters
 // beyond ASCII.
