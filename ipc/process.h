@@ -44,8 +44,8 @@ void Process_command(pid_t pid, char *out, size_t size);
 // Reads /proc/TASK/status of a process or of a thread. If the file cannot be
 // read, returns false and makes `status` empty.
 bool Process_status(pid_t task, char status[PROCESS_STATUS]);
-// Returns the text after the name in such a text, or "". The name is written
-// as "\nName:".
+// Returns the text after `name` in the text of Process_status(), or "". `name`
+// has the form "\nName:".
 const char *Process_row(const char *status, const char *name);
 // Returns the parent of a process, or 0 if /proc does not give the parent.
 pid_t Process_parent(pid_t pid);
