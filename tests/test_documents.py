@@ -35,10 +35,9 @@ def options_of_ocular():
 
 
 def options_of_top():
-    """By the table that getopt_long() is given."""
+    """By the table from which getopt_long() is given its own."""
     rows = re.findall(
-        r'\{"([\w-]+)", (?:no|required)_argument, NULL, (?:\'(\w)\'|LONG_\w+)\}',
-        text_of("tui/app/options.c"),
+        r"\{\"([\w-]+)\", (?:'(\w)'|0), (?:true|false), ", text_of("tui/app/options.c")
     )
     assert len(rows) > 10
     return {f"--{long}" for long, _ in rows} | {f"-{short}" for _, short in rows if short}

@@ -11,6 +11,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,55 +72,6 @@ const char OPTIONS_USAGE[] =
     "or calls ocular.start_tracing(serve=True), or, at no cost until somebody\n"
     "looks, ocular.serve(). See also ocular-top(1).\n";
 
-enum Long {
-    LONG_ONCE = 256,
-    LONG_BATCH,
-    LONG_TIMEOUT,
-    LONG_JSON,
-    LONG_KEYS,
-    LONG_SIZE,
-    LONG_RECORD,
-    LONG_REPLAY,
-    LONG_ATTACH,
-    LONG_ATTACH_ONLY,
-    LONG_DETACH,
-    LONG_LIST,
-    LONG_PACKAGE,
-    LONG_DIFF,
-    LONG_FAIL_ABOVE
-};
-
-#define LETTERS ":p:d:s:F:n:CUMVh"
-
-static const struct option longs[] = {
-    {"pid", required_argument, NULL, 'p'},
-    {"delay", required_argument, NULL, 'd'},
-    {"sort", required_argument, NULL, 's'},
-    {"filter", required_argument, NULL, 'F'},
-    {"count", required_argument, NULL, 'n'},
-    {"once", no_argument, NULL, LONG_ONCE},
-    {"batch", no_argument, NULL, LONG_BATCH},
-    {"timeout", required_argument, NULL, LONG_TIMEOUT},
-    {"json", no_argument, NULL, LONG_JSON},
-    {"keys", required_argument, NULL, LONG_KEYS},
-    {"size", required_argument, NULL, LONG_SIZE},
-    {"record", required_argument, NULL, LONG_RECORD},
-    {"replay", required_argument, NULL, LONG_REPLAY},
-    {"attach", no_argument, NULL, LONG_ATTACH},
-    {"attach-only", no_argument, NULL, LONG_ATTACH_ONLY},
-    {"detach", no_argument, NULL, LONG_DETACH},
-    {"list", no_argument, NULL, LONG_LIST},
-    {"package", required_argument, NULL, LONG_PACKAGE},
-    {"diff", no_argument, NULL, LONG_DIFF},
-    {"fail-above", required_argument, NULL, LONG_FAIL_ABOVE},
-    {"no-color", no_argument, NULL, 'C'},
-    {"ascii", no_argument, NULL, 'U'},
-    {"no-mouse", no_argument, NULL, 'M'},
-    {"version", no_argument, NULL, 'V'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
 struct Complaint {
     char *why;
     size_t size;
@@ -162,6 +114,24 @@ static bool read_seconds(const char *text, double most, double *seconds)
     *seconds = strtod(text, &end);
     return end != text && !*end && *seconds >= FEED_RATE_MIN &&
            *seconds <= most;
+}
+
+static int take_pid(struct Options *options, const char *text,
+                    const struct Complaint *complaint)
+{
+    long number;
+    if (!read_number(text, INT_MAX, &number))
+        return complain(complaint, "--pid takes a process id", text);
+    options->pid = (pid_t)number;
+    return 0;
+}
+
+static int take_count(struct Options *options, const char *text,
+                      const struct Complaint *complaint)
+{
+    if (!read_number(text, LONG_MAX, &options->frames))
+        return complain(complaint, "--count takes a number above 0", text);
+    return 0;
 }
 
 static int take_delay(struct Options *options, const char *text,
@@ -235,96 +205,84 @@ static int take_keys(struct Options *options, const char *text,
     return 0;
 }
 
-// Handles the options about attaching and comparing. Returns false for other
-// options.
-static bool take_command(struct Options *options, int option, const char *value)
+// An option. It stores its value, or only that it was given, in a member of
+// struct Options; or `take` handles it.
+struct Choice {
+    const char *name;
+    char letter; // its short form; 0: none
+    bool valued; // a value follows
+    size_t member;
+    int (*take)(struct Options *options, const char *text,
+                const struct Complaint *complaint);
+};
+
+#define AT(member) offsetof(struct Options, member)
+static const struct Choice choices[] = {
+    {"pid", 'p', true, 0, take_pid},
+    {"delay", 'd', true, 0, take_delay},
+    {"sort", 's', true, 0, take_sort},
+    {"filter", 'F', true, AT(filter), NULL},
+    {"count", 'n', true, 0, take_count},
+    {"once", 0, false, AT(once), NULL},
+    {"batch", 0, false, AT(batch), NULL},
+    {"timeout", 0, true, 0, take_timeout},
+    {"json", 0, false, AT(json), NULL},
+    {"keys", 0, true, 0, take_keys},
+    {"size", 0, true, 0, take_size},
+    {"record", 0, true, AT(record), NULL},
+    {"replay", 0, true, AT(replay), NULL},
+    {"attach", 0, false, AT(attach), NULL},
+    {"attach-only", 0, false, AT(attach_only), NULL},
+    {"detach", 0, false, AT(detach), NULL},
+    {"list", 0, false, AT(list), NULL},
+    {"package", 0, true, AT(package), NULL},
+    {"diff", 0, false, AT(diff), NULL},
+    {"fail-above", 0, true, 0, take_limit},
+    {"no-color", 'C', false, AT(mono), NULL},
+    {"ascii", 'U', false, AT(ascii), NULL},
+    {"no-mouse", 'M', false, AT(no_mouse), NULL},
+    {"version", 'V', false, AT(version), NULL},
+    {"help", 'h', false, AT(help), NULL},
+};
+#define CHOICES (sizeof choices / sizeof *choices)
+#define LONG_FORM 256 // number of the first choice's long form
+
+static int take(struct Options *options, const struct Choice *choice,
+                const char *value, const struct Complaint *complaint)
 {
-    switch (option) {
-    case LONG_DIFF:
-        options->diff = true;
-        return true;
-    case LONG_FAIL_ABOVE:
-        options->limit = value;
-        return true;
-    case LONG_ATTACH:
-        options->attach = true;
-        return true;
-    case LONG_ATTACH_ONLY:
-        options->attach_only = true;
-        return true;
-    case LONG_DETACH:
-        options->detach = true;
-        return true;
-    case LONG_LIST:
-        options->list = true;
-        return true;
-    case LONG_PACKAGE:
-        options->package = value;
-        return true;
-    default:
-        return false;
+    void *member = (char *)options + choice->member;
+    if (choice->take)
+        return choice->take(options, value, complaint);
+    if (choice->valued)
+        *(const char **)member = value;
+    else
+        *(bool *)member = true;
+    return 0;
+}
+
+// Writes the choices as getopt_long() takes them.
+static void list_choices(struct option *longs, char *letters)
+{
+    for (size_t i = 0; i < CHOICES; i++) {
+        const struct Choice *choice = &choices[i];
+        const char letter[] = {choice->letter, '\0'};
+        longs[i] = (struct option){
+            choice->name, choice->valued ? required_argument : no_argument,
+            NULL, LONG_FORM + (int)i};
+        strcat(letters, letter);
+        strcat(letters, choice->letter && choice->valued ? ":" : "");
     }
 }
 
-static int take(struct Options *options, int option, const char *value,
-                const struct Complaint *complaint)
+// Returns the choice that getopt_long() has found.
+static const struct Choice *find(int option)
 {
-    long number;
-    switch (option) {
-    case 'p':
-        if (!read_number(value, INT_MAX, &number))
-            return complain(complaint, "--pid takes a process id", value);
-        options->pid = (pid_t)number;
-        return 0;
-    case 'd':
-        return take_delay(options, value, complaint);
-    case 's':
-        return take_sort(options, value, complaint);
-    case 'F':
-        options->filter = value;
-        return 0;
-    case 'n':
-        if (!read_number(value, LONG_MAX, &options->frames))
-            return complain(complaint, "--count takes a number above 0", value);
-        return 0;
-    case LONG_ONCE:
-        options->frames = 1;
-        options->batch = true;
-        return 0;
-    case LONG_BATCH:
-        options->batch = true;
-        return 0;
-    case LONG_TIMEOUT:
-        return take_timeout(options, value, complaint);
-    case LONG_JSON:
-        options->json = options->batch = true;
-        return 0;
-    case LONG_KEYS:
-        return take_keys(options, value, complaint);
-    case LONG_SIZE:
-        return take_size(options, value, complaint);
-    case LONG_RECORD:
-        options->record = value;
-        return 0;
-    case LONG_REPLAY:
-        options->replay = value;
-        return 0;
-    case 'C':
-        options->mono = true;
-        return 0;
-    case 'U':
-        options->ascii = true;
-        return 0;
-    case 'M':
-        options->no_mouse = true;
-        return 0;
-    case 'V':
-        options->version = true;
-        return 0;
-    default:
-        options->help = !take_command(options, option, value);
-        return 0;
-    }
+    const struct Choice *choice = choices;
+    if (option >= LONG_FORM)
+        return &choices[option - LONG_FORM];
+    while (choice->letter != option)
+        choice++;
+    return choice;
 }
 
 // Reports an unknown option, which is a letter of a word of short options, or a
@@ -332,8 +290,7 @@ static int take(struct Options *options, int option, const char *value,
 static int no_option(const struct Complaint *complaint, const char *word)
 {
     const char letter[] = {'-', (char)optopt, '\0'};
-    bool is_letter =
-        optopt > 0 && optopt <= CHAR_MAX && !strchr(LETTERS, optopt);
+    bool is_letter = optopt > 0 && optopt < LONG_FORM;
     return object(complaint, "there is no option", is_letter ? letter : word);
 }
 
@@ -359,25 +316,26 @@ int Options_parse(struct Options *options, int argc, char **argv, char *why,
                   size_t why_size)
 {
     const struct Complaint complaint = {why, why_size};
+    struct option longs[CHOICES + 1] = {{0}};
+    char letters[2 * CHOICES + 2] = ":";
     int option, error = 0;
     *options = (struct Options){.delay_s = 1,
                                 .timeout_s = TIMEOUT_S,
                                 .sort = COLUMN_SHARE,
                                 .fail_above = NAN};
+    list_choices(longs, letters);
     opterr = 0;
     optind = 0; // makes getopt_long() start at the beginning again
     while (!error &&
-           (option = getopt_long(argc, argv, LETTERS, longs, NULL)) != -1) {
+           (option = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
         if (option == ':')
             return object(&complaint, "a value must follow", argv[optind - 1]);
         if (option == '?')
             return no_option(&complaint, argv[optind - 1]);
-        error = take(options, option, optarg, &complaint);
+        error = take(options, find(option), optarg, &complaint);
     }
     if (!error)
         error = take_files(options, argc - optind, argv + optind, &complaint);
-    if (!error && options->limit)
-        error = take_limit(options, options->limit, &complaint);
     if (!error && options->replay && (options->record || options->pid))
         return object(&complaint,
                       "a recording goes with neither --record nor --pid", "");
@@ -387,7 +345,9 @@ int Options_parse(struct Options *options, int argc, char **argv, char *why,
     if (!error && !options->before &&
         (options->diff || isfinite(options->fail_above)))
         return object(&complaint, "--diff compares two recordings", "");
-    if (options->keys || options->width)
-        options->batch = true;
+    if (options->once && !options->frames)
+        options->frames = 1;
+    options->batch |=
+        options->once || options->json || options->keys || options->width;
     return error;
 }

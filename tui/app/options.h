@@ -18,6 +18,7 @@ struct Options {
     enum ColumnId sort;
     const char *filter; // or NULL
     long frames;        // number of snapshots; 0: no limit
+    bool once;
     bool batch;
     bool json;
     const char *keys;   // keys to press; or NULL
@@ -26,7 +27,6 @@ struct Options {
                         // run; or NULL
     const char *before; // recording of an earlier run to compare with; or NULL
     bool diff;          // print how the two runs differ
-    const char *limit;  // text of --fail-above; or NULL
     double fail_above;  // slowdown at which --diff fails; NaN: never
     // The file `replay` was given without the option --replay.
     bool past;
