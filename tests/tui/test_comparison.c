@@ -123,9 +123,9 @@ static void the_same_program_twice(void **state)
         compare(&comparison, &wish, &wish);
         for (size_t i = 0; i < FUNCTIONS; i++) {
             const struct ComparedFunction *f = &comparison.functions[i];
-            shares += f->share_apart != 0;
-            means += f->mean_apart != 0;
-            rates += f->rate_apart != 0;
+            shares += f->share.apart != 0;
+            means += f->mean.apart != 0;
+            rates += f->rate.apart != 0;
             fails += Comparison_is_slower(f, .1);
         }
         Comparison_release(&comparison);
@@ -149,10 +149,10 @@ static void a_function_that_is_slower(void **state)
         slow.slower = 1.5;
         compare(&comparison, &one, &slow);
         f = function(&comparison, "f3");
-        found += f->mean_apart && f->mean_change > 0 && f->apart;
+        found += f->mean.apart && f->mean.change > 0 && f->apart;
         first += comparison.functions == f;
         fails += Comparison_is_slower(f, .1);
-        assert_true(fabs(f->mean_change - .5) < 5 * f->mean_error);
+        assert_true(fabs(f->mean.change - .5) < 5 * f->mean.error);
         assert_false(Comparison_is_slower(f, 1));
         Comparison_release(&comparison);
     }
@@ -174,8 +174,8 @@ static void calls_that_are_not_known(void **state)
     slow.slower = 1.5;
     compare(&comparison, &one, &slow);
     f = function(&comparison, "f3");
-    assert_true(isnan(comparison.mean_pace) && isnan(f->mean_a));
-    assert_true(f->share_apart && !f->mean_apart);
+    assert_true(isnan(comparison.mean_pace) && isnan(f->mean.a));
+    assert_true(f->share.apart && !f->mean.apart);
     assert_true(Comparison_is_slower(f, .1));
     assert_non_null(strstr(comparison.notes[0].text, "only shares"));
     Comparison_release(&comparison);
@@ -223,14 +223,14 @@ static void other_machines_and_lengths(void **state)
     compare(&comparison, &PLAIN, &other);
     assert_true(says(&comparison, "They took 10.0 and 30.0 s"));
     for (size_t i = 0; i < FUNCTIONS; i++)
-        assert_false(comparison.functions[i].rate_apart);
+        assert_false(comparison.functions[i].rate.apart);
     Comparison_release(&comparison);
     other.hz = 3e9;
     other.folder = "/home/x";
     compare(&comparison, &PLAIN, &other);
     assert_true(says(&comparison, "different machines"));
-    assert_true(comparison.functions[0].share_a > 0 &&
-                comparison.functions[0].share_b > 0);
+    assert_true(comparison.functions[0].share.a > 0 &&
+                comparison.functions[0].share.b > 0);
     Comparison_release(&comparison);
 }
 
@@ -243,8 +243,8 @@ static void what_is_missing(void **state)
     (void)state;
     assert_int_equal(Comparison_make(&comparison, full, empty), 0);
     f = function(&comparison, "f0");
-    assert_true(f->share_a > 0 && f->share_b == 0 && f->id == NULL_U64);
-    assert_true(isnan(f->mean_b));
+    assert_true(f->share.a > 0 && f->share.b == 0 && f->id == NULL_U64);
+    assert_true(isnan(f->mean.b));
     Comparison_release(&comparison);
     assert_int_equal(Comparison_make(&comparison, empty, empty), 0);
     assert_int_equal(comparison.function_count, 0);
@@ -256,7 +256,7 @@ static void what_is_missing(void **state)
     empty->sampler_window_s = SECONDS;
     assert_int_equal(Comparison_make(&comparison, full, empty), 0);
     assert_int_equal(comparison.function_count, FUNCTIONS);
-    assert_true(function(&comparison, "f0")->share_apart);
+    assert_true(function(&comparison, "f0")->share.apart);
     Comparison_release(&comparison);
     Snapshot_free(full);
     Snapshot_free(empty);

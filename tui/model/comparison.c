@@ -29,28 +29,20 @@
 
 // --- Records -----------------------------------------------------------------
 
-#define MEASURE(name)                                                          \
-    GROUP_F64(ComparedFunction, name, a),                                      \
-        GROUP_F64(ComparedFunction, name, b),                                  \
-        GROUP_F64(ComparedFunction, name, change),                             \
-        GROUP_F64(ComparedFunction, name, error),                              \
-        ROW(FIELD_BOOL, ComparedFunction, name##_apart, #name, "differs")
+#define MEASURE(member, name)                                                  \
+    ROW(FIELD_F64, ComparedFunction, member.a, name, "a"),                     \
+        ROW(FIELD_F64, ComparedFunction, member.b, name, "b"),                 \
+        ROW(FIELD_F64, ComparedFunction, member.change, name, "change"),       \
+        ROW(FIELD_F64, ComparedFunction, member.error, name, "error"),         \
+        ROW(FIELD_BOOL, ComparedFunction, member.apart, name, "differs")
 
 static const struct Field FUNCTION_FIELDS[] = {
     TEXT(ComparedFunction, name),
     TEXT(ComparedFunction, file),
     U64(ComparedFunction, line),
-    MEASURE(share),
-    ROW(FIELD_F64, ComparedFunction, mean_a, "cpu_ns_per_call", "a"),
-    ROW(FIELD_F64, ComparedFunction, mean_b, "cpu_ns_per_call", "b"),
-    ROW(FIELD_F64, ComparedFunction, mean_change, "cpu_ns_per_call", "change"),
-    ROW(FIELD_F64, ComparedFunction, mean_error, "cpu_ns_per_call", "error"),
-    ROW(FIELD_BOOL, ComparedFunction, mean_apart, "cpu_ns_per_call", "differs"),
-    ROW(FIELD_F64, ComparedFunction, rate_a, "calls_per_s", "a"),
-    ROW(FIELD_F64, ComparedFunction, rate_b, "calls_per_s", "b"),
-    ROW(FIELD_F64, ComparedFunction, rate_change, "calls_per_s", "change"),
-    ROW(FIELD_F64, ComparedFunction, rate_error, "calls_per_s", "error"),
-    ROW(FIELD_BOOL, ComparedFunction, rate_apart, "calls_per_s", "differs"),
+    MEASURE(share, "share"),
+    MEASURE(mean, "cpu_ns_per_call"),
+    MEASURE(rate, "calls_per_s"),
     ROW(FIELD_BOOL, ComparedFunction, apart, NULL, "differs"),
     F64(ComparedFunction, slowdown),
     F64(ComparedFunction, slowdown_error),
@@ -265,22 +257,18 @@ static double mean_of(const struct Run *run, const struct Side *side)
                : NAN;
 }
 
-// Returns the variance of the logarithm of a function's mean CPU time per call.
-static double mean_variance(const struct Side *side)
-{
-    return 1 / side->samples + side->calls_variance / pow(side->calls, 2);
-}
-
 static double rate_of(const struct Run *run, const struct Side *side)
 {
     return side && side->calls >= LEAST ? side->calls / seconds_of(run) : NAN;
 }
 
-// Returns the variance of the logarithm of a function's calls per second. The
-// number of calls is assumed to vary as much as if calls came at random times.
-static double rate_variance(const struct Side *side)
+// Returns the variance of the logarithm of a function's mean CPU time per call,
+// if `count` is its samples, or of its calls per second, if `count` is its
+// calls. The number of calls is assumed to vary as much as if calls came at
+// random times.
+static double variance_of(double count, const struct Side *side)
 {
-    return 1 / side->calls + side->calls_variance / pow(side->calls, 2);
+    return 1 / count + side->calls_variance / pow(side->calls, 2);
 }
 
 static void compare(struct ComparedFunction *f, const struct Pair *pair,
@@ -288,49 +276,34 @@ static void compare(struct ComparedFunction *f, const struct Pair *pair,
 {
     const struct Side *one = pair->a, *two = pair->b;
     const struct Side *either = two ? two : one;
-    *f = (struct ComparedFunction){.name = either->name,
-                                   .file = either->file,
-                                   .line = either->line,
-                                   .id = two ? two->id : NULL_U64,
-                                   .share_a = share_of(a, one),
-                                   .share_b = share_of(b, two),
-                                   .mean_a = mean_of(a, one),
-                                   .mean_b = mean_of(b, two),
-                                   .rate_a = rate_of(a, one),
-                                   .rate_b = rate_of(b, two)};
-    f->share_change = f->share_b - f->share_a;
-    f->share_error = sqrt(share_variance(a, one) + share_variance(b, two));
-    f->mean_change = log(f->mean_b / f->mean_a);
-    f->mean_error = isnan(f->mean_change)
-                        ? NAN
-                        : sqrt(mean_variance(one) + mean_variance(two));
-    f->spent_change = f->spent_error = NAN;
+    *f = (struct ComparedFunction){
+        .name = either->name,
+        .file = either->file,
+        .line = either->line,
+        .id = two ? two->id : NULL_U64,
+        .share = {.a = share_of(a, one), .b = share_of(b, two)},
+        .mean = {.a = mean_of(a, one), .b = mean_of(b, two)},
+        .rate = {.a = rate_of(a, one), .b = rate_of(b, two)},
+        .spent = {.change = NAN, .error = NAN}};
+    f->share.change = f->share.b - f->share.a;
+    f->share.error = sqrt(share_variance(a, one) + share_variance(b, two));
     if (one && two && one->samples >= LEAST && two->samples >= LEAST) {
-        f->spent_change = log(f->share_b / f->share_a);
-        f->spent_error = sqrt(1 / one->samples + 1 / two->samples);
+        f->spent.change = log(f->share.b / f->share.a);
+        f->spent.error = sqrt(1 / one->samples + 1 / two->samples);
     }
-    f->rate_change = log(f->rate_b / f->rate_a);
-    f->rate_error = isnan(f->rate_change)
+    f->mean.change = log(f->mean.b / f->mean.a);
+    f->mean.error = isnan(f->mean.change)
                         ? NAN
-                        : sqrt(rate_variance(one) + rate_variance(two));
+                        : sqrt(variance_of(one->samples, one) +
+                               variance_of(two->samples, two));
+    f->rate.change = log(f->rate.b / f->rate.a);
+    f->rate.error =
+        isnan(f->rate.change)
+            ? NAN
+            : sqrt(variance_of(one->calls, one) + variance_of(two->calls, two));
 }
 
 // --- All functions -----------------------------------------------------------
-
-// One of the numbers that are compared for each function: its share, its mean,
-// its rate, or its relative share.
-struct Measure {
-    size_t change, error, apart; // offsets in struct ComparedFunction
-};
-#define MEASURE_OF(name)                                                       \
-    ((struct Measure){offsetof(struct ComparedFunction, name##_change),        \
-                      offsetof(struct ComparedFunction, name##_error),         \
-                      offsetof(struct ComparedFunction, name##_apart)})
-
-static double *number(struct ComparedFunction *f, size_t offset)
-{
-    return (double *)(void *)((char *)f + offset);
-}
 
 static int by_size(const void *a, const void *b)
 {
@@ -351,17 +324,17 @@ struct Pace {
 };
 
 static struct Pace find_pace(struct ComparedFunction *functions, size_t count,
-                             struct Measure measure, double *room)
+                             enum Measure which, double *room)
 {
     struct Pace pace = {NAN, 0};
     double squares = 0;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        double error = *number(&functions[i], measure.error);
-        if (!(error <= SURE))
+        const struct Measured *measured = &functions[i].of[which];
+        if (!(measured->error <= SURE))
             continue;
-        room[kept++] = *number(&functions[i], measure.change);
-        squares += error * error;
+        room[kept++] = measured->change;
+        squares += measured->error * measured->error;
     }
     if (kept < PACE_LEAST)
         return pace;
@@ -375,15 +348,14 @@ static struct Pace find_pace(struct ComparedFunction *functions, size_t count,
 // median, so a few functions with real changes have hardly any effect on the
 // ratio.
 static double find_spread(struct ComparedFunction *functions, size_t count,
-                          struct Measure measure, double *room)
+                          enum Measure which, double *room)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        double change = *number(&functions[i], measure.change);
-        double error = *number(&functions[i], measure.error);
-        bool sampled = functions[i].share_a > 0 && functions[i].share_b > 0;
-        if (sampled && isfinite(change) && error > 0)
-            room[kept++] = fabs(change) / error;
+        const struct Measured *measured = &functions[i].of[which];
+        bool sampled = functions[i].share.a > 0 && functions[i].share.b > 0;
+        if (sampled && isfinite(measured->change) && measured->error > 0)
+            room[kept++] = fabs(measured->change) / measured->error;
     }
     return kept < SPREAD_LEAST ? 1 : fmax(1, NORMAL * median(room, kept));
 }
@@ -391,15 +363,13 @@ static double find_spread(struct ComparedFunction *functions, size_t count,
 // Multiplies all errors of a measure by `spread`. If `allowed` is true, marks
 // the functions whose change is more than noise.
 static void tell_apart(struct ComparedFunction *functions, size_t count,
-                       struct Measure measure, double spread, bool allowed)
+                       enum Measure which, double spread, bool allowed)
 {
     for (size_t i = 0; i < count; i++) {
-        double *error = number(&functions[i], measure.error);
-        double change = *number(&functions[i], measure.change);
-        *error *= spread;
-        if (!allowed || !(fabs(change) > COMPARISON_LIMIT * *error))
-            continue;
-        *(uint64_t *)(void *)((char *)&functions[i] + measure.apart) = 1;
+        struct Measured *measured = &functions[i].of[which];
+        measured->error *= spread;
+        measured->apart = allowed && fabs(measured->change) >
+                                         COMPARISON_LIMIT * measured->error;
     }
 }
 
@@ -411,22 +381,23 @@ struct Settled {
 // Subtracts the pace from the changes of a measure and marks the changes that
 // are more than noise. Converts the changes from logarithms to fractions.
 static struct Settled settle(struct ComparedFunction *functions, size_t count,
-                             struct Measure measure, double *room, bool allowed)
+                             enum Measure which, double *room, bool allowed)
 {
-    struct Pace pace = find_pace(functions, count, measure, room);
+    struct Pace pace = find_pace(functions, count, which, room);
     double spread;
     for (size_t i = 0; i < count; i++) {
-        double *error = number(&functions[i], measure.error);
-        *number(&functions[i], measure.change) -= known(pace.change);
-        *error = sqrt(*error * *error + pace.variance);
+        struct Measured *measured = &functions[i].of[which];
+        measured->change -= known(pace.change);
+        measured->error =
+            sqrt(measured->error * measured->error + pace.variance);
     }
-    spread = find_spread(functions, count, measure, room);
-    tell_apart(functions, count, measure, spread,
+    spread = find_spread(functions, count, which, room);
+    tell_apart(functions, count, which, spread,
                allowed && isfinite(pace.change));
     for (size_t i = 0; i < count; i++) {
-        double *change = number(&functions[i], measure.change);
-        *change = expm1(*change);
-        *number(&functions[i], measure.error) *= 1 + *change;
+        struct Measured *measured = &functions[i].of[which];
+        measured->change = expm1(measured->change);
+        measured->error *= 1 + measured->change;
     }
     return (struct Settled){exp(pace.change), spread};
 }
@@ -436,22 +407,22 @@ static struct Settled settle(struct ComparedFunction *functions, size_t count,
 // and `spent` say whether the pace of these two measures is known.
 static void conclude(struct ComparedFunction *f, bool means, bool spent)
 {
-    double share = fmax(f->share_a, f->share_b);
-    f->apart = f->share_apart || f->mean_apart || f->rate_apart;
+    double share = fmax(f->share.a, f->share.b);
+    f->apart = f->share.apart || f->mean.apart || f->rate.apart;
     f->slowdown = f->slowdown_error = NAN;
-    if (means && isfinite(f->mean_error)) {
-        f->slowdown = f->mean_change;
-        f->slowdown_error = f->mean_error;
+    if (means && isfinite(f->mean.error)) {
+        f->slowdown = f->mean.change;
+        f->slowdown_error = f->mean.error;
     }
-    if (spent && !(f->spent_error >= f->slowdown_error)) {
-        f->slowdown = f->spent_change;
-        f->slowdown_error = f->spent_error;
+    if (spent && !(f->spent.error >= f->slowdown_error)) {
+        f->slowdown = f->spent.change;
+        f->slowdown_error = f->spent.error;
     }
-    f->weight = f->share_apart || !f->apart ? fabs(f->share_change) : 0;
-    if (f->mean_apart)
-        f->weight = fmax(f->weight, fabs(f->mean_change) * share);
-    if (f->rate_apart)
-        f->weight = fmax(f->weight, fabs(f->rate_change) * share);
+    f->weight = f->share.apart || !f->apart ? fabs(f->share.change) : 0;
+    if (f->mean.apart)
+        f->weight = fmax(f->weight, fabs(f->mean.change) * share);
+    if (f->rate.apart)
+        f->weight = fmax(f->weight, fabs(f->rate.change) * share);
 }
 
 static int by_weight(const void *a, const void *b)
@@ -542,10 +513,10 @@ static void judge(struct Comparison *out, struct ComparisonNote *notes,
     struct ComparedFunction *all = out->functions;
     size_t count = out->function_count;
     bool rates = write_notes(out, notes);
-    struct Settled spent = settle(all, count, MEASURE_OF(spent), room, true);
-    tell_apart(all, count, MEASURE_OF(share), spent.spread, true);
-    out->mean_pace = settle(all, count, MEASURE_OF(mean), room, true).pace;
-    out->rate_pace = settle(all, count, MEASURE_OF(rate), room, rates).pace;
+    struct Settled spent = settle(all, count, MEASURE_SPENT, room, true);
+    tell_apart(all, count, MEASURE_SHARE, spent.spread, true);
+    out->mean_pace = settle(all, count, MEASURE_MEAN, room, true).pace;
+    out->rate_pace = settle(all, count, MEASURE_RATE, room, rates).pace;
     note_pace(out, notes);
     for (size_t i = 0; i < count; i++) {
         conclude(&all[i], isfinite(out->mean_pace), isfinite(spent.pace));

@@ -20,47 +20,47 @@ struct ComparedRun {
     double tsc_hz; // ticks per second of the time-stamp counter
 };
 
-// A number of the first run has the suffix _a, and a number of the second run
-// has the suffix _b; null: unknown. The suffix _error means the standard error
-// of the change. The suffix _apart means that the change is more than noise.
+// A number in both runs; null: unknown.
+struct Measured {
+    double a; // in the first run
+    double b; // in the second run
+    double change;
+    double error;   // standard error of `change`
+    uint64_t apart; // whether `change` is more than noise
+};
+
 struct ComparedFunction {
     const char *name;
     const char *file;
     uint64_t line;
-    // Id in the second run; null: the second run lacks the function.
+    // Id in the second run; null: the second run lacks the function
     uint64_t id;
-    // A share is a part of a run's CPU time; share_change is share_b - share_a.
-    double share_a;
-    double share_b;
-    double share_change;
-    double share_error;
-    uint64_t share_apart;
-    // A mean is ns of CPU time per call. mean_change is relative to the first
-    // run's mean times the pace: 0.1 means that a call takes 10 % more.
-    double mean_a;
-    double mean_b;
-    double mean_change;
-    double mean_error;
-    uint64_t mean_apart;
-    // A rate is calls per second. rate_change is relative, as mean_change.
-    double rate_a;
-    double rate_b;
-    double rate_change;
-    double rate_error;
-    uint64_t rate_apart;
-    // spent_change is the relative change of the share, measured against the
-    // median of all functions. If one function becomes faster, the shares of
-    // all others grow, but their spent_change is about 0.
-    double spent_change;
-    double spent_error;
-    uint64_t spent_apart;
+    union {
+        struct {
+            // A share is a part of a run's CPU time; its change is b - a.
+            struct Measured share;
+            // A mean is ns of CPU time per call. The change is relative to the
+            // first run's mean times the pace: 0.1 means that a call takes 10 %
+            // more.
+            struct Measured mean;
+            // A rate is calls per second. The change is relative, as that of
+            // the mean.
+            struct Measured rate;
+            // The relative change of the share, measured against the median of
+            // all functions. If one function becomes faster, the shares of all
+            // others grow, but this change is about 0.
+            struct Measured spent;
+        };
+        struct Measured of[4]; // all of these, by enum Measure
+    };
     uint64_t apart; // true if share, mean or rate changed by more than noise
-    // mean_change or spent_change, whichever has the smaller error; null:
+    // Change of `mean` or of `spent`, whichever has the smaller error; null:
     // unknown
     double slowdown;
     double slowdown_error;
     double weight; // sort key: size of the change as a part of the CPU time
 };
+enum Measure { MEASURE_SHARE, MEASURE_MEAN, MEASURE_RATE, MEASURE_SPENT };
 
 struct ComparisonNote {
     const char *text;

@@ -15,11 +15,13 @@
 #include <stdio.h>
 #include <string.h>
 
+// Each measure has PARTS columns, in the order of enum Measure.
 enum {
     SHARE_A,
     SHARE_B,
     SHARE_CHANGE,
-    MEAN_A,
+    PARTS,
+    MEAN_A = PARTS,
     MEAN_B,
     MEAN_CHANGE,
     RATE_A,
@@ -68,18 +70,19 @@ static const struct ListColumn COLUMNS_OF[COLUMNS_OF_RUNS] = {
 
 // Writes a change as "+12.9 ±0.6" if `points` is true, and as "+12.9% ±0.6"
 // otherwise. Writes "=" if the change is noise.
-static void put_change(struct ListCell *cell, double change, double error,
-                       bool apart, bool points)
+static void put_change(struct ListCell *cell, const struct Measured *measured,
+                       bool points)
 {
     char text[64];
-    double size = fabs(100 * change), rough = 100 * error;
+    double change = measured->change;
+    double size = fabs(100 * change), rough = 100 * measured->error;
     int digits = rough < 1 ? 1 : 0;
     const char *unit = points ? "" : "%";
     if (!isfinite(change)) {
         ListCell_put(cell, STYLE_FAINT, "");
         return;
     }
-    if (!apart) {
+    if (!measured->apart) {
         ListCell_put(cell, STYLE_FAINT, "=");
         return;
     }
@@ -90,12 +93,6 @@ static void put_change(struct ListCell *cell, double change, double error,
         snprintf(text, sizeof text, "%s%.*f%s ±%.*f", change < 0 ? "-" : "+",
                  digits, size, unit, digits, rough);
     ListCell_put(cell, change > 0 ? STYLE_HEAT_4 : STYLE_ARMED, text);
-}
-
-static void put_number(struct ListCell *cell, double value,
-                       const char *(*format)(char *, double))
-{
-    ListCell_number(cell, value, format);
 }
 
 static void put_share(struct ListCell *cell, double share)
@@ -114,29 +111,28 @@ static void write_place(struct ListCell *cell, const struct ComparedFunction *f)
     strncat(cell->text, line, sizeof cell->text - strlen(cell->text) - 1);
 }
 
+static void write_measured(struct ListCell *cell,
+                           const struct ComparedFunction *f, int which,
+                           int part)
+{
+    const struct Measured *measured = &f->of[which];
+    double number = part ? measured->b : measured->a;
+    if (part == SHARE_CHANGE)
+        put_change(cell, measured, which == MEASURE_SHARE);
+    else if (which == MEASURE_SHARE)
+        put_share(cell, number);
+    else
+        ListCell_number(cell, number,
+                        which == MEASURE_MEAN ? Number_ns : Number_rate);
+}
+
 static void write(struct ListCell *cell, const struct ListRows *rows, long row,
                   int column)
 {
     const struct Comparison *comparison = rows->source;
     const struct ComparedFunction *f = &comparison->functions[row];
-    if (column == SHARE_A)
-        put_share(cell, f->share_a);
-    else if (column == SHARE_B)
-        put_share(cell, f->share_b);
-    else if (column == SHARE_CHANGE)
-        put_change(cell, f->share_change, f->share_error, f->share_apart, true);
-    else if (column == MEAN_A)
-        put_number(cell, f->mean_a, Number_ns);
-    else if (column == MEAN_B)
-        put_number(cell, f->mean_b, Number_ns);
-    else if (column == MEAN_CHANGE)
-        put_change(cell, f->mean_change, f->mean_error, f->mean_apart, false);
-    else if (column == RATE_A)
-        put_number(cell, f->rate_a, Number_rate);
-    else if (column == RATE_B)
-        put_number(cell, f->rate_b, Number_rate);
-    else if (column == RATE_CHANGE)
-        put_change(cell, f->rate_change, f->rate_error, f->rate_apart, false);
+    if (column < FUNCTION)
+        write_measured(cell, f, column / PARTS, column % PARTS);
     else if (column == FUNCTION)
         ListCell_put(cell, f->apart ? STYLE_STRONG : STYLE_PLAIN,
                      Text_tail(f->name, 960));
