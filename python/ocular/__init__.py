@@ -200,23 +200,7 @@ def start_tracing(
     """
     if serve is False and _kept["serving"] is not None:
         serve = True
-    settings = _settings.check(
-        mode,
-        perfetto,
-        deinstrument_threshold,
-        exclude,
-        include_only,
-        serve,
-        overhead_budget,
-        output,
-        timeline_limit,
-        timeline_spill,
-        output_seconds,
-        quiet,
-        children,
-        timeline_instructions,
-        report,
-    )
+    settings = _settings.check(**locals())
     if _kept["serving"] is not None and not _ocular.is_serving():
         # A forked child may not have opened its socket yet.
         with contextlib.suppress(Exception):
@@ -407,16 +391,7 @@ def serve(
     Raises the errors of start_tracing(). Raises RuntimeError if the program runs a
     trace already, or if the socket cannot be made.
     """
-    settings = _settings.check_serve(
-        mode,
-        perfetto,
-        deinstrument_threshold,
-        exclude,
-        include_only,
-        overhead_budget,
-        timeline_limit,
-        timeline_spill,
-    )
+    settings = _settings.check_serve(**locals())
     before = _kept["serving"]
     # set before serve(), because a viewer may connect at once
     _kept["serving"] = settings

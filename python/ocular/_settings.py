@@ -308,28 +308,8 @@ def check(
     )
 
 
-def check_serve(
-    mode,
-    perfetto,
-    deinstrument_threshold,
-    exclude,
-    include_only,
-    overhead_budget,
-    timeline_limit,
-    timeline_spill,
-):
+def check_serve(perfetto=True, **settings):
     """Returns the Settings for the arguments of serve(). With these settings no file is
     written at the end, and nothing is printed."""
-    settings = check(
-        mode,
-        False,
-        deinstrument_threshold,
-        exclude,
-        include_only,
-        True,
-        overhead_budget,
-        timeline_limit=timeline_limit,
-        timeline_spill=timeline_spill,
-        quiet=True,
-    )
-    return settings._replace(perfetto=_flag("perfetto", perfetto))
+    checked = check(perfetto=False, serve=True, quiet=True, **settings)
+    return checked._replace(perfetto=_flag("perfetto", perfetto))
