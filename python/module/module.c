@@ -12,19 +12,21 @@
 #include "python/hooks/thread_name.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
-#include "python/module/child_files.h"
 #include "python/module/marks.h"
-#include "python/module/measures.h"
 #include "python/module/program.h"
 #include "python/module/recordings.h"
 #include "python/module/start.h"
 #include "python/module/tracing.h"
 #include "python/service/fork.h"
+#include "python/service/governor.h"
 
+#include "ipc/base/heap.h"
 #include "ipc/version.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 struct State ocular_state;
 struct Service ocular_service = {.state = &ocular_state};
@@ -308,6 +310,95 @@ static PyObject *set_package(PyObject *module, PyObject *folder)
     Py_RETURN_NONE;
 }
 
+// --- The number of children's files ------------------------------------------
+// Forked children that have asked to write a timeline. The number is in a page
+// that parent and children share.
+
+PyDoc_STRVAR(child_files_begin_doc,
+             "child_files_begin(): counts from 0 on, here and in "
+             "what this process forks. OSError where there is no "
+             "memory.");
+
+static PyObject *child_files_begin(PyObject *module, PyObject *unused)
+{
+    void *page = mmap(NULL, sizeof(atomic_uint), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    (void)module, (void)unused;
+    if (page == MAP_FAILED)
+        return PyErr_SetFromErrno(PyExc_OSError);
+    if (ocular_service.child_files)
+        munmap(ocular_service.child_files, sizeof(atomic_uint));
+    ocular_service.child_files = page;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(child_files_take_doc,
+             "child_files_take() -> int: how many children have asked "
+             "for one before.");
+
+static PyObject *child_files_take(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    if (!ocular_service.child_files)
+        return PyLong_FromLong(0);
+    return PyLong_FromUnsignedLong(
+        atomic_fetch_add(ocular_service.child_files, 1));
+}
+
+PyDoc_STRVAR(child_files_count_doc,
+             "child_files() -> int: how many children have asked.");
+
+static PyObject *child_files_count(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    if (!ocular_service.child_files)
+        return PyLong_FromLong(0);
+    return PyLong_FromUnsignedLong(atomic_load(ocular_service.child_files));
+}
+
+// --- Ocular's own cost, for tests and measuring programs --------------------
+
+PyDoc_STRVAR(hook_cost_doc,
+             "hook_cost() -> (enter, leave, jump, instruction, each far "
+             "offset) in TSC ticks, as measured at start; that of an "
+             "instruction in precise mode only, else 0.");
+
+static PyObject *hook_cost(PyObject *module, PyObject *unused)
+{
+    const int64_t *cost = ocular_state.engine.traces.cost;
+
+    (void)module, (void)unused;
+    return Py_BuildValue(
+        "(LLLLL)", (long long)cost[HOOK_ENTER], (long long)cost[HOOK_LEAVE],
+        (long long)cost[HOOK_JUMP], (long long)cost[HOOK_INSTRUCTION],
+        (long long)(cost[HOOK_FAR + HOOK_LEAVE] - cost[HOOK_LEAVE]));
+}
+
+PyDoc_STRVAR(heap_used_doc,
+             "heap_used() -> bytes of Ocular's own heap that are in use, for "
+             "tests.");
+
+static PyObject *heap_used(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyLong_FromSize_t(Heap_used());
+}
+
+PyDoc_STRVAR(holds_doc,
+             "holds() -> (how many the governor has had since the start, the "
+             "CPU time (s) that it held the interpreter for in all of them, "
+             "and in the longest); zeros where nothing is traced.");
+
+static PyObject *holds(PyObject *module, PyObject *unused)
+{
+    struct Holds all = Governor_holds(&ocular_service);
+
+    (void)module, (void)unused;
+    return Py_BuildValue("(Kdd)", all.count, (double)all.held_ns * 1e-9,
+                         (double)all.longest_ns * 1e-9);
+}
+
 static PyMethodDef methods[] = {
     {"start", start, METH_VARARGS, Start_doc},
     {"stop", stop, METH_VARARGS, stop_doc},
@@ -327,6 +418,13 @@ static PyMethodDef methods[] = {
     {"after_fork_in_child", after_fork_in_child, METH_NOARGS, fork_doc},
     {"on_fork", on_fork, METH_O, on_fork_doc},
     {"set_package", set_package, METH_O, set_package_doc},
+    {"child_files_begin", child_files_begin, METH_NOARGS,
+     child_files_begin_doc},
+    {"child_files_take", child_files_take, METH_NOARGS, child_files_take_doc},
+    {"child_files", child_files_count, METH_NOARGS, child_files_count_doc},
+    {"hook_cost", hook_cost, METH_NOARGS, hook_cost_doc},
+    {"heap_used", heap_used, METH_NOARGS, heap_used_doc},
+    {"holds", holds, METH_NOARGS, holds_doc},
     {NULL, NULL, 0, NULL},
 };
 
@@ -401,9 +499,7 @@ static int initialise(PyObject *module)
     if (set_up() < 0)
         return -1;
     if (PyModule_AddFunctions(module, Program_methods) < 0 ||
-        PyModule_AddFunctions(module, Measures_methods) < 0 ||
         PyModule_AddFunctions(module, Marks_methods) < 0 ||
-        PyModule_AddFunctions(module, ChildFiles_methods) < 0 ||
         PyModule_AddFunctions(module, Recordings_methods) < 0 ||
         PyModule_AddIntMacro(module, BY_PROGRAM) < 0 ||
         PyModule_AddIntMacro(module, BY_CHILD) < 0 ||
