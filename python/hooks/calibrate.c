@@ -202,6 +202,12 @@ static void set_pair(int64_t *enter, int64_t *leave, const struct Probe *probe)
     *leave = llround(2 * cost_of(probe) - inside);
 }
 
+// Returns the ticks that an untraced call of an empty function takes.
+static double call_ticks(const struct Probe *probe)
+{
+    return fmax(2 * each(probe, probe->bare.ticks - probe->without.ticks), 0);
+}
+
 static void set_costs(int64_t cost[HOOK_KINDS], const struct Probe *probes)
 {
     double jump = cost_of(&probes[LOOP]);
@@ -248,8 +254,10 @@ int Calibration_run(struct State *state)
     Counting_reset(&state->engine.counting);
     result = run(&all);
     error = PyErr_GetRaisedException();
-    if (result == 0)
+    if (result == 0) {
         set_costs(traces->cost, all.probes);
+        traces->call_ticks = call_ticks(&all.probes[CALL]);
+    }
     disarm(&all);
     Py_XDECREF(all.table);
     PyErr_SetRaisedException(error);

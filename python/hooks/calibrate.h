@@ -6,9 +6,10 @@
 
 #include "python/hooks/state.h"
 
-// Stores the costs in engine.traces.cost, in ticks. Before the call the tools
-// must be open, and nothing else may be traced. Takes about 1.5 ms. Returns 0,
-// or -1 with an exception. A child that was forked meanwhile also gets -1.
+// Stores the costs in engine.traces.cost, in ticks, and call_ticks. Before the
+// call the tools must be open, and nothing else may be traced. Takes about 1.5
+// ms. Returns 0, or -1 with an exception. A child that was forked meanwhile
+// also gets -1.
 int Calibration_run(struct State *state);
 
 #endif

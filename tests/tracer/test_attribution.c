@@ -359,6 +359,33 @@ TEST_WITH(test_a_call_without_a_frame_is_in_c, set_up, tear_down)
     assert_int_equal(stack.depth, 2);
 }
 
+// An empty call takes a tenth of b's timed calls. So b gets at most a tenth of
+// its time while its frame is pushed or popped, and the caller gets the rest.
+TEST_WITH(test_freeing_a_callees_locals_is_its_callers, set_up, tear_down)
+{
+    unsigned entered = 0;
+
+    attribution.call_ticks = 10;
+    Counter_set(&b->hot.self_calls, 20);
+    Counter_set(&b->hot.self_cycles, 2000);
+    specialize(CALL_PY, 71);
+    STACK(b->who.address, caller->who.address);
+    add(9000, 0);
+    for (int i = 0; i < 20; i++) {
+        judge_at(AT_CALL, true);
+        assert_false(stack.in_c);
+        entered += stack.entering;
+        assert_int_equal(stack.depth, stack.entering ? 3 : 2);
+        add(100, 0);
+    }
+    assert_in_range(entered, 10, 12); // 1000 of 10 000 ns, and the first
+    assert_ns(b, 9000 + 100 * entered, 0, 9000 + 100 * entered);
+    assert_ns(caller, 2000 - 100 * entered, 0, 11000);
+    Counter_set(&b->hot.self_cycles, 200); // now as short as an empty call
+    judge_at(AT_CALL, true);
+    expect_calls(b);
+}
+
 // The callee's frame is being pushed, or has just gone.
 TEST_WITH(test_a_call_of_a_function_is_its_callees, set_up, tear_down)
 {

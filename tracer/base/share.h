@@ -68,6 +68,9 @@ struct Share {
     // The part of `cpu` at the function's first instruction, in ns. There
     // CPython may collect garbage before a hook runs.
     counter_t resume_ns;
+    // The part of `cpu` at the caller's call instruction, in ns. There the
+    // function's frame is pushed or popped.
+    counter_t entry_ns;
     counter_t samples; // number of samples with the function innermost
     // the samples of `samples` that found the function running
     counter_t run_samples;

@@ -18,7 +18,8 @@ struct ThreadTraces {
     unsigned next_number;
     // ticks of each kind of hook; set while no hook runs
     int64_t cost[HOOK_KINDS];
-    sem_t *half_full; // semaphore of the rings; borrowed, may be NULL
+    double call_ticks; // ticks that an untraced call of an empty function takes
+    sem_t *half_full;  // semaphore of the rings; borrowed, may be NULL
     // overflow of the rings; set while no hook runs
     struct RingOverflow overflow;
     // A function that writes the name that the program has given the calling

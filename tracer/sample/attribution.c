@@ -104,6 +104,25 @@ static void push(struct SampledStack *stack, struct WalkFrame top)
             stack->depth * sizeof(stack->frames[0]));
     stack->frames[0] = top;
     stack->depth++;
+    stack->entering = true;
+}
+
+// Returns true if the function gets one more sample of a call that pushes or
+// pops its frame. An empty call consists of little else, so these samples are
+// at most as large a part of the function's time as an empty call is of its
+// timed calls. The rest of this time frees the function's arguments and locals.
+// The rest is the caller's time, because CPython frees them after the return
+// event.
+static bool takes_entry(const struct Attribution *attribution,
+                        const struct Code *code)
+{
+    double calls = (double)Counter_get(&code->hot.self_calls);
+    double cycles = (double)Counter_get(&code->hot.self_cycles);
+
+    return !(cycles > 0) ||
+           (double)Counter_get(&code->share.entry_ns) * cycles <=
+               (double)Counter_get(&code->share.cpu.total_ns) * calls *
+                   attribution->call_ticks;
 }
 
 // Returns true if a C function runs, because the innermost frame is at a call
@@ -111,7 +130,7 @@ static void push(struct SampledStack *stack, struct WalkFrame top)
 // different, because it is about to push a frame, or has just popped a frame.
 // The time of the push and the pop belongs to the callee, as it does in the
 // callee's cycles. The instruction tells which function it calls, and this
-// function is pushed onto `stack`.
+// function is pushed onto `stack`. takes_entry() limits this time.
 static bool calls_c(const struct Attribution *attribution,
                     struct SampledStack *stack, const struct Place *place)
 {
@@ -128,7 +147,7 @@ static bool calls_c(const struct Attribution *attribution,
         callee = Registry_by_version(attribution->registry, live.version);
     if (!callee && place->callee)
         callee = Registry_by_id(attribution->registry, place->callee);
-    if (callee)
+    if (callee && takes_entry(attribution, callee))
         push(stack, (struct WalkFrame){callee->who.address,
                                        callee->who.address +
                                            attribution->code_bytecode});
@@ -140,7 +159,7 @@ void Attribution_judge(const struct Attribution *attribution,
 {
     struct Place place;
 
-    stack->in_c = stack->at_resume = false;
+    stack->in_c = stack->at_resume = stack->entering = false;
     stack->waits_to_run = active;
     if (stack->depth == 0)
         return;
@@ -326,6 +345,8 @@ double Attribution_add(struct Attribution *attribution,
             ShareValue_credit(&code->share.in_c, &ran);
         if (top == 0 && stack->at_resume)
             Counter_add(&code->share.resume_ns, (uint64_t)cpu_ns);
+        if (top == 0 && stack->entering)
+            Counter_add(&code->share.entry_ns, (uint64_t)cpu_ns);
         if (cpu_ns > 0)
             count_instruction(attribution, code, &stack->frames[top], in_c,
                               &path);

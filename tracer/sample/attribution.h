@@ -29,8 +29,9 @@ struct SampledStack {
     uint32_t newest_id;
     // Code that was freed before this time of the clock is not on the stack.
     uint64_t ticks;
-    bool cut;  // True if there are more frames than `frames` has room for.
-    bool in_c; // True if the innermost frame has called a C function.
+    bool cut;      // True if there are more frames than `frames` has room for.
+    bool in_c;     // True if the innermost frame has called a C function.
+    bool entering; // True if the innermost frame is being pushed or popped.
     // True if the innermost frame has just begun, or has just been resumed.
     bool at_resume;
     // True if a thread that is off the CPU waits for a CPU or for the GIL.
@@ -49,6 +50,7 @@ struct Attribution {
     struct Flame *flame; // NULL if there is no flame graph
     struct SampleSink sink;
     size_t code_bytecode; // offset of co_code_adaptive in PyCodeObject
+    double call_ticks;    // ticks that an untraced empty call takes
     uint32_t stamp;       // number of the newest sample
 };
 

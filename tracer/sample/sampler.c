@@ -186,6 +186,7 @@ static void set_parts(struct Sampler *sampler, const struct SamplerParts *parts)
         .registry = parts->registry,
         .opcodes = parts->opcodes,
         .code_bytecode = parts->layout->code_bytecode,
+        .call_ticks = parts->call_ticks,
         .sink = parts->sink,
     };
 

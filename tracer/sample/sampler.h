@@ -56,6 +56,7 @@ struct SamplerParts {
     const struct Clock *counter;
     const struct SampleClock *clock; // NULL for the kernel's clocks
     struct SampleSink sink;          // this consumer also gets all samples
+    double call_ticks; // ticks that an untraced call of an empty function takes
     // The signal to be used. 0 means any free signal. A number below 0 means no
     // signal, so that there are only observations.
     int signal;

@@ -84,6 +84,7 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
             .layout = &engine->layout,
             .opcodes = &engine->opcodes,
             .counter = &engine->clock,
+            .call_ticks = engine->traces.call_ticks,
             .sink = {session, session->timeline ? keep_sample : NULL},
             .signal = session->config.signal,
         };
