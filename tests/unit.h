@@ -9,6 +9,7 @@
 #ifndef OCULAR_TESTS_UNIT_H
 #define OCULAR_TESTS_UNIT_H
 
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,6 +32,7 @@ static inline void Unit_add(struct CMUnitTest test)
 static inline int Unit_run(CMFixtureFunction set_up,
                            CMFixtureFunction tear_down)
 {
+    setlocale(LC_CTYPE, "C.UTF-8"); // gives characters their width
     return cmocka_run_group_tests(unit_tests, set_up, tear_down);
 }
 

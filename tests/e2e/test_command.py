@@ -3,7 +3,6 @@
 possible."""
 
 import os
-import py_compile
 import signal
 import sys
 
@@ -37,54 +36,6 @@ def test_arguments_status_and_streams(tmp_path):
     assert done.out == plain.out
     assert "to stderr" in done.err and "ocular_trace.json" in done.err
     assert trace.read(tmp_path / "ocular_trace.json").names()["work"] == 1
-
-
-@pytest.mark.parametrize(
-    "ending, status",
-    [
-        ("raise ValueError('x')", 1),
-        ("sys.exit('words')", 1),
-        ("sys.exit(None)", 0),
-        ("sys.exit(200)", 200),
-        ("import os; os.kill(os.getpid(), 15)", -15),
-        ("raise KeyboardInterrupt", -2),
-    ],
-)
-def test_endings(tmp_path, ending, status):
-    path = write(tmp_path, "import sys\nprint('out', flush=True)\n" + ending)
-    plain = run([PYTHON, path], cwd=tmp_path)
-    done = ocular(tmp_path, "--no-perfetto", "--quiet", path)
-    assert done.status == plain.status == status
-    assert done.out == plain.out == "out\n"
-    assert done.err.splitlines()[-1:] == plain.err.splitlines()[-1:]
-    # No line of ours in a traceback that is not ours.
-    if "Traceback" in plain.err:
-        assert f'File "{path}"' in done.err
-
-
-def test_module(tmp_path):
-    package = tmp_path / "pack"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "__main__.py").write_text("from . import part\npart.main()\n")
-    (package / "part.py").write_text(
-        "import sys\ndef main():\n    print(sys.argv[1:], __name__)\n    sys.exit(4)\n"
-    )
-    done = ocular(tmp_path, "--quiet", "-m", "pack", "-m", "--serve")
-    assert (done.status, done.out) == (4, "['-m', '--serve'] pack.part\n")
-    assert trace.read(tmp_path / "ocular_trace.json").names()["main"] == 1
-    done = ocular(tmp_path, "--no-perfetto", "--quiet", "-m", "no.such.module")
-    assert done.status == 1 and done.out == ""
-    assert "no.such.module" in done.err and "No module named 'no'" in done.err
-
-
-def test_modules_beside_the_script(tmp_path):
-    (tmp_path / "beside.py").write_text("value = 7\n")
-    (tmp_path / "script").write_text("import beside; print(beside.value)\n")
-    other = tmp_path / "other"
-    other.mkdir()
-    done = ocular(other, "--quiet", "--no-perfetto", tmp_path / "script")
-    assert (done.status, done.out) == (0, "7\n"), done.err
 
 
 def test_main_module_can_be_pickled_and_spawned(tmp_path):
@@ -251,14 +202,6 @@ def test_a_directory_and_a_zip(tmp_path):
     assert run([PYTHON, "app", "a"], cwd=tmp_path).out == "app a\n"
 
 
-def test_a_script_that_does_not_compile(tmp_path):
-    path = write(tmp_path, "def broken(:\n")
-    plain = run([PYTHON, path], cwd=tmp_path)
-    done = ocular(tmp_path, "--quiet", "--no-perfetto", path)
-    assert done.status == plain.status == 1
-    assert done.err.splitlines()[-1] == plain.err.splitlines()[-1]
-
-
 def test_the_script_may_stop_and_start_by_itself(tmp_path):
     path = write(
         tmp_path,
@@ -288,13 +231,6 @@ def test_a_script_from_a_pipe(tmp_path):
         os.close(reader)
     assert results[0].out == results[1].out == "2 __main__\n2\n"
     assert results[0].status == results[1].status == 0
-
-
-def test_a_compiled_script(tmp_path):
-    path = write(tmp_path, "import sys\nprint(sys.argv[1:], __name__)\n")
-    compiled = py_compile.compile(path, cfile=tmp_path / "compiled.pyc")
-    done = ocular(tmp_path, "--quiet", "--no-perfetto", compiled, "a")
-    assert (done.status, done.out) == (0, "['a'] __main__\n")
 
 
 def test_a_module_in_one_word(tmp_path):

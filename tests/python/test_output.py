@@ -2,7 +2,6 @@
 """Output files never replace those of another run and are written completely or not at all.
 If the disk is full, the program still goes on."""
 
-import gzip
 import os
 import shutil
 import subprocess
@@ -109,18 +108,6 @@ def test_the_report_names_the_file_that_was_written(tracing, tmp_path, capfd):
     tracing(quiet=False)
     ocular.stop_tracing()
     assert f"trace.{os.getpid()}.json" in capfd.readouterr().err
-
-
-def test_gz(tracing, tmp_path):
-    tracing(output=tmp_path / "trace.json.gz")
-    ocular.export(tmp_path / "now.json")
-    ocular.stop_tracing()
-    packed = trace.read(tmp_path / "trace.json.gz")
-    plain = trace.read(tmp_path / "now.json")
-    assert packed.names()["fibonacci"] == plain.names()["fibonacci"] > 100
-    assert len((tmp_path / "trace.json.gz").read_bytes()) < 0.3 * len(
-        gzip.decompress((tmp_path / "trace.json.gz").read_bytes())
-    )
 
 
 def test_permissions_follow_the_umask(tracing, tmp_path):

@@ -39,37 +39,12 @@ def test_report_is_on_stderr(capfd, tmp_path):
     assert "offset" in err and "line" in err
 
 
-def test_quiet(capfd):
-    ocular.start_tracing(perfetto=False, quiet=True)
-    helper(10)
-    ocular.stop_tracing()
-    assert capfd.readouterr() == ("", "")
-
-
-def test_quiet_is_each_traces_own(capfd):
-    ocular.start_tracing(perfetto=False, quiet=True)
-    ocular.stop_tracing()
-    ocular.start_tracing(perfetto=False)
-    helper(10)
-    ocular.stop_tracing()
-    out, err = capfd.readouterr()
-    assert out == "" and err != ""
-
-
 def test_a_failed_start_leaves_quiet_alone(capfd):
     ocular.start_tracing(perfetto=False, quiet=True)
     with pytest.raises(RuntimeError):
         ocular.start_tracing(perfetto=False, quiet=False)
     ocular.stop_tracing()
     assert capfd.readouterr() == ("", "")
-
-
-def test_a_program_without_stderr(monkeypatch):
-    for stream in (None, open(os.devnull)):
-        monkeypatch.setattr(sys, "stderr", stream)
-        ocular.start_tracing(perfetto=False)
-        helper(10)
-        assert ocular.stop_tracing()["functions"]
 
 
 def test_specialised_opcodes_are_in_the_report(capfd):

@@ -3,11 +3,9 @@
 #include "tui/views/bottom.h"
 #include "tui/views/view_table.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
-#define OWN_MAIN
 #include "tests/unit.h"
 
 static struct Status live(void)
@@ -57,11 +55,4 @@ TEST(test_a_long_path_in_a_message)
         Bytes_release(&text);
         Canvas_release(&canvas);
     }
-}
-
-int main(void)
-{
-    if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        return 77;
-    return Unit_run(NULL, NULL);
 }

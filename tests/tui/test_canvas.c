@@ -2,10 +2,8 @@
 // The canvas clips at its edges, and wide glyphs stay whole.
 #include "tui/screen/canvas.h"
 
-#include <locale.h>
 #include <string.h>
 
-#define OWN_MAIN
 #include "tests/unit.h"
 
 #define WIDE "\xe6\x95\xb0" // a glyph of two cells
@@ -112,11 +110,4 @@ TEST_WITH(test_random_drawing, prepare, finish)
                 assert_true(width == 2 || !next || next->width != 0);
             }
     }
-}
-
-int main(void)
-{
-    if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        return 77;
-    return Unit_run(NULL, NULL);
 }

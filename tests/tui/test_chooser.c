@@ -4,11 +4,9 @@
 #include "tui/app/chooser_draw.h"
 #include "tui/screen/keymap.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
-#define OWN_MAIN
 #include "tests/unit.h"
 
 #define ROWS 30
@@ -167,11 +165,4 @@ TEST(test_a_refusal)
     assert_true(shows(&canvas, "xxx…"));
     Canvas_release(&canvas);
     Chooser_release(&chooser);
-}
-
-int main(void)
-{
-    if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        return 77;
-    return Unit_run(NULL, NULL);
 }

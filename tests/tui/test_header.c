@@ -6,10 +6,8 @@
 
 #include "tests/tui/sample.h"
 
-#include <locale.h>
 #include <string.h>
 
-#define OWN_MAIN
 #include "tests/unit.h"
 
 #define HEIGHT 3
@@ -265,10 +263,4 @@ TEST_WITH(test_what_the_rows_lack, set_up, tear_down)
     draw(f, snapshot, 240);
     assert_false(says(f, "unread") || says(f, "too deep"));
     assert_false(says(f, "untraced") || says(f, "gone"));
-}
-
-int main(void)
-{
-    setlocale(LC_CTYPE, "C.UTF-8"); // gives wide characters their width
-    return Unit_run(NULL, NULL);
 }

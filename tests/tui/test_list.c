@@ -5,10 +5,8 @@
 #include "tui/screen/keymap.h"
 #include "tui/screen/list.h"
 
-#include <locale.h>
 #include <string.h>
 
-#define OWN_MAIN
 #include "tests/unit.h"
 
 static const char *const names[] = {"ash",   "birch", "cedar", "elm",
@@ -255,11 +253,4 @@ TEST(test_sorting)
     // the gap belongs to the column NAME
     List_press(&list, &rows, REQUEST_CLICK, gap);
     assert_int_equal(list.sort, 0);
-}
-
-int main(void)
-{
-    if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        return 77;
-    return Unit_run(NULL, NULL);
 }

@@ -317,14 +317,6 @@ def test_every_key_of_the_help(program, top):
 
 
 @pytest.mark.once
-def test_quit_by_the_other_key(program, top):
-    top.press("F10")
-    assert top.wait_gone() == 0
-    top.check_restored()
-    assert program.poll() is None
-
-
-@pytest.mark.once
 def test_the_timeline_is_written_where_the_program_runs(program, top):
     top.press("e", "Enter")
     text = top.wait(

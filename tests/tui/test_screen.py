@@ -556,34 +556,6 @@ def test_resize(top):
     top.wait("EqualityConstraint.execute")
 
 
-def test_colours_can_be_switched_off(start):
-    server = start.server()
-    for arguments, env in [(("-C",), {}), ((), {"NO_COLOR": "1"})]:
-        top = start("-p", str(server.pid), *arguments, **env)
-        top.wait("Plan.execute")
-        top.settle()
-        colours = {cell.fg for row in top.screen.buffer.values() for cell in row.values()}
-        assert colours == {"default"}
-        assert selected(top.text())
-        assert not re.search(rb"\x1b\[([0-9;]*;)?3[0-8](;[0-9;]*)?m", top.raw)
-    top = start("-p", str(server.pid), NO_COLOR="")
-    top.wait("Plan.execute")
-    top.settle()
-    colours = {cell.fg for row in top.screen.buffer.values() for cell in row.values()}
-    assert len(colours) > 5
-
-
-@pytest.mark.parametrize("term", ["xterm", "screen", "linux", "vt100", "xterm-256color"])
-def test_terminals(start, term):
-    server = start.server()
-    top = start("-p", str(server.pid), TERM=term)
-    top.wait("Plan.execute")
-    top.press("j")
-    top.wait(lambda text: "Plan.execute" in selected(text))
-    top.press("q")
-    assert top.wait_gone() == 0
-
-
 @pytest.mark.parametrize("more", [{"LC_ALL": "C"}, {"arguments": ("-U",)}])
 def test_ascii(start, more):
     server = start.server()
@@ -603,14 +575,10 @@ def test_hostile_names_do_nothing(top):
     assert "\u202e".encode() not in top.raw
 
 
-def test_unknown_and_impossible_terminals(start):
+@pytest.mark.parametrize("term", ["no-such-terminal", None])
+def test_unknown_terminals_are_treated_like_xterm(start, term):
     server = start.server()
-    for term in "no-such-terminal", None:  # treated like xterm
-        top = start("-p", str(server.pid), TERM=term)
-        top.wait("Plan.execute")
-    bad = start("-p", str(server.pid), TERM="dumb")
-    bad.wait("(?s)TERM=dumb.* cannot place its cursor.*--batch")
-    assert os.waitstatus_to_exitcode(bad.wait_gone()) == 1
+    start("-p", str(server.pid), TERM=term).wait("Plan.execute")
 
 
 # --- Leaving
@@ -684,37 +652,7 @@ def test_stop_and_continue(top):
     top.wait(lambda text: "Plan.execute" in selected(text))
 
 
-def test_terminal_goes_away(start):
-    server = start.server()
-    top = start("-p", str(server.pid))
-    top.wait("Plan.execute")
-    os.close(top.master)
-    top.master = os.open("/dev/null", os.O_RDONLY)
-    wait_until(top.is_gone, SLOW)
-
-
 # --- The program's end and its silence
-
-
-def test_end_of_the_program_stays_on_screen(top):
-    top.server.stop()
-    top.wait("○ ended")
-    top.wait("The program has stopped tracing. Its last numbers stay here; Q quits")
-    top.press("j")
-    top.wait(lambda text: "Plan.execute" in selected(text))
-    top.press("a")
-    top.wait("it has ended")
-    top.press("I")
-    top.wait("SHARE▲")
-    top.press("q")
-    assert top.wait_gone() == 0
-    top.check_restored()
-
-
-def test_killed_program(top):
-    top.server.process.kill()
-    top.wait("○ ended")
-    top.wait("The process has ended")
 
 
 def test_silent_program(start):

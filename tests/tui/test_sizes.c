@@ -10,7 +10,6 @@
 #include "tui/views/navigation.h"
 #include "tui/views/view_table.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -267,8 +266,6 @@ TEST(test_resizing)
 
 int main(void)
 {
-    if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        return 77;
     int fd = mkstemp(source_path);
     for (unsigned line = 0; fd >= 0 && line < 20; line++)
         dprintf(fd, "%s\n", Sample_hostile(line));

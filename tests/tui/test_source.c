@@ -7,7 +7,6 @@
 #include "tui/text/text.h"
 
 #include <fcntl.h>
-#include <locale.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -215,7 +214,6 @@ static int clean_up(void **state)
 
 int main(void)
 {
-    setlocale(LC_CTYPE, "C.UTF-8");
     if (!mkdtemp(folder))
         return 1;
     return Unit_run(NULL, clean_up);

@@ -5,10 +5,8 @@
 #include "tui/text/text.h"
 #include "tui/views/table.h"
 
-#include <locale.h>
 #include <string.h>
 
-#define OWN_MAIN
 #include "tests/unit.h"
 
 static const struct Display cycles = {false, false, 2e9};
@@ -342,11 +340,4 @@ TEST(test_changes_since_a_baseline)
         changes(COLUMN_AVG, &row, &time);
         assert_true(Text_width(cell.text) <= TABLE[COLUMN_AVG].width);
     }
-}
-
-int main(void)
-{
-    if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        return 77;
-    return Unit_run(NULL, NULL);
 }

@@ -143,7 +143,7 @@ def test_colours(watch, tmp_path, term, most):
     source.write_text(SIXTEEN)
     subprocess.run(["tic", "-x", "-o", tmp_path / "terminfo", source], check=True)
     places = f"{tmp_path}/terminfo::/usr/share/terminfo:/lib/terminfo"
-    top = watch(TERM=term, TERMINFO_DIRS=places)
+    top = watch(TERM=term, TERMINFO_DIRS=places, NO_COLOR="")
     top.wait("Plan.execute")
     top.settle()
     used = {name for pair in colours(top) for name in pair}
@@ -170,10 +170,15 @@ def test_a_curses_library_of_another_system(watch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "term,more", [("vt100", {}), ("xterm-256color", {"NO_COLOR": "1"})]
+    "term,options,more",
+    [
+        ("vt100", [], {}),
+        ("xterm-256color", [], {"NO_COLOR": "1"}),
+        ("xterm-256color", ["-C"], {}),
+    ],
 )
-def test_without_colours_everything_is_readable(watch, term, more):
-    top = watch(TERM=term, **more)
+def test_without_colours_everything_is_readable(watch, term, options, more):
+    top = watch(*options, TERM=term, **more)
     text = top.wait("Plan.execute")
     assert selected(text).startswith("▸") and "▼" in text
     assert re.search("[●◐○] now", top.settle())

@@ -3,12 +3,10 @@
 #define _GNU_SOURCE 1 // wcwidth
 #include "tui/text/text.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
 
-#define OWN_MAIN
 #include "tests/unit.h"
 
 #define BAD "\xef\xbf\xbd"
@@ -150,11 +148,4 @@ TEST(test_lines)
     assert_int_equal(Text_line("one", 0), 3);     // no glyph fits
     assert_int_equal(Text_line("\xe6\x95\xb0\xe6\x8d\xae x", 4), 6);
     assert_int_equal(Text_line("\xe6\x95\xb0\xe6\x8d\xae x", 3), 3);
-}
-
-int main(void)
-{
-    if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        return 77; // no suitable locale
-    return Unit_run(NULL, NULL);
 }

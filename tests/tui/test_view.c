@@ -9,10 +9,8 @@
 #include "tui/views/navigation.h"
 #include "tui/views/view_table.h"
 
-#include <locale.h>
 #include <string.h>
 
-#define OWN_MAIN
 #include "tests/unit.h"
 
 static void set_up(struct Stage *stage, int width, int height)
@@ -265,11 +263,4 @@ TEST(test_every_key_in_every_view)
                 Stage_press(&stage, PRESS_ESCAPE);
                 Stage_release(&stage);
             }
-}
-
-int main(void)
-{
-    if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        return 77;
-    return Unit_run(NULL, NULL);
 }

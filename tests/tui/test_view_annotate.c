@@ -9,7 +9,6 @@
 #include "tui/views/view_annotate.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -213,7 +212,6 @@ TEST(test_a_function_that_is_replaced)
 
 int main(void)
 {
-    setlocale(LC_CTYPE, "C.UTF-8");
     int fd = mkstemp(source_path);
     if (fd < 0 || write(fd, source_text, sizeof source_text - 1) < 0)
         return 1;

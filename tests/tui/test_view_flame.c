@@ -6,10 +6,8 @@
 #include "tui/screen/key.h"
 #include "tui/views/navigation.h"
 
-#include <locale.h>
 #include <string.h>
 
-#define OWN_MAIN
 #include "tests/unit.h"
 
 static void set_up(struct Stage *stage, int width, int height)
@@ -212,10 +210,4 @@ TEST(test_windows)
     take(&stage, 3);
     Stage_expect(&stage, "over 1 s, 100 samples", true);
     Stage_release(&stage);
-}
-
-int main(void)
-{
-    setlocale(LC_ALL, "C.UTF-8");
-    return Unit_run(NULL, NULL);
 }
