@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// assert_between(), for tests, after <cmocka.h>: what cmocka's own assert of
-// that kind does, which has another name and a warning from version 2 on.
+// Defines assert_between() for tests that have included <cmocka.h>. cmocka has
+// such an assertion, too, but from version 2 on it has another name and causes
+// a warning.
 #ifndef OCULAR_TESTS_BETWEEN_H
 #define OCULAR_TESTS_BETWEEN_H
 
 #include <stdint.h>
 
-// Fails unless least <= value <= most; all three are taken as unsigned.
+// Fails unless least <= value <= most. All three are taken as unsigned numbers.
 #define assert_between(value, least, most)                                     \
     do {                                                                       \
         uintmax_t value_ = (uintmax_t)(value);                                 \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A child whose system calls are filtered (seccomp), as a container's or a
-// service's are: a filter stays for good. For tests of the other ways that are
-// taken then.
+// Filters the system calls of a child (seccomp), as a container or a service
+// manager does. The filter cannot be removed. Tests use it for code that takes
+// another way if a system call fails.
 #ifndef OCULAR_TESTS_CAGE_H
 #define OCULAR_TESTS_CAGE_H
 
@@ -19,10 +19,10 @@
 
 #include <cmocka.h>
 
-#define CANNOT_FORBID 77 // an exit status: there are no filters here
+#define CANNOT_FORBID 77 // exit status if seccomp filters are not available
 
-// From now on these system calls (14 at most) get that answer, SECCOMP_RET_...,
-// and all others pass.
+// Makes the listed system calls (at most 14) have the result `answer`, which is
+// a SECCOMP_RET_ value. All other system calls pass.
 static inline bool forbid(const int *calls, unsigned count, uint32_t answer)
 {
     struct sock_filter code[32], *at = code;
@@ -41,7 +41,8 @@ static inline bool forbid(const int *calls, unsigned count, uint32_t answer)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// The wait status of a child that ends with what `check` returns. -1: none.
+// Runs `check` in a child with the filter, and returns the child's wait status,
+// or -1 if there is no child.
 static inline int wait_for_caged(const int *calls, unsigned count,
                                  uint32_t answer, int (*check)(void))
 {
@@ -54,8 +55,8 @@ static inline int wait_for_caged(const int *calls, unsigned count,
     return status;
 }
 
-// Its exit status, if these calls (count 0: none) fail with EPERM. -1: it
-// was killed.
+// Returns the exit status of a child in which these calls fail with EPERM (none
+// if `count` is 0), or -1 if a signal has killed the child.
 static inline int in_a_cage(const int *calls, unsigned count,
                             int (*check)(void))
 {
@@ -64,7 +65,8 @@ static inline int in_a_cage(const int *calls, unsigned count,
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// It ends with 0; the test is skipped if there are no filters.
+// Checks that the child exits with 0. Skips the test if filters are not
+// available.
 static inline void expect_in_a_cage(const int *calls, unsigned count,
                                     int (*check)(void))
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loads the C extensions that were built beside the tests."""
+"""Loads the C extensions that are built with the tests."""
 
 import importlib.machinery
 import importlib.util
@@ -7,7 +7,7 @@ import os
 
 
 def load(folder, name):
-    """The module that tests/FOLDER/NAME.c became for this interpreter."""
+    """Returns the module that was built from tests/FOLDER/NAME.c for this interpreter."""
     suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
     path = os.path.join(
         os.environ["OCULAR_TEST_EXTENSIONS"], "tests", folder, name + suffix

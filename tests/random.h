@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The same numbers at each run: Marsaglia's xorshift64. For one test program.
+// Random numbers that are the same at each run, from Marsaglia's xorshift64.
+// Each test program has its own sequence.
 #ifndef OCULAR_TESTS_RANDOM_H
 #define OCULAR_TESTS_RANDOM_H
 
 #include <stdint.h>
 
-static uint64_t seed = 0x9e3779b97f4a7c15; // any but 0
+static uint64_t seed = 0x9e3779b97f4a7c15; // may have any value except 0
 
 static inline uint64_t random_u64(void)
 {

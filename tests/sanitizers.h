@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Which sanitizer a test is built with, or whether valgrind runs it, for the
-// few that depend on it.
+// Tells the few tests that depend on it which sanitizer they are built with, or
+// that valgrind runs them.
 #ifndef OCULAR_TESTS_SANITIZERS_H
 #define OCULAR_TESTS_SANITIZERS_H
 
 #include <stdlib.h>
 
-#define UNDER_VALGRIND (getenv("UNDER_VALGRIND") != NULL) // by tests/run_units
+// Tests/run_units sets this variable.
+#define UNDER_VALGRIND (getenv("UNDER_VALGRIND") != NULL)
 
 #ifndef __has_feature
 #define __has_feature(feature) 0
@@ -24,15 +25,16 @@
 #define UNDER_TSAN 0
 #endif
 
-// Of many rounds, a tenth under a sanitizer: that looks for kinds of errors.
+// Returns a tenth of a number of rounds under a sanitizer, which searches for
+// kinds of errors and needs few rounds.
 #define FEWER(count) (UNDER_ASAN || UNDER_TSAN ? (count) / 10 : (count))
 
-// The same if the number need not be a constant, and under valgrind as well.
+// Does the same at run time, and under valgrind as well.
 #define FEWER_ROUNDS(count) (UNDER_VALGRIND ? (count) / 10 : FEWER(count))
 
-// Locks of a sanitizer's own (its allocator, its list of threads) that another
-// thread holds at a fork stay locked in the child, which hangs at its next
-// malloc or thread: no other thread may be at work there when one forks.
+// If another thread holds a lock of the sanitizer at a fork (in its allocator
+// or its list of threads), the lock stays locked in the child, which hangs at
+// its next malloc or thread. So no other thread may work during such a fork.
 #define FORKS_ALONE (UNDER_ASAN || UNDER_TSAN)
 
 #endif

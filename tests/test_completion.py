@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What bash, zsh and fish offer with the files of docs/completion/, asked of the shells
-themselves; they print nothing meanwhile. A shell that is not here is skipped."""
+"""Tests what bash, zsh and fish offer with the files of docs/completion/. The shells
+themselves are asked, and must print nothing else. If a shell is not installed, its
+tests are skipped."""
 
 import contextlib
 import fcntl
@@ -26,7 +27,7 @@ def needs(shell):
 
 
 def on_a_terminal(command, text="", **environment):
-    """Has a shell on a terminal of its own, and types that, until it ends."""
+    """Runs a shell on its own terminal, types the text, and waits until the shell ends."""
     ours, its = pty.openpty()
     with subprocess.Popen(
         command,
@@ -41,7 +42,7 @@ def on_a_terminal(command, text="", **environment):
         os.write(ours, text.encode())
         printed = b""
         try:
-            with contextlib.suppress(OSError):  # it has ended
+            with contextlib.suppress(OSError):  # the shell has ended
                 while more := os.read(ours, 4096):
                     printed += more
         except BaseException:
@@ -79,8 +80,9 @@ def in_bash(folder, *lines, **more):
         yield done.stdout.splitlines()
 
 
-# compadd is what every function of completion adds by; with -O, -A and -D it only looks.
-# It runs when the first line begins: nothing is typed, which could come too early.
+# All completion functions add words by compadd, except with -O, -A and -D, with which
+# compadd adds none. This code runs when the first line begins, so no text needs to be
+# typed, which could come too early.
 ZSH = """
 cd $FOLDER
 fpath=($COMPLETION/zsh $fpath)
@@ -162,7 +164,7 @@ def test_each_option_is_offered(tmp_path, program, shell):
     assert known == set(short) | set(long)
 
 
-# A line, and the words that are offered in a folder with these files.
+# Each entry is a line, and the words that are offered in a folder with these files.
 FILES = ("serial.json", "service.py")
 LINES = {
     "ocular --mode ": "adaptive precise",
@@ -207,7 +209,7 @@ def test_what_is_offered(folder, shell):
     }
 
 
-# Files that bash itself offers, in places where no word of ours fits.
+# File names that bash itself offers at places where none of our words fits.
 NAMES = {
     "ocular --output serv": "service.py",
     "ocular --output=seri": "serial.json",
@@ -221,7 +223,7 @@ NAMES = {
 
 
 def typed_in_bash(folder, *lines):
-    """The last word, as a Tab completes it."""
+    """Returns the last word as a Tab completes it."""
     with tempfile.TemporaryDirectory() as scratch:
         rc, said, errors = (Path(scratch, name) for name in ("rc", "said", "errors"))
         keep = f'bind -x \'"\\C-g": echo "$READLINE_LINE" >>{said}; READLINE_LINE=\''
@@ -229,7 +231,7 @@ def typed_in_bash(folder, *lines):
         rc.write_text(f"{sources}\n{keep}\ncd {folder}\nexec 2>{errors}\n")
         text = "".join(f"{line}\t\x07" for line in lines) + "exit\n"
         on_a_terminal(["bash", "--rcfile", rc, "-i"], text, HISTFILE="")
-        # readline echoes what is typed to where errors go.
+        # readline echoes the typed text to stderr.
         assert "bash:" not in errors.read_text()
         return [line.split()[-1].rpartition("=")[2] for line in said.open()]
 
@@ -246,7 +248,8 @@ def test_names_of_files(folder, shell):
 
 @every_shell
 def test_processes(tmp_path, shell):
-    """After attach, detach and, but for bash, --pid the Python processes."""
+    """The Python processes are offered after attach and detach, and also after --pid
+    except in bash."""
     needs(shell)
     if not shutil.which("find"):
         pytest.skip("no find")
@@ -265,11 +268,12 @@ def test_processes(tmp_path, shell):
 @pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
 def test_bash_completes_processes_that_serve():
     with (
-        tempfile.TemporaryDirectory(prefix="oc-") as folder,  # short, for an address
+        # the path must be short enough for a socket's address
+        tempfile.TemporaryDirectory(prefix="oc-") as folder,
         socket.socket(socket.AF_UNIX) as listener,
     ):
         listener.bind(f"{folder}/4711.sock")
-        Path(folder, "4712.sock").touch()  # no socket
+        Path(folder, "4712.sock").touch()  # this file is not a socket
         given = {"PATH": os.environ["PATH"], "OCULAR_DIR": folder}
         (offered,) = in_bash(folder, "ocular-top -p 47", env=given)
         assert "4711" in offered and "4712" not in offered

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Manual pages, completion, the help and docs/ agree with the sources:
-options, columns, settings, messages. tests/e2e/test_examples.py runs the examples,
-tests/test_completion.py the shells."""
+"""Manual pages, completion, the help and docs/ agree with the sources about options,
+columns, settings and messages. tests/e2e/test_examples.py runs the examples, and
+tests/test_completion.py tests the shells."""
 
 import inspect
 import os
@@ -35,7 +35,7 @@ def options_of_ocular():
 
 
 def options_of_top():
-    """By the table from which getopt_long() is given its own."""
+    """Returns the options in the table from which getopt_long() gets its own."""
     rows = re.findall(
         r"\{\"([\w-]+)\", (?:'(\w)'|0), (?:true|false), ", text_of("tui/app/options.c")
     )
@@ -53,7 +53,7 @@ both = pytest.mark.parametrize("program", OPTIONS)
 
 
 def in_manual(program):
-    """The options that have a paragraph: in the line after each .TP."""
+    """Returns the options that have a paragraph, from the line after each .TP."""
     page = text_of(f"docs/man/{program}.1").replace("\\-", "-")
     terms = re.findall(r"^\.TP\n(.*)$", page, re.M)
     return {option for term in terms for option in OPTION.findall(term.replace('"', " "))}
@@ -66,7 +66,7 @@ def in_bash(program):
 
 
 def in_zsh(program):
-    """The options that stand before the "[" of an explanation."""
+    """Returns the options, which stand before the "[" of an explanation."""
     text = text_of(f"docs/completion/zsh/_{program}").split("case $state")[0]
     specs = re.findall(r"(\{[^}]*\}'|--?[\w-]+=?)\[", text)
     return {option for spec in specs for option in OPTION.findall(spec)}
@@ -93,7 +93,8 @@ def test_all_options_are_there_and_no_other(program, where):
 
 @pytest.mark.parametrize("program", OPTIONS)
 def test_a_manual_names_no_option_that_is_not_there(program):
-    """Anywhere in the text; those of the other one, and python's, may be named."""
+    """A manual page names only options that exist. It may also name options of the
+    other program and of python."""
     page = text_of(f"docs/man/{program}.1").replace("\\-", "-")
     named = {word for word in OPTION.findall(page) if word.startswith("--")}
     assert named <= options_of_ocular() | options_of_top() | options_of_convert()
@@ -110,7 +111,7 @@ def test_defaults_in_the_manual():
 
 @both
 def test_variables_in_the_manual(program):
-    """Those that it explains are read somewhere."""
+    """A source file reads each environment variable that the manual explains."""
     part = text_of(f"docs/man/{program}.1").split(".SH ENVIRONMENT")[1].split(".SH")[0]
     terms = " ".join(re.findall(r"^\.TP\n(.*)$", part, re.M))
     named = re.findall("[A-Z_]{4,}", terms)
@@ -120,12 +121,12 @@ def test_variables_in_the_manual(program):
 
 
 def columns():
-    """--sort's words."""
+    """Returns the words that --sort accepts."""
     return re.findall(r'^COLUMN\(\w+, "(.*?)"', text_of("tui/model/columns.def"), re.M)
 
 
 def test_columns_by_name():
-    """--sort's words, wherever they are listed."""
+    """Each list of --sort's words is complete."""
     names = columns()
     assert len(names) > 10
     page = text_of("docs/man/ocular-top.1")
@@ -183,12 +184,12 @@ def test_the_help_fits_a_screen(program):
 
 
 def titles(name):
-    """The titles of the columns in a table in C, in order."""
+    """Returns the titles of the columns in a table in C, in their order."""
     return re.findall(r'^ +\[\w+\] =\s+\{\.title =\s+"(.*?)"', text_of(name), re.M)
 
 
 def test_each_column_has_its_paragraph():
-    """In the order of the screen, with the name that --sort takes."""
+    """The paragraphs have the order of the screen and the names that --sort accepts."""
     text = text_of("docs/metrics.md")
     main, threads = re.split(r"^## .*$", text, flags=re.M)[1:3]
     found = re.findall(r"^\*\*(.*?)\*\* \(`(.*?)`\): ", main, re.M)
@@ -203,7 +204,8 @@ def test_each_column_says_how_sure_it_is():
     main = re.split(r"^## .*$", text_of("docs/metrics.md"), flags=re.M)[1]
     for paragraph in main.strip().split("\n\n"):
         name = paragraph.split("**")[1]
-        if name not in ("P99", "TOTAL", "FUNCTION"):  # as the one above; CPython's
+        # same paragraph as the column above; CPython's name
+        if name not in ("P99", "TOTAL", "FUNCTION"):
             assert re.search("ounted|sampled|exact|`python/hooks/", paragraph), name
 
 
@@ -211,7 +213,7 @@ def test_each_column_says_how_sure_it_is():
 
 
 def test_settings_in_usage():
-    """Each default in the table is the default, each option there is one."""
+    """The table has the default of each option, and lists all options."""
     parameters = inspect.signature(ocular.start_tracing).parameters
     rows = re.findall(r"^\| (`\w+=.*?) \| (.*?) \|", text_of("docs/usage.md"), re.M)
     assert len(rows) > 8
@@ -235,8 +237,8 @@ def test_functions_in_the_readme():
 
 
 def messages():
-    """The sources, with each literal joined over its lines, as echo joins those of a
-    shell script."""
+    """Returns the sources with each literal joined over its lines, as echo joins the
+    literals of a shell script."""
     found = []
     for folder in ("ipc", "tracer", "formats", "tui", "python"):
         for path in sorted((ROOT / folder).rglob("*")):
@@ -249,12 +251,13 @@ def messages():
 
 
 def quoted(name):
-    """The messages that a document quotes: its lines that begin with ">"."""
+    """Returns the messages that a document quotes, which are its lines that begin with
+    ">"."""
     return re.findall(r"^> (.*)$", text_of(name), re.M)
 
 
 def parts_of(message):
-    """The parts of a message that are always the same."""
+    """Returns the parts of a message that are always the same."""
     return [part for part in message.split("...") if part.strip(" .():;,")]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The binaries have the hardening that distributions ask for, by readelf and objdump;
-and the hooks that only write a hit have paid no more than one instruction for that."""
+"""The binaries have the hardening that distributions require, as readelf and objdump
+show. In hooks that only write a hit, hardening costs no more than one instruction."""
 
 import platform
 import re
@@ -34,7 +34,7 @@ def file(request):
 def test_relocations_are_read_only_and_bound_at_start(file):
     segments = said("readelf", "-lW", file)
     assert "GNU_RELRO" in segments
-    assert re.search(r"GNU_STACK .* RW +0x", segments)  # no E
+    assert re.search(r"GNU_STACK .* RW +0x", segments)  # the stack has no flag E
     dynamic = said("readelf", "-dW", file)
     assert re.search(r"FLAGS_1.*\bNOW\b", dynamic)
     assert "TEXTREL" not in dynamic
@@ -51,7 +51,7 @@ def test_stack_protector_and_fortify(file):
 
 
 def functions(file):
-    """{name: its instructions}"""
+    """Returns {name: instructions of the function}."""
     found = {}
     for line in said("objdump", "-d", "--no-show-raw-insn", file).splitlines():
         if begin := re.fullmatch(r"[0-9a-f]+ <(\w+)>:", line):
@@ -70,5 +70,5 @@ def test_the_hot_path_has_no_canary():
         text = "\n".join(body)
         assert "%fs:0x28" not in text and "_chk" not in text, name
         assert text.count("endbr64") == 1 and "endbr64" in body[0], name
-    # The other functions show that this can be seen.
+    # Other functions have this check, so the test can see it.
     assert sum("%fs:0x28" in "\n".join(body) for body in found.values()) > 100

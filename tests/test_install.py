@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Installation: pip installs this tree into a new environment, whose path has a blank
-and an accent; the source archive; `make install` and `make wheel`. The tests compile
-nothing: pip and make find the objects that `make test` has built."""
+"""Tests the installation. pip installs this tree into a new environment, whose path has
+a blank and an accent. Other tests check the source archive, `make install` and `make
+wheel`. The tests compile nothing, because pip and make find the objects that `make
+test` has built."""
 
 import importlib.util
 import json
@@ -19,10 +20,11 @@ from pathlib import Path
 import pytest
 from e2e.program import BUILD, PYTHON, ROOT
 
-# Another CPython would tell little more, and pip is slow.
+# The tests run with one interpreter only, because others would hardly show more, and
+# pip is slow.
 pytestmark = pytest.mark.once
 EXTENSION = "_ocular" + sysconfig.get_config_var("EXT_SUFFIX")
-# The pip of the tests' environment, or the interpreter's (python/setup/venv).
+# Uses the pip of the tests' environment, or the interpreter's pip (python/setup/venv).
 PIP = [sys.executable if importlib.util.find_spec("pip") else PYTHON, "-m", "pip"]
 # The user's environment has no path to the build tree.
 ENVIRONMENT = {
@@ -46,7 +48,7 @@ def run(*command, status=0, **more):
 
 
 class Environment:
-    """A virtual environment with nothing in it, not even pip."""
+    """A virtual environment that is empty and has no pip."""
 
     def __init__(self, path):
         run(PYTHON, "-m", "venv", "--without-pip", path)
@@ -72,7 +74,7 @@ def place(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def user(place):
-    """An environment after `pip install .`"""
+    """Returns an environment after `pip install .`"""
     environment = Environment(place / "user")
     environment.install(ROOT, cwd=place)
     return environment
@@ -109,7 +111,8 @@ raise SystemExit(7)
 
 @pytest.mark.parametrize("command", [["ocular"], ["python", "-m", "ocular"]])
 def test_the_commands_run_a_program(user, tmp_path, command):
-    """They trace it, and its output, arguments and status are those of plain python."""
+    """The commands trace the program, and its output, arguments and status are those of
+    plain python."""
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     plain = run(user.python, program, "-x", status=7, cwd=tmp_path)
@@ -181,7 +184,7 @@ SHARED = (
 
 
 def shared(root):
-    """The files below share/, with CPython's own left out."""
+    """Returns the files below share/, without CPython's own files."""
     share = root / "share"
     return {str(path.relative_to(share)) for path in share.rglob("*") if path.is_file()}
 
@@ -191,7 +194,8 @@ def test_manuals_and_completion(user):
 
 
 def test_another_python_says_so(user, tmp_path):
-    """The import explains an extension for another Python, and a missing library."""
+    """The import explains that the extension is for another Python, or that a library
+    is missing."""
     (library,) = user.path.glob("lib/*/site-packages/ocular")
     shutil.copytree(library, tmp_path / "ocular")
     (extension,) = (tmp_path / "ocular").glob("_ocular.*.so")
@@ -237,9 +241,10 @@ def test_editable(tmp_path):
 
 
 def test_the_archive_builds_by_itself(tmp_path):
-    """The archive holds each file that git tracks, and builds in another directory. The
-    test copies the objects there. make compares their age with that of the sources: it
-    compiles nothing, and fails if a header or a source is missing."""
+    """The archive holds each file that git tracks, and the archive can be built in
+    another directory. The test copies the objects to this directory. make compares
+    their age with the age of the sources, so it compiles nothing, and fails if a header
+    or a source is missing."""
     build("sdist", tmp_path)
     (path,) = tmp_path.glob("ocular-*.tar.gz")
     with tarfile.open(path) as archive:
@@ -251,7 +256,7 @@ def test_the_archive_builds_by_itself(tmp_path):
         known = run("git", "ls-files", "-z", cwd=ROOT).stdout.split("\0")
         assert names > {name for name in known if name and (ROOT / name).exists()}
     tree = tree.rename(tmp_path / "its sourcés")
-    here = Path(os.environ["OCULAR_TEST_EXTENSIONS"])  # build/cpython-X.Y.Z
+    here = Path(os.environ["OCULAR_TEST_EXTENSIONS"])  # the folder build/cpython-X.Y.Z
     for folder in "formats", "tracer", "tui", "ipc":
         shutil.copytree(BUILD / "obj" / folder, tree / "build" / "obj" / folder)
     shutil.copytree(here / "obj", tree / "build" / here.name / "obj")
@@ -298,8 +303,8 @@ def test_an_unsupported_system_is_named(change, words):
 
 
 def test_missing_packages_are_named(tmp_path):
-    """A machine without make and a compiler: the error names all packages at once, and
-    no package manager is started."""
+    """On a machine without make and a compiler, the error names all packages at once,
+    and no package manager is started."""
     programs = tmp_path / "programs"
     programs.mkdir()
     for (
@@ -333,7 +338,7 @@ def test_make_installs_and_removes(tmp_path):
     assert run(root / "bin/ocular-top", "--version").stdout
     assert run(root / "bin/ocular", "--version", env=path).stdout
     assert len(list(library.glob("ocular-*.dist-info/RECORD"))) == 1
-    run("make", "install", *words, env=quiet)  # over itself
+    run("make", "install", *words, env=quiet)  # installs over the first installation
     run("make", "uninstall", *words, env=quiet)
     assert [path for path in root.rglob("*") if path.is_file()] == []
     assert list(library.iterdir()) == []
@@ -352,7 +357,8 @@ def test_a_c_library_that_is_too_new_for_a_wheel():
 
 
 def test_make_wheel_holds_its_libraries(place):
-    """It needs no library of the machine but glibc and zlib, and has the licences."""
+    """The wheel needs no libraries of the machine except glibc and zlib, and contains
+    the licences."""
     more = {name: value for name, value in ENVIRONMENT.items() if name != "PIP_NO_INDEX"}
     made = subprocess.run(
         ["make", "-s", "-C", ROOT, "wheel", f"PYTHON={PYTHON}"],

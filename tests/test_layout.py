@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The architecture: who may include whom, and the one home of each foreign
-header (docs/hacking.md). Reads the sources; needs nothing built."""
+"""Tests the architecture, which says which folder may include which, and which files
+may include a foreign header (docs/hacking.md). The tests read the sources, and nothing
+needs to be built."""
 
 import re
 from pathlib import Path
@@ -13,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("ipc", "tracer", "formats", "python", "tui")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 
-# The folders that a folder may include, besides itself.
+# The folders that a folder may include, in addition to itself.
 MAY_INCLUDE = {
     "ipc": set(),
     "tracer": {"ipc"},
@@ -22,11 +23,11 @@ MAY_INCLUDE = {
     "tui": {"ipc", "formats"},
 }
 
-# The headers of another folder that a folder may include, if not all of them.
+# If a folder may include only some headers of another folder, these headers.
 ALONE = {("tui", "formats"): {"formats/summary.h"}}
 
-# The rooms that a room of a folder may include. A folder that
-# has rooms has no file outside of them, unless it names that: "".
+# The rooms (subfolders) that a room of a folder may include. If a folder has rooms, no
+# file is outside of them, unless the folder has the room "".
 ROOMS = {
     "ipc": {
         "base": set(),
@@ -56,24 +57,25 @@ ROOMS = {
     },
 }
 
-# The folders beside the rooms, with nothing in C.
+# Subfolders without C files, which are not rooms.
 BESIDE = {"python": {"ocular", "setup"}}
 
-# The folders in which no modules include each other in a circle.
+# The folders in which modules must not include each other in a circle.
 WITHOUT_CYCLES = FOLDERS
 
-# The folders whose functions have at most so many lines.
+# The folders in which the length of functions is limited.
 SHORT = FOLDERS
 FUNCTION_LINES = 60
 
-# Foreign headers by pattern, and the files that are their home. Everything
-# else in <> must be the C library's.
+# Patterns of foreign headers, and the files that may include them. All other headers in
+# <> must belong to the C library.
 HOMES = {
     r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
     r"json-c/.*|json\.h|json_.*": {"formats/json_tree.h"},
     r"urcu.*|sanitizer/.*": {"tracer/base/rcu.c"},
     r"sys/socket\.h|sys/un\.h": {"ipc/socket.c"},
-    r".*intrin\.h": set(),  # dear to compile: __builtin_ia32_... is there without
+    # these headers take long to compile, and __builtin_ia32_... works without them
+    r".*intrin\.h": set(),
     r"cpuid\.h": {"tracer/base/clock.c", "tui/attach/sigframe.c"},
     r"sys/user\.h": {"tui/attach/sigframe.c"},
     r"zlib\.h": {"formats/output.c", "tui/model/archive.c"},
@@ -81,7 +83,7 @@ HOMES = {
     r"internal/.*": {"python/service/missed_signals.c"},
 }
 
-# The C library, POSIX and Linux.
+# Headers of the C library, POSIX and Linux.
 LIBC = re.compile(
     r"assert|ctype|dirent|dlfcn|elf|endian|errno|fcntl|fenv|float|glob|grp|inttypes|"
     r"langinfo|limits|link|locale|math|poll|pthread|pwd|sched|semaphore|setjmp|"
@@ -99,7 +101,7 @@ def sources():
 
 
 def includes(text):
-    """(ours, foreign) names of a source text."""
+    """Returns the names of (our headers, foreign headers) that a source text includes."""
     ours, foreign = [], []
     for quote, name in INCLUDE.findall(text):
         (ours if quote == '"' else foreign).append(name)
@@ -107,7 +109,7 @@ def includes(text):
 
 
 def complaints(name, text):
-    """The faults of one file, name being relative to the root."""
+    """Returns the faults of one file. `name` is relative to the root."""
     folder = name.split("/")[0]
     ours, foreign = includes(text)
     found = []
@@ -132,12 +134,12 @@ def complaints(name, text):
 
 
 def room_of(name):
-    """The room of a file, "" where it lies in the folder itself."""
+    """Returns the room of a file, or "" if the file is in the folder itself."""
     return "/".join(name.split("/")[1:-1])
 
 
 def wall_complaints(name, header):
-    """The faults of an include from one room of a folder to another."""
+    """Returns the faults if one room of a folder includes a header of another room."""
     folder = name.split("/")[0]
     room, other = room_of(name), room_of(header)
     rooms = ROOMS[folder]
@@ -191,12 +193,12 @@ def test_beside_the_rooms_is_no_c():
 
 
 def module_of(name):
-    """A header and its source are one module."""
+    """Returns the module of a file. A header and its source are one module."""
     return name.rsplit(".", 1)[0]
 
 
 def module_graph(folder):
-    """For each module of a folder the modules that it includes."""
+    """Returns {module: the modules that it includes} for a folder."""
     graph = {}
     for path in sorted((ROOT / folder).rglob("*.[ch]")):
         module = module_of(path.relative_to(ROOT).as_posix())
@@ -206,7 +208,8 @@ def module_graph(folder):
 
 
 def cycles(graph):
-    """The strongly connected components of more than one node, by Tarjan."""
+    """Returns the strongly connected components of more than one node, by Tarjan's
+    algorithm."""
     number, low, stack, found = {}, {}, [], []
 
     def visit(node):
@@ -230,13 +233,14 @@ def cycles(graph):
     return found
 
 
-# The callbacks of python/hooks/hook.c are a line each.
+# Each callback in python/hooks/hook.c is one line.
 CALLBACK = re.compile(r"CALLBACK\((\w+), .*\)$")
 FUNCTION = re.compile(r"(?!CALLBACK)(?=[A-Za-z])(?:[^(]*\b)?(\w+)\(")
 
 
 def functions_of(text):
-    """(name, its lines) of each function: from its name, in column 1, to its brace."""
+    """Yields (name, lines) of each function, from its name in column 1 to its closing
+    brace."""
     lines = text.splitlines()
     begin = name = None
     for at, line in enumerate(lines):
@@ -271,7 +275,7 @@ def test_no_modules_include_each_other(folder):
 
 
 def reachable(path):
-    """Our headers that a file includes, directly or not."""
+    """Returns our headers that a file includes, directly or indirectly."""
     seen, todo = set(), [path]
     while todo:
         for header in includes(todo.pop().read_text())[0]:
@@ -281,7 +285,7 @@ def reachable(path):
     return seen
 
 
-# Our headers that the deciding units include, directly or not.
+# Our headers that the deciding modules include, directly or indirectly.
 BUDGET = {"tracer/budget/budget.h"}
 KNOWN = {
     "budget": BUDGET,
@@ -291,13 +295,14 @@ KNOWN = {
 
 
 def test_the_viewer_sees_nothing_of_the_engine():
-    """Not through the one header of formats/ that it includes, either."""
+    """The viewer does not reach the engine through its one header of formats/, either."""
     seen = reachable(ROOT / "formats" / "summary.h")
     assert {header.split("/")[0] for header in seen} == {"ipc"}
 
 
 def test_what_decides_knows_only_what_it_is_told():
-    """The budget, the slices and the control: no clock, no lock, no file, no Python."""
+    """The budget, the slices and the control use no clock, no lock, no file and no
+    Python."""
     for unit in KNOWN:
         path = ROOT / "tracer" / "budget" / f"{unit}.c"
         foreign = {
@@ -317,10 +322,11 @@ def test_what_decides_knows_only_what_it_is_told():
 
 
 def test_who_attaches_to_the_interpreter():
-    """The governor, all the time. The activation thread and the child starter, when a
-    session begins or ends; whoever stops a trace, to handle signals while it writes
-    the timeline. A thread that forks takes back the lock that it has released. One thread
-    state is made for its place in a list."""
+    """Only these threads attach to the interpreter. The governor does so all the time.
+    The activation thread and the child starter attach when a session begins or ends. A
+    thread that stops a trace attaches to handle signals while it writes the timeline. A
+    thread that forks takes the lock that it has released before. One thread state is
+    only made so that its place in the list is known."""
     assert {
         path.name
         for path in sources()
@@ -341,9 +347,9 @@ def test_who_attaches_to_the_interpreter():
     }
 
 
-# Strings that the C library makes; what only the viewer has; what knows no lock,
-# not even the heap's (its plan is the governor's thread's); and who asks whether
-# malloc has anything for the C library (rcu.c).
+# These files may use malloc. The C library allocates some strings, some files belong
+# only to the viewer, and some use no lock, not even the heap's lock (the governor's
+# plan). rcu.c asks whether malloc has memory for the C library.
 MAY_MALLOC = {
     "ipc/base/heap.c",
     "ipc/address.c",
@@ -360,7 +366,7 @@ MALLOC = re.compile(
 
 
 def test_the_traced_programs_heap_is_left_alone():
-    """Ocular keeps its data in memory of its own (ipc/base/heap.h)."""
+    """Ocular has its own heap for its data (ipc/base/heap.h)."""
     found = {
         path.relative_to(ROOT).as_posix()
         for path in sources()
@@ -388,8 +394,8 @@ def test_every_included_file_exists():
 
 
 def test_every_unit_has_a_header():
-    """One noun a file: unit.c belongs to unit.h; programs have main.c,
-    the extension module.c."""
+    """unit.c belongs to unit.h. Only programs have a main.c, and the extension has
+    module.c."""
     alone = [
         path.relative_to(ROOT).as_posix()
         for path in sources()
@@ -425,7 +431,7 @@ def test_top_level_is_fixed():
     assert not names - allowed
 
 
-# The rules themselves must be able to say no.
+# The rules must find these faults.
 @pytest.mark.parametrize(
     "name, line",
     [
@@ -445,14 +451,14 @@ def test_the_rules_refuse(name, line):
     assert len(complaints(name, f"{line}\n")) == 1
 
 
-# The calls that make a descriptor in the traced process.
+# Calls that make a descriptor in the traced process.
 MAKES = re.compile(
     r"(?<![\w.>])(open|openat|socket|accept4?|eventfd|epoll_create1|inotify_init1|"
     r"timerfd_create|memfd_create|dup|fopen|opendir|gzopen|gzdopen|pipe2?)\("
 )
-# Opened_open() and Opened_open_unnamed() themselves. Two calls whose result goes through
-# Opened_above() a line later, and the viewer's own listing of all users' directories. The
-# script of `-m ocular`, which CPython opens so.
+# Opened_open() and Opened_open_unnamed() are exceptions. Two other calls give their
+# result to Opened_above() on the next line, and two more list all users' directories in
+# the viewer. CPython needs the last call to open the script of `-m ocular`.
 ELSEWHERE = {
     "ipc/base/opened.c": 2,
     "ipc/socket.c": 2,
@@ -462,7 +468,7 @@ ELSEWHERE = {
 
 
 def test_every_descriptor_passes_through_opened_above():
-    """ipc/base/opened.h: Opened_above()."""
+    """Every descriptor goes through Opened_above() (ipc/base/opened.h)."""
     for path in sources():
         name = str(path.relative_to(ROOT))
         if name.startswith("tui/"):

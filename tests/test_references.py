@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A file or a function that a comment or a document for developers names is there."""
+"""If a comment or a document for developers names a file or a function, it exists."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from tracked import tracked
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = ("docs/architecture.md", "docs/hacking.md", "docs/protocol.md")
-# CPython's, the kernel's, other tools', and an example's.
+# Names that belong to CPython, the kernel, other tools or an example.
 FOREIGN = re.compile(
     r"(Python|Include|kernel|json)/|pycore_|codeobject\.c|coverage\.py|app\.py|attach\.py"
 )
@@ -19,7 +19,7 @@ FUNCTION = re.compile(r"\b(?!Py|Noun)[A-Z][a-z]+(?:[A-Z][a-z]+)*_[a-z]\w+\b")
 
 
 def prose(name, text):
-    """(line's number, what it says) of a file."""
+    """Yields (line number, text) of the prose in a file."""
     for number, line in enumerate(text.split("\n"), 1):
         said = line if name in DOCUMENTS else line.partition("//")[2]
         if said:

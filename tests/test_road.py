@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The functions that an event passes from the hook to the screen, as
-docs/architecture.md lists them: every one is there, and whoever follows them reads
-little."""
+"""Tests the functions that an event passes from the hook to the screen, as
+docs/architecture.md lists them. Every function exists, and together they are short
+enough to be read."""
 
 import re
 from pathlib import Path
@@ -12,11 +12,12 @@ from test_layout import functions_of, sources
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
 LINES = 2200
-NAMED = re.compile(r"`(\w+)`(?:,? \(?`([\w/]+\.[ch])`)?")  # and its file, if that follows
+# a name, and its file if that follows
+NAMED = re.compile(r"`(\w+)`(?:,? \(?`([\w/]+\.[ch])`)?")
 
 
 def bodies():
-    """{(file, function): its lines}, of all C in the tree."""
+    """Returns {(file, function): its lines} for all C files."""
     return {
         (path, name): lines
         for path in sources()
@@ -25,8 +26,9 @@ def bodies():
 
 
 def road(text, functions):
-    """The functions that a reader of `text` reads: those that it names, and what these
-    call in their own file. Also the names that look like functions and are none."""
+    """Returns the functions that a reader of `text` reads, which are the functions that
+    the text names, and the functions that these call in their own file. Also returns
+    names that look like functions but are not."""
     named = {
         name: path
         for name, path in NAMED.findall(text)
@@ -58,7 +60,8 @@ def test_the_road_of_an_event_is_short():
     seen, missing = road(section(), functions)
     assert not missing
     files = {path for path, _ in seen}
-    assert len(seen) > 40 and len(files) > 12  # the road is there
+    # the section names enough functions and files
+    assert len(seen) > 40 and len(files) > 12
     lines = sum(len(functions[key]) for key in seen)
     assert lines <= LINES, f"{lines} lines in {len(seen)} functions, {len(files)} files"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What `make` does before it builds (python/setup), on machines made up here:
-a PATH of chosen programs, interpreters and package tools that are scripts."""
+"""Tests the work of `make` before it builds (python/setup) on simulated machines, with
+a PATH of chosen programs, and with interpreters and package tools that are scripts."""
 
 import os
 import re
@@ -43,7 +43,7 @@ class Machine:
         self.program("pkg-config", "exit 0")
 
     def interpreter(self, path, version, verdict="ok", venv=1):
-        """A program that answers the probe as this Python would."""
+        """Makes a program that answers the probe like an interpreter of this version."""
         path = self.bin / path
         fields = [verdict, str(path), version]
         if verdict == "ok":
@@ -61,7 +61,7 @@ class Machine:
         return self.interpreter(path, version, **more)
 
     def apt(self, provides=("gcc", "pkg-config"), status=0):
-        """apt-get that notes its calls and makes programs appear."""
+        """Makes an apt-get that notes its calls and makes programs appear."""
         making = "\n".join(
             f"echo '#!{self.bin}/bash' >{self.bin}/{name}\nchmod +x {self.bin}/{name}"
             for name in provides
@@ -141,7 +141,7 @@ def test_then_the_newest_that_pyenv_or_uv_keep(built):
 
 
 def test_without_a_home(built):
-    """As services and cron jobs are."""
+    """Services and cron jobs have no HOME."""
     built.interpreter("python3", "3.11.2", verdict="older")
     kept = built.kept("pyenv", "3.12.1", "3.12.1")
     del built.environment["HOME"]
@@ -208,7 +208,8 @@ def test_headers_in_a_path_with_a_blank(built):
 
 @pytest.fixture
 def bare(machine):
-    """A Debian without a compiler, and a fit Python that is not its own."""
+    """Returns a Debian machine without a compiler, with a suitable Python that is not
+    Debian's."""
     machine.interpreter("python3", "3.13.0")
     machine.apt()
     machine.user(0)
@@ -229,7 +230,8 @@ def test_missing_packages_are_installed(bare):
 
 
 def test_the_readme_names_all_packages(bare):
-    """In its line for a fresh Debian; the tests' own are not among them."""
+    """The line for a fresh Debian names all packages, except those that only the tests
+    need."""
     bare.program("python3", "echo 'headers\t/usr/bin/python3\t3.12.3'")
     (missing,) = re.findall("--no-install-recommends (.*)", bare.refused(NO_APT="1"))
     wanted = re.sub(r"python3\.12", "python3", missing).split()
@@ -330,7 +332,8 @@ def test_a_named_compiler_that_is_missing(bare):
     ],
 )
 def test_a_warning_is_an_error_for_us_alone(variables, strict):
-    """By what make knows: a target that needs no set-up leaves build/ as it is."""
+    """Reads the flags from make's data base. The target needs no set-up, so build/ does
+    not change."""
     done = subprocess.run(
         ["make", "--print-data-base", "--dry-run", "help", *variables.split()],
         cwd=SETUP.parent.parent,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""One thing has one name. These names were replaced, and may not come back where
-they stood for the thing on the right."""
+"""Each thing has one name. These names were replaced by others, and must not be used
+again at the places in the list."""
 
 import re
 from pathlib import Path
@@ -11,12 +11,13 @@ from tracked import tracked
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = (".c", ".h", ".def", ".py", ".pyi", ".md", "Makefile")
-# These have no ending: manual pages end with their section's number.
+# These files have no suffix, because manual pages end with the number of their section.
 FOLDERS = ("docs/man/", "docs/completion/", ".ci/", "python/setup/")
 
-# (what to say, where the other name may not stand, that name).
+# Each entry has the word to use, the places at which the replaced name is not allowed,
+# and the replaced name.
 REPLACED = (
-    # The budget.
+    # Words about the budget.
     ("credit", "tracer/", r"\bpurse|\bPURSE"),
     ("available", "", r"Budget_grant|->grant\b"),
     ("reserve", "", r"Budget_promise"),
@@ -98,10 +99,10 @@ REPLACED = (
 
 
 def complaints(name, text):
-    """The replaced names in a file's path and text, each with what to say."""
+    """Yields the replaced names in a file's path and text, each with the word to use."""
     found = []
     lines = [name, *text.splitlines()]
-    whole = "\n".join(lines)  # which is searched faster
+    whole = "\n".join(lines)  # searching the whole text is faster
     for say, where, pattern in REPLACED:
         if re.match(where, name) and re.search(pattern, whole):
             for at, line in enumerate(lines):

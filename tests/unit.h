@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-static struct CMUnitTest unit_tests[100]; // cmocka passes over empty ones
+static struct CMUnitTest unit_tests[100]; // cmocka skips the empty entries
 
 static inline void Unit_add(struct CMUnitTest test)
 {

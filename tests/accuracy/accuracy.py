@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""`make accuracy`: Ocular's cycles beside ground truth, its counts beside
+"""`make accuracy` compares Ocular's cycles with ground truth, and its counts with
 cProfile's.
 
-Ground truth of a function is the time of its call untraced: the CPU's counter is read
-before and after, less the time of the reading and of the rest of the line. Rounds take
-turns (truth, threshold 500, truth, threshold 0), each error is that of one round
-against the truths before and after it, and the median over the rounds is shown; `noise`
-is the same between truth and truth."""
+The ground truth of a function is the time of its untraced call. The CPU's counter is
+read before and after the call, and the time of the reading and of the rest of the line
+is subtracted. Rounds take turns (truth, threshold 500, truth, threshold 0). The error
+of a round is measured against the truths before and after it, and the table shows the
+median over the rounds. `noise` is the same difference between two truths."""
 
 import argparse
 import contextlib
@@ -33,12 +33,14 @@ from ocular.demo.pure import CASES  # noqa: E402
 from subjects import SUBJECTS  # noqa: E402
 
 ROUNDS, SHORT_ROUNDS = 15, 3
-GROUP, TURNS = 6, 200  # so many functions take so many turns
+# largest number of functions in a program, and number of its turns
+GROUP, TURNS = 6, 200
 THRESHOLDS = (500, 0)
-FIGURES = ("p50", "mean", "total")  # own cycles of a call; all, mean
+# p50 and mean of a call's own cycles, mean including callees
+FIGURES = ("p50", "mean", "total")
 TARGET = 0.10
-STEADY = 0.10  # a round in which the machine's speed changed by more is left out
-LEAST_NS = 200  # shorter functions are shown, not judged
+STEADY = 0.10  # a round is left out if the machine's speed changed by more than this
+LEAST_NS = 200  # the functions that take less time are shown and not judged
 WAYS = ("alone", "in turns")
 BY_NAME = {each.name: each for each in SUBJECTS}
 
@@ -50,7 +52,7 @@ timing = extensions.load("accuracy", "timing")
 
 
 def stub_of(name):
-    """Returns the other's result at once."""
+    """Returns a function that only returns the result of the function `name`."""
     if name in vars(outside.Stubs):
         return vars(outside.Stubs)[name]
     names = {}
@@ -60,27 +62,28 @@ def stub_of(name):
 
 
 def without_callees(name, stubs):
-    """A copy of a function, of a file that is not traced, in which others take
-    the place of those it calls."""
+    """Returns a copy of a function, in which stubs take the place of the functions that
+    it calls. The copy's code belongs to a file that is not traced."""
     function = getattr(subjects, name)
     names = dict(vars(subjects))
     for each in stubs:
-        outermost = each.split(".")[0]  # a method's class
+        outermost = each.split(".")[0]  # the class of a method
         names[outermost] = stub_of(outermost)
     code = function.__code__.replace(co_filename=outside.__file__)
     return types.FunctionType(code, names, name)
 
 
 def alone_of(subject):
-    """The line of one that calls others, without them: empty ones in their place
-    (stubs), or what they return (a line of its own)."""
+    """Returns the line that runs a function without its callees. Empty functions take
+    their place (stubs), or the line uses their results (stand_in)."""
     return subject.stand_in.replace(subject.name + "(", subject.name + "_alone(")
 
 
 def lines_of(group):
-    """The functions' lines, then what of each is not the function's own, then the
-    lines without their callees: each is as far from what it is compared with, and
-    so as cold, as from its own last run."""
+    """Returns the lines of the functions, then the part of each line that is not the
+    function's own, then the lines without callees. Each line is equally far from the
+    line with which it is compared and from its own last run, so all caches are equally
+    cold."""
     return [
         *(each.call for each in group),
         *(each.around for each in group),
@@ -97,8 +100,9 @@ def names_of_all():
 
 
 def compiled(lines):
-    """A function `drive` with a mark before and after each of the lines. The result of
-    a line is kept beyond the mark, since freeing it is not the function's time."""
+    """Returns a function `drive` with a mark before and after each of the lines. The
+    result of a line is freed after the second mark, because freeing does not belong to
+    the function's time."""
     source = ["def drive(count):", " for _ in range(count):"]
     for line in lines:
         if ":" not in line:
@@ -115,15 +119,15 @@ def compiled(lines):
 
 
 class Program:
-    """Lines that run in turns, and the time of each."""
+    """A program of lines that run in turns, and the time of each line."""
 
     def __init__(self, lines, times):
         self.width, self.times = 2 * len(lines), times
         self.drive = compiled(lines)
-        self.drive(30)  # is specialised
+        self.drive(30)  # CPython specialises the code in these runs
 
     def run(self):
-        """[(median, mean) in ticks, of each line]"""
+        """Returns [(median, mean) in ticks] for the lines."""
         timing.reset(self.width * self.times)
         self.drive(self.times)
         spans = timing.spans()
@@ -132,28 +136,31 @@ class Program:
 
 
 class Way:
-    """How the functions run: each `alone` in a loop, or several `in turns`, so
-    that each finds the caches as the others left them. The same programs run
-    untraced, for the truth, and traced."""
+    """A way to run the functions. Each function runs `alone` in a loop, or several run
+    `in turns`, so that each finds the caches as the others left them. The same programs
+    run untraced for the truth, and traced."""
 
     def __init__(self, name, chosen):
         size = 1 if name == "alone" else GROUP
-        # Those that are listed together call each other: not in one group, or most
-        # calls of a callee would be others than those that the truth is about.
+        # Neighbours in the list call each other and must not be in one group. Otherwise
+        # most calls of a callee would be others than the calls for which the truth is
+        # measured.
         count = -(-len(chosen) // size)
         self.groups = [chosen[i::count] for i in range(count)]
         self.programs = [
             Program(lines_of(group), group[0].times if size == 1 else TURNS)
             for group in self.groups
         ]
-        # The cost of entering a function: an empty call, and an empty resumption.
+        # These programs measure the cost of entering a function by an empty call and by
+        # an empty resumption.
         self.calls = Program(["empty()", "None"], 1000)
         self.resumptions = Program(
             ["for _ in yield_nothing(30): pass", "for _ in THIRTY: pass"], 200
         )
 
     def run_truth(self):
-        """{name: [median and mean of its own time, mean of all], in ticks}"""
+        """Returns {name: [median and mean of the function's own time, mean including
+        callees]}, in ticks."""
         empty, nothing = self.calls.run()
         resumed, looped = self.resumptions.run()
         entry = {
@@ -186,8 +193,8 @@ class Way:
         return truths
 
     def run_traced(self, threshold):
-        """{name: [p50 and mean of its own cycles, mean of all]}, and {name: the
-        measured cost of a call's hooks at the start}"""
+        """Returns {name: [p50 and mean of the function's own cycles, mean including
+        callees]}, and {name: measured cost of a call's hooks at the start}."""
         found, costs = {}, {}
         for group, program in zip(self.groups, self.programs):
             with quietly(threshold, [subjects.__file__]):
@@ -201,10 +208,11 @@ class Way:
 
 
 def cycles(final, name):
-    """[p50, mean of its own, mean of all] of a function; NaN where it has
-    none."""
+    """Returns [p50 and mean of a function's own cycles, mean including callees]. A
+    value that the function does not have is NaN."""
     for row in final["functions"]:
-        # A call that an exception left unseen has no cycles.
+        # If no hook saw the end of a call, because an exception ended it, the call has
+        # no cycles.
         if row["name"] == name and row["p50_cycles"] is not None:
             total = row["total_cycles"] / row["calls"]
             return [
@@ -241,7 +249,7 @@ def over(value, truth):
 
 
 class Row:
-    """One function run one way: what the rounds found."""
+    """The results of the rounds for one function, run in one way."""
 
     def __init__(self, subject, way, hz):
         self.subject, self.way, self.hz = subject, way, hz
@@ -262,9 +270,9 @@ class Row:
         )
 
     def steady(self, threshold):
-        """The rounds in which the machine kept its speed. The truths before and after
-        agree, and the hook's cost at the start has the same ratio to the truth as in
-        the other rounds. Ocular's own results play no part."""
+        """Returns the rounds in which the machine kept its speed. In these rounds the
+        truths before and after agree, and the hooks' cost at the start has the same
+        ratio to the truth as in the other rounds. Ocular's own results are not used."""
         rounds = self.rounds[threshold]
         usual = middle(each["speed"] for each in rounds)
         kept = [
@@ -385,7 +393,7 @@ def show(rows):
 
 
 def errors(rows, threshold, what):
-    """The error of each row that has a value at all."""
+    """Returns the errors of the rows that have a value."""
     off = [abs(row["error"][str(threshold)][what]) for row in rows]
     return [each for each in off if not math.isnan(each)]
 
@@ -395,7 +403,8 @@ def within(off):
 
 
 def record(result):
-    """For `make figures`: how far the cycles are off, of each way to run them."""
+    """Records for `make figures` how far the cycles are off, for each way to run the
+    functions."""
     figure("accuracy/counts_wrong", sum(row["differ"] for row in result["counts"]))
     for way in sorted({row["way"] for row in result["cycles"]}):
         rows = [row for row in result["cycles"] if row["way"] == way]
@@ -405,7 +414,8 @@ def record(result):
                 off = errors(judged, threshold, what)
                 name = f"accuracy/{way}/{threshold}/{what}".replace(" ", "_")
                 figure(f"{name}/median_error", 100 * middle(off), unit="%")
-                # Of all: a function without cycles is not within anything.
+                # The part is one of all functions, because a function without cycles is
+                # not within any bound.
                 part = 100 * within(off) / len(judged)
                 figure(f"{name}/within_10", part, "higher", unit="%")
 
@@ -414,11 +424,11 @@ def record(result):
 
 
 def count_calls():
-    """[(case, functions, calls, those that differ)]: Ocular's calls at
-    threshold 0 beside cProfile's."""
+    """Returns rows with a case, the number of functions and calls, and the number of
+    functions whose calls differ between Ocular at threshold 0 and cProfile."""
     rows = []
     for name, case in CASES.items():
-        case()  # caches are warm, modules imported
+        case()  # this run warms the caches and imports modules
         theirs, ours = by_cprofile(case), by_ocular(case)
         rows.append(
             {

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Ordinary programs within a budget: services that mostly sleep, and some that do not.
-Each runs for half a minute, traced with a budget of 1 %, and knows the truth about
-itself: the CPU time of each of its jobs by the thread's own clock, and how often each
-ran. Prints a table of the last snapshot beside that; `make figures` keeps the figures.
+"""Runs ordinary programs with a budget, which are services that mostly sleep, and some
+that do not. Each program runs for half a minute, traced with a budget of 1 %. The
+program measures the truth about itself, which is the CPU time of each of its jobs by
+the thread's own clock, and the number of times that each job ran. Prints a table that
+compares the last snapshot with the truth. `make figures` keeps the figures.
 
-    ordinary.py [--seconds 30] [--programs threads asyncio ...] [--ratio]
+ordinary.py [--seconds 30] [--programs threads asyncio ...] [--ratio]
 
-"prefork" is gunicorn with two workers, of which one is judged: it is there if
-$OCULAR_BENCHMARKS names the environment that `make figures` installs it in.
+"prefork" is gunicorn with two workers, one of which is judged. This program needs the
+environment that `make figures` installs, which $OCULAR_BENCHMARKS names.
 
-A job's share is held against all CPU time that the program used. It is the time of
-samples in the job or in its callees. Calls that were estimated are those of the whole
-run, of functions with so many samples that three sigma are 25 %. With --ratio a program
-also runs untraced, half as long before and half after: what its work took of CPU time,
-Ocular's threads included, over what it took then."""
+A job's share is compared with its part of the CPU time that the program used. The share
+is the time of samples in the job or in its callees. Estimated calls are those of the
+whole run. Only functions are judged that have so many samples that three sigma are 25
+%. With --ratio a program also runs untraced, half as long before the traced run and
+half as long after it. The ratio is the CPU time of its work when traced, including
+Ocular's threads, over the CPU time when untraced."""
 
 import argparse
 import asyncio
@@ -35,9 +37,9 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 from ordinary_judge import judge, ratio  # noqa: E402
 
-truth = collections.Counter()  # ns of CPU time by job
+truth = collections.Counter()  # CPU time in ns by job
 count = collections.Counter()
-stop = 0.0  # s of time.monotonic()
+stop = 0.0  # time.monotonic() at which programs stop
 
 
 # --- The jobs -----------------------------------------------------------------------------
@@ -78,7 +80,7 @@ def through_json():
 
 
 def hashing():
-    """C that gives the interpreter away."""
+    """C code that releases the GIL."""
     return hashlib.sha256(bytes(1 << 20)).digest()
 
 
@@ -131,7 +133,7 @@ def asynchronous():
 
 
 def worker():
-    """A queue's consumer, which waits in C, and its producer."""
+    """Runs a queue's consumer, which waits in C code, and the queue's producer."""
     jobs = queue.SimpleQueue()
     chance = random.Random(1)
 
@@ -160,7 +162,7 @@ def idlers():
 
 
 def requests():
-    """A thread for each, as socketserver.ThreadingMixIn has it."""
+    """Starts a thread for each request, as socketserver.ThreadingMixIn does."""
     chance = random.Random(1)
     while time.monotonic() < stop:
         thread = threading.Thread(target=do, args=(some_job(chance),))
@@ -188,7 +190,8 @@ PROGRAMS = {
 
 
 def work_for(name, seconds):
-    """The truth about the program, which works for so long."""
+    """Lets the program work for this number of seconds. Returns the truth about the
+    program."""
     global stop
     began, used = time.monotonic(), time.process_time()
     stop = began + seconds
@@ -223,15 +226,16 @@ def child(name, seconds):
 # --- A prefork server ---------------------------------------------------------------------
 
 
-began = None  # of a worker: (s of its CPU time, s of time.monotonic())
+began = None  # CPU time and time.monotonic() at which a worker began, in seconds
 
 
 def application(environ, start_response):
-    """A request to a gunicorn worker: do a job, or answer with all that it counted."""
+    """Handles a request to a gunicorn worker. Does a job, or returns all that the
+    worker has counted."""
     global began
     import ocular
 
-    # The worker's start is no job, and only partly traced.
+    # The start of the worker is not a job, and is only partly traced.
     began = began or (time.process_time(), time.monotonic())
     if environ["PATH_INFO"] != "/truth":
         do(some_job(random))
@@ -272,7 +276,8 @@ def wait_for(port):
 
 
 def gunicorn(seconds):
-    """Two workers, each a forked child that traces itself: what one of them knows."""
+    """Runs two workers, which are forked children that trace themselves. Returns what
+    one of them has counted."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -309,7 +314,7 @@ def run(name, seconds, *more):
 
 
 def measure(name, seconds, with_ratio):
-    """The judge's figures, and the ratio or None."""
+    """Returns the figures of the judge, and the ratio or None."""
     if not with_ratio or name == "prefork":
         return {**judge(run(name, seconds)), RATIO: None}
     before = run(name, seconds / 2, "--untraced")

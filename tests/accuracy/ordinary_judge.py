@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Compares a snapshot of a program of ordinary.py with the program's own counts. Pure:
-no clock, no process."""
+"""Compares a snapshot of a program of ordinary.py with the program's own counts. The
+functions are pure and use no clock and no process."""
 
 import math
 
-LEAST_SHARE = 0.04  # of the program's CPU time: smaller jobs are not judged
-LEAST_SAMPLES = 144  # of a function whose calls were estimated
+LEAST_SHARE = 0.04  # a job with a smaller part of the program's CPU time is not judged
+# a function with fewer samples is not judged by its estimated calls
+LEAST_SAMPLES = 144
 
 
 def judge(result):
-    """{figure: value} of one program."""
+    """Returns {figure: value} for one program."""
     cpu_s, elapsed = result["cpu_s"], result["elapsed_s"]
     rows = {row["name"]: row for row in result["snapshot"]["functions"]}
     all_ns = cpu_s * 1e9
@@ -30,7 +31,8 @@ def judge(result):
         if row.get("calls_per_s") is not None and not row["rate_estimated"]:
             worst_calls = max(worst_calls, abs(row["calls_per_s"] / rate - 1))
     samples = result["final"]["sampler"]["samples"]
-    # Shares are of the newest samples: the window's, which the header shows, too.
+    # Shares come from the newest samples, which are those of the window. The header
+    # shows their number, too.
     shown = min(samples, result["final"]["sampler"]["window_samples"])
     return {
         "samples a CPU second": samples / cpu_s,
@@ -48,7 +50,8 @@ def judge(result):
 
 
 def worst_estimate(result):
-    """None: no function was dark and had enough samples."""
+    """Returns the largest error of estimated calls in percent. Returns None if no
+    function was dark and had enough samples."""
     made = result["count"]
     return max(
         (
@@ -64,15 +67,16 @@ def worst_estimate(result):
 
 
 def ratio(traced, untraced):
-    """CPU time for the same work, traced over untraced."""
-    cost = {  # ns of a job
+    """Returns the ratio of the CPU times for the same work, traced over untraced."""
+    cost = {  # ns of one job
         name: sum(each["truth"].get(name, 0) for each in untraced) / done
         for name in traced["count"]
         if (done := sum(each["count"].get(name, 0) for each in untraced))
     }
 
     def of_work(results):
-        """The program's CPU time over that of its jobs, as they are untraced."""
+        """Returns the program's CPU time over the CPU time that its jobs take when
+        untraced."""
         jobs = sum(n * cost.get(k, 0) for each in results for k, n in each["count"].items())
         return sum(each["cpu_s"] for each in results) / jobs
 
@@ -89,7 +93,8 @@ BELOW = {
 
 
 def below(snapshot, name):
-    """The job's part of all sampled CPU time, with callees that only it has."""
+    """Returns the part of all sampled CPU time in the job, including callees that only
+    this job has."""
     names = {name, *BELOW.get(name, ())}
     everything = sum(row["run_share"] or 0 for row in snapshot["functions"])
     mine = sum(

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What stands around the measured functions and is not measured itself: code
-that the filters exclude, and what takes a callee's place while the truth about
-its caller is found."""
+"""Code that is not measured itself. The filters exclude this code, and some of its
+functions take a callee's place while the truth about the caller is measured."""
 
 
 def empty():
@@ -50,9 +49,9 @@ ERROR = ValueError(1)
 THIRTY = (None,) * 30
 
 
-# The same functions with what their callees return in the place of the calls:
-# where a function does little else, what a call takes depends on what stands
-# around it, and an empty one that is timed elsewhere takes up to twice as long.
+# These are functions of subjects.py in which the results of the callees replace the
+# calls. In a function that does little else, the time of a call depends on the
+# surrounding code, and an empty call that is timed elsewhere takes up to twice as long.
 
 
 def many_ones():
@@ -72,7 +71,7 @@ def some_numbers(x):
     return total + 477
 
 
-# A resumption each, without a loop of its own.
+# The generator resumes 30 times without a loop.
 exec("def yield_nothing(n):\n" + "    yield n\n" * 30)
 
 
@@ -81,7 +80,7 @@ async def answer_nothing(x):
 
 
 class Stubs:
-    """In the place of those that do not simply return a number."""
+    """Stubs for functions that do more than return a number."""
 
     Point = Stub
     yields = yield_nothing  # noqa: F821

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The functions whose cycles are compared with ground truth: of many kinds, each doing
-the same on every call. SUBJECTS has how each is driven and which of the others it
-calls. A caller's work must not depend on the results of its callees, since it is timed
-with others in their place."""
+"""The functions whose cycles are compared with ground truth. They are of many kinds,
+and each does the same work on every call. SUBJECTS has the line that runs each
+function, and the other functions that it calls. A caller's work must not depend on the
+results of its callees, because the caller is also timed with stubs in their place."""
 
 import functools
 import json
@@ -13,7 +13,8 @@ from outside import helper
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
 NUMBERS = list(range(20))
 TABLE = {word: len(word) for word in WORDS}
-SHUFFLED = [n * 79 % 199 for n in range(200)]  # small: never allocated
+# CPython keeps small integers, so none is allocated
+SHUFFLED = [n * 79 % 199 for n in range(200)]
 RECORD = {"id": 17, "tags": WORDS, "nested": {"x": 1.5, "y": [1, 2, 3]}}
 
 
@@ -209,7 +210,7 @@ def dumping(record):
 
 
 def excluded_callee(n):
-    """Python code that is not accepted counts as its caller's."""
+    """The time of Python code that is not accepted counts as its caller's time."""
     return helper(n) + helper(n)
 
 
@@ -226,7 +227,7 @@ def small(x):
 
 
 def many_tiny():
-    """The hooks of its callees cost more than all it does."""
+    """The hooks of the callees cost more than the function's own work."""
     total = 0
     for _ in range(50):
         total += tiny()
@@ -329,7 +330,7 @@ def key_of(number):
 
 
 def from_c(numbers):
-    """Python called by C called by Python."""
+    """Python code calls C code, which calls Python code."""
     return sorted(numbers, key=key_of)
 
 
@@ -409,12 +410,12 @@ async def awaits(n):
 
 
 class Subject:
-    """One row. `call` stands between two marks, and the function runs `calls` times in
-    it. `around` is the part that is not the function's own. It includes `entries`
-    entries: calls, or, if `entered` says so, resumptions, as a coroutine's frame has
-    them from its beginning. To time a function's own work without its callees, the line
-    is run with empty functions in their place, which are entered `stubs` times, or with
-    their results (`stand_in`, a line of its own)."""
+    """A row of the table. The line `call` is between two marks, and calls the function
+    `calls` times. `around` is the part that is not the function's own. It includes
+    `entries` entries, which are calls, or resumptions if `entered` says so. A
+    coroutine's frame begins with a resumption. To time a function's own work without
+    its callees, the line is run with empty functions in the callees' place, which are
+    entered `stubs` times, or with the callees' results (the line `stand_in`)."""
 
     def __init__(
         self,

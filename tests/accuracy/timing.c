@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The ground truth's clock: mark() notes the CPU's counter, the one that
-// Ocular's hooks read, in a list that is allocated before; nothing is made or
-// freed while a program runs.
+// The clock of the ground truth. mark() stores the CPU's counter, which
+// Ocular's hooks read as well, in a list that is allocated before. While a
+// program runs, no memory is allocated or freed.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -20,7 +20,7 @@ static PyObject *mark(PyObject *module, PyObject *nothing)
     Py_RETURN_NONE;
 }
 
-// Forgets all marks and makes room for so many.
+// Forgets all marks, and makes room for `count` marks.
 static PyObject *reset(PyObject *module, PyObject *count)
 {
     Py_ssize_t wanted = PyLong_AsSsize_t(count);
@@ -33,14 +33,14 @@ static PyObject *reset(PyObject *module, PyObject *count)
     if (!grown)
         return PyErr_NoMemory();
     marks = grown;
-    // Touched now, so that no mark pays for a page.
+    // The pages are touched now, so that no mark pays for a page fault.
     memset(marks, 0, ((size_t)wanted + 1) * sizeof *marks);
     room = wanted;
     used = 0;
     Py_RETURN_NONE;
 }
 
-// The ticks from each mark to the next.
+// Returns the ticks from each mark to the next mark.
 static PyObject *spans(PyObject *module, PyObject *nothing)
 {
     Py_ssize_t count = used > 1 ? used - 1 : 0, i;

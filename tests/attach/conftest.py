@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Skips these tests if the kernel forbids ptrace, as in some containers: attaching is
-impossible there."""
+"""Skips these tests if the kernel forbids ptrace, as in some containers, because
+attaching is impossible there."""
 
 import ctypes
 import functools

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Runs a command, and kills it and its children before or after the Nth system call that
-they make (of all calls or of one kind). So kill -9 is tested at every step, no matter how
-busy the machine is."""
+"""Runs a command, and kills the command and its children before or after their Nth
+system call. N counts all system calls, or those of one kind. So kill -9 is tested at
+every step, even on a busy machine."""
 
 import ctypes
 import os
 import signal
 
 TRACEME, PEEKUSER, CONT_TO_SYSCALL, SETOPTIONS = 0, 3, 24, 0x4200
-ORIG_RAX = 15 * 8  # offset in struct user
-# trace system calls and forks; kill the children if we end
+ORIG_RAX = 15 * 8  # offset of the field in struct user
+# trace system calls and forks, and kill the children if this process ends
 OPTIONS = 0x1 | 0x2 | 0x4 | 0x8 | 0x100000
 EVENT_SYSCALL = signal.SIGTRAP | 0x80
-ALL = 0x40000000  # __WALL
-PTRACE = 101  # the system call, on x86-64
+ALL = 0x40000000  # the value of __WALL
+PTRACE = 101  # number of the system call on x86-64
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
@@ -36,7 +36,7 @@ def begin(command):
             os.execv(command[0], list(map(str, command)))
         finally:
             os._exit(127)
-    os.waitpid(pid, 0)  # the child stops at its exec
+    os.waitpid(pid, 0)  # the child stops when it calls exec
     ptrace(SETOPTIONS, pid, OPTIONS)
     return pid
 
@@ -44,15 +44,15 @@ def begin(command):
 def number_of(pid):
     """Returns the number of the system call at which the process has stopped."""
     word = ctypes.c_long()
-    # the raw system call: the C library's wrapper differs
+    # the system call is called directly, because the C library's wrapper differs
     asked = PEEKUSER, pid, ORIG_RAX, ctypes.addressof(word)
     return word.value if libc.syscall(PTRACE, *asked) == 0 else None
 
 
 def run_until(command, most, only=None):
-    """Runs the command and kills its processes after `most` stops. There is a stop before
-    and after each system call, or only those of the call `only`. Returns the number of
-    stops until all processes were killed or had ended."""
+    """Runs the command and kills its processes after `most` stops. There is a stop
+    before and after each system call. If `only` is given, only this system call has
+    stops. Returns the number of stops until all processes were killed or had ended."""
     main = begin(command)
     ptrace(CONT_TO_SYSCALL, main)
     running, calls = {main}, 0

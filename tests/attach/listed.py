@@ -11,16 +11,17 @@ def row(text, program):
 
 
 def find(top, program, words=""):
-    """Returns the screen once the program's row has these words. The list shows all
-    processes of the machine: rows appear and vanish, and there may be more rows than
-    lines."""
+    """Waits until the program's row contains these words, and returns the screen. The
+    list shows all processes of the machine. Rows appear and vanish, and there may be
+    more rows than lines."""
     direction = ["Down", "Up"]
 
     def there():
         text = top.settle(0.02)
         if not row(text, program):
             top.press(direction[0])
-            if selected(text) == selected(top.settle(0.02)):  # the end of the list
+            # the selection does not move at the end of the list
+            if selected(text) == selected(top.settle(0.02)):
                 direction.reverse()
             return None
         return text if words in row(text, program) else None

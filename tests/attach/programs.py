@@ -75,7 +75,7 @@ class Program(Running):
         Program.pids.add(self.pid)
 
     def end(self):
-        """Lets the program end by itself. Returns its stdout and stderr."""
+        """Waits until the program ends by itself. Returns its stdout and stderr."""
         out, err = self.process.communicate("x", timeout=SLOW)
         assert self.process.returncode == 0, err
         return out, err
@@ -102,8 +102,8 @@ class Program(Running):
         return self.names(), self.descriptors(), self.timers()
 
     def is_again(self, state):
-        """Waits until the state is the same as before, since the thread that ran the script
-        needs a moment to end."""
+        """Waits until the state is the same as before, because the thread that ran the
+        script needs some time to end."""
         wait_until(lambda: self.state() == state, what=f"{self.state()} is {state}")
 
     def await_read(self):
@@ -121,8 +121,9 @@ class Program(Running):
         return run([TOP, "--pid", self.pid, "-n", "2", "-d", "0.3", "--json", *arguments])
 
     def functions(self, *names, arguments=()):
-        """Waits until a viewer is shown these functions, since a program may not have run
-        meanwhile on a busy machine. Returns the names of all that are shown."""
+        """Waits until the viewer shows these functions, because a program may not have
+        run meanwhile on a busy machine. Returns the names of all functions that the
+        viewer shows."""
 
         def shown():
             done = self.snapshot(*arguments)

@@ -107,8 +107,8 @@ def test_fifty_threads(tmp_path):
 
 
 def test_a_forked_child(tmp_path):
-    """A forked child has a copy of its parent's memory, and with it the request to its
-    parent."""
+    """A forked child has a copy of its parent's memory, which contains the request to
+    the parent."""
     source = """
         import ctypes, os
         print("ready", flush=True)
@@ -188,8 +188,8 @@ def test_the_attaching_side_dies(tmp_path, kind):
 
 
 def test_the_attaching_side_is_killed_at_every_step(tmp_path):
-    """A step is a system call of the attaching program or of its child. KILL_STRIDE=1 tests
-    every step."""
+    """A step is a system call of the attaching program or of the attaching program's
+    child. KILL_STRIDE=1 tests every step."""
     command = [TOP, "--attach-only", "--pid"]
     with Program(tmp_path, WORKS) as program:
         assert program.attach().status == 0  # the imported modules stay after detaching
@@ -257,8 +257,8 @@ def test_a_program_that_may_import_nothing_more(tmp_path):
 
 
 def test_a_program_that_ends_of_it(tmp_path):
-    """Attaching reports that the program has ended, even if its parent has not waited for
-    it."""
+    """Attaching reports that the program has ended, even if the program's parent has
+    not waited for it."""
     source = """
 import os, sys
 class Finder:

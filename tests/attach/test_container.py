@@ -49,7 +49,8 @@ class Inside(Program):
         env = {"USER_ID": str(user), "OCULAR_DIR": "", "XDG_RUNTIME_DIR": ""}
         # a system may have no name without the version
         env["VERSION"] = "{}.{}".format(*sys.version_info)
-        # could be in our /tmp, and would then be created in the program's
+        # the prefix could be in our /tmp, and would then be created in the program's
+        # /tmp
         env["PYTHONPYCACHEPREFIX"] = ""
         super().__init__(directory, WORKS, command[0], command[1:], **env)
         children = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
@@ -94,7 +95,8 @@ def test_where_no_library_may_be_loaded(tmp_path):
 
 
 def test_a_link_in_the_place_of_the_copy(tmp_path):
-    """Root inside a container must not make root outside write to a file outside."""
+    """Root inside a container must not be able to make root outside write to a file
+    outside."""
     target = tmp_path / "outside"
     target.mkdir()
     (target / "kept").write_text("kept")
@@ -188,7 +190,8 @@ def test_names_change_while_we_work(tmp_path, user, prefix, inner, rounds):
 
 
 def test_another_users_folder_of_that_name(tmp_path):
-    """A user who can make folders there must not make root delete the files in them."""
+    """A user who can make folders in /tmp must not be able to make root delete the
+    files in these folders."""
     gone = run(["sh", "-c", "echo $$"]).out.strip()
     with Inside(tmp_path) as program:
         trap = Path(f"/proc/{program.pid}/root/tmp/ocular-package-{gone}")
@@ -207,7 +210,7 @@ def test_links_in_its_root(tmp_path):
     with Inside(tmp_path) as program:
         root = f"/proc/{program.pid}/root"
         hidden = Path(root + str(PACKAGE))
-        # the folder relative to which the package is searched for
+        # the package is searched for relative to this folder
         for path in hidden, Path(root + os.path.dirname(TOP)):
             path.mkdir(parents=True, exist_ok=True)
         (hidden / "ocular").symlink_to(tmp_path / "ocular")

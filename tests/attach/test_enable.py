@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests `ocular enable`, `disable` and `status`: every program of an enabled environment
-serves."""
+"""Tests `ocular enable`, `disable` and `status`. In an enabled environment every
+program serves."""
 
 import os
 import venv
@@ -13,7 +13,7 @@ from e2e.program import run, top
 
 @pytest.fixture
 def environment(tmp_path):
-    """Makes an interpreter with site-packages of its own."""
+    """Makes an interpreter with its own site-packages."""
     folder = tmp_path / "environment"
     venv.create(folder, with_pip=False, symlinks=True)
     return str(folder / "bin" / "python")

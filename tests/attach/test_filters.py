@@ -64,7 +64,7 @@ def test_what_attaching_needs_is_forbidden(tmp_path, calls, said):
 
 
 def test_a_filter_that_forbids_nothing_we_need(tmp_path):
-    with Program(tmp_path, FILTER + "forbid(165)\n" + WORKS) as program:  # mount
+    with Program(tmp_path, FILTER + "forbid(165)\n" + WORKS) as program:  # 165 is mount
         assert program.attach().status == 0
         program.functions("busy")
         assert program.detach().status == 0
@@ -157,7 +157,8 @@ def without_rights():
 
 
 def test_one_that_cannot_be_read(tmp_path):
-    """Ocular cannot know whether the filter kills, so it asks the user on a terminal."""
+    """Ocular cannot know whether the filter kills, so ocular-top asks the user on a
+    terminal."""
     with Program(tmp_path, FILTER + "forbid(165)\n" + WORKS) as program:
         before = program.state()
         command = [*without_rights(), TOP, "--pid", program.pid]
@@ -193,7 +194,7 @@ def test_the_question_says_so(tmp_path, sockets, in_list):
 
 
 def filtered(source, *arguments):
-    """Runs the viewer with the filter of `source`."""
+    """Runs the viewer under the filter of `source`."""
     inside = source + f"import os\nos.execv({str(TOP)!r}, __import__('sys').argv)\n"
     return run([PYTHON, "-c", inside, *arguments])
 
@@ -223,7 +224,7 @@ def test_the_same_one_as_ours_kills(tmp_path, name, action):
 
 
 def test_docker_refuses_the_viewer_what_it_reads_memory_by(tmp_path):
-    source = FILTER + "forbid(310, 311)\n"  # process_vm_readv, process_vm_writev
+    source = FILTER + "forbid(310, 311)\n"  # process_vm_readv and process_vm_writev
     with Program(tmp_path, source + WORKS) as program:
         before = program.state()
         for what in "--attach-only", "--detach":

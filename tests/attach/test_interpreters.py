@@ -19,7 +19,7 @@ def variable(name):
 
 
 def python_file():
-    """Returns the path of the executable itself, not of a link to it."""
+    """Returns the path of the executable itself, without following it through a link."""
     asked = "import os, sys; print(os.path.realpath(sys.executable), sys.base_prefix)"
     path, prefix = run([PYTHON, "-c", asked]).out.split()
     return Path(path), prefix

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the list of ocular-top: Python processes that do not serve are below those that do,
-with a note about attaching, and Enter attaches."""
+"""Tests the list of ocular-top. Python processes that do not serve are listed below
+those that serve, with a note about attaching, and Enter attaches to the selected
+process."""
 
 import os
 import shutil
@@ -191,7 +192,7 @@ def test_old_versions(tmp_path, sockets):
 
 
 def test_one_without_an_ocular(tmp_path, sockets):
-    """The viewer has no package near it."""
+    """The viewer finds no package."""
     alone = shutil.copy(TOP, tmp_path / "ocular-top")
     with Program(tmp_path, WORKS) as program, viewer(sockets, program=alone) as top:
         before = program.state()
@@ -219,5 +220,6 @@ def test_a_user_sees_his_own_and_root_all(tmp_path, sockets):
         with viewer(sockets, "-c", command, program="/bin/sh", OCULAR_DIR=None) as top:
             text = top.wait(LIST)
             assert not row(text, ours)
-            # The kernel hides a process that has changed its user even from this user.
+            # If a process has changed its user, the kernel hides it even from this
+            # user.
             assert "needs root" in row(text, theirs)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Attaches to a program that has just begun or is about to end. The program is attached to
-or refused with a message, and it ends as if nothing had happened."""
+"""Attaches to a program that has just begun or is about to end. Attaching works or is
+refused with a message, and the program ends as if nothing had happened."""
 
 import os
 import random
@@ -67,10 +67,10 @@ SAID = (
     "has not initialised",
     "has just begun",
     "is about to begin or to end",
-    "does not stop for a moment",  # this message may come on a busy machine
+    "does not stop for a moment",  # this message is possible on a busy machine
     "has begun another program",
     "still has the memory of its parent",
-    "runs no CPython",  # happens for a child that runs /bin/true
+    "runs no CPython",  # this message is possible for a child that runs /bin/true
     "serves already",
     "has run no Python code",
 )
@@ -124,7 +124,7 @@ def attaching(process):
 
 
 def refuse(process, *words):
-    """Checks that attaching is refused, after five seconds, and that nothing is left."""
+    """Checks that attaching is refused after five seconds, and that nothing is left."""
     side = attaching(process)
     err = side.communicate(timeout=SLOW)[1]
     assert side.returncode == 1 and all(word in err for word in words), err
@@ -166,7 +166,7 @@ def test_its_site_is_imported(tmp_path):
 
 
 def test_it_begins_another_program(tmp_path):
-    """The program runs exec while it is asked or while it loads Ocular."""
+    """The program calls exec while it is being asked, or while it loads Ocular."""
     source = """
         import os, sys
         class Slow:
@@ -189,7 +189,7 @@ def test_it_begins_another_program(tmp_path):
 
 
 def test_a_child_that_has_its_parents_memory(tmp_path):
-    """The child shares its parent's memory, so a request to the child would reach the
+    """The child shares its parent's memory. A request to the child would reach the
     parent, which keeps running."""
     source = """
         import ctypes, os

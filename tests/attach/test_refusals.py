@@ -119,7 +119,8 @@ def test_another_user(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may do it")
 def test_the_kernel_forbids_it(tmp_path):
-    """The kernel forbids it because of ptrace_scope or the program's capabilities."""
+    """The kernel forbids attaching because of ptrace_scope or because of the program's
+    capabilities."""
     forbid = "import ctypes\nctypes.CDLL(None).prctl(4, 0)  # PR_SET_DUMPABLE\n"
     with Program(tmp_path, forbid + WORKS) as program:
         done = program.attach()
@@ -138,7 +139,7 @@ def test_it_serves_by_its_own_wish(tmp_path):
 
 
 def test_no_ocular_for_it(tmp_path):
-    """The viewer has no package near it."""
+    """The viewer finds no package for the program."""
     alone = shutil.copy(TOP, tmp_path / "ocular-top")
     with Program(tmp_path, WORKS) as program:
         before = program.state()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs that sleep are attached to and detached from without noticing it: their calls
-end at the usual time with the usual result."""
+"""Programs that sleep are attached to and detached from, and their calls end at the
+usual time with the usual result."""
 
 import os
 import signal
@@ -31,8 +31,8 @@ except KeyboardInterrupt:
     print("interrupted")
 """
 
-# Each entry has the call, its system call's number, the lines before it, and the program's
-# output. The call ends when stdin gets "x", or it is interrupted.
+# Each entry has the call, the number of its system call, the lines before the call, and
+# the program's output. The call ends when stdin gets "x", or when it is interrupted.
 SLEEPS = [
     ("os.read(0, 1)", 0, "", "b'x'"),
     ("input()", 0, "", "x"),
@@ -58,8 +58,8 @@ SLEEPS = [
         None,
     ),
 ]
-# Other numbers: of restart_syscall, after a stop during a call with a timeout, and of
-# poll() from 3.15 on.
+# Two more numbers are possible. They belong to restart_syscall, after a stop during a
+# call with a timeout, and to poll() from 3.15 on.
 OTHERWISE = [219, 271]
 # The main thread waits for a lock of the C library, as malloc() may.
 REFUSED = [
@@ -127,8 +127,9 @@ def test_it_cannot_tell(tmp_path):
 
 
 def test_the_attaching_side_is_killed(tmp_path):
-    """Kills the attaching program before its or its child's system calls, from about the
-    one on that makes the thread call our functions. KILL_STRIDE=1 tests every call."""
+    """Kills the attaching program before system calls of itself or of its child. The
+    first of these calls is about the one that makes the thread call our functions.
+    KILL_STRIDE=1 tests every call."""
     command = [TOP, "--attach-only", "--pid"]
     with Sleeper(tmp_path / "program", *SLEEPS[0]) as program:
         assert program.attach().status == 0  # the imported modules stay after detaching
@@ -154,7 +155,7 @@ PROCESS_VM_WRITEV = 311
 
 
 def test_it_is_killed_as_it_writes(tmp_path):
-    """Kills the attaching program before and after each time that it writes into the
+    """Kills the attaching program before and after each time that it writes to the
     program's memory. An incomplete write must not prevent a later attempt."""
     command = [TOP, "--attach-only", "--pid"]
     with Sleeper(tmp_path / "program", *SLEEPS[0]) as program:

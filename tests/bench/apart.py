@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Events that are apart: many functions, each called once a request, and caches that
-other work has swept between requests. A service is like that, a loop is not."""
+"""Measures events that are far apart. Many functions are each called once a request,
+and other work sweeps the caches between requests. A service works in this way, and a
+loop does not."""
 
 import random
 import statistics
@@ -12,7 +13,7 @@ from figures.record import figure
 
 FUNCTIONS = 300
 REQUESTS = 150
-SWEPT = (1 << 20, 16 << 20)  # bytes
+SWEPT = (1 << 20, 16 << 20)  # bytes that are written between two requests
 TOOL = 5
 SOURCE = """
 def f{n}(x, y=None):
@@ -33,7 +34,8 @@ def make():
 
 
 def run(functions, swept):
-    """ns: a request, the median; CPU of other threads a request."""
+    """Returns the median ns of a request, and the CPU time in ns of other threads per
+    request."""
     here, there, took = bytearray(swept), bytearray(swept), []
     others = time.process_time_ns() - time.thread_time_ns()
     for _ in range(REQUESTS):
@@ -65,12 +67,12 @@ def traced(functions, swept):
     with ocular.tracing(
         perfetto=False, deinstrument_threshold=0, quiet=True, include_only=["apart"]
     ):
-        run(functions, swept)  # first sights are not the hook's cost
+        run(functions, swept)  # the first events are slower than usual hooks
         return run(functions, swept)
 
 
 def show(rounds, nothing):
-    """Above the untraced program, medians of rounds in turns."""
+    """Prints the time above the untraced program, as medians of rounds in turns."""
     functions = make()
     print(f"\nns per event apart: {FUNCTIONS} functions, each called once a request")
     print(f"{'swept in between':24}{'floor':>8}{'Ocular':>9}{'':>8}{'our threads':>13}")

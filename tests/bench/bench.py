@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`make bench`: what Ocular costs, in one run on one machine.
+"""`make bench` measures what Ocular costs, in one run on one machine.
 
-Every figure is a median over rounds in which the configurations take turns
-(A B C A B C ...), so that a slow phase of the machine hits all of them.
+Every figure is a median over rounds in which the configurations take turns (A B C A B C
+...), so that a slow phase of the machine affects all of them.
 """
 
 import argparse
@@ -35,9 +35,9 @@ EVENTS = sys.monitoring.events
 BRANCH = getattr(EVENTS, "BRANCH_LEFT", 0) or EVENTS.BRANCH
 FLOOR_TOOL = 5
 ROUNDS = 15
-COUNT = 20_000  # rounds of a probe: two events each, all fit into the ring
+COUNT = 20_000  # rounds of a probe; their events, two a round, all fit into the ring
 TARGET_NS, TARGET_TIMELINE_NS, TARGET_DARK = 12, 16, 1.02
-# The empty METH_FASTCALL callback.
+# An empty METH_FASTCALL callback.
 FLOOR = extensions.load("bench", "floor")
 
 
@@ -119,8 +119,8 @@ CONFIGURATIONS = {
 
 
 class Probe:
-    """A function to run, the code whose events fire, which do, and how many a
-    round."""
+    """A function to run, with the code whose events fire, the kinds of events, and the
+    number of events a round."""
 
     def __init__(self, name, run, code, events, mode="adaptive"):
         self.name, self.run, self.code, self.events = name, run, code, events
@@ -168,8 +168,9 @@ PROBES = [
 
 def timed(probe, configuration, count=COUNT):
     with configuration(probe):
-        probe.run(50)  # first sights are not the hook's cost
-        begin = time.thread_time_ns()  # without what others have of the CPU
+        probe.run(50)  # the first events are slower than usual hooks
+        # excludes time in which other programs had the CPU
+        begin = time.thread_time_ns()
         probe.run(count)
         return time.thread_time_ns() - begin
 
@@ -193,7 +194,7 @@ def show_ns(rounds):
     for probe in PROBES:
         ns = ns_per_event(probe, rounds)
         base, own, line = ns["floor"], ns["Ocular"], ns["Ocular, timeline"]
-        # cProfile has no event of a loop.
+        # cProfile has no event for a loop.
         other = f"{ns['cProfile']:10.1f}" if "calls" in probe.name else f"{'-':>10}"
         print(
             f"{probe.name:24}{base:8.1f}{own:9.1f}{own - base:+8.1f}"
@@ -215,7 +216,8 @@ def show_ns(rounds):
 
 
 def own_cost(dump, function):
-    """Instructions of a function without its callees, of callgrind's file."""
+    """Returns the instructions of a function without its callees, from callgrind's
+    file."""
     number = names_of(dump).get(function, "")
     total, inside, called = 0, False, False
     for line in dump.splitlines():
@@ -231,15 +233,16 @@ def own_cost(dump, function):
 
 
 def names_of(dump):
-    """{function: "fn=(its number"}"""
+    """Returns {function: text before the function's lines, "fn=(number"}."""
     return {
         name: f"fn=({number}" for number, name in re.findall(r"fn=\((\d+)\) (\S+)", dump)
     }
 
 
 def instructions(probe_number, name, count, function):
-    """Instructions of one of our callbacks during a run of `count` rounds, by
-    callgrind; without those that count the hits, which may be any thread's."""
+    """Returns callgrind's instructions of one of our callbacks in a run of `count`
+    rounds. Instructions that count the hits are left out, because any thread may run
+    them."""
     with tempfile.NamedTemporaryFile() as file:
         command = [
             "valgrind",
@@ -293,15 +296,16 @@ def clock(function, size):
 
 
 def ratio(function, size, rounds, **settings):
-    """Traced over untraced run time, once everything hot is dark."""
+    """Returns the run time when traced over the run time when untraced, after
+    everything hot has gone dark."""
     bare, under = [], []
     function(size)
     for _ in range(rounds):
         bare.append(clock(function, size))
         with ocular.tracing(perfetto=False, quiet=True, **settings):
             if settings["deinstrument_threshold"]:
-                function(size)  # goes dark
-                function(size)  # is specialised again
+                function(size)  # the code goes dark
+                function(size)  # CPython specialises the code again
             under.append(clock(function, size))
     return statistics.median(under) / statistics.median(bare)
 
@@ -347,8 +351,8 @@ def show_ratios(rounds):
 
 
 def fork_ms(forks):
-    """Medians over `forks` of os.fork() and waitpid(), the child ending at
-    once: what os.fork() itself took, and both."""
+    """Returns two medians over `forks` forks in ms. The first is the time of os.fork(),
+    and the second also includes waitpid(). The child ends at once."""
     itself, both = [], []
     for _ in range(forks):
         begin = time.perf_counter()
@@ -423,16 +427,16 @@ def us_a_call(functions):
 
 
 def bytes_held():
-    """By the engine, but for the rows in the snapshot that says so and in the one
-    before, which has as many."""
+    """Returns the bytes that the engine holds, except the rows in the snapshot that
+    reports the bytes and in the snapshot before, which has equally many rows."""
     ocular.snapshot()
     snapshot = ocular.snapshot()
     return snapshot["memory_bytes"] - 2 * 256 * snapshot["functions_total"]
 
 
 def new_code(mode):
-    """One round: ((us untraced, us traced, bytes) of the first calls of new
-    code objects, the same of the second ones)."""
+    """Does one round. Returns (us untraced, us traced, bytes) for the first calls of
+    new code objects, and the same for the second calls."""
     functions = new_functions()
     bare = [us_a_call(functions) for _ in range(2)]
     functions, seen = new_functions(), []
@@ -466,7 +470,7 @@ def show_code(rounds):
 
 
 def import_seconds(settings):
-    """CPU time of the imports in a new process, our threads' included."""
+    """Returns the CPU time of the imports in a new process, including our threads."""
     program = "import time\n"
     if settings is not None:
         program += (
@@ -492,7 +496,7 @@ def show_imports(rounds):
     }
     times = {name: [] for name in configurations}
     for name in list(configurations):
-        try:  # writes .pyc files if they are missing
+        try:  # this run writes .pyc files if they are missing
             import_seconds(configurations[name])
         except subprocess.CalledProcessError:
             del configurations[name]
@@ -554,7 +558,7 @@ def main():
         probe = PROBES[int(number)]
         with CONFIGURATIONS[name](probe):
             probe.run(int(count))
-            os._exit(0)  # what comes after is not the hooks'
+            os._exit(0)  # the hooks do not cause later work
     with contextlib.suppress(OSError):
         model = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
         print(

@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""`make bench ARGS=--budget`: foreign benchmarks (pyperformance's) do the same work
-untraced and traced in turns (A B A B), with a viewer and a foreign sampler beside them.
-Does Ocular cost what it may? Does it report what it costs? Does it still see what there
-is to see?
+"""`make bench ARGS=--budget` lets foreign benchmarks (pyperformance's) do the same work
+untraced and traced in turns (A B A B), while a viewer and a foreign sampler watch them.
+Does Ocular cost no more than it may? Does Ocular report its cost correctly? Does Ocular
+still show the functions that take most time?
 
-Two processes are forked from one. They take turns of a twentieth of a second, so that
-both see the machine in the same state. The other process is stopped meanwhile
-(SIGSTOP), with our threads in it. Each turn is compared with its two neighbours.
-Neighbours that differ by more than a tenth from their typical difference are left out:
-the machine has changed its speed between them. That happens upwards as often as
-downwards, so as many turns of the one process are left out as of the other. If the
-traced process is the dearer one in more of them than chance would have it, Ocular costs
-bursts of time: that is a miss.
+Two processes are forked from one process. Each turn lasts a twentieth of a second, so
+that both processes find the machine in the same state. Meanwhile the other process is
+stopped (SIGSTOP), including our threads in it. Each turn is compared with its two
+neighbours. Neighbours whose difference deviates by more than a tenth from the typical
+difference are left out, because the machine has changed its speed between them. The
+speed rises as often as it falls, so as many turns of one process are left out as of the
+other. If the traced process is the more expensive one more often than chance explains,
+Ocular costs bursts of time, which counts as a miss.
 
-One process is traced in the first half of a run, the other in the second. Two processes
-differ by one or two hundredths for as long as they live, and the mean of both halves is
-free of that. The untraced process of the second half has been traced before: half of
-what tracing leaves behind is in the ratio. --left measures that: both untraced, one
-traced, both untraced again. Tracing moves small objects in memory, so their places are
-drawn by lot for each turn. A budget of 0 is the control: nothing is traced, no viewer
-looks, and the ratio is this method's own error."""
+One process is traced in the first half of a run, and the other in the second half. Two
+processes differ by one or two hundredths as long as they live, and the mean of both
+halves does not contain this difference. The untraced process of the second half was
+traced before, so the ratio contains half of the effects that remain after tracing.
+--left measures these effects with both processes untraced, then one traced, then both
+untraced again. Tracing moves small objects in memory, so the places of small objects
+are random in each turn. A budget of 0 is the control. Nothing is traced, no viewer
+watches, and the ratio shows the error of this method."""
 
 import argparse
 import collections
@@ -67,15 +68,17 @@ BENCHMARKS = {
 }
 OURS = {"many_functions"}  # the others are pyperformance's
 BUDGETS = (0.005, 0.01, 0.02, 0.05)
-ALLOWED, KNOWN = 0.01, 0.005  # over the budget; between reported and measured
-AGE = 30  # s, of the oldest cycles; or half of what was looked at
+# tolerated excess over the budget; tolerated difference between reported and measured
+ALLOWED, KNOWN = 0.01, 0.005
+# largest age of cycles in seconds; it may also be at most half of the observed time
+AGE = 30
 TOP = 5
-RUNS = 0.005  # of a core: a function that has that much runs
-HZ = 100  # of py-spy
+RUNS = 0.005  # a function that uses this part of a core counts as running
+HZ = 100  # samples per second of py-spy
 TURNING = ("budget_child.py", "socket.py")
-TURN = 0.05  # s, or one loop of the benchmark
+TURN = 0.05  # seconds, or the time of one loop of the benchmark if that is longer
 CHANGED = 0.1
-WINDOW = 10  # s, of the overhead that a snapshot tells
+WINDOW = 10  # length in seconds of the window of the overhead in a snapshot
 
 
 class Failed(Exception):
@@ -83,7 +86,7 @@ class Failed(Exception):
 
 
 def place():
-    """The folder into which tests/bench/requirements.txt has been installed."""
+    """Returns the folder into which tests/bench/requirements.txt was installed."""
     found = os.environ.get("OCULAR_BENCHMARKS", "")
     if not os.path.exists(os.path.join(found, "bin", "py-spy")):
         raise SystemExit(
@@ -117,7 +120,7 @@ def script_of(name):
 
 
 class Child:
-    """A process that works in turns, by the orders on its line."""
+    """A process that works in turns. Orders come on its line."""
 
     def __init__(self, line):
         self.line = line.makefile("rw")
@@ -139,8 +142,9 @@ class Child:
             raise Failed("a process has ended") from error
 
     def do(self, order):
-        """CPU s since its last answer, and wall s of this turn. Until the next order
-        its threads stand still, so that they do not interrupt the other one's work."""
+        """Returns the CPU seconds since the last answer, and the wall seconds of this
+        turn. The process is then stopped until the next order, so that its threads do
+        not interrupt the other process."""
         self.tell(order)
         cpu, wall = self.read_line()
         os.kill(self.pid, signal.SIGSTOP)
@@ -152,7 +156,7 @@ class Child:
 
 
 class Pair:
-    """Two processes that are traced in turns, and the viewers beside them."""
+    """Two processes that are traced in turns, and the viewers that watch them."""
 
     def __init__(self, job, settings):
         self.folder = tempfile.mkdtemp(prefix="oc-")
@@ -187,7 +191,7 @@ class Pair:
         for child in self.children:
             with contextlib.suppress(OSError):
                 os.kill(child.pid, signal.SIGKILL)
-            with contextlib.suppress(OSError):  # an order that it did not read
+            with contextlib.suppress(OSError):  # the process may not have read an order
                 child.line.close()
         for each in (self.parent, *self.beside):
             each.kill()
@@ -195,10 +199,10 @@ class Pair:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def beside_it(self, name, command):
-        """Starts something whose output goes to a file."""
+        """Starts a command whose output goes to a file."""
         with open(os.path.join(self.folder, name), "w") as out:
-            # In the background SIGINT is ignored, also by those that inherit
-            # that: leave_alone() would wait for ever.
+            # A shell starts background jobs with SIGINT ignored, and children inherit
+            # this. leave_alone() would then wait for ever.
             self.beside.append(
                 subprocess.Popen(
                     command,
@@ -216,8 +220,9 @@ class Pair:
             )
 
     def sample(self, traced, bare):
-        """Both, so that both pay for it."""
-        # Else it would stop the process at each look, and cost it CPU time.
+        """Samples both processes, so that both pay for the sampler."""
+        # Without --nonblocking, py-spy would stop the process at each sample, which
+        # costs the process CPU time.
         for name, child in (("raw", traced), ("raw of the other", bare)):
             self.beside_it(
                 "said",
@@ -240,7 +245,7 @@ class Pair:
             )
 
     def leave_alone(self):
-        """Ends the viewers beside them; it writes down what it has seen."""
+        """Ends the viewers and the samplers, which then write their results."""
         for each in self.beside:
             each.send_signal(signal.SIGINT)
         for each in self.beside:
@@ -254,7 +259,7 @@ class Pair:
 
 
 def take_turns(job, settings, options):
-    """One run: its two halves."""
+    """Does one run, and returns its two halves."""
     with Pair(job, settings) as pair:
         for child in pair.children:
             child.turn()
@@ -267,12 +272,13 @@ def take_turns(job, settings, options):
 
 
 def half(pair, traced, bare, options):
-    """The CPU time of both in turns, at first and later, and the viewer's snapshots."""
+    """Returns the CPU times of both processes in turns, during the warm-up and after
+    it, and the viewer's snapshots."""
     start = traced.do("start")[0]
     pair.watch(traced)
     early, _ = turns_of(traced, bare, options.warm)
     pair.sample(traced, bare)
-    time.sleep(1)  # has read what it must know
+    time.sleep(1)  # py-spy needs this time before it takes samples
     traced.turn()
     turns, worked = turns_of(traced, bare, options.seconds / 2)
     pair.leave_alone()
@@ -288,8 +294,9 @@ def half(pair, traced, bare, options):
 
 
 def turns_of(traced, bare, seconds):
-    """[(CPU s untraced before, traced, untraced after)] of the turns for which the
-    traced one has worked that long or a bit longer, and for how long."""
+    """Returns [(CPU s untraced before, traced, untraced after)] of the turns, and the
+    time for which the traced process has worked. This time is `seconds` or slightly
+    longer."""
     turns, worked = [], 0.0
     before = bare.turn()[0]
     while worked < seconds:
@@ -313,7 +320,7 @@ FRAME = re.compile(r"(.*) \((.*):(\d+)\)")
 
 
 def samples(folder):
-    """{(file, line, name): how often it was the innermost frame}"""
+    """Returns {(file, line, name): number of samples with this frame innermost}."""
     path, counts = os.path.join(folder, "raw"), collections.Counter()
     if not os.path.exists(path):
         return counts
@@ -332,7 +339,7 @@ def samples(folder):
 
 
 def ours(seen):
-    """{(file, line, name): CPU s between the first and the last look}"""
+    """Returns {(file, line, name): CPU s between the first and the last snapshot}."""
     first, last = (
         {
             (os.path.basename(row["file"]), row["line"], row["name"]): (
@@ -349,9 +356,9 @@ def ours(seen):
 
 
 def shares(counts):
-    """{(file, line, bare name): part of all} but for what ends a turn: while it waits
-    for its CPU there, it is seen running by an observer that does not ask the
-    kernel."""
+    """Returns {(file, line, bare name): part of all samples}. Functions that end a turn
+    are left out. While they wait for a CPU, an observer that does not ask the kernel
+    takes them for running."""
     work = {key: count for key, count in counts.items() if key[0] not in TURNING}
     whole, parts = sum(work.values()), collections.Counter()
     for (file, line, name), count in work.items():
@@ -360,23 +367,25 @@ def shares(counts):
 
 
 def shares_off(theirs, own):
-    """The largest difference between our shares and theirs, for their five largest."""
+    """Returns the largest difference between our shares and the foreign sampler's
+    shares, for the five functions with its largest shares."""
     theirs, own = shares(theirs), shares(own)
     top = sorted(theirs, key=theirs.get, reverse=True)[:TOP]
     return max((abs(theirs[key] - own[key]) for key in top), default=math.nan)
 
 
 def oldest(seen):
-    """The longest time for which a function's cycles have stood still though it
-    ran in that time, and was called once a second and more, from look to look."""
+    """Returns the longest time for which a function's cycles did not change although
+    the function ran and was called at least once a second."""
     grown, worst = {}, 0.0
     for look in seen:
         now = look["uptime_s"]
         for row in look["functions"]:
-            # One that always calls something dark has new totals only: its own
-            # part of them is the samples' (avg_estimated).
+            # If a function always calls a dark function, only its totals grow, and its
+            # own part comes from samples (avg_estimated).
             cycles = (row["self_cycles"] or 0) + (row["total_cycles"] or 0)
-            # Since the start: a share of the window outlives its function by seconds.
+            # The time since the start is used, because the share of the window stays
+            # above 0 for seconds after the function has ended.
             ran = (row["run_share"] or 0) * now
             at, before, then = grown.get(row["id"], (now, -1, 0))
             if cycles > before:
@@ -387,12 +396,13 @@ def oldest(seen):
 
 
 def span(seen):
-    """s, from the first look to the last."""
+    """Returns the seconds from the first snapshot to the last."""
     return seen[-1]["uptime_s"] - seen[0]["uptime_s"]
 
 
 def reported(seen, since):
-    """The overhead that was reported to the viewer, of the time since that uptime (s)."""
+    """Returns the mean overhead that the viewer got for the time after the uptime
+    `since` (s)."""
     return mean(
         math.nan if look["overhead"]["measured"] is None else look["overhead"]["measured"]
         for look in seen
@@ -420,12 +430,12 @@ def job_of(name):
 
 
 def settings_of(budget, options):
-    """Of start_tracing(); None: it is not called."""
+    """Returns the settings of start_tracing(), or None if it is not called."""
     return {"overhead_budget": budget, "perfetto": options.timeline} if budget else None
 
 
 def measure(name, options):
-    """{budget: row}"""
+    """Returns {budget: row}."""
     job = job_of(name)
     halves = {budget: [] for budget in options.budgets}
     for _ in range(options.rounds):
@@ -436,11 +446,12 @@ def measure(name, options):
 
 
 def left_behind(job, settings, options):
-    """Of one pair: how much dearer than the other the one is while it is traced, and
-    once it has been, than before it was (logs)."""
+    """Compares two processes. Returns two logarithms, by which one process is more
+    expensive while it is traced and after it was traced, relative to the time before."""
     with Pair(job, settings) as pair:
         first, second = pair.children
-        for child in (first, second, first, second):  # have their pages
+        # the processes get their own pages in these turns
+        for child in (first, second, first, second):
             child.turn()
 
         def compare():
@@ -481,32 +492,34 @@ def show_left(name, options):
 
 
 def deviation(values):
-    """NaN where one is; statistics.stdev() raises then, up to 3.12."""
+    """Returns the standard deviation, or NaN if a value is NaN. Up to 3.12
+    statistics.stdev() raises an error at NaN."""
     return math.nan if math.isnan(sum(values)) else statistics.stdev(values)
 
 
 def mean(values):
-    """NaN of none."""
+    """Returns the mean, or NaN if there are no values."""
     values = list(values)
     return statistics.fmean(values) if values else math.nan
 
 
 def logs_of(turns):
-    """Of traced over untraced. Each turn is in two of all these."""
+    """Returns the logarithms of traced over untraced. Each turn is in two of them."""
     return [
         math.log(spent / bare) for before, spent, after in turns for bare in (before, after)
     ]
 
 
 def ratio_of_all(turns):
-    """The same of all neighbours. On a steady machine the difference is ours."""
+    """Returns the ratio of all neighbours. On a steady machine the difference to
+    ratio_of() comes from Ocular."""
     return math.exp(statistics.fmean(logs_of(turns)))
 
 
 def ratio_of(turns):
-    """Traced over untraced, how sure that is (one sigma), the part of the neighbours
-    that were compared, and whether the others are more often dear than cheap, in
-    sigmas."""
+    """Returns the ratio of traced over untraced, its error (one sigma), the part of the
+    neighbours that were compared, and the excess of expensive over cheap turns among
+    the others, in sigmas."""
     logs = logs_of(turns)
     usual = statistics.median(logs)
     alike = [each for each in logs if abs(each - usual) < CHANGED]
@@ -524,9 +537,9 @@ def ratio_of(turns):
 
 
 def figures(halves, options):
-    """Of the halves of one run or of several."""
+    """Returns the figures of the halves of one run or of several runs."""
     ratios, sigmas, kept, bursts = zip(*(ratio_of(one["turns"]) for one in halves))
-    # The viewer's snapshots after the warm-up.
+    # the viewer's snapshots after the warm-up
     steady = 2 * options.warm
     seen = [[look for look in one["looks"] if look["uptime_s"] > steady] for one in halves]
     watched = all(len(one) > 1 for one in seen)
@@ -535,10 +548,11 @@ def figures(halves, options):
         if watched and one["samples"]:
             theirs.update(one["samples"])
             own.update(ours(looked))
-    # How the two processes differ is in the one half's ratio upright, in the
-    # other's upside down.
+    # The difference between the two processes raises the ratio of one half and lowers
+    # the ratio of the other.
     ratio = math.prod(ratios) ** (1 / len(ratios))
-    # Turns of one pair are more alike than pairs are, whose memory lies elsewhere.
+    # The turns of one pair are more alike than the turns of several pairs, whose memory
+    # has different addresses.
     rounds = [
         math.log(first * second) / 2 for first, second in zip(ratios[::2], ratios[1::2])
     ]
@@ -552,7 +566,8 @@ def figures(halves, options):
         ),
         "kept": mean(kept),
         "bursts": sum(bursts) / math.sqrt(len(bursts)),
-        "measured": ratio - 1,  # of what the program used without us, as reported
+        # part of the CPU time that the program used without us, as in `reported`
+        "measured": ratio - 1,
         "all": math.prod(ratio_of_all(one["turns"]) for one in halves) ** (1 / len(halves))
         - 1,
         "reported": mean(reported(one, steady) for one in seen),
@@ -581,17 +596,18 @@ def misses(budget, row):
     if budget and not (row["oldest"] <= AGE and row["oldest"] <= row["span"] / 2):
         found.append("MISS age")
     if budget and math.isnan(row["off"]):
-        found.append("MISS top 5")  # the foreign sampler has seen nothing
+        found.append("MISS top 5")  # the foreign sampler has no samples
     if row["bursts"] > 3:
         found.append("MISS bursts")
-    # As unsure as what is asked: nothing is known.
+    # If the error is as large as the tolerance, nothing is known.
     if found and not row["sigma"] <= KNOWN:
         found.append("(noise)")
     return " ".join(found) or "ok"
 
 
 def record(name, budget, row):
-    """For `make figures`. The error of the reported overhead counts in both ways."""
+    """Records the figures for `make figures`. The error of the reported overhead counts
+    in both directions."""
 
     def note(what, value, *args, **options):
         figure(f"budget/{name}/{100 * budget:g}/{what}", value, *args, **options)
@@ -711,7 +727,8 @@ def main(arguments):
         with open(options.json, "w") as file:
             json.dump(found, file, indent=1)
     rows = list(itertools.chain.from_iterable(each.items() for each in found.values()))
-    whole = len(options.benchmarks) * len(options.budgets)  # those that FAILED, too
+    # includes the benchmarks that FAILED
+    whole = len(options.benchmarks) * len(options.budgets)
     good = sum(misses(*row) == "ok" for row in rows)
     print(
         f"{good} of {whole} rows within the budget and a hundredth, "

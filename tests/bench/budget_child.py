@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""One benchmark for budget.py. It prints the answer to the first form, or forks into
-two processes that do the same work in turns and are traced in turns. Each obeys a line:
-"go", "start" or "stop". The answer is its CPU time since it began to work (s), and how
-long its last turn took (s).
+"""Runs one benchmark for budget.py. In its first form it prints a number of loops. In
+its second form it forks into two processes that do the same work in turns and are
+traced in turns. Each process reads lines with the orders "go", "start" and "stop". It
+answers with its CPU time since it began to work (s), and with the length of its last
+turn (s).
 
     budget_child.py {"script", "args", "seconds"}
     budget_child.py {"script", "args", "chunk", "settings"} FD FD
 
-Without "chunk" it says how many loops take "seconds"; without "settings" nothing is
-traced. The sockets are the processes'. Both processes come from one: two that were
-started alike differ by some hundredths for all their life, since their memory lies
-elsewhere. These still differ by one or two."""
+Without "chunk" it prints how many loops take "seconds". Without "settings" nothing is
+traced. FD and FD are the sockets of the two processes. Both processes are forked from
+one process. Two processes that were started in the same way differ by some hundredths
+as long as they live, because their memory has different addresses. Forked processes
+differ only by one or two hundredths."""
 
 import ctypes
 import json
@@ -37,7 +39,8 @@ def cpu():
 def load(script, args):
     sys.argv = [script, *args]
     sys.path.insert(0, os.path.dirname(script))
-    # Its names would go with the module that runpy makes: they are used on.
+    # The benchmark still uses the names of the module that runpy makes, which would
+    # otherwise be freed.
     pyperf.kept = runpy.run_path(script, run_name="__main__")
     return pyperf.benches
 
@@ -47,19 +50,20 @@ def run(benches, chunk):
         bench(loops)
 
 
-SMALL = range(16, 513, 16)  # bytes: the sizes that obmalloc.c keeps apart,
-POOL = 16384  # in pools of that many
+SMALL = range(16, 513, 16)  # the sizes in bytes for which obmalloc.c has separate pools
+POOL = 16384  # bytes of such a pool
 
 
 def scatter(held):
-    """Keeps so many small objects, at random, that those of the work come to lie
-    elsewhere than in the turn before. Takes half a hundredth of a turn, of both."""
+    """Keeps a random number of small objects, so that the objects of the work get other
+    addresses than in the turn before. This takes half a hundredth of each turn, in both
+    processes."""
     held.clear()
     for size in SMALL:
         some = range(random.randrange(POOL // size))
         if size == 16:
             held += [object() for _ in some]
-        elif size == 32:  # floats have a list of their own, of what was freed
+        elif size == 32:  # CPython keeps a separate list of freed floats
             held += [1 << 40 | each for each in some], [float(each) for each in some]
         else:
             held += [bytes(size - sys.getsizeof(b"")) for _ in some]
@@ -79,8 +83,9 @@ def loops_of(bench, seconds):
 
 
 def die_with_parent():
-    """A process that stands still does not notice that nobody tells it to go on."""
-    PR_SET_PDEATHSIG = 1  # prctl(2)
+    """Makes the kernel kill this process when its parent ends, because a stopped
+    process does not notice this."""
+    PR_SET_PDEATHSIG = 1  # value for prctl(2)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -115,9 +120,11 @@ def fork(benches, chunk, descriptor, others, settings):
     pid = os.fork()
     if pid == 0:
         die_with_parent()
-        for other in others:  # or its end would not be seen
+        # otherwise nobody would notice that the other process has ended
+        for other in others:
             os.close(other)
-        # Text both ways: each waits for the other's line.
+        # The line carries text in both directions, and each side waits for the other's
+        # line.
         with socket.socket(fileno=descriptor) as end, end.makefile("rw") as line:
             take_turns(benches, chunk, line, settings)
         os._exit(0)
@@ -134,7 +141,7 @@ def main(job, descriptors):
             )
         )
         return
-    for _ in range(3):  # is specialised, traced or not
+    for _ in range(3):  # CPython specialises the code, whether it will be traced or not
         run(benches, job["chunk"])
     each = [
         fork(
@@ -148,7 +155,7 @@ def main(job, descriptors):
     ]
     for descriptor in descriptors:
         os.close(descriptor)
-    for pid in each:  # neither has its pages to itself while this one lives
+    for pid in each:  # the children share pages with this process as long as it lives
         os.waitpid(pid, 0)
 
 

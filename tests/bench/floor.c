@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The floor of the benchmark: a sys.monitoring callback that does nothing, as
-// an ordinary METH_FASTCALL function. No callback of that kind can be faster.
+// The lower bound of the benchmark, which is a sys.monitoring callback that
+// does nothing, as an ordinary METH_FASTCALL function. No callback of that kind
+// can be faster.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

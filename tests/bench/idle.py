@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`make bench ARGS='--only idle'`: what a program pays for serving while nobody looks,
-in instructions, by callgrind."""
+"""`make bench ARGS='--only idle'` measures with callgrind how many instructions a
+program pays for serving while no viewer is connected."""
 
 import os
 import re
@@ -15,13 +15,14 @@ CHILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "idle_child.py"
 PROGRAMS = ("call-heavy", "loop-heavy")
 KINDS = ("without", "serving", "after a look")
 TARGET = 1.001
-FEW, MANY = 10, 100  # rounds
+FEW, MANY = 10, 100  # numbers of rounds
 
 
 def instructions(kind, name, rounds):
-    """Python's own allocator is left out: with it a call costs some instructions
-    more or less by where in their pools the objects come to lie (0.2 % of a
-    round, all of it in _PyObject_Free), which any allocation before moves."""
+    """Returns the instructions of a run. Python's own allocator is not used, because
+    with it a call costs a few instructions more or less, depending on the places of
+    objects in their pools. The difference is 0.2 % of a round, all in _PyObject_Free,
+    and every earlier allocation changes it."""
     with tempfile.TemporaryDirectory(prefix="oc-") as directory:
         done = subprocess.run(
             [

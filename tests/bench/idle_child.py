@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Run by idle.py under callgrind: so many rounds of a program inside sorted(), in a
-process that serves or does not. Imports little, for callgrind is slow."""
+"""idle.py runs this program under callgrind. It runs a number of rounds of a program
+inside sorted(), in a process that serves or does not serve. It imports little, because
+callgrind is slow."""
 
 import os
 import socket
@@ -27,8 +28,8 @@ def wait_for(condition, otherwise):
 
 
 def look(function, size):
-    """A viewer comes, has every hook in its place, and leaves again. Ends the process
-    if none of the calls was counted: then nothing was armed that could be left."""
+    """Connects a viewer, which sets all hooks, and disconnects it again. Ends the
+    process if no call was counted, because then no function was armed."""
     ocular._GRACE_S = 0.1
     ocular.serve(perfetto=False, deinstrument_threshold=0)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as viewer:
@@ -48,7 +49,7 @@ def main(kind, name, rounds):
         ocular.serve()
     elif kind == "after a look":
         look(function, size)
-    for _ in range(10):  # specialised, and without a trace of hooks
+    for _ in range(10):  # the code is specialised, and no hook is left
         function(size)
     sorted([0], key=lambda _: [function(size) for _ in range(int(rounds))])
     os._exit(0)

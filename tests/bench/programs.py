@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the benchmark runs: small enough to know every event of, or made up."""
+"""The programs that the benchmark runs. They are so small that every event is known, or
+they are made up at random."""
 
 from types import SimpleNamespace
 
@@ -9,20 +10,20 @@ def leaf():
 
 
 def calls(count):
-    """Two events a round on leaf(): enter and leave."""
+    """leaf() has two events a round, which are enter and leave."""
     while count:
         count -= 1
         leaf()
 
 
 def loops(count):
-    """Two events a round: the branch of the condition and the jump back."""
+    """A round has two events, which are the branch of the condition and the jump back."""
     while count:
         count -= 1
 
 
 def steps(count):
-    """Some forty instructions a round, few of which can be specialised."""
+    """A round has about forty instructions, few of which can be specialised."""
     x = 2.5
     while count:
         count -= 1
@@ -62,7 +63,7 @@ def fibonacci(number):
 
 
 def call_heavy(size):
-    """Nearly nothing but calls of Python functions."""
+    """Does almost nothing except calls of Python functions."""
     total = fibonacci(size)
     one = Vector(1, 2)
     for _ in range(total):
@@ -72,7 +73,7 @@ def call_heavy(size):
 
 
 def loop_heavy(size):
-    """Nearly nothing but loops and branches."""
+    """Does almost nothing except loops and branches."""
     sieve = [True] * size
     for number in range(2, size):
         if sieve[number]:
@@ -96,7 +97,7 @@ def fail(depth):
 
 
 def exception_heavy(size):
-    """Nearly nothing but exceptions, each through four frames."""
+    """Does almost nothing except raising exceptions, each through four frames."""
     for _ in range(size):
         try:
             fail(3)
@@ -106,7 +107,7 @@ def exception_heavy(size):
 
 # --- Functions that are made up ------------------------------------------------
 
-# The statements of which programs are made, each with a number.
+# The statements from which programs are made. Each contains a number.
 STATEMENTS = (
     "x = table['k{}']",
     "s = 'a{}' + s[:3]",
@@ -128,7 +129,7 @@ STATEMENTS = (
 
 
 def made_up(count, draw):
-    """So many functions, as good as all different."""
+    """Returns `count` functions, nearly all of which are different."""
     names = {
         "one": SimpleNamespace(**{f"v{n}": n for n in range(100)}),
         "table": {f"k{n}": n for n in range(100)},

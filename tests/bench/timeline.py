@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`make bench ARGS='--only timeline'`: how large a timeline is in each format, and how
-fast it is written; beside viztracer, if that is in the benchmarks' environment."""
+"""`make bench ARGS='--only timeline'` measures how large a timeline is in each format,
+and how fast it is written. The results are compared with viztracer, if the benchmarks'
+environment has it."""
 
 import os
 import subprocess
@@ -13,11 +14,11 @@ BUILD = os.environ.get("OCULAR_BUILD", "build")
 WRITE = os.path.join(BUILD, "obj", "tests", "bench", "write_timeline")
 ENDINGS = ("json", "pftrace", "json.gz", "pftrace.gz")
 EVENTS = 5_000_000
-LONG = 20_000_000  # writing takes as much memory
+LONG = 20_000_000  # writing this many events takes no more memory
 SPANS = 500_000
 MOST_MIB = 64
 
-# A span is a call, which is two events here and one with viztracer.
+# A span is a call, which is two events in Ocular and one event in viztracer.
 VIZTRACER = """
 import os, sys, time
 from viztracer import VizTracer
@@ -84,7 +85,7 @@ def show():
             show_format(directory, ending, EVENTS // 5)
             show_format(directory, ending, EVENTS)
             show_format(directory, ending, EVENTS, "loops")
-        for ending in "json", "pftrace":  # 2.5 GB of JSON
+        for ending in "json", "pftrace":  # the JSON file has 2.5 GB
             show_format(directory, ending, LONG)
         show_viztracer(directory)
     print(

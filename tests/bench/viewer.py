@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`make bench ARGS=--viewer`: what a screen that is left open costs, on both
-sides, and how quick it is, with 100, 1 000 and 10 000 functions. A row that has a
-target is judged, and one that misses it is a failure."""
+"""`make bench ARGS=--viewer` measures what an open viewer costs the viewer and the
+traced process, and how quick it is, with 100, 1 000 and 10 000 functions. A row that
+has a target is judged. If it misses the target, the benchmark fails."""
 
 import argparse
 import contextlib
@@ -28,13 +28,14 @@ TOP = os.environ.get("OCULAR_TOP", "ocular-top")
 FIRST, KEY = "connecting to the first frame, ms", "a key to the screen, ms"
 VIEWER = "ocular-top at 1 Hz, % of a core"
 EACH_FURTHER = "each further viewer, % of a core"
-# The rows that begin so may say so much at most.
+# The largest values of the rows that begin with these words.
 TARGETS = {FIRST: 50, KEY: 16, VIEWER: 1, EACH_FURTHER: 0.1}
-FURTHER = 20  # viewers
+FURTHER = 20  # number of further viewers
 TRIES = 15
-# The keys to a view from the main screen, and those that are timed there: each
-# changes what is on it, however little the program does. (? leaves the flame and
-# comes back: there may be nowhere to move to.)
+# For each view, the keys that open it from the main screen, and the keys that are timed
+# in it. Each timed key changes the screen, even if the program does little. In the
+# flame view ? is used, which leaves the view and comes back, because there may be no
+# frame to move to.
 VIEWS = {
     "main": (b"", (b"j", b"k", b"I", b"I") * 10),
     "annotate": (b"\r", (b"j", b"k") * 10),
@@ -86,7 +87,8 @@ def program(functions, threads):
 
 
 def cpu_s(pid, *names):
-    """CPU seconds of a process's threads, all or those of these names."""
+    """Returns the CPU seconds of a process's threads. If names are given, only threads
+    of these names count."""
     total = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(OSError):
@@ -99,7 +101,7 @@ def cpu_s(pid, *names):
 
 
 class Terminal:
-    """ocular-top in one of 150x40."""
+    """Runs ocular-top in a terminal of 150x40."""
 
     def __init__(self, pid, folder):
         self.started = time.monotonic()
@@ -110,7 +112,8 @@ class Terminal:
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 150, 0, 0))
 
     def read(self, seconds):
-        """The output within that time, up to a pause of 3 ms, and when it began."""
+        """Returns the output within this time, up to a pause of 3 ms, and the time at
+        which the output began."""
         data, began = b"", None
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -122,8 +125,8 @@ class Terminal:
         return data, began
 
     def first_frame_ms(self):
-        """From its start: the program is executed, finds the process, connects,
-        is sent a snapshot and draws it."""
+        """Returns the time from the start to the first frame. ocular-top is executed,
+        finds the process, connects, gets a snapshot and draws it."""
         self.until(b"function_")
         return (time.monotonic() - self.started) * 1e3
 
@@ -137,8 +140,8 @@ class Terminal:
             pass
 
     def connecting_ms(self):
-        """Back to the list of processes, and from there until it has connected,
-        is sent a snapshot and has drawn it."""
+        """Goes back to the list of processes. Returns the time from the list until
+        ocular-top has connected, has got a snapshot and has drawn it."""
         self.settle()
         os.write(self.fd, b"p")
         self.until(b"which process")
@@ -152,7 +155,7 @@ class Terminal:
         opening, keys = VIEWS[view]
         if opening:
             os.write(self.fd, opening)
-            time.sleep(2.5)  # what it asks the process for has come
+            time.sleep(2.5)  # the data that the view asks for has arrived
         taken = [self.key_ms(key) for key in keys]
         if opening:
             os.write(self.fd, b"\x1b")
@@ -182,7 +185,8 @@ class Terminal:
 
 
 def first_snapshot_ms(path):
-    """Connecting until the last byte of the first snapshot; its size."""
+    """Returns the time from connecting to the last byte of the first snapshot, and the
+    snapshot's size."""
     begin = time.monotonic()
     with client.Client(path) as viewer:
         while True:
@@ -193,7 +197,7 @@ def first_snapshot_ms(path):
 
 
 def process_share(pid, seconds, *names):
-    """CPU time of threads over wall time."""
+    """Returns the CPU time of threads over the wall time."""
     begin, before = time.monotonic(), cpu_s(pid, *names)
     time.sleep(seconds)
     return (cpu_s(pid, *names) - before) / (time.monotonic() - begin)
@@ -209,15 +213,16 @@ def read_all(viewers):
 
 
 def further_share(pid, path, seconds, further):
-    """The traced process's cost of a viewer at 1 Hz, for building and for sending
-    snapshots; and of one more: the mean of `further` viewers that only read."""
+    """Returns what a viewer at 1 Hz costs the traced process for building snapshots and
+    for sending them, and the cost of one more viewer. The last is the mean of `further`
+    viewers that only read."""
     built = process_share(pid, seconds, "ocular-collect")
     sent = process_share(pid, seconds, "ocular-server")
     one = process_share(pid, seconds, *OURS)
     more = [client.Client(path) for _ in range(further)]
     reader = threading.Thread(target=read_all, args=(more,))
     reader.start()
-    time.sleep(3)  # they fall into step
+    time.sleep(3)  # meanwhile the viewers get the same rhythm
     many = process_share(pid, seconds, *OURS)
     for viewer in more:
         viewer.socket.shutdown(socket.SHUT_RDWR)
@@ -260,19 +265,22 @@ def measure(functions, options):
         },
         "CPU of ocular-top for a key, ms": pressed * 1e3,
         VIEWER: ours * 100,
-        "building a snapshot, ms of CPU": built * 1e3,  # one a second
+        # one snapshot is built per second
+        "building a snapshot, ms of CPU": built * 1e3,
         "encoding and sending it, ms of CPU": sent * 1e3,
         EACH_FURTHER: more * 100,
     }
 
 
 def worst(times):
-    """One that never came is the worst of all."""
+    """Returns the longest time. A time that is NaN, because no answer came, is the
+    worst."""
     return float("nan") if any(map(math.isnan, times)) else max(times)
 
 
 def record(functions, row):
-    """For `make figures`, of the program with so many functions."""
+    """Records the figures for `make figures`, for a program with this number of
+    functions."""
     for name, value in row.items():
         what, unit, *more = name.removeprefix("... ").split(", ")
         more = [each for each in more if not each.startswith("median of")]
@@ -281,11 +289,12 @@ def record(functions, row):
 
 
 def verdict(name, values):
-    """A row's numbers held against their target: "", "ok" or "MISS"."""
+    """Compares a row's numbers with their target. Returns "", "ok" or "MISS" with the
+    target."""
     limit = next((TARGETS[start] for start in TARGETS if name.startswith(start)), None)
     if limit is None:
         return ""
-    held = all(value <= limit for value in values)  # no number is a miss
+    held = all(value <= limit for value in values)  # NaN is a miss
     return f"{limit:>7g}  {'ok' if held else 'MISS'}"
 
 

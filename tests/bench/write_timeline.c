@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How fast a timeline is written in each format, and how large it becomes: a
-// made-up one of one thread, calls within calls, a loop event for each four.
-// bench.py starts it: write_timeline FILE EVENTS prints bytes, events, CPU
-// seconds, and the peak of resident memory in MiB before and after.
+// Measures how fast a timeline is written in each format, and how large it
+// becomes. The timeline is made up and has one thread, with calls within calls,
+// and a loop event for every four calls. bench.py starts it. write_timeline
+// FILE EVENTS prints bytes, events, CPU seconds, and the peak of resident
+// memory in MiB before and after.
 #include "formats/perfetto.h"
 #include "ipc/base/now.h"
 #include "tests/random.h"
@@ -13,7 +14,7 @@
 #include <time.h>
 
 #define FUNCTIONS 200
-#define HOT 20 // of them have nine of ten calls
+#define HOT 20 // number of functions that have nine of ten calls
 
 static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
 {
@@ -31,7 +32,7 @@ static uint64_t now = 1000000;
 
 static void put(enum EventKind kind, uint64_t what)
 {
-    now += 100 + random_u64() % 300; // ticks, of which there are 2.5 in a ns
+    now += 100 + random_u64() % 300; // ticks; there are 2.5 ticks in a ns
     Ring_push(ring, now, kind, what);
 }
 

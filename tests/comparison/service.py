@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The program that docs/comparison.md looks at: one thread works in rounds of
-which the parts' shares are known, another sleeps.
+"""The program on which docs/comparison.md compares profilers. One thread works in
+rounds with parts whose shares are known, and another thread sleeps.
 
-service.py [--rounds N] [--truth FILE]: every five seconds, and at the end of the
-last round, it writes what is true, by its own clocks (default: on stderr)."""
+service.py [--rounds N] [--truth FILE] writes the true shares by its own clocks, every
+five seconds and at the end of the last round (to stderr by default)."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ import time
 TEXT = json.dumps(
     [{"id": n, "name": "x" * (n % 40), "tags": ["a", "b"]} for n in range(400)]
 )
-SPINS = 40_000  # about 4 ms
+SPINS = 40_000  # takes about 4 ms
 PARTS = ("spin", "parse", "many_calls", "unstable", "keep")
 
 
@@ -58,9 +58,9 @@ def keep(store, n):
 
 
 class Truth:
-    """The time of each part, of the last five seconds and of all. By the wall clock:
-    where a thread asks for its CPU time the kernel may give the CPU to another, so
-    that samplers find it there too often."""
+    """The time of each part in the last five seconds, and in all. The time is wall
+    time. If a thread asked for its CPU time, the kernel might give the CPU to another
+    thread at this call, and samplers would find the thread there too often."""
 
     def __init__(self, file):
         self.file = file

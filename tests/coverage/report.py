@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The end of `make coverage`: sums up what gcov and coverage.py have counted, prints a
-table by room and the files of which less than 70 % has run.
-    report.py DIRECTORY...      where the .gcda files are
+"""The end of `make coverage`. Sums up what gcov and coverage.py have counted, and
+prints a table by folder, and the files of which less than 70 % has run.
+    report.py DIRECTORY...      folders with the .gcda files
 """
 
 import json
@@ -15,11 +15,12 @@ import coverage
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("ipc/", "tracer/", "formats/", "python/", "tui/")
-LOW = 70  # per cent
+LOW = 70  # percentage
 
 
 def c_lines(directories):
-    """{file: {line: has run}}. An object without a .gcda has not run."""
+    """Returns {file: {line: true if the line has run}}. The lines of an object without
+    a .gcda file have not run."""
     found = defaultdict(lambda: defaultdict(bool))
     notes = [note for where in directories for note in Path(where).rglob("*.gcno")]
     for note in notes:
@@ -39,7 +40,8 @@ def c_lines(directories):
 
 
 def python_lines():
-    """The same of the package, without the demo, which is a thing to be traced."""
+    """Returns the same for the Python package, without the demo, which is only a
+    program to be traced."""
     measured = coverage.Coverage(config_file=os.environ["COVERAGE_PROCESS_START"])
     measured.combine()
     found = {}
@@ -74,7 +76,8 @@ def main():
 
 
 def spans(numbers):
-    """1 2 3 7 as "1-3", "7": runs of lines that have code."""
+    """Returns line numbers as ranges. For example, 1 2 3 7 becomes "1-3", "7". Lines
+    without code do not interrupt a range."""
     begin = before = None
     for number in [*numbers, None]:
         if begin is not None and (number is None or number > before + 1):

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Has coverage.py in each Python process of the tests that `make coverage` counts the
-package's lines in; in others it imports nothing."""
+"""Starts coverage.py in each Python process of the tests in which `make coverage`
+counts the package's lines. In other processes it imports nothing."""
 
 import os
 
 if "COVERAGE_PROCESS_START" in os.environ:
     try:
         import coverage
-    except ImportError:  # another interpreter than it was installed for
+    # this is another interpreter than the one for which coverage.py was installed
+    except ImportError:
         pass
     else:
         coverage.process_startup()

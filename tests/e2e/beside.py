@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Other tools that watch a program, each with one shape: start() and stop(),
-as often as wanted, and seen(), what it has to say about the file that is run,
-without anything that differs from one run to the next."""
+"""Other tools that watch a program, all with the same interface. start() and stop() may
+be called any number of times. seen() returns what the tool reports about the program's
+file, without anything that differs between runs."""
 
 import cProfile
 import shutil
@@ -18,7 +18,7 @@ monitoring = sys.monitoring
 
 
 class Load:
-    """A copy of load.py of its own, so that no tool has seen its code."""
+    """A separate copy of load.py, whose code no tool has seen."""
 
     def __init__(self, directory):
         self.path = str(Path(directory, "load.py"))
@@ -38,7 +38,7 @@ class Load:
         return code.co_filename == self.path
 
     def codes(self):
-        """Every code object in it."""
+        """Returns all code objects of the load."""
         todo = list(self.names.values())
         todo += [m for v in todo if isinstance(v, type) for m in vars(v).values()]
         return [v.__code__ for v in todo if hasattr(v, "__code__")]
@@ -65,7 +65,8 @@ class CProfile(Tool):
         self.profile.disable()
 
     def seen(self):
-        """Calls, primitive ones too, and of whom by whom."""
+        """Returns the primitive and all calls of each function, and the calls by each
+        caller."""
         self.profile.create_stats()
         found = {}
         for key, (primitive, calls, _, _, callers) in self.profile.stats.items():
@@ -82,7 +83,7 @@ class CProfile(Tool):
 
 
 def described(argument):
-    """An argument of an event, without addresses."""
+    """Describes an argument of an event without addresses."""
     if isinstance(argument, tuple):
         return tuple(map(described, argument))
     if isinstance(argument, (int, str, bool, type(None))):
@@ -111,8 +112,8 @@ class SetTrace(Tool):
 
 
 class SetTraceOpcodes(SetTrace):
-    """Whether opcodes are traced at all is remembered by the interpreter, from
-    the first frame that asks for it: let it be so from the beginning."""
+    """The interpreter remembers from the first frame that asks for it whether opcodes
+    are traced. So this class makes a frame ask at the beginning."""
 
     opcodes = True
 
@@ -136,7 +137,8 @@ class SetProfile(SetTrace):
 
 
 class TraceAllThreads(SetTrace):
-    """Per thread, for there is no order between them."""
+    """Notes events per thread, because the order of events of different threads is not
+    fixed."""
 
     def note(self, frame, event, argument):
         if not self.load.holds(frame.f_code):
@@ -171,7 +173,7 @@ class ProfileAllThreads(TraceAllThreads):
 
 
 class Trace(Tool):
-    """The trace module: hits of lines."""
+    """The trace module, which counts the hits of lines."""
 
     def __init__(self, load):
         super().__init__(load)
@@ -192,7 +194,7 @@ class Trace(Tool):
 
 
 class Tracemalloc(Tool):
-    """Blocks alive that work() has made; its own lines only."""
+    """The living blocks that work() has made, on its own lines only."""
 
     def start(self):
         tracemalloc.start(3)
@@ -213,15 +215,15 @@ EVENTS = {
     if bit and bit.bit_count() == 1
 }
 if "BRANCH_LEFT" in EVENTS:
-    EVENTS.pop("BRANCH", None)  # an alias
-# These can be disabled, one place at a time.
+    EVENTS.pop("BRANCH", None)  # BRANCH is an alias of the new events
+# A tool can disable these events at single places.
 PLACES = "PY_START PY_RESUME PY_RETURN PY_YIELD CALL LINE INSTRUCTION JUMP".split()
 PLACES += [name for name in EVENTS if name.startswith("BRANCH")]
 PLACES += ["STOP_ITERATION"]
 
 
 class Monitor(Tool):
-    """All events there are, globally, as they come."""
+    """All events, set globally, in the order in which they come."""
 
     tool = 0
     local = False
@@ -272,7 +274,7 @@ class MonitorLast(Monitor):
 
 
 class MonitorLocal(Monitor):
-    """Only on the load's code, with the instructions."""
+    """Events on the load's code only, including INSTRUCTION."""
 
     local = True
     tool = 1
@@ -280,7 +282,7 @@ class MonitorLocal(Monitor):
 
 
 class MonitorOnce(Monitor):
-    """Each place once: as a coverage tool does it."""
+    """Sees each place once, as a coverage tool does."""
 
     disables = True
     names = PLACES
@@ -292,7 +294,8 @@ class MonitorOnceLines(MonitorOnce):
 
 
 class MonitorRestarts(MonitorOnce):
-    """... and again after each start: restart_events() is for all tools."""
+    """Sees each place again after each start, by restart_events(), which affects all
+    tools."""
 
     def start(self):
         super().start()
@@ -304,8 +307,8 @@ class MonitorRestarts(MonitorOnce):
 
 
 class StandIn:
-    """In Ocular's place, and with its events, but all in Python: what goes
-    wrong beside this one too is CPython's doing."""
+    """A tool in Python that takes Ocular's place and has Ocular's events. If another
+    tool also fails together with this one, CPython is the cause."""
 
     def __init__(self, load, deinstrument_threshold, mode="adaptive"):
         self.load = load
@@ -392,7 +395,7 @@ class CoverageSysmon(Coverage):
 
 
 class CoverageSysmonBranches(CoverageSysmon):
-    branch = True  # from 3.14 on
+    branch = True  # only from 3.14 on
 
 
 def tools():
@@ -408,7 +411,7 @@ def tools():
 
 
 def calls(snapshot, path):
-    """Qualified name -> calls, of the functions of that file."""
+    """Returns {qualified name: calls} of the functions of a file."""
     counts = Counter()
     for row in snapshot["functions"]:
         if row["file"] == path:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Chromium without a window, spoken to by its debugging protocol. Debian's packages
-are chromium-headless-shell and chromium."""
+"""Runs Chromium without a window, controlled by its debugging protocol. The Debian
+packages are chromium-headless-shell and chromium."""
 
 import base64
 import contextlib
@@ -15,16 +15,16 @@ PROGRAMS = "chromium-headless-shell", "chromium", "google-chrome"
 
 
 def program():
-    """Its path; None if there is none."""
+    """Returns the path of the browser, or None if there is no browser."""
     return next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 
 class Failure(Exception):
-    """The browser has ended, or refuses a request."""
+    """Raised if the browser has ended or refuses a request."""
 
 
 class Browser:
-    """A page of it, of width and height `size`. A context."""
+    """A context manager for a browser with one page of width and height `size`."""
 
     def __init__(self, size, *options):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -34,7 +34,7 @@ class Browser:
         command = [
             *("bash", "-c", f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}', "bash", program()),
             *("--headless", "--no-sandbox", "--hide-scrollbars", "--disable-gpu"),
-            # It asks nobody but us.
+            # The browser must not connect to any other host.
             *("--disable-background-networking", "--no-first-run"),
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
             f"--window-size={size[0]},{size[1]}",
@@ -59,7 +59,7 @@ class Browser:
 
     def __exit__(self, *_):
         with contextlib.suppress(Failure):
-            self.ask("Browser.close")  # which ends its own processes
+            self.ask("Browser.close")  # the browser ends its own processes
         self.process.kill()
         self.process.wait()
         os.close(self.out)
@@ -67,7 +67,8 @@ class Browser:
         self.folder.cleanup()
 
     def ask(self, method, **parameters):
-        """The answer; what the page says meanwhile is in `events`."""
+        """Returns the answer. Events of the page that come before it are added to
+        `events`."""
         self.number += 1
         request = {"id": self.number, "method": method, "params": parameters}
         if self.session:
@@ -89,7 +90,7 @@ class Browser:
                 return answer["result"]
 
     def evaluate(self, expression):
-        """The value of JavaScript in the page."""
+        """Returns the value of a JavaScript expression in the page."""
         said = self.ask(
             "Runtime.evaluate",
             expression=expression,
@@ -101,7 +102,7 @@ class Browser:
         return said["result"].get("value")
 
     def wait(self, expression, seconds=60):
-        """Until it is true."""
+        """Waits until the expression is true."""
         end = time.monotonic() + seconds
         while not self.evaluate(expression):
             if time.monotonic() > end:
@@ -109,5 +110,5 @@ class Browser:
             time.sleep(0.02)
 
     def picture(self):
-        """A PNG of the page."""
+        """Returns the page as a PNG."""
         return base64.b64decode(self.ask("Page.captureScreenshot")["data"])

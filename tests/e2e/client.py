@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A viewer in Python, written after docs/protocol.md. It reads the members of a
-snapshot out of that page itself, so that the page cannot go stale."""
+"""A viewer in Python, written from docs/protocol.md. It reads the members of a snapshot
+from that document, so the document cannot become outdated."""
 
 import re
 import socket
@@ -27,7 +27,8 @@ FIELD = re.compile(
 
 
 def schema():
-    """Record name -> [(group, field, type, list's record)], from the page."""
+    """Returns {record name: [(group, field, type, record of the list)]}, read from the
+    document."""
     section = PAGE.read_text().split("\n## Records\n")[1].split("\n## ")[0]
     records = {}
     for name, body in re.findall(r"\*\*(\w+)\*\*: (.*?)\.\n", section + "\n", re.S):
@@ -44,7 +45,7 @@ def schema():
 
 
 class Reader:
-    """Takes values out of a payload."""
+    """Takes values from a payload."""
 
     def __init__(self, data, records):
         self.data = data
@@ -106,15 +107,16 @@ def pack_text(text):
 
 
 class Ended(Exception):
-    """The process has closed the connection."""
+    """Raised if the process has closed the connection."""
 
 
 class Refused(Exception):
-    """An ERROR came: errno, text."""
+    """Raised for an ERROR message, with errno and text."""
 
 
 class Client:
-    """One connection. HELLO goes out at once, unless `hello` is false."""
+    """A connection of a viewer. The viewer sends HELLO at once, unless `hello` is
+    false."""
 
     def __init__(self, path, timeout=SLOW, hello=True):
         self.records = schema()
@@ -142,7 +144,7 @@ class Client:
         return struct.pack("<IQ", version, 4711) + pack_text("test")
 
     def send(self, kind, payload=b"", request=0, files=()):
-        """`files`: descriptors that go along."""
+        """Sends a message. The descriptors in `files` are sent with it."""
         frame = MAGIC + struct.pack("<HII", kind, len(payload), request) + payload
         if files:
             sent = socket.send_fds(self.socket, [frame], files)
@@ -162,7 +164,7 @@ class Client:
         return data
 
     def receive(self):
-        """(type, request number, what it holds)"""
+        """Returns (type, request number, content) of the next message."""
         head = self.read(12)
         assert head[:2] == MAGIC
         kind, size, request = struct.unpack("<HII", head[2:])
@@ -191,7 +193,7 @@ class Client:
         return kind, request, value
 
     def snapshot(self):
-        """The next one."""
+        """Returns the next snapshot."""
         while True:
             kind, _, value = self.receive()
             if kind == SNAPSHOT:
@@ -200,8 +202,8 @@ class Client:
                 raise Refused(*value)
 
     def ask(self, kind, payload=b"", files=()):
-        """Sends a request; its REPLY's (number, value, text), or Refused. An
-        export's last one."""
+        """Sends a request and returns the content of the REPLY, (number, value, text),
+        or raises Refused. An export has several replies, of which the last is returned."""
         self.last_request += 1
         self.send(kind, payload, self.last_request, files)
         while True:
@@ -223,16 +225,16 @@ class Client:
         return self.ask(REARM, struct.pack("<Q", function))
 
     def detail(self, function):
-        """Its listing."""
+        """Returns the function's listing."""
         return self.ask(DETAIL, struct.pack("<Q", function))
 
     def export(self, path):
-        """Opens the file, and has the process write the timeline to it."""
+        """Opens the file and makes the process write the timeline to it."""
         with open(path, "wb") as file:
             return self.ask(EXPORT, pack_text(str(path)), [file.fileno()])
 
     def wait_for(self, condition, seconds=SLOW):
-        """The first snapshot for which condition(snapshot) is true."""
+        """Returns the first snapshot for which condition(snapshot) is true."""
         limit = time.monotonic() + seconds
         while time.monotonic() < limit:
             snapshot = self.snapshot()
@@ -242,7 +244,7 @@ class Client:
 
 
 def function(snapshot, name):
-    """The one function of that qualified name, or None."""
+    """Returns the function with this qualified name, or None."""
     rows = [row for row in snapshot["functions"] if row["name"] == name]
     assert len(rows) < 2, f"{len(rows)} functions are called {name}"
     return rows[0] if rows else None

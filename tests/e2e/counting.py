@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Call counts, by Ocular and by cProfile, keyed alike."""
+"""Counts calls by Ocular and by cProfile, with the same keys."""
 
 import cProfile
 import os
@@ -9,15 +9,15 @@ from collections import Counter
 import ocular
 
 MAIN = threading.main_thread().native_id
-# Threads of the test runner: pytest-xdist has one.
+# Other threads of the test runner, such as that of pytest-xdist.
 RUNNERS = {int(tid) for tid in os.listdir("/proc/self/task")} - {MAIN}
 
-# Nothing on disk, nothing on stderr, every hit counted.
+# With these settings nothing is written to disk or stderr, and every hit is counted.
 EXACT = dict(deinstrument_threshold=0, perfetto=False, quiet=True)
 
 
 def keyed(snapshot):
-    """(file, line, name) -> calls and resumptions"""
+    """Returns {(file, line, name): calls and resumptions}."""
     counts = Counter()
     for row in snapshot["functions"]:
         key = row["file"], row["line"], row["name"].rpartition(".")[2]
@@ -26,7 +26,7 @@ def keyed(snapshot):
 
 
 def traced(function, *arguments, **settings):
-    """(what it returned, the final snapshot)"""
+    """Returns (result of the function, final snapshot)."""
     ocular.start_tracing(**{**EXACT, **settings})
     try:
         result = function(*arguments)
@@ -36,8 +36,9 @@ def traced(function, *arguments, **settings):
 
 
 def memory_bytes():
-    """Memory while somebody looks: for this snapshot and the one before. The first
-    snapshot of a trace has none before it."""
+    """Returns the memory while a viewer is connected, which includes the last snapshot
+    and the one before. The first snapshot of a trace has none before it, so two are
+    taken."""
     ocular.snapshot()
     return ocular.snapshot()["memory_bytes"]
 
@@ -62,12 +63,13 @@ def by_cprofile(function, *arguments):
 
 
 def entries(row):
-    """Of a function: calls begun and gone on with, which cProfile counts alike."""
+    """Returns a function's calls and resumptions, which cProfile counts in the same
+    way."""
     return row["calls"] + row["resumptions"]
 
 
 def row(snapshot, name):
-    """The function whose qualified name ends so; None if there is none."""
+    """Returns the function whose qualified name ends with `name`, or None."""
     rows = [
         row
         for row in snapshot["functions"]
@@ -78,11 +80,11 @@ def row(snapshot, name):
 
 
 def own_cycles(mine):
-    """Ticks of the function's own time, those in which it waited among them: a
-    thread of the test runner that runs meanwhile makes all of a span such."""
+    """Returns the ticks of the function's own time, including time in which it waited.
+    If a thread of the test runner runs in a span, the whole span counts as waiting."""
     return mine["self_cycles"] + mine["waited_cycles"]
 
 
 def threads_of(snapshot):
-    """Its threads, but for those of the test runner."""
+    """Returns the snapshot's threads without those of the test runner."""
     return [one for one in snapshot["threads"] if one["tid"] not in RUNNERS]

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Makes a disk fail, as a lost server's does: imported by the programs of
-test_killed.py."""
+"""Makes the disk fail, like the disk of a lost server. The programs of test_killed.py
+import this module."""
 
 import ctypes
 import os
 import struct
 
-NUMBERS = {"x86_64": (18, 317), "aarch64": (67, 277)}  # of pwrite64 and of seccomp
+# numbers of the system calls pwrite64 and seccomp
+NUMBERS = {"x86_64": (18, 317), "aarch64": (67, 277)}
 NO_NEW_PRIVILEGES, SET_FILTER, ALL_THREADS = 38, 1, 1
 LOAD, IF_EQUAL, RETURN = 0x20, 0x15, 0x06
 ALLOW, FAIL = 0x7FFF0000, 0x00050000
 
 
 def fail(error):
-    """From now on pwrite() fails with this errno on all threads, by a filter of system
-    calls."""
+    """Installs a filter of system calls, with which pwrite() fails with this errno on
+    all threads."""
     pwrite, seccomp = NUMBERS[os.uname().machine]
     rules = (
         (LOAD, 0, 0, 0),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Fixtures of tests/python and tests/e2e: a directory to run in, a short one
-for sockets, and the rule that no test leaves a trace behind."""
+"""Fixtures of tests/python and tests/e2e. They make a directory to run in and a short
+one for sockets, and check that no test leaves a trace behind."""
 
 import shutil
 import signal
@@ -11,8 +11,8 @@ import ocular
 import pytest
 from e2e.program import leftovers
 
-# A shell starts what goes into the background with these ignored, and so would
-# be every program that a test starts and interrupts.
+# If a shell has started the tests in the background, these signals are ignored. Every
+# program that a test starts would inherit this.
 for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
@@ -22,7 +22,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
 
 @pytest.fixture
 def sockets(monkeypatch):
-    """$OCULAR_DIR: a path short enough for a socket's address."""
+    """Sets $OCULAR_DIR to a path that is short enough for a socket's address."""
     path = Path(tempfile.mkdtemp(prefix="oc-"))
     path.chmod(0o700)
     monkeypatch.setenv("OCULAR_DIR", str(path))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What runs under two tools at once (test_coexist.py): short, the same at every
-call, and with something of each kind of event."""
+"""The program that runs under two tools at once (test_coexist.py). It is short, does
+the same at every call, and has events of every kind."""
 
-# Of each function in one call of work(); each entry of a generator is one.
+# Calls of each function in one call of work(). Each entry of a generator counts.
 CALLS = {
     "work": 1,
     "arms": 20,

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Reads Perfetto's protobuf, as far as Ocular writes it, and says the same in
-JSON's words: both files of a timeline are equal documents. Unknown fields fail."""
+"""Reads those parts of Perfetto's protobuf that Ocular writes, and converts them to the
+JSON format. Both files of a timeline are then equal documents. An unknown field is an
+error."""
 
 import json
 import re
 import struct
 from collections import defaultdict
 
-# Message: field number, name and type of each. A "*" marks what may come again.
+# For each message, number, name and type of its fields. A "*" marks a repeated field.
 TABLE = """
 Trace: 1 packet* Packet
 Packet: 6 clocks Clocks, 8 time uint, 10 sequence uint, 11 event Event,
@@ -48,7 +49,7 @@ FIXED = {"double": "<d", "fixed": "<Q"}
 TEXTS = {"text": bytes.decode, "json": json.loads}
 STATE_CLEARED = 1
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
-BOOT = 6  # Perfetto's number of that clock
+BOOT = 6  # Perfetto's number of the clock BOOTTIME
 
 
 def varint(data, at):
@@ -88,11 +89,11 @@ def message(kind, data):
 
 
 class Sequence:
-    """The state of one sequence that its packets refer to."""
+    """The state of a sequence, to which the sequence's packets refer."""
 
     def __init__(self):
         self.known = {kind[:-1]: {} for kind, _ in MESSAGES["Interned"].values()}
-        self.codes = {}  # name's iid -> code_ptr, which comes once
+        self.codes = {}  # maps the iid of a name to its code_ptr, which comes once
         self.clocks, self.defaults, self.boot = {}, None, None
 
     def take(self, packet):
@@ -129,11 +130,11 @@ class Sequence:
 
 
 def words(sequence, event, stack):
-    """An event as JSON has it, but for its thread and time."""
+    """Returns an event as in JSON, without thread and time."""
     args = sequence.args(event)
     if event["type"] == END:
         name = stack.pop()
-        named = {} if name is None else {"name": name}  # None: of a task's step
+        named = {} if name is None else {"name": name}  # None if a task's step ends
         return {"ph": "E", **named, **({"args": args} if args else {})}
     name = event.get("name") or sequence.known["name"][event["name_iid"]]["name"]
     if event["type"] == BEGIN:
@@ -156,7 +157,8 @@ def about(sequence, event):
 
 
 def dark(sequence, event, names):
-    """The begin or end of a dark stretch; `names` are those of the open ones."""
+    """Converts the beginning or the end of a dark stretch. `names` has the names of the
+    open stretches."""
     number = event["track"] & 0xFFFFFFFF
     ids, args = {"id2": {"local": hex(number)}}, sequence.args(event)
     if event["type"] == BEGIN:
@@ -167,7 +169,8 @@ def dark(sequence, event, names):
 
 
 def task(sequence, event, stack, flows):
-    """The begin of a task's step; `flows` are the numbers of those before."""
+    """Converts the beginning of a task's step. `flows` has the numbers of earlier
+    steps."""
     stack.append(None)
     pid, number = divmod(event["flow"], 1 << 32)
     known = {"flow_in": True} if event["flow"] in flows else {}
@@ -184,7 +187,8 @@ def counted(event, track, tracks, threads):
 
 
 def said(sequence, event, names):
-    """A mark or a span of the program; `names` are those of the spans by track."""
+    """Converts a mark or a span of the program. `names` has the names of the open spans
+    by track."""
     args = sequence.args(event)
     rest = {"args": args} if args else {}
     if "track" not in event:
@@ -197,7 +201,7 @@ def said(sequence, event, names):
 
 
 def packets(data):
-    """Each, and the sequence that it is of, which knows of it."""
+    """Yields each packet with its sequence, which has taken the packet."""
     sequences = {}
     for packet in message("Trace", data)["packet"]:
         if packet.get("flags") == STATE_CLEARED:
@@ -208,7 +212,7 @@ def packets(data):
 
 
 def samples(data):
-    """(ns since the start, tid, names from the outermost on) of each."""
+    """Returns [(ns since the start, tid, names from the outermost on)] of the samples."""
     found = []
     for packet, sequence in packets(data):
         if "sample" in packet:
@@ -221,7 +225,7 @@ def samples(data):
 
 
 def document(data):
-    """The document that trace.check() takes."""
+    """Returns the document for trace.check()."""
     tracks, stacks, events = {}, defaultdict(list), []
     spans, darkened, parents, threads, flows = {}, {}, {}, {}, set()
     for packet, sequence in packets(data):

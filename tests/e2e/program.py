@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs of a few lines in a process of their own, and what a trace leaves
-behind in a process."""
+"""Runs small programs in separate processes, and finds what a trace leaves behind in a
+process."""
 
 import contextlib
 import json
@@ -17,11 +17,11 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("OCULAR_BUILD", ROOT / "build"))
 TOP = os.environ.get("OCULAR_TOP", str(BUILD / "bin" / "ocular-top"))
 PYTHON = os.environ.get("PYTHON", sys.executable)
-SLOW = 60  # seconds: more than anything here takes
+SLOW = 60  # seconds, more than any test takes
 
 
 def command_in(folder):
-    """The installed command `ocular`, as pip writes it."""
+    """Writes the installed command `ocular`, as pip writes it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     name, function = project["scripts"]["ocular"].split(":")
     text = f"#!{PYTHON}\nimport sys\nfrom {name} import {function}\n"
@@ -39,7 +39,7 @@ class Done:
 
     @property
     def answer(self):
-        """The last line on stdout, which is JSON."""
+        """Returns the value of the last line on stdout, which is JSON."""
         assert self.status == 0, self.err
         return json.loads(self.out.splitlines()[-1])
 
@@ -51,7 +51,7 @@ def write(directory, source, name="program.py"):
 
 
 def start(command, **more):
-    """A Popen with pipes and text. More environment in `env`."""
+    """Returns a Popen with pipes and text. `env` has additional environment variables."""
     settings = dict(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -64,7 +64,8 @@ def start(command, **more):
 
 
 class Running:
-    """A program that works until its stdin ends. A context: gone when left."""
+    """A program that works until its stdin ends. The class is a context manager, which
+    ends the program."""
 
     def __init__(self, directory, source, command=(PYTHON,), **more):
         self.process = start(
@@ -86,7 +87,7 @@ class Running:
         self.process.communicate()
 
     def end(self):
-        """It ends by itself: its last words, and what it says on stderr."""
+        """Lets the program end by itself. Returns the last line of stdout, and stderr."""
         out, err = self.process.communicate("", timeout=SLOW)
         assert self.process.returncode == 0, err
         return out.splitlines()[-1], err
@@ -105,7 +106,7 @@ def run(command, input=None, timeout=SLOW, **more):
 
 
 def script(directory, source, *arguments, **more):
-    """Runs it with the interpreter under test, in `directory`."""
+    """Runs a program in `directory` with the tested interpreter."""
     path = write(directory, source)
     return run([PYTHON, path, *arguments], cwd=directory, **more)
 
@@ -125,10 +126,10 @@ def wait_until(condition, seconds=SLOW, what="it"):
 
 
 def switches():
-    """{name: how often it has gone to sleep, and come back} of our threads."""
+    """Returns {name of a thread of ours: number of times that the thread has slept}."""
     found = {}
     for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # the thread may have ended
             status = (task / "status").read_text()
             name = status.split("\n")[0].split("\t")[1]
             if name.startswith("ocular-"):
@@ -139,10 +140,10 @@ def switches():
 
 
 def cpu_s():
-    """{name: s of CPU time, by the kernel's clock} of our threads."""
+    """Returns {name of a thread of ours: s of CPU time, by the kernel's clock}."""
     used = {}
     for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # the thread may have ended
             name = (task / "comm").read_text().strip()
             if name.startswith("ocular-"):
                 used[name] = time.clock_gettime(~int(task.name) << 3 | 6)
@@ -153,18 +154,18 @@ def cpu_s():
 
 
 def threads(pid="self"):
-    """Names of the process's threads of ours."""
+    """Returns the names of our threads in the process."""
     names = []
     for task in Path(f"/proc/{pid}/task").iterdir():
         try:
             names.append((task / "comm").read_text().strip())
-        except OSError:  # it ended meanwhile
+        except OSError:  # the thread ended meanwhile
             pass
     return sorted(name for name in names if name.startswith("ocular-"))
 
 
 def files(pid="self"):
-    """The targets of its open file descriptors."""
+    """Returns the targets of the process's open file descriptors."""
     found = []
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -175,7 +176,8 @@ def files(pid="self"):
 
 
 def is_writing(pid, directory):
-    """Has it a file open there that appears only at its end?"""
+    """Returns True if the process has an open file in the directory that gets its name
+    only at the end."""
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         try:
             link = os.readlink(entry)
@@ -183,7 +185,7 @@ def is_writing(pid, directory):
         except OSError:
             continue
         flags = int(info.split("flags:")[1].split()[0], 8)
-        # The spill file has no name either, but is read as well.
+        # The spill file has no name either, but it is also open for reading.
         if flags & os.O_ACCMODE == os.O_WRONLY and link.startswith(
             (f"{directory}/#", f"{directory}/.ocular-")
         ):
@@ -192,7 +194,8 @@ def is_writing(pid, directory):
 
 
 def leftovers():
-    """The parts of a trace that are left in this process, as words; [] is right."""
+    """Returns texts for the parts of a trace that are left in this process. The right
+    result is []."""
     monitoring = sys.monitoring
     left = []
     for tool in (3, 4, 5):
@@ -212,7 +215,7 @@ def leftovers():
             for name in os.listdir(folder)
             if name.split(".")[0] == str(os.getpid())
         ]
-    # A thread that has been joined takes a moment to vanish from /proc.
+    # After a thread has been joined, it takes some time to vanish from /proc.
     for _ in range(100):
         names = threads()
         if not names:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""speedscope's own importer, of the package that `make` fetches (build/speedscope), under
-Node.js."""
+"""speedscope's own importer, from the package that `make` fetches (build/speedscope),
+run with Node.js."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ PACKAGE = BUILD / "speedscope" / "package"
 
 
 def missing():
-    """Why it cannot run here, in words; None if it can."""
+    """Returns the reason why the importer cannot run, or None."""
     if not shutil.which("node"):
         return "speedscope's importer needs Node.js, which is missing"
     if not PACKAGE.exists():
@@ -22,7 +22,7 @@ def missing():
 
 
 def read(path):
-    """The one profile in the file: its unit, its total, its frames."""
+    """Returns unit, total and frames of the only profile in the file."""
     done = run(["node", DRIVER, PACKAGE, path])
     assert done.status == 0, done.err
     (profile,) = json.loads(done.out)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program whose stacks are known, and the stacks that it sends as a tree."""
+"""A program whose stacks are known, and a function that makes a tree of the stacks that
+it sends."""
 
 import contextlib
 import time
@@ -50,7 +51,7 @@ DEEP and threading.Thread(target=deep, args=(300,), daemon=True).start()
 main()
 """
 WORK = ("<module>", "main", "work")
-# The paths through work(), and the part of its time that each takes.
+# The paths below work(), with the part of its time that each path takes.
 PATHS = {
     ("short", "spin"): 0.2,
     ("long", "spin"): 0.6,
@@ -60,7 +61,7 @@ PATHS = {
 
 @contextlib.contextmanager
 def running(directory, deep=False):
-    """The address of its socket."""
+    """Yields the address of the program's socket."""
     path = write(directory, PROGRAM.replace("DEEP and", f"{deep} and"))
     process = start([PYTHON, path], cwd=directory)
     try:
@@ -71,7 +72,8 @@ def running(directory, deep=False):
 
 
 def watch(viewer, enough):
-    """Asks once in a while, as the flame view does, until enough(stacks)."""
+    """Asks for the stacks repeatedly, as the flame view does, until enough(stacks) is
+    true."""
     limit = time.monotonic() + SLOW
     while True:
         stacks = viewer.ask(client.FLAME)
@@ -82,7 +84,7 @@ def watch(viewer, enough):
 
 
 def tree(stacks):
-    """Path of names -> CPU share of it and all below it."""
+    """Returns {path of names: CPU share of the path and of all paths below it}."""
     names = {row["id"]: row["name"] for row in stacks["functions"]}
     assert sorted(names) == list(names)
     assert set(names) == {row["id"] for row in stacks["rows"]} - {None}
@@ -98,5 +100,5 @@ def tree(stacks):
         for depth in range(len(paths[-1]) + 1):
             above = paths[-1][:depth]
             totals[above] = totals.get(above, 0) + row["share"]
-    assert len(set(paths)) == len(paths)  # one row a path
+    assert len(set(paths)) == len(paths)  # each path has one row
     return totals

@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""Measurements on a machine that others use, too: each is repeated if the kernel says
-that it was disturbed, whatever came out."""
+"""Measures on a machine that others also use. If the kernel says that a measurement was
+disturbed, it is repeated, whatever its result."""
 
 import os
 import resource
 
-TICKS = 8  # in the first line of /proc/stat: stolen by the host
+# position in the first line of /proc/stat of the ticks that the host has stolen
+TICKS = 8
 
 
 def stolen():
-    """CPU s, of all CPUs, that the host has given to other machines."""
+    """Returns the CPU seconds, of all CPUs, that the host has given to other machines."""
     with open("/proc/stat") as file:
         return int(file.readline().split()[TICKS]) / os.sysconf("SC_CLK_TCK")
 
 
 def disturbances():
-    """Times that this process has lost its CPU, and CPU s that the host has taken."""
+    """Returns how often this process has lost its CPU, and the CPU seconds that the
+    host has taken."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw, stolen()
 
 
 def undisturbed(measure, most=20):
-    """measure()'s result of a run in which nobody took a CPU away. If that happens
-    every time, it is the last run's result."""
+    """Returns the result of measure() from a run in which this process did not lose a
+    CPU. If every run was disturbed, returns the result of the last run."""
     for _ in range(most):
         before = disturbances()
         result = measure()

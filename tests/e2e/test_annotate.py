@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The annotate and callers views of a real ocular-top on a real program whose
-functions come from everywhere: files that stay, change, vanish, archives, exec,
-and what is no file at all."""
+"""Tests the annotate and callers views of ocular-top on a real program. The program's
+functions come from files that stay, change or vanish, from archives, from exec, and
+from names that are no file."""
 
 import json
 import os
@@ -65,7 +65,7 @@ def place(tmp_path_factory):
     )
     assert process.stdout.readline() == "ready\n"
     (directory / "vanishes.py").unlink()
-    changed = time.time() + 5  # its next second, at least
+    changed = time.time() + 5  # the time must be in a later second than the old time
     os.utime(directory / "changes.py", (changed, changed))
     wait_until(lambda: list(sockets.glob("*.sock")), what="a socket")
     yield process.pid, environment
@@ -74,7 +74,7 @@ def place(tmp_path_factory):
 
 
 def annotate(place, function, size="150x40", until=("RESUME",)):
-    """The screen, once all that is on it."""
+    """Waits until the screen contains all words of `until`, and returns the screen."""
     pid, environment = place
 
     def look():
@@ -98,7 +98,7 @@ def annotate(place, function, size="150x40", until=("RESUME",)):
 
 @pytest.mark.parametrize("function", ["stays", "stored", "packed"])
 def test_source_beside_bytecode(place, function):
-    # Words and specialised forms may come a moment later.
+    # Operand text and specialised forms may come a little later.
     text = annotate(place, function, until=("LOAD_GLOBAL_BUILTIN", " sum "))
     lines = text.splitlines()
     at = next(i for i, line in enumerate(lines) if f"# in {function}" in line)
@@ -127,7 +127,7 @@ def test_bytecode_alone_and_why(place, function, words):
 
 def test_relative_to_the_processs_directory(place, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    # The code is one line higher than the text, which is read all the same.
+    # The code is one line above the text, and the text is found nevertheless.
     assert "def relative(n): pass" in annotate(place, "relative")
     write(tmp_path, "# the viewer's own, which nobody runs\n", "relative.py")
     assert "viewer's own" not in annotate(place, "relative")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Other tools' programs, on a script that is traced: they print the same as for the
-untraced script, and our counts are right."""
+"""Other tools that are programs run a script that is traced. They print the same as for
+the untraced script, and our counts are right."""
 
 import json
 import re
@@ -35,7 +35,7 @@ main()
 
 CALLS = {"fibonacci": 67, "numbers": 6, "total": 1, "fails": 1, "main": 1}
 
-# Started and ended from within, by a module: the program is the same untraced.
+# A module starts and ends the trace, so the program is the same when it runs untraced.
 BEGIN = "import begin\n"
 END = "begin.end()\n"
 MODULE = """
@@ -53,7 +53,7 @@ def end():
         with open("ours.json", "w") as file:
             json.dump(rows, file)
 """
-THRESHOLDS = [0, 2]  # test_coexist.py has them all
+THRESHOLDS = [0, 2]  # test_coexist.py has all thresholds
 
 
 @pytest.fixture(autouse=True)
@@ -129,7 +129,7 @@ def test_pdb(words, tmp_path):
 
 
 def test_pdb_to_the_end(tmp_path):
-    """Set, hit and cleared breakpoints change no count of ours."""
+    """Breakpoints that are set, hit and cleared do not change our counts."""
     commands = "b fails\nc\nw\nn\nn\ncl\ny\nc\nq\n"
     command = [PYTHON, "-m", "pdb", "program.py"]
     for plain, threshold in outputs(tmp_path, command, input=commands):
@@ -138,7 +138,7 @@ def test_pdb_to_the_end(tmp_path):
 
 
 def test_pdb_under_our_command(tmp_path):
-    """Its transcript, but for the stack below the script, is the same."""
+    """pdb's transcript is the same, except for the stack below the script."""
     path = write(tmp_path, PROGRAM)
     commands = "b fails\nc\np n\ns\ns\nn\nc\nq\n"
     plain = run([PYTHON, "-m", "pdb", path], cwd=tmp_path, input=commands)
@@ -155,8 +155,8 @@ def test_pdb_under_our_command(tmp_path):
 
 
 def test_faulthandler(tmp_path):
-    """Its stacks are the program's. Its list of threads has the governor, which
-    is a thread that Python knows, with no frame."""
+    """The stacks of faulthandler are the program's. Its list of threads also has the
+    governor's thread, without a frame, because Python knows this thread."""
     program = (
         BEGIN
         + PROGRAM.replace(

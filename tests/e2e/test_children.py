@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the viewer says of a process's Python children that nobody traces."""
+"""Tests the viewer's hint that Python children of a process are not traced."""
 
 import re
 import subprocess
@@ -7,9 +7,10 @@ import time
 
 from e2e.program import TOP, Running
 
-YOUNG_S = 3  # the viewer names no child that is younger (tui/model/children.c)
+# seconds; the viewer ignores children that are younger (tui/model/children.c)
+YOUNG_S = 3
 
-# One child serves, two do not. Each line on stdin ends one of those.
+# One child serves, and two children do not. Each line on stdin ends one of these two.
 PROGRAM = """
 import subprocess, sys, ocular
 
@@ -35,7 +36,7 @@ print("{}")
 
 
 def hint(pid):
-    """The viewer's hint at the children, or None."""
+    """Returns the viewer's hint about the children, or None."""
     screen = subprocess.run(
         [TOP, "-p", str(pid), "--once", "--size", "180x20"],
         capture_output=True,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""python -m ocular: the program runs as it would alone, traced if that is
-possible."""
+"""Tests python -m ocular. The program runs as it does without Ocular, and is traced if
+that is possible."""
 
 import os
 import signal
@@ -115,7 +115,7 @@ def test_wrong_options(tmp_path, arguments, words):
     write(tmp_path, "print('ran')")
     done = ocular(tmp_path, *arguments)
     assert words in done.err and "Traceback" not in done.err
-    if "/no/such" in words:  # a place that is missing is no reason not to run
+    if "/no/such" in words:  # if a folder is missing, the program runs nevertheless
         assert done.status == 0 and done.out == "ran\n" and "warning" in done.err
         return
     assert done.status == 2 and done.out == ""
@@ -157,7 +157,8 @@ def test_serve_and_watch(tmp_path, sockets):
         wait_until(lambda: (sockets / f"{process.pid}.sock").exists())
 
         def spins():
-            """A snapshot with `spin`, once it is dark and has been sampled."""
+            """Returns a snapshot in which `spin` is dark and has been sampled,
+            otherwise None."""
             seen = top("--pid", process.pid, "--once", "--json").answer
             for row in seen["functions"]:
                 if row["name"] == "spin" and row["dark_sites"] and row["cpu_share"]:
@@ -166,10 +167,11 @@ def test_serve_and_watch(tmp_path, sockets):
 
         seen = wait_until(spins)
         assert seen["pid"] == process.pid
-        listed = top("--once", "--json")  # no --pid: the only one that serves
+        # without --pid, ocular-top takes the only process that serves
+        listed = top("--once", "--json")
         if listed.status == 0:
             assert listed.answer["pid"] == process.pid
-        else:  # others serve on this machine
+        else:  # other processes serve on this machine
             assert str(process.pid) in listed.err
         frames = top("--pid", process.pid, "--batch", "-n", "2", "-d", "0.2")
         assert frames.status == 0 and frames.out.count("spin") >= 2
@@ -194,7 +196,7 @@ def test_a_directory_and_a_zip(tmp_path):
     for name in ("app", "app.pyz"):
         done = ocular(tmp_path, "--quiet", "--no-perfetto", name, "a")
         assert (done.status, done.out) == (0, f"['a'] {name} a\n"), done.err
-    # By itself, too.
+    # The program may also start the trace itself.
     (tmp_path / "app" / "__main__.py").write_text(
         "import ocular\nocular.start_tracing(perfetto=False, quiet=True)\n"
         "print(ocular.snapshot()['command'])\n"
@@ -218,7 +220,7 @@ def test_the_script_may_stop_and_start_by_itself(tmp_path):
 
 
 def test_a_script_from_a_pipe(tmp_path):
-    """Can be read but once."""
+    """A script from a pipe can be read only once."""
     source = "import sys\nprint(len(sys.argv), __name__)\n" + "#" * 9000 + "\nprint(2)\n"
     results = []
     for command in ([PYTHON], [PYTHON, "-m", "ocular", "--quiet", "--no-perfetto"]):
@@ -240,7 +242,7 @@ def test_a_module_in_one_word(tmp_path):
 
 
 def test_a_directory_that_has_gone(tmp_path):
-    """Tracing has no place for its timeline then; the program runs."""
+    """There is no folder for the timeline then, but the program runs."""
     path = write(tmp_path, "import sys\nprint(sys.path)\n")
     source = """
 import os, subprocess, sys

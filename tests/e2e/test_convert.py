@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`ocular convert`: flame graphs out of folded stacks, Ocular's and others'."""
+"""Tests `ocular convert`, which makes flame graphs from folded stacks of Ocular and of
+other tools."""
 
 import gzip
 import os
@@ -8,7 +9,7 @@ import pytest
 from e2e.program import PYTHON, run, write
 
 pytestmark = pytest.mark.once
-# By py-spy record --format raw, and by stackcollapse-perf.pl.
+# The output of py-spy record --format raw, and of stackcollapse-perf.pl.
 PY_SPY = "<module> (app.py:9);work (app.py:2) 31\n<module> (app.py:9);wait (lib/w.py:4) 9\n"
 PERF = "python3;_start;[unknown];do_syscall_64_[k] 7\npython3;_start;main 3\n"
 

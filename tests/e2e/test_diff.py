@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from e2e.program import PYTHON, TOP, run, top, write
 
-# The number of calls is the same in each run, even on a busy machine. The loops run in
-# C functions, so that tracing every call costs little.
+# Both runs make the same number of calls, even on a busy machine. The loops run in C
+# functions, so that tracing every call costs little.
 WORK = """
 import sys
 def changed(n):
@@ -60,7 +60,7 @@ def test_what_has_changed_is_found(runs):
     assert share["differs"] and share["change"] > 2 * share["error"] > 0
     assert found["changed"]["slowdown"] > 0.5
     calls = found["first"]["calls_per_s"]
-    assert not calls["differs"]  # the same number of calls, but in a longer run
+    assert not calls["differs"]  # the longer run makes the same number of calls
     # `--fail-above` accepts a function that became faster.
     assert diff(runs, "slow.ocular", "a.ocular", "--fail-above", "10%").status == 0
 

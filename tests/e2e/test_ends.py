@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A process that ends while it writes a timeline, in any way, leaves no file there. If
-only the writing ends, the process goes on."""
+"""If a process ends in any way while it writes a timeline, no file is left. If only the
+writing ends, the process continues."""
 
 import gzip
 import json
@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from e2e.program import PYTHON, SLOW, TOP, Running, is_writing, start, wait_until, write
 
-pytestmark = pytest.mark.once  # the engine's work, not CPython's
+# only the engine is tested, which does not depend on CPython
+pytestmark = pytest.mark.once
 
 LARGE = """
 import ocular, os, sys, threading, time
@@ -39,7 +40,7 @@ print("ready", flush=True)
 
 
 def stop_writing(writer, opener, directory):
-    """Stops the writer while the opener has a file open that is not whole."""
+    """Stops the writer at a moment when the opener has an incomplete file open."""
 
     def is_stopped():
         wait_until(lambda: is_writing(opener.pid, directory))
@@ -55,7 +56,8 @@ def stop_writing(writer, opener, directory):
 
 
 def whole_files(directory):
-    """The files in the directory. Each timeline can be read to its end."""
+    """Checks that each timeline in the directory can be read to its end. Returns the
+    names of the files. Each timeline can be read to its end."""
     names = os.listdir(directory)
     for name in names:
         if name.endswith(".gz"):
@@ -74,7 +76,7 @@ def test_it_is_killed(tmp_path, sockets):
 
 
 def test_it_leaves_by_exit(tmp_path, sockets):
-    """os._exit() runs nothing of ours."""
+    """os._exit() runs none of our code."""
     body = LARGE + EXPORTS + "sys.stdin.read()\nos._exit(3)"
     process = start([PYTHON, write(tmp_path, body)], cwd=tmp_path, stdin=subprocess.PIPE)
     assert process.stdout.readline() == "ready\n"
@@ -101,7 +103,7 @@ print("done")
 
 
 def test_the_viewer_is_killed(tmp_path, sockets):
-    """While the program is stopped in the midst of its writing."""
+    """The viewer is killed while the program is stopped in the middle of writing."""
     watched = [f"{n}.json.gz" for n in range(30)]
     keys = "".join(f"e<Ctrl-U>{name}<Enter><Frame>" for name in watched)
     with Running(tmp_path, LARGE + SERVES) as program:

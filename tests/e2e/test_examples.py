@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The examples of README.md and of the documents for users: each block that is
-marked `python` or `sh` is run as it stands, in a folder with a script.py and
-beside a process that serves. A block that needs a person (make, pip, sudo) has no such
-mark."""
+"""Runs the examples in README.md and in the documents for users. Each block that is
+marked `python` or `sh` is run unchanged, in a folder with a script.py, while a process
+serves. A block that a person must run (make, pip, sudo) has no such mark."""
 
 import os
 import re
@@ -16,8 +15,8 @@ DOCUMENTS = (
     "README.md docs/usage.md docs/troubleshooting.md docs/metrics.md docs/security.md"
 )
 
-# The reader's program: it has work to trace, and takes some tenths of a second of CPU
-# time, however busy the machine is: samples come by CPU time.
+# A program of the reader. It takes some tenths of a second of CPU time even on a busy
+# machine, because samples come by CPU time.
 SCRIPT = """
 import time
 def work(n=100):
@@ -38,7 +37,7 @@ sys.stdin.read()
 
 
 def examples(language):
-    """The blocks in that language, each with its document and its line."""
+    """Returns the blocks in this language, each with its document and its line."""
     found = []
     for name in DOCUMENTS.split():
         text = (ROOT / name).read_text("utf-8")
@@ -61,7 +60,8 @@ def test_python(tmp_path, source, serve):
 
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory):
-    """A folder with the commands, in an environment that --install-follow may change."""
+    """Returns a folder with the commands, in an environment that --install-follow may
+    change."""
     folder = tmp_path_factory.mktemp("environment")
     done = run([PYTHON, "-m", "venv", "--without-pip", folder])
     assert done.status == 0, done.err
@@ -78,8 +78,8 @@ def commands(tmp_path_factory):
 
 
 def commands_of(block, pid):
-    """The commands of a block. The viewer without a terminal would print until the
-    program ends: it prints once."""
+    """Yields the commands of a block. Without a terminal the viewer would print until
+    the program ends, so --once is added."""
     for line in block.splitlines():
         line = line.split(" #")[0].strip().replace("1234", str(pid))
         if "ocular-top" in line and "--once" not in line:
@@ -89,7 +89,8 @@ def commands_of(block, pid):
 
 
 def leave_recordings(folder, block):
-    """Recordings by these names, as a killed program leaves them."""
+    """Makes recordings with the names that the block uses, like those that killed
+    programs leave."""
     for name in set(re.findall(r"(?:convert|diff) (\S+\.ocular)", block)):
         command = [PYTHON, "-m", "ocular", "--quiet", "--output", name, "script.py"]
         assert run(command, cwd=folder).status == 0
@@ -104,7 +105,7 @@ def test_sh(tmp_path, commands, block):
     with Running(tmp_path / "serving", SERVES) as serving:
         for line in commands_of(block, serving.pid):
             done = run(["sh", "-c", line], cwd=tmp_path, env={"PATH": path})
-            # A run this short may pass for a slower one.
+            # so short a run may seem slower than the other by chance
             fine = (0, 1) if "--fail-above" in line else (0,)
             assert done.status in fine, f"{line}: {done.err}"
             assert "warning" not in done.err, f"{line}: {done.err}"

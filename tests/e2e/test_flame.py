@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The stacks that a process sends to a viewer that asks, and whose time they have."""
+"""Tests the stacks that a process sends to a viewer, and the time of each stack."""
 
 import errno
 import struct
@@ -13,7 +13,7 @@ from e2e.stacks import PATHS, WORK, running, tree, watch
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """For a program that several tests look at."""
+    """Yields the socket of a program that several tests use."""
     sockets = tmp_path_factory.mktemp("s")
     sockets.chmod(0o700)
     with pytest.MonkeyPatch.context() as patch:
@@ -40,8 +40,8 @@ sys.stdin.read()
 
 
 def test_the_first_answer_holds_what_ran_unwatched(tmp_path):
-    """Stacks are kept from the start. The program only waits when it is asked for them
-    first, so none of the samples can have come after that."""
+    """Stacks are kept from the start of the trace. The program only waits at the time
+    of the first request, so all samples are older than the request."""
     with Running(tmp_path, UNWATCHED) as program:
         samples, path = int(program.said[0]), program.said[1]
         with Client(path) as viewer:
@@ -61,15 +61,15 @@ def test_the_paths(place):
             lambda stacks: all(tree(stacks).get((*WORK, *path), 0) > 0 for path in PATHS),
         )
     totals = tree(stacks)
-    # Nothing else is below work(), and nothing is lost on the way down.
+    # work() has no other children, and all of its time is in these children.
     below = {path[3:] for path in totals if path[:3] == WORK}
     assert below == {path[:n] for path in PATHS for n in range(len(path) + 1)}
     assert totals[WORK] >= sum(totals[(*WORK, *path)] for path in PATHS) * 0.999
 
 
 def test_asked_too_often_at_once(place):
-    """Each answer is large, and made before the viewer reads one: the others are
-    refused. That is no reason to be left."""
+    """Each answer is large and is made before the viewer reads any, so most requests
+    are refused. The connection stays open nevertheless."""
     with Client(place) as viewer:
         watch(viewer, lambda stacks: len(stacks["rows"]) > 1)
         first = viewer.last_request + 1
@@ -84,7 +84,8 @@ def test_asked_too_often_at_once(place):
                 answers[request] = kind, value
         kinds = [answers[first + n][0] for n in range(300)]
         assert kinds[:2] == [client.STACKS] * 2
-        assert 2 <= kinds.count(client.STACKS) <= 64  # it may come in pieces
+        # the requests may arrive in several pieces
+        assert 2 <= kinds.count(client.STACKS) <= 64
         assert {value[0] for kind, value in answers.values() if kind == client.ERROR} == {
             errno.EBUSY
         }
@@ -93,7 +94,8 @@ def test_asked_too_often_at_once(place):
 
 
 def test_a_stack_that_is_cut_off(tmp_path):
-    """More than the sampler reads: what is known hangs on a row of its own."""
+    """If a stack has more frames than the sampler reads, the known part is below a
+    separate row."""
 
     def is_deep(stacks):
         cut = [

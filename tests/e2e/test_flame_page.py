@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The page of a flame graph in a browser, as a user has it: mouse and keys."""
+"""Tests the page of a flame graph in a browser, with mouse and keys, as a user does."""
 
 import random
 import time
@@ -10,7 +10,7 @@ from e2e import browser
 from ocular import _flame_page, _stacks
 
 SIZE = 1000, 700
-LEFT, ROW = 20, 20  # of the graph, in pixels
+LEFT, ROW = 20, 20  # left edge and row height of the graph, in pixels
 EVIL = "</script><b id=evil>x (<img src=x>.py:7)"
 STACKS = f"""\
 main (app.py:1);work (app.py:9);parse (json.py:4) 500000
@@ -28,7 +28,7 @@ pytestmark = [
 
 
 class Page:
-    """A user's hands and eyes."""
+    """The actions of a user, and what the user sees."""
 
     def __init__(self, opened):
         self.browser = opened
@@ -64,14 +64,14 @@ class Page:
         self.mouse(x, y, "mousePressed", "mouseReleased", button="left")
 
     def point(self, share, row):
-        """A place in the graph."""
+        """Returns the coordinates of a place in the graph."""
         top = self.browser.evaluate(
             "document.querySelector('canvas').getBoundingClientRect().y"
         )
         return LEFT + share * (SIZE[0] - 2 * LEFT), top + (row + 0.5) * ROW
 
     def text(self, name):
-        # A change is drawn with the next frame.
+        # The browser draws a change with its next frame.
         frame = "requestAnimationFrame"
         self.value(f"new Promise((done) => {frame}(() => {frame}(done)))")
         text = self.value(f"document.getElementById('{name}').textContent")
@@ -81,7 +81,7 @@ class Page:
         return self.browser.evaluate(expression)
 
     def colour(self, share, row):
-        """Of the pixel there."""
+        """Returns the colour of the pixel at this place."""
         x, y = self.point(share, row)
         return self.value(
             f"""(() => {{
@@ -155,7 +155,7 @@ def test_a_frame_says_its_share(page):
     said = "work (app.py:9)total60.00 % · 0.600 s · ~150 samplesself10.00 % · 0.100 s"
     assert page.text("status") == said
     assert page.text("tip") == said and page.value("!tip.hidden")
-    page.mouse(*page.point(0.55, 3))  # beside what it calls
+    page.mouse(*page.point(0.55, 3))  # the mouse is next to the function's callees
     assert page.value("tip.hidden")
 
 
@@ -171,7 +171,7 @@ def test_zoom_and_back(page):
     assert page.value("location.hash") == "#zoom=3"
     page.value("history.back()")
     page.browser.wait("location.hash == '#zoom=2'")
-    page.text("status")  # the event has reached the page by now
+    page.text("status")  # after this call the page has handled the event
     page.press("Backspace")
     assert page.value("location.hash") == "#zoom=1"
     page.value("document.getElementById('back').click()")
@@ -200,7 +200,8 @@ def test_search(page):
     assert page.text("matched") == "Matched 60.00 % · 0.600 s"
     after = page.colour(0.25, 3)
     assert after == page.colour(0.25, 2) != before
-    assert page.colour(0.75, 2) == page.colour(0.75, 1) != after  # the others fade
+    # the frames without a match fade
+    assert page.colour(0.75, 2) == page.colour(0.75, 1) != after
     page.press("Enter", "n")
     assert page.text("status").startswith("parse (json.py:4)")
     page.press("n")
@@ -209,7 +210,7 @@ def test_search(page):
     assert page.text("status").startswith("parse")
     assert page.text("matched") == "" and page.colour(0.25, 3) == before
     page.press("/")
-    page.type("APP\\.py")  # as it is written there or not
+    page.type("APP\\.py")  # the search ignores case
     assert page.text("matched") == "Matched 100.00 % · 1.000 s"
     page.press("Escape", "/")
     page.type("nobody")
@@ -273,7 +274,8 @@ def test_functions(page):
     found = [row.replace("\u00a0", " ") for row in rows()]
     assert found[0] == "50.00 %|0.500 s|50.00 %|0.500 s|parse|json.py:4"
     assert found[1].endswith("|</script><b id=evil>x|<img src=x>.py:7")
-    assert "10.00 %|0.100 s|10.00 %|0.100 s|down|deep.py:2" in found  # a recursion
+    # a recursive function counts once
+    assert "10.00 %|0.100 s|10.00 %|0.100 s|down|deep.py:2" in found
     page.value("document.querySelector('[data-key=total]').click()")
     assert [row.split("|")[4] for row in rows()][:2] == ["main", "work"]
     page.press("/")
@@ -328,7 +330,8 @@ def test_without_javascript(page, path):
 
 
 def test_100_000_stacks(page, tmp_path):
-    """It is there at once, and a search, too; no frame narrower than a pixel is drawn."""
+    """The page appears at once, and so does the result of a search. Frames narrower
+    than a pixel are not drawn."""
     source = random.Random(5)
     stacks = [["main (app.py:1)"]]
     while len(stacks) < 100_000:

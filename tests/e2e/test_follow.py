@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Children of a traced program: which write timelines, and --follow."""
+"""Tests children of a traced program. Some of them write timelines, and --follow traces
+programs that the program starts."""
 
 import json
 import os
@@ -100,7 +101,7 @@ def test_forked_children_write_where_they_are_asked_to(tmp_path, sockets, wanted
 
 @pytest.fixture
 def environment(tmp_path):
-    """An interpreter with site-packages of its own."""
+    """Makes an interpreter with its own site-packages."""
     folder = tmp_path / "environment"
     venv.create(folder, with_pip=False, symlinks=True)
     return str(folder / "bin" / "python")
@@ -125,8 +126,8 @@ def test_spawned_children_are_followed(tmp_path, sockets, environment):
         sum(event.get("name", "").endswith("work") for event in trace["traceEvents"])
         for trace in (json.loads(each.read_text()) for each in traces)
     ]
-    assert sorted(calls) == [0, 200], calls  # a begin and an end each
-    # Without the variable the line does nothing.
+    assert sorted(calls) == [0, 200], calls  # each call has a beginning and an end
+    # Without the environment variable the line does nothing.
     done = subprocess.run(
         [environment, "-c", "import sys; print('ocular' in sys.modules)"],
         capture_output=True,
@@ -139,7 +140,8 @@ def test_spawned_children_are_followed(tmp_path, sockets, environment):
 
 
 def test_spawned_children_of_multiprocessing_serve(tmp_path, sockets, environment):
-    """As those of `uvicorn --workers`. None writes a timeline without --children."""
+    """The children are like those of `uvicorn --workers`. Without --children no child
+    writes a timeline."""
     program = str(write(tmp_path, MULTIPROCESSING))
     assert run(tmp_path, "--install-follow", python=environment)[0] == 0
     options = ["--serve", "--quiet", "--follow", "--threshold", "0"]
@@ -150,7 +152,7 @@ def test_spawned_children_of_multiprocessing_serve(tmp_path, sockets, environmen
 
 
 def test_what_cannot_be_traced_runs_untraced(environment):
-    """A child with settings that make no sense, or if tracing cannot start."""
+    """A child runs untraced if its settings make no sense or if tracing cannot start."""
     folder = Path(ocular.__file__).parent.parent
     source = "import sys; print(sys.argv)"
     for wish in ("{", "[]", '{"mode": "no such"}', '{"nonsense": 1}'):

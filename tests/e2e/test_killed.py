@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A program that is killed, or ends in any other way that leaves no time for a word:
-its recording is there, and `ocular convert` makes of it what it would have left."""
+"""If a program is killed, or ends in another way without time to write anything, its
+recording is left, and `ocular convert` makes the file that the program would have
+written."""
 
 import errno
 import json
@@ -17,8 +18,9 @@ from e2e.program import PYTHON, SLOW, run, start, write
 from ocular import _ocular
 
 pytestmark = pytest.mark.once
-LATE_S = 0.1  # what may be missing of the end,
-BUSY_S = 0.4  # and how late a thread may come here, where more runs than there are CPUs
+LATE_S = 0.1  # seconds that may be missing at the end
+# largest delay of a thread in seconds if more threads run than there are CPUs
+BUSY_S = 0.4
 WORK = """
 import ctypes, os, signal, struct, sys, threading, time
 def leaf(n): return n
@@ -55,7 +57,8 @@ def convert(recording, *arguments):
 
 
 def make(recording, output):
-    """The file, and its size and events: without a complaint."""
+    """Converts the recording without a complaint. Returns the file's size and the
+    number of events."""
     size, events, wrong = _ocular.convert(os.fsencode(recording), os.fsencode(output))
     assert size == output.stat().st_size and wrong == ""
     return size, events
@@ -77,7 +80,8 @@ def covered_to_ns(path):
 
 
 def kill_at_random(folder):
-    """ns between the program's last word and the newest event of its recording."""
+    """Returns the ns between the program's last output and the newest event of its
+    recording."""
     process = traced(
         folder,
         BEATS,
@@ -148,10 +152,11 @@ def test_a_clean_end_leaves_what_was_asked_for(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json", "t.ocular"]
     read = converted(tmp_path / "t.ocular", tmp_path / "x.json")
     names = read.names(), trace.read(tmp_path / "t.json").names()
-    for each in names:  # a new file in the program's folder has CPython list that again
+    # after a new file in the program's folder, CPython lists the folder again
+    for each in names:
         each.pop("FileFinder._fill_cache", None)
     assert names[0] == names[1]
-    # It is never overwritten.
+    # An existing recording is never overwritten.
     process = traced(tmp_path, "work(2000)", output="t.ocular")
     assert process.communicate(timeout=SLOW)[1] == ""
     assert (tmp_path / f"t.{process.pid}.ocular").exists()
@@ -159,7 +164,8 @@ def test_a_clean_end_leaves_what_was_asked_for(tmp_path):
 
 @pytest.mark.parametrize("kind", ["calls", "a mark", "a new thread"])
 def test_after_it_did_nothing(tmp_path, kind):
-    """Nothing of ours wakes up meanwhile; the next event does."""
+    """Nothing of ours wakes up while the program does nothing. The next event wakes our
+    thread."""
     does = {
         "calls": "work()",
         "a mark": "ocular.mark('here')",
@@ -183,7 +189,8 @@ def test_the_next_run_says_so(tmp_path):
     process = traced(tmp_path, "ready()\ntime.sleep(600)")
     assert process.stdout.readline() == "ready\n"
     command = [PYTHON, "-m", "ocular", "--output", tmp_path / "t.json", "-c", "pass"]
-    assert "ocular: found" not in run(command, cwd=tmp_path).err  # its program runs
+    # the recording's program is still running
+    assert "ocular: found" not in run(command, cwd=tmp_path).err
     process.kill()
     process.communicate(timeout=SLOW)
     name = f"t.{process.pid}.ocular"
@@ -243,7 +250,8 @@ def test_whatever_was_to_be_written(tmp_path, name):
         assert make(recording, tmp_path / f"x.{ending}")[0] > 0
     stacks = (tmp_path / "x.folded").read_text().splitlines()
     us = {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in stacks}
-    assert 0.4e6 < sum(us.values()) < 2e6  # and not how many samples there were
+    # the numbers are microseconds, not numbers of samples
+    assert 0.4e6 < sum(us.values()) < 2e6
     assert any("work (program.py" in stack for stack in us)
 
 
@@ -263,7 +271,7 @@ def test_refusals(tmp_path):
 
 
 def test_a_part_of_it(tmp_path):
-    """As where somebody has copied it while the disk became full."""
+    """The file is cut off, as a copy is that was made while the disk became full."""
     traced(tmp_path, "work(2000)", output="t.ocular").communicate(timeout=SLOW)
     data = (tmp_path / "t.ocular").read_bytes()
     (tmp_path / "part.ocular").write_bytes(data[: len(data) * 2 // 3])
@@ -306,7 +314,7 @@ def test_the_folder_vanishes(tmp_path):
 
 
 def test_somebody_truncates_it(tmp_path):
-    """It is written and not mapped: no SIGBUS."""
+    """The recording is written and not mapped, so there is no SIGBUS."""
     body = """
 import glob
 for _ in range(20): work(2000)
@@ -321,12 +329,12 @@ os._exit(0)
     done = convert(*recordings(tmp_path), "-o", tmp_path / "x.json")
     assert done.status == 0
     assert re.search("of its blocks (is|are) damaged or cut off", done.err)
-    # It lacks what was written before.
+    # The events that were written before are missing.
     assert 20 * 2000 <= trace.read(tmp_path / "x.json").names()["leaf"] < 40 * 2000
 
 
 def test_a_limit_of_file_sizes(tmp_path):
-    """SIGXFSZ has its default here, which would end the process."""
+    """Here SIGXFSZ has its default action, which would end the process."""
     body = """
 import resource
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
@@ -356,7 +364,8 @@ time.sleep(0.3)
 
 @pytest.mark.parametrize("error", [errno.EIO, errno.ESTALE, errno.EDQUOT])
 def test_the_disk_fails(tmp_path, error):
-    """Nothing is lost if the program ends, and one line says why there is no recording."""
+    """If the program ends, nothing is lost, and one line says why there is no
+    recording."""
     body = FAILING + "print('on')"
     process = traced(tmp_path, body, "--threshold", "0", arguments=[str(error)])
     out, err = process.communicate(timeout=SLOW)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""python -m ocular: the program finds the __main__, sys.path and sys.argv that
-it has without us."""
+"""Tests python -m ocular. The program finds the same __main__, sys.path and sys.argv as
+without us."""
 
 import py_compile
 import zipfile
@@ -56,7 +56,7 @@ def test_as_without_us(program, tmp_path):
     place(tmp_path)
     for flags in [], ["-P"]:
         if flags and program in ("-m pack", "-m script", "-m pack.__main__"):
-            continue  # not found then; see below
+            continue  # with -P such a module is not found, as test_a_safe_path shows
         words = [*program.split(), "-m", "x"]
         plain = run([PYTHON, *flags, *words], cwd=tmp_path)
         ours = run(
@@ -76,7 +76,7 @@ def test_by_its_whole_path(tmp_path):
 
 
 def test_a_safe_path(tmp_path):
-    """Neither the script's directory nor the current one, in whatever way."""
+    """Neither the script's directory nor the current directory is on sys.path."""
     place(tmp_path)
     (tmp_path / "beside.py").write_text("")
     (tmp_path / "imports.py").write_text("import beside\n")
@@ -88,7 +88,7 @@ def test_a_safe_path(tmp_path):
 
 
 def test_isolated(tmp_path):
-    """-I, as where Ocular is installed: PYTHONPATH is not looked at."""
+    """With -I PYTHONPATH is ignored, as in an environment in which Ocular is installed."""
     place(tmp_path)
     import ocular
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`ocular merge`: several processes' timelines in one file."""
+"""Tests `ocular merge`, which puts the timelines of several processes into one file."""
 
 import gzip
 import json
@@ -29,7 +29,8 @@ asyncio.run(asyncio.sleep(0.001))
 def record(tmp_path, name, output):
     program = write(tmp_path, PROGRAM.format(name=name), f"{name}.py")
     options = ["--quiet", "--threshold", "0", "--output", output]
-    for part in (f"{name}.py", "asyncio/events.py"):  # without what imports call
+    # excludes functions that imports call
+    for part in (f"{name}.py", "asyncio/events.py"):
         options += ["--include-only", part]
     done = run([PYTHON, "-m", "ocular", *options, program], cwd=tmp_path)
     assert done.status == 0, done.err
@@ -38,7 +39,7 @@ def record(tmp_path, name, output):
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """Three processes' files in each format, one after the other."""
+    """Makes the files of three processes in each format, one after the other."""
     folder = tmp_path_factory.mktemp("recorded")
     for ending in "json", "pftrace":
         for name in "one", "two", "three":
@@ -60,7 +61,7 @@ def test_each_process_is_there_at_its_time(tmp_path, recorded, ending):
     done = merge(tmp_path, "-o", f"all.{ending}", *(path.name for path in paths))
     assert (done.status, done.out, done.err) == (0, "", "")
     whole = tmp_path / f"all.{ending}"
-    if "pftrace" in ending:  # our reader knows files of one process
+    if "pftrace" in ending:  # our reader can read only files of one process
         data = whole.read_bytes()
         data = gzip.decompress(data) if ending.endswith("gz") else data
         packets = pftrace.message("Trace", data)["packet"]
@@ -100,7 +101,7 @@ def test_each_process_is_there_at_its_time(tmp_path, recorded, ending):
 
 
 def test_one_process_twice(tmp_path):
-    """Numbers come again after a while, and in containers."""
+    """Process ids are reused after some time, and in containers."""
     path = record(tmp_path, "one", "one.json")
     again = tmp_path / "again.json"
     again.write_bytes(path.read_bytes())
@@ -108,7 +109,8 @@ def test_one_process_twice(tmp_path):
     merged = trace.read(tmp_path / "all.json")
     assert len({pid for pid, _ in merged.calls}) == 2
     assert merged.names()["one"] == 2 * trace.read(path).names()["one"]
-    assert len(merged.tasks) == 2  # each process's flows are its own: trace.check
+    # trace.check() also checks that each process has its own flows
+    assert len(merged.tasks) == 2
     record(tmp_path, "two", "two.pftrace")
     done = merge(tmp_path, "-o", "all.pftrace", "two.pftrace", "two.pftrace")
     assert done.status == 2 and "are both of process" in done.err

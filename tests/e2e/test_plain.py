@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""python -m ocular, and the installed command, against python alone: stdout, stderr and
-status are the same to the letter, whatever way the program is given and however it ends."""
+"""Compares python -m ocular, and the installed command, with plain python. stdout,
+stderr and exit status are identical, in whatever way the program is given and however
+it ends."""
 
 import os
 import pty
@@ -19,14 +20,14 @@ SILENT = [*OCULAR, "--quiet", "--no-perfetto"]
 
 
 def printed(command, directory, **more):
-    """Its output without addresses, and its exit status."""
+    """Returns the command's output without addresses, and its exit status."""
     done = run(command, cwd=directory, **more)
     hide = re.compile("0x[0-9a-f]+")
     return Done(done.status, hide.sub("0x", done.out), hide.sub("0x", done.err))
 
 
 def same(directory, *arguments, traced=None, **more):
-    """The same for all of them."""
+    """Checks that all commands give the same result."""
     plain = printed([PYTHON, *arguments], directory, **more)
     for command in [traced] if traced else [SILENT, [*command_in(directory), *SILENT[3:]]]:
         ours = printed([*command, *arguments], directory, **more)
@@ -182,7 +183,8 @@ FAULTS = {
 }
 
 
-# Frames below the program could show in these: the installed command has others.
+# The output of these programs could show frames below the program, which are different
+# for the installed command, so they run with both commands.
 BY_BOTH = {"uncaught", "exit", "print_stack", "stack", "warning"}
 
 
@@ -222,7 +224,7 @@ def test_other_ways_to_give_it(tmp_path, name, way):
 
 
 def test_a_signal_interrupts_it(tmp_path):
-    """Functions of atexit still run, and buffers of C are written."""
+    """Functions of atexit still run, and buffers of the C library are written."""
     source = """
     import atexit, ctypes, os, signal
     atexit.register(print, "at exit")
@@ -244,7 +246,8 @@ def test_a_signal_interrupts_it(tmp_path):
 )
 @pytest.mark.parametrize("end", ["1 / 0", "sys.exit(4)", "raise KeyboardInterrupt"])
 def test_statements_are_asked_for_after_it(tmp_path, way, end, asked):
-    """With -i; by the variable only on a terminal, else the status stays."""
+    """This happens with -i, and with the variable only on a terminal. Otherwise the
+    exit status stays."""
     source = f"import sys\ndef f():\n    {end}\nf()\n"
     path = write(tmp_path, source)
     arguments = {"script": [path], "module": ["-m", "program"], "code": ["-c", source]}
@@ -256,12 +259,13 @@ def test_statements_are_asked_for_after_it(tmp_path, way, end, asked):
     plain = printed([PYTHON, *flags, *arguments[way]], tmp_path, **more)
     assert printed(ours, tmp_path, **more) == plain
     assert ("f [" in plain.out) == (asked == "-i")
-    if asked == "-i" and sys.version_info < (3, 14):  # since then Ctrl-C's status wins
+    # from 3.14 on Ctrl-C determines the status
+    if asked == "-i" and sys.version_info < (3, 14):
         assert plain.status == 9
 
 
 def test_statements_from_stdin(tmp_path):
-    """But for the greeting."""
+    """The output is the same, except for the greeting."""
     more = {"input": "print(1)\nimport sys\nsys.exit(9)\nprint(2)\n"}
     ended = [
         printed([PYTHON, "-i", *ours, "-"], tmp_path, **more) for ours in ([], SILENT[1:])
@@ -285,7 +289,8 @@ ARGUMENTS = ["a", "-m", "--serve", "-c", "-"]
 SCRIPT, CODE = ("other", ["../program.py"]), (".", ["-c", SEES])
 FOLDER = ("other", ["../app"])
 VARIABLES = {"PYTHONSAFEPATH": "1"}, {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
-# The folder, the words before the arguments, and what else is given.
+# Each entry has the folder, the words before the arguments, and other options of the
+# run.
 GIVEN = [
     (".", ["HERE/program.py"], {}),
     (*SCRIPT, {}),
@@ -320,7 +325,7 @@ def test_its_names_without_arguments(tmp_path):
 
 
 def modules_of_its_own(folder, without):
-    """One beside the program for each of the standard library."""
+    """Writes a module into the program's folder for each name of the standard library."""
     names = sorted(
         name
         for name in sys.stdlib_module_names
@@ -342,8 +347,10 @@ for name in {names}:
 
 @pytest.mark.parametrize("way", ["script", "code", "stdin", "folder"])
 def test_modules_with_names_of_the_standard_library(tmp_path, way):
-    """The program finds its own; what Ocular needs is not taken from them."""
-    # CPython needs some itself: for -c, at its end, for -m before it runs any of Ocular.
+    """The program finds its own modules, and Ocular finds the modules of the standard
+    library."""
+    # CPython itself needs some modules, for -c, at its end, and for -m before it runs
+    # Ocular's code.
     without = "linecache", "threading", "importlib", "types", "warnings", "pkgutil"
     folder = tmp_path / "app"
     folder.mkdir()
@@ -427,7 +434,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_program_that_does_not_compile(tmp_path, name):
-    """Its error is the interpreter's, and nothing is traced, said or written."""
+    """The error is the interpreter's, and nothing is traced, printed or written."""
     (tmp_path / "program.py").write_bytes(BROKEN[name])
     plain = same(tmp_path, "program.py", traced=[*OCULAR, "--serve"])
     assert plain.status == 1 and "Error" in plain.err
@@ -462,8 +469,8 @@ def test_a_module_that_is_not_there(tmp_path):
 
 
 def test_faulthandler_shows_our_thread_and_no_frame_of_ours(tmp_path):
-    """CPython lists every thread state, and the governor needs one: it is the only
-    difference (docs/usage.md, More limits)."""
+    """The only difference is the governor's thread, because CPython lists every thread
+    state (docs/usage.md, More limits)."""
     path = write(
         tmp_path,
         """
@@ -475,7 +482,7 @@ def test_faulthandler_shows_our_thread_and_no_frame_of_ours(tmp_path):
     )
     plain = printed([PYTHON, path], tmp_path)
     traced = printed([*SILENT, path], tmp_path)
-    # CPython 3.14 adds the thread's name, 3.15 leaves the second line out.
+    # CPython 3.14 adds the thread's name, and 3.15 omits the second line.
     ours = (
         r"Thread 0x(?: \[[^\n]*\])? \(most recent call first\):\n"
         r"(?:  <no Python frame>\n)?\n"
@@ -499,7 +506,7 @@ ocular = import_again()
 
 
 def test_settings_outlive_the_package(tmp_path, sockets):
-    """--quiet and --no-perfetto hold, and in a forked child, too."""
+    """--quiet and --no-perfetto stay valid, also in a forked child."""
     source = AGAIN + textwrap.dedent(
         """
         child = os.fork()

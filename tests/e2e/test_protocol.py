@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The server against docs/protocol.md, by a viewer that was written after it."""
+"""Tests the server against docs/protocol.md, with a viewer that was written from this
+document."""
 
 import contextlib
 import os
@@ -38,7 +39,7 @@ def test_hello_and_the_first_snapshot(path):
 
 
 def test_rate():
-    """tests/ipc/test_server.c checks that snapshots come at this rate."""
+    """tests/ipc/test_server.c checks that snapshots come at the requested rate."""
     with (
         ocular.tracing(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0),
         Client(ocular._ocular.socket_path()) as viewer,
@@ -50,7 +51,7 @@ def test_rate():
 
 
 def test_now():
-    """One that is to come in a minute comes when it is asked for."""
+    """A snapshot that is due in a minute comes at once if it is requested."""
     with (
         ocular.tracing(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0),
         Client(ocular._ocular.socket_path()) as viewer,
@@ -72,7 +73,7 @@ def times(value, factor):
 
 
 def faded(function, changes):
-    """As docs/protocol.md says under Changes."""
+    """Fades a function's values as the section Changes of docs/protocol.md says."""
     kept = changes["window_kept"]
     new = dict(function, **{name: times(function[name], kept) for name in WINDOW})
     new["callers"] = [
@@ -93,7 +94,7 @@ def faded(function, changes):
 
 
 def applied(base, changes, snapshot):
-    """{id: function} of the next snapshot."""
+    """Returns {id: function} of the next snapshot."""
     assert changes["base_s"] == base["uptime_s"]
     functions = {function["id"]: function for function in base["functions"]}
     for gone in changes["gone"]:
@@ -122,7 +123,8 @@ def make_some():
 
 
 def test_changes(path):
-    """A viewer that follows has the functions that another one is sent whole."""
+    """A viewer that receives changes has the same functions as a viewer that receives
+    whole snapshots."""
     with Client(path) as follower, Client(path) as other:
         for viewer in (follower, other):
             viewer.rate(0.1)
@@ -148,8 +150,9 @@ def test_changes(path):
                 assert whole["functions_total"] == len(functions)
                 for function in whole["functions"]:
                     expect_alike(function, functions[function["id"]])
-        follower.send(client.FOLLOW, request=100)  # it has lost what it had
-        while kind != client.SNAPSHOT:  # changes may have been on their way
+        # this request says that the viewer has lost its snapshot
+        follower.send(client.FOLLOW, request=100)
+        while kind != client.SNAPSHOT:  # changes may already have been sent
             kind, _, _ = follower.receive()
 
 
@@ -158,7 +161,7 @@ def test_wrong_version(path):
         viewer.send(client.HELLO, viewer.hello(version=999))
         with pytest.raises(Refused) as refused:
             viewer.snapshot()
-        assert refused.value.args[0] == 93  # EPROTONOSUPPORT
+        assert refused.value.args[0] == 93  # 93 is EPROTONOSUPPORT
         with pytest.raises(Ended):
             viewer.snapshot()
 
@@ -168,15 +171,15 @@ def test_no_hello(path):
         viewer.send(client.RATE, struct.pack("<d", 1), 1)
         with pytest.raises(Refused) as refused:
             viewer.snapshot()
-        assert refused.value.args[0] == 71  # EPROTO
+        assert refused.value.args[0] == 71  # 71 is EPROTO
 
 
 def test_unknown_request(path):
     with Client(path) as viewer:
         with pytest.raises(Refused) as refused:
             viewer.ask(77, b"whatever")
-        assert refused.value.args[0] == 95  # EOPNOTSUPP
-        assert viewer.rate(1)  # the connection goes on
+        assert refused.value.args[0] == 95  # 95 is EOPNOTSUPP
+        assert viewer.rate(1)  # the connection stays open
 
 
 def test_budget(path):
@@ -186,7 +189,7 @@ def test_budget(path):
         for wrong in 0, 2, float("nan"):
             with pytest.raises(Refused) as refused:
                 viewer.ask(client.BUDGET, struct.pack("<d", wrong))
-            assert refused.value.args[0] == 22  # EINVAL
+            assert refused.value.args[0] == 22  # 22 is EINVAL
         assert viewer.snapshot()["overhead"]["budget"] == 0.05
 
 
@@ -212,7 +215,7 @@ def test_garbage(path, bytes_):
         with pytest.raises((Ended, Refused)):
             while True:
                 viewer.snapshot()
-    with Client(path) as viewer:  # nobody else suffers
+    with Client(path) as viewer:  # other viewers are not affected
         assert viewer.snapshot()
 
 
@@ -224,7 +227,8 @@ def test_export(path, tmp_path):
         assert size == os.path.getsize(target)
         trace.read(target)
         assert viewer.export(target)[1] == 1
-        # Its name says whether it is packed, and nothing is opened by it.
+        # The name only says whether the file is compressed, and no file of this name is
+        # opened.
         with open(tmp_path / "file", "wb") as file:
             name = client.pack_text("/no/such/place.json.gz")
             assert viewer.ask(client.EXPORT, name, [file.fileno()])[1] == 1
@@ -236,7 +240,7 @@ def test_export(path, tmp_path):
 
 @contextlib.contextmanager
 def files_of_all_kinds(folder):
-    """{kind: descriptors} of which none is a file to write to."""
+    """Yields {kind: descriptors}. None of them can be used for an export."""
     with contextlib.ExitStack() as stack:
 
         def held(fd):
@@ -263,7 +267,8 @@ def files_of_all_kinds(folder):
 
 
 def descriptors():
-    """The targets of this process's descriptors. It is the traced process, too."""
+    """Returns the targets of the descriptors of this process. This process is also the
+    traced process."""
     return sorted(
         os.readlink(f"/proc/self/fd/{fd}")
         for fd in os.listdir("/proc/self/fd")
@@ -272,8 +277,9 @@ def descriptors():
 
 
 def test_no_export_to_what_is_no_file(path, tmp_path):
-    """The descriptor must be one, of a regular file, open for writing; others are
-    closed, and so are those that come with other requests."""
+    """An export needs exactly one descriptor of a regular file that is open for
+    writing. The process closes all other descriptors, also those that come with other
+    requests."""
     target = client.pack_text("x.json")
     with Client(path) as viewer, files_of_all_kinds(tmp_path) as kinds:
         viewer.snapshot()
@@ -281,17 +287,18 @@ def test_no_export_to_what_is_no_file(path, tmp_path):
         for kind, files in kinds.items():
             with pytest.raises(Refused) as refused:
                 viewer.ask(client.EXPORT, target, files)
-            assert refused.value.args[0] == 22, kind  # EINVAL
+            assert refused.value.args[0] == 22, kind  # 22 is EINVAL
             assert "one regular file" in refused.value.args[1]
         for files in kinds.values():
             assert viewer.ask(client.RATE, struct.pack("<d", 1), files)
         assert os.path.getsize(tmp_path / "plain") == 0
-        # A descriptor of another request is not kept for an export.
+        # A descriptor that comes with another request is not kept for an export.
         viewer.ask(client.RATE, struct.pack("<d", 1), kinds["two"][:1])
         with pytest.raises(Refused, match="one regular file"):
             viewer.ask(client.EXPORT, target)
         assert descriptors() == before
-        # It comes with the first byte of its request, which may come in pieces.
+        # The descriptor comes with the first byte of its request, which may arrive in
+        # pieces.
         frame = client.MAGIC + struct.pack("<HII", client.EXPORT, len(target), 7) + target
         with open(tmp_path / "slow.json", "wb") as file:
             socket.send_fds(viewer.socket, [frame[:1]], [file.fileno()])
@@ -313,26 +320,26 @@ def test_a_file_waits_for_no_request_when_its_viewer_goes(path, tmp_path):
 
 
 def test_an_old_viewer_cannot_export(path, tmp_path):
-    """It had the process open the file, with the process's rights."""
+    """An old viewer asked the process to open the file, with the process's rights."""
     target = tmp_path / "viewer.json"
     with Client(path) as viewer:
         old = struct.pack("<Q", 1) + client.pack_text(str(target))
         with pytest.raises(Refused, match="this viewer is too old") as refused:
             viewer.ask(client.EXPORT_PATH, old)
-        assert refused.value.args[0] == 95  # EOPNOTSUPP
-        assert viewer.rate(1)  # the connection goes on
+        assert refused.value.args[0] == 95  # 95 is EOPNOTSUPP
+        assert viewer.rate(1)  # the connection stays open
     assert not target.exists()
 
 
 def test_a_flame_graph_is_no_export(path, tmp_path):
-    """A viewer of another version may ask for one."""
+    """A viewer of another version may ask for a flame graph."""
     with Client(path) as viewer:
         for name in "x.html", "x.svg.gz":
             with pytest.raises(
                 Refused, match="`ocular convert` makes a flame graph"
             ) as refused:
                 viewer.export(tmp_path / name)
-            assert refused.value.args[0] == 22  # EINVAL
+            assert refused.value.args[0] == 22  # 22 is EINVAL
         assert viewer.export(tmp_path / "x.folded")[1] == 1
 
 
@@ -370,7 +377,7 @@ def test_many_viewers_of_which_some_never_read(path):
             viewer.rate(0.1)
             for _ in range(5):
                 viewer.snapshot()
-        ocular.stop_tracing()  # which waits for none of them
+        ocular.stop_tracing()  # stopping does not wait for these viewers
         with pytest.raises(OSError):
             Client(path)
     finally:
@@ -387,7 +394,7 @@ def test_too_many(path):
         some.append(Client(path, hello=False))
         with pytest.raises(Refused) as refused:
             some[-1].snapshot()
-        assert refused.value.args[0] == 87  # EUSERS
+        assert refused.value.args[0] == 87  # 87 is EUSERS
     finally:
         for viewer in some:
             viewer.close()
@@ -417,7 +424,7 @@ def test_another_user_may_not(path):
     if pid == 0:
         try:
             os.setuid(12345)
-            client.schema = dict  # the page may not be his to read
+            client.schema = dict  # this user may not be allowed to read the document
             with Client(path, timeout=5, hello=False) as viewer:
                 viewer.snapshot()
             os._exit(1)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Ocular works wherever a process runs: after the login that started it, as a service,
-as another user, in a container, on a read-only root. Namespaces, of which containers
-are made, stand in for a container."""
+"""Ocular works wherever a process runs, for example after the login that started it has
+ended, as a service, as another user, in a container, or on a read-only root. In these
+tests, namespaces take the place of a container."""
 
 import json
 import os
@@ -37,7 +37,7 @@ while True:
 """
 PLACES = ("OCULAR_DIR", "XDG_RUNTIME_DIR")
 IS_ROOT = os.geteuid() == 0
-# A user other than root may only make these as root of a user namespace.
+# A user other than root must be root of a user namespace to make these namespaces.
 NAMESPACES = [
     "unshare",
     "--mount",
@@ -54,7 +54,7 @@ NAMESPACES = [
 
 @pytest.fixture
 def short():
-    """A directory whose path leaves room for a socket's name."""
+    """Returns a directory whose path is short enough for a socket's address."""
     path = Path(tempfile.mkdtemp(prefix="oc-"))
     yield path
     shutil.rmtree(path, ignore_errors=True)
@@ -62,7 +62,7 @@ def short():
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch):
-    """Neither side has a place set in its environment, unless the test sets one."""
+    """Neither side has a variable that names a folder, unless the test sets one."""
     for name in PLACES:
         monkeypatch.delenv(name, raising=False)
 
@@ -79,14 +79,14 @@ class Served:
         self.pid = process.pid
 
     def look(self, **more):
-        """ocular-top's exit status, snapshot and words."""
+        """Returns ocular-top's exit status, its snapshot and its stderr."""
         done = top("--pid", self.pid, "--once", "--json", **more)
         return done.status, json.loads(done.out or "null"), done.err
 
 
 @contextmanager
 def serving(command=(), argument=(), **more):
-    """A program that serves, behind a command that it is started with."""
+    """Runs a program that serves. `command` starts the program."""
     process = start([*command, PYTHON, "-c", SERVE, *argument], **more)
     served = None
     try:
@@ -96,13 +96,15 @@ def serving(command=(), argument=(), **more):
         yield served
     finally:
         if served and served.pid != process.pid:
-            os.kill(served.pid, signal.SIGKILL)  # an init, deaf to others
+            # the first process of a pid namespace ignores other signals
+            os.kill(served.pid, signal.SIGKILL)
         process.terminate()
         process.communicate()
 
 
 def child_of(pid):
-    """unshare has forked; what it runs is the first in its pid namespace."""
+    """unshare has forked. Returns the pid of its child, which is the first process in
+    the pid namespace."""
     done = run(["ps", "-o", "pid=", "--ppid", pid])
     return int(done.out) if done.out.strip() else pid
 
@@ -114,7 +116,7 @@ def is_watched(served, **more):
         assert snapshot["pid"] == served.inner_pid
         return any(row["name"] == "work" for row in snapshot["functions"])
 
-    return wait_until(works)  # it listens before it works
+    return wait_until(works)  # the program listens before it works
 
 
 def usual(uid=None):
@@ -122,7 +124,7 @@ def usual(uid=None):
 
 
 def needs(command):
-    """Skips if the kernel or the machine's owner forbids it."""
+    """Skips the test if the kernel or the machine's owner forbids the command."""
     if not shutil.which(command[0]):
         pytest.skip(f"no {command[0]}")
     done = run([*command, "true"])
@@ -134,7 +136,7 @@ def needs(command):
 
 
 def test_it_outlives_the_login(short):
-    """logind takes /run/user/UID away; who looks already goes on looking."""
+    """logind removes /run/user/UID, but viewers that are connected stay connected."""
     runtime = short / "runtime"
     runtime.mkdir(mode=0o700)
     with serving(env={"XDG_RUNTIME_DIR": str(runtime)}) as served:
@@ -143,7 +145,7 @@ def test_it_outlives_the_login(short):
         with Client(served.path) as client:
             client.rate(0.1)
             before = client.snapshot()
-            runtime.rename(short / "unmounted")  # all of it at once
+            runtime.rename(short / "unmounted")  # removes the folder with its content
             wait_until(lambda: served.look()[0] == 0)
             assert os.path.exists(f"{usual()}/{served.pid}.sock")
             assert is_watched(served)
@@ -158,7 +160,8 @@ def without_environment():
 
 
 def test_a_service():
-    """As systemd starts one: no login, no runtime directory, no HOME."""
+    """The process runs like a service of systemd, with no login, no runtime directory
+    and no HOME."""
     process = subprocess.Popen(
         [PYTHON, "-c", SERVE],
         env=without_environment(),
@@ -178,7 +181,7 @@ def test_a_service():
         process.communicate()
 
 
-# A /tmp of its own, in which what the test needs of the old one is kept.
+# Makes a private /tmp and keeps those files of the old /tmp that the test needs.
 PRIVATE_TMP = """
 set -e
 mount -t tmpfs none /mnt
@@ -206,14 +209,14 @@ def test_a_service_with_a_private_tmp():
     ) as served:
         inside = "/tmp/ocular-0"
         assert served.path == f"{inside}/{served.inner_pid}.sock"
-        assert not os.path.exists(served.path)  # as we see it
+        assert not os.path.exists(served.path)  # the path as seen from this process
         assert is_watched(served)
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root can be somebody else")
 @pytest.mark.parametrize("has_runtime", [False, True])
 def test_root_looks_at_a_user(short, has_runtime):
-    """sudo ocular-top: a process of somebody else, found by its number."""
+    """Runs sudo ocular-top with the pid of another user's process."""
     user = 54321
     environment = {}
     if has_runtime:
@@ -226,11 +229,12 @@ def test_root_looks_at_a_user(short, has_runtime):
         assert served.path.startswith(environment.get("XDG_RUNTIME_DIR", usual(user)))
         assert is_watched(served)
         assert is_watched(served, env={"SUDO_UID": "1000", "HOME": "/root"})
-        if not has_runtime:  # one of the usual places: it is listed, too
+        # the socket is in one of the usual folders, so the process is listed, too
+        if not has_runtime:
             listed = top("--once", "--json")
             if listed.status == 0:
                 assert listed.answer["pid"] == served.pid
-            else:  # others serve on this machine
+            else:  # other processes serve on this machine
                 assert str(served.pid) in listed.err
     shutil.rmtree(usual(user), ignore_errors=True)
 
@@ -247,7 +251,7 @@ exec "$@"
 
 
 def test_a_container_from_the_host():
-    """Another root, another number, another network."""
+    """The process has another root, another pid and another network."""
     needs(NAMESPACES)
     with serving(
         in_a_container(CONTAINER, *NAMESPACES), env={"XDG_RUNTIME_DIR": "/run/user/0"}
@@ -259,7 +263,8 @@ def test_a_container_from_the_host():
 
 
 def test_a_container_from_inside():
-    """docker exec: in all of its namespaces, by the number it has there."""
+    """Enters all namespaces of the process, like docker exec, and uses the process's
+    pid inside."""
     needs(NAMESPACES)
     needs(["nsenter", "--mount", "--target", os.getpid()] if IS_ROOT else ["nsenter"])
     with serving(
@@ -279,7 +284,8 @@ def test_a_container_from_inside():
         done = run([*inside, TOP, "--pid", served.inner_pid, "--once", "--json"])
         assert done.status == 0, done.err
         assert json.loads(done.out)["pid"] == served.inner_pid
-        # The only one there is (/tmp is the host's here, so not all places).
+        # The process is the only one in this folder. Not all folders are searched,
+        # because /tmp is the host's in this test.
         done = run(
             [*inside, TOP, "--once", "--json"], env={"OCULAR_DIR": "/run/user/0/ocular"}
         )
@@ -288,7 +294,7 @@ def test_a_container_from_inside():
 
 
 def test_two_in_containers_of_the_same_number():
-    """The kernel says who listens: neither is taken for the other."""
+    """The kernel tells which process listens, so the two processes are not confused."""
     needs(NAMESPACES)
     command = in_a_container(CONTAINER, *NAMESPACES)
     environment = {"XDG_RUNTIME_DIR": "/run/user/0"}
@@ -302,8 +308,9 @@ def test_two_in_containers_of_the_same_number():
 
 
 def test_a_user_whom_the_container_does_not_know():
-    """A container calls each user without a number in it "nobody", which does not say
-    who it is. Such a viewer is refused, and the message says what to do."""
+    """A container shows each user who has no number in it as "nobody", so the user's
+    identity is unknown. The process refuses a viewer of such a user, and the message
+    says what to do."""
     unknown = ["unshare", "--user"]
     needs(unknown)
     directory = Path(tempfile.mkdtemp(prefix="oc-"))
@@ -312,7 +319,7 @@ def test_a_user_whom_the_container_does_not_know():
             status, snapshot, words = served.look()
             assert status == 1 and snapshot is None
             assert "nobody" in words and "container" in words, words
-            # It goes on serving, whom it knows.
+            # The process continues to serve users whom it knows.
             assert os.path.exists(served.path)
     finally:
         shutil.rmtree(directory)
@@ -348,5 +355,5 @@ def test_a_read_only_root(short, was_there):
     assert done.status == 1
     assert "Read-only file system" in done.err and "OCULAR_DIR" in done.err
     with serving(command, env={**environment, "OCULAR_DIR": str(writable)}) as served:
-        assert not list(writable.iterdir())  # as we see it
+        assert not list(writable.iterdir())  # the path as seen from this process
         assert is_watched(served)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""ocular-top --pid $! right after the start: a process that is still coming up is
-waited for."""
+"""ocular-top --pid $! directly after the start waits for a process that does not serve
+yet."""
 
 import signal
 import subprocess
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.once
 
 
 def waiting(pid):
-    """A viewer that has said that it waits."""
+    """Starts a viewer and waits for its message that it waits."""
     viewer = start([TOP, "--pid", pid, "--once", "--json"])
     line = viewer.stderr.readline()
     assert f"process {pid} does not serve yet: waiting 5 s" in line, line
@@ -21,7 +21,7 @@ def waiting(pid):
 
 
 def test_a_process_that_is_coming_up_is_waited_for(sockets):
-    """It begins to serve, under the same number, after the test writes a line."""
+    """The process begins to serve, with the same pid, after the test writes a line."""
     process = start(["sh", "-c", f"read go; exec {FAKE}"], stdin=subprocess.PIPE)
     try:
         viewer = waiting(process.pid)

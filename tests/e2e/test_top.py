@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A real program and a real ocular-top: what works and what is said if it
-cannot."""
+"""Tests ocular-top with a real program. Checks what works, and the messages if
+something cannot work."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def test_a_process_that_does_not_serve(sockets):
     done = top("--pid", os.getpid(), "--once")
     assert done.status == 1 and done.out == ""
     assert "does not serve" in done.err and "serve=True" in done.err
-    ocular.start_tracing(**EXACT)  # traced, but not served
+    ocular.start_tracing(**EXACT)  # this trace does not serve
     done = top("--pid", os.getpid(), "--once")
     ocular.stop_tracing()
     assert done.status == 1 and "does not serve" in done.err
@@ -71,7 +71,7 @@ def test_a_process_that_died_hard_leaves_a_stale_socket(tmp_path, sockets):
         process.communicate()
     done = top("--pid", process.pid, "--once")
     assert done.status == 1 and "no process" in done.err
-    done = top("--once")  # a listing cleans up
+    done = top("--once")  # listing the processes also removes stale sockets
     assert done.status == 1 and not socket.exists()
 
 
@@ -95,7 +95,7 @@ def test_outlandish_names_do_no_harm(sockets):
 
 
 def test_an_error_that_names_no_request(sockets):
-    """It is the connection's: nothing follows it, so its words are the last."""
+    """Such an error ends the connection, so its text is the last message."""
 
     def frame(kind, payload):
         return b"Oc" + struct.pack("<HII", kind, len(payload), 0) + payload
@@ -110,7 +110,8 @@ def test_an_error_that_names_no_request(sockets):
         listener.listen()
         viewer = start([os.environ["OCULAR_TOP"], "--pid", os.getpid(), "--once"])
         said = False
-        while not said:  # the first connections may only be a look
+        # the first connections may only check whether the process serves
+        while not said:
             peer, _ = listener.accept()
             hello = struct.pack("<IQ", 1, os.getpid()) + text(b"0.1.0")
             with peer:

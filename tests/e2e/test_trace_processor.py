@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What Perfetto's own trace processor says of our files, by SQL: the calls, times and
-names that our reader finds and that the snapshot counted, and no complaint."""
+"""Asks Perfetto's own trace processor about our files by SQL. It must find the calls,
+times and names that our reader finds and that the snapshot counted, and must not
+complain."""
 
 import json
 import subprocess
@@ -14,12 +15,13 @@ from e2e.program import BUILD, script
 if reason := trace_processor.missing():
     pytest.skip(reason, allow_module_level=True)
 
-pytestmark = pytest.mark.once  # what is written is the engine's
-DEEPEST = 500  # as in formats/perfetto.c
+# the engine writes the files, which do not depend on CPython
+pytestmark = pytest.mark.once
+DEEPEST = 500  # the same number as in formats/perfetto.c
 NAMES = ["x.json", "x.pftrace", "x.json.gz", "x.pftrace.gz"]
 
-# Runs main() once for each file. It calls begin() and end(), and so both are frames of
-# the program: one is on the stack when the trace starts, the other when it ends.
+# Runs main() once for each file. The program calls begin() and end() itself. So begin()
+# is on the stack when the trace starts, and end() is on the stack when the trace ends.
 PROGRAM = """
 import json, ocular, sys
 
@@ -38,7 +40,7 @@ RUN = """
 for name in sys.argv[1:]:
     main()
 """
-# Everything that a call can be.
+# This source has all kinds of calls.
 WHOLE = r"""
 import asyncio, threading, time
 from ocular.demo import pure
@@ -193,7 +195,8 @@ PROCESSES = "select pid, name from process where pid > 0"
 
 
 def unescape(cell):
-    """A text of a JSON file. Perfetto (v52) leaves the escapes in one without a `"`."""
+    """Returns the text of a string in a JSON file. Perfetto (v52) keeps the escapes of
+    a string that does not contain `"`."""
     if cell == "[No name]":
         return ""
     has_escapes = isinstance(cell, str) and "\\" in cell and '"' not in cell
@@ -202,10 +205,10 @@ def unescape(cell):
 
 @dataclass
 class Answers:
-    """The answers of Perfetto about a file, and those of our own reader."""
+    """Perfetto's answers about a file, and those of our own reader."""
 
     ours: trace.Trace
-    final: dict  # the snapshot
+    final: dict  # the final snapshot
     complaints: list
     calls: list
     instants: list
@@ -217,14 +220,15 @@ class Answers:
 
 @pytest.fixture(scope="module")
 def ask():
-    """ask(path, sql): the answer's rows."""
+    """Returns a function ask(path, sql), which returns the rows of the answer."""
     with trace_processor.TraceProcessor() as processor:
         yield processor.query
 
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory, ask):
-    """answers(source, name): the Answers for that file of it."""
+    """Returns a function answers(source, name), which returns the Answers for the file
+    `name` of the source."""
     folders, known = {}, {}
     queries = COMPLAINTS, CALLS, INSTANTS, PLACES, FLAGS, THREADS, PROCESSES
 
@@ -246,12 +250,12 @@ def answers(tmp_path_factory, ask):
 
 
 def since(first, rows, place):
-    """The rows with the time in column `place` counted from the first call."""
+    """Returns the rows with the time in column `place` counted from the first call."""
     return Counter((*row[:place], row[place] - first, *row[place + 1 :]) for row in rows)
 
 
 def our_calls(timeline):
-    """The rows that CALLS selects, by our reader."""
+    """Returns the rows that CALLS selects, as read by our reader."""
     rows = []
     for (_, tid), calls in timeline.calls.items():
         for call in calls:
@@ -273,7 +277,8 @@ def check_calls(theirs, ours):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_calls(answers, name):
-    """Each is a slice: of its thread, with its depth and its times to the nanosecond."""
+    """Each call is a slice of its thread, with its depth and with its times to the
+    nanosecond."""
     of = answers("whole", name)
     assert of.complaints == []
     check_calls(of.calls, our_calls(of.ours))
@@ -281,7 +286,7 @@ def test_calls(answers, name):
     for row in of.final["functions"] + of.final["retired"]:
         counted[row["name"]] += row["calls"] + row["resumptions"]
     assert of.final["lost"] == counted["main"] == 0
-    counted["main"] = 1  # it was called before, and went on
+    counted["main"] = 1  # the call began before the trace and continued
     assert counted["down"] == 10_001
     counted["down"] = DEEPEST - 1
     assert Counter(row[1] for row in of.calls) == +counted
@@ -289,8 +294,8 @@ def test_calls(answers, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_deep_recursion(answers, name):
-    """More than 500 levels are left out: with more than 512, Perfetto takes the ends of
-    others for theirs."""
+    """Calls below 500 levels are left out, because with more than 512 levels Perfetto
+    assigns the ends of calls to wrong calls."""
     of = answers("whole", name)
     depths = sorted(depth for _, called, _, _, depth in of.calls if called == "down")
     assert depths == list(range(1, DEEPEST))
@@ -301,7 +306,8 @@ def test_deep_recursion(answers, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_times_of_functions(answers, name):
-    """The snapshot's times are of the same clock, but for the hooks' time in a call."""
+    """The snapshot's times come from the same clock, without the time of the hooks in a
+    call."""
     of = answers("whole", name)
     sums = Counter()
     for _, called, _, duration, _ in of.calls:
@@ -333,7 +339,7 @@ def test_places_and_odd_names(answers, name):
         row for row in rows if row["calls"] + row["resumptions"] or row["name"] == "main"
     ]
     ours = {(row["name"], row["file"], row["line"]) for row in rows}
-    if "pftrace" in name:  # its names of files have Windows' separators replaced
+    if "pftrace" in name:  # this file has "/" in place of Windows' separators
         ours = {(called, file.replace("\\", "/"), line) for called, file, line in ours}
     assert set(of.places) == ours
 
@@ -354,11 +360,11 @@ def test_threads(answers, name):
         ("whole", "x.pftrace"),
         ("dark", "x.json"),
         ("dark", "x.pftrace"),
-        ("forgotten", "x.json"),  # the longest
+        ("forgotten", "x.json"),  # the longest file
     ],
 )
 def test_instants(answers, source, name):
-    """Loops, dark stretches and gaps in the file."""
+    """Checks the loops, dark stretches and gaps in the file."""
     of = answers(source, name)
     assert of.complaints == []
     ours = []
@@ -376,7 +382,7 @@ def test_instants(answers, source, name):
 
 
 def test_random_timelines(ask, tmp_path):
-    """Nothing in them is sound, as in tests/python/test_formats.py."""
+    """These timelines contain arbitrary events, as in tests/python/test_formats.py."""
     make = BUILD / "obj" / "tests" / "formats" / "make_traces"
     subprocess.run([make, tmp_path, "5", "2"], check=True)
     for path in sorted(tmp_path.iterdir()):
@@ -388,13 +394,14 @@ def test_random_timelines(ask, tmp_path):
         events = [each for each in document["traceEvents"] if each.get("cat") != "loop"]
         ours = our_calls(trace.check({**document, "traceEvents": events}))
         if max(row[2] for row in ours) > 1 << 53:
-            continue  # our reader has its times as floats
-        # One of the names is a loop's, which CALLS takes it for.
+            continue  # our reader has times as floats, which are not exact
+        # One of the calls has the name of a loop, so CALLS leaves it out.
         check_calls(theirs, [row for row in ours if row[1] != "loop @3: x"])
 
 
 def test_complaints_are_found(ask, tmp_path):
-    """Of a file that is not ours: of two calls, one overlaps the other."""
+    """The file is not written by Ocular. It has two overlapping calls, and is then cut
+    off."""
     path = tmp_path / "x.json"
     call = {"ph": "X", "pid": 1, "tid": 1, "name": "a", "dur": 9}
     path.write_text(json.dumps({"traceEvents": [{**call, "ts": 1}, {**call, "ts": 3}]}))

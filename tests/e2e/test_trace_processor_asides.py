@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What Perfetto's own trace processor says, by SQL, of what stands beside the calls:
-marks, spans, counters, what was specialised, dark stretches and samples."""
+"""Asks Perfetto's own trace processor by SQL about the events other than calls, which
+are marks, spans, counters, specialised instructions, dark stretches and samples."""
 
 import subprocess
 from collections import Counter
@@ -15,10 +15,12 @@ from e2e.test_trace_processor import ARGUMENT, CALLS, COMPLAINTS, first_call, un
 if reason := trace_processor.missing():
     pytest.skip(reason, allow_module_level=True)
 
-pytestmark = pytest.mark.once  # what is written is the engine's
+# the engine writes the files, which do not depend on CPython
+pytestmark = pytest.mark.once
 NAMES = ["x.json", "x.pftrace"]
 
-# It goes on until everything is there: what our threads add comes once a second.
+# The program continues until all events are there, because our threads add events once
+# a second.
 PROGRAM = r"""
 import ocular, sys, threading, time
 
@@ -95,7 +97,8 @@ select pid, slice.name, ts, dur, {ARGUMENT.format("file")}, {ARGUMENT.format("li
 from slice join process_track on track_id = process_track.id join process using (upid)
 where category = 'dark'
 """
-# In JSON a counter is the process's, and its name has the thread and the unit.
+# In JSON a counter belongs to the process, and its name contains the thread and the
+# unit.
 COUNTERS = {
     "x.json": "select name, ts, value from counter join counter_track on"
     " track_id = counter_track.id",
@@ -107,7 +110,7 @@ COUNTERS = {
     where track.name != 'cpu-clock'  -- of the samples: Perfetto's
     """,
 }
-# Each frame of a sample's stack, and how far out it is.
+# Selects each frame of a sample's stack, with its distance from the innermost frame.
 STACKS = """
 with recursive frames as (
     select sample.id, ts, tid, callsite_id as at, 0 as height
@@ -128,7 +131,7 @@ SAMPLES = {
 
 
 def samples_of(rows):
-    """(ns, tid, names from the outermost on) of each."""
+    """Returns [(ns, tid, names from the outermost on)] of the samples."""
     found = {}
     for number, ns, tid, _, name in rows:
         found.setdefault(number, (ns, tid, []))[2].append(name)
@@ -139,10 +142,10 @@ def samples_of(rows):
 class File:
     path: Path
     ours: trace.Trace
-    zero: int  # ns of Perfetto's clock at the start of the trace
+    zero: int  # time of Perfetto's clock at the start of the trace, in ns
 
     def since(self, rows, place):
-        """The rows with the time in column `place` counted from the start."""
+        """Returns the rows with the time in column `place` counted from the start."""
         return Counter(
             (*row[:place], row[place] - self.zero, *row[place + 1 :]) for row in rows
         )
@@ -224,7 +227,8 @@ def test_what_was_specialised(file, ask):
 
 
 def test_dark_stretches(file, ask):
-    """A slice each, which may overlap, at the outermost level of a track."""
+    """Each dark stretch is a slice at the outermost level of a track, and slices may
+    overlap."""
     ours = Counter()
     for begin, end in file.ours.dark:
         args = begin["args"]
@@ -233,7 +237,8 @@ def test_dark_stretches(file, ask):
         ours[begin["pid"], begin["name"], *key] += 1
     mine = [row for row in ours if row[1] == "add"]
     assert len(mine) > 1 and any(row[-2] is None for row in mine)
-    assert file.since(ask(file.path, DARK), 2) == ours  # where a flag is 1
+    # the rows have a flag only if it is 1
+    assert file.since(ask(file.path, DARK), 2) == ours
     if "pftrace" in file.path.name:
         names = "select distinct process_track.name from slice join process_track on"
         names = ask(file.path, names + " track_id = process_track.id where category='dark'")
@@ -241,7 +246,7 @@ def test_dark_stretches(file, ask):
 
 
 def test_samples(file, ask):
-    """Of both threads, with their stacks."""
+    """Both threads have samples with their stacks."""
     ours = [(at, tid, tuple(names)) for at, tid, names in trace.samples(file.path)]
     found = samples_of(ask(file.path, SAMPLES[file.path.name]))
     zero = file.zero
@@ -259,7 +264,7 @@ def test_random_timelines(ask, tmp_path):
         ours = trace.samples(path)
         found = samples_of(ask(path, SAMPLES[f"x{path.suffix}"]))
         if not ours or max(at for at, *_ in ours) > 1 << 53:
-            continue  # our reader has its times as floats
+            continue  # our reader has times as floats, which are not exact
         checked += 1
         ours = [(at, tid, tuple(names)) for at, tid, names in ours]
         shift = min(found)[0] - min(ours)[0]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""asyncio's tasks in a timeline, by Perfetto's trace processor: each step is a slice with
-the task's name, and a flow links it to the task's next step and to no other."""
+"""Asks Perfetto's trace processor about asyncio's tasks in a timeline. Each step is a
+slice with the task's name, and a flow links it only to the task's next step."""
 
 import json
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ if reason := trace_processor.missing():
     pytest.skip(reason, allow_module_level=True)
 
 NAMES = ["x.json", "x.pftrace"]
-# At each of its steps a task marks itself, by the name that it was given, and counts.
+# At each of its steps a task writes a mark with its own name and counts the step.
 PRELUDE = """
 import asyncio, json, os, sys, threading, time
 from collections import Counter
@@ -162,7 +162,7 @@ if __name__ == "__main__":
     say()
 """
 )
-# A child's numbers go on from its parent's, in a process of another number.
+# A child continues the numbers of its parent, in a process with another pid.
 FORK = (
     PRELUDE
     + """
@@ -217,7 +217,8 @@ class Answer:
             rows = [tuple(map(unescape, row)) for row in rows]
         self.slices = {row[0]: row[1:] for row in rows}
         self.links = ask(path, FLOWS)
-        self.tasks = defaultdict(list)  # number -> its steps, by time
+        # maps a task's number to its steps, sorted by time
+        self.tasks = defaultdict(list)
         for number, (_, _, category, begin, *_, task) in self.slices.items():
             if category == "task":
                 self.tasks[task].append((begin, number))
@@ -228,17 +229,18 @@ class Answer:
         return self.slices[number][1]
 
     def names(self):
-        """{task's number: the names of its steps}."""
+        """Returns {task's number: names of its steps}."""
         return {n: [self.name(at) for _, at in steps] for n, steps in self.tasks.items()}
 
     def task_of(self, number):
-        """The name of the step that a slice is within."""
+        """Returns the name of the step that contains a slice."""
         while number is not None and self.slices[number][2] != "task":
             number = self.slices[number][0]
         return number and self.name(number)
 
     def check(self):
-        """Steps of a task are linked in the order of time, and nothing else is."""
+        """Checks that the steps of a task are linked in the order of time, and that
+        there are no other links."""
         assert self.complaints == []
         expected = []
         for steps in self.tasks.values():
@@ -249,12 +251,13 @@ class Answer:
         for step, following in expected:
             assert self.slices[step][4] <= self.slices[following][3]
         for parent, _, category, begin, end, tid, _ in self.slices.values():
-            if category == "task":  # it fills its call
+            if category == "task":  # the step has the same times as its call
                 outer = self.slices[parent]
                 assert outer[1] == "Handle._run" and outer[3:6] == (begin, end, tid)
 
     def check_marks(self, odd):
-        """Each is in a step of its task's name, but for those in `odd`."""
+        """Checks that each mark is in a step with its task's name, except the marks in
+        `odd`."""
         marks = [n for n, row in self.slices.items() if row[2] == "mark"]
         assert marks
         wrong = Counter()
@@ -272,7 +275,7 @@ def ask():
 
 @pytest.fixture(scope="module", params=NAMES)
 def recorded(request, tmp_path_factory, ask):
-    """(Answer, what the program said)."""
+    """Returns (Answer, output of the program)."""
     folder = tmp_path_factory.mktemp("tasks")
     done = script(folder, PROGRAM, request.param)
     return Answer(ask, folder / request.param), done.answer
@@ -285,12 +288,15 @@ def test_steps_are_linked_in_order(recorded):
 
 
 def test_steps_have_their_task_s_name(recorded):
-    """And the program's own code is not asked for it."""
+    """The steps have the names, although the program's own code is not run to read
+    them."""
     answer, said = recorded
     assert said["hostile"] == []
-    assert said["steps"]["asked for a callback"] == 1  # Handle._run itself
+    # only Handle._run itself reads the callback
+    assert said["steps"]["asked for a callback"] == 1
     cut = "ä" * 33, "ä" * 32
-    # The first step of an eager task is its creator's, and "none" is of no task.
+    # The first step of an eager task belongs to the task that has made it, and "none"
+    # is in no task.
     answer.check_marks(
         {
             cut: 2,
@@ -302,7 +308,7 @@ def test_steps_have_their_task_s_name(recorded):
 
 
 def test_each_task_has_its_steps(recorded):
-    """Each that a task took, in one flow."""
+    """All steps that a task has taken are in one flow."""
     answer, said = recorded
     expected = Counter(said["steps"])
     del expected["none"], expected["asked for a callback"], expected["eager at once"]
@@ -352,7 +358,7 @@ def test_a_forked_child_has_its_own(tmp_path, ask, sockets, name):
 
 
 def test_where_the_loop_is_dark_there_are_none(tmp_path, ask):
-    """And there are until then."""
+    """There are steps until the loop goes dark, and none later."""
     script(tmp_path, DARK, "x.pftrace")
     answer = Answer(ask, tmp_path / "x.pftrace")
     answer.check()

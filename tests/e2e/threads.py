@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Threads of Python that do something at the same time."""
+"""Runs functions in several threads at the same time."""
 
 import threading
 
 
 def in_threads(*functions):
-    """Each in one of its own, till all have returned. Nobody fails."""
+    """Runs each function in its own thread until all have returned. No function may
+    fail."""
     failed = []
 
     def body(function):

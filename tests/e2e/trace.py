@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads a trace of either format and holds it to the format's rules."""
+"""Reads a trace of either format and checks that it follows the rules of the format."""
 
 import gzip
 import json
@@ -24,20 +24,24 @@ class Call:
 @dataclass
 class Trace:
     other: dict
-    threads: dict  # (pid, tid) -> name
+    threads: dict  # (pid, tid): name
     calls: dict = field(default_factory=lambda: defaultdict(list))
-    steps: dict = field(default_factory=lambda: defaultdict(list))  # instructions
-    tasks: dict = field(default_factory=lambda: defaultdict(list))  # steps of asyncio's
+    # executed instructions
+    steps: dict = field(default_factory=lambda: defaultdict(list))
+    # steps of asyncio's tasks
+    tasks: dict = field(default_factory=lambda: defaultdict(list))
     loops: list = field(default_factory=list)
     marks: list = field(default_factory=list)
-    counters: dict = field(default_factory=lambda: defaultdict(list))  # name -> (ts, value)
-    changes: list = field(default_factory=list)  # what was specialised
-    spans: dict = field(default_factory=dict)  # id -> its begin and, or None, its end
-    dark: list = field(default_factory=list)  # begin and end of each stretch
+    # name: [(ts, value)]
+    counters: dict = field(default_factory=lambda: defaultdict(list))
+    changes: list = field(default_factory=list)  # instructions that were specialised
+    # id: the beginning and the end, or None if there is no end
+    spans: dict = field(default_factory=dict)
+    dark: list = field(default_factory=list)  # (beginning, end) of each stretch
     events: int = 0
 
     def names(self, thread=None):
-        """The number of calls of each function."""
+        """Returns the number of calls of each function."""
         count = defaultdict(int)
         for key, calls in self.calls.items():
             for call in calls if thread in (None, key) else ():
@@ -46,13 +50,13 @@ class Trace:
 
 
 def contents(path):
-    """The bytes of the file, unpacked if it is packed."""
+    """Returns the bytes of the file, decompressed if necessary."""
     data = Path(path).read_bytes()
     return gzip.decompress(data) if str(path).endswith(".gz") else data
 
 
 def samples(path):
-    """(ns since the start, tid, names from the outermost on) of each."""
+    """Returns [(ns since the start, tid, names from the outermost on)] of the samples."""
     if ".pftrace" in Path(path).name:
         return pftrace.samples(contents(path))
     found, profiles = [], {}
@@ -72,13 +76,14 @@ def samples(path):
             nodes[node["id"]] = [*before, node["callFrame"]["functionName"]]
         (node,), (delta,) = data["cpuProfile"]["samples"], data["timeDeltas"]
         profiles[event["pid"]][0] = us = us + delta
-        assert abs(us - event["ts"]) <= 2 + us / 2**52  # merged ones have two remainders
+        # in a merged file two roundings add up
+        assert abs(us - event["ts"]) <= 2 + us / 2**52
         found.append((1000 * us, event["tid"], nodes[node]))
     return found
 
 
 def load(path):
-    """The document in a file of either format, as JSON has it."""
+    """Returns the document of a file of either format in the form of JSON."""
     path, data = Path(path), contents(path)
     is_pftrace = path.name.removesuffix(".gz").endswith(".pftrace")
     return pftrace.document(data) if is_pftrace else json.loads(data)
@@ -89,7 +94,7 @@ def read(path):
 
 
 def check(document):
-    """A Trace, if everything is as it must be."""
+    """Checks the document and returns it as a Trace."""
     assert set(document) == {"displayTimeUnit", "otherData", "traceEvents"}
     trace = Trace(document["otherData"], {})
     assert trace.other["lost_events"] >= 0
@@ -112,7 +117,7 @@ def check(document):
             trace.changes.append(event)
             continue
         if event["ph"] == "P":
-            continue  # samples() reads it
+            continue  # samples() reads this event
         if event.get("cat") == "dark":
             number = event["pid"], event["id2"]["local"]
             if event["ph"] == "b":

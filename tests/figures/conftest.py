@@ -8,8 +8,8 @@ from figures import record
 
 @pytest.fixture
 def figure(request):
-    """figure(name, value, better="lower", unit="", goal=None): see record.py. The test's
-    own name stands in front."""
+    """Returns the function figure(name, value, better="lower", unit="", goal=None) of
+    record.py. The name of a figure begins with the name of the test."""
     place = request.node.name.removeprefix("test_")
 
     def note(name, value, *args, **options):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`make figures`: runs everything whose verdict hangs on a measured figure, compares
-each figure with its baseline (a value and a spread, baseline.json) and prints a table.
-Ends with status 1 only if a figure is worse than its baseline by more than the
-spread, or an instrument did not run to its end."""
+"""`make figures` runs everything whose result is a measured figure, compares each
+figure with its baseline (a value and a spread in baseline.json), and prints a table.
+The exit status is 1 only if a figure is worse than its baseline by more than the
+spread, or if an instrument failed."""
 
 import argparse
 import datetime
@@ -20,10 +20,11 @@ HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
 BASELINE = HERE / "baseline.json"
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
-# Two runs of one figure differ by this much at least: what is less is no news.
-LEAST_SPREAD = 0.05  # of the value
-WIDER = 1.5  # times the widest deviation that was seen while it was recorded
-UNKNOWN = 0.5  # of the value: the spread of what was recorded once
+# Two runs of one figure differ by at least this much, so a smaller difference means
+# nothing.
+LEAST_SPREAD = 0.05  # part of the value
+WIDER = 1.5  # the spread is this many times the largest deviation that was recorded
+UNKNOWN = 0.5  # spread of a figure that was recorded once, as a part of the value
 
 
 def rig(path, *arguments):
@@ -56,7 +57,8 @@ def viewer():
     return rig("bench/bench.py", "--viewer", "--functions", "1000", "10000")
 
 
-# Of many kinds: calls, methods, generators, C, text, coroutines, code without end.
+# Programs of many kinds: calls, methods, generators, C code, text, coroutines, and code
+# that never ends.
 BENCHMARKS = (
     "richards",
     "go",
@@ -85,7 +87,7 @@ def stress():
     return rig("stress/stress.py", "--seconds", "60")
 
 
-# Name -> (seconds that it takes, about; how to run it).
+# {name: (approximate seconds, function that returns the command)}
 INSTRUMENTS = {
     "tests": (600, measured_tests),
     "accuracy": (60, accuracy),
@@ -104,7 +106,7 @@ INSTRUMENTS = {
 
 
 def run(name, folder):
-    """[figure] of one instrument, and whether it ran to its end."""
+    """Runs an instrument. Returns its figures, and True if it did not fail."""
     path, log = folder / f"{name}.jsonl", folder / f"{name}.log"
     path.unlink(missing_ok=True)
     _, command = INSTRUMENTS[name]
@@ -142,7 +144,7 @@ def load(path=BASELINE):
 
 
 def save(baseline, path=BASELINE):
-    """One figure a line, so that a change is read as one."""
+    """Each figure is on one line, so that a change of a figure is a change of one line."""
     words = []
     for version, part in sorted(baseline.items()):
         rows = [
@@ -162,7 +164,8 @@ def significant(number):
 
 
 def row_of(values, known_spread=None):
-    """The baseline's row of a figure that was measured several times, or None."""
+    """Returns the baseline's row of a figure that was measured several times, or None
+    if it has no value."""
     known = [value for value in values if not math.isnan(value)]
     if not known:
         return None
@@ -192,14 +195,15 @@ def machine():
 
 
 def badness(figure, value):
-    """The distance from the best value; larger is worse."""
+    """Returns the distance from the best value. A larger distance is worse."""
     if figure["better"] == "nearer":
         return abs(value - figure["goal"])
     return value if figure["better"] == "lower" else -value
 
 
 def verdict(figure, row):
-    """ "better", "worse", "same", "new", or "lost": it was known and is not any more."""
+    """Returns "better", "worse", "same", "new" or "lost". A lost figure was known and
+    has no value now."""
     if row is None:
         return "new"
     if math.isnan(figure["value"]):
@@ -214,8 +218,8 @@ BAD = ("worse", "lost", "missing")
 
 
 def compare(figures, rows, whole):
-    """[(name, verdict, figure, row)]. whole: every instrument ran, so that a figure of
-    the baseline that did not come is missing."""
+    """Returns [(name, verdict, figure, row)]. `whole` is true if every instrument ran,
+    so that figures of the baseline may be missing."""
     table = [
         (name, verdict(figure, rows.get(name)), figure, rows.get(name))
         for name, figure in sorted(figures.items())

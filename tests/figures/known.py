@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A program of many functions, few of which run, at a quarter of a core:
+"""A program with many functions, few of which run. It uses a quarter of a core.
 
-    known.py KNOWN RUNNING serve|trace
+known.py KNOWN RUNNING serve|trace
 
-Each is called once when tracing has begun. Prints "ready" then."""
+Each function is called once after tracing has begun. The program then prints "ready"."""
 
 import sys
 import time
@@ -20,9 +20,9 @@ def f{0}(count):
             total -= 1
     return total
 """
-MODULE = 500  # functions
+MODULE = 500  # functions per module
 TURN_S = 0.01
-BUSY_S = 0.0025  # of each turn, of CPU time
+BUSY_S = 0.0025  # seconds of CPU time in each turn
 
 
 def make(count):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Writes a measured figure down, for tests/figures/figures.py to compare with the
-baseline. Called by the tests beside this file and by the measuring programs
-(tests/accuracy, tests/bench, tests/soak, tests/regrtest)."""
+"""Records a measured figure, which tests/figures/figures.py compares with the baseline.
+The tests in this folder and the measuring programs (tests/accuracy, tests/bench,
+tests/soak, tests/regrtest) use this module."""
 
 import json
 import math
@@ -11,18 +11,20 @@ BETTER = ("lower", "higher", "nearer")
 
 
 def recording():
-    """Whether `make figures` runs this. A target that is missed is a figure then, and
-    no reason to end with a status."""
+    """Returns True if `make figures` runs this program. A missed target is then only a
+    figure, and does not change the exit status."""
     return bool(os.environ.get("OCULAR_FIGURES"))
 
 
 def figure(name, value, better="lower", unit="", goal=None, spread=None):
-    """Appends one figure to the file $OCULAR_FIGURES; does nothing without one.
+    """Appends one figure to the file $OCULAR_FIGURES. Does nothing if the variable is
+    not set.
 
-    name: unique, with its instrument in front ("bench/call"). value: a number, NaN or
-    None if nothing could be measured. better: which way is an improvement; "nearer"
-    is to `goal`. unit: as shown in the table. spread: by how much two runs differ, if
-    that is known; else the baseline has what it saw.
+    `name` is unique and begins with the instrument ("bench/call"). `value` is a number,
+    NaN, or None if nothing could be measured. `better` is the direction of an
+    improvement, where "nearer" means nearer to `goal`. `unit` is shown in the table.
+    `spread` is the difference between two runs, if that is known. Otherwise the
+    baseline uses the spread that it has seen.
     """
     assert better in BETTER and (better == "nearer") == (goal is not None), (better, goal)
     path = os.environ.get("OCULAR_FIGURES")

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Services that count their own calls, and their client, for test_services.py; run by
-the interpreter of $OCULAR_BENCHMARKS. Each of them has the same six functions.
+"""Services that count their own calls, and their client, for test_services.py. The
+interpreter of $OCULAR_BENCHMARKS runs them. Each service has the same six functions.
 
-    uvicorn services:fastapi               served by HTTP; GET /truth answers what it
-    gunicorn services:django               has counted
-    services.py aiohttp PORT
-    celery --app services:celery worker    $RATE tasks a second, that a thread of its own
-                                           sends; $PORT answers the truth
-    services.py client PORT RATE [SEED]    asks so often a second, until it is killed;
-                                           prints when each answer came, and after
-                                           how many seconds
+    uvicorn services:fastapi               serves HTTP; GET /truth returns the counts.
+    gunicorn services:django               serves HTTP in the same way.
+    services.py aiohttp PORT               serves HTTP in the same way.
+    celery --app services:celery worker    runs $RATE tasks a second, which one of its
+                                           threads sends; $PORT returns the counts.
+    services.py client PORT RATE [SEED]    sends RATE requests a second until it is
+                                           killed; prints when each answer came, and
+                                           after how many seconds
 """
 
 import asyncio
@@ -37,7 +37,7 @@ def fill(connection):
 
 
 def database():
-    """A connection of each thread."""
+    """Returns the connection of the calling thread."""
     if not hasattr(local, "database"):
         local.database = sqlite3.connect(":memory:")
         fill(local.database)
@@ -257,7 +257,7 @@ def tell_truth(port):
 
 
 def choose():
-    """(function, its arguments)."""
+    """Returns (function, its arguments) at random."""
     kind = random.random()
     if kind < 0.6:
         return "get_item", [random.randrange(ITEMS)]
@@ -293,7 +293,7 @@ def run_client(port, rate, seed=None):
 
 
 def __getattr__(name):
-    """Only the service that is served is made."""
+    """Makes only the service that is served."""
     makers = {"fastapi": make_fastapi, "django": make_django, "celery": make_celery}
     if name not in makers:
         raise AttributeError(name)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The overhead that Ocular reports, against the kernel's clocks: what our threads
-have used, and how much longer a traced program takes. A ratio of 1 is the truth."""
+"""Compares the overhead that Ocular reports with the kernel's clocks. The tests measure
+the CPU time of our threads, and how much longer a traced program takes. The ideal ratio
+is 1."""
 
 import math
 import os
@@ -41,20 +42,21 @@ def spin(rounds=30):
 
 
 def reported(began):
-    """{part: CPU s} since then; the shares are of what the program used without us."""
+    """Returns {part: CPU s} since `began`. The snapshot's shares are parts of the CPU
+    time that the program used without us."""
     shares = ocular.snapshot()["overhead"]
     used = (time.process_time() - began) / (1 + shares["measured"])
     return {name: shares[name] * used for name in ("rearm", "threads")}
 
 
 def test_account_of_threads(serving, figure, tmp_path):
-    """Server, sampler, timeline, export and governor, with interruptions: these are
-    reported and are in no thread's CPU time."""
+    """Server, sampler, timeline, export and governor are reported. The CPU time of
+    interruptions is also reported, but in no thread's CPU time."""
     began, base = serving
     with client.Client(ocular._ocular.socket_path()) as viewer:
         viewer.rate(0.1)
         limit = time.monotonic() + 3
-        while time.monotonic() < limit:  # for something to export
+        while time.monotonic() < limit:  # makes events to export
             spin()
         export = threading.Thread(
             target=viewer.export, args=(str(tmp_path / "asked.json"),)
@@ -66,9 +68,10 @@ def test_account_of_threads(serving, figure, tmp_path):
             time.sleep(0.001)
         export.join()
         assert exported > 0
-        # Its time stays in the account when its thread has ended.
+        # The CPU time of an export stays in the account after the export's thread has
+        # ended.
         wait_until(lambda: EXPORT not in cpu_s())
-        time.sleep(0.2)  # each thread writes down its own after a round
+        time.sleep(0.2)  # each thread adds its own CPU time after a round
         ours, now = reported(began), cpu_s()
     governor = now.pop(GOVERNOR) - base.pop(GOVERNOR, 0)
     others = sum(now.values()) + exported - sum(base.values())
@@ -128,8 +131,8 @@ def catches():
 
 
 def throws(count=100_000):
-    """Into a dark generator: an event each, before 3.15. It is the same if one is
-    ended early, if it is a smaller part of what that takes."""
+    """Throws into a dark generator, which causes one event each before 3.15. Ending a
+    generator early causes the same event, but the event is a smaller part of the time."""
     generator = catches()
     next(generator)
     for _ in range(count):
@@ -143,16 +146,17 @@ def seconds(run):
 
 
 def hooks_seconds(began):
-    """CPU s of all hooks so far, by the account: little else of ours runs. If they cost
-    more than all time there is, there is no share: too much is reported."""
+    """Returns the CPU s of all hooks so far, from the reported overhead, because little
+    else of ours runs. If hooks are reported to cost more than all CPU time, there is no
+    share, and the result is infinite."""
     mean = ocular.snapshot()["overhead"]["mean"]
     if mean is None:
         return math.inf
     return mean / (1 + mean) * (time.process_time() - began)
 
 
-# CPython's own way from an exception to its hook, 50 ns and more, is in no account:
-# docs/overhead.md has 0.4 to 0.7.
+# The time from an exception to its hook in CPython itself is 50 ns or more and is not
+# reported, so docs/overhead.md has ratios of 0.4 to 0.7.
 @pytest.mark.parametrize(
     "run, timeline",
     [
@@ -166,13 +170,13 @@ def hooks_seconds(began):
     ],
 )
 def test_account_of_hooks(tmp_path, figure, run, timeline):
-    """All hooks in, all the time, traced and untraced in turns: the overhead reported
-    against the additional time of the program. CPython 3.12 also runs an armed function
-    without superinstructions."""
+    """All hooks stay set. Compares the reported overhead with the additional time of
+    the program, which runs traced and untraced in turns. CPython 3.12 also runs an
+    armed function without superinstructions."""
     if run is throws and sys.version_info >= (3, 15):
         pytest.skip("from dark code all events are taken out")
     threshold = 50 if run is throws else 10**9
-    turns = 15 if run is throws else 5  # hooks are but a tenth of its time
+    turns = 15 if run is throws else 5  # hooks are only a tenth of its time
     reported, taken = [], []
     end = time.monotonic() + 40
     for _ in range(3):
@@ -198,7 +202,8 @@ def test_account_of_hooks(tmp_path, figure, run, timeline):
             ocular.stop_tracing()
         run()
         after = seconds(run)
-        if abs(after - before) < 0.1 * before:  # or the machine has changed
+        # otherwise the machine has changed its speed
+        if abs(after - before) < 0.1 * before:
             reported.append(math.inf if math.inf in (hooks, already) else hooks - already)
             taken.append(traced - (before + after) / 2)
     if len(reported) < turns / 2:
@@ -217,7 +222,7 @@ NEW = """def made(number):
 
 
 def make(count):
-    """So many functions, each with a code object of its own."""
+    """Returns `count` functions, each with its own code object."""
     functions = []
     for _ in range(count):
         space = {}
@@ -232,8 +237,8 @@ def call_all(functions):
 
 
 def hooks_alone():
-    """s that hooks have cost so far, by a snapshot alone: of thousands of functions
-    it takes longer to make than what is reported there."""
+    """Returns the seconds that hooks have cost so far, from one snapshot. With
+    thousands of functions the snapshot itself takes longer than the hooks."""
     snapshot = ocular.snapshot()
     share = snapshot["overhead"]["hooks"]
     [used] = [
@@ -246,7 +251,7 @@ def hooks_alone():
 
 @pytest.fixture(params=[0, 3], ids=["alone", "crowded"])
 def crowd(request):
-    """So many busy processes on this one's CPU, the only one that it has."""
+    """Runs this number of busy processes on the only CPU of this process."""
     cpus = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cpus)})
     busy = [
@@ -261,9 +266,9 @@ def crowd(request):
 
 
 def test_account_of_new_code(crowd, figure):
-    """At the first call a function is adopted, at the second it is given what a
-    distribution takes: that is reported, beside its hooks; that others have the CPU
-    meanwhile is not."""
+    """The first call of a function adopts it, and the second call makes its counters.
+    This cost is reported in addition to the hooks' cost. Time in which others have the
+    CPU is not reported."""
     count, ratios = 2000, []
     for _ in range(9):
         alone, new, after = (make(count) for _ in range(3))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The overhead budget on a real machine: the overhead against the allowance, after
-bursts of new code, when all functions are re-armed, with a viewer, and in idle
+"""Tests the overhead budget on a real machine. Compares the overhead with the allowance
+after bursts of new code, when all functions are re-armed, with a viewer, and in idle
 programs."""
 
 import os
@@ -37,8 +37,8 @@ def spin(rounds=30):
 
 
 def heavy():
-    """Some 200 us: much longer than anything that may come into its caller's own
-    time, however few of the caller's calls are timed."""
+    """Takes about 200 us. This is much longer than any additional time in the caller's
+    own time, even if few calls of the caller are timed."""
     total = 0
     for number in range(6000):
         total += number * 3 % 7
@@ -46,7 +46,7 @@ def heavy():
 
 
 def work_until(done, *functions, seconds=40):
-    """Calls them all until done(snapshot)."""
+    """Calls all functions until done(snapshot)."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
         pause = time.monotonic() + 0.3
@@ -60,7 +60,8 @@ def work_until(done, *functions, seconds=40):
 
 
 def timed(mine):
-    """About how many calls could be timed: the mean is of the newest ones only."""
+    """Returns about how many calls could be timed. The mean is that of the newest calls
+    only."""
     return round((mine["self_cycles"] or 0) / (mine["avg_cycles"] or 1))
 
 
@@ -68,7 +69,8 @@ def timed(mine):
 
 
 def hardly_work(seconds):
-    """[(s, CPU s of the program, of Ocular's threads)] at its end and before it."""
+    """Returns [(s, CPU s of the program, CPU s of Ocular's threads)] at the end of each
+    turn."""
     seen = []
     began = time.monotonic()
     while time.monotonic() < began + seconds:
@@ -82,8 +84,8 @@ def hardly_work(seconds):
 
 
 def test_a_thousandth_of_a_core_is_allowed(tracing, figure):
-    """However little the program uses: a hundredth of that would not pay for one
-    look a second."""
+    """At least a thousandth of a core is allowed, because a hundredth of the time of a
+    program that does little would not pay for one snapshot a second."""
     tracing(serve=True, overhead_budget=0.01)
     seen = hardly_work(15)
     snapshot = ocular.snapshot()
@@ -96,7 +98,7 @@ def test_a_thousandth_of_a_core_is_allowed(tracing, figure):
 
 
 def test_a_viewer_is_paid_for_from_that(tracing, tmp_path, figure):
-    """A viewer takes a snapshot a second, in a process of its own."""
+    """A viewer in a separate process takes a snapshot a second."""
     tracing(serve=True, overhead_budget=0.01)
     shown = tmp_path / "shown"
     with (
@@ -166,21 +168,21 @@ def storm(count, calls=600):
         for mine in ocular.snapshot()["functions"]
         if mine["file"] == "<generated>" and mine["name"] != "<module>"
     ]
-    names.clear()  # their globals: a circle
+    names.clear()  # the functions and their globals refer to each other
     return rows
 
 
 def test_a_storm_is_cut_short(tracing, figure):
-    # Long enough for the governor to see it come, however fast the machine is.
+    # The storm is long enough for the governor to notice it, even on a fast machine.
     tracing(overhead_budget=0.002, deinstrument_threshold=10_000)
     rows = storm(1000, 10_500)
     assert len(rows) == 1000
     calls = sum(mine["calls"] for mine in rows)
     figure("counted", calls / (1000 * 10_000), unit="of the threshold")
-    for mine in rows:  # a bounded loss, and said
+    for mine in rows:  # the loss is bounded, and it is reported
         assert mine["calls"] >= 16
         assert not mine["calls_exact"]
-    # Paid back: at most ten seconds' allowance is owed.
+    # The debt is paid back, because it is at most ten seconds of allowance.
     began = time.monotonic()
     work_until(lambda s: s["overhead"]["measured"] < 1.2 * s["overhead"]["allowed"], spin)
     figure("paid_back", time.monotonic() - began, unit="s")
@@ -190,19 +192,19 @@ def test_a_storm_is_cut_short(tracing, figure):
 
 
 def renews():
-    """A new function, for a thirtieth of the time: its first descent is what can be
-    spent on, as much of the time on any machine; nothing else need be dear."""
+    """A new function runs for a thirtieth of the time. Its first hits are the cost that
+    the budget allows, and are the same part of the time on any machine."""
     names, (new,) = generated(1)
     for _ in range(31_000):
         new(1)
-    names.clear()  # its globals: a circle
+    names.clear()  # the function and its globals refer to each other
     for _ in range(40_000):
         spin()
 
 
 def test_a_viewer_changes_the_budget(tracing, figure):
-    """The overhead follows the budget. So does the rate of samples: while there is
-    little, the sampler makes room for the hooks."""
+    """The overhead follows the budget. The rate of samples follows the budget, too.
+    While the budget is small, the sampler leaves more to the hooks."""
     tracing(serve=True, overhead_budget=0.002, deinstrument_threshold=30_000)
     low = work_until(
         lambda s: s["overhead"]["measured"] < 1.5 * s["overhead"]["allowed"], renews
@@ -234,11 +236,11 @@ def test_a_viewer_changes_the_budget(tracing, figure):
 
 @pytest.mark.parametrize("perfetto", [False, True])
 def test_who_idles_is_left_alone(tracing, perfetto, tmp_path, figure):
-    """At some 30 us a wake-up, 30 of them a second are a thousandth of a core."""
+    """A wake-up takes about 30 us, so 30 wake-ups a second are a thousandth of a core."""
     tracing(serve=True, perfetto=perfetto, output=tmp_path / "trace.json")
     for _ in range(1000):
         spin()
-    time.sleep(4)  # all have noticed
+    time.sleep(4)  # our threads notice meanwhile that the program is idle
     before, began = switches(), time.monotonic()
     time.sleep(3)
     after, took = switches(), time.monotonic() - began

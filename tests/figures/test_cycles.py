@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Cycles per call while other threads and programs run, against the clock around the same
-calls untraced. A ratio of 1 is the truth. tests/accuracy/accuracy.py
-compares single functions."""
+"""Compares cycles per call with the time of the same calls untraced, while other
+threads and programs run. The ideal ratio is 1. tests/accuracy/accuracy.py measures
+single functions."""
 
 import gc
 import os
@@ -15,7 +15,7 @@ import ocular
 import pytest
 from e2e.counting import EXACT, row, traced
 
-TIMES = 5  # that each is measured: the median is the figure
+TIMES = 5  # number of measurements, of which the median is the figure
 
 
 def empty():
@@ -23,7 +23,7 @@ def empty():
 
 
 def in_c():
-    """About 50 us in one C function."""
+    """Takes about 50 us in one C function."""
     sum(NUMBERS)
 
 
@@ -31,14 +31,14 @@ NUMBERS = list(range(8000))
 
 
 def arithmetic(n):
-    """About 50 us in Python, without a branch that is armed but the loop's."""
+    """Takes about 50 us in Python. Only the loop has an armed branch."""
     while n:
         n -= 1
     return n
 
 
 def timed(function, *arguments, times=300):
-    """ns a call, untraced: the least and the median."""
+    """Returns the least and the median time of an untraced call in ns."""
     clock = time.perf_counter_ns
     results = []
     for _ in range(times):
@@ -58,7 +58,7 @@ def medians(measure):
 
 
 def test_cycles_beside_another_thread(figure):
-    """A thread that is switched away does not pay for the others."""
+    """Time in which other threads run does not count for a thread that waits."""
     stop, spun = threading.Event(), [0.0]
 
     def hog():
@@ -66,11 +66,11 @@ def test_cycles_beside_another_thread(figure):
             spun[0] = time.thread_time()
 
     def worker():
-        """The CPU s that the other has had."""
+        """Returns the CPU s that the other thread has used."""
         first, calls, limit = spun[0], 0, time.monotonic() + 20
         while calls < 1000 or (
             spun[0] < first + 0.2 and time.monotonic() < limit
-        ):  # 40 switches
+        ):  # the other thread has run 40 times
             in_c()
             calls += 1
         return spun[0] - first
@@ -86,7 +86,7 @@ def test_cycles_beside_another_thread(figure):
     mine, ns = row(final, "in_c"), 1e9 / final["tsc_hz"]
     least, _ = timed(in_c)
     waited = mine["waited_cycles"] + row(final, "worker")["waited_cycles"]
-    # A switch costs 5 ms: a hundred times a call.
+    # A switch costs 5 ms, which is a hundred times as long as a call.
     figure("p99/alone", (mine["p99_cycles"] or 0) * ns / least)
     figure("waited/had by the other", waited * ns / (1e9 * others), "nearer", goal=1)
 
@@ -97,8 +97,8 @@ def compute(n):
 
 
 def test_two_threads_that_compute(figure):
-    """Each call takes twice as long, since the other one runs half of the time; what
-    it takes itself stays what it is alone."""
+    """Each call takes twice as long on the wall clock, because the other thread runs
+    half of the time. The call's own time is the same as without the other thread."""
 
     def calls():
         for _ in range(60):
@@ -121,7 +121,7 @@ def test_two_threads_that_compute(figure):
 
 
 def long_in_c():
-    """About 500 us in one C function."""
+    """Takes about 500 us in one C function."""
     sum(MANY)
 
 
@@ -129,8 +129,8 @@ MANY = range(50000)
 
 
 def share_a_cpu(seconds):
-    """(s on the wall, s of CPU time) of calls: a third of them alone on the CPU,
-    then beside a program that spins."""
+    """Returns (wall s, CPU s) of the calls. A third of them run alone on the CPU, and
+    the others together with a program that spins."""
     cpus = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cpus)})
     cpu = time.thread_time()
@@ -149,8 +149,8 @@ def share_a_cpu(seconds):
 
 
 def test_time_that_another_program_had_the_cpu_is_nobodys(figure):
-    """Two processes share one CPU, in turns of some milliseconds: a call of half a
-    one has it all to itself, or takes as long as five."""
+    """Two processes share one CPU in turns of some milliseconds. A call of half a
+    millisecond either has the CPU for itself, or takes as long as five milliseconds."""
     (wall, cpu), results = traced(share_a_cpu, 1)
     if wall < 1.2 * cpu:
         pytest.skip("nothing else ran on this CPU")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls of dark code, as estimated from its share."""
+"""Measures the estimated calls of dark code, which come from the code's share."""
 
 import time
 

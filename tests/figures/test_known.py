@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What our threads take of a core if few of the functions that are known run: that
-is to follow from what happens, and not from how many there are. By hand, with a table:
+"""Measures which part of a core our threads use if many functions are known and few of
+them run. The part should depend on what runs, and not on the number of functions. To
+run the test by hand, with a table:
 
-    pytest -s tests/figures/test_known.py
+pytest -s tests/figures/test_known.py
 """
 
 import os
@@ -21,7 +22,7 @@ THREADS = ("collect", "server", "governor", "sampler")
 
 
 def cpu_ns(pid):
-    """{thread of ours: ns of CPU time}"""
+    """Returns {name of our thread: ns of CPU time}."""
     found = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
         name = (task / "comm").read_text().strip()
@@ -31,7 +32,7 @@ def cpu_ns(pid):
 
 
 def measure(pid):
-    """{thread: ms of CPU time a second}"""
+    """Returns {name of our thread: ms of CPU time a second}."""
     time.sleep(WARM_S)
     before, began = cpu_ns(pid), time.monotonic()
     time.sleep(SECONDS)

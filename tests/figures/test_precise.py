@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Cycles of single instructions in precise mode, against the clock around the same
-calls untraced. A ratio of 1 is the truth."""
+"""Compares the cycles of single instructions in precise mode with the time of the same
+calls untraced. The ideal ratio is 1."""
 
 import statistics
 import threading
@@ -10,7 +10,7 @@ import ocular
 import pytest
 from e2e.counting import row
 
-TIMES = 3  # that each is measured: the median is the figure
+TIMES = 3  # number of measurements, of which the median is the figure
 NUMBERS = list(range(3000))
 
 
@@ -31,12 +31,12 @@ def tracing():
 
 
 def calls_c(numbers):
-    """Nearly all in one CALL."""
+    """Spends nearly all of its time in one CALL."""
     sum(numbers)
 
 
 def mixture(x):
-    """Of instructions that have no specialised form."""
+    """Consists of instructions that have no specialised form."""
     (x, x, x)
     -x
     {x: x}
@@ -56,7 +56,7 @@ def empty(x):
 
 
 def _long():
-    """With far offsets."""
+    """Returns a function with far offsets."""
     lines = ["def long(n):", "    total = 0", "    while n:", "        n -= 1"]
     lines += [f"        total += {1000 + number}" for number in range(300)]
     namespace = {}
@@ -73,7 +73,7 @@ def repeat(function, times, argument):
 
 
 def least(function, argument, times=30, rounds=60):
-    """ns a call, in a loop, untraced."""
+    """Returns the least time of an untraced call in a loop, in ns."""
     results = []
     for _ in range(rounds):
         start = time.perf_counter_ns()
@@ -91,7 +91,7 @@ def rows_of(function):
 
 
 def spent(function, opcode=None):
-    """Cycles so far, of one opcode's instructions or of all."""
+    """Returns the cycles so far, of one opcode's instructions or of all instructions."""
     return sum(
         row["cycles"] * row["hits"]
         for row in rows_of(function)
@@ -100,7 +100,7 @@ def spent(function, opcode=None):
 
 
 def cheapest(function, times, argument, rounds, opcode=None):
-    """Cycles of a call, the least of so many rounds."""
+    """Returns the cycles of a call, as the least of `rounds` rounds."""
     best, before = [], spent(function, opcode)
     for _ in range(rounds):
         repeat(function, times, argument)
@@ -130,7 +130,7 @@ def test_precise_time_in_c(tracing, figure):
 
 
 def test_precise_mixture(tracing, figure):
-    """Without the hooks taken off it would be about twice as much."""
+    """If the hooks' cost were not subtracted, the result would be about twice as large."""
 
     def measure():
         truth = least(mixture, 1.5) - least(empty, 1.5)
@@ -142,8 +142,8 @@ def test_precise_mixture(tracing, figure):
 
 
 def test_precise_far_instructions(tracing, figure):
-    """From offset 256 on, CPython makes an object for each event, which is taken off:
-    they cost what near ones do."""
+    """From offset 256 on, CPython makes an object for each event. This cost is
+    subtracted, so far instructions cost the same as near ones."""
 
     def measure():
         tracing()
@@ -162,8 +162,9 @@ def test_precise_far_instructions(tracing, figure):
 
 
 def test_precise_beside_another_thread(tracing, figure):
-    """While the other thread has the interpreter, this one is reported as waiting. That
-    is in no instruction: each takes as long as it takes alone."""
+    """While another thread has the GIL, this thread is reported as waiting. The waiting
+    time counts for no instruction, so each instruction takes as long as without the
+    other thread."""
 
     def spin(stop, spun):
         while not stop.is_set():
@@ -180,7 +181,8 @@ def test_precise_beside_another_thread(tracing, figure):
         return spent(mine), sum(row["hits"] for row in rows_of(mine))
 
     def cycles_each(work, *arguments):
-        """Of an instruction of mine(), in the mean of those that work() runs."""
+        """Returns the mean cycles of an instruction of mine(), for the instructions
+        that work() runs."""
         before = inside()
         work(*arguments)
         after = inside()
@@ -188,7 +190,8 @@ def test_precise_beside_another_thread(tracing, figure):
 
     def share():
         limit = time.monotonic() + 20
-        while spun[0] < 0.2 and time.monotonic() < limit:  # CPU s: 40 switches of 5 ms
+        # seconds of CPU time, in 40 turns of 5 ms
+        while spun[0] < 0.2 and time.monotonic() < limit:
             mine(20_000)
 
     stop, spun = threading.Event(), [0.0]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Real services, traced from their start with a viewer and a budget of 1 %, beside what
-they have counted: whether their handlers have rates, and what that costs."""
+"""Real services are traced from their start with a viewer and a budget of 1 %. The
+results are compared with what the services have counted. The tests check whether the
+services' handlers have rates, and what tracing costs."""
 
 import contextlib
 import json
@@ -18,7 +19,8 @@ from e2e.program import TOP, wait_until
 BENCHMARKS = Path(os.environ.get("OCULAR_BENCHMARKS", "")) / "bin"
 HERE = Path(__file__).resolve().parent
 HANDLERS = "get_item", "list_items", "page", "slow", "render", "to_item"
-BEFORE, SECONDS = 30, 30  # s until it is looked at, and for how long
+# seconds before the service is observed, and seconds of the observation
+BEFORE, SECONDS = 30, 30
 ITSELF = "services.py"
 UVICORN = "-m uvicorn --port {port} --log-level warning --loop %s services:fastapi"
 COMMANDS = {
@@ -86,7 +88,8 @@ def serve(kind, port, rate, traced=TRACED):
 
 
 def ask(kind, port, rate, out=subprocess.DEVNULL, seed=()):
-    """Celery's tasks come from a thread of the service."""
+    """Starts the client of a service. Celery needs none, because a thread of the
+    service sends the tasks."""
     if kind == "celery":
         return contextlib.nullcontext()
     command = [BENCHMARKS / "python", HERE / ITSELF, "client", str(port), str(rate)]
@@ -95,7 +98,7 @@ def ask(kind, port, rate, out=subprocess.DEVNULL, seed=()):
 
 
 def watch(pid, port):
-    """(snapshots, the truth before, the truth after) of SECONDS."""
+    """Observes the service for SECONDS. Returns (snapshots, truth before, truth after)."""
     command = [TOP, "--pid", str(pid), "--batch", "--json"]
     with ended(subprocess.Popen(command, stdout=subprocess.PIPE, text=True)) as viewer:
         begin = time.monotonic() + BEFORE
@@ -108,7 +111,8 @@ def watch(pid, port):
 
 
 def handlers(snapshots, name):
-    """Its own rows: not the tasks that celery has made of a function."""
+    """Returns the rows of the service's own functions, without the tasks that celery
+    has made of them."""
     return [
         row
         for snapshot in snapshots
@@ -121,7 +125,8 @@ def middle(values):
     return sorted(values)[len(values) // 2]
 
 
-@pytest.mark.parametrize("rate", [40, 100, 240])  # FastAPI: some 10, 25, 60 % of a core
+# these rates use about 10, 25 and 60 % of a core with FastAPI
+@pytest.mark.parametrize("rate", [40, 100, 240])
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_services(kind, rate, figure):
     port = free_port()
@@ -173,8 +178,9 @@ def stretch(seconds):
 
 @pytest.mark.parametrize("kind", ["fastapi", "django"])
 def test_latency_with_a_viewer(kind, tmp_path, figure):
-    """Its clients wait as long while somebody looks. Both in turns, each compared with
-    itself, too: that is the noise."""
+    """The service's clients wait equally long while a viewer is connected. Stretches
+    with and without a viewer take turns. Each kind is also compared with itself, which
+    shows the noise."""
     port, spans = free_port(), []
     with open(tmp_path / "answers", "w") as out, ended(serve(kind, port, 100)) as server:
         wait_until(lambda: answers(port), what="the service")
@@ -200,7 +206,8 @@ def test_latency_with_a_viewer(kind, tmp_path, figure):
 
 
 def test_overhead_as_measured(figure):
-    """CPU time a request of two services, one traced, which are asked the same at once."""
+    """Measures the CPU time per request of two services, one of which is traced. Both
+    get the same requests at the same time."""
     ratios, reported = [], []
     for seed in range(2):
         with contextlib.ExitStack() as stack:

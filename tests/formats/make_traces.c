@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Random timelines, each written in both formats, for a test that compares the
-// two: make_traces DIRECTORY COUNT SEED writes N.json and N.pftrace. Nothing in
-// them is sound: calls that do not end, times that go back, names that are no
-// text, numbers at both ends.
+// Writes random timelines in both formats, for a test that compares the
+// formats. make_traces DIRECTORY COUNT SEED writes N.json and N.pftrace. The
+// timelines contain calls that do not end, times that go back, names that are
+// not valid text, and the smallest and largest numbers.
 #include "formats/perfetto.h"
 #include "tests/random.h"
 #include "tracer/timeline/aside.h"
@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS 150 // more than two sequences of packets have clocks for
+// Two sequences of packets do not have enough clocks for this number.
+#define THREADS 150
 
 static const struct Opcodes opcodes = {
     .name = {"NOP", "BINARY_OP", "BINARY_OP_ADD_INT"}};
@@ -44,7 +45,7 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
     if (id % 40 == 4)
         return false;
     snprintf(text, sizeof text, "f%u", id);
-    if (id % 40 == 5) // too long, and cut within a character
+    if (id % 40 == 5) // this name is too long, and is cut within a character
         for (text[0] = 0; strlen(text) < 690;)
             strcat(text, "\xc3\xa4\xe2\x82\xac");
     *name = (struct PerfettoName){text, "/src/a.py", id, 0xabc000 + id};
@@ -54,7 +55,7 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
     return true;
 }
 
-// A task's step, of which the text may be lost, and the call.
+// Pushes a task's step, whose text may be lost, and the call.
 static void push_task(struct Ring *ring, uint64_t now)
 {
     static const char *const names[] = {"Task-1", "", "a\"\x01 \xc3\xa4",
@@ -71,7 +72,7 @@ static void push_task(struct Ring *ring, uint64_t now)
     Mark_push(ring, now, &task);
 }
 
-// A call or the end of the newest one, which are as they should be.
+// Pushes a valid event, which begins a call or ends the newest call.
 static void push_call(struct Ring *ring, uint64_t now)
 {
     static uint32_t open[8];
@@ -90,13 +91,13 @@ static void push_call(struct Ring *ring, uint64_t now)
     }
 }
 
-// An event, at a time that is mostly near to the one before.
+// Pushes an event. Its time is usually close to the time of the event before.
 static void push(struct Ring *ring, uint64_t *now)
 {
     static const uint64_t steps[] = {1, 100, 1000, 100000, 1000000000};
     uint64_t step = below(50) ? steps[below(4)] : steps[4];
     uint64_t what = Event_call(random_id(), (unsigned)below(12));
-    enum EventKind kind = (enum EventKind)below(2); // mostly calls that end
+    enum EventKind kind = (enum EventKind)below(2); // most of the calls end
 
     *now += below(step);
     if (below(200) == 0)
@@ -116,7 +117,8 @@ static void push(struct Ring *ring, uint64_t *now)
                           below(3) ? below(90) : random_u64(),
                           (unsigned)below(below(9) ? 3 : 65536));
     if (below(9) == 0) {
-        unsigned unit = (unsigned)below(9); // says which instruction it is
+        // The unit identifies the instruction.
+        unsigned unit = (unsigned)below(9);
 
         kind = EVENT_STEP;
         what = Event_step(unit, (uint8_t)(unit % 4), unit / 2);
@@ -165,7 +167,8 @@ static void add_sample(struct SampleTrack *track, struct Timeline *timeline,
     SampleTrack_add(track, timeline, &sample);
 }
 
-// Events of Ocular's own threads. Some name a thread that does not exist.
+// Adds events of Ocular's own threads. Some events name a thread that does not
+// exist.
 static void fill_own(struct Timeline *timeline, uint64_t now)
 {
     struct SampleTrack *track = calloc(1, sizeof *track);
@@ -200,7 +203,7 @@ static int write_pair(const char *directory, unsigned number)
     static const double hertz[] = {1e9, 2.4e9, 3333333333.3, 24e6, 1e6};
     static const char *const endings[] = {"json", "pftrace"};
     struct Timeline *timeline = Timeline_new(below(2) ? 1 << 30 : 1 << 16);
-    // Ticks have 60 bits: some timelines end there.
+    // Ticks have 60 bits, and some timelines end near the largest value.
     uint64_t begin = below(3) ? 5000 : (UINT64_C(1) << 60) - 100000000000;
     struct DarkFunction dark[] = {{begin, 7}, {0, 8}, {begin + 50000, 9}};
     struct TimelineView *view;
@@ -246,7 +249,7 @@ int main(int argc, char **argv)
     if (!count)
         return 2;
     seed = strtoull(argv[3], NULL, 10) * 2 + 1;
-    for (i = 0; i < 20; i++) // small seeds begin alike
+    for (i = 0; i < 20; i++) // the first numbers of small seeds are similar
         random_u64();
     for (i = 0; i < count; i++)
         if (write_pair(argv[1], i))

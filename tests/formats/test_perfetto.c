@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A timeline's file: its place, and the file if writing ends early. Tests
-// in Python read its contents back (tests/python/test_formats.py,
+// Tests where a timeline's file is written, and what is left if writing ends
+// early. Tests in Python read the contents (tests/python/test_formats.py,
 // tests/e2e/test_trace_processor.py).
 #include "formats/perfetto.h"
 #include "tracer/timeline/mark.h"
@@ -67,7 +67,8 @@ static void release(struct Maker *maker)
 
 // --- Where it is written ---
 
-// An empty timeline: what is in it does not matter here.
+// A timeline without events, because the content does not matter in these
+// tests.
 static struct {
     struct Maker maker;
     struct TimelineView *view;
@@ -104,7 +105,7 @@ static bool progress_takes_the_name(void *context, double done, uint64_t bytes)
     return true;
 }
 
-// Which was not there when it began.
+// The other file did not exist when the writing began.
 TEST_WITH(what_another_has_written_stays, freeze, thaw)
 {
     struct PerfettoTrace trace = frozen.trace;
@@ -125,7 +126,7 @@ TEST_WITH(what_another_has_written_stays, freeze, thaw)
     fclose(file);
     assert_string_equal(text, "another one's");
     unlink(place);
-    all = opendir(directory); // and nothing is left beside it
+    all = opendir(directory); // no other file is left in the folder
     assert_non_null(all);
     while ((entry = readdir(all)) != NULL)
         assert_null(strstr(entry->d_name, ".tmp"));
@@ -151,7 +152,7 @@ TEST_WITH(a_change_of_directory_meanwhile, freeze, thaw)
     assert_int_equal(unlink(place), 0);
 }
 
-// To a file that is there, and to one that is not yet.
+// The links lead to a file that exists, and to a file that does not exist yet.
 TEST_WITH(links_are_followed, freeze, thaw)
 {
     struct PerfettoTrace trace = frozen.trace;
@@ -176,7 +177,7 @@ TEST_WITH(links_are_followed, freeze, thaw)
         assert_true(S_ISREG(status.st_mode));
     }
     unlink(name);
-    assert_int_equal(symlink("link.json", name), 0); // to itself
+    assert_int_equal(symlink("link.json", name), 0); // the link leads to itself
     assert_int_equal(Perfetto_write(&trace, name, &result), -ELOOP);
     unlink(name), unlink(place);
     snprintf(place, sizeof place, "%s/there/first", directory);
@@ -202,7 +203,8 @@ static int tear_down(void **state)
     unlink(path);
     snprintf(name, sizeof name, "%s.gz", path);
     unlink(name);
-    return rmdir(directory); // nothing else is left there
+    // rmdir() fails if anything else is left in the folder.
+    return rmdir(directory);
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sampled stacks as other tools' files: the format for each name, and its
-// contents. The tools themselves read them in tests/python/test_profiles.py.
+// Tests sampled stacks in the formats of other tools, and which name chooses
+// which format. tests/python/test_profiles.py reads the files with the tools
+// themselves.
 #include "formats/profile_file.h"
 
 #include <string.h>
@@ -9,9 +10,10 @@
 
 enum { MAIN = 7, WORK = 9, GONE = 12 };
 
-// main -> work -> main -> work, main -> gone, and a stack that was cut off.
+// The stacks are main -> work -> main -> work, main -> gone, and a stack that
+// was cut off.
 static const struct FlameRow rows[] = {
-    {NULL_U64, NULL_U64, 0, 0, 3000, 0}, // in no traced function
+    {NULL_U64, NULL_U64, 0, 0, 3000, 0}, // time in no traced function
     {0, MAIN, 0, 0, 10000, 0},
     {1, WORK, 0, 0, 20000, 5000},
     {2, MAIN, 0, 0, 0, 0},
@@ -90,7 +92,7 @@ TEST(of_one_name_and_place)
     Profile_release(&profile);
 }
 
-// A full table has added the dropped rows to their callers.
+// If the table was full, dropped rows were added to their callers.
 TEST(callees_without_a_row)
 {
     struct Profile profile;
@@ -98,8 +100,8 @@ TEST(callees_without_a_row)
     uint64_t all = 0, rest = 0;
 
     make(&profile);
-    profile.functions[1].self_ns = 16250; // of 65000
-    profile.functions[0].self_ns = 9999;  // of 10000
+    profile.functions[1].self_ns = 16250; // the rows have 65000
+    profile.functions[0].self_ns = 9999;  // the rows have 10000
     Profile_merge(&profile);
     Profile_divide(&profile);
     assert_int_equal(profile.row_count, table.row_count + 3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The file that a timeline is recorded to: what is read of it, whole or cut or
-// damaged; what it gives back; when nothing fits.
+// Tests the file to which a timeline is recorded. A whole, a cut and a damaged
+// file are read. Other tests check what the file gives back to the timeline,
+// and what happens if the file cannot grow.
 #include "tracer/timeline/recording.h"
 
 #include "formats/conversion.h"
@@ -37,7 +38,7 @@ static int make_folder(void **state)
     return 0;
 }
 
-// Which it would not be if a name had been left.
+// Removes the folder, which fails if a file is left in it.
 static int remove_folder(void **state)
 {
     (void)state;
@@ -118,7 +119,8 @@ TEST(a_block_grows)
     let_go(recording);
 }
 
-// Appending does not wait for the disk: the file has nothing until the flush.
+// Appending does not wait for the disk, so the file stays empty until the
+// flush.
 TEST(nothing_is_written_before_a_flush)
 {
     struct Recording *recording = make();
@@ -151,7 +153,7 @@ TEST(what_is_dropped_is_used_again)
     let_go(recording);
 }
 
-// The number of its file: the newest descriptor of one in no folder, or there.
+// Returns the highest descriptor of a regular file, which is the recording's.
 static int descriptor(void)
 {
     struct stat status;
@@ -164,7 +166,8 @@ static int descriptor(void)
     return -1;
 }
 
-// As a daemon does; what it opens next may have our number.
+// The program closes all descriptors like a daemon. The next file that it opens
+// may get our number.
 TEST(a_descriptor_that_changed_hands)
 {
     struct Recording *recording = make();
@@ -180,10 +183,12 @@ TEST(a_descriptor_that_changed_hands)
         Recording_read(recording, RecordingSlot_data(&slot), back, 1), -EBADF);
     Recording_drop(recording, &slot);
     let_go(recording);
-    assert_true(fcntl(fd, F_GETFD) >= 0); // it is not ours to close
+    // This file is not ours, so it must stay open.
+    assert_true(fcntl(fd, F_GETFD) >= 0);
     close(fd);
     close(null);
-    assert_int_equal(unlink(path), 0); // nor to remove
+    // This file is not ours, so it must not be removed.
+    assert_int_equal(unlink(path), 0);
 }
 
 TEST(a_forked_child_leaves_it_alone)
@@ -230,8 +235,8 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
 
 static const struct RecordingSource source = {NULL, name_of, &opcodes};
 
-// Records so many calls of each of two threads, within so many bytes of memory,
-// saves them now and then, and never stops the trace.
+// Records `calls` calls of each of two threads, with `limit` bytes of memory.
+// Saves the events from time to time, and never stops the trace.
 static void record(size_t limit, bool spills, unsigned calls)
 {
     struct Timeline *timeline = Timeline_new(limit);
@@ -257,7 +262,7 @@ static void record(size_t limit, bool spills, unsigned calls)
         }
     }
     Ring_free(ring);
-    Timeline_free(timeline); // the file stays as it is
+    Timeline_free(timeline); // the file does not change
 }
 
 static size_t read_events(const struct TimelineView *view)
@@ -285,7 +290,7 @@ static size_t read_events(const struct TimelineView *view)
     return count;
 }
 
-// Events that a reader finds, or -errno.
+// Returns the number of events that a reader finds, or -errno.
 static long found(struct RecordingReader *reader, char why[256])
 {
     int error = RecordingReader_open(reader, path, why, 256);
@@ -328,7 +333,7 @@ static void store(const char *data, size_t size)
     fclose(file);
 }
 
-// It is accepted by a writer, or refused in a sentence.
+// A writer accepts the file, or refuses it with a message.
 static void convert(void)
 {
     struct Conversion conversion;
@@ -362,8 +367,8 @@ TEST(cut_at_any_length)
             continue;
         }
         assert_in_range(events, 0, 20000);
-        // All that is before the cut, but for a page's rest and what is no
-        // event.
+        // All events before the cut are read, except those in an incomplete
+        // page. Some bytes are not events.
         assert_true(events * 16 + 65536 + 4096 * 8 > (long)cut / 2);
         if (reader.damaged == 1)
             assert_non_null(strstr(why, "1 of its blocks is damaged"));
@@ -392,7 +397,8 @@ TEST(flipped_bits)
 
         assert_non_null(copy);
         memcpy(copy, data, size);
-        for (n = 0; n < 1 + i % 20; n++) // most of them in headers
+        // Most of the damaged bytes are in headers.
+        for (n = 0; n < 1 + i % 20; n++)
             copy[n % 2 ? random_u64() % size
                        : random_u64() % (size / 4096 + 1) * 4096 % size +
                              random_u64() % 160] ^=

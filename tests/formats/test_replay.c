@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/timeline/replay: the steps of tasks, in a thread's events of which the
-// first may be missing. The target's calls are written down as words. Calls of
+// Tests tracer/timeline/replay with the steps of tasks. The first of a thread's
+// events may be missing. The target writes its calls as words. Calls of
 // functions are tested with the writers (test_perfetto.c).
 #include "formats/replay.h"
 
@@ -93,8 +93,8 @@ static void put_task(uint32_t number, const char *name)
     Mark_push(ring, 100, &what);
 }
 
-// Compares the target's calls, for all events but the first `skip`, with
-// `words`. `open` is the function of a call that was open before, 0: none.
+// Replays all events except the first `skip`, and compares the target's calls
+// with `words`. `open` is the function of a call that was open before, or 0.
 static void replay(size_t skip, uint32_t open, const char *words)
 {
     const struct OpenCall call = {.id = open, .level = 0, .ticks = 50};
@@ -142,12 +142,13 @@ TEST(one_that_does_not_end)
     enter(2, 0);
     put_task(7, "a");
     put(EVENT_PARK, 0);
-    put(EVENT_REOPEN, Event_call(2, 0)); // what goes on is the call
+    put(EVENT_REOPEN, Event_call(2, 0)); // the call continues, and not the step
     leave(2, 0);
     replay(0, 0, "2( [7:a ] )2 2( )2 ");
 }
 
-// It is not a step of the call that happens to be open.
+// If the call of a step is lost, the step does not belong to another call that
+// is open.
 TEST(one_whose_call_is_lost)
 {
     enter(1, 0);

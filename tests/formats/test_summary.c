@@ -94,7 +94,7 @@ static void save(struct Program *program)
     Timeline_flush(program->timeline, true);
 }
 
-// Ends the recording as if the program was killed: without a final snapshot.
+// Ends the recording without a final snapshot, as if the program was killed.
 static void end(struct Program *program)
 {
     save(program);
@@ -255,7 +255,8 @@ static void a_stretch(void **state)
     assert_int_equal(f->calls, 200);
     assert_near(f->share, .8, .01);
     assert_near(f->calls_per_s, 100, .1);
-    assert_int_equal(function(part, 1)->calls, NULL_U64); // began before `part`
+    // The call began before `part`.
+    assert_int_equal(function(part, 1)->calls, NULL_U64);
     assert_near(part->sampler_window_s, 2, 1e-6);
     Snapshot_free(part);
     part = of_stretch(summary, 0, 5);
@@ -294,11 +295,13 @@ static void stacks_and_code(void **state)
     assert_string_equal(code->rows[0].live, "BINARY_OP_ADD_INT");
     assert_int_equal(code->rows[0].hits, NULL_U64);
     assert_null(Summary_listing(summary, 99));
-    assert_int_equal(all->transition_count, 1); // the second is later
+    // The second change is later than the stretch.
+    assert_int_equal(all->transition_count, 1);
     Snapshot_free(all);
     all = of_stretch(summary, 0, INFINITY);
     assert_int_equal(all->transition_count, 2);
-    assert_int_equal(all->transitions[0].deopt, 1); // the newest is first
+    // The newest change comes first.
+    assert_int_equal(all->transitions[0].deopt, 1);
     assert_int_equal(all->transitions[1].deopt, 0);
     assert_int_equal(all->transition_pair_count, 2);
     Listing_free(code);
@@ -356,10 +359,13 @@ static void a_function_that_goes_dark(void **state)
     assert_true(isnan(f->calls_estimated) && isnan(f->calls_per_s));
     assert_int_equal(f->state, STATE_PARTIAL);
     assert_int_equal(function(all, 4)->calls_exact, 1);
-    assert_int_equal(function(all, 5)->calls, NULL_U64); // only sampled
-    assert_int_equal(function(all, 5)->state, NULL_U64); // without an event
+    // This function was only sampled.
+    assert_int_equal(function(all, 5)->calls, NULL_U64);
+    // This function has no event.
+    assert_int_equal(function(all, 5)->state, NULL_U64);
     Snapshot_free(all);
-    all = of_stretch(summary, 0, .04); // ends before function 2 went dark
+    // The stretch ends before function 2 went dark.
+    all = of_stretch(summary, 0, .04);
     assert_int_equal(function(all, 2)->calls_exact, 1);
     Snapshot_free(all);
     Summary_close(summary);

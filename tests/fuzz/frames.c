@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the viewer's side: any bytes as if a process had sent them. A message
-// that can be decoded is read to its last byte, and is the same after it was
-// encoded again.
+// Fuzzes the viewer's side with arbitrary bytes, as if a process had sent them.
+// A message that can be decoded is read to its last byte, and must be the same
+// after it was encoded again.
 #include "ipc/wire.h"
 #include "tests/fuzz/replay.h"
 
@@ -63,7 +63,7 @@ static uint64_t touch_all(const struct Message *message)
     return sum;
 }
 
-// Encoded, decoded and encoded once more it is the same.
+// Encodes, decodes and encodes the message. Both encodings must be the same.
 static void check_round_trip(const struct Message *message)
 {
     struct Message again;
@@ -85,7 +85,7 @@ static void check_round_trip(const struct Message *message)
     Bytes_release(&second);
 }
 
-// The viewer takes the next changes for those since this one.
+// Keeps the snapshot, because the viewer applies the next changes to it.
 static void keep(struct Snapshot **base, const struct Message *message)
 {
     if (!message->snapshot)
@@ -100,7 +100,8 @@ static void keep(struct Snapshot **base, const struct Message *message)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static volatile uint64_t sink; // so that nothing is left out
+    // Otherwise the compiler could leave out the reading.
+    static volatile uint64_t sink;
     struct Snapshot *base = NULL;
     struct Message message;
 

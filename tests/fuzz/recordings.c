@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes recordings: any bytes as the file of ocular-top --replay, played to
-// its end, with questions in between.
+// Fuzzes recordings. The file of ocular-top --replay has arbitrary bytes, and
+// is played to its end with requests in between.
 #include "tests/fuzz/replay.h"
 #include "tui/model/capture.h"
 #include "tui/model/playback.h"
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct Playback *replay;
     char path[64], why[256];
 
-    // The fuzzed bytes come after the magic, which is known.
+    // The file begins with the known magic, and then has the fuzzed bytes.
     if (fd < 0 ||
         write(fd, CAPTURE_MAGIC, CAPTURE_MAGIC_SIZE) != CAPTURE_MAGIC_SIZE ||
         write(fd, data, size) != (ssize_t)size)

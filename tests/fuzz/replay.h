@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A fuzzer without libFuzzer: runs the inputs of the files and folders that it
-// is given, so that the kept corpus is a test everywhere (test_fuzz.py). Prints
-// how many there were. Included by each fuzzer's file once.
+// Replaces libFuzzer. Runs the inputs in the given files and folders, so that
+// the kept corpus is tested everywhere (test_fuzz.py). Prints the number of
+// inputs. Each fuzzer's file includes this header.
 #ifndef OCULAR_TESTS_FUZZ_REPLAY_H
 #define OCULAR_TESTS_FUZZ_REPLAY_H
 
@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static inline int replay_file(const char *path)
 {
-    // As large as the input: what reads on is noticed.
+    // The memory is as large as the input, so that reading beyond the input is
+    // noticed.
     uint8_t *room = malloc(REPLAY_MAX), *data;
     FILE *file = fopen(path, "rb");
     size_t size;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the process's side: any bytes, in pieces of any size, as if a viewer
-// sent them, through a socket to the clients' module, which serves it. The
-// first byte says how the rest is cut up, and whether descriptors go along.
+// Fuzzes the process's side. Arbitrary bytes go through a socket to the
+// clients' module, in pieces of any size, as if a viewer sent them. The first
+// byte determines how the other bytes are cut into pieces, and whether
+// descriptors are sent with them.
 #include "ipc/clients.h"
 #include "tests/fuzz/replay.h"
 
@@ -41,7 +42,7 @@ static void take_back(void *context, const struct Snapshot *snapshot)
     expect(snapshot == ((struct Stage *)context)->snapshot);
 }
 
-// Answers at once, with what was asked.
+// Answers at once with the content of the request.
 static void hear_request(void *context, uint64_t viewer,
                          const struct Message *message)
 {
@@ -69,7 +70,7 @@ static void count(void *context, unsigned viewers)
     ((struct Stage *)context)->greeted = viewers;
 }
 
-// One turn of the server's loop.
+// Does one turn of the server's loop.
 static void turn(struct Stage *stage)
 {
     struct pollfd polled[CLIENTS_MAX];
@@ -85,7 +86,8 @@ static void turn(struct Stage *stage)
     stage->now += 100;
 }
 
-// Some send descriptors along: files, and what is none.
+// Sends a piece. Some pieces come with a descriptor, which may or may not be a
+// file's.
 static long send_piece(int fd, const uint8_t *piece, size_t length, int passed)
 {
     if (passed)
@@ -93,7 +95,8 @@ static long send_piece(int fd, const uint8_t *piece, size_t length, int passed)
     return send(fd, piece, length, MSG_NOSIGNAL);
 }
 
-// The number that the next descriptor will have: the same, if none was left.
+// Returns the number of the next descriptor. The number is the same as before
+// if no descriptor was leaked.
 static int next_descriptor(void)
 {
     int fd = open("/dev/null", O_RDONLY);
@@ -113,9 +116,9 @@ static void talk(struct Stage *stage, int fd, const uint8_t *data, size_t size)
 
         if (send_piece(fd, data + at, length,
                        data[0] & 0x40 ? passed[at % 3] : 0) < 0)
-            break; // it has hung up
+            break; // the process has closed the connection
         turn(stage);
-        if (piece % 2) // else one that never reads
+        if (piece % 2) // otherwise this viewer never reads
             while (recv(fd, answers, sizeof(answers), 0) > 0)
                 ;
     }
@@ -143,7 +146,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     talk(&stage, pair[1], data, size);
     close(pair[1]);
     turn(&stage);
-    stage.now += 100000; // long enough for all that ends by itself
+    // After this time, everything that has a time limit has ended.
+    stage.now += 100000;
     turn(&stage);
     expect(stage.greeted == 0);
     expect(!Clients_is_there(&stage.clients));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The fuzzers' kept corpus, without libFuzzer (`make fuzz` goes on from it)."""
+"""Runs the fuzzers' kept corpus without libFuzzer. `make fuzz` starts from this corpus."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the recordings of programs: any bytes as a file, or as the events,
-// names and open calls of one whose checksums are right, converted to both
-// formats of timelines and to a profile, and shown.
+// Fuzzes the recordings of programs. The file has arbitrary bytes, or valid
+// checksums with arbitrary events, names and open calls. It is converted to
+// both formats of timelines and to a profile, and is shown.
 #include "formats/conversion.h"
 #include "formats/perfetto.h"
 #include "formats/recording_reader.h"
@@ -31,8 +31,8 @@ static void put_head(int fd)
     put(fd, &head, sizeof head, 0);
 }
 
-// A block of the next bytes, which begin with what its header says. Those that
-// are left.
+// Writes a block from the next bytes, which begin with the content of the
+// header. Returns the number of bytes that are left.
 static size_t put_block(int fd, const uint8_t *data, size_t left, uint64_t at)
 {
     uint64_t size = RECORDING_PAGE, used = data[4] + 256u * (data[5] % 16);
@@ -91,7 +91,7 @@ static void write_to_null(struct RecordingReader *reader, const char *name)
     close(null);
 }
 
-// As the viewer does, of the whole and of a stretch.
+// Reads the whole run and a stretch, as the viewer does.
 static void show(const char *path)
 {
     const struct SummaryWatch nobody = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ipc/address: the choice of the directory, refused users, the list of sockets,
-// and the removal of stale ones.
-#define _GNU_SOURCE 1 // nftw
+// Tests ipc/address. It chooses the directory, refuses users, lists sockets and
+// removes stale sockets.
+#define _GNU_SOURCE 1 // for nftw
 #include "ipc/address.h"
 #include "ipc/socket.h"
 
@@ -54,12 +54,13 @@ TEST_WITH(test_restore, set_up, tear_down)
     assert_int_equal(prepare(path), 0);
     memcpy(before, path, sizeof(path));
     rmdir(in_base("own"));
-    setenv("OCULAR_DIR", "/elsewhere", 1); // not read again
+    setenv("OCULAR_DIR", "/elsewhere", 1); // this value is not read again
     assert_int_equal(Address_restore(path, 77), 0);
     assert_string_equal(path, before);
     assert_int_equal(access(in_base("own"), F_OK), 0);
     rmdir(in_base("own"));
-    fclose(fopen(in_base("own"), "w")); // cannot be made again
+    // A file has the directory's name, so the directory cannot be made again.
+    fclose(fopen(in_base("own"), "w"));
     assert_int_equal(Address_restore(path, 77), 0);
     snprintf(expected, sizeof(expected), "/tmp/ocular-%u/77.sock", geteuid());
     assert_string_equal(path, expected);
@@ -67,8 +68,9 @@ TEST_WITH(test_restore, set_up, tear_down)
 
 // --- Processes to find
 
-// A child that serves at `directory` (NULL: it does not) and waits. `name` is
-// the number in its socket's name, 0 its own.
+// Starts a child that serves in `directory` (or does not serve if it is NULL)
+// and waits. `name` is the number in the socket's name. 0 stands for the
+// child's own pid.
 static pid_t spawn(const char *directory, pid_t name)
 {
     int ready[2];
@@ -118,7 +120,8 @@ TEST_WITH(test_find, set_up, tear_down)
     end(child);
 }
 
-// As another user: in a child, since there is no way back.
+// Runs as another user in a child, because the process cannot return to its own
+// user.
 TEST_WITH(test_find_another_users, set_up, tear_down)
 {
     int status;
@@ -144,8 +147,8 @@ TEST_WITH(test_find_another_users, set_up, tear_down)
     end(target);
 }
 
-// The kernel says who listens: a number that belongs to somebody else is not
-// taken for the process that was asked for.
+// The kernel tells which process listens. A process whose socket has another
+// process's number is not taken for the other process.
 TEST_WITH(test_find_is_not_misled, set_up, tear_down)
 {
     struct Served found;
@@ -158,7 +161,7 @@ TEST_WITH(test_find_is_not_misled, set_up, tear_down)
     end(target);
 }
 
-// The viewer has no OCULAR_DIR; the process was started with one.
+// The viewer has no OCULAR_DIR, but the process was started with this variable.
 TEST_WITH(test_find_by_its_environment, set_up, tear_down)
 {
     struct Served found;
@@ -176,20 +179,21 @@ TEST_WITH(test_find_by_its_environment, set_up, tear_down)
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     unsetenv("OCULAR_DIR");
-    // The shell cannot listen: we do for it, so it is we who are found there.
+    // The shell cannot listen, so this process listens at the shell's path.
+    // Address_find then finds this process instead of the shell.
     snprintf(path, sizeof(path), "%s/%d.sock", base, (int)child);
     assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
     assert_null(strstr(why, "stale"));
     close(Socket_listen(path));
     assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
-    has(why, "stale"); // so that place was tried
+    has(why, "stale"); // so the folder was searched
     assert_int_equal(access(path, F_OK), -1);
     close(ready[0]);
     close(ready[1]);
     end(child);
 }
 
-// In its own root: a container in small.
+// The process has another root, as in a small container.
 TEST_WITH(test_find_in_another_root, set_up, tear_down)
 {
     struct Served found;
@@ -219,7 +223,7 @@ TEST_WITH(test_find_in_another_root, set_up, tear_down)
     assert_int_equal(read(ready[0], &byte, 1), 1);
     if (byte) {
         end(child);
-        skip(); // no chroot here
+        skip(); // chroot is not allowed here
     }
     assert_int_equal(Address_find(&found, child, why, sizeof(why)), 0);
     assert_memory_equal(found.path, "/proc/", 6);
@@ -272,15 +276,17 @@ TEST_WITH(test_list, set_up, tear_down)
     setenv("XDG_RUNTIME_DIR", "/nonexistent", 1);
     for (int i = 0; i < 5; i++)
         children[i] = spawn(base, 0);
-    close(Socket_listen(in_base("99999.sock"))); // stale
-    touch("123.sock");                           // no socket
+    close(Socket_listen(in_base("99999.sock"))); // a stale socket
+    touch("123.sock");                           // a file that is not a socket
     touch("12x.sock");
     touch(".sock");
     touch("-5.sock");
-    close(Socket_listen(in_base("0012.sock"))); // not how a pid is written
+    // A pid is not written in this way.
+    close(Socket_listen(in_base("0012.sock")));
     touch("99999999999999999999.sock");
     count = Address_list(&list);
-    assert_int_equal(count, 5); // whoever else serves does so elsewhere
+    // Other processes on this machine serve in other folders.
+    assert_int_equal(count, 5);
     for (long i = 0; i < count; i++) {
         assert_true(i == 0 || list[i - 1].pid < list[i].pid);
         for (int c = 0; c < 5; c++)
@@ -292,11 +298,12 @@ TEST_WITH(test_list, set_up, tear_down)
     assert_int_equal(ours, 5);
     free(list);
     assert_int_equal(access(in_base("99999.sock"), F_OK), -1);
-    assert_int_equal(access(in_base("123.sock"), F_OK), 0); // never touched
+    // This file was never touched.
+    assert_int_equal(access(in_base("123.sock"), F_OK), 0);
     assert_int_equal(access(in_base("0012.sock"), F_OK), 0);
     for (int i = 0; i < 5; i++)
         end(children[i]);
-    // Ended without a word: all of them are stale now.
+    // All processes have been killed, so all sockets are stale now.
     count = Address_list(&list);
     for (long i = 0; i < count; i++)
         assert_int_not_equal(strncmp(list[i].path, base, strlen(base)), 0);

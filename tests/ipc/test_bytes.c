@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ipc/base/bytes: byte order, growth, sticking errors, bounds.
+// Tests ipc/base/bytes: byte order, growth, errors that stay set, and bounds.
 #include "ipc/base/bytes.h"
 
 #include <errno.h>
@@ -117,7 +117,8 @@ TEST(test_read_error_sticks)
     assert_int_equal(Cursor_u32(&cursor), 0x04030201);
     assert_int_equal(Cursor_u16(&cursor), 0);
     assert_int_equal(cursor.error, -EPROTO);
-    assert_int_equal(Cursor_u8(&cursor), 0); // there is one, but too late
+    // There is another byte, but the error stays set.
+    assert_int_equal(Cursor_u8(&cursor), 0);
     assert_int_equal(Cursor_left(&cursor), 0);
     assert_null(Cursor_text(&cursor, &size));
     assert_int_equal(size, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ipc/client against a process that is played byte by byte: pieces, nonsense,
-// silence, hang-ups.
+// Tests ipc/client against a process whose bytes the test determines. The
+// process sends pieces, nonsense or nothing, or closes the connection.
 #include "ipc/client.h"
 #include "ipc/socket.h"
 
@@ -17,15 +17,15 @@
 
 #include "tests/unit.h"
 
-#define LIMIT_MS 60000 // for what comes at once
+#define LIMIT_MS 60000 // longest wait for messages that come soon
 
 static char directory[64];
 static struct Served served;
 static char why[512];
 
-// The clock of everybody in this program. Client_open gives a process two
-// seconds to answer, and a busy machine may take longer to let it run: it
-// stands meanwhile.
+// The clock that all functions of this program read. Client_open gives a
+// process two seconds to answer, and on a busy machine the process may start
+// later. So the clock stands still meanwhile.
 static atomic_bool stands;
 
 int clock_gettime(clockid_t id, struct timespec *now)
@@ -40,11 +40,11 @@ int clock_gettime(clockid_t id, struct timespec *now)
 
 struct Script {
     int listener;
-    struct Bytes bytes; // sent as the first thing
-    size_t piece;       // at most so many at once, 0 = all
-    bool mute;          // accepts nothing, as a stopped process
+    struct Bytes bytes; // bytes that are sent first
+    size_t piece;       // largest number of bytes sent at once; 0 for all
+    bool mute;          // if true, accepts nothing, like a stopped process
     bool hang_up;
-    int fd; // what it has accepted
+    int fd; // the accepted connection
 };
 
 static void send_all(struct Script *script)
@@ -243,7 +243,7 @@ TEST_WITH(test_request_numbers_and_bytes, set_up, tear_down)
     assert_int_equal(got.number, getpid());
     assert_non_null(got.text);
     Message_release(&got);
-    // Whether it knows that or not: it answers with a number of ours.
+    // The client asks this of every process, with a request number of its own.
     used += Message_decode(&got, bytes + used, (size_t)(size - used),
                            WIRE_MAX_REQUEST);
     assert_int_equal(got.type, MESSAGE_FOLLOW);
@@ -259,8 +259,8 @@ TEST_WITH(test_request_numbers_and_bytes, set_up, tear_down)
     finish(&script);
 }
 
-// A process that takes nothing: requests wait, up to a bound, and arrive whole
-// when it does again.
+// If a process reads nothing, requests wait, up to a limit. They arrive
+// complete when the process reads again.
 TEST_WITH(test_requests_wait, set_up, tear_down)
 {
     struct Script script;
@@ -287,7 +287,7 @@ TEST_WITH(test_requests_wait, set_up, tear_down)
 
         bytes.size -= 65536 - (size_t)(got > 0 ? got : 0);
         idle = got > 0 ? 0 : idle + 1;
-        assert_int_equal(Client_next(client, &message), 0); // sends on
+        assert_int_equal(Client_next(client, &message), 0); // continues to send
     }
     for (long used = 1; at < bytes.size && used > 0; at += (size_t)used) {
         used = Message_decode(&message, bytes.data + at, bytes.size - at,
@@ -303,7 +303,8 @@ TEST_WITH(test_requests_wait, set_up, tear_down)
     free(text);
 }
 
-// A descriptor goes with its own request, be it that others wait before it.
+// A descriptor is sent with its own request, even if other requests wait before
+// it.
 TEST_WITH(test_a_file_goes_with_its_request, set_up, tear_down)
 {
     struct Script script;
@@ -318,15 +319,16 @@ TEST_WITH(test_a_file_goes_with_its_request, set_up, tear_down)
     begin(&script);
     add(&script, hello_of(WIRE_VERSION));
     assert_int_equal(open_client(&script, &client), 0);
-    while (sent < 50000) { // more than a socket holds
+    while (sent < 50000) { // more bytes than a socket's buffer holds
         assert_int_equal(Client_request(client, &request), 0);
         sent++;
     }
     request =
         (struct Message){.type = MESSAGE_EXPORT, .descriptor = fileno(file)};
     assert_int_equal(Client_request(client, &request), 0);
-    assert_int_equal(Client_request(client, &request), -EAGAIN); // one waits
-    fclose(file); // a copy of it does
+    // One request with a descriptor waits already.
+    assert_int_equal(Client_request(client, &request), -EAGAIN);
+    fclose(file); // the client has a copy of the descriptor
     request = (struct Message){.type = MESSAGE_CANCEL};
     assert_int_equal(Client_request(client, &request), 0);
     Bytes_init(&bytes);
@@ -340,9 +342,10 @@ TEST_WITH(test_a_file_goes_with_its_request, set_up, tear_down)
         if (passed) {
             assert_int_equal(came, 0);
             came = passed;
-            came_at = bytes.size; // at the latest
+            // The descriptor's request ends at this place or later.
+            came_at = bytes.size;
         }
-        assert_int_equal(Client_next(client, &message), 0); // sends on
+        assert_int_equal(Client_next(client, &message), 0); // continues to send
     }
     assert_true(came > 2);
     close(came);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ipc/clients: who gets which snapshot when, on socket pairs, with a clock of
-// the test's own.
+// Tests in ipc/clients which viewer gets which snapshot at which time. The test
+// uses socket pairs and its own clock.
 #include "ipc/clients.h"
 #include "ipc/socket.h"
 
@@ -17,7 +17,7 @@ struct Hall {
     struct Clients clients;
     struct ServerSource source;
     struct Snapshot *snapshot;
-    int ends[MANY]; // the viewers' own
+    int ends[MANY]; // the viewers' ends of the socket pairs
     unsigned wanted;
 };
 
@@ -51,7 +51,7 @@ static void read_all(struct Hall *hall, uint64_t now)
     Clients_read(&hall->clients, polled, now);
 }
 
-// Viewers that have said hello at 0 ms, and read the answer.
+// Makes viewers that have said hello at 0 ms and have read the answer.
 static void open_hall(struct Hall *hall)
 {
     const struct Message hello = {.type = MESSAGE_HELLO,
@@ -109,17 +109,19 @@ TEST(test_one_frame_goes_to_all)
         assert_ptr_equal(hall.clients.viewers[i].frame, frame);
     assert_int_equal(frame->references, MANY + 1);
     Clients_flush(&hall.clients, 0);
-    assert_int_equal(frame->references, 1); // all of it is sent
+    // All viewers have got the frame completely.
+    assert_int_equal(frame->references, 1);
     hall.snapshot->uptime_s = 2;
     Clients_turn(&hall.clients, 1000);
     Clients_publish(&hall.clients);
-    assert_ptr_equal(hall.clients.frames.whole, frame); // in its memory
+    // The new frame is in the old frame's memory.
+    assert_ptr_equal(hall.clients.frames.whole, frame);
     assert_true(frame->uptime_s == 2);
     assert_int_equal(frame->references, MANY + 1);
     close_hall(&hall);
 }
 
-// Has a viewer ask for changes instead of whole snapshots.
+// Makes a viewer ask for changes instead of whole snapshots.
 static void follow(struct Hall *hall, int viewer)
 {
     const struct Message ask = {.type = MESSAGE_FOLLOW, .request = 1};
@@ -133,7 +135,7 @@ static void follow(struct Hall *hall, int viewer)
     read_all(hall, 0);
 }
 
-// An older viewer, which does not ask for changes, has whole snapshots.
+// An older viewer, which does not ask for changes, gets whole snapshots.
 TEST(test_who_follows_has_changes)
 {
     struct RowSet rows = {.moment = {.uptime_s = 1}};
@@ -185,7 +187,8 @@ TEST(test_a_frame_is_kept_for_who_comes_later)
     close_hall(&hall);
 }
 
-// One that does not read keeps the frame it has, and costs no other anything.
+// A viewer that does not read keeps its frame, and costs the other viewers
+// nothing.
 TEST(test_who_does_not_read_skips)
 {
     struct Hall hall;
@@ -213,8 +216,8 @@ TEST(test_who_does_not_read_skips)
     close_hall(&hall);
 }
 
-// A viewer reads as much as comes, and always leaves some bytes. The buffer of
-// its answers does not grow.
+// A viewer reads as many bytes as come, and always leaves some bytes unread.
+// The buffer of its answers does not grow.
 TEST(test_answers_that_wait_are_bounded)
 {
     enum { SIZE = 60 << 10, ROUNDS = 200 };
@@ -250,7 +253,8 @@ TEST(test_answers_that_wait_are_bounded)
     close_hall(&hall);
 }
 
-// The number of the last request that it has been answered, and how many were.
+// Returns the number of the last request that the viewer has an answer to.
+// *answers is the number of answers.
 static uint32_t last_answer(struct Hall *hall, int viewer, unsigned *answers)
 {
     static uint8_t data[64 << 10];
@@ -286,8 +290,8 @@ static void ask(struct Hall *hall, int viewer, uint32_t first, uint32_t last)
     Bytes_release(&bytes);
 }
 
-// All requests are answered, those beyond 256 at 50 a second; what is held up
-// is no other viewer's, and the thread sleeps meanwhile.
+// All requests are answered. After 256 requests, 50 a second are answered. No
+// other viewer is delayed, and the thread sleeps meanwhile.
 TEST(test_requests_beyond_a_burst_come_late)
 {
     enum { ALL = 1000, AT_ONCE = 256, EACH_MS = 20, LATER = 100000 };
@@ -315,7 +319,7 @@ TEST(test_requests_beyond_a_burst_come_late)
         read_all(&hall, next - 1);
         Clients_flush(clients, next - 1);
         count = Clients_poll(clients, polled);
-        assert_int_equal(poll(polled, count, 0), 0); // nothing wakes it
+        assert_int_equal(poll(polled, count, 0), 0); // nothing wakes the thread
         now = next;
         read_all(&hall, now);
         Clients_flush(clients, now);
@@ -323,7 +327,7 @@ TEST(test_requests_beyond_a_burst_come_late)
         assert_int_equal(answers, 1);
     }
     assert_int_equal(last_answer(&hall, 1, &answers), 7);
-    read_all(&hall, now += EACH_MS); // there was no more
+    read_all(&hall, now += EACH_MS); // there was no other request
     clients->viewers[0].due_ms = LATER;
     assert_int_equal(Clients_next_ms(clients, LATER), LATER);
     now += ALL * EACH_MS;
@@ -331,10 +335,11 @@ TEST(test_requests_beyond_a_burst_come_late)
     read_all(&hall, now);
     Clients_flush(clients, now);
     assert_int_equal(last_answer(&hall, 0, &answers),
-                     AT_ONCE + 1); // no hello among them
+                     AT_ONCE + 1); // hello is not one of these requests
     close(hall.ends[0]);
     hall.ends[0] = dup(hall.ends[1]);
-    read_all(&hall, now); // it hangs up while it waits
+    // The viewer closes the connection while its requests wait.
+    read_all(&hall, now);
     assert_int_equal(clients->greeted, MANY - 1);
     close_hall(&hall);
 }

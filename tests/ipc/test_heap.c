@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ipc/base/heap: blocks are apart, zeroed, kept; nothing is left, wasted or
-// malloc's.
+// Tests ipc/base/heap. Blocks do not overlap, are zeroed, and are kept. No
+// memory is leaked, wasted or taken from malloc.
 #include "ipc/base/heap.h"
 #include "tests/random.h"
 #include "tests/sanitizers.h"
@@ -17,7 +17,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-// Under a sanitizer it is malloc: nothing is mapped by it.
+// Under a sanitizer the heap uses malloc, and maps no memory itself.
 #define OURS (!UNDER_ASAN && !UNDER_TSAN)
 
 static const size_t sizes[] = {
@@ -60,7 +60,7 @@ TEST(test_blocks_are_apart)
     Heap_free(NULL);
 }
 
-// Memory of blocks that come and go is given back, but for a few slabs.
+// Memory of freed blocks is returned to the kernel, except a few slabs.
 TEST(test_nothing_is_kept)
 {
     static void *blocks[5000];
@@ -83,8 +83,8 @@ TEST(test_nothing_is_kept)
     assert_true(Heap_mapped() <= before + MIB / 2);
 }
 
-// Mappings are one to the kernel, which has 65 530 for a process; and shrinking
-// is.
+// Many blocks share one mapping of the kernel, which allows 65 530 mappings for
+// a process. Shrinking a block keeps the mapping.
 TEST(test_many_large_ones)
 {
     static char *blocks[3000];
@@ -103,7 +103,9 @@ TEST(test_many_large_ones)
         Heap_free(blocks[i]);
     blocks[0] = Heap_alloc(100000);
     mapped = Heap_mapped();
-    Heap_free(blocks[0]); // kept, though so many were: one of them goes
+    // Kept, although the limit of kept blocks was reached; another kept block
+    // is freed.
+    Heap_free(blocks[0]);
     assert_true(!OURS || Heap_mapped() == mapped - 65536);
     blocks[1] = Heap_zeroed(1, 100000);
     assert_true(!OURS || blocks[1] == blocks[0]);
@@ -131,7 +133,8 @@ static void *come_and_go(void *argument)
             assert_int_equal(blocks[at][0],
                              (unsigned char)(at + (uintptr_t)argument));
         Heap_free(blocks[at]);
-        dice = dice * 6364136223846793005u + 1442695040888963407u; // Knuth's
+        // Knuth's constants
+        dice = dice * 6364136223846793005u + 1442695040888963407u;
         blocks[at] = Heap_alloc(size);
         memset(blocks[at], (int)(at + (uintptr_t)argument), size);
     }
@@ -160,7 +163,7 @@ static void *never_rest(void *unused)
     return NULL;
 }
 
-// A child finds it whole and free, whoever was at it.
+// The heap is complete and unlocked in a child, whichever thread was using it.
 TEST(test_forks)
 {
     pthread_t thread;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ipc/base/in_place: a file with another name, and one without, get theirs.
+// Tests ipc/base/in_place. A file with another name, and a file without a name,
+// get their final name.
 #include "ipc/base/in_place.h"
 
 #include <dirent.h>
@@ -44,7 +45,8 @@ static int create(const char *name, const char *text)
     return fd;
 }
 
-// A file with this text, to be put in its place; skips if that cannot be.
+// Returns a file without a name that contains this text. Skips the test if such
+// a file cannot be made.
 static int unnamed(const char *text)
 {
     int fd = InPlace_open_unnamed(directory, ".");
@@ -91,7 +93,8 @@ TEST_WITH(test_without_a_name, set_up, tear_down)
     assert_int_equal(InPlace_put(directory, NULL, fd, "name", true), 0);
     assert_int_equal(size_of("name"), 5);
     close(fd);
-    // By its whole path, beside a name that somebody else has taken.
+    // The final name is a whole path, and another file already has the
+    // temporary name.
     fd = unnamed("1234567");
     snprintf(path, sizeof path, ".ocular-%ld-0.tmp", (long)getpid());
     close(create(path, "theirs"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ipc/listener on one of our threads, which has fewer rights than the thread of
-// the program that has bound the socket.
+// Tests ipc/listener on a thread of ours. This thread has fewer rights than the
+// program's thread that has bound the socket.
 #include "ipc/base/worker.h"
 #include "ipc/listener.h"
 
@@ -14,15 +14,15 @@
 #include "tests/unit.h"
 
 #define STACK (256u << 10)
-#define OTHER 12345 // a user who is not us
+#define OTHER 12345 // another user's id
 
 static void check(void *context)
 {
     Listener_check(context);
 }
 
-// Root's socket below a directory of somebody else, closed to others: whoever
-// checks has no capabilities, and cannot see it.
+// Root's socket is in a folder of another user, which is closed to others. The
+// checking thread has no capabilities, so it cannot see the socket.
 TEST(test_a_place_that_our_threads_cannot_see)
 {
     char theirs[] = "/tmp/ocular-test-XXXXXX", directory[64], why[256];
@@ -53,7 +53,8 @@ TEST(test_a_place_that_our_threads_cannot_see)
     rmdir(theirs);
 }
 
-// The program has closed the watch, and has opened a file that got its number.
+// The program has closed the watch, and has opened a file that has got the
+// watch's descriptor.
 TEST(test_a_watch_that_is_the_programs_file)
 {
     char directory[] = "/tmp/ocular-test-XXXXXX", file[64], why[256];
@@ -65,7 +66,7 @@ TEST(test_a_watch_that_is_the_programs_file)
     assert_int_equal(Listener_open(&listener, why, sizeof why), 0);
     watch = atomic_load(&listener.watch);
     if (watch < 0)
-        skip(); // the user has no inotify left
+        skip(); // this user has reached the limit of inotify instances
     snprintf(file, sizeof file, "%s/theirs", directory);
     theirs = open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     assert_int_equal(write(theirs, "hello", 5), 5);
@@ -73,12 +74,13 @@ TEST(test_a_watch_that_is_the_programs_file)
     assert_int_equal(dup2(theirs, watch), watch);
 
     assert_true(Listener_check(&listener));
-    assert_int_equal(lseek(theirs, 0, SEEK_CUR), 0); // nothing was read
+    // Nothing was read from the program's file.
+    assert_int_equal(lseek(theirs, 0, SEEK_CUR), 0);
     assert_int_not_equal(atomic_load(&listener.watch), watch);
 
     Listener_leave(&listener);
     Listener_release(&listener);
-    assert_int_equal(close(watch), 0); // it is open still
+    assert_int_equal(close(watch), 0); // the watch is still open
     close(theirs);
     unlink(file);
     rmdir(directory);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Descriptors in a program that closes and opens any numbers.
-#define _GNU_SOURCE 1 // O_TMPFILE, close_range
+// Tests our descriptors in a program that closes and opens descriptors with any
+// numbers.
+#define _GNU_SOURCE 1 // for O_TMPFILE and close_range
 #include "ipc/base/opened.h"
 #include "ipc/socket.h"
 #include "ipc/wake_socket.h"
@@ -58,20 +59,22 @@ TEST(another_file_gets_no_wake_up)
     close(others[1]);
 }
 
-// The kernel gives the program the lowest free number, which is none of ours.
+// The kernel gives the program the lowest free number, which is never one of
+// our numbers.
 TEST(a_program_does_not_get_ours_next)
 {
     int before = some_file(), ours = Opened_above(before), next;
 
     assert_true(ours >= OPENED_ABOVE);
     assert_false(is_open(before));
-    close(ours); // as a daemon does
+    close(ours); // a daemon does this
     next = some_file();
     assert_int_equal(next, before);
     close(next);
 }
 
-// Before it is moved: the number may be another file's as soon as it is free.
+// The descriptor is gone before it is moved. Another file may get the number as
+// soon as it is free.
 TEST(a_descriptor_that_is_gone_by_now)
 {
     int gone = some_file();

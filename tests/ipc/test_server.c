@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ipc/server, end to end over real sockets: good viewers, slow ones, broken
-// ones, and a file system that changes underneath.
+// Tests ipc/server over real sockets, with good, slow and broken viewers, and
+// with a file system that changes meanwhile.
 #include "ipc/base/now.h"
 #include "ipc/client.h"
 #include "ipc/server.h"
@@ -27,11 +27,13 @@ struct Tracer {
     struct Server *server;
     struct Snapshot *_Atomic snapshot;
     const struct Snapshot *given;
-    bool mute; // wants are heard, nothing is published
+    // If true, requests for snapshots are counted, and nothing is published.
+    bool mute;
     atomic_uint wants, firsts, gets, puts, viewers, requests;
-    atomic_uint_fast64_t viewer; // who asked last
-    struct Message request;      // a copy, without its text
-    atomic_uint written;         // exports, to the files that came with them
+    atomic_uint_fast64_t viewer; // the viewer that sent the last request
+    struct Message request;      // a copy of the request without its text
+    // number of exports that were written to the viewers' files
+    atomic_uint written;
 };
 
 static void hear_want(void *context, bool first)
@@ -89,7 +91,7 @@ static struct ServerSource source_of(struct Tracer *tracer)
                                  .viewers = count};
 }
 
-#define LIMIT_MS 60000 // for what comes soon
+#define LIMIT_MS 60000 // longest wait for messages that come soon
 
 static char directory[64];
 
@@ -138,7 +140,8 @@ static struct Served place_of(const struct Tracer *tracer)
     return served;
 }
 
-// A viewer gives up after two seconds, which a busy machine may take.
+// A viewer gives up after two seconds. A busy machine may take longer, so
+// several viewers try.
 static struct Client *join(const struct Tracer *tracer)
 {
     struct Served served = place_of(tracer);
@@ -168,7 +171,7 @@ static void pause_ms(long ms)
     nanosleep(&time, NULL);
 }
 
-// ns of CPU time that a thread gets here in so long.
+// Returns the ns of CPU time that a thread gets in this time.
 static uint64_t spin_ms(unsigned ms)
 {
     uint64_t used = Now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -187,7 +190,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-// Waits up to a minute for a condition of another thread.
+// Waits up to a minute until a condition holds that another thread makes true.
 #define EVENTUALLY(condition)                                                  \
     do {                                                                       \
         for (int tries_ = 0; tries_ < LIMIT_MS / 10 && !(condition); tries_++) \
@@ -242,8 +245,9 @@ TEST_WITH(test_answers_too_large_become_errors, set_up, tear_down)
 
 // --- Bad viewers
 
-// Those who come and go without end are let in one after the other, so that
-// they cost a bounded share of a core; a crowd that comes once is not held up.
+// If viewers connect and disconnect without end, the server accepts them one
+// after the other, so that they use a bounded share of a core. Many viewers
+// that connect once are not delayed.
 TEST_WITH(test_a_storm_is_slowed_down, set_up, tear_down)
 {
     enum { AT_ONCE = 256, STORM = 300 };
@@ -259,7 +263,7 @@ TEST_WITH(test_a_storm_is_slowed_down, set_up, tear_down)
         int fd = connect_raw(&tracer);
 
         while (Socket_receive(fd, &byte, 1) == -EAGAIN)
-            usleep(500); // until it is let in
+            usleep(500); // until the server has accepted the viewer
         close(fd);
     }
     assert_true(seconds() - began > (STORM - AT_ONCE) * 0.019);
@@ -267,7 +271,7 @@ TEST_WITH(test_a_storm_is_slowed_down, set_up, tear_down)
     halt(&tracer);
 }
 
-// Asks and never reads the answers.
+// A viewer sends requests and never reads the answers.
 TEST_WITH(test_one_that_reads_no_answers, set_up, tear_down)
 {
     static char text[32 << 10];
@@ -282,7 +286,7 @@ TEST_WITH(test_one_that_reads_no_answers, set_up, tear_down)
     client = join(&tracer);
     assert_int_equal(Client_request(client, &ask), 0);
     EVENTUALLY(tracer.requests == 1);
-    // Dropped, with no reading on our side.
+    // The server drops the viewer, although the viewer reads nothing.
     EVENTUALLY((Server_answer(tracer.server, tracer.viewer, &answer),
                 tracer.viewers == 0));
     Client_close(client);
@@ -310,8 +314,8 @@ static void *read_to_the_end(void *argument)
     return NULL;
 }
 
-// Larger than a socket's buffer: close has to wait for the reader, but not for
-// one that does not read.
+// The snapshot is larger than a socket's buffer. Closing waits for a viewer
+// that reads, but not for a viewer that does not read.
 TEST_WITH(test_close_waits_for_readers_only, set_up, tear_down)
 {
     struct Tracer tracer;
@@ -405,7 +409,7 @@ TEST_WITH(test_comes_back_when_its_directory_is_removed, set_up, tear_down)
     start(&tracer, 1);
     own_path(path);
     before = join(&tracer);
-    do // it may be back already between the two
+    do // the server may make the socket again between the two calls
         unlink(path);
     while (rmdir(directory) != 0 && tries++ < 100);
     assert_true(tries < 100);
@@ -413,7 +417,7 @@ TEST_WITH(test_comes_back_when_its_directory_is_removed, set_up, tear_down)
     after = join(&tracer);
     expect(after, &message, MESSAGE_SNAPSHOT);
     Message_release(&message);
-    EVENTUALLY(tracer.viewers == 2); // the old connection lives on
+    EVENTUALLY(tracer.viewers == 2); // the old connection still works
     expect(before, &message, MESSAGE_SNAPSHOT);
     Message_release(&message);
     Client_close(before);
@@ -436,7 +440,8 @@ TEST_WITH(test_out_of_descriptors, set_up, tear_down)
     getrlimit(RLIMIT_NOFILE, &before);
     tight = before;
     fds[0] = dup(0);
-    tight.rlim_cur = (rlim_t)fds[0] + 1; // room for our ends, none for theirs
+    // There is room for our ends, but not for the server's ends.
+    tight.rlim_cur = (rlim_t)fds[0] + 1;
     close(fds[0]);
     setrlimit(RLIMIT_NOFILE, &tight);
     fds[0] = Socket_connect(Server_path(tracer.server), &peer);
@@ -445,8 +450,10 @@ TEST_WITH(test_out_of_descriptors, set_up, tear_down)
     spun = spin_ms(500);
     used = Server_cpu_ns(tracer.server) - used;
     setrlimit(RLIMIT_NOFILE, &before);
-    assert_true(used < spun / 5); // it does not spin as we have
-    client = join(&tracer);       // and accepts when it can again
+    // The server uses less CPU time than a loop that spins.
+    assert_true(used < spun / 5);
+    // The server accepts viewers again as soon as it can.
+    client = join(&tracer);
     Client_close(client);
     close(fds[0]);
     halt(&tracer);
@@ -465,7 +472,7 @@ TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
     expect(client, &message, MESSAGE_SNAPSHOT);
     Message_release(&message);
     if (FORKS_ALONE)
-        pause_ms(50); // until the server's thread waits
+        pause_ms(50); // meanwhile the server's thread begins to wait
     child = fork();
     if (child == 0) {
         Server_abandon(tracer.server);
@@ -515,8 +522,9 @@ TEST_WITH(test_another_source, set_up, tear_down)
     EVENTUALLY(other.wants > 0);
 
     Server_turn_to(tracer.server, &nothing, true);
-    assert_int_equal(tracer.viewers, 0); // set before the call returns
-    Snapshot_free(other.snapshot);       // nobody reads it any more
+    // The number is set before the call returns.
+    assert_int_equal(tracer.viewers, 0);
+    Snapshot_free(other.snapshot); // no thread reads this snapshot any more
     do {
         assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
         if (message.type == MESSAGE_END)
@@ -529,7 +537,7 @@ TEST_WITH(test_another_source, set_up, tear_down)
     assert_int_equal(other.gets, other.puts);
     assert_int_equal(tracer.wants, wants);
 
-    client = join(&tracer); // the socket is where it was
+    client = join(&tracer); // the socket has the same path as before
     expect(client, &message, MESSAGE_NOTICE);
     Message_release(&message);
     Server_refuse(tracer.server, EBUSY, "no way");
@@ -555,5 +563,5 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    return rmdir(directory); // fails when something was left behind
+    return rmdir(directory); // fails if a file is left
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ipc/snapshot: the schema against the JSON contract, nulls, the arena.
+// Tests ipc/snapshot: the schema compared with the JSON format, nulls, and the
+// arena.
 #include "ipc/base/heap.h"
 #include "ipc/snapshot.h"
 
@@ -9,7 +10,7 @@
 
 #include "tests/unit.h"
 
-// The names of a table as JSON would show them: "a,group{b,c},list[d,e]".
+// Writes the names of a table in the form "a,group{b,c},list[d,e]".
 static void describe(const struct Record *record, char *out, size_t size)
 {
     const char *group = NULL;
@@ -78,8 +79,9 @@ static size_t member_size(const struct Field *field)
     return field->type == FIELD_LIST ? sizeof(void *) + sizeof(size_t) : 8;
 }
 
-// Every byte of a struct belongs to exactly one row (but the arena), so a
-// member without a row, a row twice or a wrong offset is found.
+// Checks that every byte of a struct except the arena belongs to exactly one
+// row. So a member without a row, a row that occurs twice, or a wrong offset is
+// found.
 static void check_cover(const struct Record *record, size_t rest)
 {
     unsigned char *seen = calloc(1, record->size);
@@ -103,7 +105,7 @@ static void check_cover(const struct Record *record, size_t rest)
 
 TEST(test_every_member_has_one_row)
 {
-    // The rest is not sent.
+    // The rest of the struct is not sent.
     check_cover(&SNAPSHOT_RECORD,
                 sizeof(struct Snapshot) - offsetof(struct Snapshot, shared));
 }
@@ -186,7 +188,8 @@ TEST(test_arena_is_aligned_zeroed_and_apart)
     Snapshot_free(snapshot);
 }
 
-// As a new one; in the memory that it had, once that is one chunk.
+// A renewed snapshot is like a new one, and uses its old memory as soon as this
+// is one chunk.
 TEST(test_a_snapshot_is_built_in_the_same_memory)
 {
     struct Snapshot *snapshot = Snapshot_new();
@@ -218,11 +221,11 @@ TEST(test_a_snapshot_is_built_in_the_same_memory)
         assert_true(bytes >= 300000 && bytes < 1000000);
         Snapshot_renew(snapshot);
     }
-    // A snapshot that has become small gives back memory that it does not need.
+    // A snapshot that has become small returns memory that it does not need.
     assert_non_null(Snapshot_alloc(snapshot, 10000));
     Snapshot_renew(snapshot);
     assert_true(Snapshot_bytes(snapshot) < 20000);
-    Snapshot_renew(snapshot); // nothing is in it
+    Snapshot_renew(snapshot); // the snapshot is empty
     assert_true(Snapshot_bytes(snapshot) < 20000);
     Snapshot_free(snapshot);
 }

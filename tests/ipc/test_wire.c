@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ipc/wire: everything comes back; truncated, mutated, older and newer frames
-// are read or refused, never trusted.
+// Tests ipc/wire. Every message is the same after a round trip. Truncated,
+// damaged, older and newer frames are read or refused, and are never trusted.
 #include "ipc/wire.h"
 #include "tests/random.h"
 
@@ -40,7 +40,7 @@ static void fill(struct Arena *owner, const struct Record *record, char *value)
         if (field->type == FIELD_LIST)
             fill_list(owner, field, value);
         else if (random_u64() % 8 == 0)
-            continue; // null
+            continue; // null for this type
         else if (field->type == FIELD_BOOL)
             *(uint64_t *)at = random_u64() % 2;
         else if (field->type == FIELD_STATE)
@@ -91,7 +91,8 @@ static void compare(const struct Record *record, const char *a, const char *b)
                 compare(field->record, *(char *const *)x + j * size,
                         *(char *const *)y + j * size);
         } else {
-            assert_memory_equal(x, y, 8); // bits: NaN is null
+            // The bits are compared, because NaN stands for null.
+            assert_memory_equal(x, y, 8);
         }
     }
 }
@@ -129,7 +130,8 @@ static struct Bytes encoded_listing(void)
 
 // --- Round trips
 
-// `member` of struct Message points to what `record` describes.
+// The field of struct Message at the offset `member` points to a struct that
+// `record` describes.
 static void check_round_trip(struct Message in, const struct Record *record,
                              size_t member)
 {
@@ -214,7 +216,7 @@ TEST(test_message_round_trips)
     check_message((struct Message){.type = MESSAGE_NOW, .request = 1});
 }
 
-// docs/protocol.md shows this frame; other people's viewers rely on it.
+// Docs/protocol.md shows this frame, and other people's viewers depend on it.
 TEST(test_layout)
 {
     static const uint8_t expected[] = {'O', 'c', 16, 0, 8, 0, 0, 0, 7,    0,
@@ -240,7 +242,7 @@ TEST(test_encode_refuses)
     Bytes_put_u32(&bytes, 1);
     assert_int_equal(Message_encode(&bytes, &message), -EMSGSIZE);
     assert_int_equal(bytes.size, 4);
-    message.type = MESSAGE_ERROR; // from a process: the larger limit
+    message.type = MESSAGE_ERROR; // from a process, the larger limit applies
     assert_int_equal(Message_encode(&bytes, &message), 0);
     message.type = MESSAGE_SNAPSHOT;
     assert_int_equal(Message_encode(&bytes, &message), -EINVAL);
@@ -254,7 +256,7 @@ TEST(test_snapshot_over_the_limit)
 {
     struct Message message = {.type = MESSAGE_SNAPSHOT};
     struct Snapshot *snapshot = Snapshot_new();
-    size_t count = 400000; // about 90 MB on the wire
+    size_t count = 400000; // makes a frame of about 90 MB
     struct Function *functions = calloc(count, sizeof(*functions));
     struct Bytes bytes;
 
@@ -277,12 +279,13 @@ static void check_truncation(struct Bytes bytes)
     struct Message out;
 
     for (size_t size = 0; size < bytes.size; size++) {
-        uint8_t *copy = malloc(size ? size : 1); // so that ASan sees the end
+        // A copy of the exact size, so that ASan notices reading beyond it.
+        uint8_t *copy = malloc(size ? size : 1);
 
         memcpy(copy, bytes.data, size);
         assert_int_equal(Message_decode(&out, copy, size, WIRE_MAX_FRAME), 0);
         assert_null(out.snapshot);
-        if (size >= HEADER) { // the frame says it ends here
+        if (size >= HEADER) { // the header says that the frame ends here
             uint32_t length = (uint32_t)(size - HEADER);
 
             memcpy(copy + 4, &length, 4);
@@ -320,7 +323,8 @@ static void mutate(uint8_t *data, size_t size)
 
 static void read_all(const struct Record *record, const char *value)
 {
-    compare(record, value, value); // touches every byte that it points to
+    // Reads every byte to which the message points.
+    compare(record, value, value);
 }
 
 TEST(test_random_mutations)
@@ -336,7 +340,8 @@ TEST(test_random_mutations)
             long used;
 
             memcpy(copy, bytes.data, bytes.size);
-            // Mostly the payload: a damaged header is refused at once.
+            // Usually only the payload is damaged, because a damaged header is
+            // refused at once.
             if (random_u64() % 16)
                 mutate(copy + HEADER, bytes.size - HEADER);
             else
@@ -362,7 +367,8 @@ TEST(test_random_mutations)
         free(copy);
         Bytes_release(&bytes);
     }
-    assert_true(good > 1000 && bad > 1000); // both ways were taken
+    // Many frames were read, and many were refused.
+    assert_true(good > 1000 && bad > 1000);
 }
 
 TEST(test_not_our_protocol)
@@ -409,7 +415,8 @@ TEST(test_message_tails)
     struct Bytes bytes;
 
     Bytes_init(&bytes);
-    put_header(&bytes, MESSAGE_REARM, 8 + 5); // newer: five bytes more
+    // A newer message has five more bytes.
+    put_header(&bytes, MESSAGE_REARM, 8 + 5);
     Bytes_put_u64(&bytes, 42);
     Bytes_put(&bytes, "later", 5);
     assert_int_equal(
@@ -417,7 +424,7 @@ TEST(test_message_tails)
         bytes.size);
     assert_int_equal(out.number, 42);
     Bytes_clear(&bytes);
-    put_header(&bytes, MESSAGE_ERROR, 8); // older: no text
+    put_header(&bytes, MESSAGE_ERROR, 8); // an older message has no text
     Bytes_put_u64(&bytes, 1);
     assert_int_equal(
         Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST),
@@ -425,7 +432,7 @@ TEST(test_message_tails)
     assert_int_equal(out.number, 1);
     assert_null(out.text);
     Bytes_clear(&bytes);
-    put_header(&bytes, MESSAGE_ERROR, 7); // half a number
+    put_header(&bytes, MESSAGE_ERROR, 7); // this message has half a number
     Bytes_put(&bytes, "1234567", 7);
     assert_int_equal(
         Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST),
@@ -455,7 +462,7 @@ TEST(test_older_snapshot_is_null_at_the_end)
     struct Bytes body;
 
     Bytes_init(&body);
-    out = decode_snapshot(&body); // no field at all
+    out = decode_snapshot(&body); // this snapshot has no field
     assert_true(out.snapshot->schema == NULL_U64);
     assert_int_equal(out.snapshot->function_count, 0);
     Message_release(&out);
@@ -473,7 +480,8 @@ TEST(test_older_snapshot_is_null_at_the_end)
     Bytes_release(&body);
 }
 
-// The root up to its threads: older and newer elements in one list.
+// Writes a snapshot up to its threads. The list has an older and a newer
+// element.
 TEST(test_records_of_other_lengths)
 {
     struct Message out;
@@ -487,10 +495,11 @@ TEST(test_records_of_other_lengths)
             Bytes_put_u64(&body, 0);
     }
     Bytes_put_u32(&body, 3);
-    Bytes_put_u32(&body, 8); // older: the tid only
+    Bytes_put_u32(&body, 8); // an older element has only the tid
     Bytes_put_u64(&body, 11);
-    Bytes_put_u32(&body, 0);                       // nothing
-    Bytes_put_u32(&body, 8 + 5 + 24 + 9 + 24 + 6); // newer
+    Bytes_put_u32(&body, 0); // this element has no field
+    // a newer element has more fields
+    Bytes_put_u32(&body, 8 + 5 + 24 + 9 + 24 + 6);
     Bytes_put_u64(&body, 33);
     Bytes_put_text(&body, "x");
     Bytes_put_f64(&body, 0.25);
@@ -503,7 +512,8 @@ TEST(test_records_of_other_lengths)
     Bytes_put_u64(&body, 77);
     Bytes_put_f64(&body, 0.125);
     Bytes_put(&body, "future", 6);
-    Bytes_put_u64(&body, 1234); // functions_total: still in step
+    // functions_total, which is read at the right place.
+    Bytes_put_u64(&body, 1234);
     out = decode_snapshot(&body);
     assert_int_equal(out.snapshot->thread_count, 3);
     assert_int_equal(out.snapshot->threads[0].tid, 11);
@@ -523,7 +533,7 @@ TEST(test_records_of_other_lengths)
     Bytes_release(&body);
 }
 
-// A million empty functions in 4 MB would be 240 MB in memory.
+// A message of 4 MB with a million empty functions would take 240 MB in memory.
 TEST(test_hostile_counts)
 {
     static const uint32_t counts[] = {1u << 20, UINT32_MAX, 1u << 30};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// ipc/base/worker: signals stay with the program's own threads, the stack is
-// small, and a program with much thread-local memory gets its thread too.
-#define _GNU_SOURCE 1 // pthread_getattr_np, tgkill
+// Tests ipc/base/worker. Signals go to the program's own threads, the stack is
+// small, and a thread can also start in a program with much thread-local
+// memory.
+#define _GNU_SOURCE 1 // for pthread_getattr_np and tgkill
 #include "ipc/base/worker.h"
 
 #include "tests/cage.h"
@@ -59,11 +60,13 @@ static atomic_int prepared_by;
 
 static void prepare(void)
 {
-    usleep(20000); // a starter that did not wait would be long gone
+    // If Worker_start did not wait, it would return long before this ends.
+    usleep(20000);
     prepared_by = gettid();
 }
 
-// By the thread, and before its start returns: memory may be out after that.
+// The thread prepares itself before Worker_start returns, because memory may be
+// out later.
 TEST(test_what_it_prepares)
 {
     struct Seen seen = {.value = 0};
@@ -88,7 +91,8 @@ static void toil(void *done)
     *(atomic_bool *)done = true;
 }
 
-// Its CPU time is known between its end and its join, and after that.
+// The worker's CPU time is known after its end, both before and after it is
+// joined.
 TEST(test_its_time_stays)
 {
     atomic_bool done = false;
@@ -101,7 +105,7 @@ TEST(test_its_time_stays)
             Worker_start(&worker, "ocular-test", toil, &done, STACK), 0);
         while (!done)
             usleep(1000);
-        usleep(50000); // it has ended
+        usleep(50000); // meanwhile the thread ends
         before = Worker_cpu_ns(&worker);
         Worker_join(&worker);
         after = Worker_cpu_ns(&worker);
@@ -127,7 +131,7 @@ TEST(test_all_signals_are_blocked_there_and_none_here)
     for (int s = 1; s <= SIGRTMAX; s++) {
         assert_int_equal(sigismember(&before, s), sigismember(&after, s));
         if (s == SIGKILL || s == SIGSTOP || (s >= 32 && s < SIGRTMIN))
-            continue; // cannot be, or glibc's own
+            continue; // these signals cannot be blocked, or belong to glibc
         assert_int_equal(sigismember(&seen.blocked, s), 1);
     }
     sigemptyset(&mine);
@@ -142,7 +146,7 @@ static void handle(int number)
     handled_on = gettid();
 }
 
-// The kernel gives a process's signal to any thread that takes it.
+// The kernel delivers a process's signal to any thread that accepts it.
 TEST(test_a_signal_is_handled_by_the_program)
 {
     struct Seen seen = {.hold = true};
@@ -178,4 +182,4 @@ TEST(test_the_stack_is_small)
 
 // --- Rights
 
-#define CHANGE_USERS 0xc0 // CAP_SETGID and CAP_SETUID: see worker.c
+#define CHANGE_USERS 0xc0 // CAP_SETGID and CAP_SETUID, as worker.c explains

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fires events of sys.monitoring from a C extension, as Cython's code does,
-// with and without an exception set. For test_c_events.py.
+// with and without an exception set. test_c_events.py uses this module.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -33,8 +33,8 @@ static int report(PyMonitoringState *state, int event, PyObject *code)
     }
 }
 
-// fire(event, code, exception): sets the exception unless it is None, fires the
-// event, and returns the exception that is then set, or None.
+// fire(event, code, exception) sets the exception unless it is None, fires the
+// event, and returns the exception that is set afterwards, or None.
 static PyObject *fire(PyObject *module, PyObject *args)
 {
     PyMonitoringState state = {0};
@@ -55,8 +55,8 @@ static PyObject *fire(PyObject *module, PyObject *args)
     exception = PyErr_GetRaisedException();
     PyMonitoring_ExitScope();
     if (result < 0 && !exception)
-        exception = Py_NewRef(PyExc_SystemError); // the event returned -1
-                                                  // without an exception
+        // True if the event returned -1 without an exception.
+        exception = Py_NewRef(PyExc_SystemError);
     return exception ? exception : Py_NewRef(Py_None);
 }
 
@@ -74,7 +74,7 @@ static const struct {
     {"PY_UNWIND", PY_MONITORING_EVENT_PY_UNWIND},
 };
 
-// Adds the events as constants, since their numbers differ between versions.
+// Adds the events as constants, because their numbers differ between versions.
 static int add_events(PyObject *module)
 {
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A program that makes and drops code objects in many ways.
 
-    python tests/python/churning.py --seconds 300 [--untraced] [--threshold N]
+python tests/python/churning.py --seconds 300 [--untraced] [--threshold N]
 
-runs it for minutes and prints, ten times, the memory it takes; the tests run
-it for a few hundred rounds. Every object that a round makes is freed at its end."""
+runs for minutes and prints the memory ten times. The tests run it for a few hundred
+rounds. All objects that a round makes are freed at its end."""
 
 import argparse
 import collections
@@ -55,7 +55,7 @@ def by_closure(n):
 
         return step
 
-    return [outer()() for _ in range(3)]  # three functions with one code object
+    return [outer()() for _ in range(3)]  # these three functions share one code object
 
 
 def by_class_body(n):
@@ -103,7 +103,8 @@ def by_suspension(n):
     running = space.pop("made")(n)
     next(running)
     running.send(1)
-    return running  # is freed together with its code while it is suspended
+    # the generator is freed together with its code while it is suspended
+    return running
 
 
 def by_recursion(n):

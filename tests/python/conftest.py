@@ -7,8 +7,8 @@ from e2e.fixtures import own_place, sockets  # noqa: F401
 
 @pytest.fixture
 def no_turns():
-    """Sets a switch interval longer than any call, so that no call counts as waiting for
-    another thread. The test runner may have such a thread, as pytest-xdist has."""
+    """Sets a switch interval longer than any call, so that no call counts as waiting
+    for another thread. The test runner may have another thread, as pytest-xdist has."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1000)
     yield

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Makes threads without Python's threading. The threads take the GIL, call a
-// function and release the GIL, with their own thread state or another
-// thread's. This module also forks in C without Python's fork handlers. For
-// test_threads.py and test_thread_states.py.
+// Makes threads without Python's module threading. The threads take the GIL,
+// call a function and release the GIL, with their own thread state or with
+// another thread's. This module also forks in C code, without Python's fork
+// handlers. test_threads.py and test_thread_states.py use this module.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -17,7 +17,7 @@ struct Job {
     long times;
     long pause_us;
     pthread_key_t key;
-    bool at_end; // also call the function in a thread-local destructor
+    bool at_end; // true to call the function also in a thread-local destructor
 };
 
 static void call(struct Job *job)
@@ -48,8 +48,8 @@ static void at_end(void *job)
     call(job);
 }
 
-// run(function, times, pause_us, at_end): calls the function on a new thread
-// and waits for the thread.
+// run(function, times, pause_us, at_end) calls the function on a new thread and
+// waits for the thread.
 static PyObject *run_thread(PyObject *module, PyObject *args)
 {
     struct Job job;
@@ -72,12 +72,14 @@ static PyObject *run_thread(PyObject *module, PyObject *args)
 
 struct Visits {
     PyObject *function;
-    PyThreadState *state; // the state to run; NULL: a new one for each call
-    int fd;               // a byte from it causes a call; -1: only one call
+    // The state to run, or NULL for a new state for each call.
+    PyThreadState *state;
+    // Descriptor from which each byte causes a call, or -1 for only one call.
+    int fd;
 };
 
-// Calls the function once, and again for each byte from the descriptor. Waits
-// without the GIL.
+// Calls the function once, and then again for each byte from the descriptor.
+// The thread waits without the GIL.
 static void *visit(void *context)
 {
     struct Visits *visits = context;
@@ -97,8 +99,9 @@ static void *visit(void *context)
     return NULL;
 }
 
-// visit(function, fd, own_state): calls the function on a new thread, with the
-// calling thread's state or with a new one for each call. Waits for the thread.
+// visit(function, fd, own_state) calls the function on a new thread, with the
+// calling thread's state or with a new state for each call. It waits until the
+// thread has ended.
 static PyObject *visit_thread(PyObject *module, PyObject *args)
 {
     struct Visits visits;
@@ -118,8 +121,8 @@ static PyObject *visit_thread(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-// fork(attached, fd): forks with or without the GIL and returns the pid, or 0
-// in the child. If fd is not -1, first waits for a byte from it.
+// fork(attached, fd) forks with or without the GIL, and returns the pid, or 0
+// in the child. If fd is not -1, it first waits for a byte from fd.
 static PyObject *fork_in_c(PyObject *module, PyObject *args)
 {
     PyThreadState *state = NULL;
@@ -135,9 +138,9 @@ static PyObject *fork_in_c(PyObject *module, PyObject *args)
     if (fd >= 0 && read(fd, &byte, 1) != 1)
         abort();
     if (attached)
-        usleep(20000); // threads that need the GIL then wait for it
+        usleep(20000); // meanwhile threads that need the GIL begin to wait
     pid = fork();
-    if (pid == 0) // so that a hanging child ends with its parent
+    if (pid == 0) // the kernel ends a hanging child together with its parent
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (state)
         PyEval_RestoreThread(state);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The events of the timeline other than calls: counters, specialised instructions,
-samples."""
+"""Tests the events of the timeline other than calls, which are counters, specialised
+instructions and samples."""
 
 import os
 import threading
@@ -95,7 +95,7 @@ while time.monotonic() < end:
 
 @pytest.mark.parametrize("name", ["t.json", "t.pftrace"])
 def test_what_was_specialised(tmp_path, name):
-    for seconds in 3, 10, 30:  # on a busy machine the observer is late
+    for seconds in 3, 10, 30:  # on a busy machine the observer comes late
         program = write(tmp_path, SPECIALISED.format(seconds=seconds))
         command = [PYTHON, "-m", "ocular", "--quiet", "--output", f"{seconds}-{name}"]
         assert run([*command, program], cwd=tmp_path).status == 0
@@ -137,7 +137,7 @@ def test_samples(tmp_path, name):
     assert tids <= {os.getpid(), worker.native_id} | {
         thread["tid"] for thread in final["threads"]
     } | {idle.native_id}
-    # One as the thread began
+    # there may be one sample from the thread's beginning
     assert [tid for _, tid, _ in found].count(idle.native_id) <= 1
     assert {os.getpid(), worker.native_id} <= tids
     mine = [names for _, tid, names in found if tid == worker.native_id]
@@ -164,8 +164,9 @@ time.sleep(0.05)
 
 @pytest.mark.parametrize("signal", ["", "none"])
 def test_a_short_program(tmp_path, signal):
-    """The timeline of a short program has counters, too. A thread that has ended uses no
-    CPU. Samples lie within the run, even if threads are only observed."""
+    """The timeline of a short program has counters, too. The counter of a thread that
+    has ended shows no CPU time. Samples lie within the run, even if threads are only
+    observed."""
     program = write(tmp_path, SHORT)
     for name in "t.json", "t.pftrace":
         done = run(
@@ -248,7 +249,7 @@ def test_dark_stretches(tmp_path, sockets, name):
 
 
 def test_dark_from_before_the_oldest_event(tmp_path):
-    """A stretch may begin before the oldest event that is kept."""
+    """A dark stretch may begin before the oldest event that is kept."""
 
     def program():
         call(add)
@@ -257,7 +258,7 @@ def test_dark_from_before_the_oldest_event(tmp_path):
             exec("def f(a, b): pass", space)
             call(space["f"], 40)
             if number % 100 == 0:
-                ocular.snapshot()  # empties the thread's ring before it is full
+                ocular.snapshot()  # this empties the thread's ring before it is full
 
     settings = {"timeline_limit": 1 << 20, "timeline_spill": False}
     traced(tmp_path / "t.json", program, deinstrument_threshold=50, **settings)

@@ -54,8 +54,9 @@ def work_until(done, *functions, seconds=90):
 
 
 def work_until_timed(function, name):
-    """Calls a function until its self time has grown after it went dark, so that calls were
-    timed. Hot functions are armed for that in one of four slices, some 20 seconds apart."""
+    """Calls a function until its self time has grown after it went dark, so that calls
+    were timed. For this purpose hot functions are armed in one of four slices, about 20
+    seconds apart."""
     work_until(lambda s: row(s, name)["dark_sites"] > 0, function)
     seen = set()
 
@@ -68,8 +69,8 @@ def work_until_timed(function, name):
 
 @pytest.mark.parametrize("serve", [False, True])
 def test_what_is_dark_is_armed_again(tracing, serve):
-    """Dark functions are armed again. The machine's load decides how long they are armed
-    and how good the estimates are; tests/figures/test_dark.py measures that."""
+    """Dark functions are armed again. The machine's load determines how long they are
+    armed and how good the estimates are. tests/figures/test_dark.py measures this."""
     tracing(deinstrument_threshold=50, overhead_budget=0.05, serve=serve)
     ages, calls = [], itertools.count()
 
@@ -82,7 +83,8 @@ def test_what_is_dark_is_armed_again(tracing, serve):
         ages.append(mine["age_s"])
         return (
             mine["calls"] > 150
-            and mine["run_samples"] >= 30  # on a busy machine only few come
+            # on a busy machine there are only few samples
+            and mine["run_samples"] >= 30
             and any(after < 0.5 * before for before, after in zip(ages, ages[1:]))
         )
 
@@ -205,9 +207,9 @@ numbers = itertools.count()
 
 
 def call_new_functions(count=10, calls=500, folder="/usr/lib/python3"):
-    """Makes functions and calls one after the other, so that at most one is called while
-    armed functions are cut short. Returns them by name, since their rows in the snapshot
-    exist only as long as the functions."""
+    """Makes functions and calls one after the other, so that at most one is called
+    while armed functions are cut short. Returns the rows of the functions by name,
+    because these rows exist only as long as the functions."""
     names = {}
     for _ in range(count):
         name = f"new_{next(numbers)}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Events that C extensions report, as Cython's do with profile=True. An exception that an
-extension has set stays set when our hooks are called."""
+"""Tests events that C extensions report, as Cython's extensions do with profile=True.
+An exception that an extension has set stays set when our hooks are called."""
 
 import os
 import sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The cost of a hook is measured at start. These tests interrupt that measurement and check
-that nothing of it stays."""
+"""The cost of a hook is measured at start. These tests interrupt that measurement and
+check that nothing of the measurement stays."""
 
 import subprocess
 from pathlib import Path
@@ -167,8 +167,8 @@ print(counts())
 
 
 def test_a_fork_there_of_who_serves(tmp_path):
-    """If a serving process forks during a start, the child's activation must not wait for
-    this start, which does not exist in the child."""
+    """If a process that serves forks during a start, the child's activation must not
+    wait for this start, which does not exist in the child."""
     words = answer(
         tmp_path,
         f"sys.path.insert(0, {str(TESTS)!r})"
@@ -219,8 +219,7 @@ print(calls("f") > 0,
 
 
 def test_its_programs_go_with_it(tmp_path):
-    """The programs that are timed are freed: a hundred sessions take no more memory than
-    ten."""
+    """The timed programs are freed, so a hundred sessions take no more memory than ten."""
     words = answer(
         tmp_path,
         """

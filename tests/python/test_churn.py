@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Code objects that come and go. Their totals stay under the right names, and their memory
-is freed."""
+"""Tests code objects that are made and freed. Their totals stay under the right names,
+and their memory is freed."""
 
 import ctypes
 import json
@@ -35,7 +35,7 @@ def make(name, body="return a", kind=""):
     space = {}
     source = f"{kind}def {name}(a=1):\n    {body}"
     exec(compile(source, "<made>", "exec"), space)
-    return space.pop(name)  # the caller has the only reference
+    return space.pop(name)  # the caller gets the only reference
 
 
 # --- Totals ------------------------------------------------------------------
@@ -82,7 +82,7 @@ def test_more_names_than_rows():
     assert others["name"] == "(others)"
     assert others["file"] is None and others["line"] is None
     calls = sum(r["calls"] for r in final["retired"])
-    assert calls == sum(truth.values()) + 1000  # 1000 calls of modules
+    assert calls == sum(truth.values()) + 1000  # 1000 calls belong to modules
     assert sum(r["objects"] for r in final["retired"]) == 2000
     assert others["calls_exact"] is True
     for name, count in sums(final).items():
@@ -139,7 +139,7 @@ BODIES = [
     "b = a\n    return b",
     "for b in range(2):\n        a = b\n    return a",
 ]
-SIZE = 12  # number of names
+SIZE = 12  # number of different names
 
 
 class Churner:
@@ -296,7 +296,8 @@ def samples_of(snapshot, name):
 
 
 def test_shares_under_their_own_names():
-    """Functions of two names alternate at one address, of which only one does work."""
+    """Functions with two names alternate at one address. Only the functions with one
+    name do work."""
     addresses = {"works": set(), "idles": set()}
     chance = random.Random(1)
 
@@ -322,7 +323,7 @@ def test_shares_under_their_own_names():
     rows = {r["name"]: r for r in final["retired"]}
     assert addresses["works"] & addresses["idles"]
     assert rows["works"]["run_share"] > 0
-    # Only few samples may come in the microsecond that "idles" runs.
+    # Few samples can come in the microsecond for which "idles" runs.
     assert rows["idles"]["samples"] <= rows["works"]["samples"] / 10
 
 
@@ -384,7 +385,7 @@ def test_memory_is_bounded(timeline, tmp_path):
 
 # --- Many of them ------------------------------------------------------------
 
-# About a hundred bytes of bytecode, as in most functions.
+# The function has about a hundred bytes of bytecode, like most functions.
 TYPICAL = """b = [a, 1]
     for c in b:
         a += c * 2
@@ -432,8 +433,8 @@ def test_the_memory_of_many_code_objects():
     held, accounted, left = map(int, done.stdout.split())
     assert held < 40e6
     assert accounted < 40e6
-    # The reported memory is close to what the kernel shows. The reported memory includes a
-    # snapshot of some 300 bytes a row.
+    # The reported memory is close to what the kernel shows. The reported memory
+    # includes a snapshot with about 300 bytes a row.
     assert 0.6 * held < accounted < 1.4 * held + 300 * count
 
 
@@ -472,9 +473,9 @@ print(in_use() - before)
 
 
 def test_the_programs_heap_is_left_alone(tmp_path):
-    """Ocular allocates nothing in the program's heap. A small block behind a program's
-    large blocks makes each use of these cost page faults, forever: 1.4 % of the time of
-    pyperformance's json_dumps."""
+    """Ocular allocates nothing in the program's heap. If a small block of ours were
+    behind a program's large blocks, each use of these blocks would cost page faults.
+    This took 1.4 % of the time of pyperformance's json_dumps."""
     if not hasattr(ctypes.CDLL(None), "mallinfo2"):
         pytest.skip("mallinfo2() is glibc's, from 2.33 on")
     count = 2000
@@ -486,7 +487,8 @@ def test_the_programs_heap_is_left_alone(tmp_path):
         stdout=subprocess.PIPE,
         timeout=300,
     )
-    # Our blocks would take 2 kB each. CPython's own tables are in pymalloc's memory.
+    # If our blocks were in this heap, they would take 2 kB each. CPython's own tables
+    # are in pymalloc's memory.
     assert int(done.stdout) < 100 * count
 
 
@@ -511,8 +513,8 @@ ocular.stop_tracing()
 
 @pytest.mark.parametrize("kept", [False, True], ids=["as usual", "looked at before"])
 def test_no_copy_of_the_bytecode_stays(kept):
-    """CPython caches a copy of the bytecode when co_code is read; Ocular must not leave
-    such a copy. For each instruction CPython also stores two bytes with the tools that
+    """CPython caches a copy of the bytecode when co_code is read. Ocular must not leave
+    this copy. For each instruction CPython also stores two bytes with the tools that
     instrument it."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURED.replace("KEPT", str(kept))],

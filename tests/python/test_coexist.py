@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Ocular together with other tools. The other tools see the same events as alone, and our
-counts are right. tests/e2e/beside.py has the tools. tests/e2e/test_beside.py tests tools
-that are programs."""
+"""Tests Ocular together with other tools. The other tools see the same events as alone,
+and our counts are right. tests/e2e/beside.py has the tools. tests/e2e/test_beside.py
+tests tools that are programs."""
 
 import profile
 import subprocess
@@ -41,11 +41,11 @@ def is_known(tool, order, settings):
     """Returns True for events that CPython itself reports wrongly if any second tool is
     added.
 
-    gh-157900: a tool's INSTRUCTION events (opcode events of sys.settrace) end if a second
-    tool is armed on the same code. gh-155992, from 3.13 on: a line with a RESUME is
-    reported or not, depending on whether any tool has armed this RESUME. From 3.14 on the
-    source offset of BRANCH_LEFT is the branch. If any tool has armed INSTRUCTION, the
-    offset is that of the next instruction (NOT_TAKEN).
+    gh-157900: a tool's INSTRUCTION events (opcode events of sys.settrace) end if a
+    second tool is armed on the same code. gh-155992, from 3.13 on: whether a line with
+    a RESUME is reported depends on whether any tool has armed this RESUME. From 3.14 on
+    the source offset of BRANCH_LEFT is the branch. If any tool has armed INSTRUCTION,
+    the offset is that of the next instruction (NOT_TAKEN).
     """
     if sys.version_info >= (3, 14) and "mode" in settings and tool in BRANCHES:
         return True
@@ -61,12 +61,12 @@ def clean():
     sys.settrace(None)
     sys.setprofile(None)
     for tool in filter(monitoring.get_tool, range(6)):
-        monitoring.set_events(tool, 0)  # events of a test that failed
+        monitoring.set_events(tool, 0)  # removes the events of a test that failed
         monitoring.free_tool_id(tool)
 
 
 class Ours:
-    """Ocular with the interface of a tool. Compares the counts of each trace with the
+    """Gives Ocular the interface of a tool. Compares the counts of each trace with the
     truth."""
 
     def __init__(self, load, **settings):
@@ -110,8 +110,8 @@ def seen_alone(make, order, directory):
 
 
 def check_beside(make, order, directory, alone, **settings):
-    """Checks that the tool sees the same events as alone, or as together with another tool
-    instead of Ocular."""
+    """Checks that the tool sees the same events as without Ocular, or the same as
+    together with another tool in Ocular's place."""
     load = beside.Load(directory)
     together = play(order, make(load), Ours(load, **settings))
     if together != alone and is_known(make.__name__, order, settings):
@@ -337,8 +337,8 @@ def in_thread(load, start, go, times):
 @pytest.mark.parametrize("make", [beside.TraceAllThreads, beside.ProfileAllThreads])
 @pytest.mark.parametrize("order", ["TOwot", "OTwto", "OTwot"])
 def test_tools_for_all_threads(make, order, tmp_path):
-    """A thread that runs already when the tools start has the right events while the main
-    thread runs the load, too."""
+    """A thread that already runs when the tools start has the right events, while the
+    main thread also runs the load."""
 
     def play_in_two(load, tool, ours):
         start, go = threading.Event(), threading.Event()
@@ -444,8 +444,8 @@ def sets_a_profile():
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_a_profile_function_sees_no_end_without_a_beginning(settings):
-    """A profile function must not see the end of the call that has set it, so this call
-    must not be instrumented."""
+    """A profile function must not see the end of the call that has set the function, so
+    this call must not be instrumented."""
 
     def first_run():
         names = {}
@@ -455,7 +455,7 @@ def test_a_profile_function_sees_no_end_without_a_beginning(settings):
     alone = first_run()
     ocular.start_tracing(perfetto=False, quiet=True, **settings)
     beside_us = first_run()
-    # Runcall asserts the order of events
+    # Profile.runcall() asserts the order of events
     profile.Profile().runcall(pure.CASES["recursion"])
     ocular.stop_tracing()
     assert beside_us == alone == ["c_call", "c_return", "c_call"]

@@ -189,7 +189,8 @@ def test_traced_of_none_is_a_decorator():
 
 
 def test_blocks_of_several_threads_share_a_trace(tmp_path):
-    """The first block starts the trace and the last one stops it. No block fails."""
+    """The first block starts the trace, and the last block stops the trace. No block
+    fails."""
 
     @ocular.traced(perfetto=False, quiet=True)
     def work():

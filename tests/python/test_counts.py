@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""While no function goes dark, calls are counted exactly as by cProfile, also with
-exceptions, generators and threads."""
+"""While no function goes dark, calls are counted exactly as cProfile counts them, also
+with exceptions, generators and threads."""
 
 import asyncio
 import gc
@@ -71,7 +71,7 @@ def test_exceptions_through_many_frames():
     _, final = traced(catches, 7, 300)
     assert row(final, "sink")["calls"] == 7 * 301
     assert row(final, "leaf")["calls"] == 1
-    # After the exceptions, time is added to the right frame again.
+    # After the exceptions, time counts for the right frame again.
     assert row(final, "catches")["total_cycles"] >= row(final, "leaf")["total_cycles"]
     total = row(final, "catches")["total_cycles"]
     assert 0 < row(final, "sink")["self_cycles"] < total
@@ -249,7 +249,7 @@ def test_started_in_the_middle_of_a_loop():
     assert loop() == sum(range(2000))
     final = ocular.stop_tracing()
     mine = row(final, "loop")
-    # The hits in a frame that was open at the start count, but not its call.
+    # If a frame was open at the start, its hits count, but its call does not count.
     assert mine["calls"] == 0 and mine["age_s"] is not None
     assert final["events"] > 900
 

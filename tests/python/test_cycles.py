@@ -107,8 +107,8 @@ def always_from_here():
 
 
 def test_who_calls_in_turns_costs_the_callee_nothing():
-    """A call from another caller than the last one looks this caller up in some 20 ns. The
-    time of this look-up must not be charged to the callee."""
+    """If a call comes from another caller than the last call, the caller is looked up,
+    which takes about 20 ns. The time of this look-up must not be charged to the callee."""
 
     def in_turns():
         for _ in range(3000):
@@ -123,8 +123,8 @@ def test_who_calls_in_turns_costs_the_callee_nothing():
 
 
 def test_self_and_total():
-    """Total time holds self time and the callees' time. If a call loses the CPU, that time
-    is in no function's self time."""
+    """The total time contains the self time and the callees' time. If a call loses the
+    CPU, that time counts for no function's self time."""
 
     def loop():
         begin = time.perf_counter()
@@ -179,8 +179,8 @@ def test_a_suspended_generators_time_is_not_its_own():
 
 
 def test_what_leaves_by_exception_has_its_cycles():
-    """A function that ends by an exception has its own cycles: it and its caller both
-    sleep, and neither has the other's sleep."""
+    """A function that ends by an exception has its own cycles. In this test the
+    function and its caller both sleep, and neither has the other's time."""
     inside, around = {"raises": 0.0, "catches": 0.0}, [0.0]
 
     def sleeps(name):
@@ -227,7 +227,8 @@ def test_the_switch_interval_may_change_meanwhile():
         with ocular.tracing(**EXACT, serve=True):
             sys.setswitchinterval(0.0005)
             wait_until(counts_as_waited, SLOW)
-            sys.setswitchinterval(1000)  # longer than a call takes on a busy machine
+            # an interval that is longer than a call takes on a busy machine
+            sys.setswitchinterval(1000)
             wait_until(lambda: not counts_as_waited(), SLOW)
             before_w, before_t = waited, total
             for _ in range(3):
@@ -278,9 +279,9 @@ def test_waiting_for_other_threads_is_told_apart():
 
 
 def test_a_hook_that_was_not_seen_at_the_start_has_a_cost(monkeypatch):
-    """If another tool takes our id while the hooks are timed, a hook was never called. The
-    cost of that hook must not be -2^63 ticks, as once for returns far from the function's
-    beginning."""
+    """If another tool takes our id while the hooks are timed, one hook is never called.
+    The cost of that hook must not be -2^63 ticks, as it once was for returns far from
+    the function's beginning."""
     from ocular import _probes
 
     def unhooked(row):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""De-instrumentation: a hot function goes dark and is reported as dark. A dark function
-costs nothing, does not distort other functions' figures, and is armed again on request."""
+"""A hot function loses its hooks, so that it goes dark, and is reported as dark. A dark
+function costs nothing, does not distort other functions' figures, and is armed again on
+request."""
 
 import time
 
@@ -40,7 +41,7 @@ def loops(times):
 
 @pytest.fixture
 def tracing():
-    """Returns start_tracing; the trace is stopped after the test."""
+    """Returns start_tracing. The trace is stopped after the test."""
 
     def start(**settings):
         ocular.start_tracing(**{**QUIET, **settings})
@@ -209,7 +210,7 @@ def test_a_dark_callees_time_is_not_its_callers_own(tracing):
     before = ocular.snapshot()
     armed = row(before, "fast_caller")
     assert armed["avg_cycles"] < 0.5 * sum(slept) / 10 * before["tsc_hz"]
-    # The callee is called from elsewhere as well, so it goes dark first.
+    # The callee is also called from another function, so it goes dark first.
     for _ in range(15):
         slow_callee()
     for _ in range(8):
@@ -299,7 +300,7 @@ def test_a_new_caller_of_dark_code_is_not_billed_for_it(tracing, mode, what):
     assert mine["calls"] == 4
     assert mine["total_cycles"] > 0.95 * callees
     assert mine["self_cycles"] < 0.5 * callees
-    # The caller is timed, since its callees were armed for it.
+    # The caller is timed, because its callees were armed for it.
     assert 0 < mine["avg_cycles"] < 0.5 * callees / 4
     assert row(after, name)["calls"] == 9
 
@@ -367,7 +368,7 @@ def test_exceptions_out_of_dark_code_keep_the_stack_right(tracing):
     assert row(final, "fails")["state"] in ("dark", "partial")
     hz = final["tsc_hz"]
     mine = row(final, "slow_callee")
-    # If other threads share the GIL, a long sleep counts as waiting.
+    # If other threads share the GIL, a long sleep counts as waiting time.
     own = (own_cycles(mine) + (mine["waited_cycles"] or 0)) / hz
     assert 0.99 * slept[-1] <= own <= 1.01 * (around[1] - around[0])
     assert row(final, "outer")["total_cycles"] / hz >= 0.99 * slept[-1]
@@ -462,7 +463,7 @@ def test_rearm_of_nobody_is_harmless(asked_only):
                 viewer.rearm(number)
         assert row(ocular.snapshot(), "leaf")["state"] == "dark"
         other = row(ocular.snapshot(), "branchy")["id"]
-        for _ in range(1000):  # more than the queue holds
+        for _ in range(1000):  # more requests than the queue holds
             viewer.rearm(other)
         wait_until(lambda: row(ocular.snapshot(), "branchy")["state"] == "armed", SLOW)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The demo workload and its runner. The runner is tested with a false engine and a false
-viewer, so that each can be made to fail."""
+"""Tests the demo workload and its runner. The runner is tested with a false engine and
+a false viewer, so that each can be made to fail."""
 
 import os
 import signal
@@ -119,7 +119,7 @@ def test_wrong_options(options):
 
 
 class Stage:
-    """A folder with a false engine and a false viewer."""
+    """Makes a folder with a false engine and a false viewer."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -173,8 +173,8 @@ class Stage:
 
 
 def is_there(pid):
-    """Returns True if the process runs. A zombie does not count, since an orphan may stay a
-    zombie."""
+    """Returns True if the process runs. A zombie does not count, because an orphan may
+    stay a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
     except (FileNotFoundError, ProcessLookupError):

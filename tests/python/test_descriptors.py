@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The program closes all descriptors, or 0, 1 and 2, and opens files of its own. Ocular
-neither writes to these files nor closes them."""
+"""The program closes all descriptors, or the descriptors 0, 1 and 2, and then opens its
+own files. Ocular neither writes to these files nor closes them."""
 
 import json
 import os
@@ -153,8 +153,8 @@ def test_a_program_that_closes_all_while_it_is_sampled(tmp_path):
 
 
 def test_a_program_without_standard_streams(tmp_path):
-    """The output of a program without standard streams is lost: it goes neither to a viewer
-    nor into the timeline."""
+    """The output of a program without standard streams is lost, and goes neither to a
+    viewer nor into the timeline."""
     top = os.environ.get("OCULAR_TOP", "ocular-top")
     status = subprocess.run(
         [sys.executable, write(tmp_path, HAS_NO_STREAMS), top], cwd=tmp_path, timeout=SLOW

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """exclude and include_only select code objects by path or qualified name, once per code
-object. Excluded code costs one hook call per RESUME instruction, and its time is its
-caller's own."""
+object. Excluded code costs one hook call per RESUME instruction, and its time counts
+for its caller."""
 
 import time
 
@@ -17,7 +17,7 @@ def names(snapshot):
     return {row["name"] for row in snapshot["functions"]}
 
 
-slept = []  # seconds, by the program's own clock
+slept = []  # seconds of each pause, by the program's own clock
 
 
 def pause(seconds):
@@ -108,7 +108,7 @@ def test_tuples_and_generators_will_do():
 
 
 def test_excluded_code_costs_one_call_each():
-    """Excluded code causes no further events, and no site of it stays armed."""
+    """Excluded code causes no further events, and none of its sites stays armed."""
     quiet = pure.CASES["recursion"]
     quiet()
     ocular.start_tracing(**EXACT, exclude=["ocular.demo", __file__])
@@ -146,8 +146,7 @@ def test_excluded_code_has_no_events_of_ours(monkeypatch):
 
 
 def seconds_of_caller(**settings):
-    """Returns ({name: its self time in seconds, and the caller's total}, the time
-    slept)."""
+    """Returns ({name: self time in seconds, and the caller's total}, seconds of sleep)."""
     slept.clear()
     _, final = traced(caller, **settings)
     hz = final["tsc_hz"]
@@ -168,7 +167,7 @@ def test_excluded_time_is_its_callers():
 
 def test_callers_beyond_excluded_code_are_seen_through():
     """An accepted function that excluded code calls counts as a callee of the nearest
-    accepted caller. The function's time is not this caller's own."""
+    accepted caller. The function's time does not count as this caller's own time."""
     own, total, pauses = seconds_of_caller(exclude=["callee"])
     assert own["caller"] < 0.5 * pauses < 0.95 * pauses < own["pause"]
     assert total > own["pause"]

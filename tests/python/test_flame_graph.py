@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Flame graphs as .html and .svg: the sums of folded stacks and the files that are made
-from them. tests/e2e/test_flame_page.py tests the page in a browser."""
+"""Tests flame graphs in .html and .svg files. The tests check the sums of folded stacks
+and the files that are made from them. tests/e2e/test_flame_page.py tests the page in a
+browser."""
 
 import gzip
 import html
@@ -260,8 +261,8 @@ def contrast(one, other):
 
 
 def test_colours():
-    """All functions of a file have one colour. The contrast of text is at least 4.5 (WCAG)
-    on every colour."""
+    """All functions of a file have the same colour. The contrast of text is at least
+    4.5 (WCAG) on every colour."""
     for tones, ink in (_flame_page.LIGHT, "#23282f"), (_flame_page.DARK, "#e4e6ea"):
         colours = _flame_page.palette(tones)
         assert len(set(colours)) == _flame_page.GREY + 1
@@ -278,7 +279,7 @@ def test_colours():
 @pytest.mark.parametrize("name", ["o.html", "o.svg", "o.html.gz", "o.svg.gz"])
 def test_as_output(tmp_path, name):
     program = write(tmp_path, WORK)
-    # The program may have modules of these names, so we must not import them.
+    # The program may have modules with these names, so Ocular must not import them.
     for module in "html", "json", "string", "base64", "tempfile":
         write(tmp_path, "raise SystemError", f"{module}.py")
     before = {*os.listdir(tmp_path), "o.folded"}

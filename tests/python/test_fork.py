@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Forking while traced. The child neither hangs nor touches its parent's files. The parent
-is still traced, and Python does not warn of our threads. Each test runs a process of its
-own."""
+"""Tests programs that fork while they are traced. The child neither hangs nor touches
+its parent's files. The parent is still traced, and Python does not warn of our threads.
+Each test runs a separate process."""
 
 import os
 
@@ -70,7 +70,7 @@ say([status, calls(snapshot, "work"), os.path.exists(path), ours()])
 
 def test_a_fork_while_another_thread_imports(tmp_path, sockets):
     """If another thread imports at the fork, the lock of the import system is never
-    released in the child. So all modules for a start must be imported before."""
+    released in the child. So all modules that a start needs must be imported before."""
     result = script(
         tmp_path,
         """
@@ -98,7 +98,7 @@ print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])))
 
 
 def test_the_child_ends_by_itself(tmp_path, sockets):
-    """The child ends by the interpreter's exit, with its own atexit functions."""
+    """The child ends by the interpreter's exit, and runs its own atexit functions."""
     result = answer(
         tmp_path,
         """
@@ -117,8 +117,8 @@ work(5)
 
 @pytest.mark.parametrize("serve", ["yes", "no"])
 def test_nothing_of_ours_runs_in_the_child(tmp_path, sockets, serve):
-    """No thread of ours runs in the child, except the child starter if the parent
-    serves."""
+    """No thread of ours runs in the child, except the child starter if viewers can
+    connect to the parent."""
     result = answer(
         tmp_path,
         """
@@ -262,8 +262,8 @@ say([total, process.exitcode, calls(ocular.snapshot(), "work")])
     )
     assert result == [1275, 0, 1]
     trace.read(tmp_path / "trace.json")
-    # On a busy machine a child may live for 100 ms, so that it is traced and writes a
-    # timeline of its own, or leaves its recording.
+    # On a busy machine a child may live for 100 ms. It is then traced and writes its
+    # own timeline, or leaves its recording.
     for path in tmp_path.glob("trace*.json"):
         trace.read(path)
 
@@ -379,8 +379,8 @@ say(sorted(statuses))
 
 # --- CPython's warning, and our threads around a fork --------------------------
 
-# Code that runs between our fork handlers and CPython's count of threads: fork handlers of
-# others, which call Python code of any depth.
+# Code of other fork handlers, which runs between our fork handlers and CPython's count
+# of threads. The handlers call Python code of any depth.
 OTHERS = """
 def deep(n):
     for _ in range(20):
@@ -449,7 +449,7 @@ say([statuses, len(before), calls(ocular.snapshot(), "nested"),
 
 
 def test_warnings_of_a_program_with_threads(tmp_path, sockets):
-    """A program with threads gets the same warnings as untraced."""
+    """A program with threads gets the same warnings as without Ocular."""
     body = """
 import os, sys, threading, time, warnings
 if sys.argv[1] == "traced":
@@ -476,8 +476,8 @@ print(len(seen), {w.category.__name__ for w in seen})
 
 
 def test_a_fork_that_fails(tmp_path, sockets):
-    """A fork fails because of the limit of processes, so our threads cannot start. Our
-    threads start once the limit allows it."""
+    """A fork fails because of the limit of processes, so our threads cannot start
+    again. Our threads start as soon as the limit allows it."""
     result = answer(
         tmp_path,
         """
@@ -576,8 +576,8 @@ say([seen["pid"] == pid, seen["command"] == mine["command"],
 
 
 def test_a_child_writes_what_a_viewer_asks_for(tmp_path, sockets):
-    """A child writes only the timeline that a viewer asks for, if children=True is not
-    set."""
+    """If children=True is not set, a child writes a timeline only if a viewer asks for
+    it."""
     program = """
 import ocular, os, sys, time
 def work():
@@ -605,8 +605,8 @@ print("{}")
 
 
 def test_a_child_that_looks_at_itself_at_once(tmp_path, sockets):
-    """If a child asks for a snapshot, its planned session starts at once. A trace that the
-    child starts replaces it."""
+    """If a child asks for a snapshot, its planned session starts at once. A trace that
+    the child itself starts replaces this session."""
     result = answer(
         tmp_path,
         """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Timelines in JSON and in Perfetto's protobuf have the same calls, wherever the file is
-named. Hostile recordings break neither format."""
+"""Timelines in JSON and in Perfetto's protobuf have the same calls, in whatever way the
+file is requested. Invalid recordings cause no error in either format."""
 
 import contextlib
 import os
@@ -47,11 +47,11 @@ TRIES = 20
 
 @pytest.fixture
 def record(tmp_path):
-    """Returns a function that traces another one and returns the content of a file for each
-    of NAMES.
+    """Returns a function that traces another one and returns the content of a file for
+    each of NAMES.
 
-    The files are read after the trace has ended. Otherwise the next file would also hold
-    the calls that read the previous one, which are a hundred times as many."""
+    The files are read after the trace has ended. Otherwise the next file would also
+    contain the calls that read the previous file, which are a hundred times as many."""
 
     def trace_once(function, threshold):
         output = tmp_path / "last.json"
@@ -65,7 +65,8 @@ def record(tmp_path):
         return [trace.load(tmp_path / name) for name in NAMES]
 
     def record(function, threshold):
-        for _ in range(TRIES):  # until the clock was not measured again between two files
+        # repeats until both files were made with the same measurement of the clock
+        for _ in range(TRIES):
             files = trace_once(function, threshold)
             if len({file["otherData"]["tsc_hz"] for file in files}) == 1:
                 return files
@@ -121,8 +122,8 @@ def test_threads_and_exceptions(record):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_wherever_a_file_is_named(tmp_path, sockets, name):
-    """The file is named on the command line, in output= of a child, in export() or by a
-    viewer."""
+    """The file is requested on the command line, by output= in a child, by export() or
+    by a viewer."""
     source = f"""
     import ocular, os, sys, time
 
@@ -156,7 +157,7 @@ def test_wherever_a_file_is_named(tmp_path, sockets, name):
             assert viewer.export(tmp_path / f"asked.{name}")[1] == 1
         program.stdin.close()
     assert program.returncode == 0
-    own = name.replace("x.", f"x.{child}.")  # written when the child ends
+    own = name.replace("x.", f"x.{child}.")  # this file is written when the child ends
     files = {name, own, f"now.{name}", f"asked.{name}"}
     assert set(os.listdir(tmp_path)) == {"program.py", *files}
     for each in files:
@@ -225,8 +226,8 @@ def test_the_library_is_gone(tmp_path):
 
 
 def test_what_hooks_run_in_is_linked_with_none_of_it():
-    """The extension is linked neither with the libraries of the formats nor with their
-    code."""
+    """The extension is not linked with the libraries of the formats, and does not
+    contain their code."""
     linked = subprocess.run(
         ["ldd", ocular._ocular.__file__], capture_output=True, text=True
     )

@@ -45,8 +45,8 @@ def fused(function):
 
 
 def test_instrumenting_takes_them_back():
-    """Instrumentation removes superinstructions. If this fails, fusion.c is no longer
-    needed."""
+    """Instrumentation removes superinstructions. If this test fails, fusion.c is no
+    longer needed."""
     monitoring, function = sys.monitoring, fresh()
     assert len(fused(function)) > 5
     monitoring.use_tool_id(5, "any tool")
@@ -104,8 +104,8 @@ def test_what_runs_already():
 
 
 def test_others_instruction_events_are_not_lost():
-    """Another tool's armed instruction inside a pair fires its event, even if the neighbour
-    is dark, while our events come and go."""
+    """Another tool's armed instruction inside a pair fires its event even if its
+    neighbour is dark, while our events are set and removed."""
     monitoring, function = sys.monitoring, fresh()
     counts, random, some_go_dark = Counter(), Random(5), False
 

@@ -13,7 +13,7 @@ from e2e.program import PYTHON, run, write
 
 pytestmark = pytest.mark.once  # does not depend on the interpreter
 MIB = 1 << 20
-EVENTS = 120_000  # of one thread, in nearly 1 MB
+EVENTS = 120_000  # events of one thread, which take nearly 1 MB
 
 
 def leaf(x):
@@ -50,8 +50,7 @@ def is_whole(timeline, final, name, calls):
 
 
 def test_a_busy_thread(tmp_path):
-    """A busy thread makes 3 MB of events, of which little more than the limit is in
-    memory."""
+    """A busy thread makes 3 MB of events, and memory holds little more than the limit."""
     before = []
 
     def body():
@@ -62,7 +61,7 @@ def test_a_busy_thread(tmp_path):
     timeline, final = record(tmp_path, body)
     assert is_whole(timeline, final, "leaf", 3 * EVENTS // 2)
     assert final["memory_bytes"] < before[0] + 3 * MIB
-    assert os.listdir(tmp_path) == []  # our files were removed
+    assert os.listdir(tmp_path) == []  # Ocular has removed its files
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -86,8 +85,8 @@ def test_threads_and_forks(tmp_path):
 
 
 def test_an_export_in_the_midst_of_it(tmp_path):
-    """An export loses no events: those being written stay, and those that come meanwhile
-    are kept."""
+    """An export loses no events. Events that are being written stay, and events that
+    come meanwhile are kept."""
     inside = tmp_path / "inside.json"
 
     def body():
@@ -149,8 +148,8 @@ def test_with_a_threshold_it_is_asked_for(tmp_path):
 
 
 def test_a_program_that_closes_it(tmp_path):
-    """The program closes the file: its events are lost, which is marked and reported, and
-    the others are there."""
+    """If the program closes the file, the events in the file are lost, which is marked
+    and reported. The other events are there."""
 
     source = f"""
         import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Greenlets swap the interpreter's stack of a thread, so each has a shadow stack of its
-own. Calls and callers are compared with the interpreter's frames, times with the program's
-own clocks."""
+"""Greenlets swap the interpreter's stack of a thread, so each greenlet has its own
+shadow stack. The tests compare calls and callers with the interpreter's frames, and
+times with the program's own clocks."""
 
 import gc
 import os
@@ -25,7 +25,7 @@ def leaf(n=1):
 
 
 def up(depth, function, *arguments):
-    """Calls the function `depth` frames deeper."""
+    """Calls the function from `depth` frames deeper."""
     return up(depth - 1, function, *arguments) if depth else function(*arguments)
 
 
@@ -161,7 +161,7 @@ def delegated():
     while children := [child for child in children if not child.dead]:
         for child in children:
             child.switch()
-    # Exhausts the generator, so that close() does nothing (see test_stacks)
+    # This exhausts the generator, so that close() does nothing (test_stacks.py)
     assert next(source, None) is None
 
 
@@ -254,8 +254,9 @@ SLEEP = 0.005
 
 
 class Stopwatch:
-    """Bounds of a function's time that hold on a busy machine: `inside` has the seconds
-    that each call has certainly taken, and `around` the seconds around the calls."""
+    """Bounds of a function's time that hold even on a busy machine. `inside` has the
+    seconds that each call has certainly taken, and `around` has the seconds around the
+    calls."""
 
     def __init__(self):
         self.inside = []
@@ -274,8 +275,8 @@ class Stopwatch:
 
 
 def slow(watch):
-    begin = time.thread_time()  # does not include waiting for a CPU
-    sum(range(100_000))  # takes time without any hook
+    begin = time.thread_time()  # this clock does not include waiting for a CPU
+    sum(range(100_000))  # this call takes time without any hook
     watch.inside.append(time.thread_time() - begin)
 
 
@@ -325,12 +326,12 @@ def test_times_are_the_greenlets_own():
     for name, watch in zip(("slow", "slower"), watches, strict=True):
         own = row(final, name)
         watch.check(own_cycles(own), final)
-    # The total time of a parked call includes the time of the other greenlet. (The first
-    # call of `slow` ends before the second greenlet begins.)
+    # The total time of a parked call includes the time of the other greenlet. The first
+    # call of `slow` ends before the second greenlet begins.
     for work, total in zip(("works_slowly", "works_slower"), totals, strict=True):
         total.inside = [*slow_ones[1:], *slower_ones]
         total.check(row(final, work)["total_cycles"], final)
-    # But this time is not its self time.
+    # The time of the other greenlet is not in the self time.
     busy = sum(slow_ones) + sum(slower_ones)
     wall = max(total.around for total in totals)
     for work in ("works_slowly", "works_slower", "up"):
@@ -407,7 +408,8 @@ def test_greenlets_that_are_dropped_unfinished():
         for n in range(1000):
             one = greenlet.greenlet(child)
             one.switch(n)
-            del one  # kills the greenlet: GreenletExit passes through all its frames
+            # this kills the greenlet, and GreenletExit passes through all of its frames
+            del one
 
     for threshold in (0, 100_000):
         _, final = traced(body, deinstrument_threshold=threshold, include_only=[__file__])
@@ -433,8 +435,8 @@ def lives(depth):
 
 @pytest.mark.parametrize("depth", [0, 1, 3])
 def test_a_stack_that_has_the_place_of_a_dead_one(depth, tmp_path):
-    """A new stack may have the address of a dead one. No hook sees the frames of killed
-    greenlets end, and deeper stacks reuse their memory at once."""
+    """A new stack may have the address of a dead stack. No hook sees the frames of
+    killed greenlets end, and deeper stacks reuse their memory at once."""
 
     def body():
         for n in range(40):
@@ -451,8 +453,8 @@ def test_a_stack_that_has_the_place_of_a_dead_one(depth, tmp_path):
         body, __file__, tmp_path / "trace.json", deinstrument_threshold=100_000
     )
     assert tree == edges
-    # Only one greenlet is alive at a time, so together they last no longer than the whole
-    # run.
+    # Only one greenlet is alive at a time, so all greenlets together last no longer
+    # than the whole run.
     for function in final["functions"]:
         if function["name"] in ("dies", "lives"):
             assert (function["total_cycles"] or 0) / final["tsc_hz"] <= final["uptime_s"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The hook objects in the hands of other tools: a tool that replaces our callback gets it
-as the return value and may call it with any arguments."""
+"""Tests the hook objects when other tools use them. A tool that replaces our callback
+gets it as the return value, and may call it with any arguments."""
 
 import gc
 import sys
@@ -63,8 +63,8 @@ ODD = [
 @pytest.mark.parametrize("threshold", [0, 2])
 @pytest.mark.parametrize("perfetto", [False, True])
 def test_called_with_anything(threshold, perfetto):
-    """No call of a hook raises, and false events do no lasting harm: the next event of the
-    program corrects the stack."""
+    """No call of a hook raises an exception, and false events do no lasting harm,
+    because the program's next event corrects the stack."""
     ocular.start_tracing(
         **{**EXACT, "deinstrument_threshold": threshold, "perfetto": perfetto}
     )
@@ -90,7 +90,7 @@ def test_called_with_anything(threshold, perfetto):
         assist(3)
     assert ocular.snapshot()
     assert row(ocular.stop_tracing(), "assist")["total_cycles"] >= 0
-    for hook in hooks:  # also when nothing is traced
+    for hook in hooks:  # the calls are also harmless when nothing is traced
         assert hook(assist.__code__, 0, 0) in (None, monitoring.DISABLE)
     ocular.start_tracing(**EXACT)
     assist(3)

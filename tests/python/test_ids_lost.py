@@ -106,7 +106,8 @@ def test_taken_away(theft, tool, threshold, capfd):
     final = ocular.stop_tracing()
     assert row(final, "helper")["calls"] <= 10
     err = capfd.readouterr().err
-    # From 3.15 on the tracer has no global events, so a theft of them cannot be noticed.
+    # From 3.15 on the tracer has no global events, so it cannot notice that another
+    # tool has taken them.
     noticed = theft not in UNNOTICED and not (
         theft is set_no_events and tool == TRACER and sys.version_info >= (3, 15)
     )
@@ -122,7 +123,7 @@ def test_taken_away(theft, tool, threshold, capfd):
         else:
             assert old.__name__ == "<lambda>"
     assert leftovers() == []
-    # A callback of ours that is left would be called and counted.
+    # If a callback of ours were left, it would be called and counted.
     assert monitoring.get_tool(tool) is None
     assert row(traced(helper, 3)[1], "helper")["calls"] == 1
 
@@ -145,7 +146,7 @@ def test_a_thief_keeps_what_is_his(tool):
     new(3)
     assert seen == [new.__code__]
     assert monitoring.get_events(tool) == START
-    ocular.start_tracing(perfetto=False, quiet=True)  # takes id 5 and the other free one
+    ocular.start_tracing(perfetto=False, quiet=True)  # takes id 5 and the other free id
     helper(3)
     assert row(ocular.stop_tracing(), "helper")["calls"] == 1
     seen.clear()
@@ -155,8 +156,8 @@ def test_a_thief_keeps_what_is_his(tool):
 
 @pytest.mark.parametrize("name", ["thief", "ocular"])
 def test_new_code_gets_no_event_of_the_thief(name):
-    """New code that comes before the governor's next check gets none of the other tool's
-    events, even if that tool has the same name as ours."""
+    """If new code comes before the governor's next check, the other tool gets no event
+    of this code, even if the tool has the same name as ours."""
     seen, news = [], []
 
     def note(code, *_):  # up to 3.13 code that was armed before keeps its events
@@ -184,8 +185,8 @@ def test_new_code_gets_no_event_of_the_thief(name):
 
 
 def test_taken_while_threads_run_and_a_viewer_may_arm(sockets):
-    """The governor checks the id before each round and arms nothing under another tool's
-    id. Before that check a hook may have armed new code."""
+    """The governor checks the id before each round and arms nothing under another
+    tool's id. Before this check a hook may already have armed new code."""
     end = threading.Event()
     seen = []
 

@@ -24,7 +24,7 @@ from e2e.client import Client, Refused
 from e2e.program import SLOW, wait_until
 from e2e.threads import in_threads
 
-NO_SUCH = 2  # ENOENT
+NO_SUCH = 2  # errno ENOENT
 TESTS = Path(__file__).resolve().parents[1]
 
 
@@ -44,8 +44,8 @@ def connect():
 
 
 def ids(viewer, *names):
-    """Returns the ids of the functions with these qualified names, once all are in a
-    snapshot."""
+    """Returns the ids of the functions with these qualified names, after all of them
+    are in a snapshot."""
 
     def found(snapshot):
         rows = {row["name"]: row["id"] for row in snapshot["functions"]}
@@ -55,7 +55,7 @@ def ids(viewer, *names):
 
 
 def detail_in_words(viewer, function):
-    """Returns the function's listing, once it has the operand text."""
+    """Returns the function's listing after the operand text is in it."""
 
     def listing():
         answer = viewer.detail(function)
@@ -68,7 +68,7 @@ def detail_in_words(viewer, function):
 
 
 def everything(rows, **options):
-    """A function with an operand of each kind."""
+    """This function has an operand of each kind."""
     global made
     total = 0
     for row in rows:
@@ -176,7 +176,7 @@ def test_process_start_is_when_the_process_began(viewer):
 
 
 def source_callees(function):
-    """Returns {line: names that are called in it, as in the source}."""
+    """Returns {line: names that are called in the line}, from the source."""
     first = function.__code__.co_firstlineno
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     found = {}
@@ -318,7 +318,7 @@ def test_hits_sites_and_what_they_became(viewer):
             for opcode in ("JUMP_BACKWARD", "BINARY_OP")
         ]
 
-    # Within a budget jumps have hooks only while a viewer shows the code.
+    # If a budget is set, jumps have hooks only while a viewer shows the code.
     wait_until(lambda: jump_and_add()[0]["armed"], SLOW)
     lengthen(1, text)  # the first call after arming is not timed
     before = jump_and_add()[0]["hits"]
@@ -331,7 +331,7 @@ def test_hits_sites_and_what_they_became(viewer):
     assert add["armed"] is None
     assert add["cycles"] > 0
 
-    def dark():  # a slice may just have armed it again
+    def dark():  # a slice may have just armed the function again
         lengthen(1000, text)
         rows = viewer.detail(function)["rows"]
         jump = next(row for row in rows if row["opcode"] == "JUMP_BACKWARD")
@@ -570,16 +570,19 @@ def test_words_count_as_memory(viewer):
     viewer.snapshots.clear()
 
     def until(enough):
-        """Returns the reported memory of the snapshots until enough(these) is true."""
+        """Returns the reported memory of the snapshots. Takes snapshots until
+        enough(memory) is true."""
         seen = [viewer.snapshot()["memory_bytes"]]
-        limit = time.monotonic() + 2 * SLOW  # expensive snapshots come every two seconds
+        # with a budget, expensive snapshots come only every two seconds
+        limit = time.monotonic() + 2 * SLOW
         while not enough(seen):
             assert time.monotonic() < limit, seen
             seen.append(viewer.snapshot()["memory_bytes"])
         return seen
 
     def is_still(seen):
-        """Allows small differences: rows of functions are allocated in blocks."""
+        """Returns True if the memory hardly changes. Small differences are possible,
+        because rows of functions are allocated in blocks."""
         return len(seen) > 16 and abs(min(seen[-8:]) - min(seen[-16:-8])) < 4000
 
     # Memory of other kinds is freed in the first seconds.

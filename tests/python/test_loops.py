@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Counts in loops stay right: FOR_ITER is specialised again at once, and other sites count
-the same hits instead."""
+"""Tests that counts in loops stay right. FOR_ITER is specialised again at once, and
+other sites count the same hits instead."""
 
 import collections
 import contextlib
@@ -17,7 +17,7 @@ ROW = re.compile(
     r" +\[\d+\] offset (\d+) +line *\d* +(\S+)(?: -> \S+)?(?: +(>=)?(\d+) hits)?"
 )
 # CPython fires no INSTRUCTION event for these opcodes.
-UNSEEN = {"RESUME", "END_FOR", "POP_ITER"}  # and for those before RESUME
+UNSEEN = {"RESUME", "END_FOR", "POP_ITER"}  # nor for instructions before RESUME
 
 
 # --- Loops of every shape -----------------------------------------------------
@@ -157,7 +157,8 @@ def executed(function):
 
 
 def reported(function, threshold, capsys):
-    """Returns [(offset, opcode, whether the hits are a floor, hits)] from the report."""
+    """Returns [(offset, opcode, True if the hits are a lower bound, hits)] from the
+    report."""
     capsys.readouterr()
     with ocular.tracing(
         perfetto=False, deinstrument_threshold=threshold, include_only=["test_loops"]
@@ -205,8 +206,8 @@ FIRES = (
 
 
 def first_hits(truth, offset, taken):
-    """Returns the events of a FOR_ITER, which goes dark at its first one. From 3.14 on each
-    of its two arms has one event."""
+    """Returns the number of events of a FOR_ITER, which goes dark at its first event.
+    From 3.14 on each of its two arms has one event."""
     if hasattr(sys.monitoring.events, "BRANCH_LEFT"):
         return (truth[taken] > 0) + (truth[offset] > truth[taken])
     return truth[offset] > 0
@@ -236,8 +237,8 @@ def test_every_jump_and_branch_is_an_event_and_no_for_iter(function):
 
 
 def loop_opcodes(function):
-    # Uses the offsets of the original code, since dis of 3.12 does not know the length of
-    # INSTRUMENTED_CALL and takes its cache for instructions.
+    # Uses the offsets of the original code, because dis of 3.12 does not know the
+    # length of INSTRUMENTED_CALL and takes its cache for instructions.
     adaptive = function.__code__._co_code_adaptive
     names = [
         dis._all_opname[adaptive[each.offset]] for each in dis.get_instructions(function)
@@ -276,7 +277,7 @@ KINDS = [
 @pytest.mark.parametrize("warm", [False, True])
 @pytest.mark.parametrize("function, special", KINDS)
 def test_for_iter_is_specialised_while_its_jump_is_armed(function, special, warm):
-    # A function with a code object of its own that has not run yet.
+    # A function with a new code object that has not run yet.
     fresh = type(function)(function.__code__.replace(), globals())
     if warm:
         for _ in range(20):

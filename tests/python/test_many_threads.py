@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Many threads. Each thread is listed under its name, also new and renamed threads, and
-threads that have ended are marked. The list is freed with the trace."""
+"""Tests programs with many threads. Each thread is listed under its name, including new
+and renamed threads, and ended threads are marked. The list is freed with the trace."""
 
 import threading
 
@@ -59,7 +59,7 @@ def test_names_come_and_go(crowd):
     listed(lambda names: "the last one" not in names and "renamed 7" in names)
 
 
-LISTED = 80  # bytes of a thread in the list: a name of 64 and its ids
+LISTED = 80  # bytes of a thread in the list, which has a name of 64 bytes and its ids
 
 
 def test_the_list_goes_with_the_trace():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Marks and spans: events that the program writes into the timeline."""
+"""Tests marks and spans, which are events that the program writes into the timeline."""
 
 import asyncio
 import threading
@@ -157,8 +157,8 @@ def test_an_end_elsewhere_is_no_end(record):
 
 
 def test_the_oldest_are_forgotten_with_their_texts(record):
-    """A span whose beginning is forgotten has no end, and a mark whose text is cut is left
-    out."""
+    """If the beginning of a span is forgotten, the span has no end. A mark whose text
+    is cut is left out."""
 
     def program():
         with ocular.span("outer"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The process survives if memory is out when a thread of the program first needs some.
-(glibc ends a process with status 127 if a thread's first access to a library's thread-local
-memory fails.)"""
+"""The process survives if memory is out when a thread of the program first needs
+memory. glibc ends a process with status 127 if a thread's first access to a library's
+thread-local memory fails."""
 
 import pytest
 from e2e.program import PYTHON, SLOW, run, write

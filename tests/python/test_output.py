@@ -16,7 +16,7 @@ from e2e.program import script
 from ocular import _ocular
 from ocular.demo import pure
 
-RECORDING = f"trace.{os.getpid()}.ocular"  # its name until stop_tracing()
+RECORDING = f"trace.{os.getpid()}.ocular"  # the recording's name until stop_tracing()
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_export_goes_on_tracing(tracing, tmp_path):
     ocular.export(str(tmp_path / "two.json.gz"))
     two = trace.read(tmp_path / "two.json.gz")
     assert two.names()["fibonacci"] == 2 * one.names()["fibonacci"]
-    # export() replaces a file, also if the name is bytes.
+    # export() also replaces a file if the name is bytes.
     ocular.export(os.fsencode(tmp_path / "one.json"))
     again = trace.read(tmp_path / "one.json")
     assert again.names()["fibonacci"] == two.names()["fibonacci"]
@@ -256,7 +256,7 @@ def test_a_file_that_may_not_grow(tmp_path, name):
     assert "export:" in done.out and "too large" in done.out
     assert "goes on True" in done.out
     assert f"could not be written to {tmp_path / name}: File too large" in done.err
-    # No incomplete file is left, since a user could take it for a complete one. The
+    # No incomplete file is left, because a user could take it for a complete file. The
     # recording is there.
     left = {path for path in tmp_path.iterdir() if path.name != "program.py"}
     (recording,) = left

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The written timeline: balanced calls, loops, names, and marks where something is
-missing."""
+"""Tests the written timeline, with balanced calls, loops, names, and marks at places
+where something is missing."""
 
 import re
 import threading
@@ -151,7 +151,7 @@ def test_loops(record):
     assert len(loops) in (99, 100)
     sizes = [event["args"]["uOps"] for event in loops]
     assert len(set(sizes[1:])) == 1 and 4 <= sizes[1] <= 12
-    # All of the loop's iterations are in its one call.
+    # The call is the only one, and all iterations of the loop are in it.
     (call,) = (
         call
         for each in timeline.calls.values()
@@ -215,7 +215,7 @@ def test_head(record):
     assert other["lost_events"] == other["forgotten_events"] == 0
     assert other["tsc_hz"] == pytest.approx(final["tsc_hz"], rel=0.01)
     assert 0 <= other["covered_from_us"] < other["covered_to_us"]
-    # The two clocks are read one after the other when the trace begins.
+    # The two clocks are read one after the other at the start of the trace.
     assert other["covered_to_us"] <= final["uptime_s"] * 1e6 * 1.01 + 50_000
     assert abs(other["start_unix_ns"] / 1e9 - time.time()) < 60
     calls = [call for each in timeline.calls.values() for call in each]
@@ -267,7 +267,7 @@ def test_a_small_log_forgets_its_oldest_part(record):
     assert other["covered_from_us"] > 0
     names = [call.name for each in timeline.calls.values() for call in each]
     assert any(name.endswith("last_of_all") for name in names)
-    # A call that was open before the trace is there and marked.
+    # A call that was open before the trace is in the timeline and marked.
     mine = [
         call
         for each in timeline.calls.values()
@@ -301,8 +301,8 @@ def test_a_file_stays_below_100_mb_by_default(tmp_path):
         deinstrument_threshold=0, timeline_spill=False, quiet=True, output=file
     )
     for _ in range(30):
-        list(map(convert, range(5_000)))  # fewer calls than a thread's ring holds
-        ocular.snapshot()  # empties the ring
+        list(map(convert, range(5_000)))  # fewer calls than the ring of a thread holds
+        ocular.snapshot()  # this empties the ring
     ocular.stop_tracing()
     with file.open() as text:
         forgotten = re.search(r'"forgotten_events":(\d+)', text.read(4096))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""mode="precise": the hits and cycles of every instruction are right. The hits are compared
-with those of a separate counter of INSTRUCTION events in Python."""
+"""In mode="precise" the hits and cycles of every instruction are right. The hits are
+compared with those of a separate counter of INSTRUCTION events in Python."""
 
 import cProfile
 import dis
@@ -121,7 +121,7 @@ HAND_MADE = [loops, catches, unwinds, generators, recursive, coroutines, long]
 
 
 def codes_of(*functions):
-    """Returns the functions' code objects and all nested ones."""
+    """Returns the functions' code objects and all nested code objects."""
     found = []
     todo = [function.__code__ for function in functions]
     while todo:
@@ -174,9 +174,9 @@ def details(codes):
 
 
 def compare(wanted, threshold=0, disabled_lines=False):
-    """Compares Ocular's rows with a count. `disabled_lines` says that another tool has
-    returned DISABLE from LINE events. CPython then skips one INSTRUCTION event of the first
-    instruction of each such line."""
+    """Compares Ocular's rows with a count. `disabled_lines` is true if another tool has
+    returned DISABLE from LINE events. CPython then skips one INSTRUCTION event of the
+    first instruction of each such line."""
     steps = 0
     for code, rows in details(wanted).items():
         assert rows or not wanted[code], f"{code.co_qualname} is not known"
@@ -218,8 +218,8 @@ def test_hits_of_every_instruction(tracing, function):
 @pytest.mark.parametrize("threshold", [1, 2, 7])
 @pytest.mark.parametrize("function", HAND_MADE)
 def test_each_goes_dark_by_itself(tracing, function, threshold):
-    """Each instruction goes dark by itself. The hits of an instruction are exact until they
-    reach the threshold."""
+    """Each instruction goes dark separately. The hits of an instruction are exact until
+    they reach the threshold."""
     wanted = count(HERE, lambda: (function(12), function(3)))
     tracing(deinstrument_threshold=threshold)
     function(12), function(3)
@@ -235,7 +235,8 @@ def test_sites_and_state(tracing):
     straight(1)
     mine = row(ocular.snapshot(), "straight")
     fires = len(list(details([straight.__code__])[straight.__code__]))
-    # RESUME is a site of a call, and a return has two sites: an instruction and a return.
+    # RESUME is also a site of a call, and a return has two sites, one for the
+    # instruction and one for the return.
     assert mine["sites"] == fires + 2
     assert mine["dark_sites"] == 0 and mine["state"] == "armed"
     for _ in range(4):
@@ -280,7 +281,7 @@ def test_rearm_arms_the_instructions(tracing, sockets):
     for _ in range(20):
         straight(1)
     assert all(r["hits"] == 10 and r["dark"] for r in rows())
-    # A request to arm everything works, too.
+    # A request to arm everything also works.
     with client.Client(ocular._ocular.socket_path()) as viewer:
         viewer.rearm()
     wait_until(lambda: not any(r["dark"] for r in rows()))
@@ -293,7 +294,7 @@ def test_rearm_arms_the_instructions(tracing, sockets):
 
 
 class Tool:
-    """Another tool of sys.monitoring, at id 1."""
+    """Another tool of sys.monitoring, which uses id 1."""
 
     def __init__(self, names, callback, local=()):
         events = monitoring.events
@@ -320,7 +321,7 @@ class Tool:
 
 
 class Hooked:
-    """sys.setprofile or sys.settrace."""
+    """A tool that uses sys.setprofile or sys.settrace."""
 
     def __init__(self, setter, opcodes=False):
         self.setter = setter
@@ -366,7 +367,7 @@ OTHERS = {
 
 
 def interrupted(n, other):
-    """Another tool starts and stops while this runs."""
+    """Another tool starts and stops while this function runs."""
     total = 0
     for number in range(n):
         if number == n // 3:
@@ -381,7 +382,7 @@ def interrupted(n, other):
 @pytest.mark.parametrize("name", OTHERS)
 def test_another_tool_in_the_middle(tracing, name):
     """CPython loses a tool's INSTRUCTION events when the code gets a second tool
-    (gh-157900), so we have two tools from the start."""
+    (gh-157900), so Ocular has two tools from the start."""
 
     class Nobody(Tool):
         def __init__(self):
@@ -524,8 +525,8 @@ def mixture(x):
 
 
 def test_every_instruction_that_ran_has_cycles(tracing):
-    """Every instruction that ran has cycles. An interruption may void a timing, so the
-    function runs until all have them."""
+    """Every instruction that ran has cycles. An interruption may make a timing invalid,
+    so the function runs until all instructions have cycles."""
     codes = codes_of(loops, recursive, long, mixture, outer, inner)
 
     def untimed():
@@ -554,9 +555,9 @@ def uneven(numbers, n):
 
 
 def test_the_time_of_dark_neighbours_is_nobodys(tracing):
-    """The light branch stays armed to the end, and the calls next to it go dark. The dark
-    calls' time must not count for the branch. Nine calls are between two branches. An
-    interruption by another program is averaged over hundreds of runs."""
+    """The light branch stays armed to the end, and the calls next to it go dark. The
+    dark calls' time must not count for the branch. There are nine calls between two
+    branches. An interruption by another program is averaged over hundreds of runs."""
     tracing(deinstrument_threshold=250)
     uneven(MANY, 2000)
     rows = details([uneven.__code__])[uneven.__code__].values()
@@ -635,8 +636,8 @@ def test_timeline_has_calls_and_loops(tmp_path):
         if i.opname == "JUMP_BACKWARD" and wanted[loops.__code__][i.offset]
     }
     assert turns == jumps
-    # The instructions of an iteration, including its jump, are at most those of the outer
-    # loop's body and of its short inner loop.
+    # The instructions of an iteration, including its jump, are at most the number of
+    # instructions of the outer loop's body and of its short inner loop.
     inner = [e["args"]["uOps"] for e in timeline.loops]
     body = [i for i in dis.get_instructions(loops) if wanted[loops.__code__][i.offset]]
     assert min(inner) > 0 and max(inner) <= 2 * len(body)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The sampled stacks as files for other tools, which read them here: pstats, pprof if Go is
-installed, flame graphs and speedscope."""
+"""Tests the sampled stacks in files for other tools, which read the files in these
+tests: pstats, pprof if Go is installed, flame graphs and speedscope."""
 
 import gzip
 import json
@@ -116,8 +116,8 @@ def test_speedscope(written):
 
 @pytest.mark.skipif(speedscope.missing(), reason=str(speedscope.missing()))
 def test_speedscope_itself(written):
-    """speedscope's own importer reads both files: each function's self time and total
-    time."""
+    """speedscope's own importer reads both files, and finds each function's self time
+    and total time."""
     document = json.loads(written["t.speedscope.json"].read_text())
     frames, own, whole = document["shared"]["frames"], Counter(), Counter()
     (profile,) = document["profiles"]
@@ -154,7 +154,7 @@ def test_pstats(written):
     assert rows["often"][1][3] == pytest.approx(by_caller["often"][3], rel=0.05)
     assert rows["often"][1][2] < 0.1 * rows["often"][1][3]
     assert stats.total_tt == pytest.approx(sum(row[1][2] for row in rows.values()))
-    # Reads the file as a user would.
+    # Reads the file in the way that a user does.
     shown = run(
         [PYTHON, "-m", "pstats", written["t.pstats"]], input="sort tottime\nstats 3\n"
     )
@@ -164,7 +164,7 @@ def test_pstats(written):
 @pytest.mark.skipif(not shutil.which("go"), reason="there is no Go for its pprof")
 def test_pprof(written):
     def pprof(*options):
-        # Go compiles pprof at the first call.
+        # the first call takes longer, because Go compiles pprof
         command = ["go", "tool", "pprof", *options, str(written["t.pb.gz"])]
         return subprocess.run(
             command, capture_output=True, text=True, check=True, timeout=5 * SLOW

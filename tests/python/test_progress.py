@@ -25,8 +25,8 @@ class Stream(io.StringIO):
 
 @pytest.fixture
 def redirect(monkeypatch):
-    """Returns a function that redirects stderr. The returned function must be called inside
-    the test, since pytest sets sys.stderr when the test begins."""
+    """Returns a function that redirects stderr. The returned function must be called
+    inside the test, because pytest sets sys.stderr when the test begins."""
 
     def redirect(terminal):
         stream = Stream()
@@ -99,8 +99,8 @@ def test_a_program_without_stderr(monkeypatch, clock, broken):
 
 
 def test_quiet_is_the_setting_of_the_trace_that_is_stopped(monkeypatch, capfd):
-    """stop() reads `quiet` only when it has the trace, because the activation thread may
-    still be starting it."""
+    """stop() reads `quiet` only after it has the trace, because the activation thread
+    may still be starting the trace."""
 
     class Extension:
         @staticmethod
@@ -197,15 +197,17 @@ def test_a_second_interrupt_ends_it(tmp_path):
     process = start([*traced(), write(tmp_path, source)], cwd=tmp_path)
     err = interrupt_the_writing(process)
     assert process.returncode == -signal.SIGINT
-    # Only the first interrupt's traceback. (The report may name a TracebackException.)
+    # There is only the traceback of the first interrupt. The report may name a
+    # TracebackException.
     assert err.count("Traceback (most recent call last)") == 1
     assert err.index("KeyboardInterrupt") < err.index(LINE) < err.index(INTERRUPTED)
-    assert "\n#1  " in err  # the report is there
+    assert "\n#1  " in err  # the report was printed
     assert "timeline: /" not in err
     check_interrupted(tmp_path, err[: err.index("\n", err.index(INTERRUPTED)) + 1])
 
 
-# Endings of a program. An interrupt of the writing does not change their exit status.
+# Different ways in which a program ends. An interrupt of the writing does not change
+# their exit status.
 ENDINGS = {
     "by itself": "",
     "sys.exit": "import sys; sys.exit(3)",
@@ -221,8 +223,8 @@ atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))
 
 @pytest.mark.parametrize("name", ENDINGS)
 def test_the_status_is_the_programs(tmp_path, name):
-    """The exit status is that of plain Python after an interrupt during its atexit
-    functions."""
+    """The exit status is the same as for plain Python that is interrupted during its
+    atexit functions."""
     plain = script(tmp_path, AT_EXIT + ENDINGS[name])
     process = start(
         [*traced(), write(tmp_path, ENDLESS + "work()\n" + ENDINGS[name])], cwd=tmp_path

@@ -22,7 +22,8 @@ PACKAGE = ROOT / "python" / "ocular"
 
 
 class Subinterpreter:
-    """An `isolated` subinterpreter has a GIL of its own, and a `legacy` one shares ours."""
+    """An `isolated` subinterpreter has its own GIL, and a `legacy` subinterpreter
+    shares our GIL."""
 
     def __init__(self, kind):
         if sys.version_info >= (3, 13):
@@ -95,7 +96,7 @@ def in_two_deep(*moved):
 @pytest.mark.parametrize("field", ["code", "caller", "instruction", "owner"])
 @pytest.mark.parametrize("way", [in_two_deep, lambda *moved: next(in_a_generator(*moved))])
 def test_frames_that_are_laid_out_in_another_way(way, field, bytes_):
-    """Frames with the layout of another CPython are refused without a fault."""
+    """Frames with the layout of another CPython are refused without a crash."""
     fields = ["code", "caller", "instruction", "owner"]
     way()
     with pytest.raises(ImportError, match="frames have another layout"):
@@ -115,8 +116,9 @@ def test_import_in_a_subinterpreter(sub):
 
 @pytest.mark.parametrize("first", ["ours", "theirs"])
 def test_a_subinterpreters_code_is_not_counted(sub, first):
-    """The subinterpreter's `helper` is not counted, though ours has the same name. Ours is
-    counted while the subinterpreter runs in another thread, and afterwards."""
+    """The subinterpreter's function `helper` is not counted, although our function has
+    the same name. Our function is counted, also while the subinterpreter runs in
+    another thread."""
     if first == "theirs":
         sub.run(WORKS)
     ocular.start_tracing(**{**EXACT, "deinstrument_threshold": 100})

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The report of real programs. Functions are ranked by their share of the whole run, also
-freed ones and those of an earlier phase. The report has the number of samples."""
+"""Tests the report of real programs. Functions are ranked by their share of the whole
+run, including freed functions and functions of an earlier phase. The report has the
+number of samples."""
 
 import re
 
@@ -41,8 +42,8 @@ def ocular(directory, *arguments):
 
 
 def test_the_top_level_has_its_share(tmp_path):
-    """The code object of the top level is freed before the report is made, but its share is
-    there."""
+    """The code object of the top level is freed before the report is made, but the
+    report has its share."""
     path = write(
         tmp_path,
         WORK
@@ -92,7 +93,8 @@ print(json.dumps([rows[n][key] for key in ("share", "run_share") for n in names]
 """,
     )
     spin, later, spin_run, later_run = done.answer
-    assert spin < later and spin_run > later_run  # in the window, and in the whole run
+    # the first pair is of the window, and the second is of the whole run
+    assert spin < later and spin_run > later_run
     assert [row[0] for row in ranks(done.err)[:2]] == ["spin", "later"], done.err
 
 
@@ -102,7 +104,8 @@ def shown(number):
 
 
 def test_what_it_rests_on(tmp_path):
-    """The report's numbers are those of the final snapshot, which other tests check."""
+    """The report's numbers are the numbers of the final snapshot, which other tests
+    check."""
     done = script(
         tmp_path,
         WORK

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The capabilities of our threads in a program of root."""
+"""Tests the capabilities of our threads in a program that runs as root."""
 
 import ctypes
 import os
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
     reason="needs root, and unfiltered system calls",
 )
 
-CHANGE_USERS = 0xC0  # CAP_SETGID, CAP_SETUID: glibc uses them in each thread
+CHANGE_USERS = 0xC0  # CAP_SETGID and CAP_SETUID, which glibc uses in each thread
 
 SOURCE = """
 import glob, json, os, sys, time
@@ -94,11 +94,12 @@ def drop_all():
     """Drops all capabilities for the program that is executed next, even for root."""
     libc = ctypes.CDLL(None)
     for capability in range(64):
-        libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+        libc.prctl(24, capability, 0, 0, 0)  # 24 is PR_CAPBSET_DROP
 
 
 def export_by(place, pid, **more):
-    """Exports by a viewer. Returns its output and the files that exist afterwards."""
+    """Makes a viewer export a timeline. Returns the viewer's output and the files that
+    exist afterwards."""
     keys = ("-p", pid, "--once", "--size", "150x20", "--keys", "e<Enter>")
     done = top(*keys, **more)
     assert done.status == 0, done.err

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the sampler finds besides shares: callers, hot offsets, threads, and what it tells
-the hooks. tests/accuracy/ordinary.py measures how accurate the shares are."""
+"""Tests what the sampler finds in addition to shares, which are callers, hot offsets,
+threads, and call edges for the hooks. tests/accuracy/ordinary.py measures how accurate
+the shares are."""
 
 import json
 import platform
@@ -54,7 +55,7 @@ NUMBERS = [(i * 7919) % 10007 for i in range(10007)]
 
 
 def sorts():
-    """Takes some 30 ms. Kernels often switch threads at the system call after it."""
+    """Takes about 30 ms. Kernels often switch threads at the system call after it."""
     for _ in range(100):
         NUMBERS.copy().sort()
 
@@ -155,8 +156,8 @@ def brief():
 
 
 def test_threads_that_end_at_once(tracing):
-    """Each thread ends long before the governor lists the threads. There are so many
-    threads that a function which each of them calls would have gone dark."""
+    """Each thread ends long before the governor lists the threads. Thread._bootstrap is
+    called more often than the threshold, and does not go dark."""
 
     threads = []
 
@@ -196,7 +197,7 @@ def test_each_thread_has_its_own(tracing):
         snapshot = ocular.snapshot()
         names = {mine["id"]: mine["name"] for mine in snapshot["functions"]}
         for thread in snapshot["threads"]:
-            # None: a function ran that is not traced.
+            # None is used if a function ran that is not traced.
             functions[thread["name"]] = {
                 names.get(one["id"]) for one in thread["functions"]
             }
@@ -282,7 +283,8 @@ def caged(tmp_path, when, *names):
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
-@pytest.mark.parametrize("when", ["before", "after"])  # the start of the trace
+# relative to the start of the trace
+@pytest.mark.parametrize("when", ["before", "after"])
 def test_the_other_way_of_reading(tmp_path, when):
     """Samples do not need the refused system call."""
     snapshot, words = caged(tmp_path, when, "process_vm_readv")
@@ -307,7 +309,8 @@ def test_no_way_of_reading(tmp_path):
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
 def test_no_way_of_reading_any_more(tmp_path):
-    """Shares since the start stay, those of the window are null, and a message says why."""
+    """Shares since the start stay, shares of the window are null, and a message says
+    why."""
     snapshot, words = caged(tmp_path, "after", "process_vm_readv", "pread64")
     mine = row(snapshot, "burn")
     # The function was armed again
@@ -353,9 +356,9 @@ def is_called_back(thing):
 @pytest.mark.parametrize("caller", [reads_a_property, adds, is_called_back])
 def test_a_dark_callee_met_behind_c_is_seen_on_the_stack(tracing, caller):
     """The callee is dark before this caller calls it, and no hook on a call instruction
-    sees that. At first its time counts as the caller's own, until a sample shows the edge.
-    Afterwards five calls in a row must be right. In debt, on a busy machine, the caller is
-    dark as well, and there is nothing to check."""
+    sees that. At first the callee's time counts as the caller's own time, until a
+    sample shows the call. Afterwards five calls in a row must be right. In debt, on a
+    busy machine, the caller is dark as well, and there is nothing to check."""
     thing = Thing()
     calls, seen, before, right = 0, 0, 0, 0
 
@@ -378,7 +381,7 @@ def test_a_dark_callee_met_behind_c_is_seen_on_the_stack(tracing, caller):
     tracing()
     for _ in range(60):
         burn(0), thing.value, thing + thing
-    thing.rounds = 10**6  # takes some 10 ms
+    thing.rounds = 10**6  # takes about 10 ms
     wait_until(is_right, SLOW)
     mine = row(ocular.snapshot(), caller.__name__)
     assert mine["calls"] == calls or (mine["calls"] < calls and not mine["calls_exact"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ocular in a program that embeds Python, finalises it and initialises it again."""
+"""Tests Ocular in a program that embeds Python, finalises it and initialises it again."""
 
 import os
 import shutil
@@ -62,7 +62,7 @@ for _ in range(1000):
 
 @pytest.fixture
 def embed(tmp_path):
-    """Returns a function that runs each source in an interpreter of its own, one after the
+    """Returns a function that runs each source in its own interpreter, one after the
     other."""
     library = os.path.join(
         sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME")

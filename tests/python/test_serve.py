@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Idle serving: a process listens and is not traced until a viewer comes. Each test runs a
-process of its own."""
+"""Tests idle serving, in which a process listens and is not traced until a viewer
+connects. Each test runs a separate process."""
 
 import os
 import re
@@ -131,7 +131,7 @@ def test_nothing_stays_armed_after_the_last_has_left(tmp_path, sockets):
 
 def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
     """Idle serving has no hook, no tool and no thread that wakes up. Hooks, tools and
-    threads exist only while a viewer looks."""
+    threads exist only while a viewer is connected."""
     with serving(tmp_path, sockets) as served:
         wait_until(lambda: set(served.threads()) == IDLE, SLOW)
         wait_until(served.sleeps, SLOW)
@@ -152,7 +152,7 @@ def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
             assert not [t for t in found["threads"] if t["name"].startswith("ocular-")]
             left = time.monotonic()
         wait_until(lambda: set(served.threads()) == IDLE, SLOW)
-        assert time.monotonic() - left > 0.8  # the grace period
+        assert time.monotonic() - left > 0.8  # the grace period has passed
         wait_until(served.sleeps, SLOW)
         out, err = served.end()
         assert out == "end False" and err == ""
@@ -182,8 +182,8 @@ say((tracemalloc.get_traced_memory()[1] - before) // COUNT)
 
 @pytest.mark.parametrize("how", ["leave", "stop"])
 def test_no_results_are_made_where_nobody_gets_them(tmp_path, sockets, how):
-    """Results are not made if nobody gets them: no other thread can run meanwhile, and they
-    take 2 KB a function."""
+    """Results are not made if nobody gets them, because no other thread can run
+    meanwhile, and they take 2 KB a function."""
     with Served(tmp_path, sockets, MANY) as served:
         with Client(served.path) as client:
             client.snapshot()
@@ -229,7 +229,7 @@ def test_who_comes_back_finds_the_numbers(tmp_path, sockets):
 
 
 def test_the_answer_comes_at_once(tmp_path, sockets):
-    """The answer comes at once, also from a program that does not release the GIL."""
+    """The answer comes at once, even from a program that does not release the GIL."""
     source = """
 import ctypes
 ocular.serve()
@@ -304,7 +304,7 @@ def test_a_viewer_that_is_killed(tmp_path, sockets):
 
 def test_no_free_tool_id(tmp_path, sockets):
     """If no tool id is free, the viewer gets an error and the program is not disturbed.
-    Once an id is free, another viewer succeeds."""
+    As soon as an id is free, another viewer succeeds."""
     source = """
 for tool in (3, 4, 5):
     sys.monitoring.use_tool_id(tool, "other")
@@ -379,7 +379,8 @@ say("end", sorted(name for name in os.listdir() if "json" in name))
                 lambda s: s["uptime_s"] < armed["uptime_s"] or s["uptime_s"] > 1
             )
             go("idle")
-            with pytest.raises(Ended):  # raised after the last snapshot and END
+            # Ended is raised after the last snapshot and the message END
+            with pytest.raises(Ended):
                 while True:
                     kind, _, _ = client.receive()
             assert kind not in (ERROR, NOTICE)
@@ -475,8 +476,8 @@ def test_from_the_command_line(tmp_path, sockets):
 
 @pytest.mark.parametrize("threads", [0, 2])
 def test_forked_children_serve_idly(tmp_path, sockets, threads):
-    """Forked children serve idly on sockets of their own, also if a viewer looks at the
-    parent. The parent goes on."""
+    """Forked children serve idly on their own sockets, even if a viewer is connected to
+    the parent. The parent continues to serve."""
     source = """
 import warnings
 warnings.simplefilter("error")
@@ -752,9 +753,9 @@ SERVING = pytest.mark.parametrize(
 @pytest.mark.parametrize("taken", ["nothing", "sockets", "eventfds"])
 @SERVING
 def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, taken):
-    """The program closes all descriptors, as a daemon does, including ours. No thread of
-    ours spins, files that get our numbers are neither read nor written, and the process can
-    be served again."""
+    """The program closes all descriptors, as a daemon does, including ours. No thread
+    of ours spins, files that get our numbers are neither read nor written, and the
+    process can serve again."""
     source = CLOSES.format(begin=begin, end=end, taken=taken, seconds=0.8)
     with Served(tmp_path, sockets, source) as served:
         with Client(served.path) as client:
@@ -783,8 +784,8 @@ def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, ta
 
 @SERVING
 def test_a_program_that_closes_all_descriptors_and_ends(tmp_path, sockets, begin, end):
-    """The program ends before a thread of ours has noticed. Files that got our numbers stay
-    open."""
+    """The program ends before a thread of ours has noticed that its descriptors are
+    closed. Files that got our numbers stay open."""
     with Served(
         tmp_path,
         sockets,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the sampler reports of functions and threads while all functions are dark.
+"""Tests what the sampler reports of functions and threads while all functions are dark.
 tests/accuracy/ordinary.py measures how accurate the shares are."""
 
 import threading
@@ -11,8 +11,8 @@ from e2e.counting import row, threads_of
 from e2e.program import SLOW, wait_until
 
 SETTINGS = dict(perfetto=False, quiet=True, serve=True, deinstrument_threshold=50)
-# A small budget. A cheap function stays armed even if it is called often. Snapshots are
-# paid from the budget, too, and leave less for hooks.
+# The budget is small. A cheap function stays armed even if it is called often.
+# Snapshots are also paid from the budget, and leave less for hooks.
 BUDGET = 0.02
 
 
@@ -54,9 +54,10 @@ def half_asleep(stop):
 
 @pytest.fixture(scope="module")
 def snapshots():
-    """Returns the snapshots (running, final) of one run for all tests: the main thread runs
-    turns(), and two threads sleep. The fixture waits for each condition separately. `burn`
-    is armed again from time to time; `running` is a snapshot in which it is dark."""
+    """Returns the snapshots (running, final) of one run for all tests. The main thread
+    runs turns(), and two threads sleep. The fixture waits for each condition
+    separately. `burn` is armed again from time to time. `running` is a snapshot in
+    which `burn` is dark."""
     stop = threading.Event()
     threads = [
         threading.Thread(target=sleeper, args=(stop,), name="sleeping beauty"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A traced program gets signals as an untraced one does. Every program here runs both ways
-and must end with the same status and output."""
+"""A traced program gets signals as an untraced program does. Every program runs both
+traced and untraced, and must end with the same status and output."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ def forever():
         work()
 """
 
-# {name: (program, the signals that are sent after it has printed "ready")}
+# {name: (program, signals that are sent after the program has printed "ready")}
 PROGRAMS = {
     "ctrl-c, computing": ("ready()\nforever()", [signal.SIGINT]),
     "ctrl-c, asleep": ("ready_soon()\ntime.sleep(60)", [signal.SIGINT]),
@@ -414,7 +414,7 @@ def test_the_trace_of_an_interrupted_program_is_written(tmp_path, sockets):
 
 def test_a_signal_that_another_thread_took(tmp_path, sockets):
     """A sampled thread sometimes receives a signal instead of the main thread. The main
-    thread would then wait for the lock forever, since nothing wakes it."""
+    thread would then wait for the lock forever, because nothing wakes it."""
     path = write(
         tmp_path,
         START

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""One real run of each instrument, of a few seconds. The bounds are wide: they hold on any
-machine, and fail if the instrument is switched off. tests/figures measures exact
-figures."""
+"""One real run of each instrument, which takes a few seconds. The bounds are wide. They
+hold on any machine, and fail if the instrument is switched off. tests/figures measures
+exact figures."""
 
 import threading
 import time
@@ -36,7 +36,7 @@ def calls(count=2000):
 
 
 def burn(seconds):
-    """Uses `seconds` of this thread's CPU time in C, some 20 us at a time."""
+    """Uses `seconds` of this thread's CPU time in C, about 20 us at a time."""
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         sum(range(1000))
@@ -74,7 +74,7 @@ def test_cycles(tracing):
     assert callee["calls"] == mine["calls"] == 100
     assert least < callee["self_cycles"] / 100 < most
     assert 0 < callee["avg_cycles"] < most
-    # A callee's time does not count as its caller's own.
+    # A callee's time does not count as its caller's own time.
     assert mine["self_cycles"] < callee["self_cycles"] / 3
     assert mine["total_cycles"] > 0.9 * callee["self_cycles"]
 
@@ -91,7 +91,7 @@ def twenty():
 
 
 def test_shares(tracing):
-    """Two functions run 80:20 and have these shares."""
+    """Two functions run for 80 and 20 % of the time, and have these shares."""
     tracing(overhead_budget=0.05, deinstrument_threshold=50, exclude=["burn"])
     began = time.thread_time()
 
@@ -152,14 +152,14 @@ def test_overhead(tracing):
     assert enter + leave > 0 and jump > 0 and far >= 0
     for _ in range(100):
         calls()
-        sum(range(100_000))  # gives the program time outside of hooks
+        sum(range(100_000))  # this gives the program time outside of hooks
     seen = ocular.snapshot()
     used = time.process_time() - began
     overhead = seen["overhead"]
     assert overhead["measured"] > 0 and overhead["hooks"] > 0
     spent = used * overhead["mean"] / (1 + overhead["mean"])
     events = seen["events"]
-    assert events > 100 * 2000 * 3  # a call, a return and a jump each
+    assert events > 100 * 2000 * 3  # each round has a call, a return and a jump
     assert 1 < 1e9 * spent / events < 1000
 
 

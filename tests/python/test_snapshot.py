@@ -20,7 +20,7 @@ BY_CHANCE = {".functions[].callers": "id share", ".threads[].functions": "id sha
 
 
 def shape(value, path=""):
-    """Returns all nested keys. A list has the keys that its elements share."""
+    """Returns all nested keys. A list has the keys that its elements have in common."""
     if path in BY_CHANCE:
         assert all(" ".join(element) == BY_CHANCE[path] for element in value)
         return None
@@ -80,11 +80,11 @@ def test_same_values_everywhere(serving):
                 "id name file line calls calls_exact self_cycles total_cycles "
                 "min_cycles p50_cycles p99_cycles sites dark_sites state"
             ).split():
-                known = mine[key]  # JSON has fewer digits
+                known = mine[key]  # the JSON has fewer digits
                 if isinstance(known, float):
                     known = pytest.approx(known, rel=1e-9)
                 assert theirs[key] == known, key
-            # The newest samples may be credited in between.
+            # The newest samples may be credited between the two snapshots.
             assert row(before, name)["samples"] <= theirs["samples"] <= mine["samples"]
             assert theirs["age_s"] <= mine["age_s"] < theirs["age_s"] + 10
         for key in "schema version pid command python mode threshold".split():
@@ -131,7 +131,7 @@ def test_types(serving):
     assert found[".functions[].state"] == {str}
 
 
-LONG = {  # {characters of a name: characters that are kept}
+LONG = {  # {number of characters of a name: number of characters that are kept}
     "a" * 4095: "a" * 4095,
     "a" * 4096: "a" * 4092 + "...",
     "b" * (1 << 20): "b" * 4092 + "...",
@@ -148,7 +148,8 @@ def test_a_long_name_is_cut(no_turns):
         code = (lambda: 0).__code__.replace(co_qualname=name, co_filename="/" + name)
         types.FunctionType(code, {})()
         rows = ocular.snapshot()["functions"]
-        # Compares here, since a failing assert would print megabytes
+        # The comparison is not in the assert, because a failing assert would print
+        # megabytes
         found = [each["name"] == kept for each in rows]
         assert sum(found) == 1
     after = ocular.snapshot()
@@ -188,7 +189,7 @@ def test_head(serving):
         name: states.count(name) for name in ("armed", "partial", "dark")
     }
     for mine in snapshot["functions"]:
-        # Calls are a floor only if a site has gone dark.
+        # Calls are a lower bound only if a site has gone dark.
         assert mine["calls_exact"] or mine["dark_sites"] > 0
         assert mine["state"] != "armed" or mine["dark_sites"] == 0
 
@@ -198,8 +199,8 @@ def test_ids_are_kept():
     pure.CASES["recursion"]()
 
     def ids(snapshot):
-        """Returns the ids of the demo's functions, since other code may have two functions
-        with the same name and line."""
+        """Returns the ids of the demo's functions, because other code may have two
+        functions with the same name and line."""
         mine = [r for r in snapshot["functions"] if r["file"] == pure.__file__]
         return {(r["name"], r["line"]): r["id"] for r in mine}
 
@@ -281,7 +282,7 @@ def test_stop_from_several_threads():
         for thread in threads:
             thread.join()
         assert not ocular.is_tracing()
-    # One stop_tracing() per trace returns the result.
+    # For each trace only one stop_tracing() returns the result.
     assert len([result for result in results if result]) == 5
     assert len(results) == 20
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Specialisation history: the log of transitions. No tool's instrumentation may be taken
-for a change of types."""
+"""Tests the specialisation history, which is the log of transitions. No tool's
+instrumentation may be taken for a change of types."""
 
 import collections
 import gc
@@ -36,7 +36,7 @@ ODD = Odd(), Odd()
 @pytest.fixture
 def tracing():
     def start(**settings):
-        gc.collect()  # code of other tests would be adopted, too
+        gc.collect()  # otherwise code of other tests would be adopted, too
         ocular.start_tracing(**{**QUIET, **settings})
 
     yield start
@@ -57,9 +57,9 @@ def feed(function, pair, times=500):
 
 
 def reported(snapshot, name, base="BINARY_OP"):
-    """Returns {offset: [from, to, to...]}, the opcodes that one function's sites of one
-    family had, the oldest first. Checks that each change begins where the previous one
-    ended."""
+    """Returns {offset: [from, to, to...]}, the opcodes that the sites of one family had
+    in one function, with the oldest first. Checks that each change begins with the
+    opcode with which the previous change ended."""
     histories = {}
     for one in reversed(snapshot["transitions"]):
         if one["function"].rpartition(".")[2] != name:
@@ -81,10 +81,10 @@ def history_of(snapshot, name="add"):
 # --- The history -----------------------------------------------------------------
 
 
-# A specialised instruction that gets other types runs its generic code and counts a miss.
-# After 53 misses (3.12 and 3.13) the specialiser writes the next specialised form over the
-# last one, and the base opcode is never there in between. So 3.12 and 3.13 have the same
-# sequence.
+# A specialised instruction that gets other types runs its generic code and counts a
+# miss. After 53 misses (3.12 and 3.13) the specialiser writes the next specialised form
+# over the last form. The base opcode is never in the bytecode between the two. So 3.12
+# and 3.13 have the same sequence.
 HISTORY = ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT", "BINARY_OP_ADD_UNICODE"]
 
 
@@ -109,7 +109,8 @@ def test_ints_then_floats_then_strings(tracing, threshold):
 
 
 def versions_of_calls(function):
-    """Returns the function versions that specialised calls in the live bytecode hold."""
+    """Returns the function versions that are in the specialised calls of the live
+    bytecode."""
     names = {
         number: (name, flags)
         for number, name, _, _, flags in _opcodes.table(
@@ -154,8 +155,8 @@ def governors_looks():
 # No snapshot is requested, so the governor must find the change.
 def test_the_governor_tells_it_too(tracing):
     began, ends = time.monotonic(), []
-    # Only this function is traced, since the test's own code would take many of the log's
-    # 128 changes.
+    # Only this function is traced, because the test's own code would take many of the
+    # log's 128 changes.
     tracing(include_only=["adds_for_long"])
     add = make_add("adds_for_long")
     for pair in INTS, FLOATS, STRINGS:
@@ -170,7 +171,8 @@ def test_the_governor_tells_it_too(tracing):
         for one in reversed(final["transitions"])
         if one["function"] == "adds_for_long"
     ]
-    # Each change was seen before the next one came, so not only at stop.
+    # Each change was seen before the next change, so the changes were not only found at
+    # stop.
     assert all(at < end for at, end in zip(seen, ends, strict=True)), (seen, ends)
 
 
@@ -239,7 +241,7 @@ def test_a_storm(tracing):
     assert storms(ocular.snapshot()) == [False, False, False, True, True]
 
 
-# Several sites change, but none of them more than twice, so there is no storm.
+# Several sites change, but no site changes more than twice, so there is no storm.
 def test_many_changes_are_no_storm(tracing):
     tracing()
     for _ in range(5):
@@ -265,15 +267,16 @@ def log_of(snapshot):
 def test_the_pairs_are_the_log_counted(tracing):
     tracing()
     add, other = make_add(), make_add()
-    earlier = ocular.snapshot()  # first changes of code that other tests have run
-    log = set()  # only the newest are kept, and other code has changes, too
+    # contains the first changes of code that other tests have run
+    earlier = ocular.snapshot()
+    log = set()  # the log keeps only the newest changes, which may belong to other code
     for pair in INTS, FLOATS, STRINGS, INTS:
         feed(add, pair)
         feed(other, pair)
         snapshot = ocular.snapshot()
         log |= log_of(snapshot)
     counted = pairs_of(earlier)
-    # Times are not compared, because the uptime is of another clock.
+    # Times are not compared, because the uptime comes from another clock.
     for one in map(dict, log - log_of(earlier)):
         key = one["from"], one["to"]
         counted[key] = counted.get(key, 0) + 1
@@ -385,7 +388,7 @@ def make_steady():
     return names["work"]
 
 
-toggled = None  # the function of the current run
+toggled = None  # the function that the current run uses
 
 
 def do_nothing(*ignored):
@@ -470,7 +473,7 @@ def run_steadily(toggle, steps=12):
             for _ in range(runs):
                 work(THINGS)
             snapshot = ocular.snapshot()
-    toggle(0)  # turns it off
+    toggle(0)  # this turns the tool off
     for _ in range(5):
         work(THINGS)
         snapshot = ocular.snapshot()
@@ -504,7 +507,7 @@ def expect_no_change(snapshot):
     assert len(sites) == len(set(sites)), ours
     assert not any(one["storm"] for one in ours)
     bases = {one["from"] for one in ours if one["function"] == "work"}
-    # Otherwise the test has tested nothing.
+    # Without these opcodes the test would test nothing.
     assert {"BINARY_OP", "FOR_ITER", "COMPARE_OP", "LOAD_ATTR", "STORE_ATTR"} <= bases, (
         snapshot["transition_pairs"],
         ours,
@@ -518,8 +521,8 @@ def test_no_deoptimisation_where_types_never_change(tracing, no_tools, name, thr
     expect_no_change(run_steadily(TOGGLES[name]))
 
 
-# In precise mode no specialisation of an armed instruction is visible until it goes dark,
-# and at threshold 0 no specialisation ever is visible.
+# In precise mode the specialisation of an armed instruction is not visible until the
+# instruction goes dark. At threshold 0 it is never visible.
 @pytest.mark.parametrize("name", ["nobody", "settrace", "lines", "locally"])
 @pytest.mark.parametrize("threshold", [1, 5, 0])
 def test_no_deoptimisation_in_precise_mode(tracing, no_tools, name, threshold):
@@ -561,7 +564,7 @@ def test_no_deoptimisation_by_our_own_arming(tracing, sockets, threshold):
 def test_no_deoptimisation_while_all_goes_on(tracing, sockets, no_tools, threshold):
     global toggled
     toggled = work = make_steady()
-    # Only this code is traced, as above, since the log keeps 128 changes.
+    # Only this code is traced, because the log keeps 128 changes.
     only = [STEADY_FILE, "Thing.method"]
     tracing(deinstrument_threshold=threshold, serve=True, include_only=only)
     over = threading.Event()
@@ -588,7 +591,7 @@ def test_no_deoptimisation_while_all_goes_on(tracing, sockets, no_tools, thresho
             for thread in threads:
                 thread.join()
     monitoring.set_local_events(1, work.__code__, 0)
-    for _ in range(100):  # until all instructions are visible and specialised
+    for _ in range(100):  # repeats until all instructions are visible and specialised
         work(THINGS)
     expect_no_change(ocular.stop_tracing())
 

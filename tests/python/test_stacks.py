@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Stacks of real programs: exceptions, generators, coroutines, recursion to the limit, and
-traces that start and stop at any point. Calls and callers are compared with the
-interpreter's own frames (e2e/truth.py)."""
+"""Tests the stacks of real programs, with exceptions, generators, coroutines, recursion
+to the limit, and traces that start and stop at any point. Calls and callers are
+compared with the interpreter's own frames (e2e/truth.py)."""
 
 import asyncio
 import contextlib
@@ -331,7 +331,8 @@ def test_while_things_go_dark(name, threshold, tmp_path):
 
 
 def test_totals_hold_the_callees():
-    """A total includes the callees', in a chain of functions that each have one caller."""
+    """In a chain of functions that each have one caller, a total includes the callees'
+    totals."""
 
     def outer():
         middle()
@@ -349,14 +350,15 @@ def test_totals_hold_the_callees():
 
     for threshold in (0, 100_000):
         _, final = traced(outer, deinstrument_threshold=threshold, include_only=[__file__])
-        # Null where the end of a frame by an exception is not seen.
+        # The value is null if no hook sees the end of a frame by an exception.
         total, own = (
             {f["name"].rpartition(".")[2]: f[figure] or 0 for f in final["functions"]}
             for figure in ("total_cycles", "self_cycles")
         )
         assert total["outer"] >= total["middle"] >= total["inner"] + total["raises"]
-        # Of recursive calls only the outermost ones count, and they include all self time.
-        # (All calls together would take twice as much, more than `middle`.)
+        # Of recursive calls only the outermost call counts, and it includes all self
+        # time. All calls together would take twice as much, which is more than
+        # `middle`.
         assert own["inner"] <= total["inner"]
         assert own["outer"] <= total["outer"] - total["middle"] + 1000
         assert total["raises"] >= own["raises"]
@@ -393,7 +395,8 @@ def dive_by_repr():
 
 
 class Deep(dict):
-    """Recurses in Python and C alternately: json calls default, which calls json again."""
+    """Recurses in Python and C alternately, because json calls default, which calls
+    json again."""
 
 
 def dive_by_json(deepest):
@@ -654,7 +657,8 @@ PLACES = [
 
 
 def probe():
-    """Is called at the end. The counts of `probe` are right only if the stack is right."""
+    """Each test calls this function at the end. The counts of `probe` are right only if
+    the stack is right."""
     return [leaf(n) for n in range(10)]
 
 
@@ -739,7 +743,7 @@ def test_what_was_suspended_before_the_start():
     for one in suspended:
         next(one), next(one)
     final = ocular.stop_tracing()
-    # A resumption counts for every generator of the chain.
+    # One resumption counts for every generator of the chain.
     assert row(final, "numbers")["resumptions"] == 2 * 4
     assert row(final, "delegates")["resumptions"] == 2 * (1 + 2 + 3 + 4)
     assert row(final, "delegates")["calls"] == 0

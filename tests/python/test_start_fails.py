@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Obstacles to a start: tool ids and the socket. The error names the obstacle, nothing is
-left behind, and a start works once the obstacle is gone."""
+"""Tests two obstacles to a start, which are the tool ids and the socket. The error
+names the obstacle, nothing is left behind, and a start works once the obstacle is gone."""
 
 import itertools
 import os

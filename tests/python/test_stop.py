@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Stopping: the report, the returned snapshot, and nothing left behind. A trace is also
-stopped at the end of the program, however the program ends."""
+"""Tests stopping a trace. There is a report and a returned snapshot, and nothing is
+left behind. A trace is also stopped at the end of the program, however the program
+ends."""
 
 import os
 import sys
@@ -34,7 +35,7 @@ def test_report_is_on_stderr(capfd, tmp_path):
     assert out == ""
     assert "helper" in err and "test_stop.py" in err
     assert "JUMP_BACKWARD" in err and "cycles" in err
-    assert "->" in err  # an instruction was specialised
+    assert "->" in err  # shows that an instruction was specialised
     assert str(tmp_path / "x.json") in err
     assert "offset" in err and "line" in err
 
@@ -91,7 +92,8 @@ def test_nothing_is_left(sockets):
     assert len(codes) > 20
     for tool in (3, 4, 5):
         assert monitoring.get_tool(tool) is None
-        monitoring.use_tool_id(tool, "test")  # get_events() needs a tool
+        # get_events() works only for a tool id in use
+        monitoring.use_tool_id(tool, "test")
         try:
             assert monitoring.get_events(tool) == 0
             assert not [code for code in codes if monitoring.get_local_events(tool, code)]
@@ -253,12 +255,13 @@ ENDINGS = {
 @pytest.mark.parametrize("name", ENDINGS)
 def test_the_end(tmp_path, sockets, name):
     ending, status, words = ENDINGS[name]
-    # A `status` of -2: the process ends by the signal after cleaning up.
+    # If `status` is -2, the signal ends the process after cleaning up.
     done = script(tmp_path, PRELUDE + ending)
     assert done.status == status, done.err
     assert done.out == "out\n"
     assert words in done.err and "Fatal" not in done.err
-    assert f"timeline: {tmp_path}/trace.json" in done.err  # from the report
+    # this line comes from the report
+    assert f"timeline: {tmp_path}/trace.json" in done.err
     assert (tmp_path / "trace.json").stat().st_size > 500
     assert os.listdir(sockets) == []
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Programs that enter seccomp's strict mode while they are traced. In this mode the kernel
-kills a thread for any system call but read, write, exit and sigreturn, and for reading the
-time stamp counter. A traced program must go on and end like an untraced one."""
+"""Programs that enter seccomp's strict mode while they are traced. In this mode the
+kernel kills a thread for any system call except read, write, exit and sigreturn, and
+for reading the time stamp counter. A traced program must continue and end like an
+untraced program."""
 
 import json
 import os
@@ -22,7 +23,7 @@ ocular.start_tracing(serve=True, quiet=True, output="trace.json", **{settings})
 """
 
 # The thread that enters the mode holds the GIL and has slept before. So no other thread
-# waits for the GIL, which would kill this thread in any program.
+# waits for the GIL, because this would kill the thread in any program.
 PROGRAM = """
 import ctypes, os, time
 libc = ctypes.PyDLL(None)
@@ -55,7 +56,7 @@ write(1, b"done")
 leave(60, 7)  # exit: not exit_group
 """
 
-STRICT, NO_COUNTER = "22, 1", "26, 2"  # PR_SET_SECCOMP, PR_SET_TSC
+STRICT, NO_COUNTER = "22, 1", "26, 2"  # arguments for PR_SET_SECCOMP and PR_SET_TSC
 
 WAYS = {
     "every call": ({"deinstrument_threshold": 0}, 0, 300),

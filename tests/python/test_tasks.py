@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Steps of asyncio's tasks in the timeline: each names its task, and no code of the program
-runs for that. tests/e2e/test_trace_processor_tasks.py tests how the steps are linked."""
+"""Tests the steps of asyncio's tasks in the timeline. Each step names its task, and no
+code of the program runs for this. tests/e2e/test_trace_processor_tasks.py tests how the
+steps are linked."""
 
 import asyncio
 import gc
@@ -16,8 +17,8 @@ TASKS = [asyncio.tasks._PyTask, asyncio.tasks._CTask]
 
 @pytest.fixture(params=["trace.json", "trace.pftrace"])
 def record(request, tmp_path):
-    """Returns a function that traces another one and returns {number of a task: names of
-    its steps, by time}."""
+    """Returns a function that traces another function and returns {number of a task:
+    names of its steps, sorted by time}."""
 
     def record(function, **settings):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.{request.param}"
@@ -60,7 +61,7 @@ def named(found, name):
 def test_both_kinds_of_tasks(record, kind):
     async def main(loop):
         tasks = [kind(work(), loop=loop, name=name) for name in ("a", "b", "b")]
-        await asyncio.gather(*tasks)  # wakes the task by a future's callback
+        await asyncio.gather(*tasks)  # the callback of a future wakes the task
         await kind(asyncio.sleep(0.001), loop=loop, name="sleeps")
         await kind(work(0), loop=loop)
 
@@ -73,8 +74,8 @@ def test_both_kinds_of_tasks(record, kind):
 
 @pytest.mark.parametrize("kind", TASKS)
 def test_derived_tasks(record, kind):
-    """The name of a derived task is the one that asyncio stores, or just "task". No code of
-    the class runs."""
+    """The name of a derived task is the name that asyncio stores, or just "task". No
+    code of the class runs."""
     asked = []
 
     class Odd(kind):
@@ -98,7 +99,7 @@ def test_derived_tasks(record, kind):
     found = record(lambda: run(main))
     name = "odd" if kind is asyncio.tasks._CTask else "task"
     assert named(found, name) == [[name] * 3] * 3
-    assert not set(asked) - {"__eq__"}  # asyncio's own sets call it
+    assert not set(asked) - {"__eq__"}  # asyncio's own sets call __eq__
 
 
 @pytest.mark.parametrize("kind", TASKS)
@@ -135,8 +136,8 @@ def test_nothing_is_held(record, kind):
 
 
 def test_many_at_once(record):
-    """There are more tasks than the table first has room for. A task at the address of a
-    freed one is another task."""
+    """There are more tasks than the table has room for at first. A new task at the
+    address of a freed task is another task."""
 
     async def main(loop):
         for _ in range(3):
@@ -145,7 +146,7 @@ def test_many_at_once(record):
             del tasks
 
     found = record(lambda: run(main))
-    del found[next(iter(found))]  # main()'s own task
+    del found[next(iter(found))]  # removes the task that runs main()
     assert len(found) == 2100
     for n in 0, 1, 699:
         assert named(found, f"n{n}") == [[f"n{n}"] * 3] * 3
@@ -153,7 +154,7 @@ def test_many_at_once(record):
 
 
 def test_the_next_trace_has_other_numbers(record):
-    """A task that still runs in the next trace has another number there."""
+    """A task that still runs in the next trace gets another number there."""
     loop = asyncio.new_event_loop()
     task = loop.create_task(work(6), name="goes on")
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""SIGTERM under `python -m ocular`: the process dies of the signal as untraced, its socket
-is removed and its recording stays. Signals work as before in all other respects."""
+"""Tests SIGTERM under `python -m ocular`. The signal ends the process as it ends an
+untraced process, the socket is removed, and the recording stays. Signals work as before
+in all other respects."""
 
 import gzip
 import os
@@ -68,7 +69,8 @@ def test_its_recording_stays(tmp_path, kind):
     assert recording == f"t.{process.pid}.ocular"
     output = tmp_path / "t.json"
     _ocular.convert(os.fsencode(tmp_path / recording), os.fsencode(output))
-    assert trace.read(output).names()["leaf"] >= 500  # then it goes dark
+    # after 500 calls the function goes dark
+    assert trace.read(output).names()["leaf"] >= 500
 
 
 HANDLES = """

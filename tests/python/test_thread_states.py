@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Thread states that another thread runs than the one that they name, as in programs that
-embed Python and in children that C has forked (uWSGI). The rows are the kernel's threads
-with their CPU time and functions. Each test runs a process of its own."""
+"""Tests thread states that are run by another thread than the one that they name. This
+happens in programs that embed Python, and in children that C code has forked (uWSGI).
+The rows are the kernel's threads with their CPU time and functions. Each test runs a
+separate process."""
 
 import pytest
 from e2e.program import script
@@ -54,8 +55,8 @@ def answer(tmp_path, source, **more):
 
 
 def test_a_state_that_another_thread_runs(tmp_path):
-    """Another thread runs a state. Python takes this thread for the main one, and the
-    kernel does not."""
+    """Another thread runs a thread state. Python takes this thread for the main thread,
+    but the kernel does not."""
     tids, names, main = answer(
         tmp_path,
         """
@@ -77,8 +78,8 @@ say([[pid, tid], {t: n for t, n in names.items()}, rows(snapshot)])
 
 
 def test_the_state_was_run_before_tracing_began(tmp_path):
-    """The state was run before tracing began. Only the thread that it names was known, and
-    this is another one."""
+    """The state was run before tracing began. Only the thread that the state names was
+    known, and the state was run by another thread."""
     tids, names = answer(
         tmp_path,
         """
@@ -163,8 +164,9 @@ spin(0.01)
 @pytest.mark.parametrize("attached", [True, False])
 @pytest.mark.parametrize("begins", [IDLE, TRACED], ids=["idle", "traced"])
 def test_a_served_programs_child_serves(tmp_path, begins, attached, sockets):
-    """A child that C forks serves by itself, like a child of os.fork(). Our threads have
-    just begun in the parent and wait for the GIL. In the child no thread waits."""
+    """A child that C code forks serves by itself, like a child of os.fork(). Our
+    threads have just begun in the parent and wait for the GIL. In the child no thread
+    waits."""
     result = answer(
         tmp_path,
         begins
@@ -191,8 +193,8 @@ os._exit(7)
 
 
 def test_a_fork_waits_for_our_threads(tmp_path, sockets):
-    """Without the GIL, C could fork while a thread of ours holds it. The GIL would never be
-    released in the child, so the fork waits."""
+    """C code could fork while a thread of ours holds the GIL. In the child the GIL
+    would then never be released, so the fork waits."""
     status = answer(
         tmp_path,
         """

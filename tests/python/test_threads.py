@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Threads of every kind that start and end at any time. Their calls are counted, their rows
-stay and their work is not disturbed."""
+"""Tests threads of every kind that start and end at any time. Their calls are counted,
+their rows stay and their work is not disturbed."""
 
 import faulthandler
 import os
@@ -19,10 +19,10 @@ from e2e.program import SLOW, script, wait_until
 from ocular.demo import pure
 
 SERVED = {"overhead_budget": 0.01, "quiet": True, "perfetto": False}
-# With this budget the sampler is fast and hooks stay in. In debt new code would lose its
-# hooks before the threshold.
+# With this budget the sampler is fast and hooks stay set. In debt new code would lose
+# its hooks before the threshold.
 MEANS = {**SERVED, "overhead_budget": 0.5, "deinstrument_threshold": 10**6}
-ROOM = 100  # ended threads that are kept
+ROOM = 100  # number of ended threads that are kept
 
 
 def spin(seconds):
@@ -100,11 +100,11 @@ def test_a_row_survives_its_thread(settings):
 
 @pytest.mark.parametrize("settings", [MEANS, EXACT], ids=["sampler", "hooks"])
 def test_thousands_of_short_threads(settings):
-    """The threads are too short for the sampler, but hooks have seen them. The list is
-    bounded, and the thread that used most CPU stays."""
+    """The sampler does not see these short threads, but hooks have seen them. The list
+    is bounded, and the thread that used the most CPU time stays."""
     ocular.start_tracing(**settings)
     run_threads(1, spin, 0.05, name="long")
-    for _ in range(19):  # fewer calls than the threshold in a second
+    for _ in range(19):  # in a second there are fewer calls than the threshold
         run_threads(100, brief, name="short")
     run_threads(1, spin, 0.05, name="late")
     time.sleep(0.05)
@@ -140,19 +140,20 @@ def test_numbers_of_functions_that_only_ended_threads_ran():
 
 
 def test_threads_that_c_has_made(native):
-    """Each entry into Python has a new thread state, and all are one thread."""
+    """Each entry into Python has a new thread state, but all entries are on one thread."""
     ocular.start_tracing(**SERVED)
     native.run(brief, 8, 100_000, True)
     snapshot = ocular.snapshot()
     final = ocular.stop_tracing()
-    assert row(final, "brief")["calls"] == 9  # one call at the thread's end
+    assert row(final, "brief")["calls"] == 9  # one of the calls is at the thread's end
     for seen in (snapshot, final):
         others = [t for t in threads_of(seen) if t["name"] != "MainThread"]
         assert [t["ended"] for t in others] == [True], others
 
 
 def test_what_a_subclass_makes_of_attributes_is_not_run():
-    """The governor reads names while it holds the GIL, so no code of a subclass may run."""
+    """The governor reads names while it holds the GIL, so it must not run code of a
+    subclass."""
 
     class Nosy(threading.Thread):
         asked = []
@@ -175,7 +176,7 @@ def test_what_a_subclass_makes_of_attributes_is_not_run():
     stop = threading.Event()
     nosy, odd, described = (Nosy(target=stop.wait, name="nosy"), Odd(), Described())
     odd.run = described.run = stop.wait
-    odd.__dict__["_name"] = ""  # 3.14 gives a non-empty name to the system
+    odd.__dict__["_name"] = ""  # 3.14 gives a non-empty name to the kernel
     never_started = threading.Thread(target=stop.wait, name="never")
     for thread in (nosy, odd, described):
         thread.start()
@@ -191,8 +192,9 @@ def test_what_a_subclass_makes_of_attributes_is_not_run():
             described.native_id,
         } <= set(names)
 
-    time.sleep(0.6)  # the governor reads the names again and again
-    with suppress(AssertionError):  # the final snapshot shows the missing ones
+    time.sleep(0.6)  # meanwhile the governor reads the names again and again
+    # if names are missing, the final snapshot shows which
+    with suppress(AssertionError):
         wait_until(seen)
     final = ocular.stop_tracing()
     asked = list(Nosy.asked), Described.asked
@@ -233,7 +235,7 @@ def test_our_threads_do_not_pass_for_the_programs():
         ocular.stop_tracing()
     assert during[0] == before[0]
     assert threading.main_thread().ident in idents
-    # faulthandler lists the governor while this has a thread state.
+    # faulthandler lists the governor while the governor has a thread state.
     assert len(idents) <= len(before[1]) + 1 and before[1] <= during[1]
 
 
@@ -253,7 +255,7 @@ def test_a_pool_that_outlives_the_trace():
 
 
 def test_daemon_threads_at_exit(tmp_path, sockets):
-    """Daemon threads run on while tracing stops and the interpreter is finalised."""
+    """Daemon threads continue while tracing stops and the interpreter is finalised."""
     done = script(
         tmp_path,
         """

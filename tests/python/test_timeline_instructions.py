@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""timeline_instructions: in precise mode the timeline has each instruction."""
+"""Tests timeline_instructions, with which the timeline of precise mode has each
+instruction."""
 
 import dis
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The stub python/ocular/__init__.pyi and __init__.py have the same public names,
-arguments, kinds and defaults. The types themselves are not checked here."""
+arguments, kinds and defaults. These tests do not check the types themselves."""
 
 import ast
 import inspect
@@ -23,8 +23,8 @@ def functions():
 
 
 def declared(node):
-    """Returns (name, kind, default) of each argument. The default of an argument without
-    one is `empty`."""
+    """Returns (name, kind, default) of each argument. If an argument has no default,
+    its default is `empty`."""
     kinds = inspect.Parameter
     arguments = node.args
     plain = arguments.posonlyargs + arguments.args

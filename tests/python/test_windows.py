@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""End-to-end tests of which functions stay armed within a budget and which go dark, of new
-code while the budget is overdrawn, and of the CPU timers' signal, which the program must
+"""Tests which functions stay armed with a budget and which go dark, what happens to new
+code while the budget is overdrawn, and the CPU timers' signal, which the program must
 not notice. tests/tracer/test_control.c tests the control's decisions in virtual time."""
 
 import signal
@@ -53,8 +53,8 @@ def spin():
 
 
 def both(ticks):
-    """Calls `tick` twenty times a second and `spin` in between. Returns the number of calls
-    of `spin`."""
+    """Calls `tick` twenty times a second, and `spin` between these calls. Returns the
+    number of calls of `spin`."""
     spins = 0
     for _ in range(ticks):
         tick()
@@ -66,7 +66,8 @@ def both(ticks):
 
 
 def test_hits_count_within_a_window(sockets):
-    ticks = 80  # more than the threshold in all, and less in each window
+    # these are more calls than the threshold in all, and fewer in each window
+    ticks = 80
     spins, final = traced(
         both,
         ticks,
@@ -140,7 +141,8 @@ say(before, after, len(seen), len(rows()), row(f.__name__)["calls"])
 """,
     )
     assert after < before + (1 << 20)
-    assert rows < 200 and later == rows  # code with a row came while the budget had room
+    # the code that has a row came while the budget had room
+    assert rows < 200 and later == rows
     assert twice == 2
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What tracing has changed: two runs of one module, test by test. Knows nothing
-of processes."""
+"""Compares two runs of one module, test by test, to find what tracing has changed. This
+module starts no processes."""
 
 import re
 from dataclasses import dataclass
@@ -11,10 +11,11 @@ FATAL = {"crash", "crash at exit", "hang"}
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is so when traced and not when untraced."""
+    """A difference that the traced run has and the untraced run does not have."""
 
-    kind: str  # what to look for again: "crash", "hang", "error", "output"...
-    test: str  # its id; the module's name if it is no single test
+    # kind of the difference, for example "crash", "hang", "error" or "output"
+    kind: str
+    test: str  # id of the test, or the module's name if no single test is concerned
     detail: str
 
     def key(self):
@@ -23,7 +24,7 @@ class Difference:
 
 
 def differences(untraced, traced):
-    """Differences that the traced run has and the untraced one has not."""
+    """Returns the differences that only the traced run has."""
     found = list(_of_the_process(untraced, traced))
     if untraced.ran_all() and traced.ran_all():
         found += _of_the_tests(untraced, traced)
@@ -52,7 +53,7 @@ def _of_the_process(untraced, traced):
 
 
 def _follows(traced):
-    """Whether an exit status only says that tests have failed."""
+    """Returns True if the exit status only says that tests have failed."""
     return traced.end == "exit 2" and any(
         outcome.status in BAD for outcome in traced.tests.values()
     )
@@ -76,22 +77,22 @@ def _of_the_tests(untraced, traced):
 
 # --- Output -------------------------------------------------------------------
 
-# Lines that unittest and regrtest print of their own accord. A difference there
-# shows as a test's.
+# Lines that unittest and regrtest print themselves. A difference in these lines also
+# shows in a test's result.
 OWN = re.compile(
     r"^((ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|"
     r"test\S* \(|-+$|==|Ran |FAILED|OK|Result|Total|Using random|"
     r"Raised RLIMIT|.*load avg|\d+ tests? |Finished running|test[_.]\S*$|"
     r"(test )?test\S* (failed|passed in))"
 )
-ANNOUNCED = re.compile(r"^.*? \.\.\. ")  # "test_one (test_x.C) ... "
+ANNOUNCED = re.compile(r"^.*? \.\.\. ")  # for example "test_one (test_x.C) ... "
 REPORTS = re.compile(r"^={70}\n.*?(?=^-{70}\nRan |\Z)", re.M | re.S)
 CHANGING = re.compile(r"0x[0-9a-f]+|\d+|rt-\w+|test_python_\w+")
 
 
 def lines(run):
-    """The tests' output: a set of lines, without the parts that change from run to run.
-    The output of a crash at exit belongs to the crash."""
+    """Returns the tests' output as a set of lines, without the parts that change from
+    run to run. Output of a crash at exit belongs to the crash and is left out."""
     text = run.output
     if run.end.startswith("crash at exit"):
         text = text.partition("\nResult: ")[0]
@@ -111,14 +112,14 @@ def _of_the_output(untraced, traced):
 class Verdict:
     """The result of one module in one mode, after a second run."""
 
-    confirmed: list  # differences that are ours until proven otherwise
-    flakes: list  # (difference, why it does not count)
+    confirmed: list  # differences that count as ours until another cause is known
+    flakes: list  # [(difference, reason why it does not count)]
 
 
 def judge(first, again, untraced_again):
-    """`first`: differences of the first pair of runs. `again`: those of a
-    traced run to *either* untraced run; `untraced_again`: that run itself. A
-    crash or a hang needs no second one to count."""
+    """Judges the differences `first` of the first pair of runs. `again` has the
+    differences between a second traced run and either untraced run. `untraced_again` is
+    the second untraced run. A crash or a hang counts even if it happens only once."""
     seen = {difference.key() for difference in again}
     verdict = Verdict([], [])
     for difference in first:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The list of differences that are not ours: expected.toml."""
+"""Reads expected.toml, the list of differences that are not caused by Ocular."""
 
 import re
 import tomllib
@@ -11,19 +11,22 @@ VAGUE = re.compile(r"[*?]")
 
 @dataclass
 class Entry:
-    """A single test that differs, how, and why that is no bug of ours."""
+    """A single test that differs, the kind of the difference, and the reason why Ocular
+    does not cause it."""
 
     test: str
     kind: str
-    shows: str  # must be found in the words of the difference
+    shows: str  # a pattern that the text of the difference must match
     reason: str
-    control: str  # a program that does it without Ocular
-    versions: list = field(default_factory=list)  # "3.12", "3.13.12"; empty: all
-    modes: list = field(default_factory=list)  # empty: all
-    met: bool = False  # it did happen in this run
+    control: str  # a program that shows the difference without Ocular
+    # versions such as "3.12" or "3.13.12"; empty for all
+    versions: list = field(default_factory=list)
+    modes: list = field(default_factory=list)  # empty for all modes
+    met: bool = False  # True if the difference happened in this run
 
     def fits(self, version):
-        """Three numbers stand for that version and the later ones of its minor."""
+        """Returns True if the entry is for this version. A version of three numbers
+        also stands for the later versions of its minor version."""
         this = _numbers(version)
         return not self.versions or any(
             this[:2] == listed[:2] and this >= listed
@@ -50,7 +53,8 @@ class Expected:
         self.entries = [entry for entry in entries if entry.fits(version)]
 
     def unmet(self, modules, modes):
-        """Those that should have happened in a run of these."""
+        """Returns the entries that should have happened in a run of these modules and
+        modes."""
         return [
             entry
             for entry in self.entries
@@ -70,14 +74,15 @@ class Expected:
 
 
 def load(path):
-    """All entries of a file, each checked; ValueError names the fault."""
+    """Returns all entries of a file after checking them. A ValueError describes a
+    fault."""
     with open(path, "rb") as file:
         found = tomllib.load(file).get("difference", [])
     return [entry for values in found for entry in _entries(values)]
 
 
 def _entries(values):
-    """One for each test that a [[difference]] names."""
+    """Yields an entry for each test that a [[difference]] names."""
     values = dict(values)
     for name in (tests := values.pop("tests", [])):
         yield _entry(name, values)
@@ -92,7 +97,7 @@ def _entry(name, values):
         raise ValueError(f"{name}: {', '.join(sorted(lacking))} is missing")
     if values["kind"] in ("crash", "hang"):
         raise ValueError(f"{name}: a {values['kind']} is never expected")
-    # These two belong to no test, but to the process.
+    # These two kinds belong to the process, so they need not name a test.
     if values["kind"] not in ("output", "crash at exit") and (
         name.count(".") < 3 or VAGUE.search(name)
     ):

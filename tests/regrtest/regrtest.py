@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""`make regrtest`: CPython's own test suite under tracing.
+"""`make regrtest` runs CPython's own test suite under tracing.
 
-Runs each module of modules.txt untraced and traced, and compares test by test.
-A module that differs is run once more, untraced and traced, before it counts. The
-exit status is 1 if a difference remains that expected.toml does not explain.
+Each module in modules.txt runs untraced and traced, and the results are compared test
+by test. A module that differs runs once more, untraced and traced, before the
+difference counts. The exit status is 1 if a difference remains that expected.toml does
+not explain.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from figures.record import figure, recording  # noqa: E402
 
 VERSION = ".".join(map(str, sys.version_info[:3]))
 UNTRACED_LIMIT = 400  # seconds
-PACE = threading.Lock()  # of what is printed
+PACE = threading.Lock()  # locked while a text is printed
 
 
 def test_directory():
@@ -38,7 +39,8 @@ def test_directory():
 
 
 def read_modules(short):
-    """{name: options of regrtest}, and what this version of CPython lacks."""
+    """Returns {name: options of regrtest}, and the modules that this version of CPython
+    lacks."""
     found, lacking = {}, []
     for line in (HERE / "modules.txt").read_text().splitlines():
         words = line.partition("#")[0].split()
@@ -56,7 +58,7 @@ def read_modules(short):
 
 
 def expand(name, folder):
-    """A line of modules.txt as module names that exist."""
+    """Returns the modules for a line of modules.txt, without modules that do not exist."""
     plain = name.removesuffix(".*")
     if plain != name and (folder / plain).is_dir():
         return sorted(f"{plain}.{path.stem}" for path in (folder / plain).glob("test_*.py"))
@@ -70,7 +72,7 @@ class Tally:
 
     modules: int = 0
     tests: int = 0
-    failing: int = 0  # tests that fail or have an error
+    failing: int = 0  # number of tests that fail or have an error
     seconds: float = 0.0
     explained: list = field(default_factory=list)
     open: list = field(default_factory=list)
@@ -85,12 +87,12 @@ class Tally:
 
 
 class Driver:
-    """One `make regrtest`."""
+    """The state of one run of `make regrtest`."""
 
     def __init__(self, options):
         self.options = options
         self.expected = expected.Expected(expected.load(HERE / "expected.toml"), VERSION)
-        self.not_compared = []  # modules
+        self.not_compared = []  # names of modules
         self.tallies = {mode: Tally() for mode in ("untraced", *options.modes)}
 
     def say(self, text):
@@ -98,7 +100,7 @@ class Driver:
             print(text, flush=True)
 
     def log(self, one, name):
-        """Keeps a run's output where one can look at it later."""
+        """Writes a run's output to a file, where a person can read it later."""
         folder = self.options.logs / one.mode
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.log").write_text(f"{one.end}, {one.seconds:.1f} s\n{one.output}")
@@ -109,7 +111,7 @@ class Driver:
         return one
 
     def module(self, module):
-        """All of one module."""
+        """Runs one module in all modes and compares the results."""
         untraced = self.untraced(module)
         words = [
             f"{module}: {len(untraced.tests)} tests, untraced {untraced.seconds:.1f} s"
@@ -130,8 +132,8 @@ class Driver:
         self.say("\n".join(words))
 
     def untraced(self, module):
-        """Tried twice: some modules crash or hang of themselves, now and
-        then."""
+        """Runs a module untraced. Tries twice, because some modules crash or hang from
+        time to time without tracing."""
         for name in (module, f"{module}.again"):
             one = self.run(module, "untraced", UNTRACED_LIMIT, name)
             if one.ran_all():
@@ -141,7 +143,8 @@ class Driver:
         return one
 
     def judge(self, untraced, traced):
-        """Compares; what differs gets a second run of each kind."""
+        """Compares two runs. If they differ, runs the module a second time untraced and
+        traced."""
         first = compare.differences(untraced, traced)
         if not first:
             return compare.Verdict([], [])
@@ -155,7 +158,7 @@ class Driver:
         return compare.judge(first, again, untraced_again)
 
     def take(self, mode, traced, verdict):
-        """Files a verdict under its mode; the lines to print."""
+        """Adds a verdict to the figures of its mode. Returns the lines to print."""
         words = []
         with PACE:
             tally = self.tallies[mode]
@@ -176,7 +179,7 @@ class Driver:
         return words + flakes
 
     def close(self, began):
-        """Prints the figures; whether all is well."""
+        """Prints the figures. Returns True if no difference is unexplained."""
         version = platform.python_version()
         print(
             f"\nregrtest, CPython {version}, "
@@ -212,7 +215,7 @@ class Driver:
         return (unexplained == 0 or recording()) and ran > 0
 
     def record(self):
-        """For `make figures`."""
+        """Records the figures for `make figures`."""
         figure("regrtest/not_compared", len(self.not_compared), unit="modules")
         for mode in self.options.modes:
             tally = self.tallies[mode]
@@ -221,7 +224,8 @@ class Driver:
 
 
 def tell(mode, difference):
-    """A difference that nothing explains, for who must look at it."""
+    """Returns the text about an unexplained difference, for a person who must examine
+    it."""
     detail = difference.detail.strip().splitlines()
     shown = "\n".join(f"      {line}" for line in detail[-25:])
     return f"  {mode}: {difference.kind.upper()} {difference.test}\n{shown}"
@@ -275,7 +279,8 @@ def parse():
 
 
 def end_all(number, frame):
-    """SIGTERM, SIGINT: what runs has sessions of its own."""
+    """Handles SIGTERM and SIGINT. The running modules have their own sessions, so they
+    must be killed."""
     for leader in list(run.RUNNING):
         run.kill_session(leader)
     os._exit(128 + number)
@@ -283,7 +288,8 @@ def end_all(number, frame):
 
 def main():
     options = parse()
-    # A shell's background job ignores SIGINT, and so would the tests.
+    # A shell starts background jobs with SIGINT ignored, and the tests would inherit
+    # this.
     signal.signal(signal.SIGINT, end_all)
     signal.signal(signal.SIGTERM, end_all)
     began = time.monotonic()

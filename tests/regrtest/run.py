@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""One module of CPython's test suite, run once by `python -m test` in a process
-of its own, traced or not: what came of each test, and of the process."""
+"""Runs one module of CPython's test suite once by `python -m test` in a separate
+process, traced or untraced. Returns the result of each test and of the process."""
 
 import contextlib
 import json
@@ -18,40 +18,41 @@ from xml.etree import ElementTree
 
 TRACE = "trace.json"
 
-# How a mode is traced: options of `python -m ocular`, and by what factor a run
-# may take longer than untraced before it counts as hung.
+# For each mode, the options of `python -m ocular`, and the factor by which a run may
+# take longer than untraced before it counts as hung.
 SERVING = ["--serve"]
 TIMELINE = [f"--output={{scratch}}/{TRACE}", "--timeline-limit=1048576"]
 MODES = {
     "adaptive": ([*SERVING, *TIMELINE], 10),
     "precise": (["--mode=precise", *SERVING, "--no-perfetto"], 60),
     "threshold0": (["--threshold=0", *SERVING, *TIMELINE], 30),
-    # All that is allowed goes to samples: as many signals as there are ticks.
+    # The whole budget goes to samples, so there are as many signals as timer ticks.
     "sampled": (["--budget=1", *SERVING, "--no-perfetto"], 10),
 }
-MOST_MEMORY = 4 << 30  # bytes; a run that holds more has got out of hand
-GRACE = 3  # seconds in which what a run has started may come to its end
-LEAST_LIMIT = 120  # seconds; a module that takes none untraced gets these
+MOST_MEMORY = 4 << 30  # bytes; a run that uses more memory is ended
+GRACE = 3  # seconds in which processes that a run has started may end
+LEAST_LIMIT = 120  # the least time limit in seconds
 
-# regrtest's exit statuses when it has come to its end: all well, a test
-# failed, environment changed, no tests ran (a skipped module), same again.
+# Exit statuses of regrtest after a complete run. They mean success, a failed test, a
+# changed environment, no tests (a skipped module), and a failed rerun.
 REGULAR_EXITS = {0, 2, 3, 4, 5}
 
-RESULT = re.compile(r"^Result: ", re.M)  # regrtest's last word
+RESULT = re.compile(r"^Result: ", re.M)  # regrtest's last line
 
 
 @dataclass
 class Run:
-    """The results of one run. compare.py judges it."""
+    """The results of one run, which compare.py judges."""
 
     module: str
     mode: str  # "untraced" or one of MODES
     seconds: float = 0.0
-    # "exit N", "crash: ...", "crash at exit: ..." (all tests had run) or
-    # "hang: ..." (it had to be ended, because of time or of memory)
+    # "exit N", "crash: ...", "crash at exit: ..." (after all tests had run) or "hang:
+    # ..." (the run was ended because it took too much time or memory)
     end: str = "exit 0"
-    tests: dict = field(default_factory=dict)  # id -> Outcome
-    notes: list = field(default_factory=list)  # (kind, text): see after_run
+    tests: dict = field(default_factory=dict)  # {id: Outcome}
+    # [(kind, text)] of problems after the run
+    notes: list = field(default_factory=list)
     output: str = ""
 
     def ran_all(self):
@@ -60,14 +61,14 @@ class Run:
 
 @dataclass
 class Outcome:
-    """The result of one test, and the words that came with it."""
+    """The result of one test, with its message."""
 
-    status: str  # ok, skipped, failure, error, ...
+    status: str  # "ok", "skipped", "failure", "error" or another status
     words: str = ""
 
 
 def limit(mode, untraced_seconds):
-    """Seconds after which a traced run counts as hung."""
+    """Returns the seconds after which a traced run counts as hung."""
     return LEAST_LIMIT + MODES[mode][1] * untraced_seconds
 
 
@@ -89,7 +90,7 @@ def command(module, mode, scratch, extra):
 
 
 def run_module(module, mode, seconds, extra=()):
-    """Runs it, for at most so many seconds; `extra` are options of regrtest."""
+    """Runs the module for at most `seconds`. `extra` has options of regrtest."""
     scratch = Path(tempfile.mkdtemp(prefix="rt-"))
     words = command(module, mode, scratch, extra)
     try:
@@ -102,7 +103,7 @@ def _run_in(scratch, run, words, seconds):
     sockets = scratch / "s"
     sockets.mkdir(mode=0o700)
     os.utime(sockets, (0, 0))
-    # Unbuffered: of a crash at exit the last words before it are seen.
+    # The output is unbuffered, so that the last lines before a crash at exit are seen.
     environment = dict(
         os.environ, OCULAR_DIR=str(sockets), TMPDIR=str(scratch), PYTHONUNBUFFERED="1"
     )
@@ -141,11 +142,11 @@ def _run_in(scratch, run, words, seconds):
     return run
 
 
-RUNNING = set()  # leaders of the sessions there are; the driver's to end
+RUNNING = set()  # leaders of the sessions that exist, which the driver ends
 
 
 def _wait(process, deadline):
-    """Waits for the end; why the process has to be ended, if it does."""
+    """Waits for the end. Returns the reason why the process must be ended, or None."""
     page = os.sysconf("SC_PAGESIZE")
     while process.poll() is None:
         if time.monotonic() > deadline:
@@ -168,8 +169,9 @@ def _end(status):
 
 
 def _say_where(process, output):
-    """Has a hung process say where it is: Python's side by faulthandler, whose
-    SIGABRT handler regrtest installs, and the C side by gdb if there is one."""
+    """Makes a hung process print its stacks. faulthandler prints the Python stack, by
+    the handler of SIGABRT that regrtest installs. gdb, if it is installed, prints the C
+    stack."""
     if shutil.which("gdb"):
         with contextlib.suppress(subprocess.TimeoutExpired):
             subprocess.run(
@@ -193,7 +195,7 @@ def _say_where(process, output):
 
 
 def _session(leader):
-    """The processes that still run in a session: {pid: command line}."""
+    """Returns the processes that still run in a session, as {pid: command line}."""
     found = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -207,7 +209,8 @@ def _session(leader):
 
 
 def _end_session(leader):
-    """Ends processes that a run has left behind, after a moment of grace; says what."""
+    """Ends processes that a run has left behind, after a short time. Returns their
+    command lines."""
     deadline = time.monotonic() + GRACE
     while (left := _session(leader)) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -222,9 +225,9 @@ def kill_session(leader):
 
 
 def _note_tracing(run, socket, trace):
-    """That the run was traced at all, and that the tracer tidied up."""
+    """Adds a note if the run was not traced, or if the tracer left something behind."""
     if not run.end.startswith("exit"):
-        return  # a crash shows itself
+        return  # a crash is reported in any case
     if socket.exists():
         run.notes.append(("left its socket", socket.name))
     if TIMELINE[0] in MODES[run.mode][0]:
@@ -240,7 +243,7 @@ def _note_tracing(run, socket, trace):
 
 ADDRESS = re.compile(r"0x[0-9a-f]{4,}")
 # The line that unittest prints above a traceback. regrtest's XML lacks the failures of
-# subtests and of setUpClass; these lines have them.
+# subtests and of setUpClass, but these lines have them.
 HEADER = re.compile(
     r"^(ERROR|FAIL|UNEXPECTED SUCCESS): ([^\s(]+) \(([\w.<>]+)\)(.*)$", re.M
 )
@@ -260,7 +263,8 @@ WORST_FIRST = (
 
 
 def _put(tests, name, outcome):
-    """Several tests may have one id: the worst of them stays."""
+    """Stores the outcome of a test. If several tests have the same id, the worst
+    outcome is kept."""
     name = ADDRESS.sub("0x", name)
     known = tests.get(name)
     if known is None or WORST_FIRST.index(outcome.status) < WORST_FIRST.index(known.status):
@@ -268,7 +272,7 @@ def _put(tests, name, outcome):
 
 
 def _outcome(case):
-    """Of one <testcase>."""
+    """Returns the outcome of a <testcase>."""
     for tag, status in (
         ("error", "error"),
         ("failure", "failure"),
@@ -283,7 +287,7 @@ def _outcome(case):
 
 
 def read_tests(junit, output):
-    """{test id: Outcome} out of the XML and the output."""
+    """Returns {test id: Outcome} from the XML and the output."""
     tests = {}
     with contextlib.suppress(OSError, ElementTree.ParseError):
         for case in ElementTree.parse(junit).iter("testcase"):

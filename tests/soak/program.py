@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The program that `make soak` traces: threads whose phases change, asyncio,
-code that comes and goes, idle spells, forks now and then. It runs until its
-stdin ends, then stops the trace and prints its counts on stdout."""
+"""The program that `make soak` traces. It has threads whose phases change, asyncio,
+code that is made and freed, idle times, and forks from time to time. It runs until its
+stdin ends. Then it stops the trace and prints its counts on stdout."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ import ocular
 
 BUDGET = 0.01
 PHASE_S = 20
-IDLE_S = 4  # of each phase: nobody works but the beat
+IDLE_S = 4  # seconds of each phase in which only beat() works
 FORK_S = 7
 RETIRED_S = 0.1
 
@@ -26,7 +26,7 @@ counts = {"beats": 0, "rounds": 0, "forks": 0, "code objects": 0, "ticks": 0}
 
 
 def beat():
-    """The function that always runs, some ten times a second."""
+    """This function always runs, about ten times a second."""
     total = 0
     for number in range(200):
         total += number * number
@@ -84,15 +84,17 @@ WORKERS = 3
 
 
 def kind_at(seconds, number):
-    """The kind of work that this worker does then (s of the monotonic clock)."""
+    """Returns the kind of work that this worker does at this time (s of the monotonic
+    clock)."""
     return KINDS[(int(seconds // PHASE_S) + number) % len(KINDS)]
 
 
 def run_throughout(begin, end):
-    """The names of functions that run at both times and all the time between them. A
-    kind runs for as many phases as there are workers, and then rests for two."""
+    """Returns the names of functions that run at both times and during all the time
+    between them. A kind of work runs for as many phases as there are workers, and then
+    rests for two phases."""
     if end - begin < PHASE_S and begin % PHASE_S > PHASE_S - IDLE_S - 1:
-        return {"beat"}  # it began in a spell of idleness, or nearly so
+        return {"beat"}  # the time begins in an idle time, or shortly before
     return {"beat"} | set.intersection(
         *(
             {kind_at(at, number).__name__ for number in range(WORKERS)}
@@ -102,7 +104,7 @@ def run_throughout(begin, end):
 
 
 def working(number):
-    """Another kind of work in each phase; a spell of none at its end."""
+    """Does another kind of work in each phase, and nothing at the end of a phase."""
     dice = random.Random(number)
     while not over.is_set():
         now = time.monotonic()
@@ -114,7 +116,7 @@ def working(number):
 
 
 def churning():
-    """New functions, called often and forgotten."""
+    """Makes new functions, which are called often and then freed."""
     source = "def made(n):\n    while n:\n        n -= 1\n    return {0}\n"
     while not over.wait(RETIRED_S):
         space = {}
@@ -160,7 +162,8 @@ def fork():
 
 
 def main():
-    warnings.simplefilter("ignore", DeprecationWarning)  # fork among threads
+    # the program forks while it has threads
+    warnings.simplefilter("ignore", DeprecationWarning)
     ocular.start_tracing(
         serve=True, overhead_budget=BUDGET, quiet=True, timeline_limit=4 << 20
     )

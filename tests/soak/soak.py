@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`make soak`: a mixed program is traced for an hour (`--seconds N`), served,
-within a budget, while viewers of all kinds come and go. At the end: memory
-flat, overhead within the budget, ages bounded, nothing lost, no descriptor and
-no thread too many."""
+"""`make soak` traces a mixed program for an hour (`--seconds N`) with a budget, while
+viewers of all kinds connect and disconnect. At the end the memory must not have grown,
+the overhead must be within the budget, and the ages of numbers must be bounded. Nothing
+may be lost, and no descriptor and no thread may be left."""
 
 import argparse
 import json
@@ -25,45 +25,47 @@ from e2e import client  # noqa: E402
 from figures.record import figure, recording  # noqa: E402
 
 TOP = os.environ["OCULAR_TOP"]
-# The age of a function's numbers, if it runs several times a second.
+# Largest age in seconds of a function's numbers, if the function runs several times a
+# second.
 MOST_AGE_S = 30
-# The same as a part of a run that is shorter than that.
+# In a short run the largest age is this part of the run.
 SHORT_AGE = 0.7
-# Growth of the memory from the first half to the second: a part of it, or KiB.
+# Tolerated growth of the memory from the first half to the second half, as a part of
+# the memory, or in KiB.
 MOST_GROWTH = 0.03
 MOST_KIB = 2048
-# In a run that is shorter than this the start weighs most: these bounds find gross
-# errors only.
+# In a shorter run the start has most weight, so these bounds find only large errors.
 SHORT_S = 300
 SHORT_KIB = 8192
 SHORT_OVER = 4
-# Three phases of the program, each of which is idle in part.
+# A minute has three phases of the program, each with an idle time.
 MINUTE_S = 60
-# A window's overhead over the allowed one, and the part of the time for which it may be
-# more.
+# Tolerated ratio of a window's overhead to the allowed overhead, and the part of the
+# time for which it may be larger.
 OVER = 1.10
 MOST_OVER = 0.10
-# The overhead of the whole run over the allowed one.
+# Tolerated ratio of the overhead to the allowed overhead for the whole run.
 MEAN_OVER = 1.05
-# The warm-up, in which functions go dark for the first time.
+# Seconds of the warm-up, in which functions go dark for the first time.
 SETTLE_S = 20
 PATIENCE_S = 60
-# A short run goes on until there were so many looks.
+# A short run continues until there are this many snapshots.
 LEAST_LOOKS = 5
 
 
 class Soak:
-    """The state of the program, second by second."""
+    """The observations of the program over time."""
 
     def __init__(self, pid, path, settle_s=SETTLE_S):
         self.pid, self.path, self.settle_s = pid, path, settle_s
         self.over = threading.Event()
-        self.troubles = []  # faults, on whatever machine
-        self.misses = []  # of a target; how busy the machine was plays a part
+        self.troubles = []  # faults, which must not happen on any machine
+        # missed targets, which also depend on how busy the machine was
+        self.misses = []
         self.viewers = self.snapshots = 0
-        self.memory = []  # (s, KiB)
-        self.overhead = []  # what each snapshot says of it; CPU time, too
-        self.ages = []  # (s, age of the oldest that runs, its name)
+        self.memory = []  # [(s, KiB)]
+        self.overhead = []  # overhead in each snapshot, and the CPU time
+        self.ages = []  # [(s, age of the oldest running function, its name)]
         self.lock = threading.Lock()
         self.began = time.monotonic()
 
@@ -142,7 +144,7 @@ class Soak:
         self.ages += ((self.now(), age, name) for name, age in runs.items())
 
     def watch(self):
-        """One viewer that is always there."""
+        """A viewer that is connected all the time."""
         with client.Client(self.path) as viewer:
             while not self.over.is_set():
                 before = self.now()
@@ -159,8 +161,9 @@ def cpu_s(pid):
 
 
 def own_kib(pid):
-    """Not pages of files: of those (in Pss) a process has the less the more others
-    run the same Python, so that who ends one beside it makes its memory grow."""
+    """Returns the process's own memory in KiB, without pages of files. If pages of
+    files counted (Pss), the memory would grow when another process that runs the same
+    Python ends."""
     fields = Path(f"/proc/{pid}/status").read_text()
     return sum(int(fields.split(name)[1].split()[0]) for name in ("RssAnon:", "VmSwap:"))
 
@@ -210,7 +213,7 @@ def asks(soak, dice):
             try:
                 viewer.rearm(row["id"])
             except client.Refused:
-                pass  # it has gone meanwhile
+                pass  # the function's code may have been freed
 
 
 def is_killed(soak, dice):
@@ -250,14 +253,15 @@ WHIMS = (
     looks_once,
 )
 VISITORS = 3
-PAUSE_S = 12  # at most, between two visits: each first snapshot costs
+# longest time between two visits in seconds; each first snapshot costs time
+PAUSE_S = 12
 
 
 # --- The end ---------------------------------------------------------------------
 
 
 def slope(points):
-    """KiB a minute, by least squares."""
+    """Returns the growth in KiB a minute, by least squares."""
     times, values = zip(*points)
     middle, mean = statistics.fmean(times), statistics.fmean(values)
     spread = sum((when - middle) ** 2 for when in times)
@@ -269,7 +273,8 @@ def slope(points):
 
 
 def check_memory(soak, seconds):
-    """The second half against the first, after everything that is made once."""
+    """Compares the memory of the second half with the first half, after everything that
+    is made once."""
     steady = [point for point in soak.memory if point[0] > seconds / 5]
     half = len(steady) // 2
     if half < 2:
@@ -291,13 +296,15 @@ def check_memory(soak, seconds):
 
 
 def spent_and_used(row):
-    """s of CPU time since the start: Ocular's and the program's own."""
+    """Returns the seconds of CPU time of Ocular and of the program itself, since the
+    start."""
     used = row["cpu"] / (1 + row["mean"])
     return row["cpu"] - used, used
 
 
 def minutes(rows):
-    """Ocular's share of the program's CPU time, in each minute that ends with a row."""
+    """Returns Ocular's share of the program's CPU time, in each minute that ends with a
+    row."""
     shares, first = [], 0
     for row in rows:
         while rows[first + 1]["at"] <= row["at"] - MINUTE_S:
@@ -319,7 +326,7 @@ def check_overhead(soak, seconds):
     if not steady:
         soak.fail("no overhead is reported")
         return "overhead unknown"
-    # In the tracer's own windows of ten seconds, against what is allowed there,
+    # Compares the tracer's windows of ten seconds with the allowed overhead.
     over = [row["measured"] for row in steady if row["measured"] > OVER * row["allowed"]]
     often = f"over by a tenth {len(over)} times of {len(steady)}"
     if len(over) > MOST_OVER * len(steady) and seconds >= SHORT_S:
@@ -331,7 +338,7 @@ def check_overhead(soak, seconds):
     allowed = statistics.fmean(row["allowed"] for row in steady)
     if measured > allowed * (MEAN_OVER if seconds >= SHORT_S else SHORT_OVER):
         soak.miss(f"the mean overhead of ten seconds is {measured:.2%} of {allowed:.2%}")
-    # and in minutes and since the start, against the budget.
+    # Compares the shares of minutes, and the share since the start, with the budget.
     shares = minutes(steady)
     over = [share for share in shares if share > OVER * program.BUDGET]
     if len(over) > MOST_OVER * len(shares) and seconds >= SHORT_S:
@@ -359,7 +366,7 @@ def check_overhead(soak, seconds):
 
 
 def check_ages(soak, seconds):
-    # Nothing can be older than the run: who never visits is found in a short one, too.
+    # Nothing can be older than the run, so in a short run the bound is smaller.
     most = min(MOST_AGE_S, SHORT_AGE * seconds)
     old = max(soak.ages, key=lambda row: row[1], default=None)
     if old is None:
@@ -372,7 +379,7 @@ def check_ages(soak, seconds):
 
 
 def least(count, pid):
-    """The count without files that come and go."""
+    """Returns the count without files that are open for a short time only."""
     counts = []
     for _ in range(10):
         counts.append(count(pid))
@@ -381,7 +388,7 @@ def least(count, pid):
 
 
 def settled(count, pid, wanted):
-    """The count, once it is as before; or as it stays."""
+    """Waits until the count is as before. Returns the last count."""
     limit = time.monotonic() + 15
     while (now := count(pid)) > wanted and time.monotonic() < limit:
         time.sleep(0.1)
@@ -389,7 +396,7 @@ def settled(count, pid, wanted):
 
 
 def run(options, folder):
-    """(troubles, targets missed, words for the closing line)"""
+    """Returns (troubles, missed targets, texts for the last line)."""
     seconds = options.seconds
     process = subprocess.Popen(
         [sys.executable, str(HERE / "program.py")],

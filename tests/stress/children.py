@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Forks of every kind, in the middle of everything. The main thread forks the
-children that end like a program; other threads fork those that do not."""
+"""Forks of every kind, while all other parts of the test run. The main thread forks the
+children that end like a program. Other threads fork the children that do not."""
 
 import contextlib
 import multiprocessing.process
@@ -19,7 +19,7 @@ SLOW = 30  # seconds after which a child counts as hung
 
 
 def calls():
-    """Something to trace."""
+    """Makes some calls, which can be traced."""
 
     def one(i):
         return i + 1
@@ -28,7 +28,7 @@ def calls():
 
 
 def trace(party, serve):
-    """A child that traces itself, as any process may."""
+    """Traces the child from within, as any process may."""
     ocular.start_tracing(
         serve=serve,
         quiet=True,
@@ -57,7 +57,7 @@ def just_ends(party):
 
 
 def traces_and_stops(party):
-    if ocular.is_tracing():  # a child of a served process may be traced
+    if ocular.is_tracing():  # if the parent was served, the child may be traced
         ocular.stop_tracing()
     trace(party, serve=False)
     stop(party)
@@ -101,7 +101,8 @@ DEEDS = [
 
 
 def in_child(party, deed):
-    """Does it; the child's exit status. Words go to the parent by a file."""
+    """Runs the deed in the child and returns the exit status. Messages go to the parent
+    in a file. Words go to the parent by a file."""
     try:
         deed(party)
         return 0
@@ -112,8 +113,8 @@ def in_child(party, deed):
 
 
 def expect(party, pid, name, status, tidy=False):
-    """Waits for a child and looks at how it ended; one that is tidy leaves
-    nothing behind."""
+    """Waits for a child and checks how it ended. If `tidy` is true, the child must
+    leave nothing behind."""
     limit = time.monotonic() + SLOW
     while True:
         done, got = os.waitpid(pid, os.WNOHANG)
@@ -142,8 +143,8 @@ def expect(party, pid, name, status, tidy=False):
 
 
 def hangs(party, name, pid):
-    """A child does not end. AddressSanitizer's allocator has locks that older
-    versions do not hold across a fork; that is no fault of ours."""
+    """Reports a child that does not end. Locks of AddressSanitizer's allocator, which
+    older versions do not hold across a fork, are not Ocular's fault."""
     where = backtrace(pid)
     if "__sanitizer::Mutex::Lock" in where:
         party.count("children stuck in the sanitizer")
@@ -152,7 +153,7 @@ def hangs(party, name, pid):
 
 
 def backtrace(pid):
-    """A backtrace of the process, in C, if there is a gdb."""
+    """Returns a backtrace of the process in C, if gdb is installed."""
     if not shutil.which("gdb"):
         return "(no gdb for a backtrace)"
     environment = dict(os.environ)
@@ -169,7 +170,7 @@ def backtrace(pid):
 
 
 def fork_and_leave(party, dice):
-    """A fork whose child ends by os._exit or a signal: from any thread."""
+    """Forks children that end by os._exit() or a signal. Any thread may do this."""
     while party.going(dice.random() * 0.2):
         deed, status = dice.choice(DEEDS)
         pid = os.fork()
@@ -179,15 +180,15 @@ def fork_and_leave(party, dice):
 
 
 def fork_and_return(party, dice):
-    """The main thread's: the child ends like a program, with its atexit
-    functions. False in the child, which is to return from main() then."""
+    """Forks a child that ends like a program, with its atexit functions. Only the main
+    thread does this. Returns False in the child, which must then return from main()."""
     deed, status = dice.choice(DEEDS[:4])
     leave_traced = deed is just_ends and dice.random() < 0.5
     pid = os.fork()
     if pid:
         expect(party, pid, f"{deed.__name__}, returns", status, tidy=True)
         return True
-    # It would wait for its parent's children at exit.
+    # Otherwise the child would wait for its parent's children at exit.
     multiprocessing.process._children.clear()
     status = in_child(party, deed)
     if status:
@@ -199,14 +200,14 @@ def fork_and_return(party, dice):
 
 
 def fork_raw(party, dice):
-    """A fork in C, of which Python knows nothing."""
+    """Forks in C code, which Python does not notice."""
     raw = extensions.load("stress", "rawfork")
     while party.going(0.2):
         expect(party, raw.fork(), "raw fork", 0)
 
 
 def spawn(party, dice):
-    """multiprocessing and subprocess."""
+    """Starts processes by multiprocessing and subprocess."""
     while party.going(0.1):
         if dice.random() < 0.1:
             subprocess.run([sys.executable, "-c", "pass"], check=True, timeout=SLOW)

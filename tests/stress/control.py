@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The tracer itself: start and stop with changing settings from several
-threads, snapshots and exports in between; and checks of them."""
+"""Starts and stops the tracer with changing settings from several threads, takes
+snapshots and exports meanwhile, and checks them."""
 
 import json
 import os
@@ -8,7 +8,8 @@ import time
 
 import ocular
 
-# Errors that a thread may get when another has started or stopped in between.
+# Errors that a thread may get if another thread has started or stopped the trace
+# meanwhile.
 USUAL = (
     "is tracing already",
     "is still stopping",
@@ -26,7 +27,7 @@ def usual(error):
 
 
 def settings(party, dice):
-    """Some of all there is."""
+    """Returns random settings."""
     chosen = dict(
         mode=dice.choice(("adaptive", "adaptive", "precise")),
         deinstrument_threshold=dice.choice((0, 1, 50, 500)),
@@ -48,7 +49,8 @@ def settings(party, dice):
 
 
 def switch(party, dice):
-    """Starts, waits, stops; another thread may have done it before."""
+    """Starts and stops traces. Another thread may have started or stopped the trace
+    before."""
     while party.going(dice.random() * 0.05):
         chosen = settings(party, dice)
         try:
@@ -65,7 +67,7 @@ def switch(party, dice):
 
 
 def look(party, dice):
-    """Snapshots, without pause or with."""
+    """Takes snapshots, with or without pauses."""
     while party.going(dice.choice((0.0, 0.003, 0.03))):
         try:
             check(party, ocular.snapshot())
@@ -80,7 +82,8 @@ def export(party, dice):
     while party.going(0.02):
         try:
             ocular.export(path)
-        except (RuntimeError, OSError) as error:  # OSError: cut short by a stop
+        # an OSError comes from an export that a stop has interrupted
+        except (RuntimeError, OSError) as error:
             if not usual(error):
                 party.fail(f"export: {error}")
             continue
@@ -91,18 +94,20 @@ def export(party, dice):
 
 def check(party, snapshot):
     """Checks that hold for every snapshot."""
-    if snapshot is None:  # somebody else has stopped
+    if snapshot is None:  # another thread has stopped the trace
         return
     if snapshot["pid"] != os.getpid():
         party.fail(f"a snapshot of {snapshot['pid']}")
     for row in snapshot["functions"]:
         for name in ("calls", "self_cycles", "total_cycles", "sites"):
             value = row[name]
-            # A ten minutes' worth of cycles: anything more has wrapped.
+            # The limit is the number of cycles in ten minutes. A larger number is an
+            # overflow.
             if value is not None and not 0 <= value < 1 << 42:
                 party.fail(f"{name} of {row['name']} is {value}")
         for name in ("share", "cpu_share", "wait_share", "c_share"):
-            # Of one core, so a function that many threads are in has many.
+            # Shares are parts of one core, so a function that many threads run may have
+            # several.
             if row[name] is not None and not 0 <= row[name] <= MOST_THREADS:
                 party.fail(f"{name} of {row['name']} is {row[name]}")
         if row["name"].startswith("raising") and "/made/" not in (row["file"] or ""):
@@ -110,7 +115,8 @@ def check(party, snapshot):
 
 
 def check_timeline(party, path):
-    """Balanced and nested on each thread, and never before the start."""
+    """Checks that calls are balanced and nested on each thread, and that no event is
+    before the start."""
     events = json.loads(path.read_bytes())["traceEvents"]
     stacks = {}
     for event in events:

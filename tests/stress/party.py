@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What all parts of the stress test share: the time to stop, their dice, their counts
-and their failures. Each part is a function that takes a Party and runs in a thread of
-its own until `party.over` is set."""
+"""The data that all parts of the stress test share, which are the time to stop, random
+numbers, counts and failures. Each part is a function that gets a Party, and runs in its
+own thread until `party.over` is set."""
 
 import collections
 import random
@@ -11,21 +11,21 @@ import time
 import traceback
 from pathlib import Path
 
-TROUBLE_ENDS = "\0\n"  # between two in the file "troubles"
+TROUBLE_ENDS = "\0\n"  # separates two entries in the file "troubles"
 
 
 class Party:
     def __init__(self, seed, folder):
         self.seed = seed
-        self.folder = Path(folder)  # for timelines
-        self.tracing = True  # False: the same without a tracer
+        self.folder = Path(folder)  # folder for timelines
+        self.tracing = True  # if False, the same test runs without a tracer
         self.over = threading.Event()
         self.counts = collections.Counter()
         self.names = 0
         self.lock = threading.Lock()
 
     def dice(self, name):
-        """A part's own random numbers: always the same for one seed."""
+        """Returns random numbers for one part, which are always the same for one seed."""
         return random.Random(f"{self.seed}/{name}")
 
     def count(self, what, times=1):
@@ -33,24 +33,24 @@ class Party:
             self.counts[what] += times
 
     def fail(self, text):
-        """Something is wrong. The test goes on, and fails in the end. Written
-        down at once: there may be no end."""
+        """Notes a failure. The test continues, and fails at its end. The failure is
+        written to a file at once, because the process may not reach its end."""
         with self.lock, open(self.folder / "troubles", "a") as file:
             file.write(text + TROUBLE_ENDS)
 
     def fresh(self, stem):
-        """A name that nobody else uses."""
+        """Returns a name that nobody else uses."""
         with self.lock:
             self.names += 1
             return f"{stem}{self.names}"
 
     def going(self, pause=0.0):
-        """Whether to go on; a moment later."""
+        """Waits for `pause` seconds. Returns True if the test is not over."""
         return not self.over.wait(pause) if pause else not self.over.is_set()
 
 
 class Troop:
-    """The threads that run parts."""
+    """The threads that run the parts."""
 
     def __init__(self, party, parts):
         self.party = party
@@ -70,7 +70,7 @@ class Troop:
             thread.start()
 
     def join(self, seconds):
-        """Waits for all; the names of those that do not end."""
+        """Waits for all threads. Returns the names of the threads that do not end."""
         limit = time.monotonic() + seconds
         for thread in self.threads:
             thread.join(max(0, limit - time.monotonic()))
@@ -78,7 +78,7 @@ class Troop:
 
 
 def where(thread_names):
-    """The Python stacks of some threads."""
+    """Returns the Python stacks of these threads."""
     frames = sys._current_frames()
     text = []
     for thread in threading.enumerate():

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A fork that Python does not know of, as a C library may do: its child ends at
-// once, having run nothing but the fork handlers. (More would be beyond what
-// CPython allows: its own locks may be held by threads that are gone.)
+// Forks without Python's knowledge, as a C library may do. The child ends at
+// once, after running only the fork handlers. CPython does not allow more,
+// because threads that are gone may hold its locks.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

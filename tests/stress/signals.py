@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Signals of the program's own beside the sampler's: handlers in Python, an interval
-timer, a wake-up descriptor, threads that block all signals, and waits that must not
-end early."""
+"""Sends signals of the program's own, in addition to the sampler's signals. There are
+handlers in Python, an interval timer, a wake-up descriptor, threads that block all
+signals, and waits that must not end early."""
 
 import collections
 import contextlib
@@ -11,9 +11,9 @@ import signal
 import threading
 import time
 
-SLOW = 60  # s, the longest wait for a handler
+SLOW = 60  # longest wait for a handler in seconds
 OWN = (signal.SIGUSR2, signal.SIGPROF)
-PIPE = 1 << 16  # bytes that one holds
+PIPE = 1 << 16  # number of bytes that a pipe holds
 
 handled = collections.Counter()
 
@@ -24,8 +24,8 @@ def _handle(number, frame):
 
 @contextlib.contextmanager
 def installed(party):
-    """Around all rounds, in the main thread: the handlers, and a descriptor that
-    CPython writes the number of each signal to that has a handler in Python."""
+    """Installs the handlers in the main thread for all rounds, and a descriptor to
+    which CPython writes the number of each signal that has a handler in Python."""
     near, far = os.pipe()
     os.set_blocking(near, False)
     os.set_blocking(far, False)
@@ -47,10 +47,11 @@ def installed(party):
 
 
 def _await(party, number, before):
-    """Handlers run in the main thread, which waits for this one in the end."""
+    """Waits until the signal was handled. Handlers run in the main thread, which in the
+    end waits for this thread."""
     limit = time.monotonic() + SLOW
     while handled[number] == before and party.going():
-        sum(range(1000))  # a timer needs CPU time
+        sum(range(1000))  # an interval timer needs CPU time
         if time.monotonic() > limit:
             party.fail(f"{signal.Signals(number).name} was not handled")
             return
@@ -59,7 +60,7 @@ def _await(party, number, before):
 
 
 def kill(party, dice):
-    """To the process, and to a thread."""
+    """Sends signals to the process and to a thread."""
     while party.going(dice.random() * 0.05):
         before = handled[signal.SIGUSR2]
         if dice.random() < 0.5:
@@ -70,7 +71,7 @@ def kill(party, dice):
 
 
 def time_cpu(party, dice):
-    """An interval timer in CPU time, as another sampler has."""
+    """Uses an interval timer in CPU time, as another sampler does."""
     while party.going(dice.random() * 0.1):
         before = handled[signal.SIGPROF]
         signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001 + dice.random() * 0.01)
@@ -79,7 +80,7 @@ def time_cpu(party, dice):
 
 
 def block(party, dice):
-    """A thread that blocks all signals for a while has its own mask again."""
+    """A thread that blocks all signals for some time gets its own mask back."""
     every = signal.valid_signals()
     while party.going(dice.random() * 0.05):
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, every)
@@ -93,7 +94,7 @@ def block(party, dice):
 
 
 def wait(party, dice):
-    """No wait ends early, and none with EINTR."""
+    """No wait ends early, and no wait fails with EINTR."""
     near, far = os.pipe()
     poll = select.poll()
     poll.register(near, select.POLLIN)

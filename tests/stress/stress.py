@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""`make stress`: threads, code that comes and goes, forks, start and stop,
-snapshots, viewers and other tools, all at once, and then a check for leaks.
+"""`make stress` runs threads, code that is made and freed, forks, starts and stops,
+snapshots, viewers and other tools at the same time, and then checks for leaks.
 
-The test runs in a process of its own; this one watches over it and tells a crash and a
-hang from an end. If it fails, the message says how to run it again.
+The test runs in a separate process. This process watches that process, and
+distinguishes a crash and a hang from a normal end. If it fails, the message says how to
+run it again.
 """
 
 import argparse
@@ -27,11 +28,11 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import party as parties  # noqa: E402
 from figures.record import figure, recording  # noqa: E402
 
-PATIENCE = 120  # seconds beyond the chosen ones, after which it hangs
+PATIENCE = 120  # the test counts as hung this many seconds after the chosen time
 
 
-# Every object an allocation of its own, so that a sanitizer sees its end; leaks
-# of an interpreter are no news.
+# Each object has its own allocation, so that a sanitizer sees when it is freed. Leaks
+# of the interpreter are not reported.
 SANITIZED = {
     "PYTHONMALLOC": "malloc",
     "ASAN_OPTIONS": "detect_leaks=0:handle_segv=1:allocator_may_return_null=1",
@@ -57,8 +58,8 @@ def parts(party):
 
 
 def round_of(party, seconds):
-    """All parts at once for so many seconds, the main thread forking. False in
-    a child."""
+    """Runs all parts for `seconds`, while the main thread forks. Returns False in a
+    child."""
     import children
 
     party.over.clear()
@@ -90,7 +91,7 @@ def look_around(party, before):
     code = party.counts["code"]
     after = watch.settled(before, code)
     found = watch.complaints(before, after, code)
-    if "LD_PRELOAD" in os.environ:  # a sanitizer keeps what was freed
+    if "LD_PRELOAD" in os.environ:  # a sanitizer keeps freed memory
         found = [trouble for trouble in found if "memory" not in trouble]
     for trouble in found + watch.leftovers():
         party.fail(trouble)
@@ -106,7 +107,7 @@ def look_around(party, before):
 
 
 def inner(options):
-    """In the process that is watched over."""
+    """Runs the test in the process that is watched."""
     import signals
 
     faulthandler.register(signal.SIGUSR1, all_threads=True)
@@ -117,12 +118,14 @@ def inner(options):
 
 
 def rounds(party, options):
-    """Two of them, and what is left after the second; the exit status."""
+    """Runs two rounds, and checks what is left after the second round. Returns the exit
+    status."""
     import control
     import watch
 
     mother = os.getpid()
-    # Memory that is allocated once and kept (arenas, stacks, caches) is no leak.
+    # Memory that is allocated once and kept (arenas, stacks, caches) is not a leak, so
+    # it is allocated in the first round.
     went_on = round_of(party, options.seconds / 4)
     if os.getpid() != mother:
         return 0
@@ -136,7 +139,7 @@ def rounds(party, options):
             figures = look_around(party, before)
     Path(options.report).write_text(json.dumps({"counts": party.counts, **figures}))
     if threading.active_count() > 1:
-        os._exit(1)  # stuck ones would keep us from ending
+        os._exit(1)  # threads that hang would prevent the exit
     return 0
 
 
@@ -144,7 +147,7 @@ def rounds(party, options):
 
 
 def outer(options):
-    """Runs it, shows the result; the exit status."""
+    """Runs the test process and prints the result. Returns the exit status."""
     scratch = Path(tempfile.mkdtemp(prefix="st-"))
     try:
         troubles, report = watch_over(options, scratch)
@@ -170,7 +173,7 @@ def outer(options):
 
 
 def command(options, scratch, report):
-    """Of the process that does it."""
+    """Returns the command of the test process."""
     words = [
         sys.executable,
         "-W",
@@ -203,7 +206,7 @@ def command(options, scratch, report):
 
 
 def watch_over(options, scratch):
-    """(what went wrong, what the test reports)"""
+    """Returns (failures, report of the test)."""
     (scratch / "s").mkdir(mode=0o700)
     report = scratch / "report.json"
     environment = dict(os.environ, OCULAR_DIR=str(scratch / "s"))
@@ -224,7 +227,8 @@ def watch_over(options, scratch):
             status = process.wait(1.25 * options.seconds + PATIENCE)
         except subprocess.TimeoutExpired:
             troubles.append(f"hangs\n{c_stacks(process.pid)}")
-            process.send_signal(signal.SIGUSR1)  # Python's stacks
+            # makes the process print its Python stacks
+            process.send_signal(signal.SIGUSR1)
             time.sleep(1)
             os.killpg(process.pid, signal.SIGKILL)
             status = process.wait()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Viewers: the real ocular-top, and a client of the protocol that asks for all
-there is, sends nonsense and vanishes at bad moments."""
+"""Viewers, which are the real ocular-top and a client of the protocol. The client asks
+for everything, sends invalid data and disconnects at bad moments."""
 
 import json
 import os
@@ -15,7 +15,7 @@ TOP = os.environ["OCULAR_TOP"]
 
 
 def top(party, dice):
-    """ocular-top --once --json, as a person would."""
+    """Runs ocular-top --once --json, as a person does."""
     while party.going(0.3):
         done = subprocess.run(
             [TOP, "--pid", str(os.getpid()), "--once", "--json", "-d", "0.2"],
@@ -34,7 +34,7 @@ def top(party, dice):
 
 
 def talk(party, dice):
-    """One connection after the other, each with a whim."""
+    """Opens one connection after the other. Each connection does one random thing."""
     path = f"{os.environ['OCULAR_DIR']}/{os.getpid()}.sock"
     while party.going(0.005):
         try:
@@ -42,8 +42,8 @@ def talk(party, dice):
                 dice.choice(WHIMS)(party, viewer, dice)
             party.count("connections")
         except (OSError, client.Ended, client.Refused, AssertionError):
-            # No server now, or it has gone, or has refused nonsense, or frames
-            # that answer nonsense were read as something else.
+            # There is no server at the moment, the server has gone or has refused
+            # invalid data, or an answer to invalid data was taken for something else.
             party.going(0.02)
 
 
@@ -69,7 +69,7 @@ def asks_for_details(party, viewer, dice):
     snapshot = viewer.snapshot()
     ids = [row["id"] for row in snapshot["functions"][:10]] + [0]
     for _ in range(dice.randrange(1, 5)):
-        if dice.random() < 0.3:  # one that takes the other's place
+        if dice.random() < 0.3:  # this request is replaced by the next one
             viewer.send(client.DETAIL, struct.pack("<Q", dice.choice(ids)), 1)
         try:
             listing = viewer.detail(dice.choice(ids))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a process holds, before and after: threads, descriptors, memory,
-children, tool ids; and a quiet phase in which every number is known."""
+"""Finds out what a process holds before and after the test, which are threads,
+descriptors, memory, children and tool ids. Also runs a quiet phase, in which every
+number is known."""
 
 import ctypes
 import gc
@@ -14,9 +15,9 @@ from pathlib import Path
 
 import ocular
 
-# A process that has run for a while has grown: CPython keeps the names of code
-# that is gone (70 bytes for each of ours, as measured untraced), the C library
-# what lies between other things.
+# The memory of a process grows over time. CPython keeps the names of freed code (70
+# bytes for each code object, as measured untraced), and the C library keeps free memory
+# between other blocks.
 MEMORY_SLACK = 48 << 20
 KEPT_PER_CODE = 80
 
@@ -33,12 +34,12 @@ class Held:
 
 
 def _descriptors():
-    """The open descriptors, by their targets without numbers."""
+    """Returns the open descriptors, by their targets without numbers."""
     found = Counter()
     for entry in os.scandir("/proc/self/fd"):
         try:
             target = os.readlink(entry.path)
-        except FileNotFoundError:  # the directory's own
+        except FileNotFoundError:  # this is the descriptor of the directory itself
             continue
         found[target.partition(":[")[0]] += 1
     return found
@@ -49,20 +50,20 @@ def _threads():
     for task in Path("/proc/self/task").iterdir():
         try:
             found[(task / "comm").read_text().strip()] += 1
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the thread has ended meanwhile
             continue
     return found
 
 
 def _memory():
-    """Resident bytes, after everything was given back that can be."""
+    """Returns the resident bytes, after all memory was returned that can be returned."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
 def settled(before, code, seconds=5):
-    """Held.now(), after a moment for threads that are about to end."""
+    """Returns Held.now(), after waiting for threads that are about to end."""
     limit = time.monotonic() + seconds
     while True:
         held = Held.now()
@@ -72,7 +73,8 @@ def settled(before, code, seconds=5):
 
 
 def complaints(before, after, code=0):
-    """The resources that are held after `code` code objects, and were not before."""
+    """Returns the resources that are held after `code` code objects and were not held
+    before."""
     found = [
         f"{number} more descriptors of {what}"
         for what, number in (after.descriptors - before.descriptors).items()
@@ -90,7 +92,7 @@ def complaints(before, after, code=0):
 
 
 def leftovers():
-    """Zombies, tool ids, a socket."""
+    """Returns zombies, tool ids and a socket that are left."""
     found = []
     try:
         pid, _ = os.waitpid(-1, os.WNOHANG)
@@ -115,7 +117,7 @@ THREADS = 4
 
 
 def _known():
-    """A module's worth of functions that have never run before."""
+    """Returns new functions that have never run before."""
     names = {}
     exec(compile(KNOWN, "/made/known.py", "exec"), names)
     return names
@@ -152,8 +154,8 @@ def all_of_it(times):
 
 
 def quiet_phase(mode, threshold):
-    """Traces calls whose number is known, in several threads at once; what is
-    wrong with the numbers."""
+    """Traces a known number of calls in several threads at the same time. Returns the
+    errors in the counted numbers."""
     names = _known()
     ocular.start_tracing(
         mode=mode, deinstrument_threshold=threshold, perfetto=False, quiet=True
@@ -171,7 +173,7 @@ def quiet_phase(mode, threshold):
     }
     found = []
     total = CALLS * THREADS
-    # A generator is entered once more than it yields.
+    # The number of entries of a generator is its number of yields plus one.
     for name, calls in (
         ("leaf", total),
         ("fails", total),

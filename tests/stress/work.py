@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The traced work: code that comes and goes while others run it, generators,
-exceptions, recursion, short threads, other tools."""
+"""The traced work, which is code that is made and freed while other threads run it,
+generators, exceptions, recursion, short threads and other tools."""
 
 import asyncio
 import cProfile
@@ -55,7 +55,7 @@ def raising{n}(depth):
 
 
 def churn(party, dice):
-    """Compiles code, runs it, hands some to others, and lets it die."""
+    """Compiles code, runs it, gives some of it to other threads, and frees it."""
     while party.going():
         n = party.fresh("")
         names = {}
@@ -100,7 +100,7 @@ def exercise(names, n, dice):
 
 
 def meet(function, dice):
-    """Several short threads run one function, whose code then dies."""
+    """Several short threads run one function, whose code is then freed."""
     threads = [
         threading.Thread(target=function, args=(dice.randrange(30),))
         for _ in range(dice.randrange(1, 5))
@@ -112,7 +112,7 @@ def meet(function, dice):
 
 
 def depth_reached():
-    """The number of frames that fit before RecursionError."""
+    """Returns the number of frames that fit before RecursionError."""
     deepest = 0
 
     def down(depth):
@@ -128,7 +128,7 @@ def depth_reached():
 
 
 def recurse(party, dice):
-    """Recursion to the limit: tracing must not take any of it."""
+    """Recurses to the limit, of which tracing must not use anything."""
     expected = None
     while party.going(0.05):
         reached = depth_reached()
@@ -140,7 +140,7 @@ def recurse(party, dice):
 
 
 def gather(party, dice):
-    """asyncio: tasks, groups, cancellation, async generators."""
+    """Uses asyncio with tasks, groups, cancellation and async generators."""
 
     async def ticks(count):
         for i in range(count):
@@ -173,8 +173,8 @@ def gather(party, dice):
 
 
 def other_tools(party, dice):
-    """Trace functions, profilers and another tool of sys.monitoring come and
-    go in the middle of everything."""
+    """Trace functions, profilers and another tool of sys.monitoring start and stop
+    while everything else runs."""
 
     def hook(frame, event, argument):
         return hook
@@ -201,7 +201,8 @@ def other_tools(party, dice):
         elif choice == 3:
             monitoring.use_tool_id(tool, "stress")
             events = monitoring.events
-            # Written in C: one in Python takes its frame from the recursion.
+            # The callback is a C function, because a Python function would need a
+            # frame, which counts for the recursion.
             monitoring.register_callback(tool, events.LINE, operator.is_)
             monitoring.set_events(tool, events.LINE)
             busy()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A code object's record made by hand, for tests that need one to be found or
-// credited but no bytecode in it. Code_free() frees it.
+// Makes a code object's record by hand, for tests that need a record to find or
+// to credit, but no bytecode. Code_free() frees the record.
 #ifndef OCULAR_TESTS_TRACER_MAKE_CODE_H
 #define OCULAR_TESTS_TRACER_MAKE_CODE_H
 

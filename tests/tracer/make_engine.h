@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An engine without an interpreter, code that can be called, and calls of it,
-// for tests of the layers above.
+// Makes an engine without an interpreter, code that can be called, and calls of
+// that code, for tests of the layers above the engine.
 #ifndef OCULAR_TESTS_TRACER_MAKE_ENGINE_H
 #define OCULAR_TESTS_TRACER_MAKE_ENGINE_H
 
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-struct MadeThread { // as the sampler's layout says
+struct MadeThread { // laid out as the sampler's layout says
     uintptr_t frame, chunk, top;
 };
 
@@ -32,7 +32,8 @@ static inline void make_engine(struct Engine *engine)
     snprintf(engine->command, sizeof engine->command, "python app.py");
 }
 
-// RESUME, a loop of LOAD_FAST and JUMP_BACKWARD, RETURN_VALUE: three sites.
+// Adds a code object with three sites: RESUME, a loop of LOAD_FAST and
+// JUMP_BACKWARD, and RETURN_VALUE.
 static inline struct Code *add_code(struct Engine *engine, const char *name,
                                     uint64_t threshold)
 {
@@ -67,7 +68,7 @@ static inline struct ThreadTrace *add_trace(struct Engine *engine,
     return trace;
 }
 
-// One call from depth 0, entered now.
+// Makes one call from depth 0, entered now.
 static inline void call(struct ThreadTrace *trace, struct Code *code,
                         uint64_t ticks)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Functions in a registry, made of bytecode, and what their calls have counted,
-// for tests of hooks without an interpreter. cmocka.h comes before this.
+// Registers functions made of bytecode and reads what their calls have counted,
+// for tests of hooks without an interpreter. The including file includes
+// cmocka.h first.
 #ifndef OCULAR_TESTS_TRACER_MAKE_FUNCTION_H
 #define OCULAR_TESTS_TRACER_MAKE_FUNCTION_H
 
@@ -9,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { JUMP_SITE = 1, RETURN_SITE = 2 }; // of LOOP
+enum { JUMP_SITE = 1, RETURN_SITE = 2 }; // sites of LOOP
 
 // clang-format off
 static const uint8_t LOOP[] = {

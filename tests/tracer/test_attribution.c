@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/sample/attribution: the function that gets a stack's time, its
-// callers, and the instruction of the innermost frame.
+// Tests tracer/sample/attribution: which function gets a stack's time, who its
+// callers are, and which instruction the innermost frame is at.
 #include "ipc/base/heap.h"
 #include "tracer/sample/attribution.h"
 
@@ -8,7 +8,7 @@
 
 #include "tests/unit.h"
 
-#define BYTECODE 0x40 // in a code object
+#define BYTECODE 0x40 // offset of the bytecode in a code object
 
 static struct Registry *registry;
 static struct Code *a, *b, *c, *caller;
@@ -16,10 +16,10 @@ static struct Opcodes opcodes;
 static struct Memory memory;
 static struct CallEdges edges;
 static struct Flame flame;
-static struct Breakdown functions; // a thread's
+static struct Breakdown functions; // the functions of one thread
 static struct SampledStack stack;
 static struct Attribution attribution;
-// A window in which a core had a second.
+// In this window a core has had one second of time.
 static const struct ShareTime NOW = {.ns = 1e9, .age = 0.2, .full_ns = 1e9};
 
 // --- A function with a call in it ---
@@ -27,7 +27,8 @@ static const struct ShareTime NOW = {.ns = 1e9, .age = 0.2, .full_ns = 1e9};
 enum { CACHE, RESUME, LOAD, EXTENDED, CALL, JUMP, CALL_PY = 100, CALL_C };
 enum { AT_RESUME, AT_LOAD, AT_EXTENDED, AT_CALL, AT_LAST = 6, AT_JUMP, UNITS };
 
-static uint8_t live[2 * UNITS]; // its bytecode, as it runs
+// The caller's bytecode, which changes as it runs.
+static uint8_t live[2 * UNITS];
 
 static void make_caller(void)
 {
@@ -128,7 +129,7 @@ TEST_WITH(test_the_top_is_credited_and_all_below, set_up, tear_down)
     assert_ns(c, 0, 0, 154);
     assert_int_equal(Counter_get(&a->share.samples), 3);
     assert_true(a->hot.touched &&
-                b->hot.touched); // their rows are filled again
+                b->hot.touched); // both rows will be filled again
     assert_int_equal(Counter_get(&a->share.run_samples), 2);
     assert_int_equal(Counter_get(&b->share.samples), 0);
 }
@@ -145,14 +146,15 @@ TEST_WITH(test_recursion_counts_once, set_up, tear_down)
 TEST_WITH(test_unknown_code_on_top_credits_its_caller, set_up, tear_down)
 {
     STACK(0x9000, 0, 0x2000, 0x3000);
-    assert_true(add(50, 0) == 50); // elsewhere
+    assert_true(add(50, 0) == 50); // the 50 ns were in unknown code
     assert_true(add(0, 7) == 0);
     assert_ns(a, 0, 0, 0);
     assert_ns(b, 50, 7, 57);
     assert_ns(c, 0, 0, 57);
 }
 
-// Until the collector takes it, what it ran before it went is its own.
+// Until the collector takes a retired function, samples from before its
+// retirement are credited to it.
 TEST_WITH(test_retired_code_is_credited_until_it_went, set_up, tear_down)
 {
     STACK(0x1000, 0x2000);
@@ -179,7 +181,7 @@ TEST_WITH(test_a_threads_functions, set_up, tear_down)
     add(100, 0);
     STACK(0x2000);
     add(300, 0);
-    add(0, 5000); // no CPU time
+    add(0, 5000); // waiting adds no CPU time
     STACK(0x9000);
     add(20, 0);
     assert_int_equal(Breakdown_read(&functions, &NOW, rows), 3);
@@ -206,14 +208,16 @@ static double caller_ns(const struct Code *code, uint32_t id)
     return 0;
 }
 
-// Each function's total time is its outermost callers', and all of it.
+// All of a function's total time belongs to the callers of its outermost
+// frames.
 TEST_WITH(test_callers, set_up, tear_down)
 {
-    STACK(0x1000, 0x9000, 0x2000); // through unknown
+    STACK(0x1000, 0x9000, 0x2000); // the call goes through unknown code
     add(1000, 0);
     STACK(0x1000, 0x3000);
     add(0, 3000);
-    // a and b call each other, c began; the loop is no part of it.
+    // a and b call each other, and c began: the loop of a and b is not c's
+    // caller.
     STACK(0x1000, 0x2000, 0x1000, 0x2000, 0x3000);
     add(10000, 0);
     assert_float_equal(caller_ns(a, b->hot.id), 11000, 1e-3);
@@ -233,12 +237,12 @@ TEST_WITH(test_callers_of_dark_code_are_reported_once, set_up, tear_down)
     struct CallEdge edge;
 
     STACK(0x1000, 0x2000);
-    for (int i = 0; i < 5; i++) // armed: its own hooks see them
+    for (int i = 0; i < 5; i++) // a is armed, so its hooks see its callers
         add(10, 0);
     assert_false(CallEdges_pop(&edges, &edge));
     a->hot.dark = true;
     STACK(0x1000, 0x3000);
-    add(10, 0); // once may be a mistake
+    add(10, 0); // one sample may come from a torn stack
     assert_false(CallEdges_pop(&edges, &edge));
     for (int i = 0; i < 5; i++) {
         STACK(0x1000, 0x3000);
@@ -262,7 +266,7 @@ TEST_WITH(test_time_in_c_is_a_part_of_running, set_up, tear_down)
     add(100, 50);
     assert_int_equal(Counter_get(&a->share.in_c.total_ns), 100);
     assert_int_equal(Counter_get(&b->share.in_c.total_ns), 0);
-    STACK(0x9000, 0x2000); // b has called a function that is not known
+    STACK(0x9000, 0x2000); // b has called an unknown function
     add(100, 0);
     assert_int_equal(Counter_get(&b->share.in_c.total_ns), 0);
 }
@@ -273,8 +277,8 @@ TEST_WITH(test_samples_per_instruction, set_up, tear_down)
     const _Atomic uint32_t *samples;
 
     assert_int_equal(Code_instruction_count(code), 4);
-    STACK(0x9000, code->who.address); // it has called an unknown function
-    stack.in_c = true;                // which is in C, not the caller
+    STACK(0x9000, code->who.address); // the function has called an unknown one
+    stack.in_c = true;                // the unknown function is in C
     for (int offset = -4; offset < 2 * UNITS + 4; offset++) {
         stack.frames[1].instruction = (uintptr_t)live + (uintptr_t)offset;
         assert_int_equal(Attribution_unit(&attribution, code, &stack.frames[1]),
@@ -282,7 +286,7 @@ TEST_WITH(test_samples_per_instruction, set_up, tear_down)
                              ? UINT32_MAX
                              : (uint32_t)offset / 2);
         add(100, 100);
-        add(0, 100); // was off the CPU
+        add(0, 100); // the thread was off the CPU
     }
     samples = Code_instruction_samples(code);
     assert_int_equal(samples[0], 1);
@@ -319,7 +323,7 @@ TEST_WITH(test_memory_is_out, set_up, tear_down)
 
 // --- What the innermost frame does ---
 
-// Judges a stack whose top frame is in `caller`, at code unit `unit`.
+// Judges a stack whose top frame is in `caller` at code unit `unit`.
 static void judge_at(unsigned unit, bool active)
 {
     STACK(caller->who.address, 0x3000);
@@ -353,7 +357,7 @@ TEST_WITH(test_a_call_without_a_frame_is_in_c, set_up, tear_down)
         assert_true(stack.in_c == (unit == AT_CALL));
         assert_int_equal(stack.depth, 2);
     }
-    specialize(CALL_C, 71); // that is no version there
+    specialize(CALL_C, 71); // a specialisation for C has no version here
     judge_at(AT_CALL, true);
     assert_true(stack.in_c);
     assert_int_equal(stack.depth, 2);
@@ -386,24 +390,27 @@ TEST_WITH(test_freeing_a_callees_locals_is_its_callers, set_up, tear_down)
     expect_calls(b);
 }
 
-// The callee's frame is being pushed, or has just gone.
+// A sample may find the callee's frame not yet pushed or just popped: the time
+// is the callee's.
 TEST_WITH(test_a_call_of_a_function_is_its_callees, set_up, tear_down)
 {
     specialize(CALL_PY, 71);
     judge_at(AT_CALL, true);
     expect_calls(b);
-    specialize(CALL_PY, 80); // its own is there already
+    specialize(CALL_PY, 80); // this function's frame is pushed already
     judge_at(AT_CALL, true);
     expect_calls(NULL);
-    specialize(CALL_PY, 999); // nobody's
+    specialize(CALL_PY, 999); // no function has this version
     judge_at(AT_CALL, true);
     expect_calls(NULL);
-    STACK(0x1000, caller->who.address); // then who was called there before
+    // Then the callee seen there earlier counts.
+    STACK(0x1000, caller->who.address);
     stack.frames[1].instruction = (uintptr_t)live + 2 * AT_CALL;
     add(10, 0);
     judge_at(AT_CALL, true);
     expect_calls(a);
-    // 3.12 has it at the last of the caches while it comes back.
+    // CPython 3.12 puts the caller's frame at the last cache while the callee
+    // returns.
     specialize(CALL, 0);
     judge_at(AT_CALL, true);
     assert_true(stack.in_c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/budget/budget against simulated programs: the allowance, the measured
-// shares, and the parts of the sampler and the hooks.
+// Tests tracer/budget/budget against simulated programs: the allowance, the
+// measured shares, and the parts of the sampler and the hooks.
 #include "tracer/budget/budget.h"
 
 #include <math.h>
@@ -10,17 +10,17 @@
 #include "tests/unit.h"
 
 #define TICK 0.2
-#define DELAYS 32 // ticks ahead that hooks' time may be put
+#define DELAYS 32 // ticks ahead for which hook time may be planned
 
-// A program and its tracing.
+// Simulates a program and its tracing.
 struct World {
     struct Budget budget;
-    struct BudgetReading now; // cpu is the program's alone
+    struct BudgetReading now; // its cpu is the program's CPU time alone
     double (*cores)(double t);
-    double sample; // s
+    double sample; // seconds that one sample takes
     double fixed;  // cores that the governor and the rest take
-    double shown;  // cores that snapshots take; half if it is throttled
-    double hooks;  // of the program's time, that they take
+    double shown;  // cores that snapshots take, halved if throttled
+    double hooks;  // share of the program's time that hooks take
     double coming[DELAYS];
     unsigned tick;
     double hz, least_level, most_level;
@@ -32,7 +32,7 @@ static double one_core(double t)
     return 1;
 }
 
-static double spells(double t) // of idleness
+static double spells(double t) // the program pauses now and then
 {
     return fmod(t, 20) < 16 ? 1 : 0.05;
 }
@@ -75,7 +75,7 @@ static void turn(struct World *w)
     struct BudgetReading r;
     double sampler;
 
-    // Without a budget it stays as it is: control.c.
+    // Without a budget the rate stays as it is (control.c).
     w->hz = w->budget.share > 0 ? Budget_hz(&w->budget) : 100;
     w->tick++;
     w->now.wall += TICK;
@@ -102,7 +102,8 @@ static void run(struct World *w, double seconds)
         turn(w);
 }
 
-// Snapshots that take most of it wait while the program pauses, and only then.
+// Snapshots that take most of the budget wait while the program pauses, and
+// only then.
 TEST(test_snapshots_wait_in_idle_spells)
 {
     struct World w = world(spells, 0.01);
@@ -129,7 +130,7 @@ TEST(test_snapshots_wait_in_idle_spells)
     assert_true(throttled_idle > 40);
 }
 
-// A storm of hooks at the start is paid back.
+// A storm of hooks at the start is paid back later.
 TEST(test_a_storm_is_paid_back)
 {
     struct World w = world(one_core, 0.01);
@@ -141,7 +142,7 @@ TEST(test_a_storm_is_paid_back)
     assert_false(Budget_is_overdrawn(&w.budget));
 }
 
-// A debt that the program cannot pay back in four seconds is forgiven.
+// A debt that the program cannot pay back within four seconds is forgiven.
 TEST(test_a_debt_ends)
 {
     struct World w = world(one_core, 0.01);
@@ -160,14 +161,14 @@ TEST(test_steps)
 
     run(&up, 59);
     assert_true(fabs(up.budget.rate - 0.2 * 0.01) < 1e-6);
-    run(&up, 5); // four seconds of the new load
+    run(&up, 5); // the new load has lasted four seconds
     assert_true(fabs(up.budget.rate - 0.01) < 1e-6);
     run(&down, 65);
     assert_true(fabs(down.budget.rate - 0.2 * 0.01) < 1e-6);
 }
 
-// A viewer too many: fixed costs alone are above the budget. The sampler gives
-// half of its part away, and the hooks all but a fifth of the allowance.
+// With one viewer too many, fixed costs alone exceed the budget. The sampler
+// gives half of its part away, and the hooks all but a fifth of the allowance.
 TEST(test_fixed_costs_above_it)
 {
     struct World w = world(one_core, 0.005);
@@ -175,7 +176,7 @@ TEST(test_fixed_costs_above_it)
     assert_float_equal(Budget_hooks(&w.budget), 0.5 * 0.005, 1e-6);
     run(&w, 60);
     assert_float_equal(Budget_hooks(&w.budget), 0.46 * 0.005, 1e-4);
-    w.fixed = 0.012; // half of it in our threads, half in arming
+    w.fixed = 0.012; // threads take half of this, arming the other half
     run(&w, 90);
     assert_float_equal(w.hz, 0.2 * 0.005 / w.sample, 1);
     assert_float_equal(Budget_hooks(&w.budget), 0.2 * 0.005, 1e-4);
@@ -198,7 +199,8 @@ TEST(test_the_samplers_part)
     assert_true(w.hz > 0.64 * 0.01 / w.sample);
     w.cores = idle;
     run(&w, 3);
-    assert_true(w.hz < 0.41 * 0.01 / w.sample); // no more than its part
+    // The sampler takes no more than its part.
+    assert_true(w.hz < 0.41 * 0.01 / w.sample);
 }
 
 TEST(test_the_window)
@@ -209,7 +211,7 @@ TEST(test_the_window)
     w.fixed = 0.02;
     w.hooks = 0;
     run(&w, 30);
-    w.now.hooks += 1; // a tenth of the window's time
+    w.now.hooks += 1; // hooks take a tenth of the window's time
     run(&w, 4);
     shares = Budget_window(&w.budget);
     assert_true(fabs(shares.hooks - 0.1) < 0.003);
@@ -217,21 +219,22 @@ TEST(test_the_window)
     assert_true(fabs(shares.measured - shares.hooks - shares.rearm -
                      shares.threads) < 1e-9);
     assert_true(isnan(shares.allowed) && isnan(shares.cores_allowed));
-    assert_true(fabs(shares.cores / shares.measured - 1) < 0.12); // of one core
-    run(&w, 11); // it has left the window, not the mean
+    // The program uses one core.
+    assert_true(fabs(shares.cores / shares.measured - 1) < 0.12);
+    run(&w, 11); // the burst is in the mean, no longer in the window
     assert_true(Budget_window(&w.budget).hooks == 0);
     assert_true(Budget_mean(&w.budget) > 1.0 / 50);
 }
 
-// Clocks read one after the other may contradict each other, and two readers
-// may come in the wrong order.
+// Clocks that are read one after the other may contradict each other, and two
+// readers may come in the wrong order.
 TEST(test_odd_readings)
 {
     struct BudgetReading start = {0}, odd = {.wall = 1, .cpu = 0.1};
     struct Budget budget;
 
     Budget_init(&budget, 0.01, &start);
-    odd.threads = 0.2; // more than all
+    odd.threads = 0.2; // more than all CPU time
     Budget_read(&budget, &odd);
     assert_true(isfinite(budget.level) && isfinite(budget.rate));
     assert_true(isnan(Budget_window(&budget).measured));
@@ -239,7 +242,7 @@ TEST(test_odd_readings)
     odd.cpu = 0.05;
     Budget_read(&budget, &odd);
     assert_true(budget.last.wall == 1);
-    odd.wall = 1e6; // stopped for days
+    odd.wall = 1e6; // the program was stopped for days
     odd.cpu = 1.2;
     Budget_read(&budget, &odd);
     assert_true(budget.level <= 2 * budget.rate);

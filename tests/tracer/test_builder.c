@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/session/builder: the counters in a snapshot, which of them are null,
-// which are estimated; and a snapshot while hooks run.
-#define _GNU_SOURCE 1 // gettid
+// Tests tracer/session/builder: the counters in a snapshot, which of them are
+// null or estimated, and a snapshot that is built while hooks run.
+#define _GNU_SOURCE 1 // for gettid()
 #include "ipc/base/heap.h"
 #include "tracer/session/builder.h"
 
@@ -40,7 +40,8 @@ static void rest(double s)
     nanosleep(&time, NULL);
 }
 
-// It has looked once, after a tenth of a second: its clock stands there.
+// The sampler looks once, a tenth of a second after it starts, so its clock
+// stands there.
 static void start_sampler(struct Fixture *f)
 {
     const struct SamplerParts parts = {.registry = f->engine.registry,
@@ -63,7 +64,8 @@ static const struct Snapshot *build_as_it_is(struct Fixture *f)
     return f->snapshot;
 }
 
-// Counters are set here by hand, as if there had been events.
+// The tests set counters by hand, so every code object is marked as changed
+// here.
 static const struct Snapshot *build(struct Fixture *f)
 {
     struct Code *code = Registry_first(f->engine.registry);
@@ -116,13 +118,15 @@ TEST_WITH(test_what_nothing_measures_is_null, set_up, tear_down)
     assert_true(isnan(function->min_cycles));
     assert_true(isnan(function->p50_cycles));
     assert_true(isnan(function->p99_cycles));
-    assert_true(function->specialized_sites == NULL_U64); // not looked at
+    // No scan has looked at the code yet.
+    assert_true(function->specialized_sites == NULL_U64);
     assert_true(function->specializable_sites == NULL_U64);
 }
 
 // --- Functions ---------------------------------------------------------------
 
-// Called and not back yet, or never without a dark callee: that is no zero.
+// A function whose calls have not returned, or have always had a dark callee,
+// has no time: the value is null, not zero.
 TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -132,7 +136,7 @@ TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
     const struct Function *function;
 
     Counter_set(&lean->hot.total_cycles,
-                9000); // its callees' cycles are within
+                9000); // includes the cycles of the callees
     Counter_set(&quick->hot.self_calls, 1);
     s = build(f);
     function = find(s, inside);
@@ -143,7 +147,7 @@ TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
     assert_true(function->self_cycles == NULL_U64);
     assert_int_equal(function->total_cycles, 9000);
     assert_true(function->waited_cycles == NULL_U64);
-    function = find(s, quick); // timed, within what a hook costs
+    function = find(s, quick); // timed, but no longer than a hook costs
     assert_int_equal(function->self_cycles, 0);
     assert_int_equal(function->total_cycles, 0);
     assert_int_equal(function->waited_cycles, 0);
@@ -156,7 +160,7 @@ TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
     assert_true(s->retired[0].waited_cycles == NULL_U64);
 }
 
-// The cost of a hook is known to within a few ticks only.
+// The cost of a hook is known only to within a few ticks.
 TEST_WITH(test_no_cycles_below_zero, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -179,7 +183,8 @@ static void expect_order(const struct Snapshot *s, struct Code *const codes[],
         assert_int_equal(s->functions[i].id, codes[i]->hot.id);
 }
 
-// So many cycles in all, and a known rate of calls of the latest ones.
+// Makes a function with `cycles` cycles in all and a known recent rate of
+// calls.
 static struct Code *ranked(struct Fixture *f, uint64_t cycles, double rate)
 {
     struct Code *code = called(f, "f", 1);
@@ -192,7 +197,7 @@ static struct Code *ranked(struct Fixture *f, uint64_t cycles, double rate)
     return code;
 }
 
-// Until the window has samples, of this very thread.
+// Waits until the window has samples of this thread.
 static void take_samples(struct Fixture *f, struct MadeThread *thread)
 {
     const struct ListedThread self = {.state = (uintptr_t)thread,
@@ -208,8 +213,9 @@ static void take_samples(struct Fixture *f, struct MadeThread *thread)
     assert_true(totals.window_samples >= 4);
 }
 
-// The share is before all else. Without one, a minute old is last, be it dark
-// or armed; what runs now, if below others only, is not.
+// Functions are ordered by share first. A function without a share that last
+// ran a minute ago comes last, dark or armed. A function that runs now only
+// below others does not come last.
 TEST_WITH(test_shares_first, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -225,7 +231,7 @@ TEST_WITH(test_shares_first, set_up, tear_down)
     take_samples(f, &thread);
     now = Sampler_now(f->session.sampler);
     ShareValue_add(&above->share.cumulative, &now, 50e6);
-    ShareValue_add(&old->share.cpu, &now, 10); // a remainder, of 10 ns
+    ShareValue_add(&old->share.cpu, &now, 10); // a remainder of 10 ns
     minute = Clock_read(&f->engine.clock) -
              (uint64_t)(61 * Clock_hz(&f->engine.clock));
     Counter_set(&hot->hot.last_seen, minute);
@@ -243,7 +249,7 @@ TEST_WITH(test_rate, set_up, tear_down)
     struct Code *code = called(f, "f", 1000);
     double from, rate;
 
-    build(f); // the base
+    build(f); // the rate is measured from this snapshot
     from = seconds(CLOCK_MONOTONIC);
     code->row.rate_at = from;
     code->row.rate_calls = 1000;
@@ -252,12 +258,12 @@ TEST_WITH(test_rate, set_up, tear_down)
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 600 / 0.6 * 1.001);
     assert_true(rate >= 600 / (seconds(CLOCK_MONOTONIC) - from) * 0.999);
-    // Too soon for another: the rate stands.
+    // It is too soon for another rate, so the last one is shown again.
     Counter_set(&code->hot.entries, 999999);
     assert_true(find(build(f), code)->calls_per_s == rate);
 }
 
-// The dark time counts for nothing once it is armed again.
+// The time in the dark does not count once the function is armed again.
 TEST_WITH(test_rate_after_the_dark, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -268,24 +274,25 @@ TEST_WITH(test_rate_after_the_dark, set_up, tear_down)
     code->row.rate_calls = 0;
     code->hot.dark = true;
     code->hot.exact = code->hot.calls_exact = false;
-    assert_true(isnan(find(build(f), code)->calls_per_s)); // no sampler
-    code->hot.dark = false; // since when, nobody knows
+    // Without a sampler the rate is unknown.
+    assert_true(isnan(find(build(f), code)->calls_per_s));
+    code->hot.dark = false; // how long it has been armed is not known
     assert_true(isnan(find(build(f), code)->calls_per_s));
     rest(0.6);
     Counter_set(&code->hot.entries, 2000);
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 1000 / 0.6 * 1.001);
-    assert_true(rate > 10); // 1000 s would make it 1
-    // It was dark for a moment, between two looks, and no sample found it
-    // before.
+    assert_true(rate > 10); // over 1000 s the rate would be 1
+    // The function was dark for a moment between two looks, and no sample had
+    // found it before.
     code->row.rate_at = seconds(CLOCK_MONOTONIC) - 1;
     code->cold.dark_times++;
     assert_true(isnan(find(build(f), code)->calls_per_s));
     assert_int_equal(find(f->snapshot, code)->calls_exact, 0);
 }
 
-// One sample says of a hot function that it runs, and not how often: the screen
-// shows no rate then, and JSON has none.
+// One sample shows that a hot function runs, but not how often. The screen and
+// JSON then have no rate.
 TEST_WITH(test_a_rate_that_is_not_known, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -308,8 +315,9 @@ TEST_WITH(test_a_rate_that_is_not_known, set_up, tear_down)
     Counter_set(&code->share.run_samples, 100);
     assert_true(find(build(f), code)->calls_error < 0.5);
     assert_false(isnan(find(f->snapshot, code)->calls_per_s));
-    // A generator of hundreds of resumptions a call: each time that it went
-    // dark it was in the midst of one, and how many a call has is not known.
+    // This generator is resumed hundreds of times in each call. It went dark in
+    // the middle of a call each time, so the number of resumptions in a call is
+    // unknown.
     Counter_set(&code->hot.resumed, 990);
     code->cold.dark_times = 10;
     Code_touch(code);
@@ -320,9 +328,9 @@ TEST_WITH(test_a_rate_that_is_not_known, set_up, tear_down)
     assert_true(find(build(f), code)->calls_error < 0.5);
 }
 
-// 1000 calls of 2 us each are seen. Then it is dark, and is sampled running
-// for 20 ms and waiting for 10: that makes 15000 more, beside those 500 of an
-// earlier dark spell.
+// 1000 calls of 2 us each are seen. Then the function is dark, and samples find
+// it running for 20 ms and waiting for 10 ms. That adds 15000 calls to the 500
+// of an earlier dark spell.
 TEST_WITH(test_dark_calls_are_estimated, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -341,18 +349,21 @@ TEST_WITH(test_dark_calls_are_estimated, set_up, tear_down)
     Counter_set(&code->share.wait.total_ns, 10000000);
     Counter_set(&code->share.samples, 20);
     function = find(build(f), code);
-    assert_true(isnan(function->calls_estimated)); // nobody samples
+    assert_true(isnan(function->calls_estimated)); // no sampler runs
     start_sampler(f);
     function = find(build(f), code);
-    assert_false(isnan(function->calls_estimated)); // equals all in cmocka 1
+    // NaN equals any number in cmocka 1
+    assert_false(isnan(function->calls_estimated));
     assert_float_equal(function->calls_estimated, 1000 + 500 + 15000, 20);
-    assert_true(function->calls_per_s == 0); // not in the window
-    code->hot.dark = false;                  // armed again: what is over stays
+    // The window has no sample of the function.
+    assert_true(function->calls_per_s == 0);
+    code->hot.dark = false; // armed again: only earlier dark calls count
     function = find(build(f), code);
     assert_float_equal(function->calls_estimated, 1500, 1);
 }
 
-// From its shares and what a call takes, armed or dark.
+// The rate follows from the function's share and the time that a call takes,
+// whether the function is armed or dark.
 TEST_WITH(test_rate_by_shares, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -373,18 +384,19 @@ TEST_WITH(test_rate_by_shares, set_up, tear_down)
     code->hot.dark = true;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
-    code->hot.dark = false; // armed again: its calls are a few moments'
+    code->hot.dark = false; // armed again, with calls of a few moments only
     Counter_set(&code->hot.entries, 1005);
     code->row.rate_at -= 1;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
-    code->row.rate_at -= 1; // for a second now
+    code->row.rate_at -= 1; // armed for a second by now
     Counter_set(&code->hot.entries, 1025);
     assert_float_equal(find(build(f), code)->calls_per_s, 20, 2);
     assert_int_equal(find(build(f), code)->rate_estimated, 0);
 }
 
-// It always calls something dark: its own part of its total is the samples'.
+// The function always calls a dark one, so samples say which part of its total
+// time is its own.
 TEST_WITH(test_self_by_samples, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -395,19 +407,19 @@ TEST_WITH(test_self_by_samples, set_up, tear_down)
     Counter_set(&code->share.cumulative.total_ns, 1000000);
     Counter_set(&code->share.cpu.total_ns, 200000);
     Counter_set(&code->share.wait.total_ns, 50000);
-    Counter_set(&code->share.samples, 19); // too few
+    Counter_set(&code->share.samples, 19); // too few samples
     assert_true(isnan(find(build(f), code)->avg_cycles));
     Counter_set(&code->share.samples, 20);
     function = find(build(f), code);
     assert_float_equal(function->avg_cycles, 10000, 1e-6);
     assert_int_equal(function->avg_estimated, 1);
     assert_float_equal(Code_mean_cycles(code), 12500, 1e-6);
-    Counter_set(&code->hot.self_calls, 10); // of a hundred
+    Counter_set(&code->hot.self_calls, 10); // ten timed calls of a hundred
     Counter_set(&code->hot.self_cycles, 10 * 7000);
     function = find(build(f), code);
     assert_float_equal(function->avg_cycles, 10000, 1e-6);
     assert_int_equal(function->avg_estimated, 1);
-    Counter_set(&code->hot.self_calls, 64); // enough
+    Counter_set(&code->hot.self_calls, 64); // enough timed calls
     Counter_set(&code->hot.self_cycles, 64 * 7000);
     function = find(build(f), code);
     assert_float_equal(function->avg_cycles, 7000, 1e-6);
@@ -433,7 +445,8 @@ TEST_WITH(test_shares, set_up, tear_down)
     Counter_set(&code->share.samples, 12);
     Counter_set(&code->share.run_samples, 7);
     Counter_set(&code->hot.self_calls, 1);
-    Counter_set(&code->hot.self_cycles, 1000000); // of no weight beside a share
+    // Counts for nothing beside a share.
+    Counter_set(&code->hot.self_cycles, 1000000);
     s = build(f);
     function = find(s, code);
     assert_true(function->share == function->cpu_share);
@@ -468,7 +481,7 @@ static void retire(struct Fixture *f, const char *name, uint64_t cpu_ns,
     Engine_retire(&f->engine, code);
 }
 
-// A module could never be timed by itself, which is no reason to stand last.
+// A module body cannot be timed by hooks, but should not come last for that.
 TEST_WITH(test_the_retired_by_their_share_of_the_run, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -478,7 +491,7 @@ TEST_WITH(test_the_retired_by_their_share_of_the_run, set_up, tear_down)
     retire(f, "<module>", 85000000, 0);
     retire(f, "also timed", 0, 9000);
     Collect_drain(&f->session);
-    s = build(f); // no sampler: what is timed
+    s = build(f); // without a sampler, timed cycles set the order
     assert_int_equal(s->retired_count, 3);
     assert_string_equal(s->retired[0].name, "also timed");
     assert_string_equal(s->retired[1].name, "timed");

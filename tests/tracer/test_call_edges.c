@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/sample/call_edges: in order, bounded, across two threads.
+// Tests tracer/sample/call_edges: the queue keeps its order and its bound, also
+// between two threads.
 #include "tracer/sample/call_edges.h"
 
 #include <pthread.h>

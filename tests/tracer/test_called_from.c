@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/session/called_from: whose the time of a function is, over the whole
-// run, and how a line of the report says it.
+// Tests tracer/session/called_from: which callers a function's time belongs to
+// over the whole run, and how a line of the report says so.
 #include "tests/tracer/make_code.h"
 #include "tracer/base/harmless.h"
 #include "tracer/session/called_from.h"
@@ -19,8 +19,8 @@ static struct ShareTime at(double s)
 struct Fixture {
     struct Registry *registry;
     struct Retired *retired;
-    struct Code *callee;         // in no registry
-    struct Breakdown *breakdown; // of its callers
+    struct Code *callee;         // is not in the registry
+    struct Breakdown *breakdown; // the callers of `callee`
 };
 
 static struct Code *add_code(struct Registry *registry, const char *name)
@@ -56,7 +56,8 @@ static void tear_down(struct Fixture *made)
     Registry_free(made->registry);
 }
 
-// Samples worth so much found the callee below that caller; 0: an unknown one.
+// Adds samples of `ms` in which the caller `id` has called the callee. An `id`
+// of 0 stands for an unknown caller.
 static void called(struct Fixture *made, uint32_t id, double s, double ms)
 {
     struct ShareTime now = at(s);
@@ -82,7 +83,7 @@ static void expect_caller(const struct CalledFrom *from, size_t i,
     assert_float_equal(from->callers[i].part, part, 1e-6);
 }
 
-// The first caller is forgotten by any window, not by the run.
+// Every window has forgotten the first caller, but the run has not.
 TEST(test_parts_are_of_the_whole_run)
 {
     struct Fixture made = set_up();
@@ -109,12 +110,13 @@ TEST(test_callers_that_are_gone)
     struct CalledFrom from;
 
     Counter_set(&module->hot.entries, 1);
-    Retired_add(made.retired, module); // called "name"
+    Retired_add(made.retired, module); // its name is "name"
     Code_free(module);
     called(&made, 77, 1, 50);
-    called(&made, 78, 1, 20); // of this nothing is left
+    called(&made, 78, 1, 20); // no record of this caller is left
     called(&made, 0, 1, 10);
-    ShareValue_add(&made.callee->share.cumulative, &now, 20 * MS); // outermost
+    // The callee was the outermost frame.
+    ShareValue_add(&made.callee->share.cumulative, &now, 20 * MS);
     from = read(&made);
     assert_int_equal(from.count, 1);
     expect_caller(&from, 0, "name", 0.5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tracer/budget/choice: which functions stay armed.
+// Tests tracer/budget/choice: which functions stay armed.
 #include "tracer/budget/choice.h"
 #include "tracer/code/arming.h"
 
@@ -15,7 +15,7 @@ static struct Engine engine;
 static struct Choice choice;
 static uint64_t now;
 
-// A function that was called so many times in a span of one second.
+// Makes a function that was called `calls` times in a span of one second.
 static struct Code *called(uint64_t calls, bool own)
 {
     struct Code *code = add_code(&engine, "f", 500);
@@ -27,7 +27,8 @@ static struct Code *called(uint64_t calls, bool own)
     return code;
 }
 
-// A call's hooks take 1 us; all may take `rate` s a second.
+// The hooks of a call take 1 us, and all hooks may take `rate` seconds in a
+// second.
 static void choose(double rate, bool sliced)
 {
     const struct ChoiceReading reading = {.registry = engine.registry,
@@ -56,8 +57,8 @@ static void expect(const struct Code *code, bool stays)
 
 static int set_up(void **state), tear_down(void **state);
 
-// 1000 calls a second fit into half of 2 ms: the cheap ones, and none beside
-// them that would not fit any more.
+// Half of 2 ms has room for 1000 calls a second. The cheap functions get it,
+// and the next one that does not fit is left out.
 TEST_WITH(test_the_cheapest, set_up, tear_down)
 {
     struct Code *dear = called(900, false), *cheap = called(50, false);
@@ -75,8 +76,8 @@ TEST_WITH(test_the_cheapest, set_up, tear_down)
     assert_false(choice.left_out);
 }
 
-// A handler before any library's function; one that does not fit leaves its
-// room to others.
+// The program's own handler comes before any library function. A function that
+// does not fit leaves its room to others.
 TEST_WITH(test_the_programs_own_first, set_up, tear_down)
 {
     struct Code *library[8], *handler = called(400, true);
@@ -91,7 +92,7 @@ TEST_WITH(test_the_programs_own_first, set_up, tear_down)
         expect(library[i], i < 6);
 }
 
-// A span of a few milliseconds, which a call began, is no rate.
+// A span of a few milliseconds that a call began gives no rate.
 TEST_WITH(test_a_short_span, set_up, tear_down)
 {
     struct Code *code = called(20, false);
@@ -115,8 +116,8 @@ TEST_WITH(test_resumptions_cost, set_up, tear_down)
     expect(code, false);
 }
 
-// Hot code is no candidate, nor is code that nobody has seen, or that is armed
-// for good.
+// Hot code is no candidate, nor is code that has not been called, nor code that
+// is armed for good.
 TEST_WITH(test_no_candidates, set_up, tear_down)
 {
     struct Code *hot = called(10, false), *unseen = called(0, false);
@@ -130,13 +131,13 @@ TEST_WITH(test_no_candidates, set_up, tear_down)
     assert_null(item_of(hot));
     assert_null(item_of(unseen));
     assert_null(item_of(stays));
-    hot->hot.dark = false; // a slice in which it had calls left
+    hot->hot.dark = false; // armed in a slice, with calls left until it is dark
     choose(1, true);
     expect(hot, true);
 }
 
-// Between slices only what is armed is looked at: it stays while its cost is
-// no more than a quarter above its part.
+// Between slices only armed functions are judged. They stay armed while their
+// cost is at most a quarter above their part.
 TEST_WITH(test_between_slices, set_up, tear_down)
 {
     struct Code *always = called(100, false), *sliced = called(100, false);
@@ -146,13 +147,13 @@ TEST_WITH(test_between_slices, set_up, tear_down)
     sliced->spans.arming = ARMED_SLICES;
     choose(2e-3, false);
     assert_null(item_of(sliced));
-    assert_null(item_of(new));    // its span is too short
-    assert_null(item_of(always)); // nothing to do
+    assert_null(item_of(new));    // the span of this function is too short
+    assert_null(item_of(always)); // this function needs no change
     assert_float_equal(choice.stays_s, 100e-6, 1e-9);
     now += SECOND;
     choose(2e-3, false);
     expect(new, true);
-    for (int i = 0; i < 30; i++) { // it has become dear
+    for (int i = 0; i < 30; i++) { // the function's hooks become expensive
         now += SECOND;
         Counter_add(&always->hot.entries, 1100);
         choose(2e-3, false);

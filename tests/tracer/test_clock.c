@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/base/clock: the choice of a counter, its rate and what refining does
-// to it.
+// Tests tracer/base/clock: which counter is chosen, its rate, and how refining
+// changes the rate.
 #include "tracer/base/clock.h"
 #include "tracer/base/tsc_guard.h"
 
@@ -38,7 +38,7 @@ static void rest(long ms)
     nanosleep(&time, NULL);
 }
 
-// A reading, and when it was made at the earliest and at the latest.
+// Holds a reading and the earliest and latest time at which it was made.
 struct Moment {
     uint64_t from_ns, ticks, to_ns;
 };
@@ -70,7 +70,7 @@ TEST(test_rate_agrees_with_the_raw_clock)
     assert_true(Clock_error(&clock) < 0.005);
 }
 
-// The kernel's flag in /proc/cpuinfo says the same as CPUID.
+// The kernel's flag in /proc/cpuinfo agrees with CPUID.
 TEST(test_counter_needs_an_invariant_tsc)
 {
 #if defined(__x86_64__)
@@ -94,7 +94,8 @@ TEST(test_counter_needs_an_invariant_tsc)
 #endif
 }
 
-// As if the machine had slept for a second and the raw clock had not noticed.
+// Simulates a machine that has slept for a second while the raw clock stood
+// still.
 TEST(test_a_contradiction_is_dropped)
 {
     struct Clock clock;
@@ -110,14 +111,16 @@ TEST(test_a_contradiction_is_dropped)
     Clock_refine(&clock);
     assert_true(Clock_hz(&clock) == hz);
     assert_true(Clock_error(&clock) == error);
-    clock.start_ticks += (uint64_t)(2e6 * hz); // it started all over
+    // The counter has started again from zero.
+    clock.start_ticks += (uint64_t)(2e6 * hz);
     Clock_refine(&clock);
     assert_true(Clock_hz(&clock) == hz);
 }
 
 TEST(test_seconds_count_from_the_start)
 {
-    // Around its start, and around the reading.
+    // Times are read before and after the start, and before and after the
+    // reading.
     uint64_t unix_from = unix_ns(), raw_from = raw_ns(), raw_to, unix_to;
     struct Clock clock;
     struct Moment now;
@@ -147,10 +150,10 @@ TEST(test_without_a_counter_ticks_are_nanoseconds)
     clock.counter = false;
     ticks = Clock_read(&clock);
     assert_true(ticks > before && ticks <= raw_ns());
-    Clock_refine(&clock); // has nothing to do
+    Clock_refine(&clock); // refining changes nothing then
 }
 
-// The guard handles the faults of reading a counter, and no signal of others.
+// The guard handles only the faults that reading the counter causes.
 TEST(test_a_segmentation_fault_that_was_sent_ends_the_process)
 {
     const struct rlimit no_core = {0, 0};
@@ -159,7 +162,7 @@ TEST(test_a_segmentation_fault_that_was_sent_ends_the_process)
 
     if (child == 0) {
         setrlimit(RLIMIT_CORE, &no_core);
-        signal(SIGSEGV, SIG_DFL); // cmocka has a handler
+        signal(SIGSEGV, SIG_DFL); // cmocka has installed a handler
         TscGuard_start(NULL);
         kill(getpid(), SIGSEGV);
         _exit(0);

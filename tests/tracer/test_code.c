@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/code/code: sites and instruction numbers laid out from bytecode,
-// callers, re-arming, and the figures that are derived from the counters.
+// Tests tracer/code/code: the sites and instruction numbers laid out from
+// bytecode, callers, re-arming, and the figures derived from counters.
 #include "tracer/code/code.h"
 
 #include "tests/tracer/make_opcodes.h"
@@ -17,8 +17,8 @@
 
 static struct Opcodes opcodes;
 
-// A generator with a loop and a condition: every kind of site, caches, and an
-// instruction with a prefix.
+// A generator with a loop and a condition has every kind of site, caches, and
+// an instruction with a prefix.
 // clang-format off
 static const uint8_t GENERATOR[] = {
     RESUME, 0,            // unit 0
@@ -94,7 +94,7 @@ TEST(test_sites_are_where_events_fire)
     Code_free(code);
 }
 
-// Here every offset from that of the unit numbered 11 on is far.
+// In this code every offset from that of unit 11 on is far.
 TEST(test_what_hooks_cost_is_known_by_site)
 {
     static const struct {
@@ -135,7 +135,8 @@ TEST(test_what_hooks_cost_is_known_by_site)
 
 TEST(test_odd_sizes)
 {
-    const uint8_t cut[] = {RESUME, 0, FOR_ITER, 1}; // its cache is missing
+    // The cache of FOR_ITER is missing.
+    const uint8_t cut[] = {RESUME, 0, FOR_ITER, 1};
     const uint8_t odd[] = {RESUME, 0, RETURN_VALUE};
     struct Code *code = code_of(cut, 0, 500, false);
 
@@ -152,8 +153,8 @@ TEST(test_odd_sizes)
     Code_free(code);
 }
 
-// More units than a site can name, and more sites than the map can: what does
-// not fit has no site, and nothing wraps around.
+// The code has more units than a site can name and more sites than the map can
+// hold. Units that do not fit have no site, and no number wraps around.
 TEST(test_huge_code)
 {
     enum { COUNT = 70000 };
@@ -175,7 +176,8 @@ TEST(test_huge_code)
 
     for (size_t i = 0; i < COUNT; i++)
         bytecode[2 * i] = i % 2 ? CACHE : POP_JUMP_IF_FALSE;
-    code = code_of(bytecode, 2 * COUNT, 500, true); // 32768 of them, two arms
+    // 32768 branches, with two arms each
+    code = code_of(bytecode, 2 * COUNT, 500, true);
     assert_int_equal(code->layout.site_count, UINT16_MAX - 1);
     assert_int_equal(Code_site(code, 4)->unit, 2);
     Code_free(code);
@@ -184,7 +186,7 @@ TEST(test_huge_code)
 
 // --- Callers -----------------------------------------------------------------
 
-// Code that never goes dark may be called by anybody for ever.
+// Code that never goes dark may get new callers for ever.
 TEST(test_callers_of_the_never_dark_are_bounded)
 {
     struct Code *code = generator(0, false);
@@ -197,8 +199,8 @@ TEST(test_callers_of_the_never_dark_are_bounded)
     Code_free(code);
 }
 
-// The epoch moves on at the first dark callee and after the last, so that a
-// call that saw both ends of a dark spell is not taken for a clean one.
+// The epoch changes at the first dark callee and after the last. A call that
+// has seen both ends of a dark spell is therefore not taken for a clean one.
 TEST(test_epoch_marks_dark_spells)
 {
     struct Code *code = generator(500, false);
@@ -213,20 +215,20 @@ TEST(test_epoch_marks_dark_spells)
     assert_int_equal(code->hot.dark_callees, 1);
     Code_lose_dark_callee(code);
     assert_int_equal(code->hot.epoch, epoch + 2);
-    Code_lose_dark_callee(code); // one too many does not wrap
+    Code_lose_dark_callee(code); // one call too many does not wrap around
     assert_int_equal(code->hot.dark_callees, 0);
     assert_int_equal(code->hot.epoch, epoch + 2);
     Code_free(code);
 }
 
-// Blocks are right in frames of this epoch only.
+// Blocks are right only in frames of the current epoch.
 static void expect_epochs(const struct Code *code, bool blocks)
 {
     assert_int_not_equal(code->hot.epoch, 0);
     assert_int_equal(code->hot.block_epoch, blocks ? code->hot.epoch : 0);
 }
 
-// Epoch 0 would match the mark for "none".
+// Epoch 0 would equal the mark for "no epoch".
 TEST(test_the_epoch_wraps_to_one)
 {
     struct Code *code = generator(500, false);
@@ -244,7 +246,8 @@ TEST(test_a_dark_jump_breaks_blocks)
     struct Code *code = generator(500, false);
 
     Code_darken_site(code,
-                     &code->layout.sites[1]); // redundant: nothing is missed
+                     // The site is redundant: no event is missed.
+                     &code->layout.sites[1]);
     assert_int_equal(code->layout.sites[1].dark, 1);
     assert_true(code->hot.exact);
     expect_epochs(code, true);
@@ -276,15 +279,15 @@ TEST(test_rearm_gives_each_site_its_hits_anew)
     Code_rearm(code, 500, true, 0);
     assert_false(code->hot.dark);
     assert_false(code->hot.closed);
-    assert_false(code->hot.exact); // missed events stay missed
+    assert_false(code->hot.exact); // events missed earlier stay missed
     assert_int_equal(code->hot.stop_at, 510 + 500);
     assert_int_equal(jump->stop_at, 777 + 500);
     assert_int_equal(jump->dark, 0);
-    Code_rearm(code, 20, true, 0); // it has more already
+    Code_rearm(code, 20, true, 0); // the site has a later stop already
     assert_int_equal(code->hot.stop_at, 510 + 500);
     assert_int_equal(jump->stop_at, 777 + 500);
     assert_int_equal(Code_site(code, 0)->stop_at, 500);
-    assert_int_equal(iter->stop_at, 1); // dark again at its next hit
+    assert_int_equal(iter->stop_at, 1); // the site goes dark at its next hit
     Code_rearm(code, 0, true, 0);
     assert_true(code->hot.stop_at == CODE_NEVER);
     assert_true(jump->stop_at == CODE_NEVER);
@@ -300,12 +303,14 @@ TEST(test_end_of_a_slice)
     Code_arm(code, 500, true);
     Code_end_slice(code);
     assert_true(code->spans.ended);
-    assert_int_equal(code->hot.stop_at, 0); // dark at its next call
+    // The function goes dark at its next call.
+    assert_int_equal(code->hot.stop_at, 0);
     assert_int_equal(jump->stop_at, 0);
-    assert_int_not_equal(code->hot.epoch, epoch); // open calls are not timed
+    // Calls that are open are not timed.
+    assert_int_not_equal(code->hot.epoch, epoch);
     code->spans.ended = false;
     Code_arm(code, 0, true);
-    Code_end_slice(code); // armed for good
+    Code_end_slice(code); // the function is armed for good
     assert_false(code->spans.ended);
     assert_true(code->hot.stop_at == CODE_NEVER);
     Code_free(code);
@@ -324,8 +329,8 @@ TEST(test_links)
         assert_true(Code_has_caller(codes[i], caller->hot.id));
     }
     assert_int_equal(caller->hot.dark_callees, 35);
-    assert_int_equal(caller->links.callee_count, 64); // as many as are kept
-    for (unsigned i = 0; i < 64; i++)                 // the newest
+    assert_int_equal(caller->links.callee_count, 64); // the most that are kept
+    for (unsigned i = 0; i < 64; i++) // the newest callees are kept
         assert_int_equal(caller->links.callees[i], i < 6 ? 164 + i : 100 + i);
     for (unsigned i = 0; i < 70; i++)
         Code_free(codes[i]);
@@ -343,14 +348,16 @@ TEST(test_mean_takes_waits_in)
     Counter_set(&code->hot.self_cycles, 1000);
     Counter_set(&code->hot.waited_cycles, 200);
     assert_true(Code_mean_cycles(code) == 300);
-    Counter_set(&code->share.wait.total_ns, 400); // a quarter of it is its own
+    // A quarter of the wait is the function's own.
+    Counter_set(&code->share.wait.total_ns, 400);
     Counter_set(&code->share.wait_to_run.total_ns, 300);
     assert_float_equal(Code_mean_cycles(code), 262.5, 1e-9);
     Code_free(code);
 }
 
-// 2 GHz, 3000 ticks a call: 1500 ns. Sampled since it went dark: 9 ms running
-// and 6 ms waiting, that is 15 ms / 1500 ns = 10000 calls.
+// A call takes 3000 ticks at 2 GHz, that is 1500 ns. Since the function went
+// dark, samples found it running for 9 ms and waiting for 6 ms. 15 ms / 1500 ns
+// = 10000 calls.
 TEST(test_dark_calls_are_sampled_time_by_mean)
 {
     struct Code *code = generator(500, false);
@@ -358,28 +365,29 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
     assert_true(Code_dark_calls(code, 2e9) == 0);
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
-    assert_true(isnan(Code_dark_calls(code, 2e9))); // no mean
+    assert_true(isnan(Code_dark_calls(code, 2e9))); // there is no mean yet
     Counter_set(&code->hot.self_calls, 1);
     Counter_set(&code->hot.self_cycles, 3000);
     code->cold.dark_from_ns = 5000000;
-    assert_true(isnan(Code_dark_calls(code, 2e9))); // before that
+    // The function went dark after that time.
+    assert_true(isnan(Code_dark_calls(code, 2e9)));
     Counter_set(&code->share.cpu.total_ns, 11000000);
     Counter_set(&code->share.wait.total_ns, 9000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 10000, 1e-6);
     Counter_set(&code->share.wait_to_run.total_ns,
-                3000000); // not what calls take
+                3000000); // waiting to run is not part of a call
     assert_int_equal(Code_sampled_ns(code), 17000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
-    code->spans.arming = ARMED_SLICES; // known from its spans
+    code->spans.arming = ARMED_SLICES; // its spans say how many calls it had
     assert_true(Code_dark_calls(code, 2e9) == 0);
     code->spans.arming = ARMED_HOT;
-    Counter_set(&code->hot.self_cycles, 0); // a mean of nothing
+    Counter_set(&code->hot.self_cycles, 0); // the mean is zero
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Code_free(code);
 }
 
-// Of a spell that is over the time is kept until the mean is one of enough
-// calls: one that took twice as long would halve them for good.
+// The time of a past dark spell is kept until the mean is made of enough calls.
+// A mean of one call that took twice as long would halve the estimate for good.
 TEST(test_calls_of_early_spells)
 {
     struct Code *code = generator(500, false);
@@ -387,7 +395,7 @@ TEST(test_calls_of_early_spells)
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
     Counter_set(&code->share.cpu.total_ns, 6000000);
-    Code_end_dark(code, 2e9); // not one is timed
+    Code_end_dark(code, 2e9); // no call is timed yet
     code->hot.dark = false;
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Counter_set(&code->hot.self_calls, 1);
@@ -410,18 +418,19 @@ TEST(test_calls_of_early_spells)
     Counter_set(&code->share.cpu.total_ns, 12000000);
     Code_end_dark(code, 2e9);
     code->hot.dark = false;
-    Counter_set(&code->hot.self_calls, 1000);     // what calls take now says
-    Counter_set(&code->hot.self_cycles, 1000000); // nothing of then
+    Counter_set(&code->hot.self_calls, 1000); // the present cost of calls
+    // does not change the earlier estimate
+    Counter_set(&code->hot.self_cycles, 1000000);
     assert_float_equal(code->cold.dark_calls, 8000, 1e-6);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
     Code_free(code);
 }
 
-// 1000 ns a call, at 2 GHz. Without a sample, one of 5 ms may just not have
-// come: that is an error of 5000 calls. 99 samples of 4 ms are 396 000 calls,
-// with an error of 40 000. 1600 timed calls are off by their mean, since the
-// calls of one re-arm window are alike. If hardly a call could be timed, the
-// mean is made of samples, too.
+// A call takes 1000 ns at 2 GHz. If no sample was taken, one of 5 ms may have
+// been missed, which is an error of 5000 calls. 99 samples of 4 ms are 396 000
+// calls, with an error of 40 000. 1600 timed calls are off by their mean, since
+// the calls of one re-arm window are alike. If hardly a call could be timed,
+// samples make the mean as well.
 TEST(test_by_how_much_estimated_calls_are_off)
 {
     struct Code *code = generator(500, false);
@@ -438,13 +447,14 @@ TEST(test_by_how_much_estimated_calls_are_off)
     assert_float_equal(Code_calls_error(code, 0, 2e9), 40000, 1e-6);
     assert_float_equal(Code_calls_error(code, 1, 2e9), hypot(40000, 39600),
                        1e-6);
-    // 15 observations of 400 ms each.
+    // The function waited in 15 observations of 400 ms each.
     Counter_set(&code->share.samples, 99 + 15);
     Counter_set(&code->share.wait.total_ns, 6000000000);
     assert_float_equal(Code_calls_error(code, 0, 2e9), hypot(40000, 1600000),
                        1e-3);
     Counter_set(&code->share.wait.total_ns, 0);
-    Counter_set(&code->hot.self_calls, 6); // and sampled: 20 of them at least
+    // Six timed calls, and at least 20 samples.
+    Counter_set(&code->hot.self_calls, 6);
     Counter_set(&code->hot.total_cycles, 3200000);
     Counter_set(&code->share.samples, 99);
     Counter_set(&code->share.cumulative.total_ns, 396000000);

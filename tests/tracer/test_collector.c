@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/session/collector: rings into the timeline, snapshots for a thread
-// that wants them, the retired freed under readers, and what waiting for it
-// means.
+// Tests tracer/session/collector: it empties rings into the timeline, builds
+// snapshots for waiting threads, and frees retired code that readers still
+// hold.
 #include "tracer/session/collector.h"
 
 #include "tests/sanitizers.h"
@@ -38,7 +38,7 @@ static void pause_ms(long ms)
     nanosleep(&time, NULL);
 }
 
-// Up to a minute for something that another thread does.
+// Waits up to a minute for another thread to make `condition` true.
 #define EVENTUALLY(condition)                                                  \
     do {                                                                       \
         for (int tries_ = 0; tries_ < 60000 && !(condition); tries_++)         \
@@ -73,7 +73,8 @@ TEST_WITH(test_each_wait_is_for_a_fresh_one, set_up, tear_down)
         assert_int_equal(Collector_wait(f->collector, 60000), 0);
         uptime = newest_uptime(f);
         assert_true(uptime > before);
-        assert_true(uptime > asked - 1e-3); // built after it was asked for
+        // The snapshot is built after the request.
+        assert_true(uptime > asked - 1e-3);
         before = uptime;
     }
     Collector_stop(f->collector);
@@ -176,7 +177,7 @@ static void *read_registry(void *context)
     return NULL;
 }
 
-// As an export does.
+// Drains like an export.
 static void *drain_too(void *context)
 {
     struct Race *race = context;
@@ -227,7 +228,7 @@ TEST_WITH(test_code_goes_under_readers, set_up, tear_down)
     NameQuery_release(&query);
 }
 
-// Whenever a snapshot is built, a code object is in one place, and in one only.
+// In every snapshot a code object is in exactly one place.
 static void *build_always(void *context)
 {
     struct Race *race = context;
@@ -248,7 +249,7 @@ static void *build_always(void *context)
             calls += snapshot->retired[i].calls;
             objects += snapshot->retired[i].objects;
         }
-        // Those that were made meanwhile may be there.
+        // Code objects made in the meantime may be in the snapshot.
         race->wrong +=
             objects != calls || objects < at_least || objects > race->made + 1;
         race->read++;
@@ -262,7 +263,8 @@ TEST_WITH(test_each_is_counted_once, set_up, tear_down)
 {
     struct Race race = {.fixture = *state};
     struct Fixture *f = *state;
-    struct Code *alive[1000] = {NULL}; // enough to be seen in mid-walk
+    // Enough for a builder to see the list change.
+    struct Code *alive[1000] = {NULL};
     pthread_t thread;
 
     pthread_create(&thread, NULL, build_always, &race);
@@ -275,7 +277,8 @@ TEST_WITH(test_each_is_counted_once, set_up, tear_down)
         Counter_add(&(*slot)->hot.entries, 1);
         Code_touch(*slot);
         race.made++;
-        // A snapshot for each 200 or so, however fast it is built.
+        // A snapshot is built for each 200 code objects or so, however fast it
+        // is.
         while (race.read < i / 200)
             sched_yield();
     }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// tracer/budget/control in virtual time: when the governor wakes up and its
-// work then.
+// Tests tracer/budget/control in virtual time: when the governor wakes up and
+// what it does then.
 #include "tracer/budget/control.h"
 
 #include <math.h>
 
 #include "tests/unit.h"
 
-// A part of a core that is busy, read by the governor as it wakes up.
+// Simulates a program that keeps a part of a core busy. The governor reads it
+// at each wake-up.
 struct World {
     struct Control control;
     struct Budget budget;
@@ -27,7 +28,8 @@ static void begin(struct World *w, double share)
     assert_true(Control_begin(&w->control, w->now_s) < 0.1);
 }
 
-// Sleeps for `s`, in which hooks take `hooks`, and wakes up.
+// The governor sleeps for `s` seconds, in which hooks take `hooks`, and wakes
+// up.
 static void wake(struct World *w, double s, double hooks)
 {
     struct ControlReading reading = {.newest_code = w->codes};
@@ -54,7 +56,8 @@ static void run(struct World *w, double s)
         wake(w, Control_pause(&w->control, w->now_s, w->more), 0);
 }
 
-// A full hold every 0.2 s at 1 % of a core, and a ranking every few seconds.
+// At 1 % of a core, a full hold comes every 0.2 s and a ranking every few
+// seconds.
 TEST(test_steady_work)
 {
     struct World w;
@@ -63,12 +66,13 @@ TEST(test_steady_work)
     run(&w, 100);
     assert_true(w.full > 400 && w.full < 520);
     assert_true(w.wakes - w.full < 10);
-    assert_true(w.ranks > 25 && w.ranks < 40); // 1 ms is 5 % of 0.01 in 2 s
+    // 1 ms each is 5 % of 0.01 in 2 s
+    assert_true(w.ranks > 25 && w.ranks < 40);
     assert_true(w.decision.arm_new);
     assert_false(w.control.overdrawn);
 }
 
-// Of little allowance, a hold in two seconds.
+// With a small allowance, a hold comes every two seconds.
 TEST(test_a_small_budget)
 {
     struct World w;
@@ -78,7 +82,7 @@ TEST(test_a_small_budget)
     assert_true(w.full >= 49 && w.full < 60);
 }
 
-// A hold takes twice as long in a program that mostly sleeps, and comes half as
+// In a program that mostly sleeps, a hold takes twice as long and comes half as
 // often for the same allowance.
 TEST(test_a_light_program)
 {
@@ -89,7 +93,7 @@ TEST(test_a_light_program)
     run(&w, 100);
     assert_true(w.full > 140 && w.full < 180);
     begin(&w, 0.01);
-    w.cores = 0.15; // it is allowed what a fifth of a core is
+    w.cores = 0.15; // the allowance is that of a fifth of a core
     run(&w, 100);
     assert_true(w.full > 49 && w.full < 65);
 }
@@ -110,8 +114,8 @@ TEST(test_in_debt)
     assert_true(Control_may_hurry(&w.control));
 }
 
-// Much new code: what it costs is read every 20 ms or so, until half a second
-// after the last of it.
+// While there is much new code, its cost is read every 20 ms or so, until half
+// a second after the last new code.
 TEST(test_a_burst_of_code)
 {
     struct World w;
@@ -130,7 +134,7 @@ TEST(test_a_burst_of_code)
     run(&w, 10);
     assert_false(w.control.burst);
     assert_true(w.wakes - before < 90);
-    w.codes += 3; // a few are none
+    w.codes += 3; // a few new code objects make no burst
     run(&w, 0.3);
     assert_false(w.control.burst);
 }
@@ -146,7 +150,8 @@ TEST(test_without_a_budget)
     assert_true(w.decision.sampler_hz == 0);
 }
 
-// A clock that jumps, either way, delays nothing by more than a second.
+// A clock that jumps forwards or backwards causes no delay of more than a
+// second.
 TEST(test_a_clock_that_jumps)
 {
     static const double jumps[] = {-500, 500, -1e9};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tracer/hook/counting and the ring it empties: hits that are counted late make
-// the same counters as hits that are counted at once; what goes dark while its
-// hits are still on their way; who makes room; a hook and a collector at a
-// time.
+// Tests tracer/hook/counting and the ring that it empties. Hits that are
+// counted late must give the same counters as hits that are counted at once.
+// Other tests look at sites that go dark while hits are on their way, at full
+// rings, and at a hook and a collector that run together.
 #include "tracer/hook/counting.h"
 
 #include "tracer/code/arming.h"
@@ -16,7 +16,8 @@
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_function.h"
 
-enum { AT_A_TIME = 256, HALF = HIT_RING_HITS / 2 }; // as in counting.c
+// The same values as in counting.c.
+enum { AT_A_TIME = 256, HALF = HIT_RING_HITS / 2 };
 
 static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 3,
                                          [HOOK_RESUME] = 2,
@@ -26,7 +27,7 @@ static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 3,
 static const int64_t NOTHING[HOOK_KINDS];
 
 struct Fixture {
-    struct Counting counting; // first: its lines are aligned
+    struct Counting counting; // comes first because its lines are aligned
     struct Registry *registry;
     struct Contention contention;
     struct Opcodes opcodes;
@@ -126,16 +127,17 @@ static void push_call(struct Fixture *f, const struct Code *code,
 
 enum { FUNCTIONS = 6, WORLDS = 2 };
 
-// The same program in two processes: one counts late, one at once.
+// Runs one program twice: in one world hits are counted late, in the other at
+// once.
 struct Chaos {
     struct Fixture *worlds[WORLDS];
     struct Code *codes[WORLDS][FUNCTIONS];
     bool generator[FUNCTIONS];
-    bool other; // thread
+    bool other; // the second thread runs
     uint32_t depth;
     uint64_t ticks;
-    uint64_t late; // hits
-    uint64_t dark; // hits of what the table had
+    uint64_t late; // hits that are counted late
+    uint64_t dark; // hits of sites that the table has as dark
 };
 
 enum { LATE, AT_ONCE };
@@ -146,7 +148,7 @@ static struct ThreadTrace *running(const struct Chaos *chaos, int world)
                         : chaos->worlds[world]->trace;
 }
 
-// As python/hooks/call.c counts one.
+// Counts a hit as python/hooks/call.c does.
 static void hit_at_once(struct Fixture *f, struct ThreadTrace *trace,
                         struct Code *code, const struct Hit *hit)
 {
@@ -155,7 +157,7 @@ static void hit_at_once(struct Fixture *f, struct ThreadTrace *trace,
     Counting_end(&f->counting);
 }
 
-// Nobody takes out a hook here: a dark site goes on to be hit.
+// No hook is taken out here, so a dark site is hit again.
 static void hit_both(struct Chaos *chaos, unsigned n, enum HitKind kind,
                      size_t unit, size_t to)
 {
@@ -197,14 +199,14 @@ static void rearm(const struct Chaos *chaos, unsigned n)
     }
 }
 
-// Others had the CPU before the next hit.
+// Other threads had the CPU before the next hit.
 static void take(const struct Chaos *chaos, long ticks)
 {
     push_ticks(chaos->worlds[LATE], HIT_TAKEN, (uint64_t)ticks);
     running(chaos, AT_ONCE)->taken = ticks;
 }
 
-// The function on top, as the one that counts at once knows it.
+// Returns the function on top in the world that counts at once.
 static unsigned on_top(const struct Chaos *chaos, unsigned otherwise)
 {
     const struct Code *code = running(chaos, AT_ONCE)->top->code;
@@ -237,7 +239,7 @@ static void enter_or_resume(struct Chaos *chaos, unsigned n, long choice)
         hit_both(chaos, n, HIT_THROW, 4, 0);
 }
 
-// Anything that may happen, also events that no program causes.
+// Lets anything happen, also events that no program causes.
 static void turn(struct Chaos *chaos)
 {
     unsigned n = (unsigned)(lrand48() % FUNCTIONS);
@@ -249,7 +251,8 @@ static void turn(struct Chaos *chaos)
         return;
     }
     if (choice > 980)
-        chaos->depth = chaos->depth / 2 + 1; // frames that left unseen
+        // Some frames leave without an event.
+        chaos->depth = chaos->depth / 2 + 1;
     if (choice < 900)
         n = on_top(chaos, n);
     if (choice < 700)
@@ -261,7 +264,7 @@ static void turn(struct Chaos *chaos)
     else if (choice < 960)
         switch_thread(chaos);
     else if (choice < 965)
-        chaos->ticks += 5000; // longer than long_span
+        chaos->ticks += 5000; // more ticks than long_span
     else if (choice < 970)
         rearm(chaos, n);
     else if (choice < 975)
@@ -408,8 +411,8 @@ TEST_WITH(test_late_is_as_good_as_at_once, set_up, tear_down)
     assert_true(chaos.dark > 100 * (uint64_t)seeds);
 }
 
-// A program without end uses the ring again and again, and a slot's second hit
-// is as good as its first.
+// A program that never ends uses the ring again and again, and a slot's later
+// hits are as good as its first.
 TEST_WITH(test_more_than_the_ring_holds, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -426,7 +429,7 @@ TEST_WITH(test_more_than_the_ring_holds, set_up_free, tear_down)
 
 // --- Thresholds --------------------------------------------------------------
 
-// Hits that were on their way when a site went dark count for nothing.
+// Hits that are on their way when a site goes dark do not count.
 TEST_WITH(test_exactly_the_threshold, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -444,17 +447,18 @@ TEST_WITH(test_exactly_the_threshold, set_up_free, tear_down)
         push(f, &jump);
         push(f, &leave);
     }
-    assert_false(is_dark(f, &enter)); // nobody has counted
+    assert_false(is_dark(f, &enter)); // the hits are not counted yet
     Counting_catch_up(&f->counting);
     assert_true(is_dark(f, &enter) && is_dark(f, &jump) && is_dark(f, &leave));
     assert_true(code->hot.dark);
     expect_calls(code, 10, 10, 100, 100);
     assert_int_equal(Counter_get(&code->layout.sites[JUMP_SITE].hits), 10);
     assert_int_equal(Counter_get(&code->layout.sites[RETURN_SITE].hits), 10);
-    assert_true(count_now(f, f->trace, code, &enter)); // its hook is taken out
+    // The enter hook is taken out.
+    assert_true(count_now(f, f->trace, code, &enter));
     assert_true(is_dark(f, &enter));
     expect_calls(code, 10, 10, 100, 100);
-    // They take their time all the same, each that of its kind.
+    // The hooks take their time nevertheless, each as long as its kind does.
     assert_int_equal(Counter_get(&f->trace->overhead), 0);
     memcpy(f->cost, COST, sizeof COST);
     push(f, &jump);
@@ -462,13 +466,14 @@ TEST_WITH(test_exactly_the_threshold, set_up_free, tear_down)
     Counting_catch_up(&f->counting);
     assert_int_equal(Counter_get(&f->trace->overhead),
                      COST[HOOK_JUMP] + COST[HOOK_LEAVE]);
-    leave = make_hit(code, HIT_LEAVE, 1, 1, 500000); // no site to disable
+    // Unit 1 has no site to disable.
+    leave = make_hit(code, HIT_LEAVE, 1, 1, 500000);
     push(f, &leave);
     Counting_catch_up(&f->counting);
     assert_false(is_dark(f, &leave));
 }
 
-// A site is armed again: the table has it until its next hit.
+// When a site is armed again, the table keeps it until the next hit.
 TEST_WITH(test_armed_again, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -493,7 +498,8 @@ TEST_WITH(test_armed_again, set_up_free, tear_down)
 
 // --- Threads -----------------------------------------------------------------
 
-// Only the thread that forked is in the child, where the lock is held.
+// After a fork only the forking thread is in the child, and the lock is held
+// there.
 TEST_WITH(test_after_a_fork, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -505,13 +511,13 @@ TEST_WITH(test_after_a_fork, set_up_free, tear_down)
     Counting_begin(&f->counting);
     Counting_after_fork(&f->counting);
     assert_ptr_equal(f->counting.ring.trace, HIT_RING_NOBODY);
-    push_call(f, code, 1, 200, 10); // nobody's
+    push_call(f, code, 1, 200, 10); // no thread owns these hits
     Counting_catch_up(&f->counting);
     expect_calls(code, 1, 1, 10, 10);
 }
 
-// A fork that the interpreter does not know of may come amid another thread's
-// hits.
+// A fork that the interpreter does not know of may come between another
+// thread's hits.
 TEST_WITH(test_hits_of_who_is_not_in_the_child, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -539,10 +545,11 @@ TEST_WITH(test_the_unknown_is_left_out, set_up_free, tear_down)
     const struct Code *code = add(f, 0);
     struct Hit hit = make_hit(code, HIT_ENTER, 0, 1, 100);
 
-    push(f, &hit); // whose?
+    push(f, &hit); // no thread has been named yet
     Counting_catch_up(&f->counting);
     push_thread(f, f->trace);
-    hit.who = Hit_who(code->who.address + 32, HIT_ENTER); // never accepted
+    // No code object is at this address.
+    hit.who = Hit_who(code->who.address + 32, HIT_ENTER);
     push(f, &hit);
     hit.who = Hit_who(0, HIT_ENTER);
     push(f, &hit);
@@ -551,7 +558,8 @@ TEST_WITH(test_the_unknown_is_left_out, set_up_free, tear_down)
             make_hit(code, (enum HitKind)kind, code->layout.unit_count, 1, 200);
         push(f, &hit);
     }
-    hit = make_hit(code, HIT_STEP, 1, 1, 200); // in adaptive mode: taken out
+    // Adaptive mode takes this hook out.
+    hit = make_hit(code, HIT_STEP, 1, 1, 200);
     push(f, &hit);
     Counting_catch_up(&f->counting);
     assert_true(is_dark(f, &hit));
@@ -561,7 +569,7 @@ TEST_WITH(test_the_unknown_is_left_out, set_up_free, tear_down)
         assert_int_equal(Counter_get(&code->layout.sites[i].hits), 0);
 }
 
-// The next code object at its address is another one.
+// The next code object at the same address is another one.
 TEST_WITH(test_code_is_forgotten, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -579,7 +587,7 @@ TEST_WITH(test_code_is_forgotten, set_up_free, tear_down)
     Counting_forget(&f->counting, code);
     Registry_retire(f->registry, code, 500);
     Counting_end(&f->counting);
-    push_call(f, code, 1, 600, 10); // nobody's by now
+    push_call(f, code, 1, 600, 10); // the hits belong to no code object now
     Counting_catch_up(&f->counting);
     next =
         Code_new(Registry_next_id(f->registry), &source, &f->opcodes, 0, false);
@@ -623,7 +631,8 @@ TEST_WITH(test_half_full_wakes_once, set_up_free, tear_down)
     assert_int_equal(wake_ups(f), 2);
 }
 
-// A hook whose ring is full counts, if nobody does.
+// A hook that finds its ring full counts the hits itself if no other thread
+// does.
 TEST_WITH(test_a_full_ring_is_counted_inline, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -641,7 +650,7 @@ TEST_WITH(test_a_full_ring_is_counted_inline, set_up_free, tear_down)
     fill(f, 1);
 }
 
-// A thread stands in the midst of counting, as the ring of a timeline is full:
+// A thread stops in the middle of counting because a timeline's ring is full,
 // first with all hits in the ring, then with some of them counted.
 struct Halt {
     struct Fixture *f;
@@ -660,8 +669,8 @@ static void *make_room(void *context)
     return NULL;
 }
 
-// The hook comes to a ring without room, and goes on as soon as there is some:
-// it does not wait for the lock, which is held until it has gone.
+// The hook finds no room in its ring and goes on as soon as there is some. It
+// does not wait for the lock, which stays held until the hook has gone.
 static void halt(void *context, void *producer)
 {
     struct Halt *there = context;
@@ -676,7 +685,7 @@ static void halt(void *context, void *producer)
         count = AT_A_TIME;
         pthread_create(&there->hook, NULL, make_room, there);
         sem_wait(&there->begun);
-        usleep(10000); // as long as it takes to find that there is none
+        usleep(10000); // long enough for the hook to find no room
     } else if (there->times == 1) {
         pthread_join(there->hook, NULL);
     }
@@ -843,7 +852,8 @@ static int set_up_with(void **state, const int64_t cost[HOOK_KINDS])
     memset(f, 0, sizeof *f);
     make_opcodes(&f->opcodes);
     f->registry = Registry_new();
-    // So fast that no span here is long enough to ask the kernel about it.
+    // The clock is so fast that no span here is long enough to ask the kernel
+    // about it.
     Contention_init(&f->contention, 1e15);
     sem_init(&f->half_full, 0, 0);
     Counting_init(&f->counting, f->registry, &f->contention, &f->half_full);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tracer/sample/cpu_timer on real threads: that samples come for CPU time and
-// for all of it, to whom they belong; that no signal does harm, however late
-// and whosever; and that the program notices nothing.
-#define _GNU_SOURCE 1 // gettid
+// Tests tracer/sample/cpu_timer on real threads. Samples must come for all CPU
+// time and belong to the right thread, and no signal may do harm, whoever sends
+// it and however late it comes. The program must notice nothing.
+#define _GNU_SOURCE 1 // for gettid()
 #include "ipc/base/now.h"
 #include "tracer/base/clock.h"
 #include "tracer/sample/cpu_timer.h"
@@ -27,7 +27,7 @@
 #define MS 1000000u
 #define CODE 0x1000
 #define DEEP (WALK_DEPTH + 20)
-#define LIMIT_NS (60000ull * MS) // of CPU time, or of waiting
+#define LIMIT_NS (60000ull * MS) // limit on CPU time and on waiting
 
 struct FakeFrame {
     uintptr_t code, previous, instruction;
@@ -50,9 +50,9 @@ static const struct FrameLayout LAYOUT = {
 static struct Registry *registry;
 static struct Clock counter;
 static struct CpuTimers timers;
-static struct FakeThread python; // of the thread that runs the tests
+static struct FakeThread python; // belongs to the thread that runs the tests
 
-// A stack of codes that count up from the outermost, CODE + 16.
+// Makes a stack whose codes count up from CODE + 16 in the outermost frame.
 static void make_stack(struct FakeThread *thread, uintptr_t code,
                        unsigned depth)
 {
@@ -67,7 +67,8 @@ static void make_stack(struct FakeThread *thread, uintptr_t code,
     thread->top = (uintptr_t)&thread->frames[depth];
 }
 
-// A program's stack may be small, and its system calls are to go on.
+// The handler must run on the alternate stack, as a program's own may be small,
+// and must let its system calls go on.
 static void expect_flags(void)
 {
     struct sigaction action;
@@ -125,7 +126,7 @@ static uint64_t taken(const struct CpuTimer *timer)
     return Counter_get(&timer->taken);
 }
 
-// Until there are so many samples of this thread.
+// Spins until there are `count` samples of this thread.
 static void spin_until(const struct CpuTimer *timer, uint64_t count)
 {
     uint64_t from = cpu_ns();
@@ -180,20 +181,20 @@ TEST_WITH(test_a_thread_that_spins, set_up, tear_down)
         sum += head.cpu_ns;
     }
     assert_int_equal(count, taken(timer));
-    // No CPU time is in two of them, and none in none.
+    // Every ns of CPU time is in exactly one sample.
     assert_int_equal(sum, CpuTimer_covered_ns(timer) - began);
     assert_true(CpuTimer_covered_ns(timer) <= cpu_ns());
     handlers = Counter_get(&timer->handler_ticks);
     assert_true(handlers > 0 && handlers <= count * timers.most);
-    spin(50 * MS); // it stands still
+    spin(50 * MS); // the timer stands still
     assert_int_equal(taken(timer), count);
     CpuTimer_free(timer);
     CpuTimer_free(NULL);
 }
 
-// In virtual time: an hour of a thread that is sampled at uneven moments, that
-// is waited for now and then, and whose samples are taken late. Each ns is in
-// one sample, or accounted for.
+// Runs a thread for an hour of virtual time. It is sampled at uneven moments,
+// observed now and then, and its samples are taken late. Each ns is in one
+// sample or accounted for.
 TEST_WITH(test_an_hour, set_up, tear_down)
 {
     const uint64_t hour = 3600 * 1000 * (uint64_t)MS;
@@ -204,7 +205,8 @@ TEST_WITH(test_an_hour, set_up, tear_down)
     for (unsigned i = 0; now < began + hour; i++) {
         now += (4 + i * 7919 % 97) * MS;
         if (i % 50 == 7) {
-            // An observation found it running, and has all of that.
+            // An observation found the thread running and credits all of that
+            // time.
             sum += now - CpuTimer_covered_ns(timer);
             CpuTimer_account(timer, now);
         } else {
@@ -218,15 +220,17 @@ TEST_WITH(test_an_hour, set_up, tear_down)
     }
     while (pop(timer))
         sum += head.cpu_ns;
-    CpuTimer_sample(timer, now, 0); // it has what found no room
+    // Carries the time of samples that found no room.
+    CpuTimer_sample(timer, now, 0);
     assert_true(pop(timer));
     sum += head.cpu_ns;
     assert_int_equal(taken(timer), samples + 1);
-    assert_true(Counter_get(&timer->ring.lost) > 0); // and the next one has it
+    // The next sample carries the lost time.
+    assert_true(Counter_get(&timer->ring.lost) > 0);
     assert_true(most > 100 * MS);
     assert_int_equal(CpuTimer_covered_ns(timer), now);
     assert_int_equal(sum, now - began);
-    // A clock that has gone back, as after a fork: nothing is taken off.
+    // If the clock has gone back, as after a fork, no time is taken off.
     CpuTimer_sample(timer, began / 2, 0);
     assert_true(pop(timer));
     assert_int_equal(head.cpu_ns, 0);
@@ -280,7 +284,7 @@ static void join(struct Worker *worker)
     sem_destroy(&worker->go);
 }
 
-// More than a chunk of slots has room for, each with a stack of its own.
+// There are more threads than one chunk has slots, and each has its own stack.
 TEST_WITH(test_many_threads, set_up, tear_down)
 {
     enum { MANY = FEWER(300) };
@@ -296,7 +300,7 @@ TEST_WITH(test_many_threads, set_up, tear_down)
     for (unsigned i = 0; i < MANY; i++)
         sem_post(&workers[i].go);
     for (unsigned i = 0; i < MANY; i++) {
-        join(&workers[i]); // it ends while its timer is armed
+        join(&workers[i]); // the thread ends while its timer is armed
         assert_true(pop(workers[i].timer));
         assert_int_equal(head.depth, 1 + i % 5);
         assert_int_equal(frames[head.depth - 1].code, 0x10000 * (i + 1) + 16);
@@ -315,7 +319,7 @@ TEST_WITH(test_a_thread_that_has_ended, set_up, tear_down)
     start(&worker, work);
     sem_post(&worker.go);
     join(&worker);
-    // The kernel is done with it a moment after.
+    // The kernel forgets the thread a moment later.
     for (uint64_t from = Now_ns(CLOCK_MONOTONIC);
          Now_ns(Now_clock_of(worker.tid)) &&
          Now_ns(CLOCK_MONOTONIC) - from < LIMIT_NS;)
@@ -327,8 +331,8 @@ TEST_WITH(test_a_thread_that_has_ended, set_up, tear_down)
 
 // --- Signals that nobody waits for -------------------------------------------
 
-// Returns the kernel's signal for a timer of this thread. The signal is blocked
-// meanwhile and taken from the queue.
+// Returns the kernel's signal for a timer of this thread. Meanwhile the signal
+// is blocked, and it is taken from the queue.
 static siginfo_t intercept(struct CpuTimer *timer)
 {
     uint64_t from = cpu_ns();
@@ -343,7 +347,8 @@ static siginfo_t intercept(struct CpuTimer *timer)
     do
         sigpending(&pending);
     while (!sigismember(&pending, timers.signal) && cpu_ns() - from < LIMIT_NS);
-    // Before it stands still, which drops the signal since Linux 6.13.
+    // The signal is taken while the timer runs, because stopping the timer
+    // drops it since Linux 6.13.
     assert_int_equal(sigtimedwait(&set, &info, &none), timers.signal);
     CpuTimer_set(timer, 0);
     sigtimedwait(&set, &more, &none);
@@ -365,13 +370,13 @@ TEST_WITH(test_a_signal_that_comes_late, set_up, tear_down)
     uint32_t slot = timer->slot;
 
     assert_int_equal(taken(timer), 0);
-    send_info(gettid(), late); // as the kernel would have
+    send_info(gettid(), late); // sent as the kernel would have sent it
     assert_int_equal(taken(timer), 1);
     CpuTimer_free(timer);
-    send_info(gettid(), late); // nobody's
+    send_info(gettid(), late); // no timer has the slot now
     next = own_timer();
     assert_int_equal(next->slot, slot);
-    send_info(gettid(), late); // the one before's
+    send_info(gettid(), late); // meant for the timer before this one
     assert_int_equal(taken(next), 0);
     send_info(gettid(), intercept(next));
     assert_int_equal(taken(next), 1);
@@ -390,7 +395,8 @@ static bool is_pending(void)
     return sigismember(&pending, timers.signal);
 }
 
-// It says so; where it was a timer that it has made itself, too.
+// The thread reports that it blocks the signal. A thread that has made its own
+// timer reports it as well.
 TEST_WITH(test_a_thread_that_blocks_the_signal, set_up, tear_down)
 {
     struct CpuTimer *timer = own_timer();
@@ -404,7 +410,7 @@ TEST_WITH(test_a_thread_that_blocks_the_signal, set_up, tear_down)
         pthread_sigmask(SIG_BLOCK, &set, NULL);
         CpuTimer_note_mask();
         assert_false(is_pending());
-        CpuTimer_set(timer, MS); // the sampler does not know yet
+        CpuTimer_set(timer, MS); // the sampler does not know of the mask yet
         CpuTimer_set(timer, 2 * MS);
         spin(20 * MS);
         assert_false(is_pending());
@@ -426,8 +432,8 @@ TEST_WITH(test_a_thread_that_blocks_the_signal, set_up, tear_down)
 static sem_t inside, outside;
 static void *guarded;
 
-// The handler has come to a page that it may not read, and stands there until
-// it may.
+// The handler has come to a page that it may not read, and waits until the page
+// can be read.
 static void on_fault(int number)
 {
     int before = errno;
@@ -448,7 +454,7 @@ TEST_WITH(test_freed_while_its_handler_runs, set_up, tear_down)
     siginfo_t info;
 
     if (UNDER_TSAN)
-        skip(); // a fault in its runtime
+        skip(); // ThreadSanitizer's runtime would fault
     sem_init(&inside, 0, 0);
     sem_init(&outside, 0, 0);
     guarded = mmap(NULL, sizeof(struct Registry), PROT_NONE,
@@ -467,15 +473,15 @@ TEST_WITH(test_freed_while_its_handler_runs, set_up, tear_down)
     while (sem_wait(&inside) != 0)
         continue;
     CpuTimer_free(timer);
-    assert_ptr_equal(timers.closing, timer); // it is in use
-    // Somebody else's signal comes late, for the same slot.
+    assert_ptr_equal(timers.closing, timer); // the handler still uses the timer
+    // A signal of another timer comes late for the same slot.
     send_info(gettid(), info);
     other = own_timer();
     assert_int_not_equal(other->slot, timer->slot);
     CpuTimer_free(other);
     assert_ptr_equal(timers.closing, timer);
     sem_post(&outside);
-    join(worker); // it has seen its sample
+    join(worker); // the handler has finished its sample
     CpuTimers_close(&timers);
     assert_null(timers.closing);
     sigaction(SIGSEGV, &before, NULL);
@@ -506,14 +512,16 @@ static void *send_often(void *argument)
                 &storm->info);
         syscall(SYS_tgkill, getpid(), storm->tid, timers.signal);
         pthread_sigqueue(storm->victim, timers.signal, storm->info.si_value);
-        // Or it would do nothing else. ThreadSanitizer drops some of several.
+        // Without this loop the victim would only handle signals.
+        // ThreadSanitizer drops some signals if several are pending.
         for (int i = 0; i < 1000 && taken(storm->timer) == before; i++)
             sched_yield();
     }
     return NULL;
 }
 
-// Though the handler's own calls fail: there is nothing to read.
+// errno is kept although the handler's own calls fail, as there is nothing to
+// read.
 TEST_WITH(test_errno_is_kept, set_up, tear_down)
 {
     enum { SAMPLES = FEWER(2000) };
@@ -522,7 +530,7 @@ TEST_WITH(test_errno_is_kept, set_up, tear_down)
                           .info = intercept(timer),
                           .tid = gettid(),
                           .victim = pthread_self()};
-    volatile int *error = &errno; // a handler may change it at any time
+    volatile int *error = &errno; // a handler may change errno at any time
     uint64_t from = cpu_ns(), wrong = 0;
     pthread_t thread;
 
@@ -556,7 +564,7 @@ static void *echo(void *unused)
     return unused;
 }
 
-// Makes a few calls that wait. Returns the number of those interrupted.
+// Makes a few calls that wait and returns how many of them were interrupted.
 static unsigned call_some(int epoll)
 {
     const struct timespec moment = {0, 200000};
@@ -572,7 +580,8 @@ static unsigned call_some(int epoll)
     return interrupted;
 }
 
-// Raised in a tick, the signal would interrupt the system call.
+// Tells whether the kernel sends the signal on the way back to user space. A
+// signal that is sent in a tick would interrupt the system call.
 static bool is_raised_on_the_way_back(void)
 {
     FILE *config = popen(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/session/engine: what re-arming and retiring a function mean for its
-// callers, for open frames and for its estimated calls.
+// Tests tracer/session/engine: what re-arming and retiring a function mean for
+// its callers, for open frames and for its estimated calls.
 #include "tracer/session/engine.h"
 
 #include "tracer/hook/thread_trace_call.h"
@@ -38,7 +38,8 @@ static void leave(struct Fixture *f, struct Code *code, uint32_t depth,
     ThreadTrace_leave(f->trace, code, &code->layout.sites[1], depth, ticks);
 }
 
-// The callee goes dark at its third call, made by the caller in its first.
+// The caller's first call calls the callee three times, and the callee goes
+// dark at the third.
 static void darken_callee(struct Fixture *f)
 {
     enter(f, f->caller, 1, 100);
@@ -62,15 +63,16 @@ TEST_WITH(test_rearm_clears_the_caller, set_up, tear_down)
     Engine_rearm(&f->engine, f->callee, 3, true);
     assert_false(f->callee->hot.dark);
     assert_int_equal(f->callee->hot.stop_at, 6);
-    assert_int_equal(f->engine.contention.armed, 1); // hooks see that it was
+    // Tells hooks that code was armed.
+    assert_int_equal(f->engine.contention.armed, 1);
     assert_int_equal(f->caller->hot.dark_callees, 0);
     assert_int_not_equal(f->caller->hot.epoch, epoch);
-    // Once: it is armed now.
+    // Re-arming it a second time changes nothing, as it is armed.
     Engine_rearm(&f->engine, f->callee, 3, true);
     assert_int_equal(f->caller->hot.dark_callees, 0);
 }
 
-// Its calls, and the time at which the governor has looked.
+// Adds timed calls and lets the governor look at time `s`.
 static void run_more(struct Code *code, uint64_t calls, double s)
 {
     for (uint64_t i = 0; i < calls; i++)
@@ -79,14 +81,14 @@ static void run_more(struct Code *code, uint64_t calls, double s)
     Code_note_recent(code, (uint64_t)(s * 1e9), 1e9);
 }
 
-// Re-arming ages the quantiles once after each new beginning of the mean.
+// Re-arming ages the quantiles once after each new start of the mean.
 TEST_WITH(test_rearm_ages_the_quantiles, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = f->callee;
     uint64_t first;
 
-    for (unsigned i = 0; i < 2; i++) { // it has a histogram then
+    for (unsigned i = 0; i < 2; i++) { // after two calls there is a histogram
         enter(f, code, 2, 600 + 100 * i);
         leave(f, code, 2, 650 + 100 * i);
     }
@@ -94,18 +96,18 @@ TEST_WITH(test_rearm_ages_the_quantiles, set_up, tear_down)
     run_more(code, 2000, 40);
     Engine_rearm(&f->engine, code, 3, true);
     assert_int_equal(Histogram_count(Code_histogram(code)), first + 2000);
-    run_more(code, 2000, 80); // the mean is of these now
+    run_more(code, 2000, 80); // the mean is made of these calls now
     Engine_rearm(&f->engine, code, 3, true);
     assert_between(Histogram_count(Code_histogram(code)), 2000, 2001 + first);
     first = Histogram_count(Code_histogram(code));
     Engine_rearm(&f->engine, code, 3, true);
-    run_more(code, 100, 120); // too few
+    run_more(code, 100, 120); // too few calls for a new mean
     Engine_rearm(&f->engine, code, 3, true);
     assert_int_equal(Histogram_count(Code_histogram(code)), first + 100);
 }
 
-// Frames that were open while the function was dark are forgotten: the next
-// leave finds no frame of its own and books nothing.
+// Frames that were open while the function was dark are forgotten. The next
+// leave finds no frame of its own and counts nothing.
 TEST_WITH(test_open_frames_are_forgotten, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -121,14 +123,16 @@ TEST_WITH(test_open_frames_are_forgotten, set_up, tear_down)
     leave(f, f->callee, 2, 1200);
     assert_int_equal(Counter_get(&f->callee->hot.self_calls), calls);
     assert_int_equal(Counter_get(&f->callee->hot.total_cycles), 0);
-    // The caller's frame is still there and closes as usual: 1300 - 100.
+    // The caller's frame is still open and closes as usual after 1300 - 100
+    // ticks.
     leave(f, f->caller, 1, 1300);
     assert_int_equal(Counter_get(&f->caller->hot.total_cycles), 1200);
     assert_ptr_equal(f->trace->top, f->trace->bottom);
 }
 
-// Three calls of 50 ticks; while dark the sampler saw it run for as long as 20
-// such calls take; then, dark again, for 10 more.
+// Three calls take 50 ticks each. While the function is dark, the sampler sees
+// it run for as long as 20 such calls take. In the next dark spell it sees 10
+// more.
 TEST_WITH(test_dark_calls_add_up, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -140,7 +144,7 @@ TEST_WITH(test_dark_calls_add_up, set_up, tear_down)
     assert_float_equal(Code_dark_calls(f->callee, hz), 1000, 1);
     enter(f, f->callee, 2, 900), leave(f, f->callee, 2, 950);
     Engine_rearm(&f->engine, f->callee, 1,
-                 true); // was not dark: nothing to add
+                 true); // not dark before, so no calls are added
     assert_float_equal(Code_dark_calls(f->callee, hz), 1000, 1);
     enter(f, f->callee, 2, 1000), leave(f, f->callee, 2, 1050);
     enter(f, f->callee, 2, 1100), leave(f, f->callee, 2, 1150);
@@ -150,7 +154,7 @@ TEST_WITH(test_dark_calls_add_up, set_up, tear_down)
     assert_float_equal(Code_dark_calls(f->callee, hz), 1500, 2);
 }
 
-// A sampled stack shows an edge that no hook has seen.
+// A sampled stack shows an edge that hooks have not seen.
 TEST_WITH(test_an_edge_is_noted, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -160,19 +164,20 @@ TEST_WITH(test_an_edge_is_noted, set_up, tear_down)
     darken_callee(f);
     Engine_note_edge(&f->engine, &edge);
     assert_int_equal(other->hot.dark_callees, 1);
-    Engine_note_edge(&f->engine, &edge); // it is known
+    Engine_note_edge(&f->engine, &edge); // the edge is known already
     assert_int_equal(other->hot.dark_callees, 1);
     Engine_note_edge(&f->engine, &gone);
     Engine_rearm(&f->engine, f->callee, 3, true);
     assert_int_equal(other->hot.dark_callees, 0);
     assert_true(Code_has_caller(f->callee, other->hot.id));
-    edge.callee = f->caller->hot.id; // armed: for the day that it goes dark
+    edge.callee = f->caller->hot.id; // an armed callee keeps the edge for later
     Engine_note_edge(&f->engine, &edge);
     assert_int_equal(other->hot.dark_callees, 0);
     assert_true(Code_has_caller(f->caller, other->hot.id));
 }
 
-// Its callers would wait for ever for it to be re-armed.
+// If a dark function is retired, its callers must not wait for it to be
+// re-armed.
 TEST_WITH(test_a_dark_function_goes, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Events as a recording has them: any come back, usual ones are short, and what
-// is cut off or made up does no harm.
+// Tests events as a recording stores them. Any event can be read back, usual
+// events are short, and truncated or made-up data does no harm.
 #include "tracer/timeline/event_code.h"
 
 #include "tests/random.h"
@@ -28,7 +28,7 @@ static void random_events(void)
     }
 }
 
-// Appended in several parts, each of a multiple of eight bytes.
+// Writes the events in several parts, each a multiple of eight bytes long.
 static size_t write_all(void)
 {
     uint64_t ticks = 0;
@@ -83,7 +83,8 @@ TEST(cut_off_and_made_up)
     size = write_all();
     for (i = 0; i < 2000; i++) {
         cut = random_u64() % size;
-        copy = malloc(cut ? cut : 1); // whose end a sanitizer knows
+        // An exact size lets a sanitizer see overruns.
+        copy = malloc(cut ? cut : 1);
         assert_non_null(copy);
         memcpy(copy, code, cut);
         if (i % 2 && cut)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/timeline/export: one at a time, in the foreground and the background;
-// cancelled and closed at any moment; and the name of the file at stop.
+// Tests tracer/timeline/export: one export at a time, in the foreground and the
+// background, cancelled and closed at any moment, and the file's name at stop.
 #include "tracer/timeline/export.h"
 
 #include "formats/table.h"
@@ -41,7 +41,7 @@ static void path_in(struct Fixture *f, char path[PATH_MAX], const char *name)
     snprintf(path, PATH_MAX, "%s/%s", f->directory, name);
 }
 
-// The whole file; the caller's.
+// Returns the whole file as text, which the caller frees.
 static char *contents(const char *path)
 {
     char *text = calloc(1, 1 << 24);
@@ -81,7 +81,7 @@ static void wait_until_idle(struct Fixture *f)
     assert_false(is_busy(f));
 }
 
-// For a viewer who has opened that file.
+// Starts an export for a viewer that has opened the file.
 static int start_to(struct Fixture *f, const char *path)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -103,7 +103,7 @@ static unsigned descriptors(void)
     return count;
 }
 
-// So many calls, drained as they come.
+// Records `calls` calls and drains them as they come.
 static void record(struct Fixture *f, struct Code *code, unsigned calls)
 {
     uint64_t ticks = Clock_read(&f->engine.clock);
@@ -128,14 +128,15 @@ TEST_WITH(test_a_failure_does_not_block_the_next, set_up, tear_down)
     path_in(f, path, "no/such/directory.json");
     assert_int_equal(Export_write(f->export, path, true, NULL, 0, &result),
                      -ENOENT);
-    path_in(f, path, "page.html"); // Python makes it
+    path_in(f, path, "page.html"); // only Python writes an HTML page
     assert_int_equal(Export_write(f->export, path, true, NULL, 0, &result),
                      -EINVAL);
     path_in(f, path, "trace.json");
     assert_int_equal(Export_write(f->export, path, true, NULL, 0, &result), 0);
 }
 
-// The progress that a watcher gets, and after how many reports it ends it.
+// Holds the progress that a watcher gets, and the number of reports after which
+// the watcher ends the export.
 struct Watching {
     unsigned reports, most;
     double done;
@@ -148,7 +149,8 @@ struct Race {
     _Atomic uint32_t made;
 };
 
-// Functions that are called once and go; no more than there are names for.
+// Calls functions once and retires them, at most as many as there is room for
+// names.
 static void *churn(void *context)
 {
     struct Race *race = context;
@@ -194,7 +196,8 @@ TEST_WITH(test_names_while_code_goes, set_up, tear_down)
 
 // --- In the background -------------------------------------------------------
 
-// It closes all it finds, and gets the number for a file of its own.
+// The program closes all descriptors it finds, and then a file of its own gets
+// the same number.
 TEST_WITH(test_the_program_takes_the_descriptor, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -206,7 +209,7 @@ TEST_WITH(test_the_program_takes_the_descriptor, set_up, tear_down)
     path_in(f, other, "theirs");
     pthread_mutex_lock(&f->engine.traces.mutex);
     assert_int_equal(start_to(f, path), 0);
-    // Its thread has begun, and waits for us.
+    // The export's thread has begun and waits for this one.
     while (pthread_mutex_trylock(&f->session.draining) == 0) {
         pthread_mutex_unlock(&f->session.draining);
         pause_us(1000);
@@ -215,14 +218,15 @@ TEST_WITH(test_the_program_takes_the_descriptor, set_up, tear_down)
     assert_true(dup2(theirs, f->export->descriptor) >= 0);
     pthread_mutex_unlock(&f->engine.traces.mutex);
     wait_until_idle(f);
-    assert_int_equal(fstat(f->export->descriptor, &info), 0); // not closed
+    // The program's file is still open.
+    assert_int_equal(fstat(f->export->descriptor, &info), 0);
     assert_int_equal(info.st_size, 0);
     close(f->export->descriptor);
     close(theirs);
 }
 
-// At any moment of an export: nobody writes to the file afterwards, and no
-// descriptor is left.
+// An export may be closed at any moment. Then no thread writes to the file, and
+// no descriptor is left.
 TEST_WITH(test_closed_while_it_runs, set_up, tear_down)
 {
     struct Fixture *f = *state;

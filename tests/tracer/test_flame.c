@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/sample/flame: whose time is whose, how it fades, and that it is
-// bounded.
+// Tests tracer/sample/flame: which path gets which time, how time fades, and
+// that the tree is bounded.
 #include "tracer/sample/flame.h"
 #include "tracer/sample/flame_names.h"
 
@@ -17,7 +17,7 @@
 static struct Flame flame;
 static struct ShareClock watch;
 
-// So much time passes in which nothing runs but this.
+// Lets `s` seconds pass in which only this path runs.
 static void add_in(double s, bool in_c, const uint32_t *path, size_t depth)
 {
     struct FlameSample sample = {
@@ -41,7 +41,8 @@ static struct FlameTable *ask_most(size_t most)
 
     assert_non_null(table);
     assert_true(table->row_count <= most);
-    for (size_t i = 0; i < table->row_count; i++) // parents come first
+    // Parents come before their children.
+    for (size_t i = 0; i < table->row_count; i++)
         assert_true(i ? table->rows[i].parent < i
                       : table->rows[i].parent == NULL_U64);
     return table;
@@ -52,7 +53,7 @@ static struct FlameTable *ask(void)
     return ask_most(FLAME_NODES);
 }
 
-// The row of a path, or NULL.
+// Returns the row of a path, or NULL.
 static const struct FlameRow *find(const struct FlameTable *table,
                                    const uint32_t *path, size_t depth)
 {
@@ -95,8 +96,8 @@ TEST_WITH(test_whose_time_it_is, set_up, tear_down)
         add(0.002, PATH(1));
         add(0.002, PATH(1, 2));
         add_in(0.001, true, PATH(1, 2, 3));
-        ShareClock_advance(&watch, 0.001 * S, 0); // nothing runs
-        add(0.002, PATH(4, 2)); // the same function, another path
+        ShareClock_advance(&watch, 0.001 * S, 0); // nothing runs in this time
+        add(0.002, PATH(4, 2)); // the same function on another path
     }
     table = ask();
     assert_int_equal(table->row_count, 6);
@@ -117,14 +118,14 @@ TEST_WITH(test_whose_time_it_is, set_up, tear_down)
     FlameTable_free(table);
 }
 
-// As the functions' shares do.
+// Paths fade as the functions' shares do.
 TEST_WITH(test_it_fades, set_up, tear_down)
 {
     struct FlameTable *table;
 
     for (int i = 0; i < 600; i++)
         add(0.1, PATH(i < 300 ? 1 : 2));
-    table = ask(); // half of the time each, in a window of 30 s
+    table = ask(); // each ran half the time, in a window of 30 s
     assert_float_equal(find(table, PATH(1))->share /
                            find(table, PATH(2))->share,
                        exp(-1), 0.001);
@@ -132,15 +133,15 @@ TEST_WITH(test_it_fades, set_up, tear_down)
     ShareClock_advance(&watch, 1000 * S, 0);
     add(10, PATH(2));
     table = ask();
-    // The path has next to none of the window, and still its whole sum.
+    // The path has almost no share of the window, but its whole sum.
     assert_true(find(table, PATH(1))->share < 1e-5);
     assert_int_equal(find(table, PATH(1))->cpu_ns, 30 * S);
     assert_int_equal(find(table, PATH(2))->cpu_ns, 40 * S);
     FlameTable_free(table);
 }
 
-// However many paths there are, the tree stays as large as it is, the large
-// ones stay in it, and no time is lost.
+// However many paths there are, the tree keeps its size, the large paths stay
+// in it, and no time is lost.
 TEST_WITH(test_it_is_bounded, set_up, tear_down)
 {
     struct FlameTable *table;
@@ -156,7 +157,8 @@ TEST_WITH(test_it_is_bounded, set_up, tear_down)
     table = ask();
     assert_true(fabs(sum(table) - 1) < 0.03);
     assert_float_equal(find(table, PATH(1, 2, 3))->share, 0.5, 0.001);
-    for (size_t i = 0; i < table->row_count; i++) { // all that is left of 4
+    // Adds up what is left below function 4.
+    for (size_t i = 0; i < table->row_count; i++) {
         const struct FlameRow *row = &table->rows[i];
 
         while (row->parent != NULL_U64 && row->id != 4)
@@ -167,7 +169,7 @@ TEST_WITH(test_it_is_bounded, set_up, tear_down)
     FlameTable_free(table);
 }
 
-// Nothing is lost if fewer rows are asked for.
+// No time is lost if fewer rows are asked for.
 TEST_WITH(test_fewer_rows, set_up, tear_down)
 {
     struct FlameTable *table;
@@ -219,12 +221,13 @@ TEST_WITH(test_names, set_up, tear_down)
     add(1, PATH(7, 7));
     table = ask();
     assert_true(FlameNames_set(table, registry));
-    assert_int_equal(table->function_count, 2); // each once, by id
+    // Each function is listed once, by id.
+    assert_int_equal(table->function_count, 2);
     assert_int_equal(table->functions[0].id, 7);
     assert_string_equal(table->functions[0].name, "name");
     assert_string_equal(table->functions[0].file, "file.py");
     assert_int_equal(table->functions[1].id, 9);
-    assert_null(table->functions[1].name); // it is gone
+    assert_null(table->functions[1].name); // the function is gone
     FlameTable_free(table);
     Registry_free(registry);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/code/fusion: pairs are fused as CPython fuses them, and nothing else
-// is written.
+// Tests tracer/code/fusion: pairs are fused as CPython fuses them, and no other
+// byte is written.
 #include "tracer/code/fusion.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static struct Fusion make(void)
     return fusion;
 }
 
-// Opcodes in, opcodes out; the arguments are to stay.
+// Compares the opcodes before and after. The arguments must stay the same.
 static void expect(size_t count, const uint8_t *before, const uint8_t *after,
                    size_t units)
 {
@@ -49,7 +49,7 @@ static void expect(size_t count, const uint8_t *before, const uint8_t *after,
         assert_int_equal(code[2 * i], after[i]);
         assert_int_equal(code[2 * i + 1], 100 + i);
     }
-    // Done already.
+    // The code is restored already.
     assert_int_equal(Fusion_restore(&fusion, code, units), 0);
 }
 
@@ -65,7 +65,7 @@ TEST(test_pairs)
     static const uint8_t overlap[] = {LOAD_LOAD, LOAD_LOAD, LOAD};
 
     EXPECT(2, before, after);
-    EXPECT(2, three, overlap); // the second, for a jump to it
+    EXPECT(2, three, overlap); // the second pair is for a jump to it
 }
 
 // An inline cache holds no opcode, whether the instruction is armed or not.
@@ -79,7 +79,8 @@ TEST(test_caches)
     EXPECT(0, before, after);
 }
 
-// Behind what hides another instruction, caches and opcodes look alike.
+// After an opcode that hides another instruction, caches and opcodes look
+// alike.
 TEST(test_it_ends_where_it_does_not_know)
 {
     static const uint8_t before[] = {LOAD, LOAD, HIDES, LOAD, LOAD};

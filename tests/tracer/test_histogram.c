@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tracer/base/histogram: bucket bounds, counts, quantiles.
+// Tests tracer/base/histogram: bucket bounds, counts and quantiles.
 #include "tracer/base/histogram.h"
 
 #include <math.h>
@@ -64,8 +64,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Values from 50 to some millions, evenly in the logarithm: nothing is further
-// off than half a bucket or so.
+// Values from 50 to some millions are spread evenly over the logarithm. No
+// quantile is further off than about half a bucket.
 TEST(test_quantiles_are_close)
 {
     enum { COUNT = 20000 };
@@ -105,7 +105,8 @@ TEST(test_a_full_bucket_halves_all)
     assert_int_equal(histogram.buckets[3], (1u << 15) + 1);
 }
 
-// It has become three times as slow: two ages later that is the value.
+// The function has become three times as slow, and two ages later the median
+// shows it.
 TEST(test_quantiles_follow_a_cost_that_has_changed)
 {
     struct Histogram histogram = {0};
@@ -128,8 +129,8 @@ TEST(test_quantiles_follow_a_cost_that_has_changed)
     assert_true(fabs(quantile(&histogram, 0.5) / 3000 - 1) < 0.035);
 }
 
-// A function that is called for weeks: the median is the cost of its newest
-// calls, and its rare slow calls are not forgotten.
+// The function is called for weeks. The median is the cost of its newest calls,
+// and its rare slow calls are not forgotten.
 TEST(test_millions_of_hits)
 {
     struct Histogram histogram = {0};
@@ -141,7 +142,8 @@ TEST(test_millions_of_hits)
     assert_true(fabs(quantile(&histogram, 0.975) / 1000 - 1) < 0.035);
 }
 
-// Nine of 1000 and one of 11000: the mean is 2000, they are 3000 off.
+// Nine values are 1000 and one is 11000, so the mean is 2000 and the spread
+// 3000.
 TEST(test_spread)
 {
     struct Histogram histogram = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ring of hits: who sleeps until the next one.
+// Tests the ring of hits, whose counting thread sleeps until the next hit.
 #include "tracer/hook/hit_ring.h"
 
 #include "tests/unit.h"
@@ -24,12 +24,13 @@ TEST(the_next_hit_wakes_it)
     HitRing_init(ring, &due);
     ring->trace = thread;
     HitRing_push(ring, 1, 2, 3);
-    assert_false(HitRing_sleep(ring, 0)); // there was a hit
+    assert_false(HitRing_sleep(ring, 0)); // a hit has come meanwhile
     HitRing_wake(ring);
     assert_int_equal(posts(&due), 0);
     ring->trace = thread;
     assert_true(HitRing_sleep(ring, 1));
-    assert_ptr_equal(ring->trace, HIT_RING_NOBODY); // the hook looks closer
+    // Makes the hook look closer.
+    assert_ptr_equal(ring->trace, HIT_RING_NOBODY);
     HitRing_wake(ring);
     HitRing_wake(ring);
     assert_int_equal(posts(&due), 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/budget/hottest: who is ranked, in which order, and beside a writer.
+// Tests tracer/budget/hottest: which functions are ranked, in which order, also
+// while hooks write.
 #include "tracer/budget/hottest.h"
 
 #include "tests/tracer/make_engine.h"
@@ -43,7 +44,7 @@ TEST_WITH(test_by_hits_since_the_last_time, set_up, tear_down)
     Counter_set(&loops->layout.sites[1].hits, 50);
     rank(1000);
     expect(3, (struct Code *[]){many, loops, some});
-    rank(2000); // nothing has happened
+    rank(2000); // no function was called
     expect(0, NULL);
     Counter_add(&some->hot.entries, 5);
     Counter_set(&some->hot.last_seen, 2500);
@@ -53,7 +54,7 @@ TEST_WITH(test_by_hits_since_the_last_time, set_up, tear_down)
     expect(2, (struct Code *[]){some, many});
 }
 
-// A sampled function goes before any number of hits, dark or not.
+// A sampled function comes before any number of hits, dark or not.
 TEST_WITH(test_by_share, set_up, tear_down)
 {
     struct Code *busy = called(1000000, 100), *dark = called(500, 100);
@@ -67,7 +68,7 @@ TEST_WITH(test_by_share, set_up, tear_down)
     Counter_set(&busy->hot.last_seen, 300);
     Hottest_rank(&hottest, engine.registry, 400, &now);
     expect(3, (struct Code *[]){darker, dark, busy});
-    rank(500); // without a sampler there is no share
+    rank(500); // there is no share without a sampler
     expect(0, NULL);
 }
 
@@ -82,7 +83,7 @@ static void *count_on(void *context)
     return NULL;
 }
 
-// Hooks run meanwhile, and code goes.
+// Hooks run during the ranking, and code is retired.
 TEST_WITH(test_beside_hooks, set_up, tear_down)
 {
     struct Code *code = called(1, 100);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tracer/code/instruction in precise mode: which instruction can follow which,
-// which one a span belongs to, which go dark. Then programs at random whose
-// every instruction always takes the same: no counter may hold anything else.
+// Tests tracer/code/instruction in precise mode: which instruction can follow
+// which, which one a span belongs to, and which go dark. Then random programs
+// run in which an instruction always takes the same time, and every counter
+// must hold exactly that.
 #include "tracer/code/instruction.h"
 
 #include "tracer/code/precise.h"
@@ -17,7 +18,7 @@
 #include "tests/tracer/make_function.h"
 #include "tracer/code/arming.h"
 
-// Of an enter, a leave, a jump, an instruction and a far one.
+// Costs of an enter, a leave, a jump, an instruction and a far instruction.
 static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 10,
                                          [HOOK_LEAVE] = 20,
                                          [HOOK_JUMP] = 5,
@@ -29,7 +30,7 @@ struct Fixture {
     struct ThreadTrace *trace;
 };
 
-enum { // numbers of PROGRAM's instructions
+enum { // numbers of the instructions in PROGRAM
     I_RESUME,
     I_LOAD,
     I_GET_ITER,
@@ -140,7 +141,7 @@ TEST_WITH(test_what_can_follow, set_up, tear_down)
     expect_next(code, I_RETURN, INSTRUCTION_NONE, INSTRUCTION_NONE);
     expect_next(code, I_OTHERWISE, I_GO_ON, I_RERAISE);
     expect_next(code, I_RERAISE, INSTRUCTION_NONE, INSTRUCTION_NONE);
-    // The one that stands for "not known" is followed by nothing.
+    // No instruction follows the number that stands for "not known".
     expect_next(code, COUNT, INSTRUCTION_NONE, INSTRUCTION_NONE);
 }
 
@@ -151,7 +152,8 @@ TEST_WITH(test_gates_heads_and_loops, set_up, tear_down)
 
     for (i = 1; i < COUNT; i++) {
         unsigned flags = code->layout.instructions[i].flags;
-        bool behind = i == I_END_FOR || i == I_POP; // specialised loops only
+        // Are reached by specialised loops only.
+        bool behind = i == I_END_FOR || i == I_POP;
 
         if (!behind)
             assert_int_equal(!!(flags & INSTRUCTION_GATE),
@@ -172,11 +174,12 @@ TEST_WITH(test_extended_arguments, set_up, tear_down)
     for (unsigned unit = 5; unit < 262; unit++)
         bytecode[2 * unit] = NOP;
     code = make(*state, bytecode, sizeof bytecode, 0);
-    // Its number is that of the instruction it belongs to, its unit is not.
+    // A prefix has the number of the instruction it belongs to, but its own
+    // unit.
     assert_int_equal(code->layout.units[1].number, 1);
     assert_int_equal(code->layout.instructions[1].unit, 2);
     expect_next(code, 1, 2, code->layout.units[260].number);
-    // A jump to nowhere can only go on.
+    // A jump to nowhere can only go on to the next instruction.
     bytecode[3] = 9;
     code = make(*state, bytecode, sizeof bytecode, 0);
     expect_next(code, 1, 2, 2);
@@ -211,7 +214,7 @@ TEST_WITH(test_damaged_code, set_up, tear_down)
 
 // --- Spans -------------------------------------------------------------------
 
-// Net times: each instruction's event costs 30, the enter 10.
+// Times are net: each instruction's event costs 30 ticks, the enter 10.
 TEST_WITH(test_each_has_its_own, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -227,9 +230,9 @@ TEST_WITH(test_each_has_its_own, set_up, tear_down)
     expect(code, I_RESUME, 0, 1, 3);
     expect(code, I_LOAD, 1, 1, 4);
     expect(code, I_GET_ITER, 1, 1, 50);
-    expect(code, I_FOR_ITER, 1, 1, 6); // exhausted
+    expect(code, I_FOR_ITER, 1, 1, 6); // the iterator is exhausted
     expect(code, I_LOAD_LAST, 1, 1, 7);
-    // The last one's is at the return's site.
+    // The last instruction's time is at the return's site.
     expect(code, I_RETURN, 1, 0, 0);
     assert_int_equal(Counter_get(&Code_site(code, 36)->cycles), 8);
     assert_int_equal(Counter_get(&Code_site(code, 36)->instructions), 1);
@@ -279,18 +282,19 @@ TEST_WITH(test_detail, set_up, tear_down)
                      0);
     assert_true(detail.precise);
     assert_int_equal(detail.row_count, COUNT);
-    assert_int_equal(detail.rows[I_RESUME].hits, 5); // every call's
+    assert_int_equal(detail.rows[I_RESUME].hits, 5); // every call runs it
     assert_true(detail.rows[I_RESUME].exact);
     assert_int_equal(detail.rows[I_LOAD].hits, 5);
     assert_true(detail.rows[I_LOAD].exact && !detail.rows[I_LOAD].dark);
     assert_true(detail.rows[I_LOAD].cycles == 4);
     assert_true(detail.rows[I_RETURN].cycles == 7);
-    assert_true(isnan(detail.rows[I_GET_ITER].cycles)); // its end is unknown
+    // No event marks its end.
+    assert_true(isnan(detail.rows[I_GET_ITER].cycles));
     assert_false(detail.rows[I_GET_ITER].exact);
     assert_true(detail.rows[I_GET_ITER].dark);
     assert_int_equal(detail.rows[I_CALL].hits, 0);
-    assert_true(detail.rows[I_CALL].exact);     // it never ran
-    assert_false(detail.rows[I_END_FOR].exact); // has no event
+    assert_true(detail.rows[I_CALL].exact); // zero is exact, as it never ran
+    assert_false(detail.rows[I_END_FOR].exact); // END_FOR has no event
     ListingDetail_release(&detail);
 }
 
@@ -307,7 +311,7 @@ TEST_WITH(test_memory, set_up, tear_down)
 
     assert_non_null(code);
     before = Code_bytes(code);
-    assert_null(code->layout.instructions); // adaptive mode has none
+    assert_null(code->layout.instructions); // there are none in adaptive mode
     assert_int_equal(Code_make_precise(code, &f->engine.opcodes, 0), 0);
     assert_true(Code_bytes(code) - before >=
                 COUNT * sizeof(struct Instruction));
@@ -321,8 +325,8 @@ struct Program {
     struct Code *code, *callee;
     uint64_t ticks, threshold;
     bool off[COUNT];                // its INSTRUCTION event is disabled
-    bool start_off, return_off;     // and the calls' ones
-    bool callee_off, callee_return; // the callee's
+    bool start_off, return_off;     // as are the events of calls
+    bool callee_off, callee_return; // and those of the callee
     uint64_t ran[COUNT];
     unsigned seed;
 };
@@ -333,7 +337,7 @@ static unsigned chance(struct Program *p, unsigned of)
     return (p->seed >> 8) % of;
 }
 
-// The ticks of an instruction, the same at each run.
+// Returns the ticks of an instruction, which are the same in each run.
 static uint64_t cost_of(unsigned number)
 {
     return 3 + number * number;
@@ -343,7 +347,7 @@ static void run_callee(struct Program *p)
 {
     struct ThreadTrace *trace = p->f->trace;
 
-    p->ticks += 5; // within the cost of the call, see run_one
+    p->ticks += 5; // part of the call's cost, see run_one()
     if (!p->callee_off) {
         p->callee_off =
             ThreadTrace_enter(trace, p->callee, 2, I_RESUME, p->ticks);
@@ -363,7 +367,7 @@ static void run_one(struct Program *p, unsigned number)
     bool fires = p->code->layout.instructions[number].flags & INSTRUCTION_FIRES;
 
     p->ran[number]++;
-    if (chance(p, 50) == 0) { // another thread runs
+    if (chance(p, 50) == 0) { // another thread runs in between
         p->ticks += 100000;
         p->f->engine.contention.last_trace = p;
     }
@@ -371,14 +375,15 @@ static void run_one(struct Program *p, unsigned number)
         p->off[number] = step(p->f, p->code, number, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_INSTRUCTION];
         if (p->off[number])
-            p->ticks += 5000; // the hook is taken out
+            p->ticks += 5000; // taking out the hook takes time
     }
     if (number == I_CALL && chance(p, 3) == 0)
         run_callee(p);
     p->ticks += cost_of(number);
 }
 
-// Returns the next instruction, at random. COUNT: an exception ends the frame.
+// Returns the next instruction at random, or COUNT if an exception ends the
+// frame.
 static unsigned go_on(struct Program *p, unsigned number)
 {
     const struct Instruction *at = &p->code->layout.instructions[number];
@@ -410,7 +415,7 @@ static void run_call(struct Program *p)
                                           Code_site(p->code, 36), 1, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_LEAVE];
     }
-    p->ticks += 17; // the caller's
+    p->ticks += 17; // time of the caller
 }
 
 static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed)
@@ -435,7 +440,8 @@ static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed)
             ran = threshold;
         assert_int_equal(Counter_get(&at->hits), ran);
         assert_int_equal(at->dark, threshold && ran == threshold);
-        // The heart of it: nothing but its own time.
+        // This is the main check: the instruction has its own time and no
+        // other.
         assert_int_equal(Counter_get(&at->cycles),
                          Counter_get(&at->timed) * cost_of(i));
         assert_true(Counter_get(&at->timed) <= p.ran[i]);
@@ -455,8 +461,8 @@ TEST_WITH(test_random_programs, set_up, tear_down)
 
     for (unsigned seed = 0; seed < 1200; seed++)
         timed[seed % 6] += run_random(f, thresholds[seed % 6], seed);
-    // Much is timed if nothing goes dark, less otherwise, and never nothing
-    // but if the first hit is the last one.
+    // Much is timed if nothing goes dark, and less otherwise. Nothing is timed
+    // only if the first hit is also the last.
     for (unsigned i = 2; i < 6; i++)
         assert_true(timed[i] > 200 && timed[i] < timed[0]);
 }
@@ -470,7 +476,8 @@ static int set_up(void **state)
     assert_non_null(f);
     assert_int_equal(Engine_init(&f->engine), 0);
     Clock_start(&f->engine.clock);
-    // So fast that no span here is long enough to ask the kernel about it.
+    // The clock is so fast that no span here is long enough to ask the kernel
+    // about it.
     Contention_init(&f->engine.contention, 1e15);
     make_opcodes(&f->engine.opcodes);
     memcpy(f->engine.traces.cost, COST, sizeof COST);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Line tables as CPython 3.12 and 3.13 make them, and damaged ones.
+// Tests line tables as CPython 3.12 and 3.13 make them, and damaged ones.
 #include "tracer/base/lines.h"
 
 #include <string.h>
@@ -8,9 +8,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-// co_linetable and the lines that co_lines() gives, of one generator function
-// with a loop, a multi-line expression, a comprehension, a handler, a jump of
-// ten lines and a with block; first line 2.
+// co_linetable and the lines that co_lines() gives for one generator function
+// whose first line is 2. It has a loop, a multi-line expression, a
+// comprehension, a handler, a jump of ten lines and a with block.
 static const uint8_t table_312[] = {
     232, 0,   248, 128, 0,   224, 6,   7,   128, 65,  220, 13,  18,  144,
     49,  139, 88,  242, 0,   3,   5,   21,  136, 1,   216, 11,  12,  136,
@@ -69,19 +69,19 @@ TEST(every_kind_of_entry)
         0x80 | 13 << 3,     0x40 | 0x08, 0x01,       // +36, in two bytes
         0x80 | 12 << 3,     1,           2,          // +2
         0x80 | 14 << 3,     3,           4,    5, 6, // -1
-        0x80 | 0 << 3,      1,                       // same
-        0x80 | 15 << 3 | 7,                          // none
+        0x80 | 0 << 3,      1,                       // same line
+        0x80 | 15 << 3 | 7,                          // no line
     };
     const uint32_t wanted[] = {46, 48, 47, 47, 0, 0, 0};
     uint32_t lines[COUNT(wanted) + 1] = {0};
 
-    lines[COUNT(wanted)] = 1234; // an entry longer than the code
+    lines[COUNT(wanted)] = 1234; // must not be written: the code is shorter
     Lines_decode(lines, COUNT(wanted), table, sizeof table, 10);
     assert_memory_equal(lines, wanted, sizeof wanted);
     assert_int_equal(lines[COUNT(wanted)], 1234);
 }
 
-// Cut off anywhere, in memory that ends there.
+// The table is cut off anywhere, in memory that ends there.
 TEST(a_table_cut_off_is_not_read_beyond)
 {
     uint32_t lines[200];
@@ -109,7 +109,8 @@ TEST(nonsense_gives_lines_nobody_minds)
         }
         Lines_decode(lines, 100, table, seed % sizeof table, seed);
     }
-    // Numbers that never end, lines before the first and beyond the last.
+    // Some numbers never end, and some lines are before the first or beyond the
+    // last.
     memset(table, 0x7f, sizeof table);
     table[0] = 0x80 | 13 << 3;
     Lines_decode(lines, 100, table, sizeof table, UINT32_MAX);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The text of each instruction's row, and that no row says anything wrong.
+// Tests the text of each instruction's row, and that no row says anything
+// wrong.
 #include "tests/tracer/make_opcodes.h"
 #include "tests/tracer/make_scan.h"
 #include "tracer/session/listing_detail.h"
@@ -102,7 +103,7 @@ static void hit(struct Code *code, size_t offset, uint64_t hits,
     Counter_set(&site->instructions, instructions);
 }
 
-// 3 calls of 100, 100 and 100 rounds.
+// Makes a function with 3 calls whose loops ran 100 rounds each.
 static struct Code *looped(void)
 {
     struct Code *code = code_of(loop_code, sizeof loop_code, false);
@@ -137,10 +138,10 @@ TEST(a_loop_all_of_which_returned)
     expect(&detail, 0, 3, true);
     expect(&detail, 2, 3, true);
     expect(&detail, 4, 3, true);
-    expect(&detail, 6, 300, false); // 303
+    expect(&detail, 6, 300, false); // it ran 303 times
     expect(&detail, 10, 300, true);
     expect(&detail, 14, 300, true);
-    expect(&detail, 18, 0, false); // which arm is not known
+    expect(&detail, 18, 0, false); // which arm ran is not known
     expect(&detail, 24, 0, false);
     expect(&detail, 26, 300, true);
     expect(&detail, 34, 300, true);
@@ -157,12 +158,12 @@ TEST(what_may_have_raised_is_a_floor)
     struct Code *code = looped();
     struct ListingDetail detail;
 
-    Counter_set(&code->hot.entries, 5); // two of which did not return
+    Counter_set(&code->hot.entries, 5); // two of these calls did not return
     ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 5, true);
     expect(&detail, 2, 3, false);
     expect(&detail, 10, 300, false);
-    expect(&detail, 14, 300, true); // hits of a site are what they are
+    expect(&detail, 14, 300, true); // a site's own hits are exact
     expect(&detail, 26, 300, false);
     expect(&detail, 44, 3, true);
     ListingDetail_release(&detail);
@@ -180,7 +181,7 @@ TEST(what_may_have_raised_is_a_floor)
     Code_free(code);
 }
 
-// RETURN and RAISE: earlier instructions are not reached from later ones.
+// After RETURN and RAISE, the instructions before are not taken as reached.
 TEST(blocks_do_not_leak_into_each_other)
 {
     const uint8_t bytes[] = {
@@ -214,7 +215,7 @@ TEST(blocks_do_not_leak_into_each_other)
     hit(code, 18, 2, 0, 0);
     ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 9, true);
-    expect(&detail, 2, 9, false); // there is a handler: who knows
+    expect(&detail, 2, 9, false); // a handler may have ended the block
     expect(&detail, 4, 9, true);
     expect(&detail, 8, 0, false);
     expect(&detail, 10, 0, false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/sample/main_signals: a handler in another thread leaves the process's
-// signals to the main thread.
+// Tests tracer/sample/main_signals: a handler that runs in another thread
+// leaves the process's signals to the main thread.
 #define _GNU_SOURCE 1
 #include "tracer/sample/main_signals.h"
 
@@ -18,7 +18,7 @@
 
 #define OURS (SIGRTMAX - 5)
 
-static _Atomic pid_t taker; // of the program's signal
+static _Atomic pid_t taker; // the thread that took the program's signal
 static _Atomic bool inside, go, done;
 
 static void on_program_signal(int number)
@@ -65,7 +65,8 @@ static void block(int how)
     pthread_sigmask(how, &set, NULL);
 }
 
-// Waits for `go` and handles both: ours first, since it is the thread's own.
+// Waits for `go` and handles both signals, first the sampler's, since that is
+// sent to this thread.
 static void *handle_both(void *is_sent_both)
 {
     sigset_t set = both();
@@ -84,21 +85,21 @@ static pthread_t begin(void *(*run)(void *), void *argument)
 {
     pthread_t thread;
 
-    if (UNDER_TSAN) // it has handlers run later, and not as the kernel would
+    if (UNDER_TSAN) // ThreadSanitizer delays handlers
         skip();
     block(SIG_BLOCK);
     pthread_create(&thread, NULL, run, argument);
     return thread;
 }
 
-// A parent takes no signal while its child has its memory: as a thread that
+// A parent takes no signal while its child has its memory, like a thread that
 // waits for a CPU.
 TEST_WITH(test_the_main_thread_takes_it, set_up, NULL)
 {
     pthread_t thread;
     pid_t child;
 
-    if (UNDER_VALGRIND) // its vfork() is a fork(): the parent goes on
+    if (UNDER_VALGRIND) // valgrind makes vfork() a fork(): the parent runs on
         skip();
     thread = begin(handle_both, NULL);
     block(SIG_UNBLOCK);
@@ -144,13 +145,13 @@ static void *handle_ours(void *context)
 
     (void)context;
     sigdelset(&set, SIGUSR1);
-    kill(getpid(), SIGUSR1); // which the main thread has blocked, too
+    kill(getpid(), SIGUSR1); // the main thread has blocked it, too
     pthread_kill(pthread_self(), OURS);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     return NULL;
 }
 
-// The thread would not take a signal that it has blocked.
+// The thread would not take a signal that it has blocked itself.
 TEST_WITH(test_what_the_thread_has_blocked, set_up, NULL)
 {
     pthread_t thread;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/hook/preemption: what two readings say of a span, how often the CPU is
-// taken, and a thread that shares its CPU.
-#define _GNU_SOURCE 1 // CPU affinity
+// Tests tracer/hook/preemption: what two readings say of a span, how often the
+// CPU is taken away, and a thread that shares its CPU.
+#define _GNU_SOURCE 1 // for CPU affinity
 #include "tracer/hook/preemption.h"
 
 #include <pthread.h>
@@ -21,10 +21,10 @@
 #define MS 1000000
 #define LIMIT_NS (60000 * (int64_t)MS)
 
-// While `stands` is true, the clocks and the scheduler's figures that this
-// program reads are the ones below. Else they are the kernel's.
+// While `stands` is true, this program reads the clocks and scheduler figures
+// below, otherwise the kernel's.
 static bool stands;
-static time_t asleep_s; // that the machine was suspended, while it stands
+static time_t asleep_s; // seconds that the machine was suspended
 
 int clock_gettime(clockid_t id, struct timespec *now)
 {
@@ -61,7 +61,8 @@ static int go_on(void **state)
 
 static const struct ThreadTimes THEN = {100 * MS, 50 * MS, 0, 7, 3};
 
-// So much later, of which the thread was off its CPU for `off`.
+// Returns a reading `wall` ns later, during `off` of which the thread was off
+// its CPU.
 static struct ThreadTimes after(int64_t wall, int64_t off, int64_t waits,
                                 int64_t taken)
 {
@@ -77,9 +78,9 @@ static int64_t lost(struct ThreadTimes now, int64_t span)
 TEST(test_the_cpu_was_another_ones)
 {
     assert_int_equal(lost(after(5 * MS, 4 * MS, 0, 1), 5 * MS), 4 * MS);
-    // It ran all the time.
+    // The thread ran all the time.
     assert_int_equal(lost(after(5 * MS, 0, 0, 0), 5 * MS), 0);
-    // Never more than the span.
+    // No more is lost than the span is long.
     assert_int_equal(lost(after(6 * MS, 5 * MS, 0, 1), 3 * MS), 3 * MS);
 }
 
@@ -90,14 +91,14 @@ TEST(test_who_waited_was_not_kept)
     assert_int_equal(lost(after(5 * MS, -4 * MS, 0, 1), 5 * MS), 0);
 }
 
-// Up to 100 us each are lost in spans that nobody asks about.
+// Up to 100 us at a time may be lost in spans that no question is asked about.
 TEST(test_what_was_lost_before)
 {
-    // The one that there was may have been before the span.
+    // The only time the CPU was taken may have been before the span.
     assert_int_equal(lost(after(9 * MS, MS / 20, 0, 1), 5 * MS), 0);
-    // Ten of eleven may.
+    // Ten of the eleven times may have been before the span.
     assert_int_equal(lost(after(9 * MS, 3 * MS, 0, 11), 5 * MS), 2 * MS);
-    // Not for longer than there was before.
+    // They cannot have been longer than the time before the span.
     assert_int_equal(lost(after(5 * MS + 1000, 3 * MS, 0, 11), 5 * MS),
                      3 * MS - 1000);
     assert_int_equal(lost(after(5 * MS, 3 * MS, 0, 11), 5 * MS), 3 * MS);
@@ -124,13 +125,13 @@ static void *spin(void *unused)
     return NULL;
 }
 
-// Another thread on the one CPU that the test keeps to meanwhile.
+// Runs another thread on the only CPU that the test uses meanwhile.
 struct Rival {
     cpu_set_t before;
     pthread_t thread;
 };
 
-// Skips the test if it may not choose its CPU.
+// Skips the test if this process may not choose its CPU.
 static void Rival_start(struct Rival *rival)
 {
     cpu_set_t one;
@@ -154,8 +155,8 @@ static void Rival_stop(struct Rival *rival)
     sched_setaffinity(0, sizeof rival->before, &rival->before);
 }
 
-// Time that is lost before the first question, or while one is asked, is in no
-// span that is measured.
+// Time lost before the first question, or while a question is asked, is in no
+// measured span.
 TEST(test_beside_another_on_the_same_cpu)
 {
     struct Preemption preemption = {.known = false};
@@ -163,10 +164,10 @@ TEST(test_beside_another_on_the_same_cpu)
     int64_t then = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     struct Rival rival;
 
-    if (UNDER_VALGRIND) // its threads wait for each other, unseen by the kernel
+    if (UNDER_VALGRIND) // valgrind's threads wait for each other unseen
         skip();
     Rival_start(&rival);
-    while (last - begin < 200 * MS || // as a hook does
+    while (last - begin < 200 * MS || // asks as a hook does
            (off < 400 * MS && last - begin < LIMIT_NS)) {
         int64_t now = clock_ns(CLOCK_MONOTONIC);
         int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -181,25 +182,26 @@ TEST(test_beside_another_on_the_same_cpu)
         then = cpu;
     }
     Rival_stop(&rival);
-    assert_true(off >= 400 * MS); // one time more or less is little of it
+    assert_true(off >= 400 * MS); // so one loss more or less hardly matters
     assert_between(kept, off * 8 / 10, off + MS);
 }
 
-// CLOCK_BOOTTIME tells, however long ago the thread has asked, or if it never
-// has.
+// CLOCK_BOOTTIME shows the suspension, however long ago the thread has asked,
+// or if it never has.
 TEST_WITH(test_the_machine_was_suspended, stand_still, go_on)
 {
     const int64_t night = 8 * 3600 * 1000 * (int64_t)MS;
     struct Preemption preemption;
 
-    asleep_s = 100; // before the thread began
+    asleep_s = 100; // suspended before the thread began
     Preemption_init(&preemption);
     assert_int_equal(Preemption_measure(&preemption, night), 0);
     asleep_s += 8 * 3600;
-    assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0); // too short
+    // The span is too short.
+    assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
     assert_int_equal(Preemption_measure(&preemption, night + 5 * MS), night);
     assert_int_equal(Preemption_measure(&preemption, night),
-                     0); // reported once
+                     0); // a suspension is reported once
     asleep_s += 8 * 3600;
     assert_int_equal(Preemption_measure(&preemption, 2000 * MS), 2000 * MS);
     Preemption_init(&preemption);
@@ -221,7 +223,8 @@ TEST(test_who_sleeps_is_not_kept)
     assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
 }
 
-// Counted from one look to the next; the first one does not know.
+// Losses are counted from one look to the next, so the first look does not know
+// them.
 TEST_WITH(test_how_often, stand_still, go_on)
 {
     struct PreemptionRate rate = {0};
@@ -231,18 +234,19 @@ TEST_WITH(test_how_often, stand_still, go_on)
     assert_true(PreemptionRate_exceeds(&rate, 102, 1041));
     assert_true(PreemptionRate_exceeds(&rate, 102.5, 1052));
     assert_false(PreemptionRate_exceeds(&rate, 112.5, 1252));
-    rate.taken = INT32_MAX; // the process's, which nothing adds to meanwhile
+    rate.taken = INT32_MAX; // all threads' count, which stays the same here
     assert_false(PreemptionRate_is_high(&rate, 200));
     rate.taken = -10000;
     assert_true(PreemptionRate_is_high(&rate, 300));
 }
 
-// Long spans that are skipped after one in which the thread has waited.
+// Returns how many long spans are skipped after one in which the thread has
+// waited.
 static int skipped_after_a_wait(struct Preemption *preemption)
 {
     int count = 0;
 
-    Preemption_measure(preemption, 2 * MS); // it is known from here on
+    Preemption_measure(preemption, 2 * MS); // spans are known from here on
     preemption->then.waits--;
     assert_int_equal(Preemption_measure(preemption, 2 * MS), 0);
     while (Preemption_skip(preemption))

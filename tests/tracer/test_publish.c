@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/session/publish: the newest snapshot is replaced while others read it
-// (for AddressSanitizer and ThreadSanitizer).
+// Tests tracer/session/publish: the newest snapshot is replaced while others
+// read it (for AddressSanitizer and ThreadSanitizer).
 #include "tracer/session/publish.h"
 
 #include <pthread.h>
@@ -43,7 +43,7 @@ TEST(test_the_newest_is_got)
     Publish_put(&publish);
 }
 
-// The one before the newest, once its readers have gone.
+// A blank snapshot is the one before the newest, once its readers have gone.
 TEST(test_a_blank_one_is_the_one_before)
 {
     struct Publish publish = {0};
@@ -51,7 +51,7 @@ TEST(test_a_blank_one_is_the_one_before)
 
     Publish_set(&publish, first);
     blank = Publish_blank(&publish);
-    assert_ptr_not_equal(blank, first); // it is read
+    assert_ptr_not_equal(blank, first); // the first one is being read
     Snapshot_free(blank);
     Publish_set(&publish, second);
     assert_true(Publish_bytes(&publish) >=
@@ -91,14 +91,15 @@ static void *read_all(void *context)
 
         if (snapshot) {
             snprintf(text, sizeof text, "%ju", (uintmax_t)snapshot->pid);
-            sched_yield(); // a long section
+            sched_yield(); // lengthens the section
             race->wrong += strcmp(text, snapshot->command) != 0;
             race->wrong += snapshot->pid < newest;
             newest = snapshot->pid;
             race->reads++;
         }
         Publish_put(&race->publish);
-        // Under valgrind one of the two would be in a section at any time.
+        // Otherwise one of the two readers would always be in a section under
+        // valgrind.
         sched_yield();
     }
     return NULL;
@@ -115,7 +116,8 @@ TEST(test_readers_while_it_changes)
         pthread_create(&threads[i], NULL, read_all, &race);
     while (n < 200 || race.reads < 200)
         Publish_set(&race.publish, number(Publish_blank(&race.publish), ++n));
-    // Taken from under its readers; nobody reads it any more.
+    // The snapshot is taken while others read, and they do not read it any
+    // more.
     last = Publish_take(&race.publish);
     last->pid = 0;
     race.stop = true;

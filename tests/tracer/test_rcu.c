@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/base/rcu: what a reader holds is not freed under it, and forks. Under
-// ThreadSanitizer this also tests what rcu.c tells it: without that, freeing
-// after a grace period would be reported as a race.
+// Tests tracer/base/rcu: an object that a reader holds is not freed, also
+// across forks. ThreadSanitizer also tests what rcu.c tells it. Without that,
+// it would report freeing after a grace period as a race.
 #include "tracer/base/rcu.h"
 
 #include <pthread.h>
@@ -22,17 +22,18 @@ static void rest(long ms)
     nanosleep(&time, NULL);
 }
 
-// liburcu's, thread-local: NULL in a thread that it knows nothing of.
+// liburcu's thread-local variable, which is NULL in a thread that liburcu does
+// not know.
 extern _Thread_local void *urcu_bp_reader;
 
 struct Box {
-    long a, b; // the same, while it is alive
+    long a, b; // equal while the box is alive
 };
 
 struct Shared {
     void *slot;
-    bool registers;   // of the reader that stays inside
-    atomic_int begun; // of those who read boxes, every second registers
+    bool registers;   // the reader that stays inside registers
+    atomic_int begun; // box readers so far, every second one registers
     atomic_bool stop;
     atomic_bool inside;
     atomic_bool leave;
@@ -150,7 +151,7 @@ static void *read_and_look(void *argument)
     return urcu_bp_reader;
 }
 
-// If memory is out, liburcu's allocation for a thread ends the process.
+// If memory is out, liburcu ends the process when it allocates for a thread.
 TEST(test_only_registered_threads_use_liburcu)
 {
     for (int registers = 0; registers < 2; registers++) {
@@ -164,7 +165,7 @@ TEST(test_only_registered_threads_use_liburcu)
     }
 }
 
-// A reader of the parent that was inside does not block the child for ever.
+// A reader that was inside in the parent does not block the child for ever.
 static void check_the_child(bool registers)
 {
     struct Shared shared = {.registers = registers};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/budget/rearm: requests on their way, too many of them, and two
-// threads.
+// Tests tracer/budget/rearm_queue: requests on their way, too many requests,
+// and two threads.
 #include "tracer/budget/rearm_queue.h"
 
 #include <sched.h>
@@ -48,15 +48,15 @@ TEST(test_too_many_are_all)
     RearmQueue_init(&rearm);
     for (uint32_t i = 1; i <= REARM_ROOM; i++)
         RearmQueue_push(&rearm, i, false);
-    expect(&rearm, REARM_ROOM); // as many as there is room for are themselves
+    expect(&rearm, REARM_ROOM); // as many single requests as there is room for
     RearmQueue_push(&rearm, 1000, false);
-    RearmQueue_push(&rearm, 1001, false); // one more
+    RearmQueue_push(&rearm, 1001, false); // one request too many
     expect(&rearm, 0);
     expect_none(&rearm);
     RearmQueue_release(&rearm);
 }
 
-// A request for an id that no function can have is ignored. Above all it is not
+// A request for an id that no function can have is ignored, and above all not
 // taken for "all".
 TEST(test_ids_beyond_the_possible)
 {
@@ -91,7 +91,8 @@ static void *push_all(void *argument)
     return NULL;
 }
 
-// Asked for twice, once with its jumps: they are armed with it.
+// A function that is requested twice, once with its jumps, is armed with its
+// jumps.
 TEST(test_jumps_are_not_forgotten)
 {
     struct RearmRequest request;
@@ -108,7 +109,7 @@ TEST(test_jumps_are_not_forgotten)
     RearmQueue_release(&rearm);
 }
 
-// A request that a full queue loses is covered by an "all" after it.
+// If a full queue loses a request, an "all" after it covers it.
 TEST(test_nothing_is_lost_between_threads)
 {
     static bool got[5001];
@@ -124,7 +125,7 @@ TEST(test_nothing_is_lost_between_threads)
         while (RearmQueue_pop(&race.rearm, &request)) {
             if (request.id == 0)
                 for (uint32_t i = 1; i <= 5000; i++)
-                    got[i] = true; // at least those before
+                    got[i] = true; // covers at least all earlier ids
             else
                 got[request.id] = true;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tracer/code/recent: of which calls a mean is.
+// Tests tracer/code/recent: which calls make up a mean.
 #include "tracer/code/recent.h"
 
 #include "tests/unit.h"
@@ -9,7 +9,7 @@
 static struct Recent recent;
 static struct RecentMark sums;
 
-// Adds `calls` calls of `cycles` cycles each, in second `second`.
+// Adds `calls` calls of `cycles` cycles each in second `second`.
 static void pass(uint64_t calls, uint64_t cycles, uint64_t second)
 {
     Counter_add(&sums.calls, calls);
@@ -43,13 +43,13 @@ TEST_WITH(test_a_cost_that_changes, set_up, NULL)
         pass(50, 100, second);
     for (; second < 86400 + 150; second += 10)
         pass(50, 900, second);
-    assert_true(mean() < 900); // a thousand calls are 200 s
+    assert_true(mean() < 900); // a thousand calls take 200 s
     for (; second < 86400 + 700; second += 10)
         pass(50, 900, second);
     assert_true(mean() == 900);
 }
 
-// Millions a second, or next to none.
+// Some functions are called millions of times a second, others hardly ever.
 TEST_WITH(test_how_far_it_goes_back, set_up, NULL)
 {
     const struct RecentMark *mark;

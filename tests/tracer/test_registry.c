@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tracer/code/registry: finding, order, retiring, reuse of addresses, and
+// Tests tracer/code/registry: finding, order, retiring, reuse of addresses, and
 // readers that run while codes come and go (for ThreadSanitizer and
 // AddressSanitizer).
 #include "ipc/base/heap.h"
@@ -39,8 +39,8 @@ TEST(test_finds_by_address_and_id)
     Registry_free(registry);
 }
 
-// Three times as many as there are buckets, so that every chain is longer than
-// one; then every third is retired.
+// There are three times as many codes as buckets, so every chain is longer than
+// one. Then every third code is retired.
 TEST(test_many)
 {
     enum { COUNT = 3 * REGISTRY_BUCKETS };
@@ -70,7 +70,7 @@ TEST(test_many)
          code = next) {
         next = code->node.next_retired;
         retired++;
-        assert_int_equal(code->hot.id, 3 * retired); // oldest first
+        assert_int_equal(code->hot.id, 3 * retired); // the oldest comes first
         Code_free(code);
     }
     assert_int_equal(retired, COUNT / 3);
@@ -102,7 +102,8 @@ TEST(test_bytes_return_to_zero)
 
     assert_true(registry->bytes >= sizeof(*code));
     code->hot.histogram =
-        Heap_zeroed(1, sizeof(struct Histogram)); // it grew meanwhile
+        // The code has grown since it was added.
+        Heap_zeroed(1, sizeof(struct Histogram));
     Registry_retire(registry, code, 1);
     assert_int_equal(registry->bytes, 0);
     assert_int_equal(registry->count, 0);
@@ -140,7 +141,8 @@ static void read_once(struct Race *race, unsigned turn)
     }
     for (code = Registry_first(race->registry); code;
          code = Registry_next(code)) {
-        if (code->hot.id <= id) // in order of adoption, even while it changes
+        // The order is that of adoption, even during changes.
+        if (code->hot.id <= id)
             race->wrong++;
         id = code->hot.id;
     }
@@ -220,7 +222,7 @@ static void *hold_chains(void *argument)
     return NULL;
 }
 
-// A child can change the chains, whoever was at them.
+// The child can change the chains, even if another thread was changing them.
 TEST(test_forks)
 {
     struct Race race = {0};

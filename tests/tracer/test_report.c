@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The report at stop: what it says, how wide it is, that it is harmless.
+// Tests the report at stop: what it says, how wide it is, and that it is
+// harmless.
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/base/harmless.h"
 #include "tracer/session/ranking.h"
@@ -168,7 +169,7 @@ TEST(a_function_and_its_instructions)
     expect(text, "~  mean over its block\n");
     assert_null(strstr(text, "generic"));
     free(text);
-    // In precise mode it says whose the cycles are.
+    // In precise mode the report says which instructions the cycles belong to.
     detail.precise = true;
     text = report(snapshot, &part, 1, NULL);
     check_shape(text);
@@ -194,7 +195,7 @@ TEST(nothing_was_traced)
     assert_null(strstr(text, "perfetto"));
     free(text);
     Snapshot_free(snapshot);
-    snapshot = Snapshot_new(); // all of it null
+    snapshot = Snapshot_new(); // every value is null
     free(report(snapshot, NULL, 0, NULL));
     Snapshot_free(snapshot);
 }
@@ -225,7 +226,7 @@ TEST(what_is_null_is_left_out)
 
 // --- What the figures rest on ------------------------------------------------
 
-// The report of a snapshot with one function.
+// Returns the report of a snapshot with one function.
 static char *report_of(struct Snapshot *snapshot, struct Function *function)
 {
     struct ListingDetail detail = {1, NULL, 0, false};
@@ -246,7 +247,7 @@ TEST(the_overhead_of_the_whole_run)
     struct Function function = function_of("f", "f.py");
     char *text;
 
-    snapshot->overhead_measured = 0.5; // lately
+    snapshot->overhead_measured = 0.5; // the overhead of the last seconds
     snapshot->overhead_mean = 0.0123;
     text = report_of(snapshot, &function);
     expect(text,
@@ -316,11 +317,11 @@ TEST(where_no_share_is_known)
            "calls: calls without hooks are not among them\n");
     assert_null(strstr(text, "% of a core"));
     free(text);
-    snapshot->threshold = 0; // then nothing ran without hooks
+    snapshot->threshold = 0; // in this case all code had hooks
     text = report_of(snapshot, &function);
     expect(text, "ordered by the cycles of their timed calls\n");
     free(text);
-    // A sampler that has no sample.
+    // The sampler has no sample of the function.
     snapshot->sampler_samples = 12;
     function.run_share = 0;
     function.run_samples = 0;
@@ -396,7 +397,7 @@ TEST(hostile_text_is_harmless)
         assert_true((unsigned char)text[i] >= ' ' || text[i] == '\n');
     assert_null(strstr(text, "\xe2\x80\xae"));
     free(text);
-    // Long but friendly: the end of the path is what matters.
+    // The path is long but friendly, and its end is what matters.
     memset(name, 'x', 10000);
     memcpy(name + 9990, "/theend.py", 10);
     snapshot->command = "python";
@@ -405,7 +406,7 @@ TEST(hostile_text_is_harmless)
     expect(text, "/theend.py:12\n");
     expect(text, "  ...xxx");
     free(text);
-    // Characters of several bytes are not cut apart.
+    // A character of several bytes is not cut in two.
     for (i = 0; i < 9990; i += 2)
         memcpy(name + i, "\xc3\xa4", 2);
     text = report(snapshot, &part, 1, NULL);

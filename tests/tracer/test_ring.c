@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ring alone and with a producer that is faster than its consumer.
+// Tests the ring alone and with a producer that is faster than its consumer.
 #include "tracer/timeline/ring.h"
 
 #include <pthread.h>
@@ -64,7 +64,7 @@ TEST(a_gap_is_marked_where_it_is)
     assert_int_equal(ring->lost, 5);
     assert_int_equal(Ring_peek(ring, &events), RING_EVENTS);
     assert_int_equal(events[RING_EVENTS - 1].what, RING_EVENTS - 1);
-    Ring_pop(ring, 1); // room for the event or for the mark: not for both
+    Ring_pop(ring, 1); // room for the event or the mark, but not for both
     Ring_push(ring, 1000000, EVENT_ENTER, 0);
     assert_int_equal(ring->lost, 6);
     Ring_pop(ring, 1);
@@ -84,7 +84,8 @@ TEST(a_gap_is_marked_where_it_is)
     Ring_free(ring);
 }
 
-// 5000 events, so that the count is wrong if one in a thousand is forgotten.
+// There are 5000 events, so the count is wrong if one in a thousand is
+// forgotten.
 TEST(each_event_dropped_is_counted)
 {
     struct Ring *ring = Ring_new(NULL);
@@ -121,7 +122,7 @@ TEST(a_full_ring_is_emptied_by_its_producer)
     ring->producer = ring;
     for (i = 0; i < 5 * RING_EVENTS; i++)
         Ring_push(ring, i, EVENT_ENTER, i);
-    assert_int_equal(next, 4 * RING_EVENTS); // no sooner than it has to be
+    assert_int_equal(next, 4 * RING_EVENTS); // emptied no sooner than necessary
     empty(&next, ring);
     assert_int_equal(next, 5 * RING_EVENTS);
     assert_int_equal(ring->lost, 0);
@@ -140,7 +141,7 @@ static void *produce(void *context)
 
     for (i = 0; i < PUSHED; i++) {
         Ring_push(race->ring, i, EVENT_ENTER, i);
-        // At a pace that can be kept, and later not.
+        // The consumer can keep up at first, and later it cannot.
         if (i < PUSHED / 2 && i % 8192 == 0)
             usleep(100);
     }
@@ -148,7 +149,7 @@ static void *produce(void *context)
     return NULL;
 }
 
-// Every number is either read, in order, or within a gap of the right size.
+// Every number is either read in order or within a gap of the right size.
 TEST(nothing_is_lost_uncounted_between_threads)
 {
     struct Race race = {Ring_new(NULL), false};
@@ -163,7 +164,7 @@ TEST(nothing_is_lost_uncounted_between_threads)
 
         done = atomic_load(&race.done);
         if (!done && ++rounds % 64)
-            sched_yield(); // so that it fills up now and then
+            sched_yield(); // lets the ring fill up now and then
         count = Ring_peek(race.ring, &events);
         for (i = 0; i < count; i++) {
             if (Event_kind(&events[i]) == EVENT_LOST) {

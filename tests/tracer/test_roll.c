@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/session/roll, row_log and ipc/row_set, changes: whatever happens
-// between snapshots, each row has its function's counters, and a viewer with
-// changes has the same rows as one with whole snapshots.
+// Tests tracer/session/roll, row_log, ipc/row_set and changes. In every
+// snapshot each row has its function's counters, and a viewer that gets changes
+// has the same rows as one that gets whole snapshots.
 #include "ipc/base/heap.h"
 #include "ipc/wire.h"
 #include "tests/random.h"
@@ -21,7 +21,7 @@
 
 #define FUNCTIONS 300
 #define ROUNDS 400
-#define VIEWERS 3 // the last of which is seldom shown one
+#define VIEWERS 3 // the last viewer seldom gets a snapshot
 
 struct Fixture {
     struct Engine engine;
@@ -109,12 +109,12 @@ static void replace_one(struct Fixture *f)
 
     Engine_retire(&f->engine, *slot);
     *slot = make_code(f);
-    if (below(2)) // else another time
+    if (below(2)) // otherwise they are freed another time
         return;
     free_retired(f);
 }
 
-// As Engine_rearm does, by our clock.
+// Re-arms as Engine_rearm() does, but by the test's clock.
 static void rearm(struct Fixture *f, struct Code *code)
 {
     Code_end_dark(code, f->at.hz);
@@ -122,7 +122,7 @@ static void rearm(struct Fixture *f, struct Code *code)
     Spans_open(code, f->at.ticks);
 }
 
-// A slice begins or ends for it, as in rearm_executor.c.
+// Begins or ends a slice for the function, as rearm_executor.c does.
 static void slice_one(struct Fixture *f, struct Code *code)
 {
     bool open = Counter_get(&code->spans.open_ticks), stays = below(2);
@@ -213,8 +213,8 @@ static const struct Record *function_record(void)
     return NULL;
 }
 
-// Each function's row, as it would be filled now. The state that
-// the builder keeps for the next snapshot stays as it was.
+// Compares each function's row with a newly filled one. The state that the
+// builder keeps for the next snapshot is not changed.
 static void check_rows(struct Fixture *f, const struct Snapshot *whole)
 {
     uint64_t events = 0, dark = 0;
@@ -256,7 +256,7 @@ static void check_rows(struct Fixture *f, const struct Snapshot *whole)
     Arena_release(&arena);
 }
 
-// Over the wire and back.
+// Encodes the message and decodes it again.
 static struct Message pass(struct Message message)
 {
     struct Message got;
@@ -334,7 +334,7 @@ TEST_WITH(test_rows_are_what_counters_say, set_up, tear_down)
         build(f);
         check(f, round);
     }
-    // Many were replaced, and outdated rows are not kept.
+    // Many rows were replaced, and the log keeps no outdated ones.
     assert_true(RowLog_bytes(&f->log) < 1 << 20);
 }
 
@@ -369,7 +369,7 @@ TEST_WITH(test_what_has_not_changed_is_not_filled, set_up, tear_down)
     sent = show(f, 0);
     assert_int_equal(sent, 8);
     assert_int_equal(f->shown[0]->function_count, FUNCTIONS);
-    // Counted once more, so that a rate comes to its end.
+    // The functions are counted once more so that their rates end.
     f->at.now += 1;
     build(f);
     assert_int_equal(filled(f), 8);
@@ -381,8 +381,8 @@ TEST_WITH(test_what_has_not_changed_is_not_filled, set_up, tear_down)
     assert_int_equal(filled(f), FUNCTIONS);
 }
 
-// A function that was not called for a minute has a rate since the snapshot
-// before.
+// A function that was not called for a minute has a rate since the last
+// snapshot.
 TEST_WITH(test_a_rate_is_not_since_the_row_was_filled, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -453,9 +453,9 @@ static void end_slice(struct Fixture *f, struct Code *code)
     Code_end_slice(code);
 }
 
-// 20 calls in the first slice of two seconds, then ten seconds in the dark,
-// then a slice of two seconds without a call: ten calls in three and a half
-// seconds, as older spans weigh less.
+// The first slice of two seconds has 20 calls. Ten seconds in the dark and a
+// slice of two seconds without a call follow. As older spans weigh less, that
+// counts as ten calls in three and a half seconds.
 TEST_WITH(test_a_slice_ends_without_a_call, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -467,7 +467,7 @@ TEST_WITH(test_a_slice_ends_without_a_call, set_up, tear_down)
         call(f->trace, code, f->at.ticks);
     pass_seconds(f, 2);
     end_slice(f, code);
-    call(f->trace, code, f->at.ticks); // it goes dark
+    call(f->trace, code, f->at.ticks); // the function goes dark
     pass_seconds(f, 10);
     assert_int_equal(filled(f), 0);
     assert_float_equal(only_row(f).calls_per_s, 10, 1e-9);
@@ -477,14 +477,14 @@ TEST_WITH(test_a_slice_ends_without_a_call, set_up, tear_down)
     end_slice(f, code);
     pass_seconds(f, 4);
     assert_int_equal(filled(f), 0);
-    // Not called since, so that it is armed still; a call may have been missed.
+    // The function was not called since, so it is still armed. A call may have
+    // been missed.
     assert_float_equal(only_row(f).calls_per_s, 0, 1e-9);
     assert_float_equal(only_row(f).calls_estimated, 20 + rate * 14, 0.2);
 }
 
-// Functions that were dark for ten seconds, and stay armed without a call: how
-// many calls were missed becomes clear as time passes, for a few rows at a
-// time.
+// These functions were dark for ten seconds and then stay armed without a call.
+// The number of missed calls becomes clear with time, for a few rows at once.
 TEST_WITH(test_an_idle_span_is_looked_at_seldom, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -498,7 +498,7 @@ TEST_WITH(test_an_idle_span_is_looked_at_seldom, set_up, tear_down)
     pass_seconds(f, 2);
     for (unsigned i = 0; i < FUNCTIONS; i++) {
         end_slice(f, f->codes[i]);
-        call(f->trace, f->codes[i], f->at.ticks); // it goes dark
+        call(f->trace, f->codes[i], f->at.ticks); // the function goes dark
     }
     pass_seconds(f, 10);
     for (unsigned i = 0; i < FUNCTIONS; i++)
@@ -512,7 +512,7 @@ TEST_WITH(test_an_idle_span_is_looked_at_seldom, set_up, tear_down)
     assert_in_range(rows, FUNCTIONS, 4 * FUNCTIONS);
 }
 
-// A function that was never dark has been counted all the time.
+// The calls of a function that was never dark are all counted.
 TEST_WITH(test_calls_that_are_exact_are_all, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -527,7 +527,7 @@ TEST_WITH(test_calls_that_are_exact_are_all, set_up, tear_down)
     assert_float_equal(only_row(f).calls_estimated, 1, 0);
 }
 
-// A viewer that slept through it has to be sent all.
+// A viewer that missed many retirements gets the whole snapshot.
 TEST_WITH(test_more_have_gone_than_are_remembered, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -562,7 +562,7 @@ static bool was_touched(struct Code *code)
     return Code_take_touch(code);
 }
 
-// Nothing but this says that a row has changed.
+// Only the touch says that a row has changed.
 TEST_WITH(test_who_changes_a_row_says_so, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -593,7 +593,7 @@ TEST_WITH(test_who_changes_a_row_says_so, set_up, tear_down)
     assert_true(was_touched(code));
     Code_leave_unarmed(code);
     assert_true(was_touched(code));
-    // A call of a dark function makes no number newer.
+    // A call of a dark function must touch the row or change its stamp.
     stamp = Code_stamp(code);
     ThreadTrace_enter(f->trace, code, 1, 0, ++f->at.ticks);
     assert_true(was_touched(code) || Code_stamp(code) != stamp);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/hook/running_threads: which of the kernel's threads runs which thread
-// state, by the hooks' records and by the thread states.
-#define _GNU_SOURCE 1 // gettid
+// Tests tracer/hook/running_threads: which of the kernel's threads runs which
+// thread state, by the hooks' records and by the thread states.
+#define _GNU_SOURCE 1 // for gettid()
 #include "ipc/base/heap.h"
 #include "tracer/hook/running_threads.h"
 
@@ -11,20 +11,20 @@
 
 #include "tests/unit.h"
 
-#define GONE 999999999 // no thread has that id
+#define GONE 999999999 // an id that no thread has
 #define MOST 8
 
 struct Fixture {
     struct ThreadTraces traces;
     struct Contention contention;
     struct Registry *registry;
-    struct StateListed states[MOST]; // newest first
+    struct StateListed states[MOST]; // the newest comes first
     size_t count;
     struct RunningThread *threads;
     long found;
 };
 
-// A record of a thread with that id, that ran a state at some time.
+// Adds a record of the thread `tid` that ran `state` at time `ticks`.
 static struct ThreadTrace *add(struct Fixture *f, pid_t tid, uint64_t state,
                                uint64_t ticks)
 {
@@ -38,7 +38,7 @@ static struct ThreadTrace *add(struct Fixture *f, pid_t tid, uint64_t state,
     return trace;
 }
 
-// From the newest down; its address is 16 times its id.
+// Lists a state, newest first. Its address is 16 times its id.
 static struct StateListed *list(struct Fixture *f, uint64_t id, pid_t tid)
 {
     f->states[f->count] = (struct StateListed){.address = id * 16,
@@ -59,14 +59,15 @@ static void find(struct Fixture *f)
         f->states[i].trace = NULL;
 }
 
-// Which state the thread runs; 0: none, -1: there is no such thread.
+// Returns the state that the thread runs, 0 if it runs none, or -1 if there is
+// no such thread.
 static long state_of(const struct Fixture *f, pid_t tid)
 {
     long state = -1;
 
     for (long i = 0; i < f->found; i++)
         if (f->threads[i].tid == tid) {
-            assert_int_equal(state, -1); // each once
+            assert_int_equal(state, -1); // each thread is listed once
             state = (long)f->threads[i].state / 16;
             assert_int_equal(f->threads[i].ident, tid + 1);
         }
@@ -91,7 +92,7 @@ TEST_WITH(test_a_state_is_its_threads, set_up, tear_down)
     assert_int_equal(f->threads[0].number, 1);
 }
 
-// The one that ran it last has it.
+// The thread that ran a state last has it.
 TEST_WITH(test_a_state_wanders, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -111,7 +112,8 @@ TEST_WITH(test_a_state_wanders, set_up, tear_down)
     assert_int_equal(ThreadTrace_state(second), 0);
 }
 
-// A thread of C's makes one for each call: at the same address, perhaps.
+// A thread that was made in C has a new state for each call, perhaps at the
+// same address.
 TEST_WITH(test_a_state_is_gone, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -121,12 +123,12 @@ TEST_WITH(test_a_state_is_gone, set_up, tear_down)
     assert_int_equal(f->found, 1);
     assert_int_equal(state_of(f, gettid()), 0);
     assert_int_equal(ThreadTrace_state(trace), 0);
-    // Another thread's, if that was.
+    // The new state belongs to another thread.
     ThreadTrace_set_state(trace, 8 * 16, 7, 100);
     list(f, 8, 11)->has_run = false;
     find(f);
     assert_int_equal(state_of(f, gettid()), 0);
-    // Its next one, which no hook has seen yet.
+    // The new state belongs to this thread, but no hook has seen it yet.
     f->states[0].tid = gettid();
     find(f);
     assert_int_equal(state_of(f, gettid()), 8);
@@ -148,7 +150,8 @@ TEST_WITH(test_our_threads_are_none, set_up, tear_down)
 
 TEST_WITH(test_many, set_up, tear_down)
 {
-    enum { COUNT = 3000, NOBODYS = 1 << 23 }; // above the kernel's largest id
+    // NOBODYS exceeds the kernel's largest id
+    enum { COUNT = 3000, NOBODYS = 1 << 23 };
     struct Fixture *f = *state;
     struct StateListed *states = calloc(COUNT, sizeof *states);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/sample/sample_ring: what is pushed comes out, in order and whole,
-// however it lies in the ring; what finds no room is counted.
+// Tests tracer/sample/sample_ring: samples come out whole and in order,
+// wherever they lie in the ring, and samples that find no room are counted.
 #include "tracer/sample/sample_ring.h"
 
 #include "tests/sanitizers.h"
@@ -26,7 +26,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-// Sample number i, whose depth and words follow from that.
+// Pushes sample number i, which sets its depth and words.
 static bool push(uint64_t i)
 {
     struct WalkFrame frames[WALK_DEPTH];
@@ -41,7 +41,7 @@ static bool push(uint64_t i)
     return SampleRing_push(ring, &head, frames);
 }
 
-// The next one is number i.
+// Expects that the next sample has number i.
 static void expect(uint64_t i)
 {
     struct WalkFrame frames[WALK_DEPTH];
@@ -76,7 +76,7 @@ TEST_WITH(test_a_full_one_keeps_what_it_has, set_up, tear_down)
         words += head_words + 2 * (count * 7 % (WALK_DEPTH + 1));
         count++;
     }
-    // There was no room for that one, to the word.
+    // The sample had no room by as little as a word.
     assert_true(words <= SAMPLE_RING_WORDS);
     assert_true(words + head_words + 2 * (count * 7 % (WALK_DEPTH + 1)) >
                 SAMPLE_RING_WORDS);
@@ -86,12 +86,12 @@ TEST_WITH(test_a_full_one_keeps_what_it_has, set_up, tear_down)
     for (uint64_t i = 1; i < count; i++)
         expect(i);
     expect_none();
-    assert_true(push(count)); // there is room again
+    assert_true(push(count)); // there is room for it again
     expect(count);
     assert_int_equal(Counter_get(&ring->lost), 2);
 }
 
-// The last word that there is can be had, too.
+// A sample can use the last word, too.
 TEST_WITH(test_to_the_last_word, set_up, tear_down)
 {
     const size_t words = sizeof(struct SampleHead) / sizeof(uint64_t);
@@ -99,7 +99,8 @@ TEST_WITH(test_to_the_last_word, set_up, tear_down)
     struct SampleHead head = {.depth = 0};
     size_t left = SAMPLE_RING_WORDS;
 
-    // Of 3 words each, or another odd number: until a depth fits what is left.
+    // Samples of an odd number of words are pushed until a depth fits what is
+    // left.
     while (left > words + 2 * WALK_DEPTH || (left - words) % 2) {
         assert_true(SampleRing_push(ring, &head, frames));
         left -= words;

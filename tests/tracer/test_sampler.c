@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tracer/sample/sampler: in virtual time, with observations alone: the time
-// that each credits, and when it comes; with samples, a program of real threads
-// whose stacks are built by hand and whose clocks say what its shares are.
-#define _GNU_SOURCE 1 // gettid
+// Tests tracer/sample/sampler. In virtual time it has observations alone, whose
+// credits and times are checked. With samples, a program of real threads runs
+// whose stacks are built by hand, and whose clocks say what its shares are.
+#define _GNU_SOURCE 1 // for gettid()
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "tracer/base/rcu.h"
@@ -45,7 +45,7 @@ static const struct FrameLayout LAYOUT = {
 
 enum { ROOT = 0x1000, LONG = 0x2000, SHORT = 0x3000, HIDDEN = 0x5000 };
 
-static struct Opcodes opcodes; // none is a call
+static struct Opcodes opcodes; // none of them is a call
 static struct Clock counter;
 static struct Registry *registry;
 static struct Sampler *sampler;
@@ -135,7 +135,7 @@ static void make_stack(struct FakeThread *thread, uintptr_t top)
 #define TID 0x7ffffff0
 
 static struct {
-    uint64_t wall_ns, cpu_ns; // each reading of either takes 1 us
+    uint64_t wall_ns, cpu_ns; // each reading of a clock takes 1 us
     bool runs;
     struct FakeThread thread;
 } world;
@@ -178,7 +178,7 @@ static void run(double seconds)
 
 static void assert_s(double value, double expected)
 {
-    if (!(fabs(value - expected) <= 0.12)) // two observations
+    if (!(fabs(value - expected) <= 0.12)) // the time of two observations
         fail_msg("%g s are not %g", value, expected);
 }
 
@@ -193,9 +193,10 @@ TEST_WITH(test_time_is_credited_where_it_passes, NULL, end)
     assert_s(cpu_s(LONG), 20);
     assert_s(under_s(ROOT), 20);
     assert_true(cpu_s(ROOT) == 0 && wait_s(LONG) == 0);
-    world.runs = false; // it waits there
+    world.runs = false; // the thread waits in the same place
     run(20);
-    assert_true(wait_s(LONG) > 19 && wait_s(LONG) < 20.1); // observed rarely
+    // Waits are seldom observed.
+    assert_true(wait_s(LONG) > 19 && wait_s(LONG) < 20.1);
     assert_s(cpu_s(LONG), 20);
     assert_int_equal(Sampler_threads(sampler, &shares), 1);
     functions = shares[0].functions;
@@ -205,20 +206,20 @@ TEST_WITH(test_time_is_credited_where_it_passes, NULL, end)
     assert_int_equal(functions[0].id, Registry_find(registry, LONG)->hot.id);
     assert_float_equal(functions[0].share, shares[0].cpu_share, 0.01);
     assert_true(shares[0].wait_share > 0.4);
-    // The window was shorter while there were samples.
+    // The window was shorter while samples came.
     assert_float_equal(shares[0].cpu_share + shares[0].wait_share, 1, 0.01);
     assert_true(shares[0].cpu_share > 0.15 && shares[0].cpu_share < 0.3);
     Heap_free(shares);
     assert_true(totals().elsewhere == 0);
 }
 
-// An observation that finds it running does not say in which function it has
-// waited.
+// An observation that finds a thread running does not say in which function it
+// has waited.
 TEST_WITH(test_who_is_met_running_has_not_waited_there, NULL, end)
 {
     simulate(LONG);
     run(2);
-    world.thread.frame = world.thread.chunk; // in ROOT
+    world.thread.frame = world.thread.chunk; // the thread is in ROOT
     for (int i = 0; i < 40; i++) {
         world.runs = true;
         run(0.025);
@@ -245,7 +246,7 @@ TEST_WITH(test_after_a_stall, NULL, end)
     wakeups = totals().wakeups;
     run(1);
     assert_between(totals().wakeups - wakeups, 18,
-                   22); // it makes up for nothing
+                   22); // missed wake-ups are not made up for
     assert_s(cpu_s(LONG), 7);
 }
 
@@ -260,20 +261,22 @@ TEST_WITH(test_threads_come_and_go, NULL, end)
     uint64_t samples;
 
     simulate(LONG);
-    memset(threads[1].name, 'x', sizeof threads[1].name); // no end
+    memset(threads[1].name, 'x', sizeof threads[1].name); // the name has no end
     run(1);
-    Sampler_set_threads(sampler, threads, 3); // tid 0 is left out
+    // The thread with tid 0 is left out.
+    Sampler_set_threads(sampler, threads, 3);
     run(1);
     assert_int_equal(Sampler_threads(sampler, &shares), 2);
     assert_int_equal(shares[0].tid, 7);
     assert_int_equal(strlen(shares[0].name), sizeof shares[0].name - 1);
-    assert_true(shares[1].samples > shares[0].samples); // it has them still
+    // The thread has kept its samples.
+    assert_true(shares[1].samples > shares[0].samples);
     samples = shares[1].samples;
     Heap_free(shares);
     Sampler_set_threads(sampler, threads, 1);
     run(3);
-    // A thread that has ended keeps its numbers. If it was out of Python only
-    // (another state, the same thread), it comes back with them.
+    // A thread that has ended keeps its numbers. If it had only left Python, it
+    // comes back with them in another state.
     assert_int_equal(Sampler_threads(sampler, &shares), 2);
     assert_true(shares[0].ended && shares[1].ended);
     Heap_free(shares);
@@ -286,14 +289,15 @@ TEST_WITH(test_threads_come_and_go, NULL, end)
     assert_int_equal(shares[0].tid, TID);
     assert_true(shares[0].samples >= samples);
     Heap_free(shares);
-    Sampler_set_threads(sampler, threads, 3); // never taken: freed by stop
+    // Not taken, so stop frees the list.
+    Sampler_set_threads(sampler, threads, 3);
 }
 
 // --- Real threads ------------------------------------------------------------
 
 #define LIMIT_NS 60000000000u
 
-#if UNDER_TSAN // where that lets signals in
+#if UNDER_TSAN // its wrapper delivers signals
 int __interceptor_clock_gettime(clockid_t id, struct timespec *now);
 #define read_kernels(id, now) __interceptor_clock_gettime(id, now)
 #else
@@ -303,8 +307,9 @@ static int read_kernels(clockid_t id, struct timespec *now)
 }
 #endif
 
-// Readings by the thread of its own clock, which are samples while it spins:
-// that reads the kernel's.
+// Counts this thread's readings of its own clock. Spinning itself reads the
+// kernel's clock directly, so each reading that is counted meanwhile is a
+// sample.
 static _Thread_local volatile unsigned readings;
 
 int clock_gettime(clockid_t id, struct timespec *now)
@@ -329,11 +334,11 @@ static void spin_until_sampled(void)
 
     while (readings == had)
         if (thread_ns() - from > LIMIT_NS)
-            abort(); // from any thread
+            abort(); // any thread may get here
 }
 
-// So long from one sample to another, and until the first: how many there are
-// in a second is the kernel's affair.
+// Spins from one sample to another that is at least `s` seconds later. The
+// kernel decides how many samples there are in a second.
 static double spin_between(struct FakeThread *thread, uintptr_t code, double s)
 {
     uint64_t from = thread_ns(), first;
@@ -350,24 +355,24 @@ static double spin_between(struct FakeThread *thread, uintptr_t code, double s)
 
 static struct FakeThread python;
 
-// The thread that runs the tests is the one that is sampled, and the sampler's:
-// between two steps it does what it likes.
+// The thread that runs the tests is sampled and also runs the sampler, so it is
+// free between two steps.
 static void simulate_none(double hz)
 {
     const struct ListedThread thread = {(uintptr_t)&python, gettid(), "main",
                                         0};
 
     make_stack(&python, HIDDEN);
-    leave(&python); // in ROOT
+    leave(&python); // the thread is in ROOT
     begin(NULL, 0, hz);
     assert_int_equal(Sampler_set_threads(sampler, &thread, 1), 0);
     Sampler_collect(sampler);
     assert_true(totals().signal > 0);
 }
 
-// Each function has the CPU time that the thread's clock says it took, as each
-// is left with a sample: but for what the handlers of those took, and what is
-// between.
+// Each function is left at a sample, so it has the CPU time that the thread's
+// clock shows. The handlers' time and the time between functions are the only
+// difference.
 TEST_WITH(test_shares_are_right, NULL, end)
 {
     const int rounds = UNDER_ASAN || UNDER_TSAN ? 2 : 6;
@@ -386,11 +391,11 @@ TEST_WITH(test_shares_are_right, NULL, end)
     samples = totals().samples;
     assert_true(samples >= 6 * (uint64_t)rounds);
     rest = last - spun[0] - spun[1] - spun[2] + totals().handlers_s + 0.02;
-    assert_true(rest < 0.3); // the three have 1.08, 0.54 and 0.18 at least
+    assert_true(rest < 0.3); // the three take at least 1.08, 0.54 and 0.18
     assert_true(fabs(cpu_s(LONG) - spun[0]) <= rest);
     assert_true(fabs(cpu_s(SHORT) - spun[1]) <= rest);
     assert_true(fabs(cpu_s(ROOT) - spun[2]) <= rest);
-    // All CPU time is credited, but for the time after the last sample.
+    // All CPU time up to the last sample is credited.
     assert_true(cpu_s(ROOT) + cpu_s(LONG) + cpu_s(SHORT) <= last);
     assert_true(fabs(under_s(ROOT) - cpu_s(ROOT) - cpu_s(LONG) - cpu_s(SHORT) -
                      wait_s(ROOT) - wait_s(LONG) - wait_s(SHORT)) < 1e-6);
@@ -404,7 +409,7 @@ TEST_WITH(test_shares_are_right, NULL, end)
 
 struct Beginner {
     struct FakeThread python;
-    double s; // to spin
+    double s; // seconds to spin
     double spun[2];
     sem_t begun, go;
     pid_t tid;
@@ -496,7 +501,7 @@ TEST_WITH(test_everything_changes_at_once, NULL, end)
         code = Registry_take_retired(registry, UINT64_MAX);
         Rcu_synchronize();
         Code_free(code);
-        if (i % 20 == 0) { // a step comes four times a second
+        if (i % 20 == 0) { // the sampler steps four times a second
             Sampler_pause(sampler);
             assert_int_equal(Sampler_resume(sampler), 0);
         }
@@ -512,7 +517,8 @@ TEST_WITH(test_everything_changes_at_once, NULL, end)
 int main(void)
 {
     // Beside busy programs the kernel's ticks find a thread running too seldom
-    // (docs/accuracy.md): all of it takes longer there if this is refused.
+    // (docs/accuracy.md). If a higher priority is refused, the tests take
+    // longer there.
     setpriority(PRIO_PROCESS, 0, -20);
     return Unit_run(NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/session/session: start and finish leave nothing behind, and viewers
-// get answers through a real connection, to the very end.
+// Tests tracer/session/session: start and finish leave nothing behind, and
+// viewers get answers through a real connection until the end.
 #define _GNU_SOURCE 1
 #include "formats/table.h"
 #include "tracer/session/session.h"
@@ -74,8 +74,9 @@ static void start(struct Fixture *f, const struct Config *config)
 {
     char why[256] = "";
 
-    // As python/ does: thread records begin again with each session, before its
-    // collector, which would find the tracks of the one before.
+    // Thread records start afresh before each session's collector, as in
+    // python/. Otherwise the collector would find the tracks of the session
+    // before.
     ThreadTraces_reset(&f->engine.traces, config->timeline,
                        Clock_read(&f->engine.clock));
     if (Session_start(&f->session, &f->engine, config, why, sizeof why))
@@ -142,13 +143,13 @@ TEST_WITH(test_nothing_is_left, set_up, tear_down)
         assert_int_equal(snapshot->pid, getpid());
         Snapshot_free(snapshot);
         end(f);
-        if (i == 0) { // what is made once in a process is made now
+        if (i == 0) { // whatever a process makes only once exists now
             threads = entries("/proc/self/task");
             fds = entries("/proc/self/fd");
         }
         assert_int_equal(entries("/proc/self/task"), threads);
         assert_int_equal(entries("/proc/self/fd"), fds);
-        assert_int_equal(entries(f->directory), 0); // no socket
+        assert_int_equal(entries(f->directory), 0); // no socket is left
     }
 }
 
@@ -159,7 +160,8 @@ static bool is_progress(const struct Message *message)
     return message->type == MESSAGE_REPLY && message->value < 1;
 }
 
-// The next message of that type; snapshots and progress may come before it.
+// Returns the next message of that type. Snapshots and progress may come before
+// it.
 static struct Message expect(struct Client *client, unsigned type)
 {
     struct Message message;
@@ -189,7 +191,7 @@ static uint32_t ask(struct Client *client, unsigned type, uint64_t number,
     return request.request;
 }
 
-// As a viewer does: it opens the file, and sends the descriptor along.
+// Opens the file and sends the descriptor along, as a viewer does.
 static uint32_t ask_export(struct Client *client, const char *path)
 {
     struct Message request = {.type = MESSAGE_EXPORT, .text = (char *)path};
@@ -207,7 +209,7 @@ static void expect_error(struct Client *client, uint32_t request, int error)
 
     assert_int_equal(message.request, request);
     assert_int_equal(message.number, error);
-    assert_true(strlen(message.text) > 10); // in words
+    assert_true(strlen(message.text) > 10); // the message has an explanation
     Message_release(&message);
 }
 
@@ -220,8 +222,8 @@ static void expect_done(struct Client *client, uint32_t request)
     Message_release(&message);
 }
 
-// A thread that holds the lock of the list of thread records delays its
-// beginning.
+// A thread that holds the lock of the list of thread records delays the start
+// of the export.
 TEST_WITH(test_export_is_cancelled, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -235,7 +237,8 @@ TEST_WITH(test_export_is_cancelled, set_up, tear_down)
     for (uint64_t i = 0; i < 100; i++)
         call(f->trace, add_code(&f->engine, "f", 0),
              Clock_read(&f->engine.clock));
-    // The export waits for it, and the server, which answers, never does.
+    // The export waits for the lock. The server never waits for it, and
+    // answers.
     pthread_mutex_lock(&f->session->draining);
     export = ask_export(client, path);
     expect_error(client, ask_export(client, path), EBUSY);
@@ -254,7 +257,7 @@ struct Hammer {
     _Atomic unsigned rounds;
 };
 
-// Asks for anything until it is thrown out.
+// Sends all kinds of requests until the server drops the connection.
 static void *hammer(void *context)
 {
     struct Hammer *hammer = context;
@@ -323,11 +326,11 @@ TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
     pid_t child;
 
     if (FORKS_ALONE)
-        skip(); // the next one pauses it first
+        skip(); // the next test pauses the session first
     start_usual(f);
     client = join(f);
-    // As python/service/fork.c does: the others may hold any lock at this
-    // moment.
+    // Other threads may hold any lock at this moment, so this does what
+    // python/service/fork.c does.
     Rcu_before_fork();
     Heap_before_fork();
     child = fork();
@@ -336,9 +339,10 @@ TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
         Rcu_after_fork_child();
         ThreadTraces_keep_only(&f->engine.traces, NULL);
         Session_abandon(f->session);
-        if (f->engine.rearmed) // the parent's, which nobody empties
+        if (f->engine.rearmed) // the parent's ring, which is not emptied here
             Ring_push(f->engine.rearmed, 1, EVENT_REARMED, 1);
-        // Its own session, in the same directory, without a timeline.
+        // The child starts its own session in the same directory, without a
+        // timeline.
         config.timeline = false;
         start(f, &config);
         halt(f);
@@ -348,7 +352,7 @@ TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
     Rcu_after_fork_parent();
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    // The parent's goes on.
+    // The parent's session goes on.
     message = expect(client, MESSAGE_SNAPSHOT);
     Message_release(&message);
     assert_int_equal(Session_refresh(f->session), 0);
@@ -387,15 +391,15 @@ TEST_WITH(test_a_pause_ends_the_threads_and_no_more, set_up, tear_down)
         assert_int_equal(of_ours(), alone);
         assert_int_equal(access(Server_path(f->session->server), F_OK), 0);
         assert_int_equal(Session_resume(f->session), 0);
-        assert_int_equal(Session_resume(f->session), 0); // all run already
+        // All threads run already.
+        assert_int_equal(Session_resume(f->session), 0);
         assert_int_equal(of_ours(), alone + 3);
         assert_int_equal(Session_refresh(f->session), 0);
         Sampler_totals(f->session->sampler, &after);
         assert_true(after.cpu_s >= before.cpu_s);
         assert_true(Server_cpu_ns(f->session->server) >= cpu);
     }
-    // The viewer has noticed nothing, and the events that came meanwhile are
-    // there.
+    // The viewer has noticed nothing, and the events of the pause have arrived.
     expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
     do {
         message = expect(client, MESSAGE_SNAPSHOT);
@@ -404,7 +408,7 @@ TEST_WITH(test_a_pause_ends_the_threads_and_no_more, set_up, tear_down)
     } while (cpu < 30);
     Session_pause(f->session);
     Client_close(client);
-    halt(f); // a paused one can be finished
+    halt(f); // a paused session can be finished
 }
 
 // --- Fixture -----------------------------------------------------------------

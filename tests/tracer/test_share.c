@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// tracer/base/share: windows that decay, as long as it takes to hold enough
-// samples, and totals that do not.
+// Tests tracer/base/share: windows, which decay and are as long as it takes to
+// hold enough samples, and totals, which do not decay.
 #include "tracer/base/share.h"
 
 #include <math.h>
 
 #include "tests/unit.h"
 
-#define S 1e9       // ns
-#define PERIOD 0.25 // s, from one step of the sampler to the next
+#define S 1e9       // ns in a second
+#define PERIOD 0.25 // seconds from one step of the sampler to the next
 
 static struct ShareClock watch;
 
@@ -46,7 +46,7 @@ static void add(struct ShareValue *value, double ns)
     ShareValue_add(value, &now, ns);
 }
 
-// `part` of each period, and so many samples a second.
+// Adds `part` of each period as load, with `hz` samples a second.
 static void load(struct ShareValue *value, double seconds, double hz,
                  double part)
 {
@@ -56,7 +56,7 @@ static void load(struct ShareValue *value, double seconds, double hz,
     }
 }
 
-// Right from the first second, and at any rate.
+// The share is right from the first second on, at any rate.
 TEST_WITH(test_a_steady_load_shows_at_once, set_up, NULL)
 {
     static const double rates[] = {0, 1, 24, 250, 10000};
@@ -73,7 +73,7 @@ TEST_WITH(test_a_steady_load_shows_at_once, set_up, NULL)
     }
 }
 
-// 300 samples, but at most 60 s of them and at least 5 s.
+// The window has 300 samples, but at most 60 s and at least 5 s of them.
 TEST_WITH(test_the_window_is_as_long_as_it_must_be, set_up, NULL)
 {
     static const struct {
@@ -92,7 +92,7 @@ TEST_WITH(test_the_window_is_as_long_as_it_must_be, set_up, NULL)
     }
 }
 
-// It follows the rate within a window.
+// The window follows the rate within its own length.
 TEST_WITH(test_the_window_adapts, set_up, NULL)
 {
     struct ShareValue value = {0};
@@ -123,8 +123,8 @@ TEST_WITH(test_the_window_forgets, set_up, NULL)
     assert_true(window(&value) < 1e-6);
 }
 
-// s after a change of phase until the new function's share is ahead of the old
-// one's.
+// Returns the seconds after a change of phase until the new function's share
+// exceeds the old one's.
 static double until_it_leads(double hz)
 {
     struct ShareValue before = {0}, after = {0};
@@ -143,10 +143,11 @@ TEST_WITH(test_a_new_leader, set_up, NULL)
 {
     assert_true(until_it_leads(24) <= 5);
     assert_true(until_it_leads(250) <= 2);
-    assert_true(until_it_leads(1) > 15); // twenty samples say little
+    assert_true(until_it_leads(1) > 15); // twenty samples show little
 }
 
-// All was stopped for an hour: of it nothing is left a minute later.
+// The clock stood for an hour. A minute later, the window has forgotten that
+// hour.
 TEST_WITH(test_a_clock_that_jumps, set_up, NULL)
 {
     static const double odd[] = {0, -1 * S, -1e18, NAN};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/budget/slices in virtual time: the length and the rate of slices, by
-// their cost.
+// Tests tracer/budget/slices in virtual time: how the cost of slices sets their
+// length and rate.
 #include "tracer/budget/slices.h"
 
 #include <math.h>
@@ -9,14 +9,14 @@
 
 #define TICK 0.05
 
-// A program whose hooks cost so much while all are armed.
+// Simulates a program whose hooks take `cores` while all are armed.
 struct World {
     struct Slices slices;
     struct SlicesReading now;
-    double cores;  // that hooks take in a slice
-    double arming; // s that it takes to arm all
+    double cores;  // cores that hooks take in a slice
+    double arming; // seconds that it takes to arm all functions
     unsigned count;
-    double open_s, longest_s, shortest_s; // of slices
+    double open_s, longest_s, shortest_s; // lengths of slices
 };
 
 static struct World world(double rate, double cores, double arming)
@@ -58,7 +58,7 @@ static void run(struct World *w, double s)
         turn(w);
 }
 
-// The first slice begins with the trace.
+// The first slice begins together with the trace.
 TEST(test_the_first)
 {
     struct World w = world(0.005, 0.001, 0);
@@ -70,7 +70,7 @@ TEST(test_the_first)
     assert_int_equal(w.slices.phase, SLICE_RESTS);
 }
 
-// If they cost next to nothing they come every two seconds, and last one.
+// Slices that cost next to nothing come every two seconds and last one second.
 TEST(test_cheap)
 {
     struct World w = world(0.005, 0.0001, 0.0001);
@@ -80,7 +80,7 @@ TEST(test_cheap)
     assert_float_equal(w.open_s, 1, 1.1 * TICK);
 }
 
-// They take half of the hooks' allowance, at any cost of one.
+// Slices take half of the hooks' allowance, whatever one slice costs.
 TEST(test_the_part_is_kept)
 {
     static const double cores[] = {0.002, 0.01, 0.03, 0.1};
@@ -98,7 +98,7 @@ TEST(test_the_part_is_kept)
     }
 }
 
-// A program that is far too dear gets short slices, once in a minute.
+// A program whose hooks cost far too much gets short slices, once a minute.
 TEST(test_too_dear)
 {
     struct World w = world(0.001, 1, 0.002);
@@ -108,7 +108,7 @@ TEST(test_too_dear)
     assert_true(w.open_s < 0.2);
 }
 
-// In debt the next one waits, for an interval more at most.
+// In debt the next slice waits, but not for longer than another interval.
 TEST(test_in_debt)
 {
     struct World rich = world(0.002, 0.01, 0.001), poor = rich;
@@ -120,7 +120,7 @@ TEST(test_in_debt)
     assert_true(poor.count > rich.count / 3);
 }
 
-// They do not fall into step with a program's rhythm.
+// Slices do not fall into step with a program's rhythm.
 TEST(test_the_phase_is_random)
 {
     struct World w = world(0.002, 0.01, 0.001);
@@ -148,7 +148,7 @@ TEST(test_hurry)
     assert_true(w.slices.all);
     w.now.now_s += TICK;
     assert_int_equal(Slices_step(&w.slices, &w.now), SLICE_BEGINS);
-    assert_true(w.slices.all); // until all are armed
+    assert_true(w.slices.all); // stays set until all functions are armed
     Slices_armed(&w.slices, w.now.now_s);
     assert_false(w.slices.all);
 }

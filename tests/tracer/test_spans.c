@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/code/spans: rates and calls from counts over a known time, and whether
-// their stated errors are right.
+// Tests tracer/code/spans: rates and calls from counts over a known time, and
+// whether their stated errors are right.
 #include "tracer/code/spans.h"
 
 #include "tests/random.h"
@@ -18,7 +18,7 @@ static void count(struct Code *code, uint64_t calls)
     Counter_add(&code->hot.entries, calls);
 }
 
-// 20 calls in the two seconds of a span, and eight seconds in the dark.
+// A span of two seconds has 20 calls, and eight seconds in the dark follow.
 TEST(test_one_span)
 {
     struct Code *code = make_code(1, 0x1000);
@@ -26,21 +26,21 @@ TEST(test_one_span)
     Spans_open(code, 5 * SECOND);
     count(code, 12);
     assert_float_equal(Spans_rate(code, 6 * SECOND, HZ), 12, 1e-9);
-    Spans_open(code, 6 * SECOND); // it is open
+    Spans_open(code, 6 * SECOND); // the span is open already
     count(code, 8);
     Spans_close(code, 7 * SECOND, HZ);
     assert_float_equal(Spans_rate(code, 9 * SECOND, HZ), 10, 1e-9);
     assert_true(Spans_missed(code, 7 * SECOND, HZ) == 0);
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 80, 1e-9);
-    count(code, 1); // by a hook that was not out yet
+    count(code, 1); // counted by a hook that was not taken out yet
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
-    Spans_close(code, 16 * SECOND, HZ); // it is closed
+    Spans_close(code, 16 * SECOND, HZ); // the span is closed already
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
     Code_free(code);
 }
 
-// Calls missed before a function was armed for good are a fixed number once it
-// was armed for four times as long.
+// Calls that were missed before a function was armed for good become a fixed
+// number once it was armed for four times as long.
 TEST(test_what_was_missed_is_settled)
 {
     struct Code *code = make_code(1, 0x1000);
@@ -59,7 +59,7 @@ TEST(test_what_was_missed_is_settled)
     Code_free(code);
 }
 
-// A load that doubles is the rate after a few slices.
+// If a load doubles, the rate follows after a few slices.
 TEST(test_a_load_that_changes)
 {
     struct Code *code = make_code(1, 0x1000);
@@ -76,7 +76,7 @@ TEST(test_a_load_that_changes)
     Code_free(code);
 }
 
-// The calls ended that span: it says nothing of how often they come.
+// Calls ended this span, so it does not say how often calls come.
 TEST(test_a_span_that_calls_ended)
 {
     struct Code *code = make_code(1, 0x1000);
@@ -91,7 +91,7 @@ TEST(test_a_span_that_calls_ended)
     assert_int_equal(Code_arming(code), ARMED_HOT);
     assert_float_equal(Spans_rate(code, 11 * SECOND, HZ), 50, 1e-9);
     assert_float_equal(Spans_missed(code, 99 * SECOND, HZ), 0, 450.1);
-    // Nor is its time in the dark filled by that: samples know more.
+    // Nor does the span fill its time in the dark, as samples know more.
     assert_float_equal(Spans_missed(code, 20 * SECOND, HZ),
                        Spans_missed(code, 99 * SECOND, HZ), 1e-9);
     Code_free(code);
@@ -111,8 +111,8 @@ TEST(test_resumptions_are_no_calls)
     Code_free(code);
 }
 
-// Slices of programs whose calls come alone, or in dozens at a time: the rate
-// is within its standard error two times in three, roughly.
+// In the slices of these programs calls come alone or in dozens. The rate is
+// within its standard error about two times in three.
 TEST(test_the_error_is_honest)
 {
     static const unsigned clumps[] = {1, 3, 12};
@@ -126,7 +126,7 @@ TEST(test_the_error_is_honest)
 
             for (uint64_t slice = 0; slice < 6; slice++) {
                 Spans_open(code, slice * 20 * SECOND);
-                for (int i = 0; i < 100; i++) // 20 clumps a slice
+                for (int i = 0; i < 100; i++) // 20 clumps in a slice
                     if (random_u64() % 5 == 0)
                         count(code, clumps[c]);
                 Spans_close(code, (slice * 20 + 1) * SECOND, HZ);
@@ -139,6 +139,6 @@ TEST(test_the_error_is_honest)
         }
         assert_true(within > rounds * 0.55);
         assert_true(within_two > rounds * 0.88);
-        assert_true(within < rounds); // it is no excuse for everything
+        assert_true(within < rounds); // the error is not so large that all fit
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/code/specialisation: what a run of scans of live bytecode tells: which
-// changes are the specialiser's and which are instrumentation's.
+// Tests tracer/code/specialisation: which of the changes that scans of live
+// bytecode find are the specialiser's, and which are instrumentation's.
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/specialisation_scan.h"
@@ -9,7 +9,7 @@
 
 #include "tests/unit.h"
 
-enum { // byte offsets
+enum { // byte offsets in the code
     AT_ITER = 2,
     AT_FIRST = 6,
     AT_SECOND = 10,
@@ -22,7 +22,7 @@ enum { FRESH = 0x11, COOLDOWN = 0x340, FAILED = 0x32, STEP = 0x10 };
 static const uint8_t BASE[SIZE] = {
     RESUME, 0, FOR_ITER, 6, CACHE, 0, BINARY_OP, 0, CACHE, 0,
     BINARY_OP, 0, CACHE, 0, JUMP_BACKWARD, 8, CACHE, 0, RETURN_VALUE, 0};
-// Two units on each of the lines 100 to 104.
+// Each of the lines 100 to 104 has two units.
 static const uint8_t LINES[] = {0xd1, 0, 0, 0xd9, 0, 0, 0xd9, 0, 0,
                                 0xd9, 0, 0, 0xd9, 0, 0};
 // clang-format on
@@ -47,7 +47,7 @@ static void put(struct Fixture *f, unsigned offset, int opcode, int counter)
 
 static void scan_now(struct Fixture *f)
 {
-    f->now += (uint64_t)Clock_hz(&f->clock); // a second
+    f->now += (uint64_t)Clock_hz(&f->clock); // one second later
     Transitions_lock(&f->log);
     assert_int_equal(
         Specialisation_scan(f->code, f->live, &f->opcodes, &f->log, f->now), 0);
@@ -69,7 +69,7 @@ static const struct Snapshot *read_log(struct Fixture *f)
     return f->snapshot;
 }
 
-// The log, oldest first, as "offset:from>to" and a "!" for a storm.
+// Compares the log, oldest first, as "offset:from>to" with a "!" for a storm.
 static void expect(struct Fixture *f, const char *expected)
 {
     const struct Snapshot *s = read_log(f);
@@ -121,7 +121,8 @@ TEST_WITH(test_caches_are_no_opcodes, set_up, tear_down)
     assert_int_equal(f->code->poll.specialized, 0);
 }
 
-// Armed, then put back as it was at birth, then specialised again.
+// The instruction is armed, then put back as it was when new, then specialised
+// again.
 TEST_WITH(test_instrumentation_is_no_deoptimisation, set_up, tear_down)
 {
     static const int armed[] = {INSTRUMENTED_FOR_ITER, INSTRUMENTED_LINE};
@@ -132,7 +133,8 @@ TEST_WITH(test_instrumentation_is_no_deoptimisation, set_up, tear_down)
         scan_with(f, AT_ITER, armed[i], COOLDOWN);
         scan_with(f, AT_ITER, armed[i], FRESH);
         scan_with(f, AT_ITER, FOR_ITER, FRESH);
-        assert_int_equal(f->code->poll.specialized, 1); // as last known
+        // The last known state stays.
+        assert_int_equal(f->code->poll.specialized, 1);
         scan_with(f, AT_ITER, FOR_ITER, FRESH - STEP);
         scan_with(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
     }
@@ -141,8 +143,8 @@ TEST_WITH(test_instrumentation_is_no_deoptimisation, set_up, tear_down)
 
 // --- Compiled code -----------------------------------------------------------
 
-// Which CPython throws away whenever anything is armed: that it has gone says
-// nothing, and is no change.
+// CPython throws compiled code away whenever anything is armed. Its absence
+// therefore shows nothing and is no change.
 TEST_WITH(test_executors, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -154,7 +156,7 @@ TEST_WITH(test_executors, set_up, tear_down)
     scan_with(f, AT_JUMP, ENTER_EXECUTOR, 0);
     expect(f, "14:JUMP_BACKWARD>(executor)");
     assert_int_equal(f->code->poll.specialized, 0);
-    // In the place of an instruction that has types.
+    // An executor replaces an instruction that has types.
     scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
     scan_with(f, AT_FIRST, ENTER_EXECUTOR, 0);
     scan_with(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
@@ -185,8 +187,8 @@ static unsigned storms(struct Fixture *f)
     return count;
 }
 
-// Four polls that differ from the ones before them, within ten seconds: here
-// the first and the last are nine apart.
+// A storm is four polls within ten seconds that each differ from the one
+// before. Here the first and the last are nine seconds apart.
 TEST_WITH(test_the_fourth_in_ten_seconds_is_a_storm, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -194,10 +196,12 @@ TEST_WITH(test_the_fourth_in_ten_seconds_is_a_storm, set_up, tear_down)
     scan_now(f);
     swing(f, 3, 3);
     assert_int_equal(storms(f), 0);
-    scan_with(f, AT_SECOND, BINARY_OP_ADD_INT, COOLDOWN); // another site
+    // This change is at another site.
+    scan_with(f, AT_SECOND, BINARY_OP_ADD_INT, COOLDOWN);
     f->now -= (uint64_t)Clock_hz(&f->clock);
     swing(f, 1, 3);
-    assert_int_equal(storms(f), 0); // it was float before: no change
+    // The site was FLOAT before, so nothing changed.
+    assert_int_equal(storms(f), 0);
     f->now -= (uint64_t)(3 * Clock_hz(&f->clock));
     scan_with(f, AT_FIRST, BINARY_OP_ADD_UNICODE, COOLDOWN);
     assert_int_equal(storms(f), 1);
@@ -206,8 +210,8 @@ TEST_WITH(test_the_fourth_in_ten_seconds_is_a_storm, set_up, tear_down)
 
 // --- When it is worth a walk ---
 
-// Any bit that changes anywhere is noticed: here in a code object whose size is
-// no multiple of the hash's words.
+// A change of any bit anywhere is noticed. The size of this code object is no
+// multiple of the hash's words.
 TEST_WITH(test_every_change_is_noticed, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -242,7 +246,7 @@ static struct Code *code_of(struct Fixture *f, const uint8_t *bytes,
     return Code_new(7, &source, &f->opcodes, 500, false);
 }
 
-// The one that was added so many before it.
+// Returns the change with the number `order`.
 static const struct Change *change_at(const struct Transitions *log,
                                       uint64_t order)
 {
@@ -256,8 +260,8 @@ static const struct Change *change_at(const struct Transitions *log,
     return NULL;
 }
 
-// Any bytes: no byte past the end is read or written (the sanitizers see that),
-// and every change of an instruction starts where the one before ended.
+// Scans any bytes. No byte past the end is read or written, as the sanitizers
+// check, and every change of an instruction starts where the one before ended.
 TEST_WITH(test_garbage, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/hook/switch: made-up greenlets on made-up stacks. The last test runs
-// many of them at random against a model that knows every frame and every tick.
+// Tests tracer/hook/switch with made-up greenlets on made-up stacks. The last
+// test runs many of them at random against a model that knows every frame and
+// every tick.
 #include "tracer/hook/hit.h"
 #include "tracer/hook/switch.h"
 
@@ -20,7 +21,7 @@ static const int64_t NOTHING[HOOK_KINDS];
 // clang-format off
 // clang-format on
 
-// An interpreter's stack: what runs on it, by depth from `base` + 1 on.
+// Holds a greenlet's part of the interpreter's stack, from depth `base` + 1 on.
 struct Greenlet {
     struct RealStack real;
     uint32_t base;
@@ -56,7 +57,7 @@ static struct Code *add(struct Fixture *f)
     return make_function(f->registry, &f->opcodes, LOOP, sizeof LOOP, 0);
 }
 
-// As python/hooks/hook.c does.
+// Looks for a switch as python/hooks/hook.c does.
 static void look(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
 {
     if (f->trace->chunk != greenlet->real.chunk)
@@ -104,8 +105,8 @@ static void expect(const struct Code *code, uint64_t calls, uint64_t self,
 
 static int set_up(void **state), tear_down(void **state);
 
-// A generator that a greenlet runs directly has no chunk; what it calls makes
-// one.
+// A generator that a greenlet runs directly has no chunk. A function that it
+// calls makes one.
 TEST_WITH(test_a_stack_without_a_root, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -117,20 +118,20 @@ TEST_WITH(test_a_stack_without_a_root, set_up, tear_down)
     enter(f, &main, m, 100);
     enter(f, &child, g, 200);
     child.real.root = child.real.chunk = 0x2000;
-    enter(f, &child, leaf, 300); // while it runs
+    enter(f, &child, leaf, 300); // the chunk is made while the greenlet runs
     leave(f, &child, 310);
     leave(f, &child, 400);
     start(&child, 0, 1);
     enter(f, &child, g, 500);
     jump(f, &main, 600);
     child.real.root = child.real.chunk = 0x3000;
-    enter(f, &child, leaf, 700); // after it was parked
+    enter(f, &child, leaf, 700); // the chunk is made after it was parked
     leave(f, &child, 710);
     leave(f, &child, 800);
     start(&child, 0, 1);
     enter(f, &child, g, 900);
     jump(f, &main, 910);
-    start(&child, 0x4000, 1); // another one: that without a root stays parked
+    start(&child, 0x4000, 1); // another greenlet, so the old one stays parked
     enter(f, &child, leaf, 920);
     leave(f, &child, 930);
     leave(f, &main, 1000);
@@ -162,7 +163,8 @@ TEST_WITH(test_forget_reaches_the_parked, set_up, tear_down)
     assert_ptr_equal(f->trace->parked.oldest->top[-1].code, b);
     Registry_retire(f->registry, a, 1);
     Code_free(
-        Registry_take_retired(f->registry, UINT64_MAX)); // for AddressSanitizer
+        // Freed so that AddressSanitizer sees any use.
+        Registry_take_retired(f->registry, UINT64_MAX));
     child.depth--;
     leave(f, &child, 400);
     expect(b, 1, 0, 200);
@@ -198,7 +200,7 @@ TEST_WITH(test_the_timeline_parks_and_reopens, set_up, tear_down)
     enter(f, &child, a, 200);
     enter(f, &child, b, 210);
     enter(f, &main, b, 300);
-    child.depth--; // b, unseen
+    child.depth--; // b leaves unseen
     leave(f, &child, 400);
     leave(f, &main, 500);
     expect_event(ring, EVENT_ENTER, m, 0);
@@ -211,11 +213,11 @@ TEST_WITH(test_the_timeline_parks_and_reopens, set_up, tear_down)
     expect_event(ring, EVENT_PARK, NULL, 0);
     expect_event(ring, EVENT_REOPEN, a, 0);
     expect_event(ring, EVENT_LEAVE, a, 0);
-    expect_event(ring, EVENT_REOPEN, m, 0); // nothing was open to be parked
+    expect_event(ring, EVENT_REOPEN, m, 0); // no open call was parked
     expect_event(ring, EVENT_REOPEN, b, 1);
     expect_event(ring, EVENT_LEAVE, b, 1);
     assert_int_equal(Ring_peek(ring, &event), 0);
-    // Only so many are shown again: the innermost.
+    // At most SWITCH_SHOWN calls are shown again, namely the innermost.
     for (i = 1; i <= 2 * SWITCH_SHOWN; i++)
         enter(f, &deep, a, 1000 + i);
     jump(f, &main, 2000);
@@ -239,9 +241,9 @@ static bool is_open(const struct Greenlet *greenlet, const struct Code *code)
     return false;
 }
 
-// Eight greenlets that come and go: switches between any two events, frames
-// that leave unseen, deaths unseen, roots used again. The model credits each
-// tick as the header says, and knows the cost of every call.
+// Eight greenlets come and go. They switch between any two events, their frames
+// leave unseen, they die unseen, and their roots are used again. The model
+// credits each tick as the header says and knows the cost of every call.
 TEST_WITH(test_random_greenlets, set_up, tear_down)
 {
     enum { COUNT = 8, CODES = 5, STEPS = 40000 };
@@ -256,7 +258,7 @@ TEST_WITH(test_random_greenlets, set_up, tear_down)
         codes[i] = add(f);
     for (i = 0; i < COUNT; i++)
         start(&greenlets[i], 0x1000 * (i + 1), (uint32_t)i);
-    enter(f, &greenlets[0], codes[0], ticks); // main, which never ends
+    enter(f, &greenlets[0], codes[0], ticks); // the main greenlet never ends
     calls[0]++;
     for (i = 0; i < STEPS; i++) {
         struct Greenlet *g;
@@ -268,8 +270,8 @@ TEST_WITH(test_random_greenlets, set_up, tear_down)
         g = &greenlets[now];
         ticks += 1 + (what >> 5) % 50;
         if (now && (what >> 12) % 64 == 0) {
-            // It dies, and a new one has its root, somewhere else in depth;
-            // main runs in between.
+            // The greenlet dies. After main has run, a new one has the same
+            // root at another depth.
             jump(f, &greenlets[0], ticks);
             start(g, g->real.root, (what >> 18) % 9);
             continue;
@@ -283,7 +285,7 @@ TEST_WITH(test_random_greenlets, set_up, tear_down)
         for (which = 0; codes[which] != g->frames[g->depth]; which++)
             ;
         if ((what >> 21) % 16 == 0 && g->depth - g->base > 2) {
-            g->depth--; // an exception; its next event tells
+            g->depth--; // an exception, which the next event shows
             continue;
         }
         leave(f, g, ticks);
@@ -306,7 +308,8 @@ static int set_up(void **state)
 
     f->registry = Registry_new();
     make_opcodes(&f->opcodes);
-    // So fast that no span here is long enough to ask the kernel about it.
+    // The clock is so fast that no span here is long enough to ask the kernel
+    // about it.
     Contention_init(&f->contention, 1e15);
     f->trace = ThreadTrace_new(f->registry, &f->contention, NOTHING);
     assert_non_null(f->trace);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text of a traced program, friendly and not.
+// Tests the text of a traced program, friendly and not.
 #include "tracer/base/harmless.h"
 
 #include <string.h>
@@ -22,7 +22,8 @@ TEST(good_text_stays)
     expect("", true, "");
     expect("Parser.<locals>.f", true, "Parser.<locals>.f");
     expect("größe.数.\xf0\x9f\x90\x8d", true, "größe.数.\xf0\x9f\x90\x8d");
-    expect("a\tb\n\033[2J", false, "a\tb\n\033[2J"); // JSON escapes these
+    // The JSON writer escapes these.
+    expect("a\tb\n\033[2J", false, "a\tb\n\033[2J");
 }
 
 TEST(bytes_that_are_not_utf8)
@@ -36,7 +37,7 @@ TEST(bytes_that_are_not_utf8)
 TEST(nothing_that_steers_a_terminal)
 {
     expect("\033[31mred\r\n", true, BAD "[31mred" BAD BAD);
-    expect("\x7f\xc2\x9b", true, BAD BAD);  // DEL, CSI as one character
+    expect("\x7f\xc2\x9b", true, BAD BAD);  // DEL, and CSI as one character
     expect("a\xe2\x80\xae", true, "a" BAD); // right-to-left override
     expect("\xe2\x81\xa6x", true, BAD "x"); // isolate
     expect("\xef\xbb\xbf", true, BAD);      // byte order mark

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/hook/thread_trace: events with made-up ticks: every figure is known.
-// Then whole programs at random, against a model of them.
+// Tests tracer/hook/thread_trace. First come events with made-up ticks, so
+// every figure is known, then whole random programs against a model of them.
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
 
@@ -10,7 +10,7 @@
 
 #include "tests/tracer/make_function.h"
 
-// Of an enter, a leave, a jump and a branch, in ticks.
+// Costs of an enter, a leave, a jump and a branch in ticks.
 static const int64_t COST[HOOK_KINDS] = {
     [HOOK_ENTER] = 10,           [HOOK_LEAVE] = 20, [HOOK_JUMP] = 5,
     [HOOK_RESUME] = 13,          [HOOK_YIELD] = 17, [HOOK_JUMP + HOOK_FAR] = 50,
@@ -24,7 +24,7 @@ struct Fixture {
     struct ThreadTrace *trace;
 };
 
-// From now on hooks cost nothing.
+// Starts again with hooks that cost nothing.
 static void reset(struct Fixture *f, uint64_t ticks)
 {
     f->trace->cost = NOTHING;
@@ -60,7 +60,7 @@ static void with_timeline(struct Fixture *f)
     assert_non_null(f->trace->ring);
 }
 
-// The events.
+// These functions make one event each.
 static bool enter(struct Fixture *f, struct Code *code, uint32_t depth,
                   uint64_t ticks)
 {
@@ -128,14 +128,14 @@ TEST_WITH(test_net_time, set_up, tear_down)
     assert_int_equal(Counter_get(&outer->hot.min_cycles), 120);
     assert_int_equal(Counter_get(&f->trace->overhead), 10 + 10 + 20 + 20);
     assert_int_equal(Counter_get(&f->trace->unwound), 0);
-    // last_seen is of jumps and enters, in ticks.
+    // Jumps and enters set last_seen, in ticks.
     assert_int_equal(Counter_get(&outer->hot.last_seen), 100);
     assert_int_equal(Counter_get(&inner->hot.last_seen), 150);
     expect_empty(f);
 }
 
-// A hook has the cost of its kind: code that can be suspended is resumed, not
-// called, and an offset may be far.
+// A hook costs what its kind costs. Code that can be suspended is resumed
+// instead of called, and an offset may be far.
 TEST_WITH(test_net_time_by_kind_of_hook, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -159,7 +159,7 @@ TEST_WITH(test_net_time_by_kind_of_hook, set_up, tear_down)
 }
 
 // An event may come sooner than the cost of the hook before it. Then net time
-// goes back, and nothing below zero is booked.
+// goes back, and no time below zero is counted.
 TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -180,8 +180,8 @@ TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
 
 // --- Depth -------------------------------------------------------------------
 
-// Frames above an event's depth have gone: their calls count, their cycles do
-// not, and the total of those below is right.
+// Frames above an event's depth have gone. Their calls count, their cycles do
+// not, and the total of the frames below is right.
 TEST_WITH(test_frames_that_left_unseen, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -193,7 +193,7 @@ TEST_WITH(test_frames_that_left_unseen, set_up, tear_down)
     enter(f, c, 3, 120);
     leave(f, a, 1, 200);
     assert_int_equal(Counter_get(&f->trace->unwound), 2);
-    // When they left nobody knows: a's self time is not known either.
+    // As their end is unknown, a's self time is unknown as well.
     expect_calls(a, 1, 0, 0, 100);
     expect_calls(b, 1, 0, 0, 0);
     expect_calls(c, 1, 0, 0, 0);
@@ -209,18 +209,19 @@ TEST_WITH(test_an_enter_heals_too, set_up, tear_down)
     enter(f, a, 1, 100);
     enter(f, b, 2, 110);
     enter(f, c, 3, 120);
-    enter(f, c, 2, 130); // where b was
+    enter(f, c, 2, 130); // at the depth where b was
     assert_int_equal(Counter_get(&f->trace->unwound), 2);
     assert_int_equal(f->trace->top - f->trace->bottom, 2);
     assert_int_equal(f->trace->top->depth, 2);
     leave(f, c, 2, 150);
     leave(f, a, 1, 160);
-    // c: the second call only; its total as well, the first being gone.
+    // The second call of c is the only timed one, as the first one's frame has
+    // gone.
     expect_calls(c, 2, 1, 20, 20);
     expect_calls(a, 1, 0, 0, 60);
 }
 
-// There is an end to it; beyond, calls are counted and nothing else.
+// The stack has a limit. Above it, calls are counted but not timed.
 TEST_WITH(test_deeper_than_the_stack_may_grow, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -281,26 +282,27 @@ TEST_WITH(test_going_dark, set_up, tear_down)
     assert_true(code->hot.calls_exact);
     Counter_set(&code->share.cpu.total_ns, 40);
     Counter_set(&code->share.wait.total_ns, 2);
-    assert_true(enter(f, code, 1, 300)); // DISABLE
+    assert_true(enter(f, code, 1, 300)); // returns DISABLE
     assert_true(code->hot.dark);
     assert_false(code->hot.calls_exact);
     assert_false(code->hot.exact);
     assert_int_equal(code->cold.dark_from_ns, 42);
     assert_int_equal(code->cold.dark_times, 1);
-    // That call is still seen to its end, if its leave goes dark too.
+    // This call is still seen to its end, even if its leave goes dark, too.
     assert_true(leave(f, code, 1, 350));
     assert_int_equal(site->dark, 1);
     expect_calls(code, 3, 3, 150, 150);
-    // Another enter site may still fire (a generator's resume). It is counted
-    // and disarmed, and the events after it are not taken for a call.
+    // Another enter site may still fire, such as a generator's resume. The
+    // enter is counted and disarmed, and the events after it are not taken for
+    // a call.
     assert_true(enter(f, code, 1, 400));
     assert_true(leave(f, code, 1, 450));
     expect_calls(code, 4, 3, 150, 150);
     expect_empty(f);
 }
 
-// A jump's site has a threshold of its own. The function stays armed, but
-// where its blocks end is not seen any more.
+// A jump's site has a threshold of its own. If it is reached, the function
+// stays armed, but the ends of its blocks are no longer seen.
 TEST_WITH(test_a_jump_goes_dark, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -310,7 +312,7 @@ TEST_WITH(test_a_jump_goes_dark, set_up, tear_down)
     enter(f, code, 1, 100);
     assert_false(jump(f, code, 1, 110));
     assert_false(jump(f, code, 1, 120));
-    assert_true(jump(f, code, 1, 130)); // DISABLE
+    assert_true(jump(f, code, 1, 130)); // returns DISABLE
     assert_int_equal(code->layout.sites[JUMP_SITE].dark, 1);
     expect_site(code, JUMP_SITE, 3, 30, 3 + 2 + 2);
     leave(f, code, 1, 190);
@@ -323,8 +325,8 @@ TEST_WITH(test_a_jump_goes_dark, set_up, tear_down)
 
 // --- Callers -----------------------------------------------------------------
 
-// The callee's time would pass for its caller's own: self time and blocks stand
-// still, total time goes on.
+// The time of a dark callee would be taken for its caller's own. Self time and
+// blocks therefore stop, while total time goes on.
 TEST_WITH(test_a_dark_callee, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -338,7 +340,7 @@ TEST_WITH(test_a_dark_callee, set_up, tear_down)
     expect_site(caller, RETURN_SITE, 1, 40, 1);
 
     enter(f, caller, 1, 200);
-    enter(f, callee, 2, 210), leave(f, callee, 2, 220); // goes dark
+    enter(f, callee, 2, 210), leave(f, callee, 2, 220); // the callee goes dark
     assert_int_equal(caller->hot.dark_callees, 1);
     leave(f, caller, 1, 250);
     enter(f, caller, 1, 300);
@@ -349,8 +351,9 @@ TEST_WITH(test_a_dark_callee, set_up, tear_down)
 
 // --- Waiting -----------------------------------------------------------------
 
-// Another thread's hook ran in between: that span is the frame's waiting, of
-// the whole 500 from 100 to 600; before and after it are 20 + 30 of its own.
+// Another thread's hook ran in between, so this span of 500 ticks, from 100 to
+// 600, is the frame's waiting. Before and after it, the frame has 20 + 30 ticks
+// of its own.
 TEST_WITH(test_another_thread_ran, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -366,10 +369,12 @@ TEST_WITH(test_another_thread_ran, set_up, tear_down)
     expect_calls(code, 1, 1, 50, 550);
     assert_int_equal(Counter_get(&code->hot.waited_cycles), 500);
     assert_true(Counter_get(&code->hot.min_cycles) == UINT64_MAX);
-    expect_site(code, JUMP_SITE, 2, 20, 3 + 2); // of 600, only those 20
+    // Only 20 of the 600 are the block's.
+    expect_site(code, JUMP_SITE, 2, 20, 3 + 2);
 }
 
-// With other threads about, a span longer than a switch is no single one's.
+// If other threads run, a span longer than a switch does not belong to one
+// thread.
 TEST_WITH(test_long_spans, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -378,12 +383,12 @@ TEST_WITH(test_long_spans, set_up, tear_down)
     reset(f, 0);
     Contention_share(&f->contention, 100 / 1e15);
     enter(f, code, 1, 1000);
-    jump(f, code, 1, 1100); // as long as a switch, but not longer
+    jump(f, code, 1, 1100); // as long as a switch, not longer
     jump(f, code, 1, 1201);
     leave(f, code, 1, 1210);
     expect_calls(code, 1, 1, 109, 210);
     assert_int_equal(Counter_get(&code->hot.waited_cycles), 101);
-    // Alone it may take its time.
+    // A thread alone may take its time.
     Contention_share(&f->contention, 0);
     enter(f, code, 1, 2000);
     leave(f, code, 1, 9000);
@@ -391,7 +396,7 @@ TEST_WITH(test_long_spans, set_up, tear_down)
     assert_int_equal(Counter_get(&code->hot.min_cycles), 7000);
 }
 
-// A call that waited is no sample of a call's cost.
+// A call that waited does not show the cost of a call.
 TEST_WITH(test_waited_calls_are_in_no_histogram, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -456,7 +461,8 @@ TEST_WITH(test_events, set_up, tear_down)
     enter(f, b, 4, 600);
     enter(f, c, 9, 700);
     leave(f, a, 1, 800);
-    // Ticks as they were, levels from 0, whatever the depth.
+    // The events have their original ticks and levels from 0, whatever their
+    // depth.
     EXPECT_EVENTS(f, {100, EVENT_ENTER, Event_call(a->hot.id, 0)},
                   {200, EVENT_ENTER, Event_call(b->hot.id, 1)},
                   {300, EVENT_LEAVE, Event_call(b->hot.id, 1)},
@@ -469,7 +475,7 @@ TEST_WITH(test_events, set_up, tear_down)
                   {800, EVENT_LEAVE, Event_call(a->hot.id, 0)});
 }
 
-// A tenth of a millisecond and less is not worth an event.
+// A wait of a tenth of a millisecond or less gets no event.
 TEST_WITH(test_waits_on_the_timeline, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -488,8 +494,8 @@ TEST_WITH(test_waits_on_the_timeline, set_up, tear_down)
     f->contention.last_trace = NULL;
     leave(f, a, 1, 352000);
     f->contention.last_trace = NULL;
-    enter(f, a, 1, 900000);  // nothing was open that could have waited
-    leave(f, a, 1, 5900001); // one tick more than a turn
+    enter(f, a, 1, 900000);  // no open call could have waited
+    leave(f, a, 1, 5900001); // one tick longer than a turn
     EXPECT_EVENTS(f, {1000, EVENT_ENTER, Event_call(a->hot.id, 0)},
                   {51000, EVENT_ENTER, Event_call(b->hot.id, 1)},
                   {52000, EVENT_LEAVE, Event_call(b->hot.id, 1)},
@@ -516,15 +522,16 @@ static void jump_outer(struct Fixture *f, struct Code *code, uint64_t ticks)
     ThreadTrace_jump(f->trace, code, &code->layout.sites[3], 1, 1, ticks);
 }
 
-// Of an iteration that began before its loop's first jump, what is known is its
-// last block; after that all of it, inner loops included.
+// If an iteration began before its loop's first jump, only its last block is
+// known. Later iterations are known whole, with inner loops.
 TEST_WITH(test_loops, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = make(f, NESTED, sizeof NESTED, 0);
     uint64_t call = Event_call(code->hot.id, 0);
 
-    code->layout.sites[1].redundant = 0; // its FOR_ITER is seen as well
+    // The outer loop's FOR_ITER is seen as well.
+    code->layout.sites[1].redundant = 0;
     code->layout.sites[1].stop_at = CODE_NEVER;
     reset(f, 0);
     with_timeline(f);
@@ -540,7 +547,7 @@ TEST_WITH(test_loops, set_up, tear_down)
     branch(f, code, 4, 210);  // 2
     jump_outer(f, code, 240); // 4 5: 1 2 3 2 4 5, from 190 on
     leave(f, code, 1, 250);
-    // The same again is not the same loop.
+    // The same path in the next call is not the same loop.
     enter(f, code, 1, 300);
     branch(f, code, 3, 305);
     jump_inner(f, code, 330);
@@ -574,7 +581,7 @@ struct Model {
     } functions[FUNCTIONS];
 };
 
-// Some time passes in the function on top, and then there is a hook.
+// Lets some time pass in the function on top, followed by a hook.
 static uint64_t model_step(struct Model *model, enum HookKind kind)
 {
     int64_t span = 1 + lrand48() % 50;
@@ -670,7 +677,8 @@ static int set_up(void **state)
 
     make_opcodes(&f->opcodes);
     f->registry = Registry_new();
-    // So fast that no span here is long enough to ask the kernel about it.
+    // The clock is so fast that no span here is long enough to ask the kernel
+    // about it.
     Contention_init(&f->contention, 1e15);
     f->trace = ThreadTrace_new(f->registry, &f->contention, COST);
     assert_non_null(f->trace);

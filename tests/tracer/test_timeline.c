@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The flight recorder: order, open calls, the limit, views that outlive it.
+// Tests the flight recorder: order, open calls, the limit, and views that live
+// longer than it.
 #include "formats/event_buffer.h"
 #include "tracer/timeline/chunk.h"
 #include "tracer/timeline/timeline.h"
@@ -22,7 +23,7 @@ static uint64_t forgotten(struct Timeline *timeline)
     return count;
 }
 
-// A made-up program: walks up and down its stack by chance.
+// Simulates a program that walks up and down its stack at random.
 struct Program {
     struct Ring *ring;
     uint32_t seed;
@@ -50,7 +51,8 @@ static void Program_run(struct Program *program, size_t events)
     }
 }
 
-// Follows one thread's chunks: each has the calls that are open at its start.
+// Follows one thread's chunks, each of which lists the calls that are open at
+// its start.
 static size_t replay(const struct TimelineView *view, unsigned number)
 {
     struct OpenCall stack[MAX_DEPTH];
@@ -186,7 +188,7 @@ TEST(the_oldest_of_all_threads_is_forgotten)
     assert_true(kept * sizeof(struct Event) > limit / 2);
     assert_int_equal(view->threads[2].forgotten, 100);
     assert_true(view->whole_ticks < view->last_ticks);
-    // The calls that were open are still known, with the time of their enter.
+    // The calls that were open are still known, with their enter times.
     if (idle.depth) {
         const struct TimelineChunk *last = view->chunks[view->chunk_count - 1];
 
@@ -249,11 +251,14 @@ TEST(the_level_is_authoritative)
 
     for (i = 0; i < 5; i++)
         Ring_push(ring, 10 + i, EVENT_ENTER, Event_call(100 + i, i));
-    Ring_push(ring, 20, EVENT_ENTER, Event_call(7, 2)); // closes 2, 3, 4
-    Ring_push(ring, 21, EVENT_ENTER, Event_call(8, 9)); // nothing below: fine
-    Ring_push(ring, 22, EVENT_LEAVE, Event_call(9, 5)); // closes 9
+    // Closes the calls at levels 2, 3 and 4.
+    Ring_push(ring, 20, EVENT_ENTER, Event_call(7, 2));
+    // The levels below may be empty.
+    Ring_push(ring, 21, EVENT_ENTER, Event_call(8, 9));
+    // Closes the call at level 9.
+    Ring_push(ring, 22, EVENT_LEAVE, Event_call(9, 5));
     Ring_push(ring, 23, EVENT_LOOP, Event_loop(1, 1, 0));
-    Ring_push(ring, 24, EVENT_DARK, Event_call(100, 0)); // closes nothing
+    Ring_push(ring, 24, EVENT_DARK, Event_call(100, 0)); // closes no call
     drain(timeline, track, ring);
     for (i = 0; i < CHUNK_EVENTS; i++)
         Ring_push(ring, 100 + i, EVENT_LOOP, Event_loop(1, 1, 0));
@@ -280,7 +285,7 @@ TEST(gaps_are_counted_and_marked)
 
     Program_run(&program, RING_EVENTS + 99);
     drain(timeline, track, program.ring);
-    view = Timeline_freeze(timeline); // the ring's mark is still to come
+    view = Timeline_freeze(timeline); // the ring's mark comes later
     assert_int_equal(view->lost, 99);
     assert_int_equal(view->threads[0].lost, 99);
     last = view->chunks[view->chunk_count - 1];
@@ -305,7 +310,8 @@ TEST(gaps_are_counted_and_marked)
 
 // --- Threads that end --------------------------------------------------------
 
-// One that makes so many events and ends; its number is also its tid.
+// Runs a thread that makes `events` events and ends. Its number is also its
+// tid.
 static void live(struct Timeline *timeline, struct Ring *ring, unsigned number,
                  size_t events)
 {
@@ -318,8 +324,8 @@ static void live(struct Timeline *timeline, struct Ring *ring, unsigned number,
     Timeline_end(timeline, track);
 }
 
-// However many have come and gone, the limit holds the newest events, and the
-// names of those whose events they are.
+// However many threads have come and gone, the limit holds the newest events
+// and the names of their threads.
 TEST(dead_threads_leave_room)
 {
     const size_t limit = 256 << 10;
@@ -338,7 +344,8 @@ TEST(dead_threads_leave_room)
     for (i = 0; i < view->thread_count; i++) {
         size_t events = replay(view, view->threads[i].number);
 
-        // Each of them has something to show, and they are the newest ones.
+        // Each thread that is left has events, and these are the newest
+        // threads.
         assert_true(events > 0);
         assert_int_equal(view->threads[i].number,
                          count - view->thread_count + 1 + i);
@@ -375,7 +382,7 @@ TEST(what_memory_has_no_room_for_is_in_a_file)
         assert_true(Timeline_bytes(timeline) <= 1 << 20);
     }
     view = Timeline_freeze(timeline);
-    for (i = 0; i < 10; i++) { // what was frozen stays, the file's part too
+    for (i = 0; i < 10; i++) { // the frozen events stay, also those in the file
         Program_run(&fast, 20000);
         drain(timeline, tracks[0], fast.ring);
     }
@@ -389,7 +396,7 @@ TEST(what_memory_has_no_room_for_is_in_a_file)
     Ring_free(slow.ring);
 }
 
-// An idle thread's last chunk is in the file when it loses something.
+// An idle thread's last chunk is in the file when the thread loses an event.
 TEST(a_gap_after_what_is_in_the_file)
 {
     struct Timeline *timeline = Timeline_new(200 << 10);
@@ -420,7 +427,7 @@ TEST(a_gap_after_what_is_in_the_file)
     assert_int_equal(Event_kind(&last->events[0]), EVENT_LOST);
     assert_int_equal(last->events[0].what, 5);
     TimelineView_free(view);
-    Ring_push(ring, 2, EVENT_LEAVE, Event_call(1, 0)); // and it goes on
+    Ring_push(ring, 2, EVENT_LEAVE, Event_call(1, 0)); // the thread goes on
     drain(timeline, idle, ring);
     view = Timeline_freeze(timeline);
     assert_int_equal(view->threads[0].lost, 5);
@@ -432,7 +439,7 @@ TEST(a_gap_after_what_is_in_the_file)
     Ring_free(busy.ring);
 }
 
-// One thread traced, one draining, this one looking.
+// One thread is traced, one drains, and this one looks.
 struct Race {
     struct Timeline *timeline;
     struct Track *track;

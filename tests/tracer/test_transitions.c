@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/code/transitions: a log that is bounded, counts that are not lost, and
-// a reader beside a writer.
+// Tests tracer/code/transitions: the log is bounded, no count is lost, and a
+// reader may run beside a writer.
 #include "tracer/code/transitions.h"
 
 #include "tests/tracer/make_opcodes.h"
@@ -80,7 +80,7 @@ TEST_WITH(test_newest_first_with_everything, set_up, tear_down)
     assert_string_equal(s->transitions[2].to, "BINARY_OP_ADD_INT");
 }
 
-// The log forgets its oldest; the counts forget nothing.
+// The log forgets its oldest changes, but the counts include them.
 TEST_WITH(test_thousands, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -102,7 +102,8 @@ TEST_WITH(test_thousands, set_up, tear_down)
     assert_int_equal(Transitions_bytes(&f->log), bytes);
 }
 
-// More pairs than any CPython can make: each is counted, if only as another.
+// There are more pairs than any CPython can make. Each one is counted, the rest
+// together as "another".
 TEST_WITH(test_pairs_without_end, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -117,7 +118,7 @@ TEST_WITH(test_pairs_without_end, set_up, tear_down)
     assert_string_equal(s->transition_pairs[0].from, "(other)");
 }
 
-// One copy of the names for all that a look has found.
+// All changes that one look finds share a copy of the names.
 TEST_WITH(test_names_are_shared, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -129,7 +130,8 @@ TEST_WITH(test_names_are_shared, set_up, tear_down)
     assert_int_equal(Transitions_bytes(&f->log), one);
     add(f, 2, FOR_ITER, FOR_ITER_RANGE);
     assert_int_equal(Transitions_bytes(&f->log), 2 * one);
-    for (int i = 0; i < 3 * TRANSITIONS_KEPT; i++) // the first goes, then comes
+    // The first name is freed, then comes again.
+    for (int i = 0; i < 3 * TRANSITIONS_KEPT; i++)
         add(f, 1, FOR_ITER, FOR_ITER_RANGE);
     assert_string_equal(fill(f)->transitions[0].function, "function_1");
     assert_int_equal(Transitions_bytes(&f->log), one);
@@ -146,8 +148,8 @@ static void *write_all(void *context)
     return NULL;
 }
 
-// Each snapshot that it sees is whole: successive ids, and names that belong to
-// them.
+// Each snapshot that the reader sees is whole, with successive ids and the
+// names that belong to them.
 static void expect_whole(const struct Snapshot *s)
 {
     for (size_t i = 0; i < s->transition_count; i++) {

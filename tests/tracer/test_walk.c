@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/sample/walk: an interpreter's structs built by hand, with a layout
-// like no real one's, walked when whole and when torn in every way.
+// Tests tracer/sample/walk with an interpreter's structs built by hand. Their
+// layout is like no real one's, and they are walked when whole and when torn in
+// every way.
 #include "tracer/sample/walk.h"
 
 #include <alloca.h>
@@ -19,7 +20,7 @@ struct FakeFrame {
     uintptr_t instruction;
     uintptr_t previous;
     uintptr_t other[3];
-    uintptr_t code; // two tag bits
+    uintptr_t code; // its low two bits are a tag
     uintptr_t locals[9];
 };
 
@@ -43,7 +44,7 @@ struct World {
     struct WalkStart start;
     struct FakeThread thread;
     struct FakeCframe cframe;
-    struct FakeFrame *stack; // the data stack
+    struct FakeFrame *stack; // the frames of the data stack
     size_t room;
     size_t used;
 };
@@ -96,8 +97,8 @@ static uintptr_t code_of(size_t i)
     return 0x10000 + i * 0x100;
 }
 
-// Links a frame on top of the others, wherever its memory is. The first one is
-// C's, as in CPython.
+// Links a frame on top of the others, wherever its memory is. As in CPython,
+// the first frame is C's.
 static void link_frame(struct World *world, struct FakeFrame *frame, size_t i)
 {
     memset(frame, 0xa5, sizeof(*frame));
@@ -123,7 +124,7 @@ static const struct Walk *walk_now(struct World *world)
     return &world->walk;
 }
 
-// depth frames, code_of(newest) on top and downwards from there.
+// Expects `depth` frames, with code_of(newest) on top and lower numbers below.
 static void assert_frames(const struct Walk *walk, size_t depth, size_t newest)
 {
     assert_int_equal(walk->depth, depth);
@@ -141,7 +142,8 @@ TEST_WITH(test_frames_come_innermost_first, set_up, tear_down)
         push(world, i);
     assert_frames(walk_now(world), 40, 40);
     assert_false(world->walk.torn);
-    assert_true(world->copies.next <= 4); // not one by one
+    // The frames are not copied one by one.
+    assert_true(world->copies.next <= 4);
 }
 
 TEST_WITH(test_through_a_cframe, set_up, tear_down)
@@ -155,7 +157,7 @@ TEST_WITH(test_through_a_cframe, set_up, tear_down)
     world->layout.through_cframe = true;
     init(world);
     assert_frames(walk_now(world), 3, 3);
-    // Nor does an address that no program can have spoil the next walk.
+    // An address that no program can have does not spoil the next walk.
     for (int i = 0; i < 4; i++) {
         static const uintptr_t bad[] = {8, 0, (uintptr_t)0xdead << 48,
                                         UINTPTR_MAX - 15};
@@ -169,7 +171,7 @@ TEST_WITH(test_through_a_cframe, set_up, tear_down)
     }
 }
 
-// At any place, also if it lies on two pages.
+// A frame may lie at any address, also across two pages.
 TEST_WITH(test_frames_on_two_pages, set_up, tear_down)
 {
     struct World *world = *state;
@@ -207,7 +209,8 @@ TEST_WITH(test_a_torn_link_ends_the_walk, set_up, tear_down)
         assert_frames(walk_now(world), 2, 3);
         assert_true(world->walk.torn);
     }
-    torn->previous = (uintptr_t)&world->stack[0] + 4; // misaligned
+    // The address is misaligned.
+    torn->previous = (uintptr_t)&world->stack[0] + 4;
     assert_frames(walk_now(world), 2, 3);
     assert_true(world->walk.torn);
     torn->previous = (uintptr_t)torn;
@@ -215,8 +218,8 @@ TEST_WITH(test_a_torn_link_ends_the_walk, set_up, tear_down)
     assert_true(world->walk.torn);
 }
 
-// It was popped between the look at the thread's state and the one at it: not
-// the whole stack, even if it looks like the end of one.
+// The frame was popped between the look at the thread's state and the look at
+// the frame. It is not the end of the stack, even if it looks like one.
 TEST_WITH(test_only_a_frame_of_cs_ends_a_stack, set_up, tear_down)
 {
     struct World *world = *state;
@@ -233,19 +236,20 @@ TEST_WITH(test_only_a_frame_of_cs_ends_a_stack, set_up, tear_down)
         assert_frames(walk_now(world), 2, 3);
         assert_true(world->walk.torn == !is_cs);
     }
-    // One of C's in the middle ends nothing.
+    // A frame of C's in the middle does not end the walk.
     popped->previous = (uintptr_t)&world->stack[0];
     assert_frames(walk_now(world), 3, 3);
     assert_false(world->walk.torn);
-    // Nothing is below the first one: greenlets link it like this for a while.
+    // The first frame has none below it. Greenlets link it like this for a
+    // while.
     world->stack[0].owner = OWNED_BY_THREAD;
     assert_frames(walk_now(world), 3, 3);
     assert_false(world->walk.torn);
-    world->thread.chunk -= sizeof(uintptr_t); // then it is not the first
+    world->thread.chunk -= sizeof(uintptr_t); // now it is not the first frame
     assert_frames(walk_now(world), 3, 3);
     assert_true(world->walk.torn);
     world->thread.chunk += sizeof(uintptr_t);
-    // Without a known owner, every end of the chain counts as a whole stack.
+    // If the owner is unknown, every end of the chain counts as a whole stack.
     popped->previous = 0;
     popped->owner = OWNED_BY_THREAD;
     world->layout.owned_by_c = 0;
@@ -293,7 +297,8 @@ TEST_WITH(test_who_has_the_interpreter, set_up, tear_down)
     struct World *world = *state;
 
     walk_now(world);
-    assert_true(world->start.active); // nothing says that it has not
+    // Without such a flag, a thread counts as active.
+    assert_true(world->start.active);
     world->layout.thread_active = offsetof(struct FakeThread, pad) + 3;
     world->layout.active_mask = 0x10;
     init(world);
@@ -306,7 +311,8 @@ TEST_WITH(test_who_has_the_interpreter, set_up, tear_down)
     assert_true(world->start.active);
 }
 
-// Random words over all of it: any result, no crash, an end.
+// The structs get random words. A walk may have any result, but it must end
+// without a crash.
 TEST_WITH(test_noise, set_up, tear_down)
 {
     struct World *world = *state;
@@ -343,15 +349,15 @@ static void begin_in_place(struct World *world)
     assert_int_equal(Walk_init(&world->walk, &world->layout, NULL), 0);
 }
 
-// A signal may come while a frame is pushed: whatever a link holds then, it is
-// no address that is followed without a check.
+// A signal may come while a frame is pushed. Before the walk follows a link, it
+// checks whatever the link holds.
 TEST_WITH(test_torn_in_place, set_up, tear_down)
 {
     uint8_t *pages = mmap(NULL, 2 * WALK_PAGE, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     const uintptr_t bad[] = {8, 4096, (uintptr_t)0xdead << 48, UINTPTR_MAX - 15,
                              UINTPTR_MAX - 7, (uintptr_t)pages + WALK_PAGE,
-                             // Half of it can be read.
+                             // Only half of the frame can be read.
                              (uintptr_t)pages + WALK_PAGE - 8};
     struct World *world = *state;
     struct FakeFrame *top;
@@ -369,7 +375,7 @@ TEST_WITH(test_torn_in_place, set_up, tear_down)
         world->thread.frame = bad[i];
         assert_int_equal(walk_now(world)->depth, 0);
     }
-    world->thread.chunk = 0; // it has none yet
+    world->thread.chunk = 0; // the thread has no chunk yet
     world->thread.frame = 0;
     assert_int_equal(walk_now(world)->depth, 0);
     munmap(pages, 2 * WALK_PAGE);

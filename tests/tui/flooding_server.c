@@ -35,7 +35,7 @@ static int send_all(int fd, const struct Bytes *bytes)
         long got = Socket_send(fd, bytes->data + sent, bytes->size - sent);
         if (got > 0)
             sent += (size_t)got;
-        // tries again at once, so that the reader is kept busy
+        // Tries again at once, so that the reader is kept busy.
         else if (got != -EAGAIN)
             return -1;
     }

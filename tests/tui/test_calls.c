@@ -104,7 +104,7 @@ TEST_WITH(test_the_tree, NULL, tear_down)
     struct Tree tree = {0};
     struct Model model;
     double parts = 0;
-    // the snapshot has other shares than the stacks
+    // The snapshot has other shares than the stacks.
     for (uint64_t id = MAIN; id <= H; id++)
         functions[id - 1] = (struct Function){.id = id, .total_share = .9};
     snapshot->functions = functions;

@@ -48,7 +48,7 @@ TEST_WITH(test_put_and_clip, prepare, finish)
 TEST_WITH(test_wide_glyphs_stay_whole, prepare, finish)
 {
     assert_int_equal(Canvas_put(&canvas, 0, 0, 3, STYLE_PLAIN, WIDE WIDE), 2);
-    // the right half would be outside
+    // The right half would be outside.
     Canvas_put(&canvas, 0, 9, 99, STYLE_PLAIN, WIDE);
     shows(WIDE "\n\n");
     Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, "x"); // replaces the right half

@@ -306,7 +306,7 @@ TEST(test_the_user_and_the_recording_take_turns)
         for (int late = 0; late < 3; late++) {
             send_snapshot(&process, tick++);
             assert_false(show(&feed, SHOWN));
-            // nothing else is requested
+            // Nothing else is requested.
             assert_int_equal(asked(&process, &number), 0);
         }
         assert_true(feed.listing.number);

@@ -45,7 +45,7 @@ static void check(const struct FlameTree *tree)
         }
         assert_true(fabs(below - branch->total) < 1e-9);
     }
-    // the walk visits each branch once, and backwards it visits the same ones
+    // The walk visits each branch once, and backwards it visits the same ones.
     do {
         uint32_t next = FlameTree_next(tree, at, 1);
 
@@ -95,7 +95,7 @@ TEST(test_odd_shares)
 {
     static const struct FlameRow rows[] = {{NULL_U64, NULL_U64, NAN, NAN, 0, 0},
                                            {0, 1, -5, 1, 0, 0},
-                                           // the same function twice
+                                           // The same function twice.
                                            {0, 1, INFINITY, 0, 0, 0},
                                            {1, 0, 0.5, NAN, 0, 0}};
     struct FlameTree tree = {0};

@@ -99,7 +99,7 @@ TEST(test_the_selection_stays_with_its_row)
     struct List list = {0};
     struct ListRows rows = trees();
     turn();
-    // the selection is at the top
+    // The selection is at the top.
     assert_string_equal(selected(&list, &rows), "oak");
     rows = trees();
     assert_string_equal(selected(&list, &rows), "ash");
@@ -114,7 +114,7 @@ TEST(test_the_selection_stays_with_its_row)
     List_press(&list, &rows, REQUEST_HOME, 0);
     assert_string_equal(selected(&list, &rows), "oak");
     rows = trees();
-    // the selection stays at the top
+    // The selection stays at the top.
     assert_string_equal(selected(&list, &rows), "ash");
     rows.count = 0;
     assert_int_equal(List_selected(&list, &rows), -1);
@@ -132,14 +132,14 @@ TEST(test_search)
     assert_true(List_find(&list, &rows, "a", 1, false));
     assert_string_equal(selected(&list, &rows), "cedar");
     assert_true(List_find(&list, &rows, "a", -1, false));
-    // the search wraps around at the top
+    // The search wraps around at the top.
     assert_true(List_find(&list, &rows, "a", -1, false));
     assert_string_equal(selected(&list, &rows), "oak");
-    // the search wraps around at the bottom
+    // The search wraps around at the bottom.
     assert_true(List_find(&list, &rows, "a", 1, false));
     assert_string_equal(selected(&list, &rows), "ash");
     assert_true(List_find(&list, &rows, "elm", 1, false));
-    // the search finds the only match again
+    // The search finds the only match again.
     assert_true(List_find(&list, &rows, "elm", 1, false));
     assert_string_equal(selected(&list, &rows), "elm");
     assert_false(List_find(&list, &rows, "rose", 1, true));
@@ -250,7 +250,7 @@ TEST(test_sorting)
     assert_int_equal(list.sort, 0);
     List_press(&list, &rows, REQUEST_SORT_PREVIOUS, 0);
     assert_int_equal(list.sort, 1);
-    // the gap belongs to the column NAME
+    // The gap belongs to the column NAME.
     List_press(&list, &rows, REQUEST_CLICK, gap);
     assert_int_equal(list.sort, 0);
 }

@@ -70,7 +70,7 @@ static void check_order(void)
         const struct Row *y = Model_row(&model, i);
         double a = key_of(x), b = key_of(y);
         if (column->recent && Row_is_idle(x) != Row_is_idle(y)) {
-            // idle rows come last in both directions
+            // Idle rows come last in both directions.
             assert_true(Row_is_idle(y));
             continue;
         }
@@ -150,7 +150,7 @@ TEST_WITH(test_an_idle_program, prepare, finish)
     assert_string_equal(name_at(3), "sampled");
     assert_string_equal(name_at(5), "import");
     Model_invert(&model);
-    // the column SELF shows numbers of the whole run
+    // The column SELF shows numbers of the whole run.
     Model_sort_by(&model, COLUMN_SELF);
     assert_string_equal(name_at(0), "import twice");
     Model_sort_by(&model, COLUMN_SHARE);
@@ -175,7 +175,7 @@ TEST_WITH(test_one_thread, prepare, finish)
     const struct Thread *thread = &model.snapshot->threads[1];
     double all = Model_share(&model);
     Model_watch(&model, thread);
-    // the thread's fourth entry stands for other functions
+    // The thread's fourth entry stands for other functions.
     assert_int_equal(model.shown, 3);
     assert_true(Model_share(&model) == thread->cpu_share);
     double listed = 0;
@@ -183,7 +183,7 @@ TEST_WITH(test_one_thread, prepare, finish)
         listed += Row_share(Model_row(&model, i));
     assert_true(fabs(listed + Model_unlisted(&model) - thread->cpu_share) <
                 1e-9);
-    // the filter hides rows, but the process lists them
+    // The filter hides rows, but the process lists them.
     Model_filter(&model, "no such thing");
     assert_true(fabs(listed + Model_unlisted(&model) - thread->cpu_share) <
                 1e-9);
@@ -192,7 +192,7 @@ TEST_WITH(test_one_thread, prepare, finish)
         const struct Row *row = Model_row(&model, i);
         assert_true(row->part && Row_share(row) > 0);
         assert_true(Row_share(row) < row->now->share);
-        // the trend was another thread's
+        // The trend was another thread's.
         assert_true(isnan(row->trend[TREND_LENGTH - 2]));
     }
     check_order();
@@ -286,7 +286,7 @@ TEST_WITH(test_baseline, prepare, finish)
     for (size_t i = 1; i < model.shown; i++) {
         double a = Column_key(COLUMN_SHARE, Model_row(&model, i - 1), true);
         double b = Column_key(COLUMN_SHARE, Model_row(&model, i), true);
-        // a smaller change counts as none
+        // A smaller change counts as none.
         double sample = 1 / model.window.per_share;
         assert_true((fabs(a) < sample ? 0 : a) >= (fabs(b) < sample ? 0 : b) ||
                     Row_is_idle(Model_row(&model, i)));

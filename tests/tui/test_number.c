@@ -99,7 +99,7 @@ TEST(test_width)
     for (double value = 1e-3; value < 1e20; value *= 1.013) {
         assert_true(strlen(Number_count(out, value)) <= 4);
         assert_true(strlen(Number_rate(out, value)) <= 4);
-        // the micro sign has two bytes
+        // The micro sign has two bytes.
         assert_true(strlen(Number_ns(out, value)) <= 6);
         assert_true(strlen(Number_percent(out, value)) <= 6);
         assert_true(strlen(Number_age(out, value)) <= 5);

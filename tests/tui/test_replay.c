@@ -118,7 +118,7 @@ TEST_WITH(test_pause_stops_the_clock, prepare, finish)
     record(.02);
     open_replay(&feed, true);
     Feed_pause(&feed, true);
-    // without the pause, all snapshots would be due
+    // Without the pause, all snapshots would be due.
     assert_false(Feed_wait(&feed, 100));
     Feed_next(&feed, &answer);
     assert_false(feed.ended);

@@ -127,7 +127,7 @@ TEST(test_one_thread)
                     isnan(function->wait_share));
     }
     Since_release(&since);
-    // saved from another view
+    // Saved from another view.
     assert_int_equal(Since_make(&since, &model, false), 0);
     assert_true(since.tid == NULL_U64);
     for (size_t i = 0; i < since.snapshot.function_count; i++)

@@ -189,7 +189,7 @@ TEST(test_tabs)
     check_expanded("\tx", "        x");
     check_expanded("ab\tc\td", "ab      c       d");
     check_expanded("", "");
-    // the glyph has two cells
+    // The glyph has two cells.
     check_expanded("\xe4\xb8\xad\tx", "\xe4\xb8\xad      x");
     memset(line, '\t', 20000);
     line[20000] = 0;

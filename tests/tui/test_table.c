@@ -95,7 +95,7 @@ TEST(test_time_in_the_dark)
     assert_string_equal(says(COLUMN_SELF, &row, &times), "~1.2s");
     assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), ">=2.4G");
     assert_true(Column_key(COLUMN_SELF, &row, false) == 2.4e9);
-    // the error of the calls does not affect the time
+    // The error of the calls does not affect the time.
     function.calls_error = 0.3;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.4G");
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), ">=500");
@@ -154,7 +154,7 @@ TEST(test_few_samples)
     assert_int_equal(cell.style, STYLE_FAINT);
     function.share = function.cpu_share = .004;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "<1%");
-    // the rest of a forgotten sample
+    // The rest of a forgotten sample.
     function.share = function.cpu_share = .001;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "");
     function.share = function.cpu_share = 0;
@@ -187,7 +187,7 @@ TEST(test_estimates_from_few_samples)
     assert_int_equal(cell.style, STYLE_FAINT);
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
-    // with a rate from slices, samples do not matter
+    // With a rate from slices, samples do not matter.
     function.calls_per_s_error = 100;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
     assert_int_equal(cell.style, STYLE_PLAIN);

@@ -66,7 +66,7 @@ TEST(test_invalid_bytes_lose_nothing_valid)
     assert_string_equal(clean("a\xff"
                               "b"),
                         "a" BAD "b");
-    // an incomplete sequence
+    // An incomplete sequence.
     assert_string_equal(clean("a\xe2\x82"), "a" BAD BAD);
     assert_string_equal(clean("\xc0\xaf"), BAD BAD); // an overlong "/"
     assert_string_equal(clean("\xe0\x80\xaf"), BAD BAD BAD);
@@ -89,7 +89,7 @@ TEST(test_marks_are_kept_but_few)
     assert_true(Text_next(&at, &glyph));
     assert_int_equal(glyph.code, 'b');
     assert_int_equal(Text_width(smear), 2);
-    // no character precedes the mark
+    // No character precedes the mark.
     assert_string_equal(clean("\xcc\x81x"), BAD "x");
 }
 

@@ -140,11 +140,11 @@ TEST(test_bars)
     struct Stage stage;
     uint8_t style = STYLE_PLAIN;
     open_view(&stage, 150, 40, source_path);
-    // the bar shows 96 %
+    // The bar shows 96 %.
     assert_int_equal(bar_of(&stage, "json.loads(row)", &style), 8);
     assert_int_equal(bar_of(&stage, "61% in C: json.loads", &style), 7);
     assert_int_equal(style, Gauge_heat(.8));
-    // the bar shows 16 %
+    // The bar shows 16 %.
     assert_int_equal(bar_of(&stage, "BINARY_OP", &style), 2);
     assert_int_equal(style, Gauge_heat(.16));
     assert_int_equal(bar_of(&stage, "LOAD_FAST", &style), 0);

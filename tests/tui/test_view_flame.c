@@ -75,10 +75,10 @@ TEST(test_clicks)
     set_up(&stage, 100, 30);
     Stage_press(&stage, Key_click(50, layout->body_y + 1));
     assert_string_equal(selected(&stage), "<module>");
-    // the second click zooms in
+    // The second click zooms in.
     Stage_press(&stage, Key_click(50, layout->body_y + 1));
     assert_string_equal(zoomed(&stage), "<module>");
-    // the caller: zooms out again
+    // The caller: zooms out again.
     Stage_press(&stage, Key_click(50, layout->body_y));
     assert_string_equal(zoomed(&stage), "all threads");
     Stage_press(&stage, Key_click(50, layout->body_y + 15)); // no box is there

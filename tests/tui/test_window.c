@@ -46,7 +46,7 @@ TEST(test_words)
     assert_string_equal(says(2000, .0034), "0.3%");
     assert_string_equal(says(20000, .00034), "0.03%");
     assert_string_equal(says(4e5, .00001), "<0.01%");
-    // one sample is 0.25 %, rounded up
+    // One sample is 0.25 %, rounded up.
     assert_string_equal(says(400, .001), "<0.3%");
     assert_string_equal(says(500, .001), "<0.2%");
     assert_string_equal(says(1e4, .00009), "<0.01%");
