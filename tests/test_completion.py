@@ -164,7 +164,7 @@ def test_each_option_is_offered(tmp_path, program, shell):
     assert known == set(short) | set(long)
 
 
-# Each entry is a line, and the words that are offered in a folder with these files.
+# Maps each line to the words that are offered in a folder with these files.
 FILES = ("serial.json", "service.py")
 LINES = {
     "ocular --mode ": "adaptive precise",

@@ -246,7 +246,7 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
         accepted = false;
     }
     if (!accepted)
-        // if memory is out, the code is classified again later
+        // If memory is out, the code is classified again later.
         Extra_set_other(state, code);
     return accepted;
 }
@@ -405,7 +405,7 @@ static void classify_stack(struct State *state, PyFrameObject *frame)
     }
 }
 
-// threads examined in each call of Adopt_running_put_off
+// Threads examined in each call of Adopt_running_put_off.
 #define PUT_OFF_THREADS 8
 #define PUT_OFF_FRAMES 64 // frames examined of each thread
 

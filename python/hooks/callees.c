@@ -4,7 +4,7 @@
 #include "python/hooks/adopt.h"
 #include "tracer/code/links.h"
 
-// hits for which a dark callee is armed when it gets a new caller
+// Hits for which a dark callee is armed when it gets a new caller.
 #define NEWCOMER_CALLS 64
 
 static bool is_known(struct State *state, const struct Code *caller,

@@ -86,7 +86,7 @@ size_t FrameStack_codes(const PyThreadState *state, PyCodeObject **codes,
     size_t count = 0;
 
 #if PY_VERSION_HEX < 0x030D0000
-    // no cframe: CPython has not finished making the thread state
+    // No cframe: CPython has not finished making the thread state.
     if (!state->cframe)
         return 0;
 #endif

@@ -18,7 +18,7 @@
 // Reads the tables of ocular._opcodes. Returns 0, or -1 with an exception.
 int InterpreterFacts_opcodes(struct State *state);
 void InterpreterFacts_layout(struct FrameLayout *layout);
-// writes a text such as "CPython 3.13.0"
+// Writes a text such as "CPython 3.13.0".
 void InterpreterFacts_version(char *out, size_t size);
 int InterpreterFacts_switch_interval(struct State *state);
 

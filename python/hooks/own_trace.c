@@ -9,7 +9,7 @@ static pthread_once_t trace_once = PTHREAD_ONCE_INIT;
 
 static void end_trace(void *trace)
 {
-    // cleared first, because a sample's signal may arrive (OwnTrace_state)
+    // Cleared first, because a sample's signal may arrive (OwnTrace_state).
     own_trace = NULL;
     ThreadTrace_end(trace);
 }

@@ -56,7 +56,7 @@ enum TaskName {
 // object is the address of its struct OtherCode with the bit EXTRA_OTHER set.
 // The extra of an accepted code object is the address of its struct Code.
 struct OtherCode {
-    // borrowed reference; the code's free function unlinks this struct
+    // Borrowed reference; the code's free function unlinks this struct.
     PyCodeObject *code;
     struct OtherCode *next;
     struct OtherCode **link;

@@ -7,7 +7,7 @@
 
 #define NUMBER_MOST ((1u << 28) - 1) // marks have 28 bits for a task's number
 #define ROOM_LEAST 64u
-// if more tasks than this are alive, all are forgotten
+// If more tasks than this are alive, all are forgotten.
 #define TASKS_MOST (1u << 20)
 
 // Returns true if the task of this entry is alive.
@@ -98,7 +98,7 @@ uint32_t TaskNumbers_of(struct TaskNumbers *numbers, PyObject *task)
         return 0;
     }
     numbers->used += !entry->task;
-    // the reference to a freed task with the same address
+    // The reference to a freed task with the same address.
     Py_XDECREF(entry->reference);
     numbers->newest = numbers->newest % NUMBER_MOST + 1;
     *entry = (struct NumberedTask){task, reference, numbers->newest};

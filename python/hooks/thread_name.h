@@ -12,7 +12,7 @@
 // Stores the name of the thread whose pthread_t is `thread` in `out`. Stores an
 // empty string if threading is not imported or does not know the thread.
 void ThreadName_get(uintptr_t thread, char *out, size_t size);
-// stores the name of the calling thread
+// Stores the name of the calling thread.
 void ThreadName_own(char *out, size_t size);
 
 #endif

@@ -6,7 +6,7 @@
 #include "python/service/service.h"
 #include "tracer/timeline/mark.h"
 
-// largest number of a span; the span after it has number 1
+// Largest number of a span; the span after it has number 1.
 #define NUMBERS ((1u << 28) - 1)
 
 static bool has_timeline(void)

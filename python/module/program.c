@@ -149,7 +149,7 @@ static int failed_status(bool interrupted)
 {
     if (!interrupted || asks_for_more())
         return 1;
-    // if memory is out, only the exit status tells of the Ctrl-C
+    // If memory is out, only the exit status tells of the Ctrl-C.
     atexit(end_by_interrupt);
     return 128 + SIGINT;
 }

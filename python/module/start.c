@@ -41,8 +41,8 @@ static int start_held(struct State *state, const struct Request *request,
     make_room(state);
     if (state->phase == PHASE_IDLE)
         Strict_start();
-    // the mask is watched before the first timer exists; take_down ends the
-    // watch
+    // The mask is watched before the first timer exists; take_down ends the
+    // watch.
     MaskWatch_start();
     error = Tracing_start(state, request);
     if (!error && request->config.serve && !activation->persistent.server)

@@ -84,12 +84,12 @@ static void take_down(struct State *state)
         Session_free(session);
     }
     MaskWatch_stop();
-    // the records lose their rings
+    // The records lose their rings.
     ThreadTraces_reset(&state->engine.traces, false, 0);
     Counting_reset(&state->engine.counting);
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
-    // the registry has no readers any more
+    // The registry has no readers any more.
     Registry_free_retired(state->engine.registry);
     TaskNumbers_clear(&state->tasks);
     Filter_release(&state->filter);

@@ -27,7 +27,7 @@ PyObject *Tracing_stop(struct State *state, bool write, PyObject *progress,
 // Stops the trace without a snapshot, a report or a timeline. For 20 000
 // functions a snapshot and a report take 0.1 s, in which no other thread runs.
 void Tracing_end(struct State *state);
-// returns a dict, or NULL with an exception
+// Returns a dict, or NULL with an exception.
 PyObject *Tracing_snapshot(struct State *state);
 PyObject *Tracing_export(struct State *state, const char *path); // returns the
                                                                  // bytes

@@ -244,7 +244,7 @@ void Activation_pause(struct Activation *activation)
     pthread_mutex_unlock(&activation->mutex);
     Worker_join(&activation->worker);
     Py_END_ALLOW_THREADS;
-    // the ended thread has deleted its thread state
+    // The ended thread has deleted its thread state.
     activation->thread_state = NULL;
 }
 

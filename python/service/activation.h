@@ -42,7 +42,7 @@ struct Activation {
     bool traced; // true while a session runs, whoever started the session
     bool leaving;
     double grace_s;
-    // time at which to stop the session, if `leaving`; CLOCK_MONOTONIC
+    // Time at which to stop the session, if `leaving`; CLOCK_MONOTONIC.
     struct timespec due;
 };
 

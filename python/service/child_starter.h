@@ -20,8 +20,8 @@ struct ChildStarter {
     bool pending; // true while the session is planned and has not started
     // true if the child serves idly, as the parent did (activation.h)
     bool serves;
-    // true if the child traces at once, because viewers could connect to the
-    // parent's own trace
+    // True if the child traces at once, because viewers could connect to the
+    // parent's own trace.
     bool traces;
     struct timespec due; // time at which to start; CLOCK_MONOTONIC
     // "ocular-child", which waits and then starts the session

@@ -308,8 +308,8 @@ void Fork_after_in_parent(struct Service *service)
         service->fork_depth = depth;
     if (!service->resuming) {
         service->resuming = Py_AddPendingCall(resume_later, service) == 0;
-        // the queue is full; CPython's warning is less harmful than paused
-        // threads
+        // The queue is full; CPython's warning is less harmful than paused
+        // threads.
         if (!service->resuming)
             resume(service);
     }

@@ -365,7 +365,7 @@ static void end_thread(struct Governor *governor)
     Py_BEGIN_ALLOW_THREADS;
     Worker_join(worker);
     Py_END_ALLOW_THREADS;
-    // the ended thread has deleted its thread state
+    // The ended thread has deleted its thread state.
     governor->service->governor_thread = NULL;
 }
 

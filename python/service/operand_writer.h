@@ -8,7 +8,7 @@
 #include "tracer/session/session.h"
 
 struct OperandWriter {
-    // owned text that is not complete yet, or NULL
+    // Owned text that is not complete yet, or NULL.
     struct OperandText *operands;
 };
 

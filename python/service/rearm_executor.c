@@ -66,11 +66,11 @@ static void rearm_with_callees(struct RearmExecutor *executor,
     struct State *state = executor->state;
 
     Adopt_rearm(state, code, Adopt_hits(state), wants_jumps(executor, code));
-    // otherwise the function is not timed
+    // Otherwise the function is not timed.
     Counting_set_between(&state->engine.counting, false);
     Counting_begin(&state->engine.counting);
     Code_set_between(code, false);
-    // the function stays armed until the next choice
+    // The function stays armed until the next choice.
     Spans_set_arming(code, ARMED_NEW);
     Counting_end(&state->engine.counting);
     for (uint32_t i = 0; i < code->links.callee_count; i++) {
@@ -152,7 +152,7 @@ static void choose(struct RearmExecutor *executor, bool sliced)
         .sliced = sliced,
     };
 
-    // if memory is out, some functions are missing
+    // If memory is out, some functions are missing.
     Choice_make(&executor->choice, &reading);
     executor->chosen = sliced;
 }
@@ -260,7 +260,7 @@ static void begin_one(struct RearmExecutor *executor, struct Code *code)
     Counting_begin(counting);
     Code_set_between(code, false);
     stays = !code->hot.dark && jumps == code->cold.jumps;
-    // the function was not called since the last slice, so it is still armed
+    // The function was not called since the last slice, so it is still armed.
     if (stays) {
         Spans_open(code, now(executor));
         Code_extend(code, most, now(executor));

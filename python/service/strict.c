@@ -29,9 +29,10 @@
 // `ender` is global, because a signal handler gets no other data, and because
 // `ender` outlives the session's threads.
 static struct Worker ender;
-// true if tracing has ended in this file, so that only `ender` ends the session
+// True if tracing has ended in this file, so that only `ender` ends the
+// session.
 static atomic_bool ended;
-// time of the newest call of Strict_is_found, CLOCK_MONOTONIC
+// Time of the newest call of Strict_is_found, CLOCK_MONOTONIC.
 static _Atomic double looked_s;
 // CPU time of the main thread at `looked_s`; 0 if it was not read
 static _Atomic uint64_t ran_ns;

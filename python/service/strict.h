@@ -13,7 +13,7 @@
 // Strict_start is called before a session starts, and Strict_stop after the
 // session has stopped. The caller holds the GIL.
 void Strict_start(void);
-// also removes the handler of SIGTERM, unless the process serves idly
+// Also removes the handler of SIGTERM, unless the process serves idly.
 void Strict_stop(void);
 // Returns true if a thread of the program may no longer read the counter. Our
 // threads must call this function before they wait for the GIL. The function

@@ -164,7 +164,7 @@ void ThreadList_update(struct ThreadList *list, struct State *state,
     if (!walk(list, &engine->traces, ours))
         return;
     list->due = now + pause_of(list, hz);
-    // if this fails, the old interval stays
+    // If this fails, the old interval stays.
     if (InterpreterFacts_switch_interval(state) < 0)
         PyErr_Clear();
     // If several threads share the GIL, a thread cannot have run without a

@@ -395,7 +395,7 @@ class CoverageSysmon(Coverage):
 
 
 class CoverageSysmonBranches(CoverageSysmon):
-    branch = True  # only from 3.14 on
+    branch = True  # sys.monitoring has branches since 3.14
 
 
 def tools():

@@ -92,8 +92,8 @@ class Screen(pyte.Screen):
         self.cursor.y = here
 
     def delete_characters(self, count=None):
-        """Deletes characters. The blanks that move in get the current background, as in
-        xterm."""
+        """Deletes characters. As in xterm, the blanks that move in get the current
+        background."""
         super().delete_characters(count)
         line = self.buffer[self.cursor.y]
         for x in range(max(self.columns - (count or 1), self.cursor.x), self.columns):
@@ -114,7 +114,7 @@ class Stream(pyte.ByteStream):
 
 
 class Top:
-    """ocular-top on a terminal of its own."""
+    """Runs ocular-top on its own pseudo-terminal."""
 
     def __init__(self, directory, *arguments, size=(100, 30), cwd=None, program=TOP, **env):
         self.width, self.height = size
@@ -204,8 +204,8 @@ class Top:
 
     def settle(self, seconds=0.1):
         """Returns the screen once no more output has come for a moment. The silence is
-        checked twice: before the first check the viewer may just have written something, or
-        it may still wait for the rest of an escape sequence."""
+        checked twice. Before the first check the viewer may just have written
+        something, or it may still wait for the rest of an escape sequence."""
         end, quiet = time.monotonic() + SLOW, 0
         while quiet < 2 and time.monotonic() < end:
             came = self.read(ESCAPE if quiet else seconds)
@@ -256,5 +256,5 @@ class Top:
 
 
 def selected(text):
-    # Returns "" while a frame is half drawn.
+    # Returns "" if no line is selected, as while a frame is half drawn.
     return next((line for line in text.splitlines() if line.startswith(("▸", ">"))), "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A simulated traced process, for tests of the screen."""
+"""Simulates a traced process, for tests of the screen."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ FAKE = str(BUILD / "obj" / "tests" / "tui" / "fake_server")
 
 
 class Server:
-    """A simulated traced process."""
+    """Runs fake_server as a simulated traced process."""
 
     def __init__(self, directory, *arguments, program=FAKE):
         # The log is opened for appending, because the process shares the file position,

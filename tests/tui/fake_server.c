@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A process that serves made-up snapshots over the real server, for tests of
-// the screen: fake_server [--functions N] [--no-sampler] [--mute] [--notice].
-// The process prints its socket's path and runs until SIGTERM (a proper end) or
-// until stdin is closed. SIGUSR1 completes an export. The process writes a line
-// to stderr for every request and every snapshot.
+// Serves made-up snapshots over the real server, for tests of the screen:
+// fake_server [--functions N] [--no-sampler] [--mute] [--notice]. The program
+// prints its socket's path and runs until SIGTERM (a proper end) or until stdin
+// is closed. SIGUSR1 completes an export. The program writes a line to stderr
+// for every request and every snapshot.
 #include "ipc/server.h"
 #include "ipc/version.h"
 #include "tests/tui/sample.h"
@@ -24,9 +24,9 @@
 struct Fake {
     struct Server *server;
     struct SampleWish wish;
-    int mute;                // never makes a snapshot
-    struct Snapshot *newest; // snapshot that only the server's thread uses
-    uint64_t exporting; // id of the viewer that waits for its export; 0: none
+    int mute;                // if set, no snapshot is ever made
+    struct Snapshot *newest; // only the server's thread uses this snapshot
+    uint64_t exporting;      // id of the viewer that waits for its export, or 0
     uint32_t export_request;
     uint64_t exported;  // number of bytes written so far
     atomic_bool finish; // set by the main thread to complete the export

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct Brief { // the values from which a function's numbers are computed
+struct Brief { // a function's numbers are computed from these values
     const char *name;
     const char *file;
     unsigned line;
@@ -18,7 +18,7 @@ struct Brief { // the values from which a function's numbers are computed
     double rate;
     enum FunctionState state;
     double age;
-    double spec; // per cent of 18 sites; -1: not known
+    double spec; // percentage of the 18 sites, or -1 if not known
 };
 
 static const struct Brief briefs[] = {

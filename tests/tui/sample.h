@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Made-up snapshots for the viewer's tests: a small program with functions in
-// every state, a function with a hostile name, and as many more functions as a
-// test needs.
+// Makes snapshots for the viewer's tests. They have a small program with
+// functions in every state, a function with a hostile name, and as many more
+// functions as a test asks for.
 #ifndef OCULAR_TESTS_TUI_SAMPLE_H
 #define OCULAR_TESTS_TUI_SAMPLE_H
 
@@ -10,12 +10,12 @@
 #include "ipc/snapshot.h"
 
 struct SampleWish {
-    unsigned tick;   // The snapshot's number, with which counters grow.
-    unsigned extra;  // Functions in addition to the dozen.
-    int no_sampler;  // All shares are null.
-    int trouble;     // The snapshot says what is wrong with the sampler.
-    int no_overhead; // The tracer does not measure itself.
-    int hostile;     // All texts are names of any kind, up to 10 kB long.
+    unsigned tick;  // Number of the snapshot, with which counters grow.
+    unsigned extra; // Number of functions in addition to the dozen.
+    int no_sampler; // If set, all shares are null.
+    int trouble;    // If set, the snapshot says what is wrong with the sampler.
+    int no_overhead; // If set, the tracer does not measure itself.
+    int hostile; // If set, all texts are names of any kind, up to 10 kB long.
 };
 
 // Makes a snapshot. Aborts without memory, so the result is never NULL.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A viewer without a terminal and without a process, for tests of views. The
-// viewer gets samples and keys, and shows its screen as text.
+// Runs a viewer without a terminal and without a process, for tests of views.
+// The viewer gets samples and keys and shows its screen as text.
 #ifndef OCULAR_TESTS_TUI_STAGE_H
 #define OCULAR_TESTS_TUI_STAGE_H
 

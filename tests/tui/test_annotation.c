@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Source lines and instructions are interleaved: for every possible listing,
-// each instruction appears once, below its line, and each line appears once, in
-// order.
+// Tests how source lines and instructions are interleaved. In every possible
+// listing, each instruction appears once, below its line, and each line appears
+// once, in order.
 #include "tests/random.h"
 #include "tui/model/annotation.h"
 
@@ -97,7 +97,7 @@ TEST(test_sums)
     assert_int_equal(Annotation_make(&annotation, &listing, &source), 0);
     assert_true(annotation.samples == 4);
     assert_true(annotation.most_cycles == 3);
-    assert_true(annotation.entries[0].samples == 2); // samples of line 10
+    assert_true(annotation.entries[0].samples == 2); // line 10 has two samples
     assert_true(annotation.entries[0].c_samples == 1);
     Annotation_release(&annotation);
     for (size_t i = 0; i < 4; i++) {
@@ -120,8 +120,8 @@ TEST(test_labels)
     rows[0].target = 8;
     rows[1].target = 4;
     rows[2].target = 4;
-    rows[3].target = 3;    // the middle of an instruction
-    rows[4].target = 1000; // outside of the code
+    rows[3].target = 3;    // points into the middle of an instruction
+    rows[4].target = 1000; // points outside of the code
     assert_int_equal(Annotation_make(&annotation, &listing, &source), 0);
     assert_int_equal(annotation.labels[0], 0);
     assert_int_equal(annotation.labels[2], 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each member of a zip archive is read completely or not at all, whatever the
-// bytes are.
+// Tests that each member of a zip archive is read completely or not at all,
+// whatever the bytes are.
 #include "tests/random.h"
 #include "tui/model/archive.h"
 
@@ -76,8 +76,8 @@ TEST(test_stored_and_deflated)
     assert_null(get(archive, 0, "a.py", &why));
 }
 
-// "zipapp" writes a script before the archive; offsets count from the beginning
-// of the archive.
+// "zipapp" writes a script before the archive, and offsets count from the
+// beginning of the archive.
 TEST(test_a_script_before_it)
 {
     static const char script[] = "#!/usr/bin/env python3\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tui/views/bottom: what a message keeps on a narrow screen.
+// Tests tui/views/bottom, which shortens a message on a narrow screen.
 #include "tui/views/bottom.h"
 #include "tui/views/view_table.h"
 
@@ -14,8 +14,8 @@ static struct Status live(void)
         .version = "0.1.0", .rate_s = 1, .display = {.tsc_hz = 2.1e9}};
 }
 
-// A path loses directories, the file keeps its name, and the words about it
-// stay. A name that is longer than the line keeps its end.
+// A path loses directories, while the file keeps its name and the words about
+// it stay. A name that is longer than the line keeps its end.
 TEST(test_a_long_path_in_a_message)
 {
     static const struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random seccomp filters are run by Bpf_run and by the kernel. A filter's
-// answer is the errno of a system call.
-#define _GNU_SOURCE 1 // syscall()
+// Runs random seccomp filters by Bpf_run() and by the kernel. A filter's answer
+// is the errno of a system call.
+#define _GNU_SOURCE 1 // for syscall()
 #include "tui/attach/bpf.h"
 
 #include "tests/random.h"
@@ -23,7 +23,7 @@
 #endif
 #define PROGRAMS 400
 #define LENGTH 24
-#define CALLED SYS_getpgid // a call that nothing else here makes
+#define CALLED SYS_getpgid // no other code here makes this call
 
 static const uint64_t arguments[6] = {0x123456789abcdef0, 7, 0, ~0ull, 1, 2};
 
@@ -94,15 +94,15 @@ static void make_step(struct sock_filter *step, uint32_t left)
     uint16_t class = BPF_CLASS(step->code), operation = BPF_OP(step->code);
     if (class == BPF_ST || class == BPF_STX ||
         (class <= BPF_LDX && BPF_MODE(step->code) == BPF_MEM))
-        step->k = small % 3; // often a word that was stored before
+        step->k = small % 3; // selects a word that was often stored before
     else if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS)
-        step->k = small % 12 * 4; // but not the address of the instruction
+        step->k = small % 12 * 4; // the instruction's address is excluded below
     if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS && step->k == 8)
         step->k = 0;
     if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS && step->k == 12)
         step->k = 4;
     if (class == BPF_ALU && operation == BPF_DIV && !step->k)
-        step->k = 3; // the kernel rejects such a program
+        step->k = 3; // the kernel rejects a division by the constant 0
     if (class == BPF_ALU && (operation == BPF_LSH || operation == BPF_RSH))
         step->k = small % 32;
     if (class == BPF_JMP && operation == BPF_JA)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The canvas clips at its edges, and wide glyphs stay whole.
+// Tests that the canvas clips at its edges and that wide glyphs stay whole.
 #include "tui/screen/canvas.h"
 
 #include <string.h>
 
 #include "tests/unit.h"
 
-#define WIDE "\xe6\x95\xb0" // a glyph of two cells
+#define WIDE "\xe6\x95\xb0" // a glyph that is two cells wide
 
 static struct Canvas canvas;
 

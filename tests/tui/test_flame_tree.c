@@ -95,7 +95,7 @@ TEST(test_odd_shares)
 {
     static const struct FlameRow rows[] = {{NULL_U64, NULL_U64, NAN, NAN, 0, 0},
                                            {0, 1, -5, 1, 0, 0},
-                                           // The same function twice.
+                                           // The same function appears twice.
                                            {0, 1, INFINITY, 0, 0, 0},
                                            {1, 0, 0.5, NAN, 0, 0}};
     struct FlameTree tree = {0};

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Every view at two sizes, and what keys make of it at the smaller one, from a recording
-and by key scripts, against the screens in golden/. GOLDEN=write stores what is drawn
-now: look at the difference before you commit it. tests/tui/test_sizes.c draws all views
-at all sizes."""
+"""Compares screens with those in golden/. A recording is shown in every view at two
+sizes, and key scripts change the views at the smaller size. GOLDEN=write stores what is
+drawn now: look at the difference before you commit it. tests/tui/test_sizes.c draws all
+views at all sizes."""
 
 import os
 import subprocess
@@ -27,7 +27,8 @@ pytestmark = [
 SMALL, LARGE = "80x24", "150x40"
 AT_BOTH = ("functions", "help", "opcodes", "threads", "flame", "callers", "annotate")
 
-# The name of a screen, and the keys that lead to it. A new view adds its own.
+# Gives each screen's name and the keys that lead to it. A new view adds its own
+# screens.
 SCREENS = {
     "functions": "<Frame><Frame><Frame>",
     "sorted": "<Frame>>>>Ijjj",

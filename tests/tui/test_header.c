@@ -106,7 +106,7 @@ TEST_WITH(test_overhead_within_the_budget, set_up, tear_down)
     assert_int_equal(style_of(f, 1, "0.8%"), STYLE_ARMED);
     assert_true(says(f, "0.8% of a core, 1.0 allowed  "));
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 8);
-    draw(f, costing(.008, .01), 150); // a bar of 6 cells
+    draw(f, costing(.008, .01), 150); // the bar has 6 cells
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 5);
     draw(f, costing_an_older(.008, .02), 150);
     assert_true(says(f, "0.8% of its CPU time, 2.0 allowed  "));
@@ -180,7 +180,7 @@ TEST_WITH(test_what_shares_rest_on, set_up, tear_down)
     draw(f, snapshot, 100);
     assert_true(says(f, "by wall-clock samples"));
     assert_int_equal(style_of(f, 2, "by wall-clock"), STYLE_PARTIAL);
-    snapshot = Sample_new((struct SampleWish){0}); // an older process
+    snapshot = Sample_new((struct SampleWish){0}); // this is an older process
     snapshot->sampler_window_s = snapshot->sampler_window_samples = NAN;
     draw(f, snapshot, 150);
     assert_false(says(f, "samples"));

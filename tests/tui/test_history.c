@@ -95,7 +95,7 @@ TEST_WITH(test_another_trace, NULL, end)
     note(1, 0.5, 0, 0);
     assert_int_equal(history.count, 1);
     assert_null(history.mark.totals);
-    now = (struct Moment){.at_s = 3}; // a moment without totals
+    now = (struct Moment){.at_s = 3}; // this moment has no totals
     History_note(&history, &now);
     assert_int_equal(history.count, 2);
 }

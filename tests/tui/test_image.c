@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds exported symbols in the memory of a process (this one). The search ends
-// even if random bytes are there instead of a library.
-#define _GNU_SOURCE 1 // dladdr
+// Finds exported symbols in the memory of this process. The search ends even if
+// random bytes are there instead of a library.
+#define _GNU_SOURCE 1 // for dladdr()
 #include "tui/attach/image.h"
 
 #include "tests/random.h"
@@ -15,7 +15,7 @@
 #include "tests/unit.h"
 
 #define ROUNDS 20000
-#define BEGINNING 2048 // bytes of the header and the segments
+#define BEGINNING 2048 // size of the header and the segments in bytes
 
 // Returns the address of the C library in memory.
 static uint64_t library(void)

@@ -11,7 +11,8 @@
 
 static const char *const names[] = {"ash",   "birch", "cedar", "elm",
                                     "hazel", "larch", "maple", "oak"};
-static int order[] = {0, 1, 2, 3, 4, 5, 6, 7}; // the row order of `names`
+// Order in which the rows show `names`.
+static int order[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
@@ -213,11 +214,12 @@ TEST(test_clicks)
         {12, 4, LIST_OPENS, 2},
         {12, 2, LIST_DONE, 0},
         {9, 3, LIST_DONE, 0}, // a click left of the list
-        // right of the list, above it
+        // Clicks right of the list and above it.
         {34, 3, LIST_DONE, 0},
         {12, 0, LIST_DONE, 0},
         {12, 5, LIST_DONE, 0}, // a click below the list
-        {12, 1, LIST_DONE, 0}, // a title of a list that does not sort
+        // a click on the title of a list that is not sorted
+        {12, 1, LIST_DONE, 0},
     };
     for (size_t i = 0; i < sizeof clicks / sizeof *clicks; i++) {
         uint32_t key = Key_click(clicks[i].x, clicks[i].y);
@@ -246,7 +248,8 @@ TEST(test_sorting)
     assert_true(list.invert);
     List_press(&list, &rows, REQUEST_INVERT, 0);
     assert_false(list.invert);
-    List_press(&list, &rows, REQUEST_SORT_NEXT, 0); // wraps around at the end
+    // Wraps around at the end of the columns.
+    List_press(&list, &rows, REQUEST_SORT_NEXT, 0);
     assert_int_equal(list.sort, 0);
     List_press(&list, &rows, REQUEST_SORT_PREVIOUS, 0);
     assert_int_equal(list.sort, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every colour is readable on a white and on a black terminal, and on the
-// viewer's own bars. Without colours a selected row still differs.
+// Tests that every colour is readable on a white and on a black terminal, and
+// on the viewer's own bars. Without colours a selected row still differs.
 #include "tui/screen/canvas.h"
 #include "tui/screen/palette.h"
 
@@ -58,7 +58,7 @@ TEST(test_contrast)
         uint8_t style = (uint8_t)i, selected = style | STYLE_SELECTED;
         check_contrast(Palette_paint(style, 256), 16, 2.3);
         check_contrast(Palette_paint(selected, 256), 16, 2.3);
-        // The contrast of green.
+        // The limit is the contrast of green.
         check_contrast(Palette_paint(style, 16), 0, 2.1);
         check_contrast(Palette_paint(selected, 16), 0, 2.1);
     }

@@ -207,7 +207,7 @@ static long place_of(enum MessageType type, int number)
 TEST_WITH(test_damaged_in_the_middle, prepare, finish)
 {
     static const struct {
-        int offset; // offset in the frame
+        int offset; // offset in bytes in the frame
         const char *bytes;
     } damages[] = {
         {12, "\xff\xff\xff\xff"}, {0, "Xc"}, {4, "\xff\xff\xff\xff"}};

@@ -218,7 +218,8 @@ def test_rearm_is_of_the_function_that_is_selected(top):
     views = (
         # the function is Plan.execute
         (("\\", *"LOAD_ATTR", "Enter", "o"), "UPTIME", "", 2),
-        (("c",), "CALLEES", "jjj", 2),  # a callee of the first function
+        # the selected function is a callee of the first one
+        (("c",), "CALLEES", "jjj", 2),
         (("f",), "all threads", "j", 12),  # the function is <module>
     )
     for opened_by, ready, moves, wanted in views:

@@ -127,7 +127,7 @@ TEST(test_one_thread)
                     isnan(function->wait_share));
     }
     Since_release(&since);
-    // Saved from another view.
+    // The snapshot is saved from another view.
     assert_int_equal(Since_make(&since, &model, false), 0);
     assert_true(since.tid == NULL_U64);
     for (size_t i = 0; i < since.snapshot.function_count; i++)
@@ -158,7 +158,8 @@ TEST(test_a_tid_that_comes_again)
     assert_int_equal(Since_make(&since, &model, false), 0);
     assert_true(since.snapshot.threads[1].cpu_s == .1);
     assert_true(since.snapshot.threads[1].samples == threads[1].samples);
-    assert_true(since.snapshot.threads[2].cpu_s == 10); // the same thread
+    // This is still the same thread.
+    assert_true(since.snapshot.threads[2].cpu_s == 10);
     assert_true(since.snapshot.threads[3].cpu_s == threads[3].cpu_s);
     assert_true(since.snapshot.threads[4].cpu_s == threads[4].cpu_s);
     Since_release(&since);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// For every view, at every size and with any names: nothing harmful reaches the
-// screen, no text covers another one, a table has rows, and a notice says what
-// cannot fit. The same holds while a prompt is open, and for the list of
+// Tests every view at every size and with any names. Nothing harmful reaches
+// the screen, no text covers another one, a table has rows, and a notice says
+// what cannot fit. The same holds while a prompt is open, and for the list of
 // processes. With SIZES=all every size is tested, not only some.
 #include "tests/tui/stage.h"
 #include "tui/app/chooser_draw.h"
@@ -20,7 +20,7 @@
 #include "tests/between.h"
 #include "tests/sanitizers.h"
 
-// A source file with hostile lines.
+// Path of a source file with hostile lines.
 static char source_path[] = "/tmp/ocular-sizes-XXXXXX";
 
 static void set_up(struct Stage *stage, bool ascii, struct SampleWish wish)
@@ -100,9 +100,9 @@ static void check_screen(struct Stage *stage, int width, int height)
         complain(ui, "the table is empty");
 }
 
-// Returns the next size. With `every` this is the next number; else the steps
-// are small where columns are dropped, and large under sanitizers, which are
-// ten times slower.
+// Returns the next size. With `every` this is the next number. Without it,
+// steps are small where columns are dropped, and large under sanitizers, which
+// are ten times slower.
 static int next(int size, int step, bool every)
 {
     if (UNDER_ASAN)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All threads of a process are stopped, even while some threads start and
-// others end.
+// Tests that all threads of a process are stopped, even while some threads
+// start and others end.
 #define _GNU_SOURCE 1
 #include "tui/attach/stop.h"
 
@@ -14,7 +14,7 @@
 #include "tests/unit.h"
 
 #define MAKERS 4
-#define TIMES 1000 // without has_ended(), one in about 3000 fails
+#define TIMES 1000 // one run in about 3000 fails without has_ended()
 
 static void *end_at_once(void *none)
 {

@@ -133,7 +133,7 @@ TEST(test_too_short_to_be_told)
         assert_string_equal(says(id, &row, &cycles), "40");
         assert_string_equal(says(id, &row, &times), "20ns");
     }
-    function.avg_cycles = 12; // the mean of many calls
+    function.avg_cycles = 12; // this is the mean of many calls
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "12");
     function.avg_cycles = 0; // the mean is too short to be measured
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "<40");
@@ -149,12 +149,13 @@ TEST(test_few_samples)
     function.share = function.cpu_share = .314;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "31.4%");
     assert_int_equal(cell.style, STYLE_HEAT_5);
-    function.share = function.cpu_share = .034; // three samples
+    // This share comes from three samples.
+    function.share = function.cpu_share = .034;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "3%");
     assert_int_equal(cell.style, STYLE_FAINT);
     function.share = function.cpu_share = .004;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "<1%");
-    // The rest of a forgotten sample.
+    // This share is the rest of a forgotten sample.
     function.share = function.cpu_share = .001;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "");
     function.share = function.cpu_share = 0;
@@ -198,7 +199,8 @@ TEST(test_estimates_from_few_samples)
     function.share = function.cpu_share = function.wait_share = 0;
     function.calls_error = NAN;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
-    function.rate_estimated = 0; // 0: the rate was counted, not estimated
+    // 0 means that the rate was counted, not estimated
+    function.rate_estimated = 0;
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "1.2k");
     function.calls_error = NAN;
@@ -282,7 +284,7 @@ TEST(test_changes_since_a_baseline)
     function.avg_cycles = 400;
     function.calls = 1500;
     function.calls_exact = 1;
-    // The function was not listed at the baseline: its share then was 0, and
+    // The function was not listed at the baseline. Its share then was 0, and
     // its mean has no change.
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "+31.4%");
     assert_int_equal(cell.style, STYLE_HEAT_4);

@@ -67,7 +67,7 @@ TEST(test_oldest_data)
     Tally_init(&tally);
     Tally_update(&tally, now, NULL);
     assert_true(tally.oldest_s == 12);
-    // The function does not run any more; its share decreases slowly.
+    // The function does not run any more, and its share decreases slowly.
     functions[3].share = 1e-4;
     Tally_update(&tally, now, NULL);
     assert_true(tally.oldest_s == 4);

@@ -126,7 +126,7 @@ def test_restored_from_everywhere(watch, where, number):
 
 # --- Colours
 
-# A terminal with sixteen colours, which some systems have no description of.
+# Describes a terminal with sixteen colours, for which some systems have no description.
 SIXTEEN = r"""sixteen|sixteen colours, colors#16, pairs#256,
 \tsetaf=\E[%?%p1%{8}%<%t3%p1%d%e9%p1%{8}%-%d%;m,
 \tsetab=\E[%?%p1%{8}%<%t4%p1%d%e10%p1%{8}%-%d%;m,

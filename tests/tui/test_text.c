@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Text that is not trusted becomes harmless, and its width is right.
-#define _GNU_SOURCE 1 // wcwidth
+// Tests that text that is not trusted becomes harmless, and that its width is
+// right.
+#define _GNU_SOURCE 1 // for wcwidth()
 #include "tui/text/text.h"
 
 #include <stdio.h>
@@ -66,11 +67,12 @@ TEST(test_invalid_bytes_lose_nothing_valid)
     assert_string_equal(clean("a\xff"
                               "b"),
                         "a" BAD "b");
-    // An incomplete sequence.
+    // The sequence is incomplete.
     assert_string_equal(clean("a\xe2\x82"), "a" BAD BAD);
     assert_string_equal(clean("\xc0\xaf"), BAD BAD); // an overlong "/"
     assert_string_equal(clean("\xe0\x80\xaf"), BAD BAD BAD);
-    assert_string_equal(clean("\xed\xa0\x80"), BAD BAD BAD); // a surrogate
+    // This is a surrogate.
+    assert_string_equal(clean("\xed\xa0\x80"), BAD BAD BAD);
     assert_string_equal(clean("\xf4\x90\x80\x80"), BAD BAD BAD BAD);
     assert_string_equal(clean("\xe2\x1b["), BAD BAD "[");
 }

@@ -11,8 +11,8 @@
 
 #define MOST 8
 
-// The callers of one function (number i + 1 for edges[i]) with their shares in
-// per cent.
+// Lists the callers of one function (number i + 1 for edges[i]) with their
+// shares in per cent.
 struct CallEdges {
     struct {
         uint64_t id; // id of the caller; 0 ends the list

@@ -82,7 +82,8 @@ TEST(test_before_the_first_snapshot)
     }
 }
 
-// Without a sampler there are no shares; views that need them show the reason.
+// Without a sampler there are no shares, and views that need them show the
+// reason.
 TEST(test_without_a_sampler)
 {
     static const enum ViewId views[] = {VIEW_MAIN, VIEW_CALLERS, VIEW_THREADS};

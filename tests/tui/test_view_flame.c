@@ -44,7 +44,7 @@ TEST(test_moving)
 
     set_up(&stage, 100, 30);
     assert_string_equal(selected(&stage), "all threads");
-    Stage_press(&stage, PRESS_DOWN); // to the hottest callee
+    Stage_press(&stage, PRESS_DOWN); // selects the hottest callee
     assert_string_equal(selected(&stage), "<module>");
     Stage_press(&stage, 'j');
     assert_string_equal(selected(&stage), "Plan.execute");
@@ -78,7 +78,7 @@ TEST(test_clicks)
     // The second click zooms in.
     Stage_press(&stage, Key_click(50, layout->body_y + 1));
     assert_string_equal(zoomed(&stage), "<module>");
-    // The caller: zooms out again.
+    // Clicking the caller zooms out again.
     Stage_press(&stage, Key_click(50, layout->body_y));
     assert_string_equal(zoomed(&stage), "all threads");
     Stage_press(&stage, Key_click(50, layout->body_y + 15)); // no box is there
@@ -103,7 +103,7 @@ TEST(test_search_outside)
     assert_string_equal(zoomed(&stage), "<module>");
     Stage_expect(&stage, "parse_row", true);
     Stage_press(&stage, PRESS_ENTER);
-    Stage_type(&stage, "/<module>"); // the caller of the zoom
+    Stage_type(&stage, "/<module>"); // searches for the caller of the zoom
     Stage_press(&stage, PRESS_ENTER);
     assert_string_equal(selected(&stage), "<module>");
     assert_string_equal(zoomed(&stage), "<module>");
@@ -138,7 +138,7 @@ TEST(test_what_is_gone_for_the_moment)
     Stage_press(&stage, 'j');
     Stage_press(&stage, 'j');
     Stage_press(&stage, PRESS_ENTER);
-    less->row_count = 2; // the root and <module>
+    less->row_count = 2; // only the root and <module> are left
     FlameState_take(&stage.ui.flame, less);
     Frame_draw(&stage.ui);
     assert_string_equal(zoomed(&stage), "<module>");
@@ -183,7 +183,8 @@ TEST(test_windows)
     Stage_expect(&stage, "over 3 s, 300 samples", true);
     take(&stage, 30);
     take(&stage, 33);
-    Stage_expect(&stage, "over 25 s, 2", true); // the longest period with data
+    // This is the longest period with data.
+    Stage_expect(&stage, "over 25 s, 2", true);
     Stage_press(&stage, 'w');
     Stage_expect(&stage, "over 28 s, 2", true);
     Stage_press(&stage, 'w');
@@ -205,7 +206,7 @@ TEST(test_windows)
     Stage_expect(&stage, "since", false);
     Stage_press(&stage, 'w');
     Stage_expect(&stage, "over 5 s, 500 samples", true);
-    take(&stage, 2); // a new trace: the old history is dropped
+    take(&stage, 2); // a new trace drops the old history
     Stage_expect(&stage, "no other yet", true);
     take(&stage, 3);
     Stage_expect(&stage, "over 1 s, 100 samples", true);

@@ -15,8 +15,8 @@
 #endif
 
 struct Clock {
-    // true if ticks come from the counter; false if ticks are clock_gettime
-    // nanoseconds
+    // True if ticks come from the counter; false if ticks are clock_gettime
+    // nanoseconds.
     bool counter;
     // The next three fields are readings at the same moment, in Clock_start.
     uint64_t start_ticks;     // the counter's reading.

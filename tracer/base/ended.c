@@ -24,7 +24,7 @@ void Ended_add(struct Ended *ended, const struct EndedThread *thread)
     }
     ended->dropped++;
     slot = least(ended);
-    // of threads with equal CPU times the newest stays
+    // Of threads with equal CPU times the newest stays.
     if (slot->cpu_ns <= thread->cpu_ns)
         *slot = *thread;
 }

@@ -12,7 +12,7 @@
 struct Filter {
     char **exclude;
     size_t exclude_count;
-    // if there is no include rule, all code that is not excluded is traced
+    // If there is no include rule, all code that is not excluded is traced.
     char **include;
     size_t include_count;
 };

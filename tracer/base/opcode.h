@@ -49,7 +49,7 @@ struct Operand {
     uint8_t shift;
     uint8_t text; // index of the first word in `texts`, for OPERAND_TEXT
     uint8_t text_count;
-    // true if the argument's lowest bit says that a call will follow
+    // True if the argument's lowest bit says that a call will follow.
     bool callable;
 };
 
@@ -68,7 +68,7 @@ struct Opcodes {
     uint16_t far_unit;
     struct Operand operand[256]; // indexed by base opcode
     char texts[OPERAND_TEXTS][24];
-    // true if PUSH_NULL comes before the callable
+    // True if PUSH_NULL comes before the callable.
     bool null_first;
 };
 

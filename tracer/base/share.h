@@ -25,12 +25,13 @@ struct ShareClock;
 // A moment of the sampler's time. If the clock has advanced since this moment,
 // a value is read at the clock's newest moment instead.
 struct ShareTime {
-    // ns since the sampler's start, without the time in which reads were denied
+    // Nanoseconds since the sampler's start, without the time in which reads
+    // were denied.
     double ns;
     // The same time, counted in mean ages of the window. The length of a mean
     // age changes over time.
     double age;
-    // ns that an always busy core has in the window.
+    // Nanoseconds that an always busy core has in the window.
     double full_ns;
     // The clock to which this moment belongs. If `clock` is NULL, the moment is
     // never replaced.

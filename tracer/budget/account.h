@@ -18,7 +18,7 @@
 // The source of the readings. The account's mutex is held while `read` runs.
 struct AccountSource {
     void *context;
-    // share of CPU time, or NaN if there is no budget
+    // Share of CPU time, or NaN if there is no budget.
     const _Atomic double *share;
     // Fills all fields except the clocks `wall` and `cpu`. `hooks` lacks the
     // cold-cache penalty.

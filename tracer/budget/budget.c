@@ -10,9 +10,9 @@
 #define NOW 0.5    // seconds over which the refill rate is measured.
 // a refill rate below this part of the window's rate is a pause
 #define PAUSES 0.5
-// a refill rate below this multiple of the least rate is idleness
+// A refill rate below this multiple of the least rate is idleness.
 #define FLOOR 2.0
-// more than this part of the allowance counts as the whole allowance
+// More than this part of the allowance counts as the whole allowance.
 #define NEARLY 0.9
 #define LEAST_SPAN 0.1 // the rate over a shorter span (in seconds) is unknown.
 #define AIM 0.9        // part of the allowance that fills the bucket.
@@ -22,7 +22,7 @@
 // the sampler has its whole part if the bucket has this many seconds of
 // allowance
 #define SAMPLER_FULL 1.0
-// at an empty bucket the sampler has this part of SAMPLER
+// At an empty bucket the sampler has this part of SAMPLER.
 #define SAMPLER_LEAST 0.5
 #define SURPLUS 0.25 // the sampler's extra part of the allowance.
 // the extra part begins at this many seconds of allowance in the bucket
@@ -108,7 +108,7 @@ void Budget_set(struct Budget *budget, double share)
         budget->level *= scale;
         budget->rate = fmax(budget->rate * scale, least_rate(budget));
     } else {
-        // the rate is first that of a program that uses one core
+        // The rate is first that of a program that uses one core.
         budget->rate = share;
     }
     budget->refill_rate = budget->rate;

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// if the program uses fewer cores, this number of cores counts as used
+// If the program uses fewer cores, this number of cores counts as used.
 #define BUDGET_CORES 0.2
 #define BUDGET_WINDOW 10.0 // length of the window in seconds
 #define BUDGET_SLICE 0.15  // least time between two kept readings in seconds

@@ -19,7 +19,7 @@
 #define SLACK 1.25 // factor by which armed functions may exceed their part
 // seconds; a span this long gives a new function's call rate
 #define KNOWN_S 1.0
-// seconds; a shorter span at a slice's end gives no call rate
+// Seconds; a shorter span at a slice's end gives no call rate.
 #define SHORT_S 0.09
 #define RATE_S 5.0 // mean age in seconds of the calls in a call rate
 

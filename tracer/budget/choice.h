@@ -24,7 +24,7 @@ struct ChoiceItem {
 struct Choice { // If all fields are zero, the choice is empty.
     struct ChoiceItem *items;
     size_t count, room, next;
-    // seconds per second for the hooks of functions that stay armed
+    // Seconds per second for the hooks of functions that stay armed.
     double stays_s;
     bool left_out;  // true if some functions do not stay armed
     uint64_t ticks; // time of the choice

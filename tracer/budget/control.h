@@ -30,7 +30,7 @@ struct ControlDecision {
     bool attend; // true if the governor takes the GIL for a hold
     // true if the hold does all work, false if it only continues earlier work
     bool full;
-    // true if the functions are ranked first, followed by Control_ranked
+    // True if the functions are ranked first, followed by Control_ranked.
     bool rank;
     bool arm_new;      // true if newly adopted code is armed at once
     double sampler_hz; // samples per second of CPU time; 0 keeps the rate

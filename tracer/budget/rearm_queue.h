@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// number of requests that can wait; one more request means "all functions"
+// Number of requests that can wait; one more request means "all functions".
 #define REARM_ROOM 256
 
 struct RearmRequest {

@@ -11,9 +11,9 @@
 #define LENGTH_S 0.5 // length of the first slice in seconds
 #define SHORTEST_S 0.1
 #define LONGEST_S 1.0
-// highest cost of the first slice, as a part of a slice's allowance
+// Highest cost of the first slice, as a part of a slice's allowance.
 #define FIRST 0.2
-// largest factor between the lengths of two consecutive slices
+// Largest factor between the lengths of two consecutive slices.
 #define CHANGE 2.0
 
 void Slices_init(struct Slices *slices, double now_s)
@@ -87,7 +87,7 @@ static double clamp(double value, double least, double most)
 // see a periodic program in the same phase.
 static double jitter(struct Slices *slices)
 {
-    // the constants come from Numerical Recipes
+    // The constants come from Numerical Recipes.
     slices->random = slices->random * 1664525 + 1013904223;
     return 0.75 + 0.5 * (slices->random >> 8) / (double)(1 << 24);
 }

@@ -36,7 +36,7 @@ void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks);
 void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks);
 
 struct Second {
-    // hits of a site per second; 0 means that hits are never renewed
+    // Hits of a site per second; 0 means that hits are never renewed.
     uint64_t hits;
     uint64_t ticks; // ticks per second
 };

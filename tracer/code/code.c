@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-// bits of RESUME's argument that tell the place of the RESUME
+// Bits of RESUME's argument that tell the place of the RESUME.
 #define RESUME_LOCATION 3
 
 // Returns the site kind of an opcode, or -1 if the opcode has no event.

@@ -30,7 +30,7 @@ struct CodeCold {
     // True if asyncio runs the steps of tasks by this function, and there is a
     // timeline. The thread that adopts the code writes this field.
     bool begins_tasks;
-    // true if the function was called more than once while `unarmed`
+    // True if the function was called more than once while `unarmed`.
     _Atomic bool again;
     // True if the function's jumps and branches are armed together with the
     // function. The collector reads this field.
@@ -38,12 +38,12 @@ struct CodeCold {
     // True if no slice is open and the function calls functions that are armed
     // in slices. The time of these callees would count as the function's own.
     bool between;
-    // true if the function is dark and counted among its callers' dark callees
+    // True if the function is dark and counted among its callers' dark callees.
     bool reported;
     // Number of timed calls before the recent ones at the time when the
     // histogram was last aged. 0 if the histogram was never aged.
     uint64_t aged_calls;
-    // bytes of the histogram and of the arrays in `links`
+    // Bytes of the histogram and of the arrays in `links`.
     counter_t grown_bytes;
     // Number of times that a site or an instruction went dark, or that all
     // sites were armed.

@@ -23,7 +23,7 @@ struct CodeHot {
 
     // Calls and resumptions that were counted since the code was adopted.
     counter_t entries;
-    // number of entries at which the function goes dark, or gets more hits
+    // Number of entries at which the function goes dark, or gets more hits.
     uint64_t stop_at;
     // Ticks of self time in which the function waited. The end of a call seldom
     // writes this field.
@@ -33,7 +33,7 @@ struct CodeHot {
     uint64_t last_caller;
     // A histogram of self cycles, or NULL before two calls were timed.
     struct Histogram *_Atomic histogram;
-    // unique in the process, immutable, never reused; 0 is no function
+    // Unique in the process, immutable, never reused; 0 is no function.
     uint32_t id;
     // The number of known callees that are dark. While this number is above 0,
     // self and block cycles are not counted, because they would contain the
@@ -44,16 +44,16 @@ struct CodeHot {
     uint16_t epoch;
     // `epoch` while block cycles are right, 0 while they are wrong
     uint16_t block_epoch;
-    // true if the next call is not timed, because the code was just armed
+    // True if the next call is not timed, because the code was just armed.
     bool untimed;
     // The number of entries that resumed a call after a yield or an await.
     counter_t resumed;
-    // true if the enter sites are disabled; the collector reads this field
+    // True if the enter sites are disabled; the collector reads this field.
     _Atomic bool dark;
     // True if the end of a call was seen after the function went dark. Later
     // ends of calls are unreliable.
     bool closed;
-    // true if the function was never dark, so `entries` has all calls
+    // True if the function was never dark, so `entries` has all calls.
     _Atomic bool calls_exact;
     // True if no site was ever dark, so the counters have all hits. The
     // collector reads this field.

@@ -18,7 +18,7 @@ enum SiteKind {
     SITE_RETURN,
     SITE_YIELD,
     SITE_JUMP,
-    // both arms of a branch, or the left arm if the arms are two sites
+    // Both arms of a branch, or the left arm if the arms are two sites.
     SITE_BRANCH,
     SITE_BRANCH_RIGHT
 };
@@ -71,7 +71,7 @@ struct CodeLayout {
     struct Unit *units;  // array of unit_count entries
     uint32_t unit_count; // number of code units of the bytecode
     uint32_t site_count;
-    // number of sites of jumps and branches that are kept armed
+    // Number of sites of jumps and branches that are kept armed.
     uint32_t jump_count;
     struct Site *sites; // array of site_count entries
     // indexed by instruction number; NULL if not in precise mode

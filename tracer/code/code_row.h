@@ -20,14 +20,14 @@ struct CodeRow {
     uint32_t rate_dark_times; // dark_times at `rate_at`
     // index of the function in struct Roll, if the function is in Roll
     uint32_t place;
-    // self_calls at the reading of p50 and p99; 0 before the first reading
+    // self_calls at the reading of p50 and p99; 0 before the first reading.
     uint64_t quantiles_calls;
-    // true if self_calls did not change before the last snapshot
+    // True if self_calls did not change before the last snapshot.
     bool quantiles_settled;
     double p50_cycles; // median ticks of self time; 0 before the first reading
     // ticks of self time, 99th percentile; 0 before the first reading
     double p99_cycles;
-    // standard deviation over the mean, for the calls of p50 and p99
+    // Standard deviation over the mean, for the calls of p50 and p99.
     float spread;
     uint64_t spans_ticks; // ticks at which the spans were last read
     uint32_t spans_open;  // low 32 bits of spans.open_ticks at `spans_ticks`

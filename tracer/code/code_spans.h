@@ -18,7 +18,8 @@
 
 // How a function is armed if a budget is set.
 enum Arming {
-    // not chosen yet; the function stays armed or unarmed until the next choice
+    // Not chosen yet; the function stays armed or unarmed until the next
+    // choice.
     ARMED_NEW,
     ARMED_ALWAYS, // cheap, so the function stays armed
     ARMED_SLICES, // armed in each slice, dark between slices
@@ -30,9 +31,9 @@ struct CodeSpans {
     // true if the slice has ended, so that the next event makes the function
     // dark
     _Atomic bool ended;
-    // calls in closed spans, with less weight for older spans
+    // Calls in closed spans, with less weight for older spans.
     _Atomic double calls;
-    // ticks of the closed spans, weighted likewise; 0 before the first span
+    // Ticks of the closed spans, weighted likewise; 0 before the first span.
     _Atomic double ticks;
     _Atomic double squares; // weighted sum of calls^2 / ticks of each span
     _Atomic double count;   // weighted number of the closed spans.

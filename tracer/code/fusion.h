@@ -12,18 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// number of kinds of plain instructions that can be fused, plus 0 for all
-// others
+// Number of kinds of plain instructions that can be fused, plus 0 for all
+// others.
 #define FUSION_PARTS 4
 
 // Tables for the running interpreter, which are read-only after they are
 // filled. All fields are zero if the interpreter needs no restored
 // superinstructions.
 struct Fusion {
-    // code units including caches; 0 if unknown, or if the opcode hides another
-    // opcode
+    // Code units including caches; 0 if unknown, or if the opcode hides another
+    // opcode.
     uint8_t length[256];
-    // kind of a plain opcode, or of the first part of a superinstruction
+    // Kind of a plain opcode, or of the first part of a superinstruction.
     uint8_t part[256];
     uint8_t plain[FUSION_PARTS];
     uint8_t both[FUSION_PARTS][FUSION_PARTS];

@@ -37,8 +37,8 @@ struct Instruction {
     uint8_t opcode; // valid only with INSTRUCTION_SHOWN, like `line`.
     uint32_t line;  // 0 if there is no line.
     _Atomic uint8_t dark;
-    // true if the instruction was dark before, so that its hits are a lower
-    // bound
+    // True if the instruction was dark before, so that its hits are a lower
+    // bound.
     _Atomic uint8_t floor;
 };
 

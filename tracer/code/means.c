@@ -9,7 +9,7 @@
 #define CALLS_ENOUGH 64 // number of timed calls that a mean of all calls needs
 // with more entries per timed call, the calls count as hardly timed
 #define MOSTLY 4
-// this many calls in a row weigh as much as one separate call
+// This many calls in a row weigh as much as one separate call.
 #define CALLS_ALIKE 16.0
 #define SAMPLE_NS 5e6 // ns of CPU time per sample, until there is a sample
 

@@ -197,7 +197,7 @@ int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
     for (i = 0; i < code->layout.site_count; i++) {
         // The block of a return or a yield is only the instruction itself.
         code->layout.sites[i].reach = 1;
-        // jumps and branches have no hook in precise mode
+        // Jumps and branches have no hook in precise mode.
         if (code->layout.sites[i].kind >= SITE_JUMP)
             code->layout.sites[i].redundant = true;
     }

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #define REGISTRY_BUCKETS 16384
-// number of retired Codes that can be found at a time
+// Number of retired Codes that can be found at a time.
 #define REGISTRY_KEPT 4096
 
 struct Registry {
@@ -25,14 +25,14 @@ struct Registry {
     struct Code *_Atomic leaving; // Code that is being retired, or NULL
     // a stack of retired code; the collector takes all of it
     struct Code *_Atomic retired;
-    // a stack of added code; the collector takes all of it
+    // A stack of added code; the collector takes all of it.
     struct Code *_Atomic fresh;
     uint32_t kept; // number of retired Codes in the chains; guarded by `chains`
     // The hits per second of each site; 0 means that hits are never renewed.
     // The governor writes this field (Code_renew).
     _Atomic uint64_t hits;
     _Atomic uint64_t count;
-    // bytes of all code, as measured when the code was added
+    // Bytes of all code, as measured when the code was added.
     _Atomic uint64_t bytes;
     _Atomic uint32_t newest_id; // the newest id that a Code has got
 };
@@ -99,7 +99,7 @@ void Registry_free_retired(struct Registry *registry);
 // The forking thread calls these functions around each fork, so that the child
 // finds complete chains and can change them.
 void Registry_before_fork(struct Registry *registry);
-// called in the parent and in the child
+// Called in the parent and in the child.
 void Registry_after_fork(struct Registry *registry);
 
 #endif

@@ -14,19 +14,19 @@
 struct Code;
 
 struct RegistryNode {
-    // next code in the chain by address, or NULL
+    // Next code in the chain by address, or NULL.
     struct Code *_Atomic next_in_bucket;
     struct Code *_Atomic next_by_id; // next code in the chain by id, or NULL
     // next code in the chain by version, or NULL
     struct Code *_Atomic next_by_version;
-    // the code that was adopted next, or NULL for the newest
+    // The code that was adopted next, or NULL for the newest.
     struct Code *_Atomic next_in_list;
-    // the code that was adopted before, or NULL for the oldest
+    // The code that was adopted before, or NULL for the oldest.
     struct Code *previous_in_list;
     struct Code *next_retired; // next code in the list of retired code, or NULL
     // the code that was adopted before, or NULL at the end
     struct Code *next_new;
-    // ticks at which the code object was freed; 0 if it lives
+    // Ticks at which the code object was freed; 0 if it lives.
     counter_t retired_ticks;
     // True if the code is in the chain by address, even if it is retired.
     // Registry.chains guards this field.

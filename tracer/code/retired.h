@@ -21,7 +21,7 @@ struct RetiredTotals {
     uint64_t waited_cycles;
     uint64_t cpu_ns; // sampled CPU time in ns
     uint64_t samples;
-    // the samples of `samples` that found the function running
+    // The samples of `samples` that found the function running.
     uint64_t run_samples;
     // True if at least one of the code objects was dark once, so that `calls`
     // is a lower bound.

@@ -4,16 +4,16 @@
 
 #include <math.h>
 
-// when a span is added, the weights of older spans are multiplied by this
-// factor
+// When a span is added, the weights of older spans are multiplied by this
+// factor.
 #define KEPT 0.75
-// a span longer than this multiple of the dark time before it settles the dark
-// time
+// A span longer than this multiple of the dark time before it settles the dark
+// time.
 #define LONG 4.0
-// seconds; a longer span weighs as much as one of this length
+// Seconds; a longer span weighs as much as one of this length.
 #define LONGEST_S 4.0
-// number of calls that are assumed to come together, until spans show the
-// number
+// Number of calls that are assumed to come together, until spans show the
+// number.
 #define CLUMP 4.0
 
 void Spans_set_arming(struct Code *code, enum Arming arming)

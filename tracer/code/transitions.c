@@ -119,7 +119,7 @@ void Transitions_add(struct Transitions *transitions,
                      const struct Change *change)
 {
     const struct Opcodes *opcodes = transitions->opcodes;
-    // if this is NULL, the change has no names
+    // If this is NULL, the change has no names.
     struct Label *label = label_of(transitions, change);
     struct ChangeLog *log = opcodes->base[change->from] == change->from
                                 ? &transitions->first

@@ -29,7 +29,7 @@ struct Label {
 };
 
 struct Change {
-    // number of the change among all changes; set by Transitions_add
+    // Number of the change among all changes; set by Transitions_add.
     uint64_t order;
     uint64_t ticks;   // time at which the change was seen
     double seen_at_s; // seconds since tracing began; set by Transitions_add

@@ -34,9 +34,9 @@ struct Counting {
     pthread_mutex_t mutex;
     struct Registry *registry;
     struct Contention *contention;
-    // record to which the ring's next hits belong, or NULL if unknown
+    // Record to which the ring's next hits belong, or NULL if unknown.
     struct ThreadTrace *trace;
-    // number of hits of the ring that were counted since the reset
+    // Number of hits of the ring that were counted since the reset.
     counter_t counted;
     counter_t ticks; // ticks that counting took
     counter_t alone; // number of events that were counted without the ring

@@ -8,14 +8,14 @@
 
 struct Code;
 
-// value of `waited` if the call's beginning was not seen, so that the call is
-// not in statistics
+// Value of `waited` if the call's beginning was not seen, so that the call is
+// not in statistics.
 #define FRAME_PARTIAL (-1)
 
 // A frame is one cache line. The beginning of a call writes the frame in a few
 // wide stores.
 struct Frame {
-    // address of the code object; 0 after the code object was freed
+    // Address of the code object; 0 after the code object was freed.
     uintptr_t address;
     struct Code *code; // NULL after the code object was freed
     int64_t enter;     // net clock at the call's beginning
@@ -25,7 +25,7 @@ struct Frame {
     int64_t waited;
     uint32_t id;
     uint32_t depth;
-    // number of instructions in blocks that have ended; wraps
+    // Number of instructions in blocks that have ended; wraps.
     uint32_t instructions;
     // The number of the running block's first instruction. In precise mode a
     // block is one instruction.

@@ -23,7 +23,7 @@ struct HitRing {
     // The hooks use this cache line and hold the GIL meanwhile.
     // number of hits written; stored with release
     _Alignas(64) _Atomic uint64_t head;
-    // while `head` is below this number, `tail` need not be read
+    // While `head` is below this number, `tail` need not be read.
     uint64_t limit;
     // The record of the thread that wrote the newest hit. HIT_RING_NOBODY makes
     // the next hit take the slow path. The producer and HitRing_sleep write

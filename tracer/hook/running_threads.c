@@ -11,7 +11,7 @@ struct Found {
     struct RunningThread *threads;
     struct ThreadTrace **traces; // record of each thread in `threads`, or NULL
     size_t count;
-    // hash table by thread id; an entry is an index in `threads` plus 1, or 0
+    // Hash table by thread id; an entry is an index in `threads` plus 1, or 0.
     uint32_t *places;
     size_t mask; // size of `places` minus 1
 };
@@ -172,7 +172,7 @@ long RunningThreads_find(struct ThreadTraces *traces,
         match_records(traces, states, count);
         add_records(&found, traces, states, count);
         match_names(&found, states, count, true);
-        // finally the states that never ran
+        // Finally the states that never ran.
         match_names(&found, states, count, false);
     }
     pthread_mutex_unlock(&traces->mutex);

@@ -25,7 +25,7 @@ struct RunningThread {
     uintptr_t state; // 0 if the thread is outside the interpreter.
     pid_t tid;
     uintptr_t ident;
-    // number of the thread's record plus 1, or 0 if there is no record
+    // Number of the thread's record plus 1, or 0 if there is no record.
     unsigned number;
 };
 

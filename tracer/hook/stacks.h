@@ -19,7 +19,7 @@ struct Stack {
     struct Frame *top;
     struct Frame *bottom;
     struct Frame *limit;
-    // root of the interpreter's stack, or 0 before there is a root
+    // Root of the interpreter's stack, or 0 before there is a root.
     uintptr_t root;
 
     // Only the hash uses the next fields.

@@ -29,7 +29,7 @@ static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
         return;
     for (; trace->top >= gone; ThreadTrace_pop(trace))
         Counter_add(&trace->unwound, 1);
-    // self time is unknown, as in ThreadTrace_pop_unseen
+    // Self time is unknown, as in ThreadTrace_pop_unseen.
     trace->top->epoch = EPOCH_NONE;
 }
 
@@ -131,14 +131,14 @@ void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,
 
     trace->chunk = real->chunk;
     if (real->root == trace->stack->root)
-        // after deep recursion the same stack continues in another chunk
+        // After deep recursion the same stack continues in another chunk.
         return;
     stack = Stacks_take(&trace->parked, real->root);
     if (!stack && serves(trace, real)) {
         trace->stack->root = real->root;
         return;
     }
-    // the last span belongs to the old stack
+    // The last span belongs to the old stack.
     ThreadTrace_end_span(trace, ticks);
     ThreadTrace_lose_step(trace); // the instruction that switches is not timed
     // An iteration is not timed if a switch happens within it.

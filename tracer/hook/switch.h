@@ -9,9 +9,9 @@
 
 #include "tracer/hook/thread_trace.h"
 
-// number of innermost calls that the timeline shows again
+// Number of innermost calls that the timeline shows again.
 #define SWITCH_SHOWN 128
-// if this number of frames in a row is right, all frames below are right
+// If this number of frames in a row is right, all frames below are right.
 #define SWITCH_PROOF 64
 
 // The interpreter's current stack. python/ fills this struct.

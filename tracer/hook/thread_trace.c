@@ -16,7 +16,7 @@
 
 // A stack of this size needs no separate memory mapping (ipc/base/heap.h).
 #define FIRST_FRAMES 64
-// a stack takes up to 4 MiB; deeper frames are not seen
+// A stack takes up to 4 MiB; deeper frames are not seen.
 #define MAX_FRAMES (1u << 16)
 
 struct ThreadTrace *ThreadTrace_new(struct Registry *registry,

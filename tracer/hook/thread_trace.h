@@ -30,7 +30,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-// number of counters of open frames; the index is the id modulo this number
+// Number of counters of open frames; the index is the id modulo this number.
 #define THREAD_TRACE_ACTIVE 1024
 #define THREAD_TRACE_LOOPS 64 // nested loops that the timeline follows
 
@@ -66,7 +66,7 @@ struct ThreadTrace {
     uint8_t begins;
     uint16_t loop_count;
     struct Loop loops[THREAD_TRACE_LOOPS];
-    // number of open frames, on all stacks of the thread
+    // Number of open frames, on all stacks of the thread.
     uint32_t active[THREAD_TRACE_ACTIVE];
 
     // The next fields are not used at each hit.
@@ -103,7 +103,7 @@ struct ThreadTrace {
     uint64_t counted_ns; // CPU time at the timeline's last counter
     // true if CPU time had been used before the timeline's last counter
     bool counted_busy;
-    // start of the CPU time; guarded by ThreadTraces.mutex
+    // Start of the CPU time; guarded by ThreadTraces.mutex.
     uint64_t cpu_start_ns;
     uint64_t cpu_end_ns; // CPU clock at the thread's end
     // true if the thread has ended, so that the collector may free the record

@@ -149,7 +149,7 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
         return NULL;
     ThreadTrace_reset(trace, ticks);
     if (timeline)
-        // if there is no ring, the thread has only statistics
+        // If there is no ring, the thread has only statistics.
         trace->ring = new_ring(traces, trace);
     trace->tid = gettid();
     trace->ident = (uintptr_t)pthread_self();

@@ -16,7 +16,7 @@ struct ThreadTraces {
     pthread_mutex_t mutex;
     struct ThreadTrace *first;
     unsigned next_number;
-    // ticks of each kind of hook; set while no hook runs
+    // Ticks of each kind of hook; set while no hook runs.
     int64_t cost[HOOK_KINDS];
     double call_ticks; // ticks that an untraced call of an empty function takes
     sem_t *half_full;  // semaphore of the rings; borrowed, may be NULL

@@ -88,7 +88,7 @@ static struct Place find_place(const struct Attribution *attribution,
 struct LiveCall {
     uint8_t opcode, argument;
     uint16_t counter;
-    // version of the function for which the call is specialised
+    // Version of the function for which the call is specialised.
     uint32_t version;
 };
 
@@ -180,7 +180,7 @@ static void prepare(struct Code *code)
 {
     struct Share *share = &code->share;
     size_t count = Code_instruction_count(code);
-    // one half is for all samples, the other for samples in C
+    // One half is for all samples, the other for samples in C.
     size_t samples = 2 * count;
     void *room;
 

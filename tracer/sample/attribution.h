@@ -37,7 +37,7 @@ struct SampledStack {
     // True if a thread that is off the CPU waits for a CPU or for the GIL.
     bool waits_to_run;
     unsigned depth;
-    // sorted with the innermost frame first
+    // Sorted with the innermost frame first.
     struct WalkFrame frames[WALK_DEPTH];
 };
 
@@ -45,7 +45,7 @@ struct Attribution {
     struct Registry *registry; // all pointers of this struct are borrowed
     const struct Opcodes *opcodes;
     const struct Memory *memory;
-    // calls of dark code, which a holder of the GIL takes
+    // Calls of dark code, which a holder of the GIL takes.
     struct CallEdges *edges;
     struct Flame *flame; // NULL if there is no flame graph
     struct SampleSink sink;

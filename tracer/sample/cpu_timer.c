@@ -317,7 +317,7 @@ void CpuTimer_note_mask(void)
 
         if (!timer || timer == TIMER_CLAIMED)
             continue;
-        // the slot counts as busy, as in a handler
+        // The slot counts as busy, as in a handler.
         atomic_fetch_add(&slot->busy, 1);
         timer = atomic_load(&slot->timer);
         if (timer && timer != TIMER_CLAIMED && timer->tid == tid &&
@@ -412,7 +412,7 @@ void CpuTimers_abandon(struct CpuTimers *timers)
     for (uint32_t i = 0; (slot = TimerSlot_find(i)); i++) {
         struct CpuTimer *timer = slot->timer;
 
-        // the thread that ran the handler does not exist in the child
+        // The thread that ran the handler does not exist in the child.
         slot->busy = 0;
         if (timer == TIMER_CLAIMED)
             slot->timer = NULL;

@@ -68,7 +68,7 @@ struct CpuTimer {
     // the thread's samples are multiplied by this number. When the sampler
     // lists the thread, the sampler sets the number to 1.
     _Atomic uint32_t represents;
-    // weight of the first sample; if 0, the weight is the time since the start
+    // Weight of the first sample; if 0, the weight is the time since the start.
     uint64_t first_ns;
     struct CpuTimers *timers;
     struct CpuTimer *next; // next timer in `closing` or `begun`
@@ -76,7 +76,7 @@ struct CpuTimer {
     int signal;
     pid_t tid;
     uint32_t slot;
-    // ns of CPU time between two samples; 0 if the timer does not run
+    // Nanoseconds of CPU time between two samples; 0 if the timer does not run.
     uint64_t interval_ns;
     struct Mute mute;
     uint32_t seen_mute; // value of `mute.word` when `interval_ns` was set

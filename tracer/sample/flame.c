@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// share of a core; the first limit below which nodes are dropped
+// Share of a core; the first limit below which nodes are dropped.
 #define SMALLEST 1e-7
 #define FIRST_ROOM 256
 

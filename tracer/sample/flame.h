@@ -19,9 +19,9 @@
 #define FLAME_PLACES 2
 
 struct FlameNode {
-    // id of a function; 0 for stacks that were cut off at the bottom
+    // Id of a function; 0 for stacks that were cut off at the bottom.
     uint32_t id;
-    // index of the caller's node, which is less than the node's own index
+    // Index of the caller's node, which is less than the node's own index.
     uint32_t parent;
     struct ShareValue self; // CPU time of samples that end with this path
     // the part of `self` in a C function that was called
@@ -36,7 +36,7 @@ struct Flame {
     // node that there is room for. 0 is a free place.
     uint32_t *places;
     size_t count;
-    // number of nodes that there is memory for, at most FLAME_NODES
+    // Number of nodes that there is memory for, at most FLAME_NODES.
     size_t room;
     uint64_t samples;
 };
@@ -53,9 +53,9 @@ struct FlameSample {
 };
 
 void Flame_init(struct Flame *flame);
-// no other thread may use the flame graph during the call
+// No other thread may use the flame graph during the call.
 void Flame_release(struct Flame *flame);
-// for a forked child, because the function does not use the lock
+// For a forked child, because the function does not use the lock.
 void Flame_abandon(struct Flame *flame);
 
 void Flame_add(struct Flame *flame, const struct ShareTime *now,

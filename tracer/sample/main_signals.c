@@ -15,7 +15,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-// a set of the signals 1 to 64 with one bit for each, as in the kernel
+// A set of the signals 1 to 64 with one bit for each, as in the kernel.
 typedef uint64_t signals_t;
 
 static signals_t one(int number)
@@ -75,7 +75,7 @@ static void pass(int number, pid_t pid)
         number)
         return;
     if (info.si_code == SI_TKILL)
-        // the signal was sent to this thread alone
+        // The signal was sent to this thread alone.
         target = (pid_t)syscall(SYS_gettid);
     else if (info.si_code >= 0)
         info.si_code = SI_QUEUE; // the kernel allows no other code than this

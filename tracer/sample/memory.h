@@ -19,7 +19,7 @@ struct Memory {
     bool by_file; // true if memory is read through /proc/self/mem
     int fd;       // descriptor of /proc/self/mem, or -1 if the file is not open
     struct Opened opened;
-    // time at which the file may be opened again; 0 if it is not lost
+    // Time at which the file may be opened again; 0 if it is not lost.
     uint64_t again_ns;
 };
 

@@ -22,8 +22,8 @@ struct SampledThread {
     counter_t samples;          // number of samples and observations.
     struct Breakdown functions; // breakdown of the thread's CPU time.
 
-    // true if the thread was observed before, so that the clocks below are
-    // valid
+    // True if the thread was observed before, so that the clocks below are
+    // valid.
     bool known;
     bool ran;    // true if the thread ran between the two newest observations.
     bool walked; // true if `stack` is the thread's stack when it last ran.
@@ -46,11 +46,11 @@ struct SampledThread {
 };
 
 enum Observation {
-    // the thread is new, or its clock was replaced, so there is only a first
-    // reading
+    // The thread is new, or its clock was replaced, so there is only a first
+    // reading.
     OBSERVED_NEW,
-    // the thread has not run since the last observation, so `stack` is still
-    // right
+    // The thread has not run since the last observation, so `stack` is still
+    // right.
     OBSERVED_IDLE,
     OBSERVED_RAN, // the thread has run, so its stack must be walked
     OBSERVED_GONE // the thread has ended

@@ -41,9 +41,9 @@ struct SampledThreads {
     // Guards the set of threads, their names, and the threads that have ended.
     pthread_mutex_t lock;
     struct Ended ended;
-    // only the sampler changes this pointer
+    // Only the sampler changes this pointer.
     struct SampledThreadTable *_Atomic table;
-    // exchanged atomically, without the lock
+    // Exchanged atomically, without the lock.
     struct OfferedThreads *_Atomic incoming;
     // Threads that started after the list was made, linked by `next`. These
     // threads may have ended. Only the sampler's thread uses this field.

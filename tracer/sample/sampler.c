@@ -18,7 +18,7 @@
 #define LOOK_NS 250e6 // time between two steps
 // time between two steps in a program that uses less than LIGHT_CORES
 #define LIGHT_NS 1e9
-// time between two steps if only threads without a timer run
+// Time between two steps if only threads without a timer run.
 #define UNTIMED_NS 50e6
 #define IDLE_NS 1e9  // longest time between two steps, if no thread has run
 #define RETRY_NS 2e9 // time between two tries while no memory can be read

@@ -22,9 +22,9 @@ struct SamplerTotals {
     uint64_t samples; // number of samples of running threads
     // the samples of `samples` whose stacks could not be read to the end
     uint64_t unknown;
-    // the samples of `samples` whose stacks are deeper than WALK_DEPTH
+    // The samples of `samples` whose stacks are deeper than WALK_DEPTH.
     uint64_t truncated;
-    // number of samples without room, whose time the next sample got
+    // Number of samples without room, whose time the next sample got.
     uint64_t lost;
     uint64_t ours;    // the samples of `samples` in which the thread ran a hook
     uint64_t untimed; // number of threads that cannot have a timer
@@ -76,7 +76,7 @@ uint64_t Sampler_step(struct Sampler *sampler);
 // Calls Sampler_new and Sampler_resume.
 int Sampler_start(struct Sampler **sampler, const struct SamplerParts *parts,
                   double hz);
-// joins the thread and frees the sampler
+// Joins the thread and frees the sampler.
 void Sampler_stop(struct Sampler *sampler);
 // Sets the number of samples per second of a thread's CPU time, which must be
 // above 0 and at most 10000. The number is used from the sampler's next step
@@ -90,7 +90,7 @@ void Sampler_pause(struct Sampler *sampler);
 int Sampler_resume(struct Sampler *sampler);
 // Collects the remaining samples after the sampler's thread has ended.
 void Sampler_collect(struct Sampler *sampler);
-// frees all memory in a forked child
+// Frees all memory in a forked child.
 void Sampler_abandon(struct Sampler *sampler);
 // Passes the list of the thread states that exist now. The sampler copies the
 // list. The shares of known threads stay. The governor calls this function

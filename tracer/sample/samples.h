@@ -12,7 +12,7 @@
 struct Samples {
     struct Sampling *sampling; // borrowed
     struct Starts starts;
-    // stack of the sample that is attributed at the moment
+    // Stack of the sample that is attributed at the moment.
     struct SampledStack stack;
     int signal; // the wanted signal; 0 for any signal, below 0 for no signal
 

@@ -21,7 +21,7 @@ struct Sampling {
     uint64_t stepped_ns; // CLOCK_MONOTONIC at the newest step
     // wanted samples per second of CPU time, as the bits of a double
     counter_t hz;
-    // number of samples of running threads, including observations
+    // Number of samples of running threads, including observations.
     counter_t samples;
     struct ShareValue elsewhere;
 };

@@ -2,7 +2,7 @@
 // See starts.h.
 #include "tracer/sample/starts.h"
 
-// number of threads per second that are sampled from their start
+// Number of threads per second that are sampled from their start.
 #define MOST_STARTS 100
 
 void Starts_init(struct Starts *starts)

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// the highest signals, which debuggers and valgrind use
+// The highest signals, which debuggers and valgrind use.
 #define UNUSED_SIGNALS 3
 #define SAID_ONCE 2u // each report of a thread adds this number to Mute.word
 // Number of consecutive readings that must show the signal unblocked. A thread
@@ -107,7 +107,7 @@ static bool waits_with_another_mask(pid_t tid)
 
     if (!read_of(tid, "syscall", text, sizeof text))
         return false;
-    // the text "running" gives 0, which is none of `calls`
+    // The text "running" gives 0, which is none of `calls`.
     number = strtol(text, &at, 10);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (calls[i].number != number)

@@ -32,8 +32,8 @@ struct Mute {
     // Bit 0 is set if the signal is blocked. The other bits count the thread's
     // own reports.
     _Atomic uint32_t word;
-    // number of consecutive readings that show the signal unblocked; sampler
-    // only
+    // Number of consecutive readings that show the signal unblocked; sampler
+    // only.
     unsigned seen_open;
 };
 

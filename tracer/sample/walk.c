@@ -75,7 +75,7 @@ static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
             continue;
         if (!Memory_is_readable(page))
             return false;
-        // page 0 is also possible, so bit 0 marks an entry as used
+        // Page 0 is also possible, so bit 0 marks an entry as used.
         *known = page | 1;
     }
     return true;

@@ -20,16 +20,17 @@
 // The offsets of members in this interpreter's structs. python/ fills this
 // struct.
 struct FrameLayout {
-    // offset of the current frame, or of the cframe, in PyThreadState
+    // Offset of the current frame, or of the cframe, in PyThreadState.
     size_t thread_frame;
-    // true on 3.12, where thread_frame is the offset of the pointer to a cframe
+    // True on 3.12, where thread_frame is the offset of the pointer to a
+    // cframe.
     bool through_cframe;
     size_t cframe_frame; // offset of the current frame in the cframe
     // offset of the newest data stack chunk in PyThreadState
     size_t thread_chunk;
-    // offset of the byte with `active_mask` in PyThreadState
+    // Offset of the byte with `active_mask` in PyThreadState.
     size_t thread_active;
-    // bits that are set while the thread holds the GIL; 0 if unknown
+    // Bits that are set while the thread holds the GIL; 0 if unknown.
     uint8_t active_mask;
     size_t frame_code; // offsets in _PyInterpreterFrame
     size_t frame_previous;
@@ -49,7 +50,7 @@ struct FrameLayout {
 
 // The part of a thread's state at which a walk begins.
 struct WalkStart {
-    // input: PyThreadState, or 0 if the thread is outside the interpreter
+    // Input: PyThreadState, or 0 if the thread is outside the interpreter.
     uintptr_t state;
     uintptr_t frame;
     uintptr_t chunk;
@@ -58,7 +59,7 @@ struct WalkStart {
 };
 
 struct WalkFrame {
-    // address of the code object without tag bits; may be 0 or garbage
+    // Address of the code object without tag bits; may be 0 or garbage.
     uintptr_t code;
     uintptr_t instruction;
 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// number of callers that are named; further callers are summed up
+// Number of callers that are named; further callers are summed up.
 #define NAMED 3
 #define LEAST 0.01 // a smaller part is not shown
 #define MAX_NAME 40

@@ -17,7 +17,7 @@ struct CallerPart {
 
 // All fields are 0 if no sample has found the function.
 struct CalledFrom {
-    // sorted with the largest part first
+    // Sorted with the largest part first.
     struct CallerPart callers[BREAKDOWN_PARTS];
     size_t count;
     // Part of callers whose name is lost, for which the breakdown has no room,

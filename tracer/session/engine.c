@@ -20,7 +20,7 @@ int Engine_init(struct Engine *engine)
     sem_init(&engine->due, 0, 0);
     pthread_mutex_init(&engine->ending, NULL);
     engine->traces.half_full = &engine->due;
-    // a guess until the clock is known
+    // A guess until the clock is known.
     Contention_init(&engine->contention, 1e9);
     Counting_init(&engine->counting, engine->registry, &engine->contention,
                   &engine->due);

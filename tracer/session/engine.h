@@ -25,7 +25,7 @@ struct Engine {
     struct Clock clock;
     struct Opcodes opcodes;
     struct FrameLayout layout;
-    // true if BRANCH_LEFT and BRANCH_RIGHT are two sites (3.14 and later)
+    // True if BRANCH_LEFT and BRANCH_RIGHT are two sites (3.14 and later).
     bool two_arms;
     char python[64];   // for example "CPython 3.13.0"
     char command[256]; // printable command line, which viewers show

@@ -13,7 +13,7 @@ struct Figure {
 // `prefix` is ">=", the number is a lower bound and is rounded down. Other
 // numbers are rounded to the nearest.
 struct Figure Figure_number(const char *prefix, double value);
-// returns an empty text if `cycles` is NaN
+// Returns an empty text if `cycles` is NaN.
 struct Figure Figure_cycles(double cycles);
 struct Figure Figure_time(double s);
 struct Figure Figure_bytes(double bytes); // kB, MB and GB are powers of ten

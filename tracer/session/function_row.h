@@ -8,7 +8,7 @@
 #include "ipc/row_set.h"
 #include "tracer/code/code.h"
 
-// shortest time over which a rate is computed, in seconds
+// Shortest time over which a rate is computed, in seconds.
 #define RATE_WINDOW 0.5
 
 struct Session;

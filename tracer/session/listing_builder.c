@@ -182,8 +182,8 @@ static size_t name_from(const struct ListingBuilder *builder, size_t row)
     return row;
 }
 
-// Returns true if the call is a call of an object that was just made. A call of
-// a new object takes no marked callable.
+// Returns true if the call is a call of an object that was just made. The
+// instruction before such a call has made the object, so no callable is marked.
 static bool calls_made(const struct ListingBuilder *builder, size_t row)
 {
     return row && builder->rows[row].argument == 0 &&

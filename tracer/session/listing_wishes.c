@@ -16,9 +16,10 @@
 #define DEBT_PERIOD_NS 950000000ull
 #define CORE_PART 0.0025 // the part of a core that all listings may use
 #define DEBT_PART 0.0005
-// ns for reading the text, because C code may hold the GIL for a long time
+// Nanoseconds for reading the text, because C code may hold the GIL for a long
+// time.
 #define TEXT_NS 300000000ull
-// ns for which operand text is kept after the last request.
+// Nanoseconds for which operand text is kept after the last request.
 #define KEPT_NS 10000000000ull
 #define QUIET_NS 20000000ull // ns between two wake-ups of the collector
 

@@ -25,7 +25,7 @@ struct ListingWish {
     uint64_t asked_ns;
 };
 
-// a function that viewers show; only the collector uses it
+// A function that viewers show; only the collector uses it.
 struct ListingEntry {
     uint32_t id; // id of the function; 0 if the entry is free
     struct OperandText *text;
@@ -47,7 +47,7 @@ struct ListingWishesSource {
     // Sends a message to a viewer, which may have left.
     void (*answer)(void *context, uint64_t viewer,
                    const struct Message *message);
-    // returns true if the budget is overdrawn
+    // Returns true if the budget is overdrawn.
     bool (*is_overdrawn)(void *context);
     void (*wake)(void *context); // wakes the collector
     struct Waker *governor;      // wakes the governor to read operand text
@@ -61,7 +61,7 @@ struct ListingWishes {
     // collector wakes without a request.
     uint64_t quiet_ns;
     unsigned wish_count;
-    // sorted with the oldest request first
+    // Sorted with the oldest request first.
     struct ListingWish queue[LISTING_WISHES];
     unsigned wanted_count;
     uint32_t wanted[LISTING_ENTRIES]; // ids whose text the governor must read

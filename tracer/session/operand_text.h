@@ -23,7 +23,7 @@ struct OperandText {
     struct OperandText *next; // next text in the list of delivered texts
 };
 
-// returns NULL if memory is out
+// Returns NULL if memory is out.
 struct OperandText *OperandText_new(uint32_t id);
 void OperandText_free(struct OperandText *operands); // `operands` may be NULL
 size_t OperandText_bytes(const struct OperandText *operands);

@@ -71,7 +71,7 @@ static int write_stacks(struct Session *session, const struct FlameTable *table,
 
     if (!formats)
         return -ELIBACC;
-    // after this, each function is either alive or in `retired`
+    // After this, each function is either alive or in `retired`.
     Collect_drain(session);
     pthread_mutex_lock(&session->draining);
     error = formats->profile(&profile, FileKind_of(path).content, out);

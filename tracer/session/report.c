@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// a timeline with more bytes than this is called large
+// A timeline with more bytes than this is called large.
 #define LARGE_JSON 50000000u
-// a timeline with more bytes is too large for ui.perfetto.dev
+// A timeline with more bytes is too large for ui.perfetto.dev.
 #define HUGE_JSON 300000000u
 #define MAX_NAME 53     // largest width of a function's name.
 #define MAX_PLACE 36    // largest width of file and line.

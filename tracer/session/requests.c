@@ -15,7 +15,7 @@
 // Seconds; a little less than two periods, because a viewer reports silence
 // after 3 s.
 #define DEBTORS_MOST_S 1.7
-// number of snapshots in a row while the budget is overdrawn
+// Number of snapshots in a row while the budget is overdrawn.
 #define DEBTORS_PATIENCE 10
 
 // Makes the collector build a snapshot for viewers, unless the budget forbids

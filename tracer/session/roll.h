@@ -27,8 +27,8 @@ struct RollEntry {
 struct Roll {
     struct RollEntry *entries;
     size_t count, room;
-    // indexes of entries whose rows must be filled; the array has `room`
-    // entries
+    // Indexes of entries whose rows must be filled; the array has `room`
+    // entries.
     uint32_t *due;
     size_t due_count;
     // Time in seconds of CLOCK_MONOTONIC. If a function had no calls before

@@ -35,9 +35,9 @@ struct Config {
     char spill[PATH_MAX]; // folder for events that exceed the memory, or ""
     bool spill_asked;     // true if a bad folder is an error
     char output[PATH_MAX];
-    // true if `output` names a profile, so that no timeline is written
+    // True if `output` names a profile, so that no timeline is written.
     bool profile;
-    // true if a recording (recorder.h) is kept until `output` is written
+    // True if a recording (recorder.h) is kept until `output` is written.
     bool record;
     bool serve;
     bool sampler; // if false, only hooks measure
@@ -81,7 +81,7 @@ struct Session {
     unsigned debt_builds;
     bool hands_over; // true if viewers stay connected for the next session
     struct Collector collector;
-    // only a holder of this mutex drains rings (Collect_drain)
+    // Only a holder of this mutex drains rings (Collect_drain).
     pthread_mutex_t draining;
     // Only a holder of this mutex moves events into the timeline. The mutex is
     // taken after `draining`.
@@ -89,9 +89,9 @@ struct Session {
     // Time of the newest snapshot in seconds. Only the collector's thread uses
     // this member and the next four.
     double collected_s;
-    // time at which the thread last looked for work other than the recording
+    // Time at which the thread last looked for work other than the recording.
     double looked_s;
-    // head of the ring of hits when the thread last checked for hits
+    // Head of the ring of hits when the thread last checked for hits.
     uint64_t followed;
     // Number of hits counted without the ring, at the same time.
     uint64_t followed_alone;

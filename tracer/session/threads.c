@@ -10,7 +10,7 @@
 struct Rows {
     struct Snapshot *snapshot;
     struct Thread *threads;
-    // number of rows that come from the sampler, which are the first rows
+    // Number of rows that come from the sampler, which are the first rows.
     size_t sampled;
     size_t count;
 };
