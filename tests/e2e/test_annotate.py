@@ -3,7 +3,6 @@
 functions come from files that stay, change or vanish, from archives, from exec, and
 from names that are no file."""
 
-import json
 import os
 import subprocess
 import time
@@ -123,69 +122,3 @@ def test_bytecode_alone_and_why(place, function, words):
     assert "Bytecode only." in text
     assert f"# in {function}" not in text and "nobody sees" not in text
     assert all(c == "\n" or c.isprintable() for c in text)
-
-
-def test_relative_to_the_processs_directory(place, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    # The code is one line above the text, and the text is found nevertheless.
-    assert "def relative(n): pass" in annotate(place, "relative")
-    write(tmp_path, "# the viewer's own, which nobody runs\n", "relative.py")
-    assert "viewer's own" not in annotate(place, "relative")
-
-
-@pytest.mark.parametrize("size", ["80x24", "250x70"])
-def test_sizes(place, size):
-    columns, lines = map(int, size.split("x"))
-    text = annotate(place, "stays", size)
-    assert text.count("\n") == lines
-    assert all(len(line) <= columns for line in text.splitlines())
-    assert "SOURCE / BYTECODE" in text
-
-
-def test_callers_and_callees(place):
-    pid, environment = place
-
-    def look():
-        done = top(
-            "--pid",
-            pid,
-            "--once",
-            "-F",
-            "looping",
-            "--keys",
-            "c",
-            "--size",
-            "120x40",
-            env={**environment, "LC_ALL": "C.UTF-8"},
-        )
-        assert done.status == 0, done.err
-        return "├─" in done.out and done.out
-
-    text = wait_until(look, what="somebody that looping calls")
-    assert "CALLERS" in text and "CALLEES" in text
-    below = text[text.index("CALLEES") :]
-    called = "stays changes vanishes stored packed made pipe device relative evil"
-    assert any(name in below for name in called.split())
-
-
-def test_saved_as_json(place, tmp_path):
-    pid, environment = place
-    path = tmp_path / "listing.json"
-    keys = f"<Enter>E<Ctrl-U>{path}<Enter>"
-    annotate(place, "stays")
-    done = top(
-        "--pid",
-        pid,
-        "--once",
-        "-F",
-        "stays",
-        "--keys",
-        keys,
-        "--size",
-        "150x40",
-        env={**environment, "LC_ALL": "C.UTF-8"},
-    )
-    assert done.status == 0, done.err
-    listing = json.loads(path.read_text())
-    assert listing["name"] == "stays"
-    assert listing["rows"][0]["opcode"] == "RESUME"

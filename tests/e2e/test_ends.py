@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -72,19 +71,6 @@ def test_it_is_killed(tmp_path, sockets):
     stop_writing(process, process, tmp_path)
     process.kill()
     process.communicate(timeout=SLOW)
-    assert whole_files(tmp_path) <= {"program.py", "mine.json.gz"}
-
-
-def test_it_leaves_by_exit(tmp_path, sockets):
-    """os._exit() runs none of our code."""
-    body = LARGE + EXPORTS + "sys.stdin.read()\nos._exit(3)"
-    process = start([PYTHON, write(tmp_path, body)], cwd=tmp_path, stdin=subprocess.PIPE)
-    assert process.stdout.readline() == "ready\n"
-    stop_writing(process, process, tmp_path)
-    process.stdin.close()
-    process.send_signal(signal.SIGCONT)
-    assert process.wait(timeout=SLOW) == 3
-    assert process.stderr.read() == ""
     assert whole_files(tmp_path) <= {"program.py", "mine.json.gz"}
 
 

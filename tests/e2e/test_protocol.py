@@ -400,20 +400,6 @@ def test_too_many(path):
             viewer.close()
 
 
-def test_the_socket_is_bound_again(path):
-    os.unlink(path)
-
-    def connects():
-        try:
-            with socket.socket(socket.AF_UNIX) as peer:
-                peer.connect(path)
-                return True
-        except OSError:
-            return False
-
-    wait_until(connects)
-
-
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_another_user_may_not(path):
     if os.geteuid() != 0:

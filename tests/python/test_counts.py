@@ -77,41 +77,6 @@ def test_exceptions_through_many_frames():
     assert 0 < row(final, "sink")["self_cycles"] < total
 
 
-def dive(depth):
-    try:
-        return dive(depth + 1)
-    except RecursionError:
-        return depth
-
-
-def test_recursion_near_the_limit_fails_where_it_would_untraced():
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(600)
-    try:
-        untraced = dive(0)
-        with_trace, final = traced(dive, 0)
-        assert row(final, "dive")["calls"] == with_trace + 1
-        dark, _ = traced(dive, 0, deinstrument_threshold=50)
-    finally:
-        sys.setrecursionlimit(before)
-    # traced() adds one frame.
-    assert with_trace == dark == untraced - 1
-
-
-def test_deep_recursion_is_counted():
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(30_000)
-    try:
-
-        def down(n):
-            return down(n - 1) if n else 0
-
-        _, final = traced(down, 20_000, perfetto=True)
-    finally:
-        sys.setrecursionlimit(before)
-    assert row(final, "down")["calls"] == 20_001
-
-
 # --- Generators ---------------------------------------------------------------
 
 
@@ -151,50 +116,6 @@ def test_throw_send_and_close(make):
     for (file, line, name), calls in counts.items():
         if file == __file__ and name in ("numbers", "delegate"):
             assert ours[file, line] == calls
-
-
-def test_a_generator_runs_on_across_start_and_stop():
-    log = []
-    generator = numbers(log)
-    assert next(generator) == 0
-    ocular.start_tracing(**EXACT)
-    assert [next(generator) for _ in range(3)] == [1, 2, 3]
-    final = ocular.stop_tracing()
-    assert row(final, "numbers")["resumptions"] == 3
-    assert row(final, "numbers")["calls"] == 0  # the generator was started before the trace
-    assert next(generator) == 4
-    ocular.start_tracing(**EXACT)
-    assert next(generator) == 5
-    generator.close()
-    final = ocular.stop_tracing()
-    # CPython 3.13.0 to 3.13.11 fire no event at close() (gh-140373).
-    assert row(final, "numbers")["resumptions"] in (1, 2)
-
-
-def test_stop_inside_a_generator():
-    def stops():
-        yield 1
-        ocular.stop_tracing()
-        yield 2
-
-    ocular.start_tracing(**EXACT)
-    generator = stops()
-    assert list(generator) == [1, 2]
-    assert not ocular.is_tracing()
-    _, final = traced(list, (n for n in range(3)))
-    assert final["functions"]
-
-
-def test_start_inside_a_generator():
-    def starts():
-        yield 1
-        ocular.start_tracing(**EXACT)
-        yield leaf()
-        yield leaf()
-
-    assert sum(starts()) == 3
-    final = ocular.stop_tracing()
-    assert row(final, "leaf")["calls"] == 2
 
 
 def test_asyncio():

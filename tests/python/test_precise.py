@@ -444,13 +444,6 @@ def test_threads(tracing):
     compare({code: Counter({o: 4 * n for o, n in c.items()}) for code, c in wanted.items()})
 
 
-def test_deep_recursion(tracing):
-    wanted = count(HERE, unwinds, 150)
-    tracing()
-    unwinds(150)
-    compare(wanted)
-
-
 def test_greenlets(tracing):
     greenlet = pytest.importorskip("greenlet")
 
@@ -474,15 +467,6 @@ def test_greenlets(tracing):
     tracing()
     run()
     compare(wanted)
-
-
-def test_a_trace_in_the_middle_of_a_generator(tracing):
-    suspended = outer(5)
-    next(suspended), next(suspended)
-    tracing()
-    assert list(suspended) == [2, 3, 4, 5]
-    rows = details([inner.__code__])[inner.__code__].values()
-    assert [r["hits"] for r in rows if r["opcode"] == "FOR_ITER"] == [4]
 
 
 def test_again_and_in_the_other_mode(tracing):

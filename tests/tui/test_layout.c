@@ -100,25 +100,3 @@ TEST(test_wider_never_loses_a_column)
                         (COLUMNS[i].sampled && !sampled));
     }
 }
-
-TEST(test_what_the_usual_sizes_show)
-{
-    struct List list = columns_at(60, COLUMN_SHARE, true);
-    assert_true(has(&list, COLUMN_SHARE) && has(&list, COLUMN_STATE));
-    list = columns_at(80, COLUMN_SHARE, true);
-    assert_true(has(&list, COLUMN_TREND) && has(&list, COLUMN_AVG));
-    list = columns_at(150, COLUMN_SHARE, true);
-    for (int i = 0; i < COLUMN_COUNT; i++)
-        if (TABLE[i].importance <= 11)
-            assert_true(has(&list, (enum ColumnId)i));
-}
-
-TEST(test_too_small)
-{
-    struct Layout layout;
-    static const int sizes[][2] = {{59, 12}, {60, 11}, {0, 0}, {1, 1}, {-1, 5}};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        Layout_main(&layout, sizes[i][0], sizes[i][1], false);
-        assert_true(layout.too_small);
-    }
-}
