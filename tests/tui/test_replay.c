@@ -83,54 +83,6 @@ static struct Snapshot *step(struct Feed *feed)
     return Feed_take(feed);
 }
 
-TEST_WITH(test_steps, prepare, finish)
-{
-    struct Feed feed;
-    struct Answer answer;
-    record(.5);
-    open_replay(&feed, false);
-    assert_int_equal(Feed_next(&feed, &answer), 0);
-    assert_null(Feed_take(&feed)); // no snapshot comes before the first step
-    for (unsigned tick = 0; tick < 3; tick++) {
-        struct Snapshot *snapshot = step(&feed);
-        struct Snapshot *wanted = Sample_new((struct SampleWish){.tick = tick});
-        assert_non_null(snapshot);
-        assert_true(snapshot->uptime_s == wanted->uptime_s);
-        assert_int_equal(snapshot->function_count, wanted->function_count);
-        assert_string_equal(snapshot->functions[8].name,
-                            wanted->functions[8].name);
-        assert_int_equal(snapshot->transition_count, wanted->transition_count);
-        assert_null(Feed_take(&feed)); // one snapshot for each step
-        Snapshot_free(snapshot);
-        Snapshot_free(wanted);
-    }
-    assert_null(step(&feed));
-    assert_true(feed.ended);
-    assert_string_equal(feed.reason, "The program has stopped tracing");
-    assert_null(step(&feed));
-    Feed_close(&feed);
-}
-
-TEST_WITH(test_pause_stops_the_clock, prepare, finish)
-{
-    struct Feed feed;
-    struct Answer answer;
-    record(.02);
-    open_replay(&feed, true);
-    Feed_pause(&feed, true);
-    // Without the pause, all snapshots would be due.
-    assert_false(Feed_wait(&feed, 100));
-    Feed_next(&feed, &answer);
-    assert_false(feed.ended);
-    Feed_pause(&feed, false);
-    Feed_speed(&feed, 64);
-    while (!feed.ended) {
-        assert_true(Feed_wait(&feed, 5000));
-        Feed_next(&feed, &answer);
-    }
-    Feed_close(&feed);
-}
-
 static void write_whole(const char *data, size_t size)
 {
     FILE *file = fopen(path, "w");
