@@ -93,8 +93,8 @@ def test_all_options_are_there_and_no_other(program, where):
 
 @pytest.mark.parametrize("program", OPTIONS)
 def test_a_manual_names_no_option_that_is_not_there(program):
-    """A manual page names only options that exist. It may also name options of the
-    other program and of python."""
+    """A manual page names only options that exist. The page may also name options of
+    the other program and of python."""
     page = text_of(f"docs/man/{program}.1").replace("\\-", "-")
     named = {word for word in OPTION.findall(page) if word.startswith("--")}
     assert named <= options_of_ocular() | options_of_top() | options_of_convert()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An event that is counted at once, after all hits before it. Hooks call these
+// Counts one event at once, after all hits before it. Hooks call these
 // functions on the traced thread with the GIL held. The counting lock is held
 // from Call_begin to Call_end.
 #ifndef OCULAR_PYTHON_HOOKS_CALL_H

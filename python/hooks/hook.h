@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The entry points of the hooks, one function for each event. CPython calls the
-// entry points on the traced thread with the GIL held.
+// Declares the entry points of the hooks, one function for each event. CPython
+// calls the entry points on the traced thread with the GIL held.
 #ifndef OCULAR_PYTHON_HOOKS_HOOK_H
 #define OCULAR_PYTHON_HOOKS_HOOK_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The calling thread's record (struct ThreadTrace). A thread's first hook makes
-// the record, and the record ends when the thread exits. Callers hold the GIL.
+// Finds the calling thread's record (struct ThreadTrace). A thread's first hook
+// makes the record, and the record ends when the thread exits. Callers hold the
+// GIL.
 #ifndef OCULAR_PYTHON_HOOKS_OWN_TRACE_H
 #define OCULAR_PYTHON_HOOKS_OWN_TRACE_H
 

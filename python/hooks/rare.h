@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The hooks that are called seldom. CPython calls the discovery hook at the
-// first call of code, and the other hooks at exceptions, at throw(), and once
-// for each call instruction. All calls come on the traced thread with the GIL
-// held. C extensions fire global events, too, and Cython's extensions use
+// Declares the hooks that are called seldom. CPython calls the discovery hook
+// at the first call of code, and the other hooks at exceptions, at throw(), and
+// once for each call instruction. All calls come on the traced thread with the
+// GIL held. C extensions fire global events, too, and Cython's extensions use
 // PyMonitoring_FirePyResumeEvent.
 //
 // A C extension may fire an event while an exception is set. While an exception

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The state of the Python binding. It holds the engine and the Python objects
-// that hooks and tools need. The state is one static instance, because CPython
-// frees code objects and runs hooks even after the module has been torn down.
-// One instance is enough, because only one interpreter of a process is traced.
-// The GIL guards every member unless the member's comment names another rule.
+// Holds the state of the Python binding, which is the engine and the Python
+// objects that hooks and tools need. The state is one static instance, because
+// CPython frees code objects and runs hooks even after the module has been torn
+// down. One instance is enough, because only one interpreter of a process is
+// traced. The GIL guards every member unless the member's comment names another
+// rule.
 #ifndef OCULAR_PYTHON_HOOKS_STATE_H
 #define OCULAR_PYTHON_HOOKS_STATE_H
 

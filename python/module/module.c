@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The extension module ocular._ocular, with the functions on which the package
-// is built. The package has checked the arguments. This file checks only
+// Defines the extension module ocular._ocular, whose functions the package is
+// built on. The package has checked the arguments. This file checks only
 // arguments that could cause a crash.
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"

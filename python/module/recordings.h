@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The functions of the extension module for `ocular convert`. Callers hold the
-// GIL, and the functions release the GIL while they convert.
+// Declares the functions of the extension module for `ocular convert`. Callers
+// hold the GIL, and the functions release the GIL while they convert.
 #ifndef OCULAR_PYTHON_MODULE_RECORDINGS_H
 #define OCULAR_PYTHON_MODULE_RECORDINGS_H
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The part of `ocular attach` and `ocular detach` that runs in the attached program
-(tui/attach/script.c), on a thread of its own. The attaching side reports the errors,
-and this side prints nothing."""
+"""Runs the part of `ocular attach` and `ocular detach` that belongs in the attached
+program (tui/attach/script.c), on a thread of its own. The attaching side reports the
+errors, and this side prints nothing."""
 
 import ocular
 from ocular import _ocular

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The commands `ocular attach PID`, `detach PID`, `enable`, `disable`, `status`, `convert`,
-`merge` and `diff`. If a command acts on other processes or needs the viewer, this process
-executes ocular-top."""
+"""Runs the commands `ocular attach PID`, `detach PID`, `enable`, `disable`, `status`,
+`convert`, `merge` and `diff`. If a command acts on other processes or needs the viewer,
+this process executes ocular-top."""
 
 import argparse
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs with which the cost of each kind of hook is measured at start
+"""Contains the programs with which the cost of each kind of hook is measured at start
 (python/hooks/calibrate.c)."""
 
 from types import CodeType, FunctionType

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The background thread "ocular-governor". The governor takes the GIL again and
-// again for a short time. Each time is called a hold. In a hold the governor
-// lists the thread states for the sampler, scans live bytecode, arms functions
-// and reads the text of operands for viewers.
+// Runs the background thread "ocular-governor". The governor takes the GIL
+// again and again for a short time. Each time is called a hold. In a hold the
+// governor lists the thread states for the sampler, scans live bytecode, arms
+// functions and reads the text of operands for viewers.
 #ifndef OCULAR_PYTHON_SERVICE_GOVERNOR_H
 #define OCULAR_PYTHON_SERVICE_GOVERNOR_H
 

@@ -8,8 +8,8 @@
 
 typedef PyObject *Method(PyObject *, PyObject *const *, Py_ssize_t);
 
-// The definition is global, because CPython passes no data of ours to a method.
-// a copy of CPython's definition, with another C function
+// A copy of CPython's definition, with another C function. The copy is global,
+// because CPython passes no data of ours to a method.
 static PyMethodDef ours;
 static PyMethodDef *theirs;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The state of our threads, including their state around a fork. The process
-// has one struct Service, which works on ocular_state. The GIL guards every
-// member unless the member's comment names another rule.
+// Holds the state of our threads, including their state around a fork. The
+// process has one struct Service, which works on ocular_state. The GIL guards
+// every member unless the member's comment names another rule.
 #ifndef OCULAR_PYTHON_SERVICE_SERVICE_H
 #define OCULAR_PYTHON_SERVICE_SERVICE_H
 

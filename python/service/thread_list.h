@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A list of the program's threads, their thread states and their names. The
+// Lists the program's threads, their thread states and their names. The
 // governor makes the list for the sampler, with the GIL held. If there are many
 // threads, the governor updates the list less often and reads only some names
 // again in each update.

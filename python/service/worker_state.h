@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The Python thread state of a thread of ours.
+// Makes a Python thread state for a thread of ours.
 //
 // The thread that starts a thread of ours makes the thread state, with the GIL
 // held. Without the GIL the memory may come from tracemalloc, which crashes if

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The functions that pip, uv and `python -m build` call (PEP 517 and 660).
+"""Defines the functions that pip, uv and `python -m build` call (PEP 517 and 660).
 pyproject.toml names this file. These functions need no other package, because make
 compiles and package.py collects the files. An older Python can also compile this file,
 which then tells the user that Ocular needs a newer Python."""

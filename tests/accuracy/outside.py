@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Code that is not measured itself. The filters exclude this code, and some of its
-functions take a callee's place while the truth about the caller is measured."""
+"""Contains code that is not measured itself. The filters exclude this code, and some of
+its functions take a callee's place while the truth about the caller is measured."""
 
 
 def empty():

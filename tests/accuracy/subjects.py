@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The functions whose cycles are compared with ground truth. They are of many kinds,
-and each does the same work on every call. SUBJECTS has the line that runs each
-function, and the other functions that it calls. A caller's work must not depend on the
-results of its callees, because the caller is also timed with stubs in their place."""
+"""Contains the functions whose cycles are compared with ground truth. The functions are
+of many kinds, and each one does the same work on every call. SUBJECTS has the line that
+runs each function, and the other functions that it calls. A caller's work must not
+depend on the results of its callees, because the caller is also timed with stubs in
+their place."""
 
 import functools
 import json
@@ -411,8 +412,8 @@ async def awaits(n):
 
 class Subject:
     """A row of the table. The line `call` is between two marks, and calls the function
-    `calls` times. `around` is the part that is not the function's own. It includes
-    `entries` entries, which are calls, or resumptions if `entered` says so. A
+    `calls` times. `around` is the part that is not the function's own. This part
+    includes `entries` entries, which are calls, or resumptions if `entered` says so. A
     coroutine's frame begins with a resumption. To time a function's own work without
     its callees, the line is run with empty functions in the callees' place, which are
     entered `stubs` times, or with the callees' results (the line `stand_in`)."""

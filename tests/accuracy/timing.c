@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The clock of the ground truth. mark() stores the CPU's counter, which
+// Reads the clock of the ground truth. mark() stores the CPU's counter, which
 // Ocular's hooks read as well, in a list that is allocated before. While a
 // program runs, no memory is allocated or freed.
 #define PY_SSIZE_T_CLEAN

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs that do not use Ocular, and functions that observe them from outside."""
+"""Contains programs that do not use Ocular, and functions that observe them from
+outside."""
 
 import contextlib
 import json

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A program that was started without Ocular is attached to, watched and detached from. Its
-state is then the same as before, and it has printed nothing."""
+"""Attaches to a program that was started without Ocular, watches the program and
+detaches. The program's state is then the same as before, and the program has printed
+nothing."""
 
 import os
 import signal

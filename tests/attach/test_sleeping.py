@@ -58,8 +58,8 @@ SLEEPS = [
         None,
     ),
 ]
-# Two more numbers are possible. They belong to restart_syscall, after a stop during a
-# call with a timeout, and to poll() from 3.15 on.
+# Two more numbers are possible: of restart_syscall, after a stop during a call with a
+# timeout, and of poll() from 3.15 on.
 OTHERWISE = [219, 271]
 # The main thread waits for a lock of the C library, as malloc() may.
 REFUSED = [

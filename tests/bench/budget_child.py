@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Runs one benchmark for budget.py. In its first form it prints a number of loops. In
 its second form it forks into two processes that do the same work in turns and are
-traced in turns. Each process reads lines with the orders "go", "start" and "stop". It
-answers with its CPU time since it began to work (s), and with the length of its last
+traced in turns. Each process reads lines with the orders "go", "start" and "stop". The
+answer is the process's CPU time since it began to work (s), and the length of its last
 turn (s).
 
     budget_child.py {"script", "args", "seconds"}

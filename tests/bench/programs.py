@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The programs that the benchmark runs. They are so small that every event is known, or
-they are made up at random."""
+"""Contains the programs that the benchmark runs. The programs are so small that every
+event is known, or they are made up at random."""
 
 from types import SimpleNamespace
 

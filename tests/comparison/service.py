@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The program on which docs/comparison.md compares profilers. One thread works in
+"""Runs the program on which docs/comparison.md compares profilers. One thread works in
 rounds with parts whose shares are known, and another thread sleeps.
 
 service.py [--rounds N] [--truth FILE] writes the true shares by its own clocks, every

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The end of `make coverage`. Sums up what gcov and coverage.py have counted, and
+"""Ends `make coverage`. Sums up what gcov and coverage.py have counted, and
 prints a table by folder, and the files of which less than 70 % has run.
     report.py DIRECTORY...      folders with the .gcda files
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A viewer in Python, written from docs/protocol.md. It reads the members of a snapshot
-from that document, so the document cannot become outdated."""
+"""Implements a viewer in Python from docs/protocol.md. The viewer reads the members of
+a snapshot from that document, so the document cannot become outdated."""
 
 import re
 import socket

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Fixtures of tests/python and tests/e2e. They make a directory to run in and a short
-one for sockets, and check that no test leaves a trace behind."""
+"""Contains fixtures of tests/python and tests/e2e. The fixtures make a directory to run
+in and a short one for sockets, and check that no test leaves a trace behind."""
 
 import shutil
 import signal

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The program that runs under two tools at once (test_coexist.py). It is short, does
-the same at every call, and has events of every kind."""
+"""Runs under two tools at once (test_coexist.py). The program is short, does the same
+at every call, and has events of every kind."""
 
 # Calls of each function in one call of work(). Each entry of a generator counts.
 CALLS = {

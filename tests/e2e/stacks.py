@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program whose stacks are known, and a function that makes a tree of the stacks that
-it sends."""
+"""Contains a program whose stacks are known, and a function that makes a tree of the
+stacks that the program sends."""
 
 import contextlib
 import time

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Other tools that are programs run a script that is traced. They print the same as for
-the untraced script, and our counts are right."""
+"""Runs a traced script under other tools that are programs. The tools print the same as
+for the untraced script, and our counts are right."""
 
 import json
 import re
@@ -155,8 +155,9 @@ def test_pdb_under_our_command(tmp_path):
 
 
 def test_faulthandler(tmp_path):
-    """The stacks of faulthandler are the program's. Its list of threads also has the
-    governor's thread, without a frame, because Python knows this thread."""
+    """The stacks of faulthandler are the program's. The list of threads from
+    faulthandler also has the governor's thread, without a frame, because Python knows
+    this thread."""
     program = (
         BEGIN
         + PROGRAM.replace(

@@ -15,8 +15,8 @@ DOCUMENTS = (
     "README.md docs/usage.md docs/troubleshooting.md docs/metrics.md docs/security.md"
 )
 
-# A program of the reader. It takes some tenths of a second of CPU time even on a busy
-# machine, because samples come by CPU time.
+# A reader's program takes some tenths of a second of CPU time even on a busy machine,
+# because samples come by CPU time.
 SCRIPT = """
 import time
 def work(n=100):

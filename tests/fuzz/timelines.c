@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes the recordings of programs. The file has arbitrary bytes, or valid
-// checksums with arbitrary events, names and open calls. It is converted to
-// both formats of timelines and to a profile, and is shown.
+// checksums with arbitrary events, names and open calls. The file is converted
+// to both formats of timelines and to a profile, and is shown.
 #include "formats/conversion.h"
 #include "formats/perfetto.h"
 #include "formats/recording_reader.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/address. It chooses the directory, refuses users, lists sockets and
-// removes stale sockets.
+// Tests ipc/address, which chooses the directory, refuses users, lists sockets
+// and removes stale sockets.
 #define _GNU_SOURCE 1 // for nftw
 #include "ipc/address.h"
 #include "ipc/socket.h"

@@ -259,7 +259,7 @@ TEST_WITH(test_request_numbers_and_bytes, set_up, tear_down)
     finish(&script);
 }
 
-// If a process reads nothing, requests wait, up to a limit. They arrive
+// If a process reads nothing, requests wait, up to a limit. The requests arrive
 // complete when the process reads again.
 TEST_WITH(test_requests_wait, set_up, tear_down)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program that makes and drops code objects in many ways.
+"""Makes and drops code objects in many ways.
 
 python tests/python/churning.py --seconds 300 [--untraced] [--threshold N]
 

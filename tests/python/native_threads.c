@@ -100,8 +100,8 @@ static void *visit(void *context)
 }
 
 // visit(function, fd, own_state) calls the function on a new thread, with the
-// calling thread's state or with a new state for each call. It waits until the
-// thread has ended.
+// calling thread's state or with a new state for each call. The function
+// returns when the thread has ended.
 static PyObject *visit_thread(PyObject *module, PyObject *args)
 {
     struct Visits visits;

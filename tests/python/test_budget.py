@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The overhead budget, end to end. Dark functions are armed and timed again, also those
-with many callees and recursive ones. In debt a library's new code is not armed and the
-sampler slows down. tests/tracer/test_control.c tests the control in virtual time, and
-tests/figures/test_budget.py measures it on a real machine."""
+"""Tests the overhead budget, end to end. Dark functions are armed and timed again, also
+those with many callees and recursive ones. In debt a library's new code is not armed
+and the sampler slows down. tests/tracer/test_control.c tests the control in virtual
+time, and tests/figures/test_budget.py measures it on a real machine."""
 
 import itertools
 import pathlib

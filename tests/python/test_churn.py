@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests code objects that are made and freed. Their totals stay under the right names,
-and their memory is freed."""
+"""Tests code objects that are made and freed. The totals of these code objects stay
+under the right names, and their memory is freed."""
 
 import ctypes
 import json

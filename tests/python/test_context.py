@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests of ocular.tracing() and @ocular.traced."""
+"""Tests ocular.tracing() and @ocular.traced."""
 
 import asyncio
 import inspect

@@ -262,8 +262,8 @@ say([total, process.exitcode, calls(ocular.snapshot(), "work")])
     )
     assert result == [1275, 0, 1]
     trace.read(tmp_path / "trace.json")
-    # On a busy machine a child may live for 100 ms. It is then traced and writes its
-    # own timeline, or leaves its recording.
+    # On a busy machine a child may live for 100 ms. The child is then traced and writes
+    # its own timeline, or leaves its recording.
     for path in tmp_path.glob("trace*.json"):
         trace.read(path)
 

@@ -553,7 +553,7 @@ def test_the_time_of_dark_neighbours_is_nobodys(tracing):
         assert mine["cycles"] is None or mine["cycles"] < heavy[0], mine
     # The cycles of the last instruction before the dark ones are no longer measured.
     last = [r["cycles"] for r in armed]
-    assert None not in last  # it was timed while all instructions were armed
+    assert None not in last  # this hit was timed while all instructions were armed
 
 
 def test_waiting_for_another_thread_is_reported(tracing):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""One real run of each instrument, which takes a few seconds. The bounds are wide. They
-hold on any machine, and fail if the instrument is switched off. tests/figures measures
-exact figures."""
+"""Runs each instrument once for real, which takes a few seconds. The bounds are so wide
+that they hold on any machine, and fail if the instrument is switched off. tests/figures
+measures exact figures."""
 
 import threading
 import time

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Programs that enter seccomp's strict mode while they are traced. In this mode the
-kernel kills a thread for any system call except read, write, exit and sigreturn, and
-for reading the time stamp counter. A traced program must continue and end like an
+"""Tests programs that enter seccomp's strict mode while they are traced. In this mode
+the kernel kills a thread for any system call except read, write, exit and sigreturn,
+and for reading the time stamp counter. A traced program must continue and end like an
 untraced program."""
 
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests threads of every kind that start and end at any time. Their calls are counted,
-their rows stay and their work is not disturbed."""
+"""Tests threads of every kind that start and end at any time. The calls of these
+threads are counted, their rows stay and their work is not disturbed."""
 
 import faulthandler
 import os

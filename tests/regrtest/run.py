@@ -33,8 +33,8 @@ MOST_MEMORY = 4 << 30  # bytes; a run that uses more memory is ended
 GRACE = 3  # seconds in which processes that a run has started may end
 LEAST_LIMIT = 120  # the least time limit in seconds
 
-# Exit statuses of regrtest after a complete run. They mean success, a failed test, a
-# changed environment, no tests (a skipped module), and a failed rerun.
+# After a complete run, the exit status of regrtest means success, a failed test, a
+# changed environment, no tests (a skipped module), or a failed rerun.
 REGULAR_EXITS = {0, 2, 3, 4, 5}
 
 RESULT = re.compile(r"^Result: ", re.M)  # regrtest's last line

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The program that `make soak` traces. It has threads whose phases change, asyncio,
-code that is made and freed, idle times, and forks from time to time. It runs until its
-stdin ends. Then it stops the trace and prints its counts on stdout."""
+"""Runs as the program that `make soak` traces, until stdin ends. The program has
+threads whose phases change, asyncio, code that is made and freed, idle times, and forks
+from time to time. At the end the program stops the trace and prints its counts on
+stdout."""
 
 import asyncio
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Forks of every kind, while all other parts of the test run. The main thread forks the
-children that end like a program. Other threads fork the children that do not."""
+"""Makes forks of every kind, while all other parts of the test run. The main thread
+forks the children that end like a program. Other threads fork the children that do not."""
 
 import contextlib
 import multiprocessing.process

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The data that all parts of the stress test share, which are the time to stop, random
-numbers, counts and failures. Each part is a function that gets a Party, and runs in its
-own thread until `party.over` is set."""
+"""Holds the data that all parts of the stress test share, which are the time to stop,
+random numbers, counts and failures. Each part is a function that gets a Party, and runs
+in its own thread until `party.over` is set."""
 
 import collections
 import random

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The traced work, which is code that is made and freed while other threads run it,
-generators, exceptions, recursion, short threads and other tools."""
+"""Does the traced work, which is code that is made and freed while other threads run
+it, generators, exceptions, recursion, short threads and other tools."""
 
 import asyncio
 import cProfile

@@ -403,7 +403,8 @@ TEST_WITH(test_a_call_of_a_function_is_its_callees, set_up, tear_down)
     specialize(CALL_PY, 999); // no function has this version
     judge_at(AT_CALL, true);
     expect_calls(NULL);
-    // Then the callee seen there earlier counts.
+    // No version is known, so the callee that an earlier stack has shown here
+    // counts.
     STACK(0x1000, caller->who.address);
     stack.frames[1].instruction = (uintptr_t)live + 2 * AT_CALL;
     add(10, 0);

@@ -15,7 +15,7 @@
 // Simulates a program and its tracing.
 struct World {
     struct Budget budget;
-    struct BudgetReading now; // its cpu is the program's CPU time alone
+    struct BudgetReading now; // `now.cpu` is the CPU time of the program alone
     double (*cores)(double t);
     double sample; // seconds that one sample takes
     double fixed;  // cores that the governor and the rest take

@@ -315,9 +315,9 @@ TEST_WITH(test_a_rate_that_is_not_known, set_up, tear_down)
     Counter_set(&code->share.run_samples, 100);
     assert_true(find(build(f), code)->calls_error < 0.5);
     assert_false(isnan(find(f->snapshot, code)->calls_per_s));
-    // This generator is resumed hundreds of times in each call. It went dark in
-    // the middle of a call each time, so the number of resumptions in a call is
-    // unknown.
+    // This generator is resumed hundreds of times in each call. The generator
+    // went dark in the middle of a call each time, so the number of resumptions
+    // in a call is unknown.
     Counter_set(&code->hot.resumed, 990);
     code->cold.dark_times = 10;
     Code_touch(code);

@@ -110,7 +110,7 @@ TEST(test_callers_that_are_gone)
     struct CalledFrom from;
 
     Counter_set(&module->hot.entries, 1);
-    Retired_add(made.retired, module); // its name is "name"
+    Retired_add(made.retired, module); // the module's name is "name"
     Code_free(module);
     called(&made, 77, 1, 50);
     called(&made, 78, 1, 20); // no record of this caller is left

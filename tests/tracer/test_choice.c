@@ -136,8 +136,8 @@ TEST_WITH(test_no_candidates, set_up, tear_down)
     expect(hot, true);
 }
 
-// Between slices only armed functions are judged. They stay armed while their
-// cost is at most a quarter above their part.
+// Between slices only armed functions are judged. An armed function stays armed
+// while its cost is at most a quarter above its part.
 TEST_WITH(test_between_slices, set_up, tear_down)
 {
     struct Code *always = called(100, false), *sliced = called(100, false);

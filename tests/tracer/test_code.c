@@ -378,7 +378,8 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
                 3000000); // waiting to run is not part of a call
     assert_int_equal(Code_sampled_ns(code), 17000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
-    code->spans.arming = ARMED_SLICES; // its spans say how many calls it had
+    // the function's spans say how many calls it had
+    code->spans.arming = ARMED_SLICES;
     assert_true(Code_dark_calls(code, 2e9) == 0);
     code->spans.arming = ARMED_HOT;
     Counter_set(&code->hot.self_cycles, 0); // the mean is zero

@@ -669,8 +669,8 @@ static void *make_room(void *context)
     return NULL;
 }
 
-// The hook finds no room in its ring and goes on as soon as there is some. It
-// does not wait for the lock, which stays held until the hook has gone.
+// The hook finds no room in its ring and goes on as soon as there is some. The
+// hook does not wait for the lock, which stays held until the hook has gone.
 static void halt(void *context, void *producer)
 {
     struct Halt *there = context;

@@ -192,9 +192,9 @@ TEST_WITH(test_a_thread_that_spins, set_up, tear_down)
     CpuTimer_free(NULL);
 }
 
-// Runs a thread for an hour of virtual time. It is sampled at uneven moments,
-// observed now and then, and its samples are taken late. Each ns is in one
-// sample or accounted for.
+// Runs a thread for an hour of virtual time. The thread is sampled at uneven
+// moments and observed now and then, and its samples are taken late. Each ns is
+// in one sample or accounted for.
 TEST_WITH(test_an_hour, set_up, tear_down)
 {
     const uint64_t hour = 3600 * 1000 * (uint64_t)MS;

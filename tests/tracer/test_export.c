@@ -225,8 +225,8 @@ TEST_WITH(test_the_program_takes_the_descriptor, set_up, tear_down)
     close(theirs);
 }
 
-// An export may be closed at any moment. Then no thread writes to the file, and
-// no descriptor is left.
+// An export may be closed at any moment. After the close no thread writes to
+// the file, and no descriptor is left.
 TEST_WITH(test_closed_while_it_runs, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/code/instruction in precise mode: which instruction can follow
-// which, which one a span belongs to, and which go dark. Then random programs
-// run in which an instruction always takes the same time, and every counter
-// must hold exactly that.
+// which, which one a span belongs to, and which go dark. In random programs an
+// instruction always takes the same time, and every counter must hold exactly
+// that time.
 #include "tracer/code/instruction.h"
 
 #include "tracer/code/precise.h"
@@ -324,9 +324,9 @@ struct Program {
     struct Fixture *f;
     struct Code *code, *callee;
     uint64_t ticks, threshold;
-    bool off[COUNT];                // its INSTRUCTION event is disabled
+    bool off[COUNT]; // the instruction's INSTRUCTION event is disabled
     bool start_off, return_off;     // as are the events of calls
-    bool callee_off, callee_return; // and those of the callee
+    bool callee_off, callee_return; // the events of the callee are disabled
     uint64_t ran[COUNT];
     unsigned seed;
 };

@@ -8,9 +8,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-// co_linetable and the lines that co_lines() gives for one generator function
-// whose first line is 2. It has a loop, a multi-line expression, a
-// comprehension, a handler, a jump of ten lines and a with block.
+// Holds co_linetable and the lines that co_lines() gives for one generator
+// function whose first line is 2. The function has a loop, a multi-line
+// expression, a comprehension, a handler, a jump of ten lines and a with block.
 static const uint8_t table_312[] = {
     232, 0,   248, 128, 0,   224, 6,   7,   128, 65,  220, 13,  18,  144,
     49,  139, 88,  242, 0,   3,   5,   21,  136, 1,   216, 11,  12,  136,

@@ -138,10 +138,10 @@ TEST(a_loop_all_of_which_returned)
     expect(&detail, 0, 3, true);
     expect(&detail, 2, 3, true);
     expect(&detail, 4, 3, true);
-    expect(&detail, 6, 300, false); // it ran 303 times
+    expect(&detail, 6, 300, false); // the instruction ran 303 times
     expect(&detail, 10, 300, true);
     expect(&detail, 14, 300, true);
-    expect(&detail, 18, 0, false); // which arm ran is not known
+    expect(&detail, 18, 0, false); // the arm that ran is not known
     expect(&detail, 24, 0, false);
     expect(&detail, 26, 300, true);
     expect(&detail, 34, 300, true);

@@ -98,7 +98,8 @@ TEST(test_what_was_lost_before)
     assert_int_equal(lost(after(9 * MS, MS / 20, 0, 1), 5 * MS), 0);
     // Ten of the eleven times may have been before the span.
     assert_int_equal(lost(after(9 * MS, 3 * MS, 0, 11), 5 * MS), 2 * MS);
-    // They cannot have been longer than the time before the span.
+    // The losses before the span cannot be longer than the time before the
+    // span.
     assert_int_equal(lost(after(5 * MS + 1000, 3 * MS, 0, 11), 5 * MS),
                      3 * MS - 1000);
     assert_int_equal(lost(after(5 * MS, 3 * MS, 0, 11), 5 * MS), 3 * MS);

@@ -40,7 +40,7 @@ TEST(test_finds_by_address_and_id)
 }
 
 // There are three times as many codes as buckets, so every chain is longer than
-// one. Then every third code is retired.
+// one. Afterwards every third code is retired.
 TEST(test_many)
 {
     enum { COUNT = 3 * REGISTRY_BUCKETS };

@@ -297,7 +297,7 @@ TEST_WITH(test_threads_come_and_go, NULL, end)
 
 #define LIMIT_NS 60000000000u
 
-#if UNDER_TSAN // its wrapper delivers signals
+#if UNDER_TSAN // ThreadSanitizer's wrapper delivers signals
 int __interceptor_clock_gettime(clockid_t id, struct timespec *now);
 #define read_kernels(id, now) __interceptor_clock_gettime(id, now)
 #else

@@ -143,8 +143,8 @@ TEST_WITH(test_instrumentation_is_no_deoptimisation, set_up, tear_down)
 
 // --- Compiled code -----------------------------------------------------------
 
-// CPython throws compiled code away whenever anything is armed. Its absence
-// therefore shows nothing and is no change.
+// CPython throws compiled code away whenever anything is armed. The absence of
+// compiled code therefore shows nothing and is no change.
 TEST_WITH(test_executors, set_up, tear_down)
 {
     struct Fixture *f = *state;

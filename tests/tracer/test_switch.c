@@ -241,9 +241,10 @@ static bool is_open(const struct Greenlet *greenlet, const struct Code *code)
     return false;
 }
 
-// Eight greenlets come and go. They switch between any two events, their frames
-// leave unseen, they die unseen, and their roots are used again. The model
-// credits each tick as the header says and knows the cost of every call.
+// Eight greenlets come and go. The greenlets switch between any two events,
+// their frames leave unseen, they die unseen, and their roots are used again.
+// The model credits each tick as the header says and knows the cost of every
+// call.
 TEST_WITH(test_random_greenlets, set_up, tear_down)
 {
     enum { COUNT = 8, CODES = 5, STEPS = 40000 };

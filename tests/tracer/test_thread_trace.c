@@ -158,8 +158,8 @@ TEST_WITH(test_net_time_by_kind_of_hook, set_up, tear_down)
     expect_empty(f);
 }
 
-// An event may come sooner than the cost of the hook before it. Then net time
-// goes back, and no time below zero is counted.
+// An event may come sooner than the cost of the hook before it. In this case
+// net time goes back, and no time below zero is counted.
 TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -180,8 +180,8 @@ TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
 
 // --- Depth -------------------------------------------------------------------
 
-// Frames above an event's depth have gone. Their calls count, their cycles do
-// not, and the total of the frames below is right.
+// Frames above an event's depth have gone. The calls of such frames count,
+// their cycles do not, and the total of the frames below is right.
 TEST_WITH(test_frames_that_left_unseen, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -310,8 +310,8 @@ TEST(gaps_are_counted_and_marked)
 
 // --- Threads that end --------------------------------------------------------
 
-// Runs a thread that makes `events` events and ends. Its number is also its
-// tid.
+// Runs a thread that makes `events` events and ends. The thread's number is
+// also its tid.
 static void live(struct Timeline *timeline, struct Ring *ring, unsigned number,
                  size_t events)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/walk with an interpreter's structs built by hand. Their
-// layout is like no real one's, and they are walked when whole and when torn in
-// every way.
+// Tests tracer/sample/walk with an interpreter's structs built by hand. The
+// structs have a layout like no real one's, and are walked when whole and when
+// torn in every way.
 #include "tracer/sample/walk.h"
 
 #include <alloca.h>
@@ -20,7 +20,7 @@ struct FakeFrame {
     uintptr_t instruction;
     uintptr_t previous;
     uintptr_t other[3];
-    uintptr_t code; // its low two bits are a tag
+    uintptr_t code; // the low two bits are a tag
     uintptr_t locals[9];
 };
 
@@ -219,7 +219,8 @@ TEST_WITH(test_a_torn_link_ends_the_walk, set_up, tear_down)
 }
 
 // The frame was popped between the look at the thread's state and the look at
-// the frame. It is not the end of the stack, even if it looks like one.
+// the frame. The popped frame is not the end of the stack, even if it looks
+// like one.
 TEST_WITH(test_only_a_frame_of_cs_ends_a_stack, set_up, tear_down)
 {
     struct World *world = *state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Makes snapshots for the viewer's tests. They have a small program with
-// functions in every state, a function with a hostile name, and as many more
-// functions as a test asks for.
+// Makes snapshots for the viewer's tests. The snapshots have a small program
+// with functions in every state, a function with a hostile name, and as many
+// more functions as a test asks for.
 #ifndef OCULAR_TESTS_TUI_SAMPLE_H
 #define OCULAR_TESTS_TUI_SAMPLE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A snapshot's JSON can be parsed: null stays null, and the text contains no
-// harmful character.
+// Tests that a snapshot's JSON can be parsed, that null stays null, and that
+// the text contains no harmful character.
 #include "tests/tui/sample.h"
 #include "tui/model/json.h"
 #include "tui/text/text.h"

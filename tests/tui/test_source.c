@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The traced process names the source file, so the name is not trusted: only
-// regular files are read, a file that is too new or too large is refused with a
-// message, and hostile lines become harmless.
+// Tests how source files are read. The traced process names the file, so the
+// name is not trusted. Only regular files are read, a file that is too new or
+// too large is refused with a message, and hostile lines become harmless.
 #include "tui/model/source.h"
 
 #include "tui/text/text.h"

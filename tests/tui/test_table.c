@@ -284,8 +284,8 @@ TEST(test_changes_since_a_baseline)
     function.avg_cycles = 400;
     function.calls = 1500;
     function.calls_exact = 1;
-    // The function was not listed at the baseline. Its share then was 0, and
-    // its mean has no change.
+    // The function was not listed at the baseline. The function's share then
+    // was 0, and its mean has no change.
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "+31.4%");
     assert_int_equal(cell.style, STYLE_HEAT_4);
     assert_string_equal(changes(COLUMN_AVG, &row, &display), "");

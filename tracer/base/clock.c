@@ -49,8 +49,8 @@ uint64_t Clock_fallback(void)
 
 // Reads several pairs and returns the pair with the fewest ticks between the
 // pair's two readings of the counter. An interrupt adds ticks to a pair. After
-// a move to another core the number of ticks can be negative. As an unsigned
-// number it is then huge.
+// a move to another core the number of ticks can be negative, which is a huge
+// number if it is read as unsigned.
 static struct Pair read_pair(void)
 {
     uint64_t tightest = UINT64_MAX;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A list of the numbers of threads that have ended. The list is bounded and
-// keeps the threads that used the most CPU time. The caller locks the list.
+// Lists the numbers of threads that have ended. The list is bounded and keeps
+// the threads that used the most CPU time. The caller locks the list.
 #ifndef OCULAR_TRACER_BASE_ENDED_H
 #define OCULAR_TRACER_BASE_ENDED_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A histogram of cycles on a logarithmic scale. An octave has sixteen buckets,
-// so a quantile has an error of about 3 %. The writer holds the counting lock.
-// Any thread may read, as counter.h explains.
+// Counts cycles in a histogram with a logarithmic scale. An octave has sixteen
+// buckets, so a quantile has an error of about 3 %. The writer holds the
+// counting lock. Any thread may read, as counter.h explains.
 #ifndef OCULAR_TRACER_BASE_HISTOGRAM_H
 #define OCULAR_TRACER_BASE_HISTOGRAM_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The names and properties of the running interpreter's opcodes. python/ fills
-// them once from the interpreter's own tables. After that any thread may read
-// them.
+// Holds the names and properties of the running interpreter's opcodes. python/
+// fills them once from the interpreter's own tables. After that any thread may
+// read them.
 #ifndef OCULAR_TRACER_BASE_OPCODE_H
 #define OCULAR_TRACER_BASE_OPCODE_H
 

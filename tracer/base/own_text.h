@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The addresses of our own machine code, which is one segment of this shared
-// library. A signal handler asks whether it interrupted our own code.
+// Holds the addresses of our own machine code, which is one segment of this
+// shared library. A signal handler asks whether it interrupted our own code.
 #ifndef OCULAR_TRACER_BASE_OWN_TEXT_H
 #define OCULAR_TRACER_BASE_OWN_TEXT_H
 

@@ -28,7 +28,7 @@ struct ShareTime {
     // Nanoseconds since the sampler's start, without the time in which reads
     // were denied.
     double ns;
-    // The same time, counted in mean ages of the window. The length of a mean
+    // The time `ns`, counted in mean ages of the window. The length of a mean
     // age changes over time.
     double age;
     // Nanoseconds that an always busy core has in the window.
@@ -78,8 +78,9 @@ struct Share {
     // The callers' parts of `cumulative`, or NULL before the first sample. The
     // sampler publishes this pointer with release.
     struct Breakdown *_Atomic callers;
-    // An array with the number of samples that found each instruction running.
-    // As many numbers follow for the samples in C (Code_instruction_samples).
+    // Array with the number of samples that found each instruction running,
+    // followed by as many numbers for the samples in C
+    // (Code_instruction_samples).
     _Atomic uint32_t *_Atomic instruction_samples;
     // An array with the id of the function that each instruction calls in
     // sampled stacks. Only the sampler uses this field.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The measured overhead of a session and the session's budget. The governor's
-// thread and the snapshot builder open the account. The account's mutex is held
-// briefly, and never by a thread that holds the GIL.
+// Measures the overhead of a session and holds the session's budget. The
+// governor's thread and the snapshot builder open the account. The account's
+// mutex is held briefly, and never by a thread that holds the GIL.
 #ifndef OCULAR_TRACER_BUDGET_ACCOUNT_H
 #define OCULAR_TRACER_BUDGET_ACCOUNT_H
 

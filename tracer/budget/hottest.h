@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The functions that are hot now, sorted with the hottest first. The sampler's
-// share decides the order. If no function has a share, the number of hits since
-// the last ranking decides. The governor's thread ranks the functions without
-// the GIL.
+// Ranks the functions that are hot now, sorted with the hottest first. The
+// sampler's share decides the order. If no function has a share, the number of
+// hits since the last ranking decides. The governor's thread ranks the
+// functions without the GIL.
 #ifndef OCULAR_TRACER_BUDGET_HOTTEST_H
 #define OCULAR_TRACER_BUDGET_HOTTEST_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A bounded queue of requests to arm functions again.
+// Queues requests to arm functions again, up to a limit.
 #include "tracer/budget/rearm_queue.h"
 
 #include <string.h>

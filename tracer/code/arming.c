@@ -83,8 +83,8 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-// If `jumps` is false, jumps and branches have no hooks. Their sites are then
-// dark, and the ends of blocks are not seen.
+// If `jumps` is false, jumps and branches have no hooks. The sites of jumps and
+// branches are then dark, and the ends of blocks are not seen.
 static void set_jumps(struct Code *code, bool jumps)
 {
     code->cold.jumps = jumps;

@@ -46,7 +46,7 @@ struct Second {
 // returns true.
 bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks);
 // This function is called for code that stays armed when a slice begins or
-// ends. `between` is true if no slice is open. Then only functions without
+// ends. If no slice is open, `between` is true, and only functions without
 // callees are timed.
 void Code_set_between(struct Code *code, bool between);
 // Ends the slice in which the code was armed, so that the code goes dark at its

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The record of an accepted code object. Each writer has its own struct, and
-// the header of each struct names the writer and the readers. The collector,
-// the governor and the sampler use a Code in an RCU read section. The collector
-// frees a Code after a grace period.
+// Declares the record of an accepted code object. Each writer has its own
+// struct, and the header of each struct names the writer and the readers. The
+// collector, the governor and the sampler use a Code in an RCU read section.
+// The collector frees a Code after a grace period.
 #ifndef OCULAR_TRACER_CODE_CODE_H
 #define OCULAR_TRACER_CODE_CODE_H
 

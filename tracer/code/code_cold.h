@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fields of struct Code that are written seldom. The writer is the thread that
+// These fields of struct Code are written seldom. The writer is the thread that
 // counts the function's hits, or the governor, when the function is armed, goes
 // dark or grows. The writer holds the counting lock. Any thread reads the
 // atomic members.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fields of struct Code that change at each hit. The writer is the thread that
+// These fields of struct Code change at each hit. The writer is the thread that
 // holds the counting lock (tracer/hook/counting.h), or arming.c for the
 // governor. These fields fill the first two cache lines of struct Code. The
 // fields that the beginning of a call changes come first and reach into the
@@ -39,7 +39,7 @@ struct CodeHot {
     // self and block cycles are not counted, because they would contain the
     // callees' cycles. The governor reads this field.
     _Atomic uint32_t dark_callees;
-    // A number that is never 0. It changes when the cycles of open frames
+    // A number that is never 0, and that changes when the cycles of open frames
     // become wrong, for example when the first callee goes dark.
     uint16_t epoch;
     // `epoch` while block cycles are right, 0 while they are wrong

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fields of struct Code that identify the code object, together with the id in
+// These fields of struct Code identify the code object, together with the id in
 // struct CodeHot. Code_new (code.c) writes the fields before other threads see
 // the code. After that the fields are immutable. Any thread reads the fields.
 #ifndef OCULAR_TRACER_CODE_CODE_IDENTITY_H

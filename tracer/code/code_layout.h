@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fields of struct Code that describe the places of its events. Code_new
+// These fields of struct Code describe the places of its events. Code_new
 // (code.c) and Code_make_precise (precise.c) write the fields before other
 // threads see the code. After that all fields are immutable, except that the
 // holder of the counting lock counts in the sites and the instructions. Any

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Fields of struct Code with the function's callers and callees. links.c writes
-// the fields for the holder of the counting lock, which is the thread that
-// counts hits, or the governor for calls that samples have shown. A thread that
-// holds the GIL and has counted all hits may also read the fields, because no
-// hit comes meanwhile.
+// These fields of struct Code hold the function's callers and callees. links.c
+// writes the fields for the holder of the counting lock, which is the thread
+// that counts hits, or the governor for calls that samples have shown. A thread
+// that holds the GIL and has counted all hits may also read the fields, because
+// no hit comes meanwhile.
 #ifndef OCULAR_TRACER_CODE_CODE_LINKS_H
 #define OCULAR_TRACER_CODE_CODE_LINKS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fields of struct Code that rank a function. The governor's thread writes the
+// These fields of struct Code rank a function. The governor's thread writes the
 // fields without the GIL. Other threads read the atomic members.
 #ifndef OCULAR_TRACER_CODE_CODE_PLAN_H
 #define OCULAR_TRACER_CODE_CODE_PLAN_H

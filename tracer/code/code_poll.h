@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fields of struct Code about the specialisation of its bytecode.
+// These fields of struct Code describe the specialisation of its bytecode.
 // Specialisation_scan writes the fields. The governor's thread and the thread
 // that stops the session call Specialisation_scan with the GIL.
 #ifndef OCULAR_TRACER_CODE_CODE_POLL_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Fields of struct Code with numbers of earlier rows that the next row needs.
-// The thread that builds a snapshot writes the fields (session/builder.c,
-// function_row.c). The collector's thread builds snapshots. After the end of
-// this thread, the thread that stops the session builds the last snapshot. No
-// other thread reads the fields.
+// These fields of struct Code hold numbers of earlier rows that the next row
+// needs. The thread that builds a snapshot writes the fields
+// (session/builder.c, function_row.c). The collector's thread builds snapshots.
+// After the end of this thread, the thread that stops the session builds the
+// last snapshot. No other thread reads the fields.
 #ifndef OCULAR_TRACER_CODE_CODE_ROW_H
 #define OCULAR_TRACER_CODE_CODE_ROW_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fields of struct Code that count calls over a known time. The writer is the
+// These fields of struct Code count calls over a known time. The writer is the
 // governor, a thread that adopts code, or a thread that counts hits, when a
 // function is armed or goes dark. The writer holds the counting lock. Any
 // thread reads the atomic members.

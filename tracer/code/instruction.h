@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The hits and the cycles of one instruction in precise mode. The instruction's
-// struct Code owns this struct. The holder of the counting lock writes the
-// fields. The collector reads the counters.
+// Counts the hits and the cycles of one instruction in precise mode. The
+// instruction's struct Code owns this struct. The holder of the counting lock
+// writes the fields. The collector reads the counters.
 #ifndef OCULAR_TRACER_CODE_INSTRUCTION_H
 #define OCULAR_TRACER_CODE_INSTRUCTION_H
 

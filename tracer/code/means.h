@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The mean cycles of a call, and the number of calls while the function was
-// dark. The numbers are means of the calls that were timed since a mark, or
-// estimates from shares. Any thread may read the numbers in an RCU read
-// section. The governor sets the mark.
+// Computes the mean cycles of a call, and the number of calls while the
+// function was dark. The numbers are means of the calls that were timed since a
+// mark, or estimates from shares. Any thread may read the numbers in an RCU
+// read section. The governor sets the mark.
 #ifndef OCULAR_TRACER_CODE_MEANS_H
 #define OCULAR_TRACER_CODE_MEANS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A mark since which a function's timed calls make its mean. The mark moves, so
-// a change of a cost shows as soon on the tenth day as on the first. The
-// governor moves the mark. Any thread reads the mark.
+// Keeps a mark since which a function's timed calls make its mean. The mark
+// moves, so a change of a cost shows as soon on the tenth day as on the first.
+// The governor moves the mark. Any thread reads the mark.
 #ifndef OCULAR_TRACER_CODE_RECENT_H
 #define OCULAR_TRACER_CODE_RECENT_H
 

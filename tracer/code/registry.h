@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// All living code objects that were accepted. They can be found by address and
-// in order of adoption. A thread that holds the GIL and the counting lock adds
-// and retires code. The sampler and the collector read in an RCU read section.
+// Holds all living code objects that were accepted, which can be found by
+// address and in order of adoption. A thread that holds the GIL and the
+// counting lock adds and retires code. The sampler and the collector read in an
+// RCU read section.
 #ifndef OCULAR_TRACER_CODE_REGISTRY_H
 #define OCULAR_TRACER_CODE_REGISTRY_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fields of struct Code that link it into the registry's chains and lists. The
+// These fields of struct Code link it into the registry's chains and lists. The
 // registry (registry.c) writes the fields, with the GIL held until the
 // collector takes the code. Readers follow the atomic links in an RCU read
 // section.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The totals of functions whose code objects were freed. All code objects with
-// the same name, file and line share one entry. If the list is full, the entry
-// with the smallest totals is added to `others`, so that sums stay complete.
-// The caller holds Session.draining.
+// Holds the totals of functions whose code objects were freed. All code objects
+// with the same name, file and line share one entry. If the list is full, the
+// entry with the smallest totals is added to `others`, so that sums stay
+// complete. The caller holds Session.draining.
 #ifndef OCULAR_TRACER_CODE_RETIRED_H
 #define OCULAR_TRACER_CODE_RETIRED_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The specialisation history of one code object. Each scan compares the live
-// bytecode with the bytecode of the last scan, and writes the changes to the
-// log of transitions. The caller holds the GIL. There are two exceptions. The
-// collector calls Specialisation_release and reads copies without the GIL, and
-// callers of Specialisation_copy need only the log's mutex.
+// Keeps the specialisation history of one code object. Each scan compares the
+// live bytecode with the bytecode of the last scan, and writes the changes to
+// the log of transitions. The caller holds the GIL. There are two exceptions.
+// The collector calls Specialisation_release and reads copies without the GIL,
+// and callers of Specialisation_copy need only the log's mutex.
 #ifndef OCULAR_TRACER_CODE_SPECIALISATION_H
 #define OCULAR_TRACER_CODE_SPECIALISATION_H
 

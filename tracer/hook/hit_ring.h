@@ -20,8 +20,8 @@ struct ThreadTrace;
 #define HIT_RING_NOBODY ((const struct ThreadTrace *)1)
 
 struct HitRing {
-    // The hooks use this cache line and hold the GIL meanwhile.
-    // number of hits written; stored with release
+    // The hooks use this cache line and hold the GIL meanwhile. `head` is the
+    // number of hits written, and is stored with release.
     _Alignas(64) _Atomic uint64_t head;
     // While `head` is below this number, `tail` need not be read.
     uint64_t limit;
@@ -34,12 +34,12 @@ struct HitRing {
     // A hit takes the fast path if it comes at most this number of ticks after
     // `last`.
     uint64_t brief;
-    // The same limit for a hit that begins or resumes a call.
+    // The limit like `brief` for a hit that begins or resumes a call.
     uint64_t enter_brief;
     // The address of the code object that begins tasks' steps, or 0.
     uintptr_t task_code;
-    // The consumer owns the next fields.
-    // number of hits counted; stored with release
+    // The consumer owns the next fields. `tail` is the number of hits counted,
+    // and is stored with release.
     _Alignas(64) _Atomic uint64_t tail;
     // Posted when the ring is half full. NULL if no thread waits.
     sem_t *half_full;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The shadow stacks that a thread has parked. Greenlets swap the interpreter's
-// stack of a thread, and each interpreter's stack has its own shadow stack. A
-// hash finds a parked stack by the root of the interpreter's stack. The number
-// of parked stacks is bounded, and the stack that was parked first is dropped
-// first. The counting lock guards the stacks.
+// Keeps the shadow stacks that a thread has parked. Greenlets swap the
+// interpreter's stack of a thread, and each interpreter's stack has its own
+// shadow stack. A hash finds a parked stack by the root of the interpreter's
+// stack. The number of parked stacks is bounded, and the stack that was parked
+// first is dropped first. The counting lock guards the stacks.
 #ifndef OCULAR_TRACER_HOOK_STACKS_H
 #define OCULAR_TRACER_HOOK_STACKS_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The records of all threads of the process, and the sums of the threads that
-// have ended. A mutex guards the list. A holder of this mutex holds it briefly
-// and never waits. Another mutex keeps the records from being freed during a
-// visit.
+// Holds the records of all threads of the process, and the sums of the threads
+// that have ended. A mutex guards the list. A holder of this mutex holds it
+// briefly and never waits. Another mutex keeps the records from being freed
+// during a visit.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACES_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACES_H
 

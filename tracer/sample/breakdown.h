@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A share of time, broken down into its largest parts and the rest. The parts
-// of a function's share are its callers, and the parts of a thread's share are
+// Breaks a share of time down into its largest parts and the rest. The parts of
+// a function's share are its callers, and the parts of a thread's share are
 // functions. If all parts are taken, a new part replaces the smallest. The
 // sampler writes the parts, and any thread may read them.
 #ifndef OCULAR_TRACER_SAMPLE_BREAKDOWN_H

@@ -55,7 +55,7 @@ struct FlameSample {
 void Flame_init(struct Flame *flame);
 // No other thread may use the flame graph during the call.
 void Flame_release(struct Flame *flame);
-// For a forked child, because the function does not use the lock.
+// A forked child calls this function, which does not use the lock.
 void Flame_abandon(struct Flame *flame);
 
 void Flame_add(struct Flame *flame, const struct ShareTime *now,

@@ -29,8 +29,7 @@ int Observer_init(struct Observer *observer, struct Sampling *sampling,
 // have run.
 bool Observer_observe_all(struct Observer *observer,
                           const struct ShareTime *now);
-// This function is called after an observation. It notes whether stacks can
-// still be read.
+// Notes after an observation whether stacks can still be read.
 void Observer_note_reads(struct Observer *observer, uint64_t now_ns);
 // Returns true if no stack could be read for some seconds.
 bool Observer_is_denied(const struct Observer *observer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One sampled Python thread, with its clocks, its timer, its stack when it last
-// ran, and its shares. Only the sampler's thread changes the struct. Any thread
-// may read the shares.
+// Describes one sampled Python thread, with its clocks, its timer, its stack
+// when it last ran, and its shares. Only the sampler's thread changes the
+// struct. Any thread may read the shares.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLED_THREAD_H
 #define OCULAR_TRACER_SAMPLE_SAMPLED_THREAD_H
 

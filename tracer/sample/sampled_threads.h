@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The threads that the sampler observes. A holder of the GIL offers a list of
-// the existing threads, and never waits for the sampler. The sampler takes the
-// list at its next wake-up. Any thread may read the shares of the threads.
+// Keeps the threads that the sampler observes. A holder of the GIL offers a
+// list of the existing threads, and never waits for the sampler. The sampler
+// takes the list at its next wake-up. Any thread may read the shares of the
+// threads.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLED_THREADS_H
 #define OCULAR_TRACER_SAMPLE_SAMPLED_THREADS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The data that samples and observations share, which are the threads, their
-// timers, the way of reading memory, and the time and the sums of all shares.
-// Only the sampler's thread changes a Sampling. Any thread may read its
+// Holds the data that samples and observations share, which are the threads,
+// their timers, the way of reading memory, and the time and the sums of all
+// shares. Only the sampler's thread changes a Sampling. Any thread may read its
 // counters and shares.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLING_H
 #define OCULAR_TRACER_SAMPLE_SAMPLING_H

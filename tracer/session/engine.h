@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The context of all tracing in the process. The engine holds the data that
-// lives as long as the process (code, thread records, opcode tables, names),
-// and the running session, if there is one. python/ owns the only instance.
+// Holds the context of all tracing in the process. The engine holds the data
+// that lives as long as the process (code, thread records, opcode tables,
+// names), and the running session, if there is one. python/ owns the only
+// instance.
 #ifndef OCULAR_TRACER_SESSION_ENGINE_H
 #define OCULAR_TRACER_SESSION_ENGINE_H
 

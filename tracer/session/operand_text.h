@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The arguments of a code object's instructions as short and printable text.
-// The arguments are names, variables and constants.
+// Makes short and printable text of the arguments of a code object's
+// instructions. The arguments are names, variables and constants.
 // python/service/operand_reader.c fills in the text with the GIL held, in
 // several steps. After that no thread changes the text, and any thread may read
 // it.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A server that outlives sessions. The server listens while nothing is traced,
-// shows a session while the session runs, and listens again after the session.
-// The owner (python/) opens and closes the server while no session runs. The
-// thread that starts or finishes a session attaches or detaches the session.
+// Keeps a server that outlives sessions. The server listens while nothing is
+// traced, shows a session while the session runs, and listens again after the
+// session. The owner (python/) opens and closes the server while no session
+// runs. The thread that starts or finishes a session attaches or detaches the
+// session.
 #ifndef OCULAR_TRACER_SESSION_PERSISTENT_SERVER_H
 #define OCULAR_TRACER_SESSION_PERSISTENT_SERVER_H
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The threads of the demo. Every run has the same rounds. In each round the feeder makes
-one batch of jobs and the analyst does one computation. Only the parser that gets a job is
-random."""
+"""Runs the threads of the demo. Every run has the same rounds. In each round the feeder
+makes one batch of jobs and the analyst does one computation. Only the parser that gets
+a job is random."""
 
 import threading
 from queue import Full, Queue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A chain of generators, in which random readings are smoothed and cut into chunks."""
+"""Smooths random readings and cuts them into chunks, in a chain of generators."""
 
 
 class Noise:
