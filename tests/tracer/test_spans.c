@@ -142,3 +142,25 @@ TEST(test_the_error_is_honest)
         assert_true(within < rounds); // the error is not so large that all fit
     }
 }
+
+// A service's load changes between two slices. One or two spans with many calls
+// do not make a rate seem to be certain.
+TEST(test_few_spans_with_many_calls_are_uncertain)
+{
+    unsigned within_two = 0, rounds = 400;
+
+    for (unsigned round = 0; round < rounds; round++) {
+        struct Code *code = make_code(1, 0x1000);
+        double off;
+
+        for (uint64_t slice = 1; slice <= 1 + round % 2; slice++) {
+            Spans_open(code, slice * 60 * SECOND);
+            count(code, 1600 + (unsigned)(random_u64() % 800));
+            Spans_close(code, (slice * 60 + 1) * SECOND, HZ);
+        }
+        off = fabs(Spans_rate(code, 200 * SECOND, HZ) - 2000);
+        within_two += off < 2 * Spans_rate_error(code, 200 * SECOND, HZ);
+        Code_free(code);
+    }
+    assert_true(within_two > rounds * 0.88);
+}

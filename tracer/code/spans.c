@@ -15,6 +15,9 @@
 // Number of calls that are assumed to come together, until spans show the
 // number.
 #define CLUMP 4.0
+// part of a rate by which the rate is assumed to change between two spans,
+// until spans show the part
+#define DRIFT 0.2
 
 void Spans_set_arming(struct Code *code, enum Arming arming)
 {
@@ -123,15 +126,20 @@ double Spans_rate(const struct Code *code, uint64_t ticks, double hz)
 }
 
 // Returns the variance of the calls in a span, divided by the mean. The result
-// is 1 if the calls come singly, and ten if ten calls come together.
+// is 1 if each call comes by itself, and ten if ten calls come together. One
+// assumed span counts as much as one that was seen. Its calls come in clumps,
+// and its rate drifts, so that many calls in a single span do not make the rate
+// seem to be certain.
 static double clump(const struct CodeSpans *spans)
 {
     double rate = spans->calls / spans->ticks;
     double chi = (spans->squares - spans->calls * rate) / rate;
+    double assumed;
 
     if (!(spans->calls > 0))
         return CLUMP;
-    return fmax((CLUMP + fmax(chi, 0)) / spans->count, 1);
+    assumed = CLUMP + DRIFT * DRIFT * spans->calls / spans->count;
+    return fmax((assumed + fmax(chi, 0)) / spans->count, 1);
 }
 
 double Spans_rate_error(const struct Code *code, uint64_t ticks, double hz)
