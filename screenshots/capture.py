@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of ocular-top and a short recording of it, from the real program on
-the bundled workload.
+"""Takes pictures of ocular-top, and a short recording of its screen, while it shows the
+bundled workload.
 
     make screenshots              # or, with the environment of `make env`:
     python screenshots/capture.py [NAME...] [--wait 20] [--into FOLDER]
 
-Runs `python -m ocular.demo --serve` and ocular-top on a pseudo-terminal against
-it, and reads the screen through pyte. Each picture is NAME.png (where there is
-a font: png.py says which), NAME.svg, and NAME.ans for `cat` in a terminal; the
-recording is tour.svg, which moves, and tour.cast for
-asciinema. A view that this ocular-top does not have is left out.
+The script runs `python -m ocular.demo --serve`, runs ocular-top on a pseudo-terminal, and
+reads the screen through pyte. Each picture is written as NAME.png (if png.py finds its
+font), as NAME.svg, and as NAME.ans for `cat` in a terminal. The recording is written as
+tour.svg, an animation, and as tour.cast for asciinema. If this ocular-top does not have a
+view, the view's picture is left out.
 """
 
 import argparse
@@ -30,20 +30,20 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tests")]
 import png  # noqa: E402
 from tui.emulated import Top  # noqa: E402
 
-# The keys that lead to each picture from the main screen, a text on it, and seconds
-# until it has data.
+# For each picture: the keys that lead to it from the main screen, a text on the screen,
+# and the seconds until the view has data.
 PICTURES = {
     "main": ([], "SHARE", 1),
     "annotate": (["Enter"], "OFFS", 3),
-    # To the function with most calls, by way of the slowest function's caller.
+    # The keys lead to the function with most calls, through the slowest function's caller.
     "callers": (["c", "k", "Enter", "k", "Enter"], "CALLEES", 3),
     "flame": (["f"], "", 15),
-    # Changes are counted for all functions: the filter is dropped.
+    # Esc drops the filter, because changes are counted for all functions.
     "opcodes": (["Esc", "o"], "FROM -> TO", 2),
     "threads": (["t", "j"], "MainThread", 2),
     "help": (["?"], "keys, columns", 1),
 }
-# The keys of the recording, and seconds to look at their effect.
+# The keys of the recording, and the seconds for which their effect is shown.
 TOUR = [
     ([], 2),
     (["j"], 0.7),
@@ -90,17 +90,17 @@ def colour(name, default):
         return default
     if name in COLOURS:
         return COLOURS[name]
-    return "#" + name  # 256 colours come as hex digits
+    return "#" + name  # pyte gives the 256 colours as hex digits
 
 
 def look(char):
-    """(foreground, background, bold) of a cell."""
+    """Returns (foreground, background, bold) of a cell."""
     front, back = colour(char.fg, FOREGROUND), colour(char.bg, BACKGROUND)
     return (back, front, char.bold) if char.reverse else (front, back, char.bold)
 
 
 def runs(row, columns):
-    """(first column, text, look) of neighbours that look alike."""
+    """Yields (first column, text, look) of each run of cells with the same look."""
     start, text, current = 0, "", None
     for column in range(columns):
         char = row[column]
@@ -113,7 +113,7 @@ def runs(row, columns):
 
 
 def drawing(screen):
-    """The screen's cells as SVG, without the frame around them."""
+    """Returns the screen's cells as SVG, without the frame around the screen."""
     parts = []
     for line in range(screen.lines):
         y = MARGIN + line * CELL_HEIGHT
@@ -150,7 +150,7 @@ def svg(columns, lines, inside, style=""):
 
 
 def moving(columns, lines, frames):
-    """An SVG that shows each (drawing, seconds) in turn, without end."""
+    """Returns an SVG that shows each (drawing, seconds) in turn, again and again."""
     total = sum(seconds for _, seconds in frames)
     style, inside, at = [], [], 0.0
     for number, (picture, seconds) in enumerate(frames):
@@ -168,7 +168,7 @@ def moving(columns, lines, frames):
 
 
 def sgr(char):
-    """The escape sequence that gives a cell its look."""
+    """Returns the escape sequence for a cell's look."""
     names = ["black", "red", "green", "brown", "blue", "magenta", "cyan", "white"]
     codes = ["0"] + ["1"] * char.bold + ["7"] * char.reverse
     for name, base in ((char.fg, 30), (char.bg, 40)):
@@ -197,7 +197,7 @@ def ansi(screen):
 
 
 def look_on(top, seconds):
-    """Reads for so long; what came, as (seconds since the beginning, text)."""
+    """Reads the screen for `seconds`. Returns [(seconds since the beginning, bytes)]."""
     begin, came = time.monotonic(), []
     while (now := time.monotonic() - begin) < seconds:
         before = len(top.raw)
@@ -207,7 +207,7 @@ def look_on(top, seconds):
 
 
 def has(top, key):
-    """Is there such a key? The help says."""
+    """Returns whether the help of ocular-top lists the key."""
     if key in ("Enter", "?"):
         return True
     top.press("?")
@@ -227,8 +227,8 @@ def is_within_budget(text):
 
 
 def settle_down(top, patience):
-    """Waits until the start of the program, when all of its code is new, is over. A
-    picture is taken even if it is not."""
+    """Waits until the overhead is within the budget, for `patience` seconds at most. At the
+    start of a program all its code is new, so the overhead is larger."""
     for _ in range(patience):
         if is_within_budget(top.text()):
             return
@@ -294,7 +294,7 @@ def take_tour(top, folder):
 
 
 def watch(sockets, pid, options, size, work):
-    # The workload's own functions only.
+    # The filter shows only the workload's own functions.
     top = Top(sockets, "--pid", str(pid), "-F", "demo/", size=size)
     try:
         top.wait("SHARE", 30)
@@ -333,7 +333,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ocular-") as place:
         sockets = os.path.join(place, "s")
         os.mkdir(sockets, 0o700)
-        # Away from the folder of whoever takes the pictures.
+        # The pictures must not show the folder of the user who takes them.
         package = os.path.dirname(importlib.util.find_spec("ocular").origin)
         shutil.copytree(
             package,

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A picture of a flame graph (--output x.html) in Chromium without a window: pylint at
-work on the standard library's json.
+"""Takes a picture of a flame graph (--output x.html) in Chromium without a window. The
+flame graph is of pylint, which checks the standard library's json.
 
     python screenshots/flame_page.py [--into FOLDER] [--page FILE]
 
-That is a Python that has Ocular (`make env`) and pylint. It takes
-chromium-headless-shell or chromium (Debian's packages), and writes flame-page.png.
---page takes the picture of a page that is there.
+This needs a Python that has Ocular (`make env`) and pylint, and chromium-headless-shell or
+chromium (Debian's packages). The script writes flame-page.png. --page FILE takes the
+picture of an existing page.
 """
 
 import argparse
@@ -22,7 +22,7 @@ sys.path[:0] = [str(HERE.parent / "tests")]
 from e2e import browser  # noqa: E402
 
 SIZE = 1240, 680
-# The mouse points at a frame.
+# Moves the mouse onto a frame.
 SHOW = """(async () => {
     const drawn = () => new Promise((done) =>
         requestAnimationFrame(() => requestAnimationFrame(done)));
@@ -39,7 +39,7 @@ def make_page(folder):
     path = Path(folder, "page.html")
     work = ["-m", "pylint", "-j1", "json", "argparse.py"]
     command = [sys.executable, "-m", "ocular", "--quiet", "--output", path, *work]
-    # The status says what it has found.
+    # pylint's exit status is ignored, because it only says what pylint has found.
     subprocess.run(command, cwd=os.path.dirname(os.__file__), stdout=subprocess.DEVNULL)
     return path
 

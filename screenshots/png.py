@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A screen as PNG, as small as a palette makes it. Used by capture.py.
+"""Draws a screen as a small PNG with a palette. capture.py uses this module.
 
-Needs Pillow (tests/requirements.txt) and DejaVu Sans Mono, which has the blocks
-and circles (Debian: fonts-dejavu-core); OCULAR_FONT names another font's file.
-Bars are not the font's: they are drawn to the cell's edges, without seams.
+The module needs Pillow (tests/requirements.txt) and DejaVu Sans Mono, which has the blocks
+and circles (Debian: fonts-dejavu-core). OCULAR_FONT is the path of another font. The module
+draws bars itself and not by the font, so that there are no gaps between cells.
 """
 
 import functools
@@ -11,7 +11,7 @@ import io
 import os
 
 FONT_SIZE, CELL, MARGIN = 15, (9, 18), 12
-COLOURS = 256  # of a palette
+COLOURS = 256  # maximum number of colours of a palette
 PLACES = (
     "/usr/share/fonts/truetype/dejavu",
     "/usr/share/fonts/dejavu-sans-mono-fonts",
@@ -43,11 +43,11 @@ def font(bold):
 
 
 def bar(code):
-    """The part of its cell that a block fills, in eighths: (left, top, right,
-    bottom). None: it is no such block."""
-    if 0x2581 <= code <= 0x2588:  # from below
+    """Returns the part of a cell that a block character fills, in eighths: (left, top,
+    right, bottom). Returns None for other characters."""
+    if 0x2581 <= code <= 0x2588:  # the block fills the cell from below
         return 0, 0x2588 - code, 8, 8
-    if 0x2589 <= code <= 0x258F:  # from the left
+    if 0x2589 <= code <= 0x258F:  # the block fills the cell from the left
         return 0, 0, 0x2590 - code, 8
     if code == 0x2595:
         return 7, 0, 8, 8
@@ -55,7 +55,7 @@ def bar(code):
 
 
 def draw_cell(drawing, x, y, char, front, bold):
-    """One character with its top left corner there."""
+    """Draws a character with its top left corner at (x, y)."""
     part = bar(ord(char[0]))
     if part:
         left, top, right, bottom = part
@@ -74,8 +74,8 @@ def draw_cell(drawing, x, y, char, front, bold):
 
 
 def palette(pairs):
-    """All colours of text, and what is between each and its background, as the
-    edges of letters are: at most COLOURS of them."""
+    """Returns at most COLOURS colours: the colours of the text, and the colours between
+    each of them and its background, which the edges of letters have."""
     from PIL import ImageColor
 
     steps = max(COLOURS // len(pairs), 2)
@@ -91,7 +91,7 @@ def palette(pairs):
 
 
 def reduce(image, colours):
-    """The image with that palette; each pixel gets the colour that is nearest."""
+    """Returns the image with this palette. Each pixel gets the nearest colour."""
     from PIL import Image
 
     def nearest(colour):
@@ -112,8 +112,8 @@ def reduce(image, colours):
 
 
 def render(screen, look, background):
-    """The bytes of the picture. look(cell): its (front, back, bold); raises NoFont
-    if there is none to draw with."""
+    """Returns the bytes of the picture. look(cell) returns (foreground, background, bold)
+    of a cell. Raises NoFont if no font is found."""
     from PIL import Image, ImageDraw
 
     font(False)
@@ -135,7 +135,7 @@ def render(screen, look, background):
                 x = MARGIN + column * wide
                 drawing.rectangle((x, y, x + wide - 1, y + high - 1), fill=back)
         for column, cell in enumerate(cells):
-            if cell.data:  # the right half of a wide one has none
+            if cell.data:  # the right half of a wide character has no data
                 front, _, bold = look(cell)
                 draw_cell(drawing, MARGIN + column * wide, y, cell.data, front, bold)
     out = io.BytesIO()

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The picture of the list of processes, processes.png, .svg and .ans, taken by hand:
+"""Takes the pictures of the list of processes: processes.png, .svg and .ans. A person runs
+this script by hand:
 
     eval "$(make -s env)" && python screenshots/processes.py [FOLDER]    # as root
 
-A few made-up services run in namespaces of their own, where ocular-top sees nothing of
-the machine. Wants the Python of build/<interpreter>/venv, and shows more with Ocular
-built for several versions.
+The script runs a few invented services in their own namespaces, in which ocular-top does
+not see the other processes of the machine. It needs the Python of build/<interpreter>/venv.
+The list has more rows if Ocular is built for several versions.
 """
 
 import os
@@ -19,7 +20,7 @@ from tui.emulated import TOP, Top
 
 SIZE = (110, 14)
 WORK = "import time\nwhile True:\n    sum(range(1000))\n    time.sleep(0.01)\n"
-# The words before the interpreter, the versions that may run it, and its arguments.
+# For each service: the environment, the possible versions of Python, and the arguments.
 SERVICES = [
     ("", ["3.13", "3.12"], "-m ocular --quiet --serve shop/api.py --port 8000"),
     ("", ["3.13", "3.12"], "shop/manage.py runserver"),
@@ -29,11 +30,11 @@ SERVICES = [
     ("PYTHON_DISABLE_REMOTE_DEBUG=1", ["3.13", "3.12"], "billing.py"),
     ("", ["3.11", "3.10", "3.9"], "old/report.py"),
 ]
-WAIT = 12  # s; until then each says that it is young
+WAIT = 12  # seconds; before that, the list calls each process young
 
 
 def interpreter(versions):
-    """The first of these that is there; None: there is none."""
+    """Returns the first of these versions that is installed, or None."""
     path = os.path.dirname(os.environ["PYTHON"]) + os.pathsep + os.environ["PATH"]
     found = [shutil.which(f"python{version}", path=path) for version in versions]
     return next(filter(None, found), None)
@@ -67,7 +68,7 @@ def main():
         options = "--pid --fork --kill-child --mount-proc sh -c".split()
         top = Top(os.path.join(folder, "s"), *options, command, size=SIZE, program=program)
         try:
-            top.wait("SHARE", WAIT + 60)  # the one that serves is shown at once
+            top.wait("SHARE", WAIT + 60)  # ocular-top shows the process that serves at once
             top.press("p")
             top.wait("ATTACHING")
             capture.look_on(top, 2)
@@ -77,7 +78,7 @@ def main():
             top.press("q")
         finally:
             top.close()
-            time.sleep(1)  # the namespace's processes end with it
+            time.sleep(1)  # the processes of the namespace end with the viewer
 
 
 if __name__ == "__main__":
