@@ -206,8 +206,8 @@ tsan: $(threaded) ## the unit tests that have threads, under ThreadSanitizer
 
 # Some tests cannot run under valgrind: valgrind has no signals at an exact CPU time
 # (cpu_timer), no signals on a stack that must grow first (sampler), and no floats of 80
-# bits (trace_writer). It is too slow for the time limits of thread_trace and export. Its
-# /proc has another root (tui/source).
+# bits (trace_writer). valgrind is too slow for the time limits of thread_trace and export.
+# Under valgrind /proc has another root (tui/source).
 not_valgrind := $(patsubst %,build/obj/tests/tracer/test_%,\
 	cpu_timer sampler thread_trace export) build/obj/tests/tui/test_source \
 	build/obj/tests/formats/test_trace_writer

@@ -42,9 +42,9 @@ struct Served {
 int Address_find(struct Served *found, pid_t pid, char *why, size_t why_size);
 
 // Lists every process that serves and that we may talk to, sorted by pid. If
-// $OCULAR_DIR is set, only that directory is searched. Removes those of our own
-// sockets at which no process listens any more. Returns the count or -errno;
-// *list is allocated by malloc().
+// $OCULAR_DIR is set, only that directory is searched. Removes our own sockets
+// at which no process listens any more. Returns the count or -errno; *list is
+// allocated by malloc().
 long Address_list(struct Served **list);
 
 // Removes the sockets in the directory of path that belong to processes which

@@ -150,8 +150,9 @@ static int decode(struct Client *client, struct Message *message)
     return used > 0 ? 1 : (int)used;
 }
 
-// Asks for a whole snapshot now and for changes later. An older Ocular in the
-// process does not know this request and goes on sending whole snapshots.
+// Asks for a whole snapshot now and for changes later. If the process has an
+// older Ocular, which does not know this request, it continues to send whole
+// snapshots.
 static int follow(struct Client *client)
 {
     const struct Message ask = {.type = MESSAGE_FOLLOW,

@@ -308,7 +308,7 @@ static void fail(struct Viewer *viewer, int error)
 }
 
 // Queues the snapshot for a viewer. If the viewer already has this snapshot,
-// the viewer goes on waiting for a newer snapshot.
+// the viewer waits for a newer snapshot.
 static void show(struct Clients *clients, struct Viewer *viewer,
                  const struct Snapshot *snapshot)
 {

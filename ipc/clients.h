@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Clients has all viewers of a server. It admits viewers, sends each
-// viewer messages at the right times, and serves requests. This unit does not
-// use threads and does not wait. The server's loop calls Clients_poll() for the
-// events to wait for, and passes the events to Clients_read(). Only the
+// struct Clients has all viewers of a server. clients.c admits viewers, sends
+// each viewer messages at the right times, and serves requests. clients.c does
+// not use threads and does not wait. The server's loop calls Clients_poll() for
+// the events to wait for, and passes the events to Clients_read(). Only the
 // server's thread calls these functions.
 #ifndef OCULAR_IPC_CLIENTS_H
 #define OCULAR_IPC_CLIENTS_H

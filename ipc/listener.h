@@ -49,9 +49,9 @@ bool Listener_check(struct Listener *listener);
 // vanished socket again. Any thread and any signal handler may call this.
 void Listener_stay_away(void);
 // Forgets the descriptors that the program has closed, and returns whether
-// there were any. The next Listener_check opens new descriptors. If `others` is
-// true, the program has closed other descriptors of ours. In this case the
-// watch counts as lost, too, because an eventfd of the program has the same
+// there were any. The next Listener_check opens new descriptors. `others` says
+// that the program has closed other descriptors of ours. If `others` is true,
+// the watch counts as lost, because an eventfd of the program has the same
 // inode as the watch. If the program has not closed the watch, its descriptor
 // is leaked.
 bool Listener_forget_lost(struct Listener *listener, bool others);

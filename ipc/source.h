@@ -11,7 +11,7 @@
 // also calls `get` and `put`.
 struct ServerSource {
     void *context;
-    // Called when a viewer is due for a snapshot. The callback has the tracer
+    // Called when a viewer is due for a snapshot. The callback makes the tracer
     // publish a new snapshot and call Server_notify(). The callback must not
     // block. `first` means that a viewer has not had any snapshot yet. The
     // callback may also do nothing, because it is called again when a viewer is

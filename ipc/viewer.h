@@ -91,7 +91,7 @@ void Viewer_dismiss(struct Viewer *viewer, uint64_t now_ms);
 void Viewer_show(struct Viewer *viewer, struct Frame *frame);
 // Queues the last snapshot (unless `frame` is NULL) and END.
 void Viewer_end(struct Viewer *viewer, struct Frame *frame);
-// Closes the descriptors in a forked child, and touches nothing else.
+// Closes the descriptors in a forked child, and changes no other member.
 void Viewer_abandon(struct Viewer *viewer);
 bool Viewer_has_output(const struct Viewer *viewer);
 // Sends as much of the queue as the socket takes. Returns 0 or -EPIPE.

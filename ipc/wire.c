@@ -278,8 +278,8 @@ static void get_field(struct Decoder *decoder, const struct Field *field,
     }
 }
 
-// The depth of the recursion is that of the nested tables, and does not depend
-// on the bytes.
+// The recursion is as deep as the nesting of the tables, and its depth does not
+// depend on the bytes.
 static void get_record(struct Decoder *decoder, const struct Record *record,
                        struct Cursor *cursor, char *value)
 {

@@ -387,7 +387,8 @@ void Heap_free(void *memory)
                                   : give_back_mapping(slab);
     pthread_mutex_unlock(&heap.mutex);
     // munmap() fails if it splits a mapping in two while the process already
-    // has the maximum number of mappings. In this case the memory is leaked.
+    // has the maximum number of mappings. If munmap() fails, the memory is
+    // leaked.
     if (slab)
         munmap(slab, slab->block <= LARGEST ? SLAB : mapping_of(slab->block));
 }

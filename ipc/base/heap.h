@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Ocular's own heap, separate from malloc's. A block that Ocular keeps for
-// weeks must not lie in the traced program's heap. (If a small block of ours
+// weeks must not lie in the traced program's heap. If a small block of ours
 // lies between a program's large blocks, malloc maps and unmaps the large
-// blocks again and again. Each time the program pays a page fault for each
-// page.) These functions do the same as malloc's functions. Any thread may call
+// blocks again and again, and the program pays for the page faults. The
+// functions of heap.h do the same as malloc's functions. Any thread may call
 // these functions.
 #ifndef OCULAR_IPC_BASE_HEAP_H
 #define OCULAR_IPC_BASE_HEAP_H

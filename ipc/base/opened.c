@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // See opened.h. Between our check and the system call after the check, the
-// program may get a descriptor's number for a file of its own. This is
-// unlikely, because the kernel gives the lowest free number, so a program that
-// has closed a descriptor of ours gets the same number only after it has used
-// all lower numbers.
+// program may get a descriptor's number for a file of its own. Such an exchange
+// of a file is unlikely. The kernel gives the lowest free number, so a program
+// that has closed a descriptor of ours gets the same number only after it has
+// used all lower numbers.
 #define _GNU_SOURCE 1 // O_TMPFILE
 #include "ipc/base/opened.h"
 

@@ -127,8 +127,8 @@ static bool is_empty(const struct Ui *ui)
            ui->model.snapshot->uptime_s < ARMED_S;
 }
 
-// Returns true if no snapshot has come within the timeout. In that case `why`
-// says so.
+// Returns true, with a message in `why`, if no snapshot has come within the
+// timeout.
 static bool is_late(const struct Ui *ui, const struct Options *options,
                     double since, char *why, size_t why_size)
 {

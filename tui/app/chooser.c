@@ -111,7 +111,8 @@ void Chooser_select(struct Chooser *chooser, pid_t pid)
             List_select(&chooser->list, &rows, i);
 }
 
-// Adds those of `others` that are not in `served`. Returns their number.
+// Adds the processes of `others` that are not in `served`. Returns the number
+// of added processes.
 static long list_others(struct ChooserRow *rows, const struct Others *others,
                         const struct Served *served, long serving)
 {

@@ -315,8 +315,8 @@ static int diff(const struct Options *options)
 static void read_environment(struct Options *options)
 {
     const char *no_color = getenv("NO_COLOR");
-    // Only the character set is taken from the locale: a decimal comma would
-    // make JSON invalid.
+    // Only the character set is taken from the locale: a decimal comma makes
+    // JSON invalid.
     setlocale(LC_CTYPE, "");
     if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
         options->ascii = true;

@@ -205,8 +205,8 @@ static int take_keys(struct Options *options, const char *text,
     return 0;
 }
 
-// An option. It stores its value, or only that it was given, in a member of
-// struct Options; or `take` handles it.
+// An option of the command line. The option's value, or a flag, is stored in a
+// member of struct Options, unless `take` handles the option.
 struct Choice {
     const char *name;
     char letter; // its short form; 0: none
@@ -285,8 +285,8 @@ static const struct Choice *find(int option)
     return choice;
 }
 
-// Reports an unknown option, which is a letter of a word of short options, or a
-// whole word.
+// Reports an unknown option. The option is one letter of a group of short
+// options, or a whole word.
 static int no_option(const struct Complaint *complaint, const char *word)
 {
     const char letter[] = {'-', (char)optopt, '\0'};

@@ -361,8 +361,8 @@ int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size)
         snprintf(why, why_size, "process %d serves already", (int)wish->pid);
         return -EALREADY;
     }
-    // The kernel may hide even a process of our own user. In this case the next
-    // steps report the reason.
+    // The kernel may hide even a process of our own user. If the process is
+    // hidden, the next steps report the reason.
     if (error != -ENOENT && !(error == -EACCES && served.pid == wish->pid))
         return error;
     char other[256];

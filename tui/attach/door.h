@@ -17,8 +17,8 @@
 // program has disabled remote debugging.
 int Door_ask(const struct Interpreter *interpreter, const char *script,
              bool all, char *why, size_t why_size);
-// Withdraws every request that the process has not seen yet. This includes the
-// request of an ocular-top that was killed.
+// Withdraws every request that the process has not seen yet. Door_withdraw also
+// withdraws the request of an ocular-top that was killed.
 void Door_withdraw(const struct Interpreter *interpreter);
 
 #endif

@@ -71,8 +71,8 @@ static bool is_called_python(const struct Other *other)
     return begins_with_python(program) || begins_with_python(other->command);
 }
 
-// Attach_check decides whether attaching is possible. This function only
-// shortens the reason.
+// Returns a short text for an error of Attach_check, which decides whether
+// attaching is possible.
 static const char *short_words(const struct Interpreter *interpreter, int error,
                                bool package)
 {

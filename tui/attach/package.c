@@ -74,7 +74,7 @@ static bool is_there(const struct Interpreter *interpreter, const char *folder)
     return found;
 }
 
-// Folders relative to the folder of this program: those of a virtual
+// Folders relative to the folder of this program: the folders of a virtual
 // environment, of a system and of a build tree.
 static const char *const places[] = {
     "../lib/python3.%u/site-packages",

@@ -51,7 +51,7 @@ static struct Entry *add_line(struct Annotation *annotation, uint64_t line)
     return entry;
 }
 
-// Adds the source lines from `from` up to, not including, `to`. These lines
+// Adds the source lines from `from` up to, not including, `to`. The added lines
 // have no code.
 static void add_between(struct Annotation *annotation, uint64_t from,
                         uint64_t to)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// An annotation combines a listing with its source. It has the lines of the
-// annotate view, the samples of each source line, and the labels of the jump
-// targets. The annotate view makes a new annotation for each listing. Only one
-// thread calls these functions.
+// An annotation combines a listing with its source. An annotation has the lines
+// of the annotate view, the samples of each source line, and the labels of the
+// jump targets. The annotate view makes a new annotation for each listing. Only
+// one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_ANNOTATION_H
 #define OCULAR_TUI_MODEL_ANNOTATION_H
 

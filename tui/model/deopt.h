@@ -22,8 +22,8 @@ int Deopt_init(struct Deopt *deopt, const struct Snapshot *snapshot);
 void Deopt_release(struct Deopt *deopt);
 bool Deopt_has(const struct Deopt *deopt, const struct Function *function);
 // Returns true if this transition left a specialised form. An older Ocular does
-// not send `deopt`. In this case the names of the opcodes show a return to the
-// base opcode (LOAD_ATTR_SLOT -> LOAD_ATTR).
+// not send `deopt`. Without `deopt`, the names of the opcodes show a return to
+// the base opcode (LOAD_ATTR_SLOT -> LOAD_ATTR).
 bool Deopt_is(const struct Transition *one);
 // Returns the number of deopts of all functions since the start.
 double Deopt_total(const struct Snapshot *snapshot);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The file of an export. The viewer opens the file with the viewer's rights,
-// and the process writes to the descriptor. (If the viewer runs as root, it
-// uses the rights of the process's user.) Until the export is complete, the
-// viewer uses a temporary file in the same directory. The feed owns the export
-// file. Only one thread calls these functions.
+// An ExportFile is the file of an export. The viewer opens the file with the
+// viewer's rights, and the process writes to the descriptor. (If the viewer
+// runs as root, it uses the rights of the process's user.) Until the export is
+// complete, the viewer uses a temporary file in the same directory. The feed
+// owns the export file. Only one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_EXPORT_FILE_H
 #define OCULAR_TUI_MODEL_EXPORT_FILE_H
 

@@ -84,8 +84,8 @@ bool Feed_is_replay(const struct Feed *feed);
 // Processes messages that have arrived. Returns 1 if *answer is to be shown,
 // and 0 if no messages are left. After 1 the caller calls Feed_next again. If a
 // process sends without a pause, Feed_next returns 0 after a while and
-// Feed_has_more returns true. In this case the caller does not wait for the
-// descriptor.
+// Feed_has_more returns true. If Feed_has_more returns true, the caller does
+// not wait for the descriptor.
 int Feed_next(struct Feed *feed, struct Answer *answer);
 bool Feed_has_more(const struct Feed *feed);
 // Waits for bytes. Returns false after the timeout or if the feed has ended.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Requests the code of functions. While a view shows a function, its code is
 // requested repeatedly. For a recording, the code of the hottest functions is
-// requested in turn. The process keeps one such request for each viewer. A
-// newer request replaces an older request, which gets no answer. So the view
-// and the recording take turns, and the view comes first. The feed owns struct
-// FeedListing. Only one thread calls these functions.
+// requested in turn. The process keeps only one request for code for each
+// viewer. A newer request replaces an older request, which gets no answer. So
+// the view and the recording take turns, and the view comes first. The feed
+// owns struct FeedListing. Only one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_FEED_LISTING_H
 #define OCULAR_TUI_MODEL_FEED_LISTING_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A flame tree is made from a flame table. It adds totals, a fixed order of
-// children, and paths by which a branch is found again in the next table. The
-// process's data is checked here. The flame view and calls.c use the tree on
-// one thread.
+// A flame tree is made from a flame table. A flame tree adds totals, a fixed
+// order of children, and paths by which a branch is found again in the next
+// table. The process's data is checked here. The flame view and calls.c use the
+// tree on one thread.
 #ifndef OCULAR_TUI_MODEL_FLAME_TREE_H
 #define OCULAR_TUI_MODEL_FLAME_TREE_H
 

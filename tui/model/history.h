@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A history stores counters as the process reported them in the last minute.
-// Each moment of a history is one report. A counter only grows. Its growth in a
-// period is the difference of two reports. The flame view has a counter for
-// each path, and the annotate view has a counter for each instruction. Each of
-// these views owns a history. Only one thread calls these functions.
+// Each moment of a history is one report. A counter only grows. The growth of a
+// counter in a period is the difference of two reports. The flame view has a
+// counter for each path, and the annotate view has a counter for each
+// instruction. Each of these views owns a history. Only one thread calls these
+// functions.
 #ifndef OCULAR_TUI_MODEL_HISTORY_H
 #define OCULAR_TUI_MODEL_HISTORY_H
 

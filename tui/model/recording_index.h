@@ -37,9 +37,9 @@ int RecordingIndex_read(const struct RecordingIndex *index,
                         struct Message *message);
 bool RecordingIndex_has(const struct RecordingIndex *index,
                         enum MessageType type);
-// Searches the entries with this type and `about`. Returns the last such entry
-// among the first `next` entries. If there is none, returns the first such
-// entry after these, or -1.
+// Searches for an entry with this type and `about`. Returns the last match
+// among the first `next` entries. If these have no match, returns the first
+// match after them, or -1.
 long RecordingIndex_find(const struct RecordingIndex *index, size_t next,
                          enum MessageType type, uint64_t about);
 

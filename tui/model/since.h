@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The snapshot that the key E saves. Its counts begin at the last reset (r), as
-// on the screen. Its functions are either the functions on the screen in the
+// The snapshot that the key E saves. The counts begin at the last reset (r), as
+// on the screen. The snapshot has either the functions on the screen in the
 // same order, or all functions. The snapshot borrows from the model, so it must
 // be released before the model changes. ui.c calls these functions on one
 // thread.

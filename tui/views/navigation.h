@@ -23,8 +23,8 @@ unsigned Navigation_reach(const struct Ui *ui);
 // Returns the abilities that the front view has now. The bottom line leaves out
 // keys that need other abilities.
 unsigned Navigation_can(const struct Ui *ui);
-// Returns true if the front view cannot carry out the binding's request now. In
-// this case a message gives the reason.
+// Returns true if the front view cannot carry out the binding's request now. If
+// it returns true, a message gives the reason.
 bool Navigation_refuses(struct Ui *ui, const struct Binding *binding);
 // Does the same as Enter on the selected row, which opens a view. Returns false
 // if Enter opens no view. Called after a click on the row.

@@ -17,9 +17,9 @@ struct Table {
     struct ListRows rows;
 };
 
-// Fills the table with the functions that the model shows. The indices of the
-// columns are those of enum ColumnId. After this call the table must not move,
-// because `rows` points to it.
+// Fills the table with the functions that the model shows. A column's index is
+// its enum ColumnId. After this call the table must not move, because `rows`
+// points to it.
 void Table_fill(struct Table *table, const struct Model *model,
                 const struct Display *display);
 // Writes a cell of a function's row in the format of `display`.

@@ -145,8 +145,8 @@ static void put_calls(struct ListCell *out, const struct TableCell *cell)
                  isfinite(calls) ? text : "");
 }
 
-// Writes the self time. If the self time is an estimate, its relative error is
-// that of the number of calls.
+// Writes the self time. If the self time is an estimate, it has the same
+// relative error as the number of calls.
 static void put_spent(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];

@@ -34,9 +34,9 @@ struct View {
     // help and the bottom line. The same key or Esc leads back to the previous
     // view. opens.request is 0.
     struct Binding opens;
-    // Keys that only this view has, for requests from REQUEST_OWN on. These
-    // keys take precedence over keys of all views. An entry without keys ends
-    // the array. NULL: no own keys.
+    // Keys that only this view has, for requests from REQUEST_OWN on. The
+    // view's own keys take precedence over the keys of all views. An entry
+    // without keys ends the array. NULL: no own keys.
     const struct Binding *own;
     bool alone;   // the bottom line shows only the view's own keys
     unsigned can; // bits of enum Ability
@@ -52,8 +52,9 @@ struct View {
     // in ui->layout.
     void (*draw)(struct Ui *ui, const struct Status *status);
     // Handles a key. `request` is an enum Request, a request of the view, or
-    // REQUEST_NONE. Returns false if the view does not use the key. In this
-    // case the key may open another view, or do the same as in all views.
+    // REQUEST_NONE. Returns false if the view does not use the key. A key that
+    // the view does not use may open another view, or do the same as in all
+    // views.
     bool (*press)(struct Ui *ui, int request, uint32_t key);
     // Selects the next (step 1) or previous (-1) row that contains
     // ui->model.search. If `here` is true, the search begins at the selected

@@ -224,7 +224,7 @@ static void draw_title(struct Ui *ui, const struct Display *display)
     }
     add_period(&strip, state);
     if (now) {
-        // Its counts are since the start, as those of HITS.
+        // `whole` has counts since the start, as HITS does.
         struct Row whole = *row;
         whole.base = (struct RowBase){0};
         add_calls(&strip, &whole);

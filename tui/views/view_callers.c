@@ -296,7 +296,8 @@ static bool find(struct Ui *ui, int step, bool here)
 }
 
 // Puts the selected function in the middle. Returns false if the function is in
-// the middle already. In this case Enter opens another view.
+// the middle already. If the function is in the middle, Enter opens another
+// view.
 static bool go(struct Ui *ui)
 {
     const struct Branch *branch = selected(ui);

@@ -199,8 +199,8 @@ static bool pair_passes(const struct TransitionPair *pair, const char *text)
 }
 
 // Returns the filter for the counts. If no opcode's name contains the filter,
-// the filter is about functions. In this case returns "", because counts are
-// sums over all functions.
+// the filter is about functions. For a filter about functions, returns "",
+// because counts are sums over all functions.
 static const char *pair_filter(const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;
