@@ -29,7 +29,8 @@ static bool is_in_place(const struct Listener *listener, const char *path)
            status.st_ino == listener->inode;
 }
 
-// Returns 0 if the path is free, or if no process listens at the socket there.
+// Returns 0 if the path is free, or if no process listens at the socket with
+// this path.
 static int look_before(const char *path, char *why, size_t why_size)
 {
     struct stat status;

@@ -18,7 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define YOUNG_S 10 // a process younger than this may still load an interpreter
+// A process younger than YOUNG_S may still load an interpreter.
+#define YOUNG_S 10
 
 // Identifies a process without Python. All fields are compared, because exec
 // changes the program and the kernel reuses a process's number.

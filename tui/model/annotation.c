@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define GAP_MOST 8 // a gap of at most this many lines is shown whole
+#define GAP_MOST 8 // a gap of at most GAP_MOST lines is shown completely
 #define GAP_EDGE 2 // number of lines that are shown at each end of a longer gap
 
 struct Place { // a row and its source line

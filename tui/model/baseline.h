@@ -54,7 +54,7 @@ int Mark_take(struct Mark *mark, const struct Snapshot *snapshot);
 void Mark_release(struct Mark *mark);
 // Returns the stored numbers of a thread of a later snapshot. Returns NULL if
 // nothing is stored, or if the thread did not exist at the mark. (Another
-// thread may have had its id then.)
+// thread may have had the same id at the mark.)
 const struct ThreadMark *Mark_thread(const struct Mark *mark,
                                      const struct Thread *thread);
 // Returns the stored count of a transition, or 0 if the marked snapshot did not

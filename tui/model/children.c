@@ -17,7 +17,7 @@
 
 #define PERIOD_S 5.0
 #define MOST 64 // maximum number of children that one check counts
-// A child younger than this (in seconds) may not serve yet.
+// A child younger than YOUNG_S seconds may not serve yet.
 #define YOUNG_S 2
 #define THREADS 1024  // maximum number of threads whose lists one check reads
 #define LIST_MAX 4096 // bytes of one thread's list

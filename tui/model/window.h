@@ -9,9 +9,9 @@
 #include "tui/text/number.h"
 
 #define WINDOW_TEXT 64
-// A share of fewer samples than this counts as zero. The weight of a sample
-// decreases with its age: a new sample has the weight 2, and a sample as old as
-// the window has the weight 2 * e^-2.
+// A share of fewer than WINDOW_LEAST samples counts as zero. The weight of a
+// sample decreases with its age: a new sample has the weight 2, and a sample as
+// old as the window has the weight 2 * e^-2.
 #define WINDOW_LEAST 0.25
 #define WINDOW_FEW 10.0 // a share of fewer samples has one digit and is dimmed
 

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// Ocular subtracts the cost of a call's hooks. The error of this cost is about
-// this many ns. The measured time of a shorter call may be any number from 0 to
-// this.
+// Ocular subtracts the cost of a call's hooks. The error of the subtracted cost
+// is about LEAST_NS. The measured time of a call that takes less may be any
+// number from 0 to LEAST_NS.
 #define LEAST_NS 20.0
 
 const struct StateMark STATE_MARKS[] = {[STATE_ARMED] = {"●", STYLE_ARMED},

@@ -6,7 +6,7 @@
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 
-// A name with fewer cells than this is cut without an ellipsis.
+// A name with fewer than LEAST_CUT cells is cut without an ellipsis.
 #define LEAST_CUT 4
 
 // --- Where the boxes are

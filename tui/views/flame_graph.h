@@ -35,8 +35,8 @@ bool FlameGraph_shows(const struct FlameGraph *graph, uint32_t branch);
 // -1) or to the right (step 1). The nearest box may have another caller.
 // Returns the selected branch if there is no such box.
 uint32_t FlameGraph_beside(const struct FlameGraph *graph, int step);
-// Sets *branch to the box at a position on the screen. Returns false if no box
-// is there.
+// Sets *branch to the box at a position on the screen. Returns false if the
+// position has no box.
 bool FlameGraph_at(const struct FlameGraph *graph, int x, int y,
                    uint32_t *branch);
 

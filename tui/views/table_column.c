@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// A rate whose relative standard error is larger than this is shown with one
+// A rate whose relative standard error is above ROUGH_RATE is shown with one
 // digit.
 #define ROUGH_RATE 0.25
 #define UNKNOWN_RATE 0.5 // a rate with a larger relative error is not shown
