@@ -4,8 +4,8 @@ are compared. A person runs this script by hand:
 
     eval "$(make -s env)" && python screenshots/compare.py [FOLDER]
 
-# The script needs the Python of build/<interpreter>/venv. The script records a small program
-twice. In the second run one of the program's functions takes three times as long.
+This needs the Python of build/<interpreter>/venv. The script records a small program twice.
+In the second run one of the program's functions takes three times as long.
 """
 
 import os
