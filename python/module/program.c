@@ -122,17 +122,6 @@ static void exit_at_system_exit(void)
     ((PyConfig *)_Py_GetConfig())->inspect = 0;
 }
 
-PyDoc_STRVAR(end_inspection_doc,
-             "end_inspection(): SystemExit ends the process from now on, as it "
-             "does where nobody is asked for more.");
-
-static PyObject *end_inspection(PyObject *module, PyObject *args)
-{
-    (void)module, (void)args;
-    exit_at_system_exit();
-    Py_RETURN_NONE;
-}
-
 // --- Ctrl-C ------------------------------------------------------------------
 
 // Ends the process by SIGINT, so that a shell knows of the Ctrl-C. CPython's
@@ -265,10 +254,30 @@ static PyObject *run_call(PyObject *module, PyObject *args)
     return PyLong_FromLong(status);
 }
 
+PyDoc_STRVAR(exit_doc,
+             "exit(status: int): ends the process, as CPython does after a "
+             "program that has failed.");
+
+// A SystemExit would write the buffers of C's stdout before the functions of
+// atexit run. CPython writes these buffers last if a program has failed. The
+// functions of atexit see no frame of ours.
+static PyObject *end_process(PyObject *module, PyObject *args)
+{
+    struct HiddenFrames below;
+    int status;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "i:exit", &status))
+        return NULL;
+    exit_at_system_exit();
+    FrameStack_hide(&below);
+    Py_Exit(status);
+}
+
 PyMethodDef Program_methods[] = {
     {"run_file", run_file, METH_VARARGS, run_file_doc},
     {"run_string", run_string, METH_VARARGS, run_string_doc},
     {"run_call", run_call, METH_VARARGS, run_call_doc},
-    {"end_inspection", end_inspection, METH_NOARGS, end_inspection_doc},
+    {"exit", end_process, METH_VARARGS, exit_doc},
     {NULL, NULL, 0, NULL},
 };

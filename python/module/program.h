@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-// Table of the functions run_file, run_string, run_call and end_inspection.
+// Table of the functions run_file, run_string, run_call and exit.
 extern PyMethodDef Program_methods[];
 
 #endif

@@ -490,8 +490,7 @@ def main(arguments=None):
     # determines the exit status.
     asks = sys.flags.interactive or (sys.flags.inspect and os.isatty(0))
     if status and not asks:
-        _ocular.end_inspection()
-        raise SystemExit(status)
+        _ocular.exit(status)
 
 
 def command():

@@ -19,6 +19,12 @@ OCULAR = [PYTHON, "-m", "ocular"]
 SILENT = [*OCULAR, "--quiet", "--no-perfetto"]
 
 
+@pytest.fixture(autouse=True)
+def buffered(monkeypatch):
+    """Python and C keep their output in buffers, as they do for most users."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+
+
 def printed(command, directory, **more):
     """Returns the command's output without addresses, and its exit status."""
     done = run(command, cwd=directory, **more)
@@ -161,6 +167,16 @@ FAULTS = {
         """,
         1,
         "late",
+    ),
+    "buffers of C": (
+        """
+        import atexit, ctypes
+        atexit.register(print, "at exit")
+        ctypes.CDLL(None).printf(b"of C\\n")
+        1 / 0
+        """,
+        1,
+        "by zero",
     ),
     "unraisable": (
         """
