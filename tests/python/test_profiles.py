@@ -114,7 +114,7 @@ def test_speedscope(written):
     assert frame["line"] == 6 and frame["file"].endswith("/program.py")
 
 
-@pytest.mark.skipif(speedscope.missing(), reason=str(speedscope.missing()))
+@pytest.mark.skipif(bool(speedscope.missing()), reason=str(speedscope.missing()))
 def test_speedscope_itself(written):
     """speedscope's own importer reads both files, and finds each function's self time
     and total time."""

@@ -136,7 +136,7 @@ def test_where_hooks_leave(record):
     assert 100 <= sum(step.name.startswith("BINARY_OP") for step in found) <= 101
 
 
-@pytest.mark.skipif(trace_processor.missing(), reason=str(trace_processor.missing()))
+@pytest.mark.skipif(bool(trace_processor.missing()), reason=str(trace_processor.missing()))
 @pytest.mark.parametrize("name", ["t.json", "t.pftrace"])
 def test_perfetto_reads_them(record, name):
     """Perfetto reads the instructions, also in a recursion deeper than its limit of
