@@ -59,6 +59,14 @@ def answers(port):
     return True
 
 
+def worker(kind, server, port):
+    """The process that answers. gunicorn listens before it forks its worker."""
+    wait_until(lambda: answers(port), what="the service")
+    if kind != "django":
+        return server.pid
+    return wait_until(lambda: max(children(server.pid), default=None), what="the worker")
+
+
 def truth(port):
     return json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/truth"))
 
@@ -131,9 +139,8 @@ def middle(values):
 def test_services(kind, rate, figure):
     port = free_port()
     with ended(serve(kind, port, rate)) as server:
-        wait_until(lambda: answers(port), what="the service")
+        pid = worker(kind, server, port)
         with ask(kind, port, rate):
-            pid = max([server.pid, *children(server.pid)])
             snapshots, first, last = watch(pid, port)
     seconds = last["s"] - first["s"]
     shown, off, beyond = [], [], []
@@ -183,10 +190,9 @@ def test_latency_with_a_viewer(kind, tmp_path, figure):
     shows the noise."""
     port, spans = free_port(), []
     with open(tmp_path / "answers", "w") as out, ended(serve(kind, port, 100)) as server:
-        wait_until(lambda: answers(port), what="the service")
+        pid = worker(kind, server, port)
         with ask(kind, port, 100, out):
             time.sleep(BEFORE)
-            pid = max([server.pid, *children(server.pid)])
             for _ in range(4):
                 spans.append(stretch(20))
                 with view(pid):
