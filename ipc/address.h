@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The address of a traced process: the directory rules of docs/protocol.md, the
-// checks that keep other users out, and the list of the processes that serve.
-// Any thread may call these functions, which keep no state.
+// Implements the rules of docs/protocol.md for the path of a process's socket,
+// checks that other users have no access to it, and lists the processes that
+// serve. Any thread may call these functions, which keep no state.
 #ifndef OCULAR_IPC_ADDRESS_H
 #define OCULAR_IPC_ADDRESS_H
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A connection to a traced process. The buffer `in` holds received bytes until
-// a message is complete. The buffer `out` holds the bytes that the socket has
-// not taken yet. The viewer's feed calls these functions on one thread.
+// A client is a viewer's connection to a traced process. The buffer `in` holds
+// received bytes until a message is complete. The buffer `out` holds the bytes
+// that the socket has not taken yet. The viewer's feed calls these functions on
+// one thread.
 #include "ipc/client.h"
 #include "ipc/base/now.h"
 #include "ipc/changes.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The viewer's end of a connection: connects, sends the hello, and decodes
-// bytes into messages. One thread uses a client. Only Client_open and
-// Client_wait block.
+// A client is the viewer's end of a connection. It connects, sends the hello,
+// and decodes bytes into messages. Only one thread uses a client. Only
+// Client_open and Client_wait block.
 #ifndef OCULAR_IPC_CLIENT_H
 #define OCULAR_IPC_CLIENT_H
 

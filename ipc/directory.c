@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The rules that keep other users away from the sockets (docs/protocol.md).
-// address.c calls these functions on the thread that starts tracing, and on the
-// server's thread if the directory has vanished.
+// Implements the rules that keep other users away from the sockets
+// (docs/protocol.md). address.c calls these functions on the thread that starts
+// tracing, and on the server's thread if the directory has vanished.
 #define _GNU_SOURCE 1 // O_PATH
 #include "ipc/directory.h"
 #include "ipc/base/opened.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Answers a viewer's messages: decides which user may connect, takes the hello,
-// and serves or refuses requests. Dispatch owns nothing. clients.c calls these
-// functions on the server's thread.
+// and serves or refuses requests. dispatch.c owns no data. clients.c calls
+// these functions on the server's thread.
 #ifndef OCULAR_IPC_DISPATCH_H
 #define OCULAR_IPC_DISPATCH_H
 
@@ -10,7 +10,8 @@
 
 #include <sys/types.h>
 
-// The source and the version for building answers. The caller owns both.
+// The source and the version from which answers are built. The caller owns both
+// of them.
 struct DispatchContext {
     const struct ServerSource *source;
     const char *version; // of Ocular

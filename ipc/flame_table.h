@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The stacks of the sampler's window, for the flame view. The table is a tree:
-// a row is a function with one path of callers, and the row's parent is the
-// caller. tracer/sample/flame.c builds the table, the server sends the table to
-// a viewer, and the flame view draws the table. A finished table never changes.
+// A flame table has the stacks of the sampler's window, for the flame view. The
+// table is a tree: a row is a function with one path of callers, and the row's
+// parent is the caller. tracer/sample/flame.c builds the table, the server
+// sends the table to a viewer, and the flame view draws the table. A finished
+// table never changes.
 #ifndef OCULAR_IPC_FLAME_TABLE_H
 #define OCULAR_IPC_FLAME_TABLE_H
 

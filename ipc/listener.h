@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The server's listening socket in the file system. The server checks every two
-// seconds whether the socket is still there, and binds the socket again if
-// another program has removed it. Only the server's thread calls these
-// functions, unless a comment names other threads.
+// A listener is the server's listening socket in the file system. The server
+// checks every two seconds whether the socket is still there, and binds the
+// socket again if another program has removed it. Only the server's thread
+// calls these functions, unless a comment names other threads.
 #ifndef OCULAR_IPC_LISTENER_H
 #define OCULAR_IPC_LISTENER_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Macros for the rows of a record's table. The names of the macros are short,
-// so only files with tables of records include this header.
+// These macros make the rows of a record's table. The names of the macros are
+// short, so only files with tables of records include this header.
 #ifndef OCULAR_IPC_ROWS_H
 #define OCULAR_IPC_ROWS_H
 

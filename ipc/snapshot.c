@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The tables of the snapshot's schema, and the functions for a snapshot's
-// memory. The wire, the viewer's JSON and ocular.snapshot() walk the tables.
-// The collector or wire.c builds a snapshot. After that any thread may read the
-// snapshot.
+// snapshot.c has the tables of the snapshot's schema, and the functions for a
+// snapshot's memory. The wire, the viewer's JSON and ocular.snapshot() walk the
+// tables. The collector or wire.c builds a snapshot. After that any thread may
+// read the snapshot.
 #include "ipc/snapshot.h"
 
 #include "ipc/base/heap.h"

@@ -158,7 +158,8 @@ long Socket_receive(int fd, void *data, size_t size)
 
 // --- Descriptors
 
-// Room for one descriptor. The kernel closes further descriptors of a message.
+// A control message with room for one descriptor. The kernel closes further
+// descriptors of a message.
 union Passed {
     struct cmsghdr head; // gives `bytes` its alignment
     char bytes[CMSG_SPACE(sizeof(int))];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Unix stream sockets. Every descriptor is non-blocking and close-on-exec. No
-// call raises SIGPIPE. Any thread may call these functions, which keep no
-// state.
+// These functions make and use Unix stream sockets. Every descriptor is
+// non-blocking and close-on-exec. No call raises SIGPIPE. Any thread may call
+// these functions, which keep no state.
 #ifndef OCULAR_IPC_SOCKET_H
 #define OCULAR_IPC_SOCKET_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The callbacks by which a server asks for snapshots and passes requests to the
-// tracer. tracer/session fills struct ServerSource.
+// struct ServerSource has the callbacks by which a server asks for snapshots
+// and passes requests to the tracer. tracer/session fills struct ServerSource.
 #ifndef OCULAR_IPC_SOURCE_H
 #define OCULAR_IPC_SOURCE_H
 

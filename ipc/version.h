@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one place that names Ocular's version.
+// OCULAR_VERSION is the only definition of Ocular's version.
 #ifndef OCULAR_IPC_VERSION_H
 #define OCULAR_IPC_VERSION_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The queues of a viewer. A frame that is partly sent is finished first. After
-// that, answers are sent before snapshots. clients.c and dispatch.c call these
-// functions on the server's thread.
+// A viewer has queues of bytes to send. A frame that is partly sent is finished
+// first. After that, answers are sent before snapshots. clients.c and
+// dispatch.c call these functions on the server's thread.
 #include "ipc/viewer.h"
 
 #include "ipc/base/heap.h"

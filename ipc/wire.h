@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The messages between a traced process and its viewers, and their encoding:
-// little-endian, length-prefixed, versioned frames (docs/protocol.md). The
-// functions are pure: they read and write only memory.
+// wire.c encodes and decodes the messages between a traced process and its
+// viewers. A message is a little-endian, length-prefixed, versioned frame
+// (docs/protocol.md). The functions are pure.
 #ifndef OCULAR_IPC_WIRE_H
 #define OCULAR_IPC_WIRE_H
 

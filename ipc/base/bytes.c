@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The byte buffer and the cursor. Only bytes.c knows the byte order. Only
-// bytes.c checks bounds, so wire.c can read hostile bytes without checks. Any
-// thread may call these functions, which share no state.
+// bytes.c implements the buffer and the cursor. Only bytes.c depends on the
+// byte order. Only bytes.c checks bounds, so wire.c can read hostile bytes
+// without checks. Any thread may call these functions, which share no state.
 #include "ipc/base/bytes.h"
 #include "ipc/base/heap.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Ocular's own heap, separate from malloc's. A block that Ocular keeps for
-// weeks must not lie in the traced program's heap. If a small block of ours
-// lies between a program's large blocks, malloc maps and unmaps the large
-// blocks again and again, and the program pays for the page faults. The
-// functions of heap.h do the same as malloc's functions. Any thread may call
-// these functions.
+// Ocular has its own heap, which is separate from malloc's heap. A block that
+// Ocular keeps for weeks must not lie in the traced program's heap. If a small
+// block of ours lies between a program's large blocks, malloc maps and unmaps
+// the large blocks again and again, and the program pays for the page faults.
+// The functions of heap.h do the same as malloc's functions. Any thread may
+// call these functions.
 #ifndef OCULAR_IPC_BASE_HEAP_H
 #define OCULAR_IPC_BASE_HEAP_H
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Ocular's descriptors in the traced process. struct Opened notes which file a
-// descriptor stood for when we opened the file. The traced program may close
-// our descriptors, as daemons often do, and may then get the same numbers for
-// its own files. Ocular never reads, writes or closes the program's files. Our
-// descriptors are never 0, 1 or 2, because a program may print after it has
-// closed these three. Any thread may call these functions.
+// These functions open and check Ocular's descriptors in the traced process.
+// struct Opened has the file for which a descriptor stood when we opened it.
+// The traced program may close our descriptors, as daemons often do, and may
+// then get the same numbers for its own files. Ocular never reads, writes or
+// closes the program's files. Our descriptors are never 0, 1 or 2, because a
+// program may print after it has closed these three. Any thread may call these
+// functions.
 #ifndef OCULAR_IPC_BASE_OPENED_H
 #define OCULAR_IPC_BASE_OPENED_H
 

@@ -151,7 +151,7 @@ static int take_timeout(struct Options *options, const char *text,
     return 0;
 }
 
-// "10%" or "10".
+// Reads a percentage, for example "10%" or "10".
 static int take_limit(struct Options *options, const char *text,
                       const struct Complaint *complaint)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The state of the annotate view: the selected function, the function's newest
-// code and source, and the samples of the chosen period. This module does not
-// draw. Only one thread calls these functions.
+// AnnotateState is the state of the annotate view. It has the selected
+// function, the function's newest code and source, and the samples of the
+// chosen period. This module does not draw. Only one thread calls these
+// functions.
 #ifndef OCULAR_TUI_MODEL_ANNOTATE_STATE_H
 #define OCULAR_TUI_MODEL_ANNOTATE_STATE_H
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// A function's code is requested again after this many seconds, because the
+// Seconds after which a function's code is requested again, because the
 // interpreter specialises code while it runs.
 #define ASK_AGAIN_S 10.0
 

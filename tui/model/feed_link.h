@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The source of a feed's messages: a process connected by a socket, or a
-// recording (of a viewer or of a run) that answers like a process. struct
-// Pending has the requests that are not answered yet. The feed owns both
-// structs. Only one thread calls these functions, and they do not block.
+// A FeedLink is the source of a feed's messages. The source is a process
+// connected by a socket, or a recording (of a viewer or of a run) that answers
+// like a process. struct Pending has the requests that are not answered yet.
+// The feed owns both structs. Only one thread calls these functions, and they
+// do not block.
 #ifndef OCULAR_TUI_MODEL_FEED_LINK_H
 #define OCULAR_TUI_MODEL_FEED_LINK_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The model is the viewer's data about the traced process: the newest snapshot,
-// a row with a history for each function, and the user's choices of rows and
-// their order. The model does not draw or send. Only one thread calls these
-// functions.
+// The model is the viewer's data about the traced process. It has the newest
+// snapshot, a row with a history for each function, and the user's choices of
+// rows and their order. The model does not draw or send. Only one thread calls
+// these functions.
 #ifndef OCULAR_TUI_MODEL_MODEL_H
 #define OCULAR_TUI_MODEL_MODEL_H
 

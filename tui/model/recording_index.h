@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The index of a recording's file (capture.h). RecordingIndex_open reads the
-// file once, finds the frames and decodes only the beginning of each frame.
-// RecordingIndex_read reads a frame again and decodes the whole frame. The
-// replay owns the index. Only one thread calls these functions.
+// A RecordingIndex lists the frames of a recording's file (capture.h).
+// RecordingIndex_open reads the file once, finds the frames and decodes only
+// the beginning of each frame. RecordingIndex_read reads a frame again and
+// decodes the whole frame. The replay owns the index. Only one thread calls
+// these functions.
 #ifndef OCULAR_TUI_MODEL_RECORDING_INDEX_H
 #define OCULAR_TUI_MODEL_RECORDING_INDEX_H
 

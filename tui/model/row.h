@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A row is one function in this viewer: the newest numbers, the numbers at the
-// reset and at the baseline, and the history of the share. The model owns the
-// rows, and columns and views read them. Only one thread calls these functions.
+// A row is one function in this viewer. It has the newest numbers, the numbers
+// at the reset and at the baseline, and the history of the share. The model
+// owns the rows, and columns and views read them. Only one thread calls these
+// functions.
 #ifndef OCULAR_TUI_MODEL_ROW_H
 #define OCULAR_TUI_MODEL_ROW_H
 

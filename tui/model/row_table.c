@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A row is dropped after this many snapshots that do not list the function. A
-// row is not dropped at once, because a process may list only its hottest
+// A row is dropped after FORGET_AFTER snapshots that do not list the function.
+// A row is not dropped at once, because a process may list only its hottest
 // functions, which change often.
 #define FORGET_AFTER TREND_LENGTH
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The rows of all functions that the viewer knows, found by function id. The
-// model owns the table. Only one thread calls these functions.
+// A RowTable has the rows of all functions that the viewer knows, and finds
+// them by function id. The model owns the table. Only one thread calls these
+// functions.
 #ifndef OCULAR_TUI_MODEL_ROW_TABLE_H
 #define OCULAR_TUI_MODEL_ROW_TABLE_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The state of the threads view: the order of the threads and their numbers.
-// This module does not draw. Only one thread calls these functions.
+// ThreadsState is the state of the threads view. It has the order of the
+// threads and their numbers. This module does not draw. Only one thread calls
+// these functions.
 #ifndef OCULAR_TUI_MODEL_THREADS_STATE_H
 #define OCULAR_TUI_MODEL_THREADS_STATE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The callers and callees of one function as a tree. The branches below a
+// A tree shows the callers and callees of one function. The branches below a
 // folded branch are not in the tree. The tree is built from the call edges of a
 // snapshot or from the calls of a period. The callers view owns the tree and
 // builds it again for each frame. Only one thread calls these functions.

@@ -34,8 +34,8 @@ static struct Shelf shelf_below(const struct FlameTree *tree, uint32_t branch,
     };
 }
 
-// Returns the columns of the next child. Called for all children in their
-// order.
+// Returns the columns of the next child. The caller passes all children in
+// their order.
 static struct Span place_on(struct Shelf *shelf, uint32_t child)
 {
     double width = shelf->tree->branches[child].total * shelf->scale;

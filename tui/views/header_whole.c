@@ -15,7 +15,7 @@
 
 #define MUCH .01 // if the rows lack a larger share, this share is shown
 
-// The whole curve in fewer cells.
+// Sets `out` to the means of `trend` in `cells` equal parts.
 static void squeeze(float *out, const float *trend, int cells)
 {
     for (int i = 0; i < cells; i++) {
@@ -100,7 +100,8 @@ static void add_if_much(struct Strip *strip, int importance, enum Style style,
 }
 
 // Adds the shares that the rows lack: samples without a complete stack, and
-// time in functions without a row. The help explains the words for them.
+// time in functions without a row. The help explains the words for these two
+// shares.
 static void add_unseen(struct Strip *strip, const struct Snapshot *snapshot)
 {
     double samples = Row_u64(snapshot->sampler_samples), gone = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The main table as columns and rows of a list. The list has a row for each
-// function. Only one thread calls these functions.
+// struct Table makes the main table the columns and rows of a list. The list
+// has a row for each function. Only one thread calls these functions.
 #ifndef OCULAR_TUI_VIEWS_TABLE_H
 #define OCULAR_TUI_VIEWS_TABLE_H
 

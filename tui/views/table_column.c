@@ -24,7 +24,7 @@ static double by_samples(double value, double samples)
     return samples < WINDOW_FEW ? Window_one_digit(value) : value;
 }
 
-// Dims old numbers.
+// Dims a number if its row is old.
 static void fade(struct ListCell *out, const struct Row *row)
 {
     if (Row_is_old(row))

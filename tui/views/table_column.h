@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The look of the main table's columns: title, width, importance, and the
-// function that formats a cell. Cells show the numbers since the reset, with
-// the marks that the help explains. model/columns.def defines the columns.
-// table.c formats the changes since the baseline. The functions are pure, and
-// any thread may call them.
+// TABLE says how the main table's columns look. An entry has the title, the
+// width, the importance, and the function that formats a cell. Cells show the
+// numbers since the reset, with the marks that the help explains.
+// model/columns.def defines the columns. table.c formats the changes since the
+// baseline. The functions are pure, and any thread may call them.
 #ifndef OCULAR_TUI_VIEWS_TABLE_COLUMN_H
 #define OCULAR_TUI_VIEWS_TABLE_COLUMN_H
 

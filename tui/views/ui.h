@@ -89,8 +89,8 @@ void Ui_say_asked(struct Ui *ui, int error, const char *asked);
 // Appends the data of the front view, sorted and filtered as on the screen.
 // Returns 0, -ENODATA if no data has come yet, or -ENOMEM.
 int Ui_write_json(const struct Ui *ui, struct Bytes *out);
-// Returns a sentence for the message after saving, which says which counts and
-// shares the file has. Returns "" if the file has the counts since the start
+// Returns a sentence about the counts and shares in the saved file, for the
+// message after saving. Returns "" if the file has the counts since the start
 // and the shares of all threads.
 const char *Ui_json_note(const struct Ui *ui);
 
