@@ -86,12 +86,29 @@ static int write_profile(struct FlameTable *table,
     return error;
 }
 
-static int convert_samples(const struct PerfettoTrace *trace, const char *path,
+int Conversion_store(const struct FormatsFile *file, const struct Bytes *bytes,
+                     uint64_t *size)
+{
+    struct Output output;
+    int error = file->descriptor ? Output_borrow(&output, file->descriptor,
+                                                 file->opened, file->path)
+                                 : Output_open(&output, file->path);
+
+    if (error)
+        return error;
+    error = Output_write(&output, bytes->data, bytes->size);
+    if (!error)
+        return Output_commit(&output, file->overwrite, size);
+    Output_abort(&output);
+    return error;
+}
+
+static int convert_samples(const struct PerfettoTrace *trace,
+                           const struct FormatsFile *file,
                            struct PerfettoResult *result)
 {
     const struct ShareTime now = {.ns = 1, .full_ns = 1};
     struct FlameTable *table;
-    struct Output output;
     struct Bytes bytes;
     struct Flame flame;
     int error;
@@ -101,33 +118,36 @@ static int convert_samples(const struct PerfettoTrace *trace, const char *path,
     add_samples(&flame, trace->view);
     table = Flame_read(&flame, &now, FLAME_NODES);
     error = table && Flame_list(table)
-                ? write_profile(table, trace, path, &bytes)
+                ? write_profile(table, trace, file->path, &bytes)
                 : -ENOMEM;
     FlameTable_free(table);
     Flame_release(&flame);
     if (!error)
-        error = Output_open(&output, path);
-    if (!error) {
-        error = Output_write(&output, bytes.data, bytes.size);
-        if (error)
-            Output_abort(&output);
-        else
-            error = Output_commit(&output, false, &result->bytes);
-    }
+        error = Conversion_store(file, &bytes, &result->bytes);
     Bytes_release(&bytes);
     return error;
 }
 
 // -----------------------------------------------------------------------------
 
-int Conversion_run(struct Conversion *conversion, const char *recording,
-                   const char *output)
+static int open_reader(struct RecordingReader *reader,
+                       struct Conversion *conversion)
 {
+    if (conversion->path)
+        return RecordingReader_open(reader, conversion->path,
+                                    (struct RecordingWatch){0}, conversion->why,
+                                    sizeof conversion->why);
+    return RecordingReader_read(reader, conversion->recording, conversion->why,
+                                sizeof conversion->why);
+}
+
+int Conversion_run(struct Conversion *conversion)
+{
+    const struct FormatsFile *output = &conversion->output;
     struct RecordingReader reader;
     struct PerfettoResult result = {0};
     size_t i;
-    int error = RecordingReader_open(&reader, recording, conversion->why,
-                                     sizeof conversion->why);
+    int error = open_reader(&reader, conversion);
 
     conversion->unreadable = error;
     if (error)
@@ -135,12 +155,18 @@ int Conversion_run(struct Conversion *conversion, const char *recording,
     conversion->events = 0;
     for (i = 0; i < reader.trace.view->chunk_count; i++)
         conversion->events += reader.trace.view->chunks[i]->event_count;
-    if (OutputName_is_taken(output))
+    reader.trace.descriptor = output->descriptor;
+    reader.trace.opened = output->opened;
+    reader.trace.overwrite = output->overwrite;
+    reader.trace.progress = conversion->progress;
+    reader.trace.watcher = conversion->context;
+    if (!output->descriptor && !output->overwrite &&
+        OutputName_is_taken(output->path))
         error = -EEXIST;
-    else if (FileKind_is_profile(output))
+    else if (FileKind_is_profile(output->path))
         error = convert_samples(&reader.trace, output, &result);
     else
-        error = Perfetto_write(&reader.trace, output, &result);
+        error = Perfetto_write(&reader.trace, output->path, &result);
     conversion->bytes = result.bytes;
     RecordingReader_close(&reader);
     return error;

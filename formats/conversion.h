@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Converts a recording to a file for other tools. The suffix of the output's
+// Makes a file for other tools from a recording. The suffix of the output's
 // name decides whether the file is a timeline or a profile. The conversion runs
-// on one thread of a program that is not traced.
+// on one thread.
 #ifndef OCULAR_FORMATS_CONVERSION_H
 #define OCULAR_FORMATS_CONVERSION_H
 
@@ -9,7 +9,10 @@
 
 // Returns 0 or -errno. -EEXIST means that the output exists. If the recording
 // cannot be read, conversion->unreadable is set and conversion->why says why.
-int Conversion_run(struct Conversion *conversion, const char *recording,
-                   const char *output);
+int Conversion_run(struct Conversion *conversion);
+// Writes `bytes` to the file, all of them or none. Sets *size to the size of
+// the file. Returns 0 or -errno.
+int Conversion_store(const struct FormatsFile *file, const struct Bytes *bytes,
+                     uint64_t *size);
 
 #endif

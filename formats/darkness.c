@@ -37,19 +37,24 @@ static int compare_darkness(const void *a, const void *b)
     return by ? by : left->dark - right->dark;
 }
 
-struct DarkFunction *Darkness_list(struct Bytes *seen, size_t *count)
+void Darkness_sort(struct Bytes *seen)
 {
-    struct Darkness *all = (struct Darkness *)seen->data;
+    if (seen->size)
+        qsort(seen->data, seen->size / sizeof(struct Darkness),
+              sizeof(struct Darkness), compare_darkness);
+}
+
+struct RecordingDark *Darkness_list(const struct Bytes *seen, size_t *count)
+{
+    const struct Darkness *all = (const struct Darkness *)seen->data;
     size_t i, all_count = seen->size / sizeof *all;
-    struct DarkFunction *dark = Heap_alloc((all_count + 1) * sizeof *dark);
+    struct RecordingDark *dark = Heap_alloc((all_count + 1) * sizeof *dark);
 
     *count = 0;
-    if (!dark || !all_count)
-        return dark;
-    qsort(all, all_count, sizeof *all, compare_darkness);
-    for (i = 0; i < all_count; i++)
+    for (i = 0; dark && i < all_count; i++)
         if (all[i].dark && (i + 1 == all_count || all[i + 1].id != all[i].id))
-            dark[(*count)++] = (struct DarkFunction){all[i].ticks, all[i].id};
+            dark[(*count)++] =
+                (struct RecordingDark){.ticks = all[i].ticks, .id = all[i].id};
     return dark;
 }
 

@@ -19,10 +19,11 @@ struct Darkness {
 // Appends to `seen` the changes that `events` report. The events may come from
 // any thread and in any order.
 void Darkness_see(struct Bytes *seen, const struct Event *events, size_t count);
-// Sorts `seen` by function and time. Returns the functions that are dark after
-// their newest change, and sets *count. The caller frees the list. NULL: memory
-// is out.
-struct DarkFunction *Darkness_list(struct Bytes *seen, size_t *count);
+// Sorts `seen` by function and time. The functions below need this order.
+void Darkness_sort(struct Bytes *seen);
+// Returns the functions that are dark after their newest change, and sets
+// *count. The caller frees the list. NULL: memory is out.
+struct RecordingDark *Darkness_list(const struct Bytes *seen, size_t *count);
 
 // Says whether one function was dark in a stretch.
 struct ArmedTime {
@@ -30,9 +31,8 @@ struct ArmedTime {
     bool is_dark;  // the function was dark at the end of the stretch
     bool rearmed;  // the function was re-armed at some time of the recording
 };
-// Darkness_list must have sorted `seen` before the next two functions are
-// called. Darkness_of returns the changes of one function, oldest first, and
-// sets *count to their number. Darkness_of returns NULL if there are none.
+// Returns the changes of one function, oldest first, and sets *count to their
+// number. NULL: there are none.
 const struct Darkness *Darkness_of(const struct Bytes *seen, uint32_t id,
                                    size_t *count);
 // Examines the stretch from `from` (included) to `to` (excluded), in ticks.

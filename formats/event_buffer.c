@@ -24,14 +24,13 @@ const struct Event *EventBuffer_read(struct EventBuffer *buffer,
            open = TimelineChunk_open_bytes(chunk);
     uint8_t *block;
 
-    if (!chunk->file)
-        return chunk->events;
     buffer->open = NULL;
     // One byte is added, so that an empty chunk also has an address.
     if (open > chunk->size || !make_room(buffer, events + chunk->size + 1))
         return NULL;
     block = buffer->bytes + events;
     if (Recording_read(chunk->file, chunk->at, block, chunk->size) ||
+        Recording_check(RECORDING_SEED, block, chunk->size) != chunk->check ||
         EventCode_read(block + open, chunk->size - open,
                        (struct Event *)buffer->bytes,
                        chunk->event_count) != chunk->event_count)
@@ -44,8 +43,8 @@ const struct OpenCall *EventBuffer_open(const struct EventBuffer *buffer,
                                         const struct TimelineChunk *chunk,
                                         size_t *count)
 {
-    *count = chunk->file && !buffer->open ? 0 : chunk->open_count;
-    return chunk->file ? buffer->open : chunk->open;
+    *count = buffer->open ? chunk->open_count : 0;
+    return buffer->open;
 }
 
 void EventBuffer_release(struct EventBuffer *buffer)

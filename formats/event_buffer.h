@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the chunks of a view one at a time, from memory or from a file. Any
-// thread may use a buffer.
+// Reads the chunks of a view one at a time. Any thread may use a buffer.
 #ifndef OCULAR_FORMATS_EVENT_BUFFER_H
 #define OCULAR_FORMATS_EVENT_BUFFER_H
 
@@ -10,11 +9,11 @@
 struct EventBuffer {
     uint8_t *bytes;
     size_t room;
-    const struct OpenCall *open; // of a chunk that was read from a file
+    const struct OpenCall *open; // NULL: the chunk could not be read
 };
 
-// Returns the events of a chunk, in place or in the buffer. Returns NULL if the
-// chunk cannot be read any more or memory is out.
+// Returns the events of a chunk. Returns NULL if the chunk cannot be read any
+// more or memory is out.
 const struct Event *EventBuffer_read(struct EventBuffer *buffer,
                                      const struct TimelineChunk *chunk);
 // Returns the calls that were open before the events of the chunk. Call this

@@ -139,30 +139,27 @@ static int read_chunk(struct RecordingReader *reader,
     size_t open = block->open_count * sizeof(struct OpenCall), count;
     const struct Event *events;
     struct ReadChunk *read;
-    struct Chunk *chunk;
 
     if (open > reader->data.size)
         return -EINVAL;
     read = (struct ReadChunk *)Bytes_extend(&reader->chunks, sizeof *read);
     if (!read)
         return -ENOMEM;
-    chunk = read->chunk = Heap_zeroed(1, sizeof *chunk);
-    if (!chunk) {
-        reader->chunks.size -= sizeof *read;
-        return -ENOMEM;
-    }
     events = read_events(reader, open, &count);
     Darkness_see(&reader->dark, events, count);
-    chunk->references = 1;
-    chunk->sequence = block->sequence;
-    chunk->shown.thread = block->thread;
-    chunk->shown.open_count = block->open_count;
-    chunk->shown.event_count = count;
-    chunk->shown.file = reader->recording;
-    chunk->shown.at = block->at + HEADER;
-    chunk->shown.size = reader->data.size;
-    chunk->first_ticks = count ? Event_ticks(&events[0]) : 0;
-    chunk->last_ticks = count ? Event_ticks(&events[count - 1]) : 0;
+    *read = (struct ReadChunk){
+        .chunk = {.thread = block->thread,
+                  .open_count = block->open_count,
+                  .event_count = count,
+                  .file = reader->recording,
+                  .at = block->at + HEADER,
+                  .size = reader->data.size,
+                  .sequence = block->sequence,
+                  .check = Recording_check(RECORDING_SEED, reader->data.data,
+                                           reader->data.size),
+                  .first_ticks = count ? Event_ticks(&events[0]) : 0,
+                  .last_ticks = count ? Event_ticks(&events[count - 1]) : 0},
+    };
     read->thread = (struct TimelineThread){
         .number = block->thread,
         .tid = (pid_t)block->tid,
@@ -199,11 +196,18 @@ static bool read_data(struct RecordingReader *reader,
                          block->data_check;
 }
 
+// Of two the kill has prevented that one is dropped.
+static void read_list(const struct RecordingReader *reader, struct Bytes *list,
+                      size_t each)
+{
+    Bytes_clear(list);
+    Bytes_put(list, reader->data.data, reader->data.size / each * each);
+}
+
 static bool is_block(const struct RecordingBlock *block, uint64_t at)
 {
-    return block->magic == RECORDING_BLOCK && block->at == at &&
-           block->check == RecordingBlock_check(block) &&
-           block->size >= RECORDING_PAGE && block->size % RECORDING_PAGE == 0 &&
+    return block->at == at && block->check == RecordingBlock_check(block) &&
+           block->size >= RECORDING_UNIT && block->size % RECORDING_UNIT == 0 &&
            block->used % 8 == 0 && block->used <= MOST_DATA &&
            block->used + HEADER <= block->size;
 }
@@ -214,6 +218,8 @@ static int read_block(struct RecordingReader *reader,
 {
     int error = 0;
 
+    if (block->magic != RECORDING_BLOCK) // it was dropped
+        return 0;
     if (!read_data(reader, block, end)) {
         reader->damaged++;
         return reader->data.error;
@@ -226,6 +232,10 @@ static int read_block(struct RecordingReader *reader,
         read_opcodes(reader);
     else if (block->kind == RECORDING_SNAPSHOT)
         error = read_snapshot(reader);
+    else if (block->kind == RECORDING_DARK)
+        read_list(reader, &reader->dark_now, sizeof(struct RecordingDark));
+    else if (block->kind == RECORDING_THREADS)
+        read_list(reader, &reader->listed, sizeof(struct RecordingThread));
     if (error == -EINVAL)
         reader->damaged++;
     return error == -ENOMEM ? error : 0;
@@ -248,16 +258,15 @@ static int read_blocks(struct RecordingReader *reader)
     while (!error && at && at + HEADER <= end) {
         struct RecordingBlock block;
 
-        if (Recording_read(reader->recording, at, &block, sizeof block))
-            break;
-        if (is_block(&block, at)) {
+        if (Recording_read(reader->recording, at, &block, sizeof block) == 0 &&
+            is_block(&block, at)) {
             error = goes_on(reader, at, end) ? read_block(reader, &block, end)
                                              : -ECANCELED;
             at += block.size <= end ? block.size : end;
             continue;
         }
-        at = Recording_seek(reader->recording, at + RECORDING_PAGE) /
-             RECORDING_PAGE * RECORDING_PAGE;
+        at = Recording_seek(reader->recording, at + RECORDING_UNIT) /
+             RECORDING_UNIT * RECORDING_UNIT;
     }
     return error;
 }
@@ -273,12 +282,12 @@ static int compare(uint64_t a, uint64_t b)
 // sequence number, the chunk with more events comes last.
 static int compare_chunks(const void *a, const void *b)
 {
-    const struct Chunk *left = ((const struct ReadChunk *)a)->chunk;
-    const struct Chunk *right = ((const struct ReadChunk *)b)->chunk;
-    int by = compare(left->shown.thread, right->shown.thread);
+    const struct TimelineChunk *left = &((const struct ReadChunk *)a)->chunk;
+    const struct TimelineChunk *right = &((const struct ReadChunk *)b)->chunk;
+    int by = compare(left->thread, right->thread);
 
     by = by ? by : compare(left->sequence, right->sequence);
-    return by ? by : compare(left->shown.event_count, right->shown.event_count);
+    return by ? by : compare(left->event_count, right->event_count);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -291,51 +300,157 @@ static int compare_names(const void *a, const void *b)
 // Returns how many chunks of a thread are missing. The chunks of a thread have
 // consecutive sequence numbers, which begin at 0 if no chunk was forgotten.
 static uint64_t count_missing(const struct ReadChunk *first,
-                              const struct ReadChunk *last, size_t count)
+                              const struct ReadChunk *last, bool forgotten,
+                              size_t count)
 {
-    uint64_t begin = last->thread.forgotten ? first->chunk->sequence : 0;
-    uint64_t there = last->chunk->sequence - begin + 1;
+    uint64_t begin = forgotten ? first->chunk.sequence : 0;
+    uint64_t there = last->chunk.sequence - begin + 1;
 
     return there > count ? there - count : 0;
 }
 
-static struct View *make_view(struct RecordingReader *reader)
+static void show_chunk(struct RecordingReader *reader,
+                       const struct ReadChunk *read)
+{
+    const struct TimelineChunk *chunk = &read->chunk;
+    struct TimelineView *view = &reader->view;
+    uint64_t first = chunk->first_ticks;
+
+    Bytes_put(&reader->shown, &chunk, sizeof chunk);
+    if (first && (!view->first_ticks || first < view->first_ticks))
+        view->first_ticks = first;
+    if (chunk->last_ticks > view->last_ticks)
+        view->last_ticks = chunk->last_ticks;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+    const struct TimelineThread *left = a, *right = b;
+
+    return compare(left->number, right->number);
+}
+
+static int compare_listed(const void *a, const void *b)
+{
+    const struct RecordingThread *left = a, *right = b;
+
+    return compare(left->number, right->number);
+}
+
+static const struct RecordingThread *
+find_listed(const struct RecordingReader *reader, uint32_t number)
+{
+    const struct RecordingThread key = {.number = number};
+
+    if (!reader->listed.size)
+        return NULL;
+    return bsearch(&key, reader->listed.data, reader->listed.size / sizeof key,
+                   sizeof key, compare_listed);
+}
+
+// Sets its numbers and name by the list, if that is newer than its block of
+// that sequence.
+static void update(const struct RecordingReader *reader,
+                   struct TimelineThread *thread, uint64_t sequence)
+{
+    const struct RecordingThread *found = find_listed(reader, thread->number);
+
+    if (!found || (sequence && sequence >= found->sequence))
+        return;
+    thread->tid = (pid_t)found->tid;
+    thread->lost = found->lost;
+    thread->forgotten = found->forgotten;
+    memcpy(thread->name, found->name, sizeof thread->name - 1);
+}
+
+// The number of those before the cut.
+static size_t count_to_cut(const struct RecordingReader *reader,
+                           const struct ReadChunk *all, size_t count)
+{
+    const struct RecordingThread *listed =
+        find_listed(reader, all->thread.number);
+
+    while (count &&
+           (!listed || all[count - 1].chunk.sequence >= listed->sequence))
+        count--;
+    return count;
+}
+
+// All chunks of a thread. The last one knows best what the thread has lost.
+static void show_thread(struct RecordingReader *reader,
+                        const struct ReadChunk *all, size_t count)
+{
+    const struct ReadChunk *last;
+    struct TimelineThread thread;
+    size_t i, shown = 0;
+
+    if (reader->to_cut && reader->listed.size)
+        count = count_to_cut(reader, all, count);
+    if (!count)
+        return;
+    last = &all[count - 1];
+    thread = last->thread;
+    for (i = 0; i < count; i++) {
+        // Of two of one place a kill has prevented that one is dropped.
+        if (i + 1 < count && all[i + 1].chunk.sequence == all[i].chunk.sequence)
+            continue;
+        show_chunk(reader, &all[i]);
+        shown++;
+    }
+    update(reader, &thread, last->chunk.sequence);
+    reader->damaged += count_missing(all, last, thread.forgotten > 0, shown);
+    Bytes_put(&reader->threads, &thread, sizeof thread);
+}
+
+// Those of the list that have no chunk.
+static void show_silent(struct RecordingReader *reader)
+{
+    size_t i, known = reader->threads.size / sizeof(struct TimelineThread);
+    size_t count = reader->listed.size / sizeof(struct RecordingThread);
+
+    for (i = 0; i < count; i++) {
+        const struct RecordingThread *listed =
+            (const struct RecordingThread *)reader->listed.data + i;
+        struct TimelineThread thread = {.number = listed->number};
+
+        if (known && bsearch(&thread, reader->threads.data, known,
+                             sizeof thread, compare_threads))
+            continue;
+        update(reader, &thread, 0);
+        Bytes_put(&reader->threads, &thread, sizeof thread);
+    }
+    count = reader->threads.size / sizeof(struct TimelineThread);
+    if (count > known)
+        qsort(reader->threads.data, count, sizeof(struct TimelineThread),
+              compare_threads);
+}
+
+// 0 or -ENOMEM.
+static int make_view(struct RecordingReader *reader)
 {
     struct ReadChunk *all = (struct ReadChunk *)reader->chunks.data;
-    size_t i, begin = 0, kept = 0, count = reader->chunks.size / sizeof *all;
-    struct View *view = View_new(count + 1, count + 1);
+    size_t i, begin = 0, count = reader->chunks.size / sizeof *all;
+    struct TimelineView *view = &reader->view;
 
-    if (!view)
-        return NULL;
     if (count)
         qsort(all, count, sizeof *all, compare_chunks);
     for (i = 0; i < count; i++) {
-        struct Chunk *chunk = all[i].chunk;
-        bool is_last = i + 1 == count ||
-                       all[i + 1].chunk->shown.thread != chunk->shown.thread;
-
-        // The recorder copies a chunk into a larger block and then clears the
-        // old block. If the program was killed before the old block was
-        // cleared, the file holds the chunk twice, and the longer copy is kept.
-        if (is_last || all[i + 1].chunk->sequence != chunk->sequence) {
-            all[begin + kept++] = all[i];
-        } else {
-            Chunk_put(chunk);
-        }
-        if (!is_last)
+        if (i + 1 < count && all[i + 1].chunk.thread == all[i].chunk.thread)
             continue;
-        reader->damaged += count_missing(&all[begin], &all[i], kept);
-        for (; kept; kept--)
-            View_add(view, all[begin++].chunk);
+        show_thread(reader, &all[begin], i + 1 - begin);
         begin = i + 1;
-        // The thread's last chunk has the final count of lost events.
-        View_add_thread(view, &all[i].thread);
     }
-    reader->chunks.size = 0;
-    view->shown.lost += reader->head.lost;
-    view->shown.forgotten = reader->head.forgotten;
-    view->shown.whole_ticks = reader->head.whole_ticks;
-    return view;
+    show_silent(reader);
+    view->chunks = (const struct TimelineChunk *const *)reader->shown.data;
+    view->chunk_count = reader->shown.size / sizeof *view->chunks;
+    view->threads = (const struct TimelineThread *)reader->threads.data;
+    view->thread_count = reader->threads.size / sizeof *view->threads;
+    for (i = 0; i < view->thread_count; i++)
+        view->lost += view->threads[i].lost;
+    view->lost += reader->head.lost;
+    view->forgotten = reader->head.forgotten;
+    view->whole_ticks = reader->head.whole_ticks;
+    return reader->shown.error | reader->threads.error;
 }
 
 static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
@@ -359,7 +474,7 @@ static void describe(struct RecordingReader *reader)
     const struct RecordingHead *head = &reader->head;
 
     reader->trace = (struct PerfettoTrace){
-        .view = reader->trace.view,
+        .view = &reader->view,
         .pid = (pid_t)head->pid,
         .command = head->command,
         .python = head->python,
@@ -373,31 +488,42 @@ static void describe(struct RecordingReader *reader)
         .context = reader,
         .name = find_name,
     };
-    reader->trace.dark_ticks = reader->trace.view->last_ticks;
-    reader->trace.dark =
-        Darkness_list(&reader->dark, &reader->trace.dark_count);
+    reader->trace.dark_ticks = reader->view.last_ticks > head->now_ticks
+                                   ? reader->view.last_ticks
+                                   : head->now_ticks;
+    Darkness_sort(&reader->dark);
+    if (reader->dark_now.size) {
+        reader->trace.dark = (struct RecordingDark *)reader->dark_now.data;
+        reader->trace.dark_count =
+            reader->dark_now.size / sizeof *reader->trace.dark;
+        reader->dark_now.data = NULL; // the trace owns the list now
+    } else {
+        reader->trace.dark =
+            Darkness_list(&reader->dark, &reader->trace.dark_count);
+    }
 }
 
 static int read_all(struct RecordingReader *reader)
 {
-    struct View *view;
     int error;
 
     reader->opcodes = Heap_zeroed(1, sizeof *reader->opcodes);
     error = reader->opcodes ? read_blocks(reader) : -ENOMEM;
     if (!error)
         error = reader->names.error | reader->text.error | reader->dark.error;
-    view = error ? NULL : make_view(reader);
-    if (!view)
-        return error ? error : -ENOMEM;
+    if (!error)
+        error = make_view(reader);
+    if (error)
+        return error < 0 ? error : -ENOMEM;
     if (reader->names.size)
         qsort(reader->names.data, reader->names.size / sizeof(struct ReadName),
               sizeof(struct ReadName), compare_names);
-    reader->trace.view = &view->shown;
     describe(reader);
     return 0;
 }
 
+// Opens the file at `path` and checks its first page. Returns 0, or -errno with
+// a sentence in `why` that names the error.
 static int open_file(struct RecordingReader *reader, const char *path,
                      char *why, size_t why_size)
 {
@@ -413,6 +539,30 @@ static int open_file(struct RecordingReader *reader, const char *path,
     return error;
 }
 
+// Reads the blocks, if `error`, which is that of the first page, is 0.
+static int read_rest(struct RecordingReader *reader, int error, char *why,
+                     size_t why_size)
+{
+    uint64_t damaged;
+
+    if (!error) {
+        error = read_all(reader);
+        if (error)
+            snprintf(why, why_size, "%s", strerror(-error));
+    }
+    damaged = reader->damaged;
+    if (error)
+        RecordingReader_close(reader);
+    else if (damaged)
+        snprintf(why, why_size,
+                 "%" PRIu64
+                 " of its blocks %s damaged or cut off: what is "
+                 "missing of %s is left out",
+                 damaged, damaged == 1 ? "is" : "are",
+                 damaged == 1 ? "it" : "them");
+    return error;
+}
+
 int RecordingReader_probe(const char *path, char *why, size_t why_size)
 {
     struct RecordingReader reader = {0};
@@ -424,50 +574,37 @@ int RecordingReader_probe(const char *path, char *why, size_t why_size)
 }
 
 int RecordingReader_open(struct RecordingReader *reader, const char *path,
-                         char *why, size_t why_size)
+                         struct RecordingWatch watch, char *why,
+                         size_t why_size)
 {
-    return RecordingReader_open_watched(
-        reader, path, (struct RecordingWatch){0}, why, why_size);
-}
-
-int RecordingReader_open_watched(struct RecordingReader *reader,
-                                 const char *path, struct RecordingWatch watch,
-                                 char *why, size_t why_size)
-{
-    int error;
-
     memset(reader, 0, sizeof *reader);
     reader->watch = watch;
-    error = open_file(reader, path, why, why_size);
-    if (!error) {
-        error = read_all(reader);
-        if (error)
-            snprintf(why, why_size, "%s", strerror(-error));
-    }
-    if (error)
-        RecordingReader_close(reader);
-    else if (reader->damaged)
-        snprintf(why, why_size,
-                 "%" PRIu64
-                 " of its blocks %s damaged or cut off: what is "
-                 "missing of %s is left out",
-                 reader->damaged, reader->damaged == 1 ? "is" : "are",
-                 reader->damaged == 1 ? "it" : "them");
-    return error;
+    return read_rest(reader, open_file(reader, path, why, why_size), why,
+                     why_size);
+}
+
+int RecordingReader_read(struct RecordingReader *reader,
+                         struct Recording *recording, char *why,
+                         size_t why_size)
+{
+    memset(reader, 0, sizeof *reader);
+    reader->to_cut = true;
+    reader->recording = recording;
+    Recording_get(recording);
+    *why = '\0';
+    return read_rest(reader, read_head(reader, why, why_size), why, why_size);
 }
 
 void RecordingReader_close(struct RecordingReader *reader)
 {
-    const struct ReadChunk *all = (struct ReadChunk *)reader->chunks.data;
-    size_t i;
-
-    TimelineView_free((struct TimelineView *)reader->trace.view);
-    for (i = 0; i < reader->chunks.size / sizeof *all; i++)
-        Chunk_put(all[i].chunk);
-    Bytes_release(&reader->chunks);
     Heap_free(reader->trace.dark);
     Snapshot_free(reader->final);
     Heap_free(reader->opcodes);
+    Bytes_release(&reader->chunks);
+    Bytes_release(&reader->shown);
+    Bytes_release(&reader->threads);
+    Bytes_release(&reader->listed);
+    Bytes_release(&reader->dark_now);
     Bytes_release(&reader->names);
     Bytes_release(&reader->text);
     Bytes_release(&reader->data);

@@ -8,8 +8,8 @@
 
 #include "ipc/base/bytes.h"
 #include "ipc/snapshot.h"
+#include "tracer/timeline/recording.h"
 #include "tracer/timeline/trace.h"
-#include "tracer/timeline/view_builder.h"
 
 struct ReadName {
     uint32_t id;
@@ -20,7 +20,7 @@ struct ReadName {
 
 // A chunk, and the state of its thread when the chunk was written.
 struct ReadChunk {
-    struct Chunk *chunk;
+    struct TimelineChunk chunk;
     struct TimelineThread thread;
 };
 
@@ -40,13 +40,19 @@ struct RecordingReader {
     struct Snapshot *final;
     struct RecordingWatch watch;
     // Only the reader itself uses the fields from here on.
+    bool to_cut; // leave out the blocks that were begun after the newest cut
     struct Recording *recording;
-    struct Bytes chunks; // struct ReadChunk each; empty once the view exists
-    struct Bytes names;  // struct ReadName each; sorted by id at the end
-    struct Bytes text;   // names and files of functions, each with a NUL.
-    struct Bytes data;   // data of the block that is being read
-    struct Bytes events; // decoded events of the block that is being read
-    struct Bytes dark;   // struct Darkness each (darkness.h)
+    struct TimelineView view;
+    struct Bytes chunks;   // struct ReadChunk each
+    struct Bytes shown;    // struct TimelineChunk * each; the chunks of `view`
+    struct Bytes threads;  // struct TimelineThread each; the threads of `view`
+    struct Bytes dark_now; // struct RecordingDark each, of the newest cut
+    struct Bytes listed;   // struct RecordingThread each, of the newest cut
+    struct Bytes names;    // struct ReadName each; sorted by id at the end
+    struct Bytes text;     // names and files of functions, each with a NUL.
+    struct Bytes data;     // data of the block that is being read
+    struct Bytes events;   // decoded events of the block that is being read
+    struct Bytes dark;     // struct Darkness each (darkness.h)
     struct Opcodes *opcodes;
 };
 
@@ -54,10 +60,13 @@ struct RecordingReader {
 // that names the error. After success, `why` says how many blocks of the file
 // are damaged, or is empty.
 int RecordingReader_open(struct RecordingReader *reader, const char *path,
-                         char *why, size_t why_size);
-int RecordingReader_open_watched(struct RecordingReader *reader,
-                                 const char *path, struct RecordingWatch watch,
-                                 char *why, size_t why_size);
+                         struct RecordingWatch watch, char *why,
+                         size_t why_size);
+// Reads a recording that this process is writing, up to the newest cut
+// (Timeline_cut).
+int RecordingReader_read(struct RecordingReader *reader,
+                         struct Recording *recording, char *why,
+                         size_t why_size);
 // Reads only the first page of a file. Returns 0, or -errno with a sentence in
 // `why` that names the error.
 int RecordingReader_probe(const char *path, char *why, size_t why_size);

@@ -4,7 +4,6 @@
 #include "formats/event_buffer.h"
 #include "ipc/base/heap.h"
 #include "tracer/timeline/aside.h"
-#include "tracer/timeline/chunk.h"
 #include "tracer/timeline/sample_track.h"
 
 #include <errno.h>
@@ -53,8 +52,7 @@ static double first_sample(const struct StretchSums *sums)
                      view->threads[i].forgotten;
     for (i = 0; forgotten && i < view->chunk_count; i++)
         if (view->chunks[i]->thread == TIMELINE_OWN)
-            return StretchSums_s(
-                sums, ((const struct Chunk *)view->chunks[i])->first_ticks);
+            return StretchSums_s(sums, view->chunks[i]->first_ticks);
     return 0;
 }
 
@@ -257,12 +255,9 @@ static void add_event(struct StretchSums *sums, const struct Event *event)
 }
 
 static bool is_beside(const struct StretchSums *sums,
-                      const struct TimelineChunk *shown)
+                      const struct TimelineChunk *chunk)
 {
-    // `shown` is the first member of struct Chunk, so the cast is valid.
-    const struct Chunk *chunk = (const struct Chunk *)shown;
-
-    return shown->thread != TIMELINE_OWN &&
+    return chunk->thread != TIMELINE_OWN &&
            (chunk->last_ticks < sums->from || chunk->first_ticks >= sums->to);
 }
 

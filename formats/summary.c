@@ -31,7 +31,7 @@ int Summary_open(struct Summary **out, const char *path,
         snprintf(why, why_size, "%s", strerror(ENOMEM));
         return -ENOMEM;
     }
-    error = RecordingReader_open_watched(
+    error = RecordingReader_open(
         &summary->reader, path,
         (struct RecordingWatch){watch.go_on, watch.context}, why, why_size);
     if (error) {

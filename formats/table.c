@@ -2,8 +2,6 @@
 // See table.h.
 #include "formats/table.h"
 #include "formats/conversion.h"
-#include "formats/output.h"
-#include "formats/perfetto.h"
 #include "formats/profile_file.h"
 
 static int write_profile(const struct FormatsProfile *source,
@@ -25,22 +23,5 @@ static int write_profile(const struct FormatsProfile *source,
     return error;
 }
 
-static int store(const struct FormatsFile *file, const struct Bytes *bytes,
-                 uint64_t *size)
-{
-    struct Output output;
-    int error = file->descriptor ? Output_borrow(&output, file->descriptor,
-                                                 file->opened, file->path)
-                                 : Output_open(&output, file->path);
-
-    if (error)
-        return error;
-    error = Output_write(&output, bytes->data, bytes->size);
-    if (!error)
-        return Output_commit(&output, file->overwrite, size);
-    Output_abort(&output);
-    return error;
-}
-
-const struct Formats Table_formats = {Perfetto_write, write_profile, store,
+const struct Formats Table_formats = {write_profile, Conversion_store,
                                       Conversion_run};

@@ -98,7 +98,7 @@ int TraceWriter_look(struct TraceWriter *writer)
     if (now - writer->looked_ns < PROGRESS_NS)
         return 0;
     writer->looked_ns = now;
-    if (trace->progress(trace->context, done < 1 ? done : 1,
+    if (trace->progress(trace->watcher, done < 1 ? done : 1,
                         Output_bytes(&writer->output)))
         return 0;
     return -ECANCELED;

@@ -3,7 +3,7 @@
 #include "python/module/final_timeline.h"
 #include "ipc/file_kind.h"
 #include "python/module/convert.h"
-#include "tracer/session/recorder.h"
+#include "tracer/session/exports.h"
 #include "tracer/timeline/output_name.h"
 
 #include <errno.h>
@@ -57,8 +57,7 @@ void FinalTimeline_write(struct FinalTimeline *timeline,
         timeline->thread = PyEval_SaveThread();
         timeline->error =
             is_recording
-                ? Recorder_keep(session, timeline->path,
-                                &timeline->result.bytes)
+                ? Exports_keep(session, timeline->path, &timeline->result.bytes)
                 : Export_write(&session->export, timeline->path, false,
                                &watcher, timeline->seconds, &timeline->result);
         PyEval_RestoreThread(timeline->thread);

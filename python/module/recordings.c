@@ -13,18 +13,17 @@ PyDoc_STRVAR(convert_doc,
 
 static PyObject *convert(PyObject *module, PyObject *args)
 {
-    const char *recording, *output;
     struct Conversion conversion = {0};
     const struct Formats *formats;
     int error;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "yy:convert", &recording, &output))
+    if (!PyArg_ParseTuple(args, "yy:convert", &conversion.path,
+                          &conversion.output.path))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     formats = Formats_load();
-    error =
-        formats ? formats->convert(&conversion, recording, output) : -ELIBACC;
+    error = formats ? formats->convert(&conversion) : -ELIBACC;
     Py_END_ALLOW_THREADS;
     if (error && conversion.unreadable) {
         PyErr_SetString(PyExc_ValueError, conversion.why);
@@ -32,7 +31,8 @@ static PyObject *convert(PyObject *module, PyObject *args)
     }
     if (error) {
         errno = -error;
-        return PyErr_SetFromErrnoWithFilename(PyExc_OSError, output);
+        return PyErr_SetFromErrnoWithFilename(PyExc_OSError,
+                                              conversion.output.path);
     }
     return Py_BuildValue("KKs", (unsigned long long)conversion.bytes,
                          (unsigned long long)conversion.events, conversion.why);

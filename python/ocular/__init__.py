@@ -165,12 +165,14 @@ def start_tracing(
                             id in its name, and stays there if the program is
                             killed. A file that exists is never overwritten: the
                             process id is put into the name instead.
-    timeline_limit          bytes of memory for the timeline. The oldest part is
-                            forgotten, or spilled. JSON takes 8 to 15 times as
-                            many bytes, depending on the length of names and
-                            paths, and ".pftrace" about as many. The default of
-                            6 MiB holds the newest 390 000 calls, returns and
-                            iterations, in less than 100 MB of JSON.
+    timeline_limit          bytes of the timeline's recording, which is a file
+                            if there is an output, otherwise memory. The oldest
+                            part is forgotten, unless the file may grow. JSON
+                            takes 20 to 40 times as many bytes, depending on the
+                            length of names and paths, and ".pftrace" two or
+                            three times as many. The default of 2.5 MiB holds
+                            the newest 390 000 calls, returns and iterations, in
+                            less than 100 MB of JSON.
     timeline_spill          a directory for the recording, which then also takes
                             the events beyond the limit, 6 to 9 bytes each,
                             until a twentieth of the file system, or 1 GiB, is

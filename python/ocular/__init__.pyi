@@ -52,7 +52,7 @@ def start_tracing(
     serve: bool = False,
     overhead_budget: float | None = None,
     output: _Path = "ocular_trace.json",
-    timeline_limit: int = 6291456,
+    timeline_limit: int = 2621440,
     timeline_spill: _Path | Literal[False] | None = None,
     output_seconds: float | None = 10.0,
     quiet: bool = False,
@@ -73,7 +73,7 @@ def serve(
     exclude: Iterable[str] | None = None,
     include_only: Iterable[str] | None = None,
     overhead_budget: float | None = None,
-    timeline_limit: int = 6291456,
+    timeline_limit: int = 2621440,
     timeline_spill: _Path | Literal[False] | None = None,
 ) -> None: ...
 def stop_serving() -> None: ...

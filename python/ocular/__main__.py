@@ -139,7 +139,7 @@ def _add_output(group):
         type=int,
         metavar="BYTES",
         default=_settings.DEFAULT_TIMELINE_LIMIT,
-        help="memory for the timeline; JSON has 8 to 15 times as many "
+        help="bytes of the recording; JSON has 20 to 40 times as many "
         "bytes (default %(default)s)",
     )
     add(

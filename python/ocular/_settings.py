@@ -10,9 +10,9 @@ from collections import namedtuple
 MODES = ("adaptive", "precise")
 DEFAULT_THRESHOLD = 500
 DEFAULT_OUTPUT = "ocular_trace.json"
-# An event takes 16 bytes of memory, and 127 to 226 bytes of JSON, depending on the
-# length of names and paths. With this limit the JSON file stays below 100 MB.
-DEFAULT_TIMELINE_LIMIT = 6 << 20
+# An event takes 5 to 9 bytes of a recording, and 127 to 226 bytes of JSON, depending on
+# the length of names and paths. With this limit the JSON file stays below 100 MB.
+DEFAULT_TIMELINE_LIMIT = 5 << 19
 DEFAULT_CHILDREN = 8
 DEFAULT_OUTPUT_SECONDS = 10.0
 DEFAULT_BUDGET = 0.01  # share of CPU time, if viewers can connect to the trace

@@ -6,6 +6,7 @@
 // memory in MiB before and after.
 #include "formats/perfetto.h"
 #include "ipc/base/now.h"
+#include "tests/formats/frozen.h"
 #include "tests/random.h"
 
 #include <stdio.h>
@@ -58,7 +59,7 @@ static long peak_mib(void)
 
 int main(int argc, char **argv)
 {
-    struct Timeline *timeline = Timeline_new(SIZE_MAX / 2);
+    struct Timeline *timeline = Frozen_timeline(SIZE_MAX / 2);
     struct Track *track = Timeline_begin(timeline, 0, 1, "MainThread");
     struct PerfettoTrace trace = {
         .pid = 1,
@@ -70,7 +71,7 @@ int main(int argc, char **argv)
     long events = argc > 2 ? atol(argv[2]) : 0, made = 0;
     bool loops = argc > 3;
     struct PerfettoResult result;
-    struct TimelineView *view;
+    struct RecordingReader reader;
     long before;
     double s;
     int error;
@@ -82,8 +83,7 @@ int main(int argc, char **argv)
             put(EVENT_LOOP, Event_loop(900 + random_u64() % 400, 7, 21));
         made += Timeline_drain(timeline, track, ring);
     }
-    view = Timeline_freeze(timeline);
-    trace.view = view;
+    trace.view = Frozen_view(timeline, &reader);
     before = peak_mib();
     s = Now_s(CLOCK_PROCESS_CPUTIME_ID);
     error = Perfetto_write(&trace, argv[1], &result);
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
         return 1;
     printf("%llu %llu %.3f %ld %ld\n", (unsigned long long)result.bytes,
            (unsigned long long)result.events, s, before, peak_mib());
-    TimelineView_free(view);
+    RecordingReader_close(&reader);
     Timeline_free(timeline);
     Ring_free(ring);
     return 0;

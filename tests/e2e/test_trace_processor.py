@@ -154,7 +154,7 @@ settings = {"deinstrument_threshold": 0, "timeline_limit": 1 << 20, "timeline_sp
 
 def main():
     begin()
-    for n in range(36_000):
+    for n in range(80_000):
         leaf(n)
     end()
 """

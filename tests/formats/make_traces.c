@@ -4,6 +4,7 @@
 // timelines contain calls that do not end, times that go back, names that are
 // not valid text, and the smallest and largest numbers.
 #include "formats/perfetto.h"
+#include "tests/formats/frozen.h"
 #include "tests/random.h"
 #include "tracer/timeline/aside.h"
 #include "tracer/timeline/mark.h"
@@ -202,11 +203,12 @@ static int write_pair(const char *directory, unsigned number)
 {
     static const double hertz[] = {1e9, 2.4e9, 3333333333.3, 24e6, 1e6};
     static const char *const endings[] = {"json", "pftrace"};
-    struct Timeline *timeline = Timeline_new(below(2) ? 1 << 30 : 1 << 16);
+    struct Timeline *timeline = Frozen_timeline(below(2) ? 1 << 30 : 1 << 16);
     // Ticks have 60 bits, and some timelines end near the largest value.
     uint64_t begin = below(3) ? 5000 : (UINT64_C(1) << 60) - 100000000000;
-    struct DarkFunction dark[] = {{begin, 7}, {0, 8}, {begin + 50000, 9}};
-    struct TimelineView *view;
+    struct RecordingDark dark[] = {
+        {begin, 7, 0}, {0, 8, 0}, {begin + 50000, 9, 0}};
+    struct RecordingReader reader;
     struct PerfettoResult result;
     struct PerfettoTrace trace = {
         .pid = 4242,
@@ -229,15 +231,14 @@ static int write_pair(const char *directory, unsigned number)
     fill(timeline, below(4) ? 3 : THREADS, below(2) ? begin : begin / 2);
     if (below(3))
         fill_own(timeline, begin);
-    view = Timeline_freeze(timeline);
-    trace.view = view;
+    trace.view = Frozen_view(timeline, &reader);
     for (i = 0; i < 2 && !error; i++) {
         char path[512];
 
         snprintf(path, sizeof path, "%s/%u.%s", directory, number, endings[i]);
         error = Perfetto_write(&trace, path, &result);
     }
-    TimelineView_free(view);
+    RecordingReader_close(&reader);
     Timeline_free(timeline);
     return error;
 }

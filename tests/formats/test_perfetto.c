@@ -3,6 +3,7 @@
 // early. Tests in Python read the contents (tests/python/test_formats.py,
 // tests/e2e/test_trace_processor.py).
 #include "formats/perfetto.h"
+#include "tests/formats/frozen.h"
 #include "tracer/timeline/mark.h"
 #include "tracer/timeline/ring.h"
 
@@ -39,7 +40,7 @@ struct Maker {
 
 static struct Maker maker_of(size_t limit)
 {
-    return (struct Maker){Timeline_new(limit), Ring_new(NULL), 5000, NULL};
+    return (struct Maker){Frozen_timeline(limit), Ring_new(NULL), 5000, NULL};
 }
 
 static struct PerfettoTrace trace_of(const struct TimelineView *view)
@@ -71,7 +72,7 @@ static void release(struct Maker *maker)
 // tests.
 static struct {
     struct Maker maker;
-    struct TimelineView *view;
+    struct RecordingReader reader;
     struct PerfettoTrace trace;
 } frozen;
 
@@ -79,17 +80,14 @@ static int freeze(void **state)
 {
     (void)state;
     frozen.maker = maker_of(1 << 20);
-    frozen.view = Timeline_freeze(frozen.maker.timeline);
-    if (!frozen.view)
-        return -1;
-    frozen.trace = trace_of(frozen.view);
+    frozen.trace = trace_of(Frozen_view(frozen.maker.timeline, &frozen.reader));
     return 0;
 }
 
 static int thaw(void **state)
 {
     (void)state;
-    TimelineView_free(frozen.view);
+    RecordingReader_close(&frozen.reader);
     release(&frozen.maker);
     return 0;
 }
@@ -117,7 +115,7 @@ TEST_WITH(what_another_has_written_stays, freeze, thaw)
 
     snprintf(place, sizeof place, "%s/taken.json", directory);
     trace.overwrite = false;
-    trace.context = place;
+    trace.watcher = place;
     trace.progress = progress_takes_the_name;
     assert_int_equal(Perfetto_write(&trace, place, &result), -EEXIST);
     file = fopen(place, "r");

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,7 +102,7 @@ TEST(what_goes_in_comes_out)
 TEST(a_block_grows)
 {
     struct Recording *recording = make();
-    struct RecordingSlot slot = {0};
+    struct RecordingSlot slot = {.room = 2000};
     struct RecordingBlock block = {.kind = RECORDING_CHUNK};
 
     memset(piece, 1, 200);
@@ -217,6 +218,78 @@ TEST(a_forked_child_leaves_it_alone)
     let_go(recording);
 }
 
+// Bytes that the file refuses are in memory, and go to the file once it takes
+// them.
+TEST(what_a_file_does_not_take)
+{
+    struct rlimit before, limit;
+    struct Recording *recording = make();
+    struct Recording *file;
+    struct RecordingSlot slots[8] = {0}, more = {0};
+    unsigned i;
+    int error;
+
+    Recording_set_room(recording, 5 << 16);
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 4096 + 3 * 65536 - 4096; // two and a part
+    setrlimit(RLIMIT_FSIZE, &limit);
+    for (i = 0; i < 6; i++) {
+        memset(piece, (int)i, sizeof piece);
+        assert_int_equal(put(recording, &slots[i], PIECE), 0);
+    }
+    assert_int_equal(put(recording, &more, PIECE), -EFBIG);
+    assert_int_equal(Recording_error(recording), -EFBIG);
+    assert_int_equal(Recording_flush(recording, true), -EFBIG);
+    for (i = 0; i < 6; i++) {
+        memset(piece, (int)i, sizeof piece);
+        assert_int_equal(Recording_read(recording,
+                                        RecordingSlot_data(&slots[i]), back,
+                                        PIECE),
+                         0);
+        assert_memory_equal(back, piece, PIECE);
+    }
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(Recording_flush(recording, true), 0);
+    file = Recording_open(path, &error);
+    assert_non_null(file);
+    assert_int_equal(
+        Recording_read(file, RecordingSlot_data(&slots[5]), back, PIECE), 0);
+    assert_memory_equal(back, piece, PIECE);
+    Recording_put(file);
+    let_go(recording);
+}
+
+TEST(one_without_a_file)
+{
+    struct Recording *recording = Recording_new_in_memory();
+    struct RecordingSlot slots[100] = {0};
+    size_t most;
+    unsigned i;
+
+    for (i = 0; i < 100; i++) {
+        memset(piece, (int)i, sizeof piece);
+        assert_int_equal(put(recording, &slots[i], 256 + i * 8), 0);
+    }
+    most = Recording_memory(recording);
+    assert_int_equal(Recording_flush(recording, true), 0);
+    for (i = 0; i < 100; i++) {
+        memset(piece, (int)i, sizeof piece);
+        assert_int_equal(Recording_read(recording,
+                                        RecordingSlot_data(&slots[i]), back,
+                                        256 + i * 8),
+                         0);
+        assert_memory_equal(back, piece, 256 + i * 8);
+    }
+    for (i = 0; i < 100; i++)
+        Recording_drop(recording, &slots[i]);
+    assert_true(Recording_memory(recording) < most / 4); // and no page is left
+    assert_int_equal(put(recording, &slots[0], PIECE), 0);
+    assert_int_equal(Recording_seek(recording, 4096),
+                     slots[0].at / 4096 * 4096);
+    Recording_put(recording);
+}
+
 // --- A timeline --------------------------------------------------------------
 
 static struct Opcodes opcodes;
@@ -239,13 +312,12 @@ static const struct RecordingSource source = {NULL, name_of, &opcodes};
 // Saves the events from time to time, and never stops the trace.
 static void record(size_t limit, bool spills, unsigned calls)
 {
-    struct Timeline *timeline = Timeline_new(limit);
+    struct Timeline *timeline = Timeline_new(make(), limit, spills);
     struct Ring *ring = Ring_new(NULL);
     struct Track *tracks[2];
     uint64_t ticks = 1000;
     unsigned i, n;
 
-    Timeline_record_to(timeline, make(), spills);
     tracks[0] = Timeline_begin(timeline, 0, 4711, "MainThread");
     tracks[1] = Timeline_begin(timeline, 1, 4712, "Thread-1");
     for (i = 0; i < calls; i++) {
@@ -258,7 +330,7 @@ static void record(size_t limit, bool spills, unsigned calls)
         }
         if (i % 100 == 99) {
             Timeline_save_run(timeline, &head, &source);
-            Timeline_flush(timeline, true);
+            Recording_flush(Timeline_recording(timeline), true);
         }
     }
     Ring_free(ring);
@@ -293,7 +365,8 @@ static size_t read_events(const struct TimelineView *view)
 // Returns the number of events that a reader finds, or -errno.
 static long found(struct RecordingReader *reader, char why[256])
 {
-    int error = RecordingReader_open(reader, path, why, 256);
+    int error = RecordingReader_open(reader, path, (struct RecordingWatch){0},
+                                     why, 256);
 
     return error ? error : (long)read_events(reader->trace.view);
 }
@@ -336,10 +409,10 @@ static void store(const char *data, size_t size)
 // A writer accepts the file, or refuses it with a message.
 static void convert(void)
 {
-    struct Conversion conversion;
+    struct Conversion conversion = {.path = path, .output = {.path = other}};
 
     unlink(other);
-    if (Conversion_run(&conversion, path, other)) {
+    if (Conversion_run(&conversion)) {
         assert_true(conversion.unreadable);
         assert_true(*conversion.why);
     }

@@ -3,6 +3,8 @@
 // events may be missing. The target writes its calls as words. Calls of
 // functions are tested with the writers (test_perfetto.c).
 #include "formats/replay.h"
+#include "tracer/timeline/event_code.h"
+#include "tracer/timeline/recording.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -93,17 +95,43 @@ static void put_task(uint32_t number, const char *name)
     Mark_push(ring, 100, &what);
 }
 
+// Makes a chunk, in the recording, of these events and of the call that was
+// open before them, unless `open` is 0.
+static struct TimelineChunk chunk_of(struct Recording *recording,
+                                     const struct Event *events, size_t count,
+                                     uint32_t open)
+{
+    const struct OpenCall call = {.id = open, .level = 0, .ticks = 50};
+    struct RecordingBlock block = {.open_count = open != 0};
+    struct RecordingSlot slot = {0};
+    uint64_t data[100];
+    uint8_t *to = (uint8_t *)data + block.open_count * sizeof call;
+    uint64_t ticks = 0;
+    size_t i;
+
+    memset(data, EVENT_CODE_PAD, sizeof data);
+    memcpy(data, &call, block.open_count * sizeof call);
+    for (i = 0; i < count; i++)
+        to = EventCode_put(to, &events[i], &ticks);
+    assert_int_equal(
+        Recording_append(recording, &slot, &block, data, sizeof data), 0);
+    return (struct TimelineChunk){.open_count = block.open_count,
+                                  .event_count = count,
+                                  .file = recording,
+                                  .at = RecordingSlot_data(&slot),
+                                  .size = slot.used,
+                                  .check = slot.check};
+}
+
 // Replays all events except the first `skip`, and compares the target's calls
 // with `words`. `open` is the function of a call that was open before, or 0.
 static void replay(size_t skip, uint32_t open, const char *words)
 {
-    const struct OpenCall call = {.id = open, .level = 0, .ticks = 50};
+    struct Recording *recording = Recording_new_in_memory();
     const struct Event *events;
     size_t count = Ring_peek(ring, &events);
-    const struct TimelineChunk chunk = {.open = &call,
-                                        .open_count = open != 0,
-                                        .events = events + skip,
-                                        .event_count = count - skip};
+    const struct TimelineChunk chunk =
+        chunk_of(recording, events + skip, count - skip, open);
     const struct TimelineChunk *const chunks[] = {&chunk};
     const struct TimelineView view = {
         .chunks = chunks, .chunk_count = 1, .first_ticks = 100};
@@ -113,6 +141,7 @@ static void replay(size_t skip, uint32_t open, const char *words)
     calls[0] = 0;
     assert_int_equal(Replay_thread(&view, chunks, 1, 0, &target), 0);
     Ring_pop(ring, count);
+    Recording_put(recording);
     assert_string_equal(calls, words);
 }
 
@@ -185,13 +214,15 @@ TEST(an_error_ends_it)
         {Event_when(100, EVENT_ENTER), Event_call(1, 0)},
         {Event_when(100, EVENT_TASK), UINT64_C(7) << 24},
     };
-    const struct TimelineChunk chunk = {.events = events, .event_count = 2};
+    struct Recording *recording = Recording_new_in_memory();
+    const struct TimelineChunk chunk = chunk_of(recording, events, 2, 0);
     const struct TimelineChunk *const chunks[] = {&chunk};
     const struct TimelineView view = {.chunks = chunks, .chunk_count = 1};
     const struct ReplayTarget target = {NULL,   begin, end, step,
                                         refuse, mark,  said};
 
     assert_int_equal(Replay_thread(&view, chunks, 1, 0, &target), -ENOSPC);
+    Recording_put(recording);
 }
 
 static int set_up(void **state)

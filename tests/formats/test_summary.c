@@ -76,11 +76,10 @@ static void begin(struct Program *program, size_t limit)
 
     assert_non_null(recording);
     *program = (struct Program){
-        .timeline = Timeline_new(limit),
+        .timeline = Timeline_new(recording, limit, false),
         .ring = Ring_new(NULL),
         .head = {.hz = HZ, .start_ticks = S, .pid = 4711, .command = "x.py"},
     };
-    Timeline_record_to(program->timeline, recording, false);
     program->track = Timeline_begin(program->timeline, 0, 4711, "MainThread");
 }
 
@@ -91,7 +90,7 @@ static void save(struct Program *program)
     Timeline_drain(program->timeline, program->track, program->ring);
     Timeline_save(program->timeline, program->track);
     Timeline_save_run(program->timeline, &program->head, &source);
-    Timeline_flush(program->timeline, true);
+    Recording_flush(Timeline_recording(program->timeline), true);
 }
 
 // Ends the recording without a final snapshot, as if the program was killed.

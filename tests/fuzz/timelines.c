@@ -39,7 +39,7 @@ static size_t put_block(int fd, const uint8_t *data, size_t left, uint64_t at)
     struct RecordingBlock block = {
         .magic = RECORDING_BLOCK,
         .at = at,
-        .kind = data[0] % 5,
+        .kind = data[0] % 7,
         .thread = data[1] % 4 == 3 ? TIMELINE_OWN : data[1] % 4,
         .sequence = data[2] % 8,
         .open_count = data[3] % 8,
@@ -122,7 +122,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int fd = memfd_create("recording", MFD_CLOEXEC);
     struct RecordingReader reader;
-    struct Conversion conversion;
+    struct Conversion conversion = {
+        .output = {.path = "/tmp/ocular-fuzz.folded"}};
     char path[64], why[256];
 
     if (fd < 0)
@@ -130,12 +131,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size)
         fill(fd, data, size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (RecordingReader_open(&reader, path, why, sizeof why) == 0) {
+    if (RecordingReader_open(&reader, path, (struct RecordingWatch){0}, why,
+                             sizeof why) == 0) {
         write_to_null(&reader, "x.json");
         write_to_null(&reader, "x.pftrace");
         RecordingReader_close(&reader);
         show(path);
-        Conversion_run(&conversion, path, "/tmp/ocular-fuzz.folded");
+        conversion.path = path;
+        Conversion_run(&conversion);
         unlink("/tmp/ocular-fuzz.folded");
     } else if (!*why) {
         abort();

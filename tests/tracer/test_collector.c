@@ -4,6 +4,7 @@
 // hold.
 #include "tracer/session/collector.h"
 
+#include "tests/formats/frozen.h"
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
 #include "tracer/base/rcu.h"
@@ -295,7 +296,7 @@ static int set_up(void **state)
 
     make_engine(&f->engine);
     f->session.engine = &f->engine;
-    f->session.timeline = Timeline_new(64 << 20);
+    f->session.timeline = Frozen_timeline(64 << 20);
     f->session.start_ticks = Clock_read(&f->engine.clock);
     f->collector = &f->session.collector;
     Collect_init(&f->session);

@@ -4,6 +4,7 @@
 #include "tracer/timeline/export.h"
 
 #include "formats/table.h"
+#include "tests/formats/frozen.h"
 #include "tests/tracer/make_engine.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/costs.h"
@@ -255,7 +256,7 @@ static int set_up(void **state)
     assert_non_null(mkdtemp(f->directory));
     make_engine(&f->engine);
     f->session.engine = &f->engine;
-    f->session.timeline = Timeline_new(64 << 20);
+    f->session.timeline = Frozen_timeline(64 << 20);
     f->session.start_ticks = Clock_read(&f->engine.clock);
     snprintf(f->session.config.mode, sizeof f->session.config.mode, "adaptive");
     Collect_init(&f->session);

@@ -1,26 +1,71 @@
 // SPDX-License-Identifier: MIT
-// Tests the flight recorder: order, open calls, the limit, and views that live
-// longer than it.
+// Tests the timeline: order, open calls, the limit, and what a reader finds of
+// all that in its recording.
 #include "formats/event_buffer.h"
-#include "tracer/timeline/chunk.h"
 #include "tracer/timeline/timeline.h"
 
+#include "tests/formats/frozen.h"
 #include "tests/sanitizers.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "tests/unit.h"
 
 #define MAX_DEPTH 64
 
+static struct RecordingReader reader;
+
+// Which has a file without a name, and as much room there as there is.
+static struct Timeline *make_growing(size_t limit)
+{
+    int error;
+    struct Recording *recording = Recording_new_unnamed("/tmp", &error);
+
+    assert_non_null(recording);
+    Recording_set_room(recording, limit / 2);
+    return Timeline_new(recording, limit, true);
+}
+
+static const struct TimelineView *look(struct Timeline *timeline)
+{
+    return Frozen_view(timeline, &reader);
+}
+
 static uint64_t forgotten(struct Timeline *timeline)
 {
-    int why;
-    uint64_t count = Timeline_forgotten(timeline, &why);
+    assert_int_equal(Recording_error(Timeline_recording(timeline)), 0);
+    return Timeline_forgotten(timeline);
+}
 
-    assert_int_equal(why, 0);
-    return count;
+static struct OpenCall open_of(const struct TimelineChunk *chunk, size_t i)
+{
+    struct EventBuffer buffer = {0};
+    struct OpenCall call;
+    size_t count;
+
+    EventBuffer_read(&buffer, chunk);
+    call = EventBuffer_open(&buffer, chunk, &count)[i];
+    assert_true(i < count);
+    EventBuffer_release(&buffer);
+    return call;
+}
+
+// An event of a chunk, counted from its end.
+static struct Event event_of(const struct TimelineChunk *chunk, size_t from_end)
+{
+    struct EventBuffer buffer = {0};
+    const struct Event *events = EventBuffer_read(&buffer, chunk);
+    struct Event event;
+
+    assert_non_null(events);
+    event = events[chunk->event_count - 1 - from_end];
+    EventBuffer_release(&buffer);
+    return event;
 }
 
 // Simulates a program that walks up and down its stack at random.
@@ -105,15 +150,15 @@ static struct Track *begin(struct Timeline *timeline, unsigned number)
 
 TEST(an_empty_one)
 {
-    struct Timeline *timeline = Timeline_new(1 << 20);
+    struct Timeline *timeline = Frozen_timeline(1 << 20);
     struct Ring *ring = Ring_new(NULL);
-    struct TimelineView *view;
+    const struct TimelineView *view;
 
     assert_int_equal(Timeline_drain(timeline,
                                     Timeline_begin(timeline, 3, 77, "a name"),
                                     ring),
                      0);
-    view = Timeline_freeze(timeline);
+    view = look(timeline);
     assert_non_null(view);
     assert_int_equal(view->chunk_count, 0);
     assert_int_equal(view->thread_count, 1);
@@ -122,8 +167,7 @@ TEST(an_empty_one)
     assert_string_equal(view->threads[0].name, "a name");
     assert_int_equal(view->first_ticks, 0);
     assert_int_equal(view->last_ticks, 0);
-    TimelineView_free(view);
-    TimelineView_free(NULL);
+    RecordingReader_close(&reader);
     Timeline_free(timeline);
     Timeline_free(NULL);
     Ring_free(ring);
@@ -131,24 +175,24 @@ TEST(an_empty_one)
 
 TEST(chunks_hold_all_in_order_and_what_is_open)
 {
-    struct Timeline *timeline = Timeline_new(64 << 20);
+    struct Timeline *timeline = Frozen_timeline(64 << 20);
     struct Program program = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
     struct Track *track = begin(timeline, 0);
-    struct TimelineView *view;
+    const struct TimelineView *view;
     size_t i;
 
     for (i = 0; i < 50; i++) {
         Program_run(&program, 7001);
         assert_int_equal(Timeline_drain(timeline, track, program.ring), 7001);
     }
-    view = Timeline_freeze(timeline);
-    assert_true(view->chunk_count > 50 * 7001 / CHUNK_EVENTS / 2);
+    view = look(timeline);
+    assert_true(view->chunk_count > 50 * 7001 / BLOCK_EVENTS / 2);
     assert_int_equal(view->first_ticks, 1010);
     assert_int_equal(view->last_ticks, program.ticks);
     assert_int_equal(view->forgotten, 0);
     assert_int_equal(view->whole_ticks, 0);
     assert_int_equal(replay(view, 0), 50 * 7001);
-    TimelineView_free(view);
+    RecordingReader_close(&reader);
     Timeline_free(timeline);
     Ring_free(program.ring);
 }
@@ -156,13 +200,13 @@ TEST(chunks_hold_all_in_order_and_what_is_open)
 TEST(the_oldest_of_all_threads_is_forgotten)
 {
     const size_t limit = 1 << 20;
-    struct Timeline *timeline = Timeline_new(limit);
+    struct Timeline *timeline = Frozen_timeline(limit);
     struct Program fast = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
     struct Program slow = {.ring = Ring_new(NULL), .seed = 2, .ticks = 1000};
     struct Program idle = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
     struct Track *tracks[3];
     uint64_t pushed = 100, kept;
-    struct TimelineView *view;
+    const struct TimelineView *view;
     size_t i;
 
     for (i = 0; i < 3; i++)
@@ -178,7 +222,7 @@ TEST(the_oldest_of_all_threads_is_forgotten)
         assert_true(Timeline_bytes(timeline) <= limit + (64 << 10));
         pushed += 20200;
     }
-    view = Timeline_freeze(timeline);
+    view = look(timeline);
     kept = replay(view, 0) + replay(view, 1) + replay(view, 2);
     assert_int_equal(view->forgotten, pushed - kept);
     assert_int_equal(forgotten(timeline), view->forgotten);
@@ -195,42 +239,47 @@ TEST(the_oldest_of_all_threads_is_forgotten)
         assert_int_equal(last->thread, 2);
         assert_int_equal(last->event_count, 0);
         assert_int_equal(last->open_count, idle.depth);
-        assert_int_equal(last->open[0].id, idle.ids[0]);
+        assert_int_equal(open_of(last, 0).id, idle.ids[0]);
     }
-    TimelineView_free(view);
+    RecordingReader_close(&reader);
     Timeline_free(timeline);
     Ring_free(fast.ring);
     Ring_free(slow.ring);
     Ring_free(idle.ring);
 }
 
-TEST(a_view_does_not_change_and_outlives_all)
+// While it is held, what has been read stays, and all that comes is added.
+TEST(a_reader_finds_all_of_it)
 {
-    struct Timeline *timeline = Timeline_new(1 << 20);
+    struct Timeline *timeline = Frozen_timeline(1 << 20);
     struct Program program = {.ring = Ring_new(NULL), .seed = 5, .ticks = 1000};
     struct Track *track = begin(timeline, 0);
-    struct TimelineView *view, *other;
-    size_t events, i;
+    const struct TimelineView *view;
+    size_t i;
 
+    Timeline_hold(timeline, true);
     for (i = 0; i < 3; i++) {
         Program_run(&program, 10000);
         Timeline_drain(timeline, track, program.ring);
     }
-    view = Timeline_freeze(timeline);
-    other = Timeline_freeze(timeline);
-    assert_ptr_equal(view->chunks[0], other->chunks[0]);
-    TimelineView_free(other);
-    events = replay(view, 0);
-    for (i = 0; i < 20; i++) {
+    view = look(timeline);
+    for (i = 0; i < 30; i++) {
         Program_run(&program, 10000);
         Timeline_drain(timeline, track, program.ring);
-        assert_int_equal(replay(view, 0), events);
+        assert_int_equal(replay(view, 0), 30000);
     }
-    assert_true(forgotten(timeline) >= 30000);
+    RecordingReader_close(&reader);
+    assert_int_equal(forgotten(timeline), 0);
+    view = look(timeline);
+    assert_int_equal(replay(view, 0), 330000);
+    RecordingReader_close(&reader);
+    Timeline_hold(timeline, false);
+    Program_run(&program, 10000);
+    Timeline_drain(timeline, track, program.ring);
+    assert_true(forgotten(timeline) > 100000);
+    assert_true(Timeline_bytes(timeline) < 1100 << 10);
     Timeline_free(timeline);
     Ring_free(program.ring);
-    assert_int_equal(replay(view, 0), 30000);
-    TimelineView_free(view);
 }
 
 static void drain(struct Timeline *timeline, struct Track *track,
@@ -242,10 +291,10 @@ static void drain(struct Timeline *timeline, struct Track *track,
 // After a gap, the next event shows which calls are still open.
 TEST(the_level_is_authoritative)
 {
-    struct Timeline *timeline = Timeline_new(0);
+    struct Timeline *timeline = Frozen_timeline(0);
     struct Ring *ring = Ring_new(NULL);
     struct Track *track = begin(timeline, 0);
-    struct TimelineView *view;
+    const struct TimelineView *view;
     const struct TimelineChunk *last;
     unsigned i;
 
@@ -260,50 +309,50 @@ TEST(the_level_is_authoritative)
     Ring_push(ring, 23, EVENT_LOOP, Event_loop(1, 1, 0));
     Ring_push(ring, 24, EVENT_DARK, Event_call(100, 0)); // closes no call
     drain(timeline, track, ring);
-    for (i = 0; i < CHUNK_EVENTS; i++)
+    for (i = 0; i < BLOCK_EVENTS; i++)
         Ring_push(ring, 100 + i, EVENT_LOOP, Event_loop(1, 1, 0));
     drain(timeline, track, ring);
-    view = Timeline_freeze(timeline);
+    view = look(timeline);
     last = view->chunks[view->chunk_count - 1];
     assert_int_equal(last->open_count, 3);
-    assert_int_equal(last->open[0].id, 100);
-    assert_int_equal(last->open[1].id, 101);
-    assert_int_equal(last->open[2].id, 7);
-    assert_int_equal(last->open[2].ticks, 20);
-    TimelineView_free(view);
+    assert_int_equal(open_of(last, 0).id, 100);
+    assert_int_equal(open_of(last, 1).id, 101);
+    assert_int_equal(open_of(last, 2).id, 7);
+    assert_int_equal(open_of(last, 2).ticks, 20);
+    RecordingReader_close(&reader);
     Timeline_free(timeline);
     Ring_free(ring);
 }
 
 TEST(gaps_are_counted_and_marked)
 {
-    struct Timeline *timeline = Timeline_new(64 << 20);
+    struct Timeline *timeline = Frozen_timeline(64 << 20);
     struct Program program = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
     struct Track *track = begin(timeline, 0);
-    struct TimelineView *view;
+    const struct TimelineView *view;
     const struct TimelineChunk *last;
+    struct Event event;
 
     Program_run(&program, RING_EVENTS + 99);
     drain(timeline, track, program.ring);
-    view = Timeline_freeze(timeline); // the ring's mark comes later
+    view = look(timeline); // the ring's mark comes later
     assert_int_equal(view->lost, 99);
     assert_int_equal(view->threads[0].lost, 99);
     last = view->chunks[view->chunk_count - 1];
-    assert_int_equal(Event_kind(&last->events[last->event_count - 1]),
-                     EVENT_LOST);
-    assert_int_equal(last->events[last->event_count - 1].what, 99);
-    TimelineView_free(view);
+    event = event_of(last, 0);
+    assert_int_equal(Event_kind(&event), EVENT_LOST);
+    assert_int_equal(event.what, 99);
+    RecordingReader_close(&reader);
 
     Program_run(&program, 1);
     drain(timeline, track, program.ring);
-    view = Timeline_freeze(timeline);
+    view = look(timeline);
     assert_int_equal(view->lost, 99);
     last = view->chunks[view->chunk_count - 1];
-    assert_int_not_equal(Event_kind(&last->events[last->event_count - 1]),
-                         EVENT_LOST);
-    assert_int_equal(Event_kind(&last->events[last->event_count - 2]),
-                     EVENT_LOST);
-    TimelineView_free(view);
+    assert_int_equal(last->event_count, 1); // that mark has been made before
+    event = event_of(last, 0);
+    assert_int_not_equal(Event_kind(&event), EVENT_LOST);
+    RecordingReader_close(&reader);
     Timeline_free(timeline);
     Ring_free(program.ring);
 }
@@ -329,18 +378,19 @@ static void live(struct Timeline *timeline, struct Ring *ring, unsigned number,
 TEST(dead_threads_leave_room)
 {
     const size_t limit = 256 << 10;
-    struct Timeline *timeline = Timeline_new(limit);
+    struct Timeline *timeline = Frozen_timeline(limit);
     struct Ring *ring = Ring_new(NULL);
     const unsigned count = FEWER(30000);
     size_t kept = 0, i;
-    struct TimelineView *view;
+    const struct TimelineView *view;
     unsigned number;
 
     for (number = 1; number <= count; number++) {
         live(timeline, ring, number, number % 5 ? 4 : 100);
-        assert_true(Timeline_bytes(timeline) <= limit);
+        // And a page here and there that is used in part.
+        assert_true(Timeline_bytes(timeline) <= limit + limit / 32);
     }
-    view = Timeline_freeze(timeline);
+    view = look(timeline);
     for (i = 0; i < view->thread_count; i++) {
         size_t events = replay(view, view->threads[i].number);
 
@@ -357,32 +407,68 @@ TEST(dead_threads_leave_room)
     assert_int_equal(forgotten(timeline),
                      count / 5 * 100 + count / 5 * 4 * 4 - kept);
     assert_true(view->first_ticks / 1000 >= count - view->thread_count);
-    TimelineView_free(view);
+    RecordingReader_close(&reader);
     Timeline_free(timeline);
     Ring_free(ring);
+}
+
+TEST(what_the_dead_lost_stays_counted)
+{
+    struct Timeline *timeline = Frozen_timeline(256 << 10);
+    struct Track *track = begin(timeline, 1);
+    struct Program program = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
+    const struct TimelineView *view;
+    struct Event event;
+
+    Program_run(&program, RING_EVENTS + 99);
+    drain(timeline, track, program.ring);
+    Timeline_end(timeline, track);
+    view = look(timeline);
+    assert_int_equal(view->lost, 99);
+    assert_int_equal(view->thread_count, 1);
+    assert_int_equal(view->threads[0].lost, 99);
+    // The mark that the ring could not make.
+    event = event_of(view->chunks[view->chunk_count - 1], 0);
+    assert_int_equal(Event_kind(&event), EVENT_LOST);
+    RecordingReader_close(&reader);
+
+    Ring_free(program.ring);
+    program.ring = Ring_new(NULL);
+    track = begin(timeline, 2);
+    Program_run(&program, 60000);
+    drain(timeline, track, program.ring);
+    view = look(timeline);
+    assert_int_equal(view->thread_count, 1); // the first one is forgotten
+    assert_int_equal(view->threads[0].number, 2);
+    assert_int_equal(view->threads[0].lost, 0);
+    assert_int_equal(view->lost, 99);
+    assert_true(view->forgotten > RING_EVENTS);
+    RecordingReader_close(&reader);
+    Timeline_free(timeline);
+    Ring_free(program.ring);
 }
 
 // --- What is in a file -------------------------------------------------------
 
 TEST(what_memory_has_no_room_for_is_in_a_file)
 {
-    struct Timeline *timeline = Timeline_new(1 << 20);
+    struct Timeline *timeline = make_growing(1 << 20);
     struct Program fast = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
     struct Program slow = {.ring = Ring_new(NULL), .seed = 2, .ticks = 1000};
     struct Track *tracks[2] = {begin(timeline, 0), begin(timeline, 1)};
-    struct TimelineView *view;
+    const struct TimelineView *view;
     size_t i;
 
-    assert_int_equal(Timeline_spill_to(timeline, "/tmp"), 0);
     for (i = 0; i < 50; i++) {
         Program_run(&fast, 20000);
         Program_run(&slow, 20);
         drain(timeline, tracks[0], fast.ring);
         drain(timeline, tracks[1], slow.ring);
+        Recording_flush(Timeline_recording(timeline), true);
         assert_true(Timeline_bytes(timeline) <= 1 << 20);
     }
-    view = Timeline_freeze(timeline);
-    for (i = 0; i < 10; i++) { // the frozen events stay, also those in the file
+    view = look(timeline);
+    for (i = 0; i < 10; i++) { // the events that were read stay
         Program_run(&fast, 20000);
         drain(timeline, tracks[0], fast.ring);
     }
@@ -391,49 +477,122 @@ TEST(what_memory_has_no_room_for_is_in_a_file)
     assert_int_equal(view->first_ticks, 1010);
     assert_int_equal(replay(view, 0), 50 * 20000);
     assert_int_equal(replay(view, 1), 50 * 20);
-    TimelineView_free(view);
+    RecordingReader_close(&reader);
     Ring_free(fast.ring);
     Ring_free(slow.ring);
+}
+
+// Like on a full disk: the oldest events are forgotten, and the rest has no
+// hole.
+TEST(a_file_that_is_full)
+{
+    struct Timeline *timeline = make_growing(1 << 20);
+    struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
+    struct Track *track = begin(timeline, 0);
+    struct rlimit before, limit;
+    const struct TimelineView *view;
+    size_t i, events;
+
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 2 << 20;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    for (i = 0; i < 50; i++) {
+        Program_run(&program, 20000);
+        drain(timeline, track, program.ring);
+        view = look(timeline);
+        assert_true(Timeline_bytes(timeline) <= 1 << 20);
+        events = replay(view, 0);
+        assert_int_equal(events + view->forgotten, 20000 * (i + 1));
+        RecordingReader_close(&reader);
+    }
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(Timeline_forgotten(timeline), 20000 * i - events);
+    assert_int_equal(Recording_error(Timeline_recording(timeline)), -EFBIG);
+    // Most of what the file has room for, at least.
+    assert_true(events * 5 > 1 << 20);
+    Timeline_free(timeline);
+    Ring_free(program.ring);
+}
+
+// Closes the files without a name that this process has in /tmp.
+static void close_files(void)
+{
+    char link[64], target[256];
+    ssize_t size;
+    int fd;
+
+    for (fd = 3; fd < 1024; fd++) {
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        size = readlink(link, target, sizeof target - 1);
+        target[size > 0 ? size : 0] = '\0';
+        if (!strncmp(target, "/tmp/", 5) && strstr(target, "(deleted)"))
+            close(fd);
+    }
+}
+
+// Only the events in the file are lost, not those that were left for a flush.
+TEST(a_file_that_the_program_closes)
+{
+    struct Timeline *timeline = make_growing(1 << 20);
+    struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
+    struct Track *track = begin(timeline, 0);
+    size_t i, events;
+
+    for (i = 0; i < 3; i++) {
+        Program_run(&program, 20000);
+        drain(timeline, track, program.ring);
+        if (i == 0)
+            Recording_flush(Timeline_recording(timeline), true);
+        if (i == 1)
+            close_files();
+    }
+    events = replay(look(timeline), 0);
+    assert_true(events >= 40000);
+    assert_int_equal(events + Timeline_forgotten(timeline), 60000);
+    RecordingReader_close(&reader);
+    Timeline_free(timeline);
+    Ring_free(program.ring);
 }
 
 // An idle thread's last chunk is in the file when the thread loses an event.
 TEST(a_gap_after_what_is_in_the_file)
 {
-    struct Timeline *timeline = Timeline_new(200 << 10);
+    struct Timeline *timeline = make_growing(200 << 10);
     struct Program busy = {.ring = Ring_new(NULL), .seed = 1, .ticks = 9000};
     struct Track *idle = begin(timeline, 0), *track = begin(timeline, 1);
     struct Ring *ring = Ring_new(NULL);
-    struct EventBuffer buffer = {0};
-    struct TimelineView *view;
+    const struct TimelineView *view;
     const struct TimelineChunk *last;
+    struct Event event;
     size_t i;
 
-    assert_int_equal(Timeline_spill_to(timeline, "/tmp"), 0);
     Ring_push(ring, 1, EVENT_ENTER, Event_call(1, 0));
     drain(timeline, idle, ring);
     for (i = 0; i < 10; i++) {
         Program_run(&busy, 10000);
         drain(timeline, track, busy.ring);
     }
+    look(timeline);
+    RecordingReader_close(&reader);
     ring->lost = 5;
     drain(timeline, idle, ring);
-    view = Timeline_freeze(timeline);
-    assert_non_null(view->chunks[0]->file);
-    assert_int_equal(Event_kind(EventBuffer_read(&buffer, view->chunks[0])),
-                     EVENT_ENTER);
+    view = look(timeline);
+    event = event_of(view->chunks[0], 0);
+    assert_int_equal(Event_kind(&event), EVENT_ENTER);
     last = view->chunks[1];
     assert_int_equal(last->thread, 0);
     assert_int_equal(last->event_count, 1);
-    assert_int_equal(Event_kind(&last->events[0]), EVENT_LOST);
-    assert_int_equal(last->events[0].what, 5);
-    TimelineView_free(view);
+    event = event_of(last, 0);
+    assert_int_equal(Event_kind(&event), EVENT_LOST);
+    assert_int_equal(event.what, 5);
+    RecordingReader_close(&reader);
     Ring_push(ring, 2, EVENT_LEAVE, Event_call(1, 0)); // the thread goes on
     drain(timeline, idle, ring);
-    view = Timeline_freeze(timeline);
+    view = look(timeline);
     assert_int_equal(view->threads[0].lost, 5);
-    assert_int_equal(view->chunks[1]->event_count, 2);
-    EventBuffer_release(&buffer);
-    TimelineView_free(view);
+    assert_int_equal(view->chunks[2]->event_count, 1);
+    RecordingReader_close(&reader);
     Timeline_free(timeline);
     Ring_free(ring);
     Ring_free(busy.ring);
@@ -469,27 +628,34 @@ static void *collect(void *context)
     return NULL;
 }
 
-TEST(views_are_taken_while_it_records)
+static void read_all(const struct TimelineView *view)
 {
-    struct Race race = {Timeline_new(1 << 20), NULL, {.seed = 1}, false};
-    struct TimelineView *views[16] = {0};
+    struct EventBuffer buffer = {0};
+    size_t i;
+
+    for (i = 0; i < view->chunk_count; i++)
+        assert_non_null(EventBuffer_read(&buffer, view->chunks[i]));
+    EventBuffer_release(&buffer);
+}
+
+TEST(it_is_read_while_it_records)
+{
+    struct Race race = {make_growing(1 << 20), NULL, {.seed = 1}, false};
     pthread_t tracer, collector;
     unsigned i = 0;
 
-    assert_int_equal(Timeline_spill_to(race.timeline, "/tmp"), 0);
     race.track = begin(race.timeline, 0);
     race.program.ring = Ring_new(NULL);
     pthread_create(&tracer, NULL, trace, &race);
     pthread_create(&collector, NULL, collect, &race);
     do {
-        TimelineView_free(views[i % 16]);
-        views[i % 16] = Timeline_freeze(race.timeline);
-        assert_non_null(views[i % 16]);
+        Timeline_hold(race.timeline, true);
+        read_all(look(race.timeline));
+        RecordingReader_close(&reader);
+        Timeline_hold(race.timeline, false);
     } while (i++ < 100 || !atomic_load(&race.done));
     pthread_join(tracer, NULL);
     pthread_join(collector, NULL);
     Timeline_free(race.timeline);
     Ring_free(race.program.ring);
-    for (i = 0; i < 16; i++)
-        TimelineView_free(views[i]);
 }

@@ -62,8 +62,9 @@ static void empty_ring(void *context, void *producer)
         drain_ring(session, trace);
     pthread_mutex_unlock(&session->tracks);
     // Nothing is to be lost: a program that is faster than the disk waits here.
-    if (session->timeline && Timeline_waiting(session->timeline) > MOST_WAITING)
-        Timeline_flush(session->timeline, true);
+    if (session->timeline &&
+        Recording_waiting(Timeline_recording(session->timeline)) > MOST_WAITING)
+        Recording_flush(Timeline_recording(session->timeline), true);
 }
 
 static void reclaim(struct Session *session)

@@ -2,10 +2,18 @@
 // See exports.h.
 #include "tracer/session/exports.h"
 #include "ipc/base/heap.h"
+#include "ipc/row_set.h"
+#include "ipc/wire.h"
 #include "tracer/base/rcu.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/profiles.h"
+#include "tracer/session/recorder.h"
 #include "tracer/session/requests.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define MOST_DRAINS 100
 
 static uint64_t dark_since(const struct Code *code)
 {
@@ -19,39 +27,102 @@ static struct Timeline *timeline(void *context)
     return session->config.profile ? NULL : session->timeline;
 }
 
-// Sets trace->dark to the functions that are dark now. The first pass counts
-// these functions and the second pass lists them. If memory is out, trace->dark
-// is NULL.
-static void list_dark(struct Registry *registry, struct PerfettoTrace *trace)
+// Lists the functions that are dark now, and sets *listed to their number. The
+// first pass counts these functions and the second pass lists them. The caller
+// frees the list. NULL: memory is out.
+static struct RecordingDark *list_dark(struct Registry *registry,
+                                       size_t *listed)
 {
+    struct RecordingDark *dark;
     const struct Code *code;
     size_t count = 0;
 
+    *listed = 0;
     Rcu_read_lock();
     for (code = Registry_first(registry); code; code = Registry_next(code))
         count += dark_since(code) != 0;
     Rcu_read_unlock();
-    trace->dark = Heap_alloc((count + 1) * sizeof *trace->dark);
-    if (!trace->dark)
-        return;
+    dark = Heap_zeroed(count + 1, sizeof *dark);
+    if (!dark)
+        return NULL;
     Rcu_read_lock();
-    for (code = Registry_first(registry); code && trace->dark_count < count;
+    for (code = Registry_first(registry); code && *listed < count;
          code = Registry_next(code)) {
-        uint64_t since = dark_since(code);
-
-        if (since)
-            trace->dark[trace->dark_count++] =
-                (struct DarkFunction){since, code->hot.id};
+        dark[*listed].ticks = dark_since(code);
+        dark[*listed].id = code->hot.id;
+        *listed += dark[*listed].ticks != 0;
     }
     Rcu_read_unlock();
+    return dark;
 }
 
-static void describe(void *context, struct PerfettoTrace *trace)
+void Exports_cut(struct Session *session)
 {
-    struct Session *session = context;
+    struct RecordingDark *dark;
+    unsigned drains = 0;
+    size_t count;
 
-    Session_describe(session, trace);
-    list_dark(session->engine->registry, trace);
+    Collect_drain(session);
+    dark = list_dark(session->engine->registry, &count);
+    pthread_mutex_lock(&session->draining);
+    Timeline_cut(session->timeline, dark, count);
+    Recorder_turn(session);
+    pthread_mutex_unlock(&session->draining);
+    Heap_free(dark);
+    // Retired code has no name until it has been reclaimed.
+    while (Timeline_wants_names(session->timeline) && drains++ < MOST_DRAINS)
+        Collect_drain(session);
+}
+
+// Writes the final snapshot of the run, because the events do not contain all
+// of its numbers. A recording without a final snapshot is valid, too.
+static void put_snapshot(struct Session *session)
+{
+    const struct Snapshot *newest = Publish_get(&session->publish);
+    struct Snapshot out = {0};
+    const struct Message message = {.type = MESSAGE_SNAPSHOT, .snapshot = &out};
+    struct RecordingBlock block = {.kind = RECORDING_SNAPSHOT};
+    struct RecordingSlot slot = {0};
+    struct Bytes bytes;
+    bool encoded;
+
+    Bytes_init(&bytes);
+    encoded = newest && RowSet_whole(newest, &out) == 0 &&
+              Message_encode(&bytes, &message) == 0;
+    Publish_put(&session->publish);
+    while (bytes.size % 8 && !bytes.error)
+        Bytes_put_u8(&bytes, 0);
+    if (encoded && !bytes.error)
+        Recording_append(session->recording, &slot, &block, bytes.data,
+                         bytes.size);
+    Arena_release(&out.arena);
+    Bytes_release(&bytes);
+}
+
+int Exports_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes)
+{
+    int error;
+
+    if (!session->recording)
+        return session->recording_error;
+    session->keeps_recording = true; // even if the rename fails
+    error = Recording_rename(session->recording, session->config.output);
+    snprintf(path, PATH_MAX, "%s", Recording_path(session->recording));
+    if (error && error != -EEXIST)
+        return error;
+    session->head.ended = 1;
+    Exports_cut(session);
+    put_snapshot(session);
+    error = Recording_flush(session->recording, true);
+    if (error)
+        return error;
+    *bytes = Recording_bytes(session->recording);
+    return 0;
+}
+
+static void cut(void *context)
+{
+    Exports_cut(context);
 }
 
 static int profile(void *context, const char *path, struct Bytes *out)
@@ -59,19 +130,11 @@ static int profile(void *context, const char *path, struct Bytes *out)
     return Profiles_make(context, path, out);
 }
 
-static void drain(void *context)
-{
-    Collect_drain(context);
-}
-
 void Exports_init(struct Session *session)
 {
     const struct ExportSource source = {.context = session,
                                         .timeline = timeline,
-                                        .names = &session->engine->names,
-                                        .registry = session->engine->registry,
-                                        .describe = describe,
-                                        .drain = drain,
+                                        .cut = cut,
                                         .profile = profile,
                                         .answer = Session_answer};
 

@@ -7,5 +7,13 @@
 #include "tracer/session/session.h"
 
 void Exports_init(struct Session *session);
+// Brings the recording up to date: it has all events that have happened by now.
+// Any thread may call this.
+void Exports_cut(struct Session *session);
+// Completes the file and renames it to the name of the output. If a file of
+// that name exists, the recording keeps its old name. Sets `path` to the
+// recording's name and *bytes to its size. Returns 0 or -errno. Must be called
+// after Session_finish.
+int Exports_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes);
 
 #endif

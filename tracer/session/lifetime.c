@@ -115,24 +115,17 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
     return error;
 }
 
-// Where the default folder does not do, the timeline forgets its oldest part
+// If the default folder does not do, the timeline forgets its oldest part
 // instead; a folder that was asked for is an error.
-static int open_files(struct Session *session, char *why, size_t why_size)
+static int start_timeline(struct Session *session, char *why, size_t why_size)
 {
-    const struct Config *config = &session->config;
-    int error = 0;
+    int error = Recorder_start(session);
 
-    if (config->record)
-        Recorder_start(session);
-    if (session->recording)
-        return 0;
-    if (*config->spill)
-        error = Timeline_spill_to(session->timeline, config->spill);
-    if (!error || !config->spill_asked)
-        return 0;
-    snprintf(why, why_size, "timeline_spill: no file can be made in %s: %s",
-             config->spill, strerror(-error));
-    return error;
+    if (error && error != -ENOMEM)
+        snprintf(why, why_size, "timeline_spill: no file can be made in %s: %s",
+                 session->config.spill, strerror(-error));
+    session->engine->rearmed = Ring_new(NULL);
+    return error ? error : session->engine->rearmed ? 0 : -ENOMEM;
 }
 
 int Session_start(struct Session **result, struct Engine *engine,
@@ -165,11 +158,7 @@ int Session_start(struct Session **result, struct Engine *engine,
         engine->clock.start_unix_ns +
         (uint64_t)(1e9 * Clock_seconds(&engine->clock, session->start_ticks));
     if (config->timeline || (config->profile && config->record)) {
-        session->timeline = Timeline_new(config->timeline_limit);
-        engine->rearmed = Ring_new(NULL);
-        if (!session->timeline || !engine->rearmed)
-            goto fail;
-        error = open_files(session, why, why_size);
+        error = start_timeline(session, why, why_size);
         if (error)
             goto fail;
     }

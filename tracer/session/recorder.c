@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See recorder.h.
 #include "tracer/session/recorder.h"
-#include "ipc/row_set.h"
-#include "ipc/wire.h"
+#include "ipc/base/now.h"
 #include "tracer/timeline/output_name.h"
 
 #include <errno.h>
@@ -16,29 +15,38 @@
 #define TURN_S 120e-6  // a turn's CPU time in s: waking up, counting, writing
 #define TURNS_PART 0.1 // part of the allowance that all turns may use
 
+// CLOCK_BOOTTIME at a moment of CLOCK_REALTIME, as the two are now; 0: earlier.
+static uint64_t boot_time_of(uint64_t unix_ns)
+{
+    uint64_t past = Now_ns(CLOCK_REALTIME) - unix_ns;
+    uint64_t now = Now_ns(CLOCK_BOOTTIME);
+
+    return past < now ? now - past : 0;
+}
+
 static void fill_head(struct Session *session)
 {
     struct RecordingHead *head = &session->head;
-    struct PerfettoTrace trace = {0};
+    const struct Engine *engine = session->engine;
 
-    Session_describe(session, &trace);
     *head = (struct RecordingHead){
-        .start_ticks = trace.start_ticks,
-        .start_unix_ns = trace.start_unix_ns,
-        .start_boot_ns = trace.start_boot_ns,
-        .hz = trace.hz,
-        .threshold = trace.threshold,
+        .start_ticks = session->start_ticks,
+        .start_unix_ns = session->start_unix_ns,
+        .start_boot_ns = boot_time_of(session->start_unix_ns),
+        .hz = Clock_hz(&engine->clock),
+        .threshold = session->config.threshold,
         .pid = (uint32_t)getpid(),
     };
-    snprintf(head->mode, sizeof head->mode, "%s", trace.mode);
-    snprintf(head->python, sizeof head->python, "%s", trace.python);
-    snprintf(head->command, sizeof head->command, "%s", trace.command);
+    snprintf(head->mode, sizeof head->mode, "%s", session->config.mode);
+    snprintf(head->python, sizeof head->python, "%s", engine->python);
+    snprintf(head->command, sizeof head->command, "%s", engine->command);
 }
 
-void Recorder_start(struct Session *session)
+// The file beside the output. NULL: session->recording_error says why.
+static struct Recording *make_file(struct Session *session)
 {
     const struct Config *config = &session->config;
-    bool spills = *config->spill;
+    struct Recording *recording = NULL;
     int error = -EEXIST;
     unsigned number;
 
@@ -48,17 +56,41 @@ void Recorder_start(struct Session *session)
         char path[PATH_MAX];
 
         OutputName_recording(config->output, config->spill, number, path);
-        session->recording =
-            Recording_new(path, 2 * config->timeline_limit, &error);
+        recording = Recording_new(path, 2 * config->timeline_limit, &error);
     }
     session->recording_error = error;
-    if (error)
-        return;
+    return recording;
+}
+
+int Recorder_start(struct Session *session)
+{
+    const struct Config *config = &session->config;
+    struct Recording *recording = config->record ? make_file(session) : NULL;
+    bool grows = *config->spill;
+    int error = 0;
+
+    if (recording) {
+        session->recording = recording;
+        Recording_get(recording);
+    } else if (grows) {
+        recording = Recording_new_unnamed(config->spill, &error);
+        grows = recording;
+    }
+    if (recording)
+        Recording_set_room(recording, config->timeline_limit);
+    else if (error && config->spill_asked)
+        return error;
+    else
+        recording = Recording_new_in_memory();
+    if (!recording)
+        return -ENOMEM;
     fill_head(session);
-    Recording_put_head(session->recording, &session->head);
-    session->recording_error = Recording_flush(session->recording, true);
-    Recording_get(session->recording);
-    Timeline_record_to(session->timeline, session->recording, spills);
+    Recording_put_head(recording, &session->head);
+    Recording_flush(recording, true);
+    session->timeline = Timeline_new(recording, config->timeline_limit, grows);
+    if (!session->timeline)
+        Recording_put(recording);
+    return session->timeline ? 0 : -ENOMEM;
 }
 
 unsigned Recorder_pause_ms(struct Session *session)
@@ -80,9 +112,10 @@ void Recorder_turn(struct Session *session)
     const struct RecordingSource source = {&query, NameQuery_find,
                                            &engine->opcodes};
 
-    if (!session->recording)
+    if (!session->timeline)
         return;
     session->head.hz = Clock_hz(&engine->clock);
+    session->head.now_ticks = Clock_read(&engine->clock);
     NameQuery_init(&query, &engine->names, engine->registry);
     Timeline_save_run(session->timeline, &session->head, &source);
     NameQuery_release(&query);
@@ -91,54 +124,7 @@ void Recorder_turn(struct Session *session)
 void Recorder_flush(struct Session *session)
 {
     if (session->timeline)
-        Timeline_flush(session->timeline, false);
-}
-
-// Writes the final snapshot of the run, because the events do not contain all
-// of its numbers. A recording without a final snapshot is valid, too.
-static void put_snapshot(struct Session *session)
-{
-    const struct Snapshot *newest = Publish_get(&session->publish);
-    struct Snapshot out = {0};
-    const struct Message message = {.type = MESSAGE_SNAPSHOT, .snapshot = &out};
-    struct RecordingBlock block = {.kind = RECORDING_SNAPSHOT};
-    struct RecordingSlot slot = {0};
-    struct Bytes bytes;
-    bool encoded;
-
-    Bytes_init(&bytes);
-    encoded = newest && RowSet_whole(newest, &out) == 0 &&
-              Message_encode(&bytes, &message) == 0;
-    Publish_put(&session->publish);
-    while (bytes.size % 8 && !bytes.error)
-        Bytes_put_u8(&bytes, 0);
-    if (encoded && !bytes.error)
-        Recording_append(session->recording, &slot, &block, bytes.data,
-                         bytes.size);
-    Arena_release(&out.arena);
-    Bytes_release(&bytes);
-}
-
-int Recorder_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes)
-{
-    int error;
-
-    if (!session->recording)
-        return session->recording_error;
-    session->keeps_recording = true; // even if the rename fails
-    error = Recording_rename(session->recording, session->config.output);
-    snprintf(path, PATH_MAX, "%s", Recording_path(session->recording));
-    if (error && error != -EEXIST)
-        return error;
-    session->head.ended = 1;
-    Recorder_turn(session);
-    put_snapshot(session);
-    Timeline_flush(session->timeline, true);
-    error = Recording_error(session->recording);
-    if (error)
-        return error;
-    *bytes = Recording_bytes(session->recording);
-    return 0;
+        Recording_flush(Timeline_recording(session->timeline), false);
 }
 
 void Recorder_release(struct Session *session)

@@ -56,13 +56,13 @@ void Session_describe_missing(const struct Session *session, char *out,
 {
     const struct Config *config = &session->config;
     uint64_t count = 0;
-    int why = 0;
+    int why = session->recording_error;
 
     *out = '\0';
     if (session->timeline)
-        count = Timeline_forgotten(session->timeline, &why);
-    if (session->recording_error)
-        why = session->recording_error;
+        count = Timeline_forgotten(session->timeline);
+    if (session->timeline && !why)
+        why = Recording_error(Timeline_recording(session->timeline));
     if (count && *config->spill && session->config.timeline)
         snprintf(out, size,
                  "%" PRIu64
@@ -75,34 +75,6 @@ void Session_describe_missing(const struct Session *session, char *out,
                  "the recording, which a killed program leaves, could not be "
                  "written: %s",
                  strerror(-why));
-}
-
-// Returns the value of CLOCK_BOOTTIME at a moment of CLOCK_REALTIME, computed
-// from the two clocks as they are now. Returns 0 if the moment was before the
-// boot.
-static uint64_t boot_time_of(uint64_t unix_ns)
-{
-    uint64_t past = Now_ns(CLOCK_REALTIME) - unix_ns;
-    uint64_t now = Now_ns(CLOCK_BOOTTIME);
-
-    return past < now ? now - past : 0;
-}
-
-void Session_describe(const struct Session *session,
-                      struct PerfettoTrace *trace)
-{
-    struct Engine *engine = session->engine;
-
-    trace->command = engine->command;
-    trace->python = engine->python;
-    trace->mode = session->config.mode;
-    trace->threshold = session->config.threshold;
-    trace->start_ticks = session->start_ticks;
-    trace->start_unix_ns = session->start_unix_ns;
-    trace->start_boot_ns = boot_time_of(session->start_unix_ns);
-    trace->hz = Clock_hz(&engine->clock);
-    trace->opcodes = &engine->opcodes;
-    trace->dark_ticks = Clock_read(&engine->clock);
 }
 
 double Session_age_s(const struct Session *session)

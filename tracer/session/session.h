@@ -56,13 +56,14 @@ struct Session {
     uint64_t start_ticks;
     uint64_t start_unix_ns;
     // NULL if no timeline is wanted. With config.profile the timeline has only
-    // samples and is only recorded.
+    // samples.
     struct Timeline *timeline;
-    struct Recording *recording; // recording that the timeline writes, or NULL
+    // The timeline's recording if it is a file beside the output, or NULL.
+    struct Recording *recording;
     // head of the recording; only the collector's thread uses it
     struct RecordingHead head;
-    int recording_error; // 0, or the -errno for which there is no recording
-    // true if the recording is kept when the session is freed
+    int recording_error; // 0, or the -errno for which there is no such file
+    // true if the file is kept when the session is freed
     bool keeps_recording;
     struct SampleTrack samples; // only the sampler's thread uses the track
     struct Sampler *sampler;    // NULL if there are no shares
@@ -139,10 +140,6 @@ const char *Session_sampler_trouble(const struct Session *session);
 // is complete, writes "". Any thread may call this function.
 void Session_describe_missing(const struct Session *session, char *out,
                               size_t size);
-// Fills in all fields that describe the run, except the list of dark functions.
-// Any thread may call this function.
-void Session_describe(const struct Session *session,
-                      struct PerfettoTrace *trace);
 // Returns the seconds since the session was started. Any thread may call this
 // function.
 double Session_age_s(const struct Session *session);

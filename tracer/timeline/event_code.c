@@ -4,16 +4,6 @@
 
 #include <string.h>
 
-#define TICKS_BITS (64 - EVENT_KIND_BITS)
-
-static uint8_t *put(uint8_t *to, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        *to++ = (uint8_t)(value | 0x80);
-    *to++ = (uint8_t)value;
-    return to;
-}
-
 // NULL: it is cut off.
 static const uint8_t *take(const uint8_t *from, const uint8_t *end,
                            uint64_t *value)
@@ -29,39 +19,9 @@ static const uint8_t *take(const uint8_t *from, const uint8_t *end,
     return NULL;
 }
 
-// The difference may be negative. Its sign becomes the lowest bit, so that a
-// small one has few bits.
-static uint64_t fold(uint64_t difference)
-{
-    int64_t sign = (int64_t)(difference << EVENT_KIND_BITS) >> 63;
-
-    difference = difference << 1 ^ (uint64_t)sign;
-    return difference & ((UINT64_C(1) << TICKS_BITS) - 1);
-}
-
 static uint64_t unfold(uint64_t folded)
 {
     return folded >> 1 ^ -(folded & 1);
-}
-
-size_t EventCode_write(uint8_t *to, const struct Event *events, size_t count,
-                       uint64_t *ticks)
-{
-    uint8_t *at = to;
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        uint64_t now = Event_ticks(&events[i]);
-
-        at = put(at, fold(now - *ticks) << EVENT_KIND_BITS |
-                         Event_kind(&events[i]));
-        at = put(at, (uint32_t)events[i].what);
-        at = put(at, events[i].what >> 32);
-        *ticks = now;
-    }
-    while ((size_t)(at - to) % 8)
-        *at++ = EVENT_CODE_PAD;
-    return (size_t)(at - to);
 }
 
 size_t EventCode_read(const uint8_t *from, size_t size, struct Event *events,

@@ -13,14 +13,41 @@
 // A byte that is none: what is appended at one time is a multiple of 8.
 #define EVENT_CODE_PAD ((1u << EVENT_KIND_BITS) - 1)
 
-// Writes them from there on, which takes EVENT_CODE_MOST bytes for each and 7
-// more. *ticks are those of the event before, 0 at the beginning. The number of
-// bytes.
-size_t EventCode_write(uint8_t *to, const struct Event *events, size_t count,
-                       uint64_t *ticks);
 // Reads at most so many, and what is whole of them. `events` may be NULL, to
 // count them. Their number.
 size_t EventCode_read(const uint8_t *from, size_t size, struct Event *events,
                       size_t most);
+
+static inline uint8_t *EventCode_number(uint8_t *to, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        *to++ = (uint8_t)(value | 0x80);
+    *to++ = (uint8_t)value;
+    return to;
+}
+
+// The difference may be negative. Its sign becomes the lowest bit, so that a
+// small one has few bits.
+static inline uint64_t EventCode_fold(uint64_t difference)
+{
+    int64_t sign = (int64_t)(difference << EVENT_KIND_BITS) >> 63;
+
+    difference = difference << 1 ^ (uint64_t)sign;
+    return difference & ((UINT64_C(1) << (64 - EVENT_KIND_BITS)) - 1);
+}
+
+// Writes it there, which takes EVENT_CODE_MOST bytes at most. *ticks are those
+// of the event before, 0 at a block's beginning. The end of what it has
+// written.
+static inline uint8_t *EventCode_put(uint8_t *to, const struct Event *event,
+                                     uint64_t *ticks)
+{
+    uint64_t now = Event_ticks(event), when = EventCode_fold(now - *ticks);
+
+    to = EventCode_number(to, when << EVENT_KIND_BITS | Event_kind(event));
+    to = EventCode_number(to, (uint32_t)event->what);
+    *ticks = now;
+    return EventCode_number(to, event->what >> 32);
+}
 
 #endif

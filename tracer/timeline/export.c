@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Freezes the timeline and writes it, on the caller's thread or on one made
+// Has the timeline's recording converted, on the caller's thread or on one made
 // for it; recording goes on meanwhile.
 #include "tracer/timeline/export.h"
-#include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "ipc/file_kind.h"
 #include "tracer/timeline/formats.h"
@@ -17,7 +16,6 @@
 #include <unistd.h>
 
 #define STACK_BYTES (512u << 10)
-#define MAX_DRAINS 100
 #define TRIAL 0.1 // of the time that there is: then it is judged by its speed
 
 void Export_init(struct Export *export, const struct ExportSource *source)
@@ -119,30 +117,14 @@ static void let_go(struct Export *export, const struct Message *answer)
 
 // What the writer's callbacks are given.
 struct Job {
-    struct NameQuery query;
     struct Export *export;
     const struct ExportWatch *watch; // NULL: nobody watches
     double seconds;                  // that it may take; 0: there is no limit
     uint64_t began_ns;
     bool late;
     bool background, overwrite;
-    int descriptor;  // 0: the path says where
-    unsigned drains; // for the sake of names
+    int descriptor; // 0: the path says where
 };
-
-// Retired code is in neither place until it has been reclaimed.
-static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
-{
-    struct Job *job = context;
-
-    if (NameQuery_find(&job->query, id, name))
-        return true;
-    if (job->drains == MAX_DRAINS)
-        return false;
-    job->drains++;
-    job->export->source.drain(job->export->source.context);
-    return NameQuery_find(&job->query, id, name);
-}
 
 // Will it not be through in time?
 static bool is_late(const struct Job *job, double done)
@@ -179,56 +161,44 @@ static bool report_progress(void *context, double done, uint64_t bytes)
     return !atomic_load_explicit(&export->cancel, memory_order_relaxed);
 }
 
-static int write_profile(struct Export *export, const char *path,
-                         const struct Job *job, struct PerfettoResult *result)
+static int write_profile(struct Export *export, const struct FormatsFile *file,
+                         uint64_t *size)
 {
-    const struct FormatsFile file = {path, job->descriptor, &export->opened,
-                                     job->overwrite};
     struct Bytes bytes;
     int error;
 
     Bytes_init(&bytes);
-    error = export->source.profile(export->source.context, path, &bytes);
+    error = export->source.profile(export->source.context, file->path, &bytes);
     if (!error)
-        error = Formats_load()->store(&file, &bytes, &result->bytes);
+        error = Formats_load()->store(file, &bytes, size);
     Bytes_release(&bytes);
     return error;
 }
 
-static int write_view(struct Export *export, const char *path, struct Job *job,
+static int write_file(struct Export *export, const char *path, struct Job *job,
                       struct PerfettoResult *result)
 {
     const struct ExportSource *source = &export->source;
-    struct PerfettoTrace trace = {
-        .pid = getpid(),
-        .descriptor = job->descriptor,
-        .opened = &export->opened,
-        .overwrite = job->overwrite,
-        .context = job,
-        .name = find_name,
+    struct Conversion conversion = {
+        .output = {path, job->descriptor, &export->opened, job->overwrite},
         .progress = report_progress,
+        .context = job,
     };
-    struct TimelineView *view;
-    int error = -ENOMEM;
+    struct Timeline *timeline;
+    int error;
 
     if (!Formats_load())
         return -ELIBACC;
     if (FileKind_is_profile(path))
-        return write_profile(export, path, job, result);
-    source->describe(source->context, &trace);
-    source->drain(source->context);
-    view = Timeline_freeze(source->timeline(source->context));
-    if (view) {
-        trace.view = view;
-        NameQuery_init(&job->query, source->names, source->registry);
-        error = Formats_load()->timeline(&trace, path, result);
-        if (error == -ECANCELED && job->late)
-            error = -ETIMEDOUT;
-        NameQuery_release(&job->query);
-        TimelineView_free(view);
-    }
-    Heap_free(trace.dark);
-    return error;
+        return write_profile(export, &conversion.output, &result->bytes);
+    timeline = source->timeline(source->context);
+    Timeline_hold(timeline, true);
+    source->cut(source->context);
+    conversion.recording = Timeline_recording(timeline);
+    error = Formats_load()->convert(&conversion);
+    Timeline_hold(timeline, false);
+    result->bytes = conversion.bytes;
+    return error == -ECANCELED && job->late ? -ETIMEDOUT : error;
 }
 
 int Export_write(struct Export *export, const char *path, bool overwrite,
@@ -250,7 +220,7 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
     if (!overwrite && OutputName_is_taken(path))
         error = -EEXIST;
     else
-        error = write_view(export, path, &job, result);
+        error = write_file(export, path, &job, result);
     result->cpu_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
     let_go(export, NULL);
     return error;
@@ -266,7 +236,7 @@ static void run(void *context)
     struct PerfettoResult result = {0};
     struct Message message = {.request = export->request};
     char why[PATH_MAX + 128];
-    int error = write_view(export, export->name, &job, &result);
+    int error = write_file(export, export->name, &job, &result);
 
     if (Opened_holds(&export->opened, export->descriptor) &&
         close(export->descriptor) && !error)

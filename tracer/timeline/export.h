@@ -9,7 +9,7 @@
 #include "ipc/base/opened.h"
 #include "ipc/base/worker.h"
 #include "ipc/wire.h"
-#include "tracer/timeline/names.h"
+#include "tracer/timeline/formats.h"
 #include "tracer/timeline/trace.h"
 
 #include <limits.h>
@@ -19,13 +19,8 @@
 struct ExportSource {
     void *context;
     struct Timeline *(*timeline)(void *context); // NULL: none is kept
-    struct Names *names;
-    struct Registry *registry;
-    // Fills what the file says of the trace.
-    void (*describe)(void *context, struct PerfettoTrace *trace);
-    // Moves what is in the rings into the timeline, and the names of what was
-    // retired to where they are kept.
-    void (*drain)(void *context);
+    // Has the timeline's recording all that has happened by now.
+    void (*cut)(void *context);
     // A file that is no timeline, by its name (profile_file.h). 0 or -errno.
     int (*profile)(void *context, const char *path, struct Bytes *out);
     // To a viewer, who may be gone.

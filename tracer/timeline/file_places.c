@@ -3,42 +3,56 @@
 #include "tracer/timeline/file_places.h"
 #include "ipc/base/heap.h"
 
-#define FEW_PAGES 32u
+#define FEW 16u   // so many units, and fewer, have a size each
+#define MANY 128u // up to here each multiple of that is one
+#define MANY_INDEX (FEW - 1 + MANY / FEW - 1)
 
-static unsigned index_of(uint64_t pages)
+static unsigned index_of(uint64_t units)
 {
-    unsigned index = FEW_PAGES - 1;
+    unsigned index = MANY_INDEX;
 
-    if (pages <= FEW_PAGES)
-        return (unsigned)pages - 1;
-    for (; FEW_PAGES < pages; pages = (pages + 1) / 2)
+    if (units <= FEW)
+        return (unsigned)units - 1;
+    if (units <= MANY)
+        return (unsigned)(FEW - 1 + (units + FEW - 1) / FEW - 1);
+    for (; MANY < units; units = (units + 1) / 2)
         index++;
     return index;
 }
 
-uint64_t FilePlaces_pages(uint64_t pages)
+static uint64_t units_of(unsigned index)
 {
-    unsigned index = index_of(pages);
-
-    if (index >= FILE_PLACES_SIZES)
-        return 0;
-    return index < FEW_PAGES ? pages
-                             : (uint64_t)FEW_PAGES << (index - FEW_PAGES + 1);
+    if (index < FEW)
+        return index + 1;
+    if (index <= MANY_INDEX)
+        return (uint64_t)(index - FEW + 2) * FEW;
+    return (uint64_t)MANY << (index - MANY_INDEX);
 }
 
-bool FilePlaces_take(struct FilePlaces *places, uint64_t pages, uint64_t *at)
+uint64_t FilePlaces_units(uint64_t units)
 {
-    unsigned i = index_of(pages);
+    unsigned index = index_of(units);
 
+    return index < FILE_PLACES_SIZES ? units_of(index) : 0;
+}
+
+bool FilePlaces_take(struct FilePlaces *places, bool larger, uint64_t *units,
+                     uint64_t *at)
+{
+    unsigned i = index_of(*units);
+
+    while (larger && i + 1 < FILE_PLACES_SIZES && !places->size[i].count)
+        i++;
     if (!places->size[i].count)
         return false;
+    *units = units_of(i);
     *at = places->size[i].at[--places->size[i].count];
     return true;
 }
 
-void FilePlaces_give(struct FilePlaces *places, uint64_t pages, uint64_t at)
+void FilePlaces_give(struct FilePlaces *places, uint64_t units, uint64_t at)
 {
-    unsigned i = index_of(pages);
+    unsigned i = index_of(units);
 
     if (places->size[i].count == places->size[i].room) {
         size_t room = places->size[i].room ? 2 * places->size[i].room : 16;

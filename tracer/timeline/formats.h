@@ -33,13 +33,6 @@ struct FormatsProfile {
                      struct ProfileFunction *functions);
 };
 
-struct Conversion {
-    uint64_t bytes;  // of the file
-    uint64_t events; // of the timeline that it is made of
-    bool unreadable; // nothing could be made of the recording
-    char why[512];   // what was wrong with the recording; "": nothing
-};
-
 // The place of a file: the path, or an open file, which stays its owner's.
 struct FormatsFile {
     const char *path;            // its ending says whether it is packed
@@ -48,26 +41,37 @@ struct FormatsFile {
     bool overwrite;
 };
 
+// A file that is to be made of a recording, and what came of it.
+struct Conversion {
+    const char *path;            // of the recording; or NULL, and
+    struct Recording *recording; // the one that is open here
+    struct FormatsFile output;
+    // Called now and then with 0..1 and the bytes of the file so far; false
+    // cancels. May be NULL.
+    bool (*progress)(void *context, double done, uint64_t bytes);
+    void *context;
+    uint64_t bytes;  // of the file
+    uint64_t events; // of the timeline that it is made of
+    bool unreadable; // nothing could be made of the recording
+    char why[512];   // what was wrong with the recording; "": nothing
+};
+
 struct Formats {
-    // Perfetto_write (formats/perfetto.h).
-    int (*timeline)(const struct PerfettoTrace *trace, const char *path,
-                    struct PerfettoResult *result);
     // 0, -ENOMEM, or -EINVAL: of what is no profile.
     int (*profile)(const struct FormatsProfile *profile,
                    enum FileContent content, struct Bytes *out);
-    // 0 or -errno, as Perfetto_write.
+    // 0 or -errno: -EEXIST, something is there by now.
     int (*store)(const struct FormatsFile *file, const struct Bytes *bytes,
                  uint64_t *size);
     // Conversion_run (formats/conversion.h).
-    int (*convert)(struct Conversion *conversion, const char *recording,
-                   const char *output);
+    int (*convert)(struct Conversion *conversion);
 };
 
 // The library's needs, and the signs by which it knows its own build: an
 // installation may have replaced it while the program ran.
 struct FormatsHost {
     const char *version;
-    size_t sizes[5];
+    size_t sizes[3];
     void *(*alloc)(size_t size);
     void *(*zeroed)(size_t count, size_t size);
     void *(*resize)(void *memory, size_t size);
@@ -76,8 +80,7 @@ struct FormatsHost {
 };
 #define FORMATS_SIZES                                                          \
     {                                                                          \
-        sizeof(struct PerfettoTrace), sizeof(struct TimelineView),             \
-            sizeof(struct TimelineChunk), sizeof(struct FormatsProfile),       \
+        sizeof(struct Conversion), sizeof(struct FormatsProfile),              \
             sizeof(struct FlameTable)                                          \
     }
 #define FORMATS_LIBRARY "libocular_formats.so"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See recording.h. An append leaves bytes and the place where they go. A
-// flush takes all of them and writes them, without the lock of an append. A
+// See recording.h. An append leaves bytes and their offset in memory. A flush
+// takes all of them and writes them, without holding the mutex of an append. A
 // place that was dropped is used again by the next block of its size. The
-// program may close our descriptor: it is checked before each use
-// (ipc/base/opened.h).
+// program may close our descriptor, so the descriptor is checked before each
+// use (ipc/base/opened.h).
 #define _GNU_SOURCE 1 // O_TMPFILE, SEEK_DATA
 #include "tracer/timeline/recording.h"
 
@@ -12,6 +12,7 @@
 #include "ipc/base/in_place.h"
 #include "ipc/base/opened.h"
 #include "tracer/timeline/file_places.h"
+#include "tracer/timeline/memory_pages.h"
 #include "tracer/timeline/pending_writes.h"
 
 #include <errno.h>
@@ -33,9 +34,9 @@
 #define SPARE_BYTES (1u << 20) // memory that is kept between two flushes
 struct Recording {
     _Atomic unsigned references;
-    pthread_mutex_t mutex;   // Guards `left` and the places.
+    pthread_mutex_t mutex;   // Guards `left`, the places and the memory.
     pthread_mutex_t writing; // Held by the thread that flushes; the outer lock.
-    int fd;
+    int fd;                  // -1: there is no file.
     struct Opened opened;
     pid_t owner;    // The process that writes it, and no forked child.
     bool read_only; // It is read by a converter.
@@ -44,16 +45,20 @@ struct Recording {
     uint64_t end;             // Offset of the next new place.
     uint64_t most;            // Largest size, as of the newest flush.
     struct FilePlaces places; // Places that were dropped, to be used again.
-    struct Bytes left;        // PendingWrites, not yet taken by a flush.
-    struct Bytes flushed;     // PendingWrites of the flush that goes on.
-    _Atomic size_t waiting;   // Bytes of both.
-    _Atomic int error;        // Of the newest flush: 0 or -errno.
-    _Atomic bool ended;
-    char path[PATH_MAX]; // "": the file has no name.
+    uint64_t reached; // The end of what is written; the flushing thread's.
+    _Atomic unsigned truncations;
+    struct MemoryPages memory; // Pages that are not in the file.
+    size_t room;               // Bytes of that, at most; 0: all is given up.
+    int failing;               // -errno of the newest flush, if the file failed
+    struct Bytes left;         // PendingWrites, not yet taken by a flush.
+    struct Bytes flushed;      // PendingWrites of the flush that goes on.
+    _Atomic size_t waiting;    // Bytes of both.
+    _Atomic int error;         // -errno of the newest that it did not take.
+    char path[PATH_MAX];       // "": the file has no name.
 };
 
-// If the file system has no files without a name (NFS), it is given one that
-// goes at once. Descriptor or -errno.
+// Some file systems (NFS) have no files without a name. There the file gets a
+// name, which is removed at once. Returns a descriptor or -errno.
 static int open_unnamed(const char *folder)
 {
     char path[PATH_MAX];
@@ -77,8 +82,8 @@ static bool is_ours(const struct Recording *recording)
            Opened_holds(&recording->opened, recording->fd);
 }
 
-// How large may the file become until it is asked again, so that enough is left
-// of its file system? Each flush asks, and whoever makes the file.
+// Sets how large the file may become until the next call, so that enough of its
+// file system is left. Each flush calls this, and the maker of the file.
 static void ask_for_room(struct Recording *recording)
 {
     uint64_t spare = SPARE_MOST, most, room, bytes;
@@ -98,11 +103,26 @@ static void ask_for_room(struct Recording *recording)
     pthread_mutex_unlock(&recording->mutex);
 }
 
-// With the descriptor, which is its own from now on, or -errno.
+static struct Recording *make_empty(void)
+{
+    struct Recording *recording = Heap_zeroed(1, sizeof *recording);
+
+    if (!recording)
+        return NULL;
+    recording->references = 1;
+    pthread_mutex_init(&recording->mutex, NULL);
+    pthread_mutex_init(&recording->writing, NULL);
+    recording->fd = -1;
+    recording->owner = getpid();
+    recording->end = RECORDING_PAGE;
+    return recording;
+}
+
+// Makes a recording of a descriptor, which it owns from now on. If `fd` is
+// -errno, *error is set to that.
 static struct Recording *make(int fd, int *error)
 {
-    struct Recording *recording =
-        fd < 0 ? NULL : Heap_zeroed(1, sizeof *recording);
+    struct Recording *recording = fd < 0 ? NULL : make_empty();
 
     *error = fd < 0 ? fd : recording ? 0 : -ENOMEM;
     if (!recording) {
@@ -110,15 +130,25 @@ static struct Recording *make(int fd, int *error)
             close(fd);
         return NULL;
     }
-    recording->references = 1;
-    pthread_mutex_init(&recording->mutex, NULL);
-    pthread_mutex_init(&recording->writing, NULL);
     recording->fd = fd;
     Opened_note(&recording->opened, fd);
-    recording->owner = getpid();
-    recording->end = RECORDING_PAGE;
     ask_for_room(recording);
     return recording;
+}
+
+struct Recording *Recording_new_in_memory(void)
+{
+    struct Recording *recording = make_empty();
+
+    if (!recording || !MemoryPages_add(&recording->memory, 0, RECORDING_PAGE))
+        return recording;
+    Recording_put(recording);
+    return NULL;
+}
+
+void Recording_set_room(struct Recording *recording, size_t bytes)
+{
+    recording->room = bytes;
 }
 
 struct Recording *Recording_new_unnamed(const char *folder, int *error)
@@ -133,8 +163,8 @@ struct Recording *Recording_new(const char *path, uint64_t plain, int *error)
 
     if (!recording)
         return NULL;
-    // By this whoever finds the file knows whether its program lives. Some file
-    // systems have no locks.
+    // The lock tells others whether the file's program lives. Some file systems
+    // have no locks, so an error is ignored.
     flock(fd, LOCK_EX | LOCK_NB);
     recording->plain = plain;
     ask_for_room(recording);
@@ -163,11 +193,6 @@ void Recording_get(struct Recording *recording)
     atomic_fetch_add_explicit(&recording->references, 1, memory_order_relaxed);
 }
 
-void Recording_end(struct Recording *recording)
-{
-    atomic_store_explicit(&recording->ended, true, memory_order_relaxed);
-}
-
 void Recording_abandon(struct Recording *recording)
 {
     Opened_close(&recording->opened, recording->fd);
@@ -185,9 +210,10 @@ void Recording_put(struct Recording *recording)
     // A forked child may have it open, whose blocks it would keep.
     if (!*recording->path && !recording->read_only && is_ours(recording) &&
         ftruncate(recording->fd, 0) < 0)
-        errno = 0; // it goes with the last who has it
+        errno = 0; // the file is freed when the last process closes it
     Opened_close(&recording->opened, recording->fd);
     FilePlaces_release(&recording->places);
+    MemoryPages_release(&recording->memory);
     Bytes_release(&recording->left);
     Bytes_release(&recording->flushed);
     pthread_mutex_destroy(&recording->mutex);
@@ -233,16 +259,32 @@ int Recording_rename(struct Recording *recording, const char *path)
 
 uint64_t Recording_bytes(struct Recording *recording)
 {
-    struct stat status;
+    struct stat status = {0};
+    uint64_t bytes;
 
-    return is_ours(recording) && fstat(recording->fd, &status) == 0
-               ? (uint64_t)status.st_size
-               : 0;
+    if (is_ours(recording) && fstat(recording->fd, &status) < 0)
+        status.st_size = 0;
+    pthread_mutex_lock(&recording->mutex);
+    bytes = recording->memory.count ? recording->end : 0;
+    pthread_mutex_unlock(&recording->mutex);
+    return bytes > (uint64_t)status.st_size ? bytes : (uint64_t)status.st_size;
 }
 
-// --- Bytes -------------------------------------------------------------------
+size_t Recording_memory(struct Recording *recording)
+{
+    size_t bytes;
 
-// A write beyond the limit would send SIGXFSZ, which may have a handler by now.
+    pthread_mutex_lock(&recording->mutex);
+    bytes = MemoryPages_bytes(&recording->memory) + recording->left.capacity;
+    pthread_mutex_unlock(&recording->mutex);
+    return bytes;
+}
+
+// --- Bytes of the file -------------------------------------------------------
+
+// Returns 0, or -errno if the file may not be written up to `end`. A write
+// beyond RLIMIT_FSIZE would send SIGXFSZ, for which the program may have a
+// handler.
 static int check_limit(const struct Recording *recording, uint64_t end)
 {
     struct rlimit limit;
@@ -254,8 +296,8 @@ static int check_limit(const struct Recording *recording, uint64_t end)
     return end > INT64_MAX ? -EFBIG : 0;
 }
 
-static int write_all(const struct Recording *recording, const void *data,
-                     size_t size, uint64_t at)
+static int write_file(struct Recording *recording, const void *data,
+                      size_t size, uint64_t at)
 {
     int error = check_limit(recording, at + size);
     size_t done = 0;
@@ -269,60 +311,219 @@ static int write_all(const struct Recording *recording, const void *data,
         else if (wrote == 0 || errno != EINTR)
             error = wrote ? -errno : -EIO;
     }
+    if (at + done > recording->reached)
+        recording->reached = at + done;
     return error;
 }
 
-int Recording_read(struct Recording *recording, uint64_t at, void *data,
-                   size_t size)
+// Reads up to the file's end. Returns the number of bytes, or -errno.
+static ssize_t read_file(const struct Recording *recording, void *data,
+                         size_t size, uint64_t at)
 {
     size_t done = 0;
 
     if (!is_ours(recording))
         return -EBADF;
-    if (atomic_load_explicit(&recording->waiting, memory_order_acquire))
-        Recording_flush(recording, true);
     while (done < size) {
         ssize_t got = pread(recording->fd, (char *)data + done, size - done,
                             (off_t)(at + done));
 
         if (got > 0)
             done += (size_t)got;
-        else if (got == 0 || errno != EINTR)
-            return got ? -errno : -EIO;
+        else if (got == 0)
+            break;
+        else if (errno != EINTR)
+            return -errno;
+    }
+    return (ssize_t)done;
+}
+
+// --- Bytes in memory ---------------------------------------------------------
+
+// Moves a page that the file refuses to memory, with the bytes that the file
+// has of it. The mutex must be held. Returns 0 or -errno.
+static int move_page(struct Recording *recording, uint64_t at)
+{
+    uint64_t page = at / RECORDING_PAGE * RECORDING_PAGE;
+    int error = recording->room
+                    ? MemoryPages_add(&recording->memory, page, RECORDING_PAGE)
+                    : -EIO;
+
+    if (!error)
+        read_file(recording, MemoryPages_find(&recording->memory, page),
+                  RECORDING_PAGE, page);
+    return error;
+}
+
+// Writes bytes of one page to memory if the page is there, or if the file has
+// refused them (`error`). Returns false if the page is not in memory.
+static bool write_memory(struct Recording *recording, const void *data,
+                         size_t size, uint64_t at, int error)
+{
+    uint8_t *page;
+
+    pthread_mutex_lock(&recording->mutex);
+    page = MemoryPages_find(&recording->memory, at);
+    if (!page && error && !move_page(recording, at))
+        page = MemoryPages_find(&recording->memory, at);
+    if (page)
+        memcpy(page, data, size);
+    pthread_mutex_unlock(&recording->mutex);
+    return page;
+}
+
+static bool has_memory(struct Recording *recording)
+{
+    bool has;
+
+    pthread_mutex_lock(&recording->mutex);
+    has = recording->memory.count;
+    pthread_mutex_unlock(&recording->mutex);
+    return has;
+}
+
+// Writes bytes at once, or page by page if some pages are in memory. Returns 0,
+// or -errno if the file has refused some of them.
+static int write_all(struct Recording *recording, const uint8_t *data,
+                     size_t size, uint64_t at)
+{
+    bool by_page = has_memory(recording);
+    int error = 0, failed = 0;
+    size_t part;
+
+    for (; size; data += part, at += part, size -= part) {
+        part = by_page ? MemoryPages_part(at, size) : size;
+        if (by_page && write_memory(recording, data, part, at, 0))
+            continue;
+        error = write_file(recording, data, part, at);
+        if (!error)
+            continue;
+        failed = error;
+        if (by_page)
+            write_memory(recording, data, part, at, error);
+        else
+            part = 0; // again
+        by_page = true;
+    }
+    return failed;
+}
+
+// Writes the pages that the file refused before to the file, until it refuses
+// one again. Only the flushing thread moves pages.
+static void give_to_file(struct Recording *recording)
+{
+    uint64_t at = 0;
+
+    for (;; at += RECORDING_PAGE) {
+        const uint8_t *page;
+
+        pthread_mutex_lock(&recording->mutex);
+        at = MemoryPages_next(&recording->memory, at);
+        page = MemoryPages_find(&recording->memory, at);
+        pthread_mutex_unlock(&recording->mutex);
+        if (!page || at + RECORDING_PAGE > recording->most ||
+            write_file(recording, page, RECORDING_PAGE, at))
+            return;
+        pthread_mutex_lock(&recording->mutex);
+        MemoryPages_remove(&recording->memory, at);
+        pthread_mutex_unlock(&recording->mutex);
+    }
+}
+
+int Recording_read(struct Recording *recording, uint64_t at, void *data,
+                   size_t size)
+{
+    uint8_t *to = data;
+    bool by_page;
+    size_t part;
+
+    if (atomic_load_explicit(&recording->waiting, memory_order_acquire))
+        Recording_flush(recording, true);
+    by_page = has_memory(recording);
+    for (; size; to += part, at += part, size -= part) {
+        const uint8_t *page;
+
+        part = by_page ? MemoryPages_part(at, size) : size;
+        pthread_mutex_lock(&recording->mutex);
+        page = MemoryPages_find(&recording->memory, at);
+        if (page)
+            memcpy(to, page, part);
+        pthread_mutex_unlock(&recording->mutex);
+        if (!page) {
+            ssize_t got = read_file(recording, to, part, at);
+
+            if (got < (ssize_t)part)
+                return got < 0 ? (int)got : -EIO;
+        }
     }
     return 0;
 }
 
-uint64_t Recording_seek(const struct Recording *recording, uint64_t at)
+uint64_t Recording_seek(struct Recording *recording, uint64_t at)
 {
     off_t found = is_ours(recording)
                       ? lseek(recording->fd, (off_t)at, SEEK_DATA)
                       : (off_t)-1;
+    uint64_t kept, place = found < 0 ? UINT64_MAX : (uint64_t)found;
 
-    return found < 0 ? 0 : (uint64_t)found;
+    pthread_mutex_lock(&recording->mutex);
+    kept = MemoryPages_next(&recording->memory, at);
+    pthread_mutex_unlock(&recording->mutex);
+    place = kept < place ? kept : place;
+    return place == UINT64_MAX ? 0 : place;
 }
 
-// --- What is left to be written ----------------------------------------------
+// --- Bytes that are left for a flush -----------------------------------------
 
-// The mutex is held. If memory is out the flush finds the error.
+// Leaves bytes for the next flush, or writes them at once if there is no file.
+// The mutex must be held. If memory is out, the flush returns the error.
 static void leave(struct Recording *recording, const void *data, size_t size,
                   uint64_t at)
 {
+    const uint8_t *from = data;
+    size_t part;
+
+    for (; recording->fd < 0 && size; from += part, at += part, size -= part) {
+        part = MemoryPages_part(at, size);
+        memcpy(MemoryPages_find(&recording->memory, at), from, part);
+    }
+    if (recording->fd < 0)
+        return;
     PendingWrites_add(&recording->left, &(struct PendingWrite){at, size, data});
     atomic_store_explicit(&recording->waiting,
                           recording->left.size + recording->flushed.size,
                           memory_order_release);
 }
 
+// Returns 0, or -errno of the file or of memory.
 static int write_left(struct Recording *recording)
 {
     struct PendingWrite write;
     size_t cursor = 0;
-    int error = recording->flushed.error;
+    int error = recording->flushed.error, failed;
 
-    while (!error && PendingWrites_next(&recording->flushed, &cursor, &write))
-        error = write_all(recording, write.data, write.size, write.at);
+    while (!recording->flushed.error &&
+           PendingWrites_next(&recording->flushed, &cursor, &write)) {
+        failed = write_all(recording, write.data, write.size, write.at);
+        error = failed ? failed : error;
+    }
     return error;
+}
+
+// Counts a truncation if the file is shorter than what was written to it. Only
+// the flushing thread calls this.
+static void see_truncation(struct Recording *recording)
+{
+    struct stat status;
+    uint64_t size;
+
+    if (!is_ours(recording) || fstat(recording->fd, &status) < 0)
+        return;
+    size = (uint64_t)status.st_size;
+    if (size < recording->reached)
+        atomic_fetch_add_explicit(&recording->truncations, 1,
+                                  memory_order_relaxed);
+    recording->reached = size;
 }
 
 int Recording_flush(struct Recording *recording, bool waits)
@@ -341,19 +542,53 @@ int Recording_flush(struct Recording *recording, bool waits)
     recording->left = recording->flushed;
     recording->flushed = taken;
     pthread_mutex_unlock(&recording->mutex);
-    error = write_left(recording);
-    atomic_store_explicit(&recording->error, error, memory_order_relaxed);
     if (recording->flushed.size)
         ask_for_room(recording);
+    see_truncation(recording);
+    if (recording->fd >= 0)
+        give_to_file(recording);
+    error = write_left(recording);
+    if (error)
+        atomic_store_explicit(&recording->error, error, memory_order_relaxed);
     pthread_mutex_lock(&recording->mutex);
+    recording->failing = error;
     Bytes_clear(&recording->flushed);
     if (recording->flushed.capacity > SPARE_BYTES)
         Bytes_release(&recording->flushed);
+    if (!error && recording->fd >= 0 && recording->memory.count)
+        error = recording->error;
     atomic_store_explicit(&recording->waiting, recording->left.size,
                           memory_order_release);
     pthread_mutex_unlock(&recording->mutex);
     pthread_mutex_unlock(&recording->writing);
     return error;
+}
+
+bool Recording_takes_all(struct Recording *recording)
+{
+    return !has_memory(recording);
+}
+
+unsigned Recording_truncations(struct Recording *recording)
+{
+    return atomic_load_explicit(&recording->truncations, memory_order_relaxed);
+}
+
+bool Recording_is_closed(const struct Recording *recording)
+{
+    return recording->fd >= 0 && !is_ours(recording);
+}
+
+bool Recording_holds(struct Recording *recording,
+                     const struct RecordingSlot *slot)
+{
+    uint64_t at = slot->at, end = RecordingSlot_data(slot) + slot->used;
+
+    pthread_mutex_lock(&recording->mutex);
+    while (at < end && MemoryPages_find(&recording->memory, at))
+        at = (at / RECORDING_PAGE + 1) * RECORDING_PAGE;
+    pthread_mutex_unlock(&recording->mutex);
+    return at >= end;
 }
 
 size_t Recording_waiting(const struct Recording *recording)
@@ -378,32 +613,86 @@ void Recording_put_head(struct Recording *recording, struct RecordingHead *head)
 
 // --- Blocks ------------------------------------------------------------------
 
-// The mutex is held. 0 or -errno.
-static int check_end(const struct Recording *recording, uint64_t end)
+// Returns 0, or -errno if the file does not take bytes up to `end`. The mutex
+// must be held.
+static int check_file(struct Recording *recording, uint64_t end)
 {
     int error = check_limit(recording, end);
 
-    return error ? error : end > recording->most ? -ENOSPC : 0;
+    if (!error && end > recording->most && end > recording->end)
+        error = -ENOSPC;
+    error = error ? error : recording->failing;
+    if (error && recording->fd >= 0)
+        atomic_store_explicit(&recording->error, error, memory_order_relaxed);
+    return error;
 }
 
-// The mutex is held. 0 or -errno.
-static int take_place(struct Recording *recording, struct RecordingSlot *slot,
-                      size_t room)
+// Takes a place that was dropped. Returns false if there is none, or if nothing
+// can be written there. The mutex must be held.
+static bool take_dropped(struct Recording *recording, bool larger,
+                         uint64_t *units, uint64_t *at)
 {
-    uint64_t pages = FilePlaces_pages(
-        (room + sizeof(struct RecordingBlock) + RECORDING_PAGE - 1) /
-        RECORDING_PAGE);
-    uint64_t size = pages * RECORDING_PAGE;
-    int error = pages ? recording->ended ? -EBADF : 0 : -EFBIG;
+    struct MemoryPages *memory = &recording->memory;
+    uint64_t page, size;
 
-    if (!error && !FilePlaces_take(&recording->places, pages, &slot->at)) {
-        error = check_end(recording, recording->end + size);
-        slot->at = recording->end;
-        recording->end += error ? 0 : size;
+    if (!FilePlaces_take(&recording->places, larger, units, at))
+        return false;
+    size = *units * RECORDING_UNIT;
+    if (recording->fd < 0)
+        return MemoryPages_add(memory, *at, size) == 0;
+    if (MemoryPages_find(memory, *at) || !check_file(recording, *at + size))
+        return true;
+    if (MemoryPages_bytes(memory) + size > recording->room)
+        return false;
+    for (page = *at; page < *at + size; page += RECORDING_PAGE)
+        if (!MemoryPages_find(memory, page) && move_page(recording, page))
+            return false;
+    page = *at + size - 1;
+    return MemoryPages_find(memory, page) || !move_page(recording, page);
+}
+
+// Takes a place at the end, in the file, or in pages of memory if the file
+// refuses it. Memory for chunks is bounded; the few other blocks always get
+// some. Returns 0 or -errno. The mutex must be held.
+static int take_new(struct Recording *recording, uint64_t units, bool is_chunk,
+                    uint64_t *at)
+{
+    const uint64_t rest = RECORDING_PAGE - 1;
+    uint64_t size = units * RECORDING_UNIT;
+    int error = check_file(recording, recording->end + size), added;
+
+    if (error) {
+        if (recording->fd >= 0) {
+            recording->end = (recording->end + rest) & ~rest;
+            size = (size + rest) & ~rest;
+            if (!recording->room ||
+                (is_chunk && MemoryPages_bytes(&recording->memory) + size >
+                                 recording->room))
+                return error;
+        }
+        added = MemoryPages_add(&recording->memory, recording->end, size);
+        if (added)
+            return added;
     }
-    if (error)
+    *at = recording->end;
+    recording->end += size;
+    return 0;
+}
+
+// Returns 0 or -errno. The mutex must be held.
+static int take_place(struct Recording *recording, struct RecordingSlot *slot,
+                      bool is_chunk, size_t room)
+{
+    uint64_t units = FilePlaces_units(
+        (room + sizeof(struct RecordingBlock) + RECORDING_UNIT - 1) /
+        RECORDING_UNIT);
+    int error = units ? 0 : -EFBIG;
+
+    if (!error && !take_dropped(recording, false, &units, &slot->at))
+        error = take_new(recording, units, is_chunk, &slot->at);
+    if (error && (!units || !take_dropped(recording, true, &units, &slot->at)))
         return error;
-    slot->pages = (uint32_t)pages;
+    slot->units = (uint32_t)units;
     slot->used = 0;
     slot->check = RECORDING_SEED;
     return 0;
@@ -413,18 +702,20 @@ int Recording_append(struct Recording *recording, struct RecordingSlot *slot,
                      struct RecordingBlock *block, const void *data,
                      size_t size)
 {
-    int error = Recording_error(recording);
+    int error = recording->owner == getpid() ? 0 : -EBADF;
 
     pthread_mutex_lock(&recording->mutex);
-    if (!error && !slot->pages)
-        error = take_place(recording, slot, size);
+    if (!error && !slot->units)
+        error = take_place(recording, slot, block->kind == RECORDING_CHUNK,
+                           size > slot->room ? size : slot->room);
     if (!error) {
-        leave(recording, data, size, RecordingSlot_data(slot) + slot->used);
+        if (size)
+            leave(recording, data, size, RecordingSlot_data(slot) + slot->used);
         slot->used += (uint32_t)size;
         slot->check = Recording_check(slot->check, data, size);
         block->magic = RECORDING_BLOCK;
         block->at = slot->at;
-        block->size = slot->pages * RECORDING_PAGE;
+        block->size = RecordingSlot_size(slot);
         block->used = slot->used;
         block->data_check = slot->check;
         block->check = RecordingBlock_check(block);
@@ -438,12 +729,18 @@ void Recording_drop(struct Recording *recording, struct RecordingSlot *slot)
 {
     static const uint64_t none;
 
-    if (!slot->pages || recording->owner != getpid() ||
-        atomic_load_explicit(&recording->ended, memory_order_relaxed))
+    if (!slot->units || recording->owner != getpid())
         return;
     pthread_mutex_lock(&recording->mutex);
     leave(recording, &none, sizeof none, slot->at);
-    FilePlaces_give(&recording->places, slot->pages, slot->at);
+    if (recording->fd < 0)
+        MemoryPages_drop(&recording->memory, slot->at,
+                         RecordingSlot_size(slot));
+    // In a file that the program has closed, only places in memory can be used
+    // again.
+    if (!Recording_is_closed(recording) ||
+        MemoryPages_find(&recording->memory, slot->at))
+        FilePlaces_give(&recording->places, slot->units, slot->at);
     pthread_mutex_unlock(&recording->mutex);
-    slot->pages = 0;
+    slot->units = 0;
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The bytes of a recording (docs/recording.md): a head, and blocks that begin
-// at pages. A block says by a number of its own how much of it is valid. Bytes
-// are appended, and then that number is written, so a process may be killed
-// between any two writes. All numbers are little-endian, as those of the
-// machines are that Ocular works on.
+// The format of a recording (docs/recording.md): a head, and blocks that begin
+// at multiples of 256 bytes. The header of a block holds the number of valid
+// bytes. Bytes are appended before that number is written, so a process may be
+// killed between any two writes. All numbers are little-endian, as on all
+// machines on which Ocular works.
 #ifndef OCULAR_TRACER_TIMELINE_RECORDING_FORMAT_H
 #define OCULAR_TRACER_TIMELINE_RECORDING_FORMAT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORDING_VERSION 2u
-#define RECORDING_PAGE UINT64_C(4096)
+#define RECORDING_VERSION 3u
+#define RECORDING_PAGE UINT64_C(4096) // the size of the head
+#define RECORDING_UNIT UINT64_C(256)  // blocks begin at multiples of this
 #define RECORDING_MAGIC UINT64_C(0x0a0d72616c75636f) // "ocular\r\n"
 #define RECORDING_BLOCK UINT64_C(0x6b636f6c62726c4f) // "Olrblock"
 #define RECORDING_SEED UINT64_C(0xcbf29ce484222325)
@@ -29,6 +30,7 @@ struct RecordingHead { // the first page
     uint64_t forgotten;   // events, of all threads
     uint64_t lost;        // those of threads that are in no block any more
     uint64_t whole_ticks; // of the newest forgotten event
+    uint64_t now_ticks;   // time at which the head was written
     uint32_t pid;
     uint32_t spare;
     char mode[16];
@@ -37,18 +39,20 @@ struct RecordingHead { // the first page
 };
 
 enum RecordingKind {
-    RECORDING_CHUNK,   // open calls, then events
-    RECORDING_NAMES,   // struct RecordingName, one behind the other
-    RECORDING_OPCODES, // 256 names, each with its NUL
-    RECORDING_SNAPSHOT // the last one, as it would go over the socket
+    RECORDING_CHUNK,    // open calls, then events
+    RECORDING_NAMES,    // struct RecordingName, one behind the other.
+    RECORDING_OPCODES,  // 256 names, each with its NUL
+    RECORDING_SNAPSHOT, // the last one, as it would go over the socket.
+    RECORDING_DARK,     // struct RecordingDark each, of the newest cut
+    RECORDING_THREADS   // struct RecordingThread each, sorted by number
 };
 
 struct RecordingBlock {
-    uint64_t magic;
+    uint64_t magic;      // 0: the block was dropped
     uint64_t check;      // of all that follows
-    uint64_t at;         // where the block begins
-    uint64_t size;       // with this header: whole pages, a power of two
-    uint64_t used;       // bytes that are valid, behind the header
+    uint64_t at;         // where the block begins.
+    uint64_t size;       // with this header, and with unused bytes at the end
+    uint64_t used;       // bytes that are valid, behind the header.
     uint64_t data_check; // of those
     uint64_t sequence;   // the chunks of a thread are in this order
     uint32_t kind;
@@ -69,6 +73,24 @@ struct RecordingName {
     uint16_t name_size; // bytes that follow, with the NUL,
     uint16_t file_size; // and those after them; then up to a multiple of 8
     uint32_t spare;
+};
+
+// A function that is dark, and the time at which it went dark.
+struct RecordingDark {
+    uint64_t ticks;
+    uint32_t id;
+    uint32_t spare;
+};
+
+// A thread. The data is newer than the header of a block of the thread whose
+// sequence is lower.
+struct RecordingThread {
+    uint32_t number;
+    uint32_t tid;
+    uint64_t sequence; // sequence of the thread's next block
+    uint64_t lost;
+    uint64_t forgotten;
+    char name[64];
 };
 
 // Whole words of eight bytes, after those that `check` is of.
@@ -102,7 +124,8 @@ static inline uint64_t RecordingBlock_check(const struct RecordingBlock *block)
 
 _Static_assert(sizeof(struct RecordingHead) % 8 == 0 &&
                    sizeof(struct RecordingBlock) % 16 == 0 &&
-                   sizeof(struct RecordingName) % 8 == 0,
+                   sizeof(struct RecordingName) % 8 == 0 &&
+                   sizeof(struct RecordingThread) % 8 == 0,
                "events stand at multiples of their size");
 
 #endif

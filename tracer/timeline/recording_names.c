@@ -57,6 +57,20 @@ void RecordingNames_want(struct RecordingNames *names, uint32_t id)
     names->wanted[names->wanted_count++] = id;
 }
 
+void RecordingNames_restart(struct RecordingNames *names)
+{
+    uint32_t id;
+
+    for (id = 0; id < 8 * names->known_bytes; id++)
+        if (names->known[id / 8] >> id % 8 & 1)
+            RecordingNames_want(names, id);
+    names->count[0] = names->count[1] = 0;
+    names->opcodes = false;
+    Bytes_clear(&names->text);
+    if (names->half[1])
+        memset(names->half[1], 0, names->blocks * sizeof *names->half[1]);
+}
+
 // Leaves what is new in the newest block. 0 or -errno.
 static int save(struct RecordingNames *names, struct Recording *recording)
 {
@@ -89,11 +103,11 @@ static bool begin_block(struct RecordingNames *names,
     size_t i;
 
     Bytes_clear(&names->text);
-    if (++names->count[1] < RECORDING_NAMES_BLOCKS)
+    if (++names->count[1] < names->blocks)
         return false;
     for (i = 0; i < names->count[0]; i++)
         Recording_drop(recording, &older[i]);
-    memset(older, 0, RECORDING_NAMES_BLOCKS * sizeof *older);
+    memset(older, 0, names->blocks * sizeof *older);
     names->half[0] = names->half[1];
     names->half[1] = older;
     names->count[0] = names->count[1];
@@ -171,8 +185,7 @@ static bool make_halves(struct RecordingNames *names)
 
     for (i = 0; i < 2; i++)
         if (!names->half[i])
-            names->half[i] =
-                Heap_zeroed(RECORDING_NAMES_BLOCKS, sizeof **names->half);
+            names->half[i] = Heap_zeroed(names->blocks, sizeof **names->half);
     return names->half[0] && names->half[1];
 }
 

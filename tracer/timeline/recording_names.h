@@ -14,9 +14,8 @@
 
 #include <stdbool.h>
 
-#define RECORDING_NAMES_BLOCKS 256u // of 64 KiB, in each half
-
 struct RecordingNames {
+    size_t blocks;      // of 64 KiB, in each half; whoever makes it sets it
     uint8_t *known;     // a bit an id: it is written, or among `wanted`
     size_t known_bytes; // that there are
     uint32_t *wanted;   // ids whose names are still to be written
@@ -44,6 +43,8 @@ struct RecordingSource {
 void RecordingNames_release(struct RecordingNames *names);
 // If memory is out the function has no name in the file.
 void RecordingNames_want(struct RecordingNames *names, uint32_t id);
+// All names are wanted again, because the written ones are lost.
+void RecordingNames_restart(struct RecordingNames *names);
 // Takes the ids that are wanted by now. They are the caller's until it gives
 // them back.
 struct RecordingWanted RecordingNames_take(struct RecordingNames *names);
@@ -62,15 +63,18 @@ static inline bool RecordingNames_has_id(enum EventKind kind)
            kind == EVENT_CHANGE || kind == EVENT_REARMED || kind == EVENT_DARK;
 }
 
+static inline void RecordingNames_see_id(struct RecordingNames *names,
+                                         uint32_t id)
+{
+    if (id / 8 >= names->known_bytes || !(names->known[id / 8] >> id % 8 & 1))
+        RecordingNames_want(names, id);
+}
+
 static inline void RecordingNames_see(struct RecordingNames *names,
                                       const struct Event *event)
 {
-    uint32_t id = Event_id(event);
-
-    if (!RecordingNames_has_id(Event_kind(event)) || !id)
-        return;
-    if (id / 8 >= names->known_bytes || !(names->known[id / 8] >> id % 8 & 1))
-        RecordingNames_want(names, id);
+    if (RecordingNames_has_id(Event_kind(event)) && Event_id(event))
+        RecordingNames_see_id(names, Event_id(event));
 }
 
 #endif

@@ -1,92 +1,99 @@
 // SPDX-License-Identifier: MIT
-// Tracks of chunks under one mutex. A full chunk never changes again and is
-// shared, by reference count, with the views that hold it; the chunk that a
-// thread still fills is copied into each view.
+// See timeline.h. One mutex guards the tracks and their blocks. A block that is
+// full is only in the recording, and never changes again.
 #include "tracer/timeline/timeline.h"
 #include "ipc/base/heap.h"
-#include "tracer/timeline/eviction_heap.h"
+#include "tracer/timeline/event_code.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
+
+#define NAMES_IN_FILE 256u // blocks of a half of the names
+#define NAMES_IN_MEMORY 16u
 
 struct Timeline {
     pthread_mutex_t mutex;
-    size_t limit;
-    size_t bytes; // of the tracks
-    uint64_t forgotten;
-    uint64_t whole_ticks; // newest forgotten event
-    uint64_t lost;        // by threads that are gone
+    struct Recording *recording;
+    // true if blocks are saved before they are full, because a killed program
+    // is to leave them
+    bool in_file;
+    size_t limit; // bytes
+    bool grows;   // true if the limit applies only to the list of blocks
+    size_t kept;  // bytes of the blocks in the recording
+    size_t bytes; // bytes of memory: tracks, list of blocks, newest blocks
+    size_t count; // number of blocks
+    uint64_t forgotten;   // number of events
+    uint64_t whole_ticks; // time of the newest forgotten event.
+    uint64_t lost;        // events lost by threads whose tracks are freed
     struct Track *first;  // in order of the threads' numbers
     struct Track *last;
-    size_t track_count;
-    struct Recording *recording;  // NULL: what has no room is forgotten
-    bool saves;                   // each event is written to it
-    bool spills;                  // it takes events that leave memory
-    int error;                    // -errno of the last that did not fit there
-    struct RecordingNames names;  // of what is written to it
-    size_t spilled;               // chunks that are in it alone
-    size_t ended;                 // tracks whose thread has ended
-    struct EvictionHeap eviction; // tracks with a chunk that may leave memory
-    const struct Track *busy;     // being drained: its newest chunk is in use
-    struct Track *own; // gets its events a few at a time, so that its newest
-                       // chunk stays; NULL: there were none yet
+    struct Block *oldest, *newest;      // of all threads, by their beginning
+    struct RecordingNames names;        // names in the recording.
+    struct RecordingSlot dark, threads; // lists of the newest cut
+    unsigned holds;                     // number of readers (Timeline_hold)
+    unsigned truncations;               // of the file, as of the last check.
+    bool names_lost; // true if all names must be written again
+    bool closed;     // true if the program has closed the file
+    // track that is being drained, so its newest block is in use; or NULL
+    const struct Track *busy;
+    // Track of our own threads; NULL: it has no events yet. Its newest block is
+    // never forgotten, because it gets few events at a time.
+    struct Track *own;
 };
 
-struct Timeline *Timeline_new(size_t limit_bytes)
+struct Timeline *Timeline_new(struct Recording *recording, size_t limit,
+                              bool grows)
 {
     struct Timeline *timeline = Heap_zeroed(1, sizeof *timeline);
 
     if (!timeline)
         return NULL;
-    timeline->limit = limit_bytes;
+    timeline->recording = recording;
+    timeline->in_file = *Recording_path(recording);
+    timeline->limit = limit;
+    timeline->grows = grows;
+    timeline->names.blocks =
+        timeline->in_file || grows ? NAMES_IN_FILE : NAMES_IN_MEMORY;
     pthread_mutex_init(&timeline->mutex, NULL);
     return timeline;
 }
 
-int Timeline_spill_to(struct Timeline *timeline, const char *folder)
-{
-    timeline->recording = Recording_new_unnamed(folder, &timeline->error);
-    timeline->spills = timeline->recording;
-    return timeline->error;
-}
-
-void Timeline_record_to(struct Timeline *timeline, struct Recording *recording,
-                        bool spills)
-{
-    timeline->recording = recording;
-    timeline->saves = true;
-    timeline->spills = spills;
-}
-
 void Timeline_free(struct Timeline *timeline)
 {
+    struct Block *block, *newer;
     struct Track *track, *next;
 
     if (!timeline)
         return;
-    if (timeline->recording)
-        Recording_end(timeline->recording);
+    for (block = timeline->oldest; block; block = newer) {
+        newer = block->newer;
+        Block_free(block);
+    }
     for (track = timeline->first; track; track = next) {
         next = track->next;
         Track_free(track);
     }
-    if (timeline->recording)
-        Recording_put(timeline->recording);
+    Recording_put(timeline->recording);
     RecordingNames_release(&timeline->names);
-    EvictionHeap_release(&timeline->eviction);
     pthread_mutex_destroy(&timeline->mutex);
     Heap_free(timeline);
 }
 
 void Timeline_abandon(struct Timeline *timeline)
 {
-    if (timeline->recording)
-        Recording_abandon(timeline->recording);
+    Recording_abandon(timeline->recording);
+}
+
+struct Recording *Timeline_recording(const struct Timeline *timeline)
+{
+    return timeline->recording;
 }
 
 // --- Tracks: mutex held ------------------------------------------------------
 
-// Threads are numbered in order, so its place is at the end or near to it.
+// Inserts the track by its number. Numbers are given in order, so the search
+// begins at the end.
 static void link_track(struct Timeline *timeline, struct Track *track)
 {
     struct Track *before = timeline->last;
@@ -97,8 +104,7 @@ static void link_track(struct Timeline *timeline, struct Track *track)
     track->next = before ? before->next : timeline->first;
     *(before ? &before->next : &timeline->first) = track;
     *(track->next ? &track->next->previous : &timeline->last) = track;
-    timeline->track_count++;
-    timeline->bytes += track->bytes;
+    timeline->bytes += Track_bytes(track);
 }
 
 static void drop_track(struct Timeline *timeline, struct Track *track)
@@ -107,137 +113,204 @@ static void drop_track(struct Timeline *timeline, struct Track *track)
 
     *(before ? &before->next : &timeline->first) = after;
     *(after ? &after->previous : &timeline->last) = before;
-    timeline->track_count--;
-    timeline->ended -= track->ended;
-    timeline->bytes -= track->bytes;
+    timeline->bytes -= Track_bytes(track);
     timeline->lost += track->shown.lost;
-    EvictionHeap_remove(&timeline->eviction, track);
     Track_free(track);
 }
 
-// Called when the track's chunks have changed, or when the track begins or
-// stops to be used.
-static void set_age(struct Timeline *timeline, struct Track *track)
-{
-    const struct Chunk *oldest = Track_resident(track);
-    bool in_use = track == timeline->busy || track == timeline->own;
-    bool may_leave = oldest && !(in_use && oldest == track->newest);
+// --- Blocks: mutex held ------------------------------------------------------
 
-    if (!may_leave)
-        EvictionHeap_remove(&timeline->eviction, track);
-    else if (!track->place) // memory out: it is tried again with each change
-        EvictionHeap_add(&timeline->eviction, track);
+static struct Block *begin_block(struct Timeline *timeline, struct Track *track)
+{
+    struct Block *block = Track_begin_block(track);
+
+    if (!block)
+        return NULL;
+    block->older = timeline->newest;
+    *(block->older ? &block->older->newer : &timeline->oldest) = block;
+    timeline->newest = block;
+    timeline->bytes += Block_bytes(block);
+    timeline->count++;
+    return block;
 }
 
-// Drops the thread's oldest chunk, and the track with the last one of a thread
-// that has ended.
-static void forget_chunk(struct Timeline *timeline, struct Track *track)
+static void drop_block(struct Timeline *timeline, struct Block *block)
 {
-    const struct Chunk *chunk = track->oldest;
-    size_t before = track->bytes;
+    struct Track *track = block->track;
 
-    timeline->forgotten += chunk->shown.event_count;
-    timeline->spilled -= Chunk_is_spilled(chunk);
-    if (Chunk_last_ticks(chunk) > timeline->whole_ticks)
-        timeline->whole_ticks = Chunk_last_ticks(chunk);
-    Track_forget(track);
-    timeline->bytes -= before - track->bytes;
-    if (track->ended && !track->oldest)
+    *(block->older ? &block->older->newer : &timeline->oldest) = block->newer;
+    *(block->newer ? &block->newer->older : &timeline->newest) = block->older;
+    timeline->bytes -= Block_bytes(block);
+    timeline->count--;
+    timeline->kept -= RecordingSlot_size(&block->slot);
+    Recording_drop(timeline->recording, &block->slot);
+    if (track->newest == block)
+        track->newest = NULL;
+    track->blocks--;
+    Block_free(block);
+    if (track->ended && !track->blocks)
         drop_track(timeline, track);
-    else
-        set_age(timeline, track);
 }
 
-// The track whose oldest chunk is in the file, and the oldest of all there.
-static struct Track *oldest_spilled(const struct Timeline *timeline)
+static void forget_block(struct Timeline *timeline, struct Block *block)
 {
-    struct Track *track, *found = NULL;
-
-    for (track = timeline->first; track; track = track->next)
-        if (track->spilled && (!found || Chunk_last_ticks(track->oldest) <
-                                             Chunk_last_ticks(found->oldest)))
-            found = track;
-    return found;
+    timeline->forgotten += block->event_count;
+    block->track->shown.forgotten += block->event_count;
+    if (block->last_ticks > timeline->whole_ticks)
+        timeline->whole_ticks = block->last_ticks;
+    drop_block(timeline, block);
 }
 
-static bool spill_chunk(struct Timeline *timeline, struct Track *track)
+// Forgets the oldest block that may be forgotten and is not `but`. Returns
+// false if there is none.
+static bool forget_oldest(struct Timeline *timeline, const struct Block *but)
 {
-    size_t before = track->bytes;
+    struct Block *block = timeline->oldest;
+
+    while (block && (block == but || (block == block->track->newest &&
+                                      (block->track == timeline->busy ||
+                                       block->track == timeline->own))))
+        block = block->newer;
+    if (block)
+        forget_block(timeline, block);
+    return block;
+}
+
+// Returns whether `more` bytes would exceed the limit.
+static bool is_over(const struct Timeline *timeline, size_t more)
+{
+    if (timeline->holds)
+        return false;
+    if (timeline->grows)
+        return timeline->count * sizeof(struct Block) > timeline->limit;
+    return timeline->bytes + timeline->kept + more > timeline->limit;
+}
+
+// Gives the recording the data that was added since the block was saved. If its
+// place in the recording is too small, the block moves to a larger one. Returns
+// 0 or -errno.
+static int append(struct Timeline *timeline, struct Block *block)
+{
+    const struct TimelineThread *thread = &block->track->shown;
+    struct RecordingBlock header = {
+        .kind = RECORDING_CHUNK,
+        .sequence = block->sequence,
+        .open_count = (uint32_t)block->open_count,
+        .thread = thread->number,
+        .tid = (uint32_t)thread->tid,
+        .lost = thread->lost,
+        .forgotten = thread->forgotten,
+    };
+    struct RecordingSlot slot = block->slot;
+    size_t left = block->data.size - slot.used;
     int error;
 
-    if (!timeline->spills)
-        return false;
-    error = Track_spill(track, timeline->recording);
-    if (error < 0) {
-        timeline->error = error;
-        return false;
+    memcpy(header.name, thread->name, sizeof header.name);
+    if (!slot.units || !RecordingSlot_fits(&slot, left))
+        slot = (struct RecordingSlot){.room = block->slot.room};
+    left = block->data.size - slot.used;
+    error = Recording_append(timeline->recording, &slot, &header,
+                             block->data.data + slot.used, left);
+    if (error)
+        return error;
+    timeline->kept += RecordingSlot_size(&slot);
+    timeline->kept -= RecordingSlot_size(&block->slot);
+    if (slot.at != block->slot.at)
+        Recording_drop(timeline->recording, &block->slot);
+    block->slot = slot;
+    return 0;
+}
+
+// Fills up the last word, because whole words are appended. Track_add has left
+// room for that.
+static void pad(struct Bytes *data)
+{
+    while (data->size % 8)
+        data->data[data->size++] = EVENT_CODE_PAD;
+}
+
+// If the program has closed the file, forgets the blocks that are only there.
+static void check_file(struct Timeline *timeline)
+{
+    struct Block *block, *newer;
+
+    if (timeline->closed || !Recording_is_closed(timeline->recording))
+        return;
+    timeline->closed = timeline->names_lost = true;
+    // Moves the blocks to memory that were left for the next flush.
+    Recording_flush(timeline->recording, true);
+    for (block = timeline->oldest; block; block = newer) {
+        newer = block->newer;
+        if (block == block->track->newest) { // it will be saved again
+            timeline->kept -= RecordingSlot_size(&block->slot);
+            Recording_drop(timeline->recording, &block->slot);
+            block->slot = (struct RecordingSlot){0};
+        } else if (!Recording_holds(timeline->recording, &block->slot)) {
+            forget_block(timeline, block);
+        }
     }
-    timeline->bytes -= before - track->bytes;
-    timeline->spilled++;
-    set_age(timeline, track);
-    return true;
 }
 
-// Is it the list of what is in the file that fills the memory?
-static bool is_list_long(const struct Timeline *timeline)
+// Saves the block. If there is no room for it, the oldest blocks are forgotten.
+// Returns false if the block could not be saved.
+static bool save_block(struct Timeline *timeline, struct Block *block)
 {
-    return 2 * (timeline->spilled * sizeof(struct Chunk) +
-                timeline->ended * sizeof(struct Track)) >
-           timeline->bytes;
+    size_t more;
+    int error;
+
+    pad(&block->data);
+    if (block->slot.units && block->slot.used == block->data.size)
+        return true;
+    do {
+        more = block->slot.units ? 0 : block->data.size;
+        while (is_over(timeline, more) && forget_oldest(timeline, block))
+            ;
+        error = append(timeline, block);
+        if (error)
+            check_file(timeline);
+    } while (error && forget_oldest(timeline, block));
+    return !error;
 }
 
-static size_t bytes_of(const struct Timeline *timeline)
+// Saves the block of a track for the last time, and frees its memory.
+static void end_block(struct Timeline *timeline, struct Block *block)
 {
-    return sizeof *timeline + timeline->bytes +
-           EvictionHeap_bytes(&timeline->eviction);
-}
+    bool saved;
 
-// Chunks go to the file while there is room in it. The oldest chunk is
-// forgotten first; if any chunk is in the file, the oldest is.
-static void keep_limit(struct Timeline *timeline)
-{
-    while (bytes_of(timeline) > timeline->limit) {
-        struct Track *track = EvictionHeap_oldest(&timeline->eviction);
-
-        struct Track *spilled;
-
-        if (track && spill_chunk(timeline, track))
-            continue;
-        if (!track && !is_list_long(timeline))
-            return; // it is what cannot leave
-        spilled = timeline->spills ? oldest_spilled(timeline) : NULL;
-        if (!track && !spilled)
-            return;
-        forget_chunk(timeline, spilled ? spilled : track);
+    block->slot.room = 0;
+    saved = save_block(timeline, block);
+    block->track->newest = NULL;
+    if (!saved) {
+        forget_block(timeline, block);
+        return;
     }
+    timeline->bytes -= block->data.capacity;
+    Bytes_release(&block->data);
 }
 
-static void save_chunk(struct Timeline *timeline, const struct Track *track,
-                       struct Chunk *chunk)
+// Adds events to blocks of the track until memory is out. Returns how many were
+// added.
+static size_t add_events(struct Timeline *timeline, struct Track *track,
+                         const struct Event *events, size_t count)
 {
-    int error = Chunk_save(chunk, timeline->recording, &track->shown);
+    size_t added = 1, done, i;
 
-    timeline->error = error ? error : timeline->error;
-}
+    for (done = 0; added && done < count; done += added) {
+        struct Block *block =
+            track->newest ? track->newest : begin_block(timeline, track);
+        size_t before;
 
-static int add_event(struct Timeline *timeline, struct Track *track,
-                     const struct Event *event)
-{
-    size_t before = track->bytes;
-    struct Chunk *newest = track->newest;
-    int error = Track_add(track, event);
-
-    if (timeline->saves) {
-        RecordingNames_see(&timeline->names, event);
-        if (newest && newest != track->newest) // it is full
-            save_chunk(timeline, track, newest);
+        if (!block)
+            break;
+        before = Track_bytes(track) + Block_bytes(block);
+        added = Track_add(track, events + done, count - done);
+        timeline->bytes += Track_bytes(track) + Block_bytes(block) - before;
+        for (i = done; i < done + added; i++)
+            RecordingNames_see(&timeline->names, &events[i]);
+        if (block->event_count >= block->full)
+            end_block(timeline, block);
     }
-    if (track->bytes != before) { // a new chunk, or a larger one
-        timeline->bytes += track->bytes - before;
-        set_age(timeline, track);
-        keep_limit(timeline);
-    }
-    return error;
+    return done;
 }
 
 // --- The collector's side ----------------------------------------------------
@@ -263,44 +336,73 @@ void Timeline_name(struct Timeline *timeline, struct Track *track,
     pthread_mutex_unlock(&timeline->mutex);
 }
 
+// Adds the ring's mark of a gap, except for the part that a cut has marked
+// before. Returns whether the mark was added.
+static bool add_gap(struct Timeline *timeline, struct Track *track,
+                    struct Event event)
+{
+    uint64_t ahead = track->ahead < event.what ? track->ahead : event.what;
+
+    track->ahead -= ahead;
+    event.what -= ahead;
+    return !event.what || add_events(timeline, track, &event, 1);
+}
+
+// Adds events of the track's ring. Returns how many were added.
+static size_t take_events(struct Timeline *timeline, struct Track *track,
+                          const struct Event *events, size_t count)
+{
+    size_t gap = 0, added;
+
+    if (!track->ahead)
+        return add_events(timeline, track, events, count);
+    while (gap < count && Event_kind(&events[gap]) != EVENT_LOST)
+        gap++;
+    added = add_events(timeline, track, events, gap);
+    if (added == gap && gap < count)
+        added += add_gap(timeline, track, events[gap]);
+    return added;
+}
+
 long Timeline_drain(struct Timeline *timeline, struct Track *track,
                     struct Ring *ring)
 {
     const struct Event *events;
+    size_t done, count, dropped = 0;
     long moved = 0;
-    int error = 0, part;
-    size_t i, count;
+    int part;
 
     pthread_mutex_lock(&timeline->mutex);
     timeline->busy = track;
-    set_age(timeline, track);
-    // Twice, not until it is empty: the producer may be as fast as we are.
+    // The ring is read twice, and not until it is empty, because the producer
+    // may be as fast as this loop.
     for (part = 0; part < 2; part++) {
         count = Ring_peek(ring, &events);
-        for (i = 0; i < count; i++) {
-            int added = add_event(timeline, track, &events[i]);
+        for (done = 0; done < count;) {
+            size_t added =
+                take_events(timeline, track, events + done, count - done);
 
-            track->dropped += added < 0;
-            moved += added == 0;
-            error = added < 0 ? added : error;
+            moved += (long)added;
+            dropped += !added;
+            done += added ? added : 1;
         }
-        // Before there is room for a mark: what is lost by now is lost here.
+        // Read before Ring_pop makes room for a mark: the events that are lost
+        // by now are lost at this place.
         track->ring_lost =
             atomic_load_explicit(&ring->lost, memory_order_acquire);
-        track->shown.lost = track->ring_lost + track->dropped;
+        track->shown.lost = track->ring_lost + track->dropped + dropped;
         Ring_pop(ring, count);
     }
+    track->dropped += dropped;
     timeline->busy = NULL;
-    set_age(timeline, track);
     pthread_mutex_unlock(&timeline->mutex);
-    return error ? error : moved;
+    return dropped ? -ENOMEM : moved;
 }
 
 int Timeline_add(struct Timeline *timeline, const struct Event *events,
                  size_t count)
 {
-    size_t i;
-    int error = 0;
+    int error;
 
     pthread_mutex_lock(&timeline->mutex);
     if (!timeline->own) {
@@ -308,81 +410,170 @@ int Timeline_add(struct Timeline *timeline, const struct Event *events,
         if (timeline->own)
             link_track(timeline, timeline->own);
     }
-    if (!timeline->own)
-        error = -ENOMEM;
-    for (i = 0; !error && i < count; i++)
-        error = add_event(timeline, timeline->own, &events[i]);
+    error = timeline->own &&
+                    add_events(timeline, timeline->own, events, count) == count
+                ? 0
+                : -ENOMEM;
     pthread_mutex_unlock(&timeline->mutex);
     return error;
 }
 
+// Marks the gap that the ring has not marked yet.
+static void mark_gap(struct Timeline *timeline, struct Track *track)
+{
+    uint64_t gap = track->ring_lost - track->marked;
+    struct Event event = {Event_when(track->ticks, EVENT_LOST), gap};
+
+    if (track->ring_lost > track->marked && track->ticks &&
+        add_events(timeline, track, &event, 1))
+        track->ahead += gap;
+}
+
 void Timeline_end(struct Timeline *timeline, struct Track *track)
 {
-    size_t before;
-
     pthread_mutex_lock(&timeline->mutex);
-    if (timeline->saves && track->newest)
-        save_chunk(timeline, track, track->newest);
-    before = track->bytes;
-    Track_end(track);
-    timeline->ended++;
-    timeline->bytes -= before - track->bytes;
-    if (!track->oldest)
+    mark_gap(timeline, track);
+    track->ended = true;
+    timeline->bytes -= track->open_room * sizeof *track->open;
+    Heap_free(track->open);
+    track->open = NULL;
+    track->open_count = track->open_room = 0;
+    if (track->newest)
+        end_block(timeline, track->newest);
+    else if (!track->blocks)
         drop_track(timeline, track);
-    keep_limit(timeline);
     pthread_mutex_unlock(&timeline->mutex);
 }
 
 void Timeline_save(struct Timeline *timeline, struct Track *track)
 {
+    struct Block *newest;
+
     pthread_mutex_lock(&timeline->mutex);
     if (!track)
         track = timeline->own;
-    if (timeline->saves && track && track->newest)
-        save_chunk(timeline, track, track->newest);
+    newest = track ? track->newest : NULL;
+    if (timeline->in_file && Recording_takes_all(timeline->recording) &&
+        newest) {
+        newest->slot.room = (uint32_t)(newest->data.size * 3 / 2);
+        save_block(timeline, newest);
+    }
     pthread_mutex_unlock(&timeline->mutex);
+}
+
+// Saves a list, and then drops the one of the cut before.
+static void save_list(struct Timeline *timeline, enum RecordingKind kind,
+                      struct RecordingSlot *before, const void *list,
+                      size_t size)
+{
+    struct RecordingBlock header = {.kind = kind};
+    struct RecordingSlot slot = {0};
+
+    if (Recording_append(timeline->recording, &slot, &header, list, size))
+        return;
+    Recording_drop(timeline->recording, before);
+    *before = slot;
+}
+
+static void save_threads(struct Timeline *timeline)
+{
+    const struct Track *track;
+    struct Bytes list;
+
+    Bytes_init(&list);
+    for (track = timeline->first; track; track = track->next) {
+        struct RecordingThread thread = {
+            .number = track->shown.number,
+            .tid = (uint32_t)track->shown.tid,
+            .sequence = track->begun,
+            .lost = track->shown.lost,
+            .forgotten = track->shown.forgotten,
+        };
+
+        memcpy(thread.name, track->shown.name, sizeof thread.name);
+        Bytes_put(&list, &thread, sizeof thread);
+    }
+    if (!list.error)
+        save_list(timeline, RECORDING_THREADS, &timeline->threads, list.data,
+                  list.size);
+    Bytes_release(&list);
+}
+
+void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
+                  size_t count)
+{
+    struct Track *track;
+    size_t i;
+
+    pthread_mutex_lock(&timeline->mutex);
+    check_file(timeline);
+    for (track = timeline->first; track; track = track->next) {
+        if (track->ended)
+            continue;
+        mark_gap(timeline, track);
+        if (!track->blocks && track->open_count)
+            begin_block(timeline, track); // to save the open calls
+        if (track->newest)
+            end_block(timeline, track->newest);
+    }
+    for (i = 0; i < count; i++)
+        RecordingNames_see_id(&timeline->names, dark[i].id);
+    save_list(timeline, RECORDING_DARK, &timeline->dark, dark,
+              count * sizeof *dark);
+    save_threads(timeline);
+    pthread_mutex_unlock(&timeline->mutex);
+}
+
+void Timeline_hold(struct Timeline *timeline, bool holds)
+{
+    pthread_mutex_lock(&timeline->mutex);
+    timeline->holds += holds ? 1 : -1u;
+    pthread_mutex_unlock(&timeline->mutex);
+}
+
+bool Timeline_wants_names(struct Timeline *timeline)
+{
+    bool wants;
+
+    pthread_mutex_lock(&timeline->mutex);
+    wants = timeline->names.wanted_count > 0;
+    pthread_mutex_unlock(&timeline->mutex);
+    return wants;
+}
+
+// Has all names written again if they are lost. Must be called by the thread
+// that writes them, with the mutex held.
+static void restart_names(struct Timeline *timeline)
+{
+    unsigned truncations = Recording_truncations(timeline->recording);
+
+    if (timeline->names_lost || truncations != timeline->truncations)
+        RecordingNames_restart(&timeline->names);
+    timeline->names_lost = false;
+    timeline->truncations = truncations;
 }
 
 void Timeline_save_run(struct Timeline *timeline, struct RecordingHead *head,
                        const struct RecordingSource *source)
 {
     struct RecordingWanted wanted;
-    int error;
 
-    if (!timeline->saves)
-        return;
     Timeline_save(timeline, NULL);
     pthread_mutex_lock(&timeline->mutex);
+    check_file(timeline);
+    restart_names(timeline);
     head->forgotten = timeline->forgotten;
     head->lost = timeline->lost;
     head->whole_ticks = timeline->whole_ticks;
     Recording_put_head(timeline->recording, head);
     wanted = RecordingNames_take(&timeline->names);
     pthread_mutex_unlock(&timeline->mutex);
-    // Without the mutex: finding a name takes other locks.
-    error = RecordingNames_write(&timeline->names, timeline->recording, source,
-                                 &wanted);
+    // The mutex is not held, because finding a name takes other locks.
+    RecordingNames_write(&timeline->names, timeline->recording, source,
+                         &wanted);
     pthread_mutex_lock(&timeline->mutex);
     RecordingNames_give_back(&timeline->names, &wanted);
-    timeline->error = error ? error : timeline->error;
     pthread_mutex_unlock(&timeline->mutex);
-}
-
-void Timeline_flush(struct Timeline *timeline, bool waits)
-{
-    int error =
-        timeline->recording ? Recording_flush(timeline->recording, waits) : 0;
-
-    if (!error)
-        return;
-    pthread_mutex_lock(&timeline->mutex);
-    timeline->error = error;
-    pthread_mutex_unlock(&timeline->mutex);
-}
-
-size_t Timeline_waiting(const struct Timeline *timeline)
-{
-    return timeline->recording ? Recording_waiting(timeline->recording) : 0;
 }
 
 size_t Timeline_bytes(struct Timeline *timeline)
@@ -390,35 +581,17 @@ size_t Timeline_bytes(struct Timeline *timeline)
     size_t bytes;
 
     pthread_mutex_lock(&timeline->mutex);
-    bytes = bytes_of(timeline);
+    bytes = sizeof *timeline + timeline->bytes;
     pthread_mutex_unlock(&timeline->mutex);
-    return bytes;
+    return bytes + Recording_memory(timeline->recording);
 }
 
-uint64_t Timeline_forgotten(struct Timeline *timeline, int *why)
+uint64_t Timeline_forgotten(struct Timeline *timeline)
 {
     uint64_t forgotten;
 
     pthread_mutex_lock(&timeline->mutex);
     forgotten = timeline->forgotten;
-    *why = timeline->error;
     pthread_mutex_unlock(&timeline->mutex);
     return forgotten;
-}
-
-// --- Views -------------------------------------------------------------------
-
-struct TimelineView *Timeline_freeze(struct Timeline *timeline)
-{
-    struct View *view;
-
-    pthread_mutex_lock(&timeline->mutex);
-    view = View_freeze(timeline->first, timeline->track_count);
-    if (view) {
-        view->shown.forgotten = timeline->forgotten;
-        view->shown.whole_ticks = timeline->whole_ticks;
-        view->shown.lost += timeline->lost;
-    }
-    pthread_mutex_unlock(&timeline->mutex);
-    return view ? &view->shown : NULL;
 }

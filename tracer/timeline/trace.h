@@ -5,6 +5,7 @@
 #define OCULAR_TRACER_TIMELINE_TRACE_H
 
 #include "tracer/base/opcode.h"
+#include "tracer/timeline/recording_format.h"
 #include "tracer/timeline/view.h"
 
 // The name of a function id. Text is borrowed until the next call.
@@ -13,12 +14,6 @@ struct PerfettoName {
     const char *file;
     uint32_t line;
     uintptr_t address;
-};
-
-// A function that is dark, and when it went so.
-struct DarkFunction {
-    uint64_t ticks;
-    uint32_t id;
 };
 
 struct PerfettoTrace {
@@ -33,15 +28,17 @@ struct PerfettoTrace {
     uint64_t start_boot_ns; // CLOCK_BOOTTIME at the same moment; binary only
     double hz;
     const struct Opcodes *opcodes; // names
-    struct DarkFunction *dark; // those of that moment; whoever exports frees it
+    struct RecordingDark
+        *dark; // those of that moment; whoever exports frees it
     size_t dark_count;
     uint64_t dark_ticks; // the moment
     int descriptor;      // of an open file to write to; 0: the one at the path
     const struct Opened *opened; // which file that is
     bool overwrite;              // what is at the path when it is written
-    void *context;               // of the two functions
+    void *context;               // of `name`
     // false: unknown (written as "<retired>").
     bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
+    void *watcher; // of `progress`
     // Called now and then with 0..1 and the bytes of the file so far; false
     // cancels. May be NULL.
     bool (*progress)(void *context, double done, uint64_t bytes);

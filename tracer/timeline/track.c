@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A thread's list of chunks. Only the newest changes; the others may be shared
-// with views.
+// See track.h.
 #include "tracer/timeline/track.h"
 #include "ipc/base/heap.h"
+#include "tracer/timeline/event_code.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define FIRST_EVENTS 64u // it begins small: most threads say little
 #define FIRST_OPEN 32u
+#define AT_ONCE 64u // most events for which room is made at once
 
 struct Track *Track_new(unsigned number, pid_t tid, const char *name)
 {
@@ -17,7 +17,6 @@ struct Track *Track_new(unsigned number, pid_t tid, const char *name)
 
     if (!track)
         return NULL;
-    track->bytes = sizeof *track;
     track->shown.number = number;
     track->shown.tid = tid;
     Track_name(track, name);
@@ -31,162 +30,108 @@ void Track_name(struct Track *track, const char *name)
 
 void Track_free(struct Track *track)
 {
-    while (track->oldest) {
-        struct Chunk *next = track->oldest->next;
-
-        Chunk_put(track->oldest);
-        track->oldest = next;
-    }
     Heap_free(track->open);
     Heap_free(track);
 }
 
-// Makes a chunk, or a larger one of the newest, if that is full. 0 or -ENOMEM.
-static int make_room(struct Track *track)
+struct Block *Track_begin_block(struct Track *track)
 {
-    struct Chunk *chunk = track->newest;
+    struct Block *block = Heap_zeroed(1, sizeof *block);
 
-    if (chunk && chunk->shown.event_count < chunk->room)
-        return 0;
-    if (chunk && chunk->room < chunk->full) {
-        size_t before = Chunk_bytes(chunk);
-
-        if (Chunk_grow(chunk))
-            return -ENOMEM;
-        track->bytes += Chunk_bytes(chunk) - before;
-        return 0;
+    if (!block)
+        return NULL;
+    Bytes_put(&block->data, track->open,
+              track->open_count * sizeof *track->open);
+    if (block->data.error) {
+        Block_free(block);
+        return NULL;
     }
-    chunk = Chunk_new(track->shown.number, track->open, track->open_count,
-                      chunk ? CHUNK_EVENTS : FIRST_EVENTS);
-    if (!chunk)
-        return -ENOMEM;
-    chunk->sequence = track->chunks++;
-    track->bytes += Chunk_bytes(chunk);
-    if (track->newest)
-        track->newest->next = chunk;
-    else
-        track->oldest = chunk;
-    track->newest = chunk;
-    return 0;
+    block->track = track;
+    block->sequence = track->begun++;
+    block->open_count = track->open_count;
+    block->full = BLOCK_EVENTS - track->open_count;
+    // In a deep recursion the block has more events, so that the copies of the
+    // stack stay the smaller part.
+    if (track->open_count > BLOCK_EVENTS / 5)
+        block->full = 4 * track->open_count;
+    track->blocks++;
+    track->newest = block;
+    track->ticks = 0;
+    return block;
 }
 
-// Follows the stack; the level says which calls are open, whatever was lost.
-static int follow(struct Track *track, const struct Event *event)
+// Makes the call of the event the innermost open one. Returns 0 or -ENOMEM.
+static int open_call(struct Track *track, const struct Event *event)
 {
-    unsigned level = Event_level(event);
-    enum EventKind kind = Event_kind(event);
-
-    if (kind > EVENT_UNWOUND && kind != EVENT_PARK && !EventKind_opens(kind))
-        return 0;
-    while (track->open_count &&
-           track->open[track->open_count - 1].level >= level)
-        track->open_count--;
-    if (!EventKind_opens(kind))
-        return 0;
     if (track->open_count == track->open_room) {
         size_t room = track->open_room ? 2 * track->open_room : FIRST_OPEN;
         struct OpenCall *open = Heap_resize(track->open, room * sizeof *open);
 
         if (!open)
             return -ENOMEM;
-        track->bytes += (room - track->open_room) * sizeof *open;
         track->open = open;
         track->open_room = room;
     }
-    track->open[track->open_count++] =
-        (struct OpenCall){Event_id(event), level, Event_ticks(event)};
+    track->open[track->open_count++] = (struct OpenCall){
+        Event_id(event), Event_level(event), Event_ticks(event)};
     return 0;
 }
 
-int Track_add(struct Track *track, const struct Event *event)
+// Keeps the list of open calls. The event's level says which calls are open,
+// even if events were lost. Returns 0 or -ENOMEM.
+static int follow(struct Track *track, const struct Event *event)
 {
-    struct Chunk *chunk;
+    unsigned level = Event_level(event);
+    enum EventKind kind = Event_kind(event);
 
-    if (make_room(track) || follow(track, event))
-        return -ENOMEM;
-    chunk = track->newest;
-    chunk->events[chunk->shown.event_count++] = *event;
-    if (Event_kind(event) == EVENT_LOST)
+    if (kind == EVENT_LOST)
         track->marked += event->what;
-    return 0;
+    if (kind > EVENT_UNWOUND && kind != EVENT_PARK && !EventKind_opens(kind))
+        return 0;
+    while (track->open_count &&
+           track->open[track->open_count - 1].level >= level)
+        track->open_count--;
+    return EventKind_opens(kind) ? open_call(track, event) : 0;
 }
 
-void Track_end(struct Track *track)
+// Makes room for some events, and for padding. Returns 0 or -ENOMEM.
+static int make_room(struct Bytes *data, size_t events)
 {
-    track->ended = true;
-    track->bytes -= track->open_room * sizeof *track->open;
-    Heap_free(track->open);
-    track->open = NULL;
-    track->open_count = track->open_room = 0;
-    if (track->newest) {
-        track->bytes -= Chunk_bytes(track->newest);
-        Chunk_fit(track->newest);
-        track->bytes += Chunk_bytes(track->newest);
-    }
+    size_t size = data->size, more = events * EVENT_CODE_MOST + 8;
+    int error;
+
+    if (data->capacity - size >= more)
+        return 0;
+    error = Bytes_extend(data, more) ? 0 : -ENOMEM;
+    data->size = size;
+    data->error = 0;
+    return error;
 }
 
-struct Chunk *Track_resident(const struct Track *track)
+size_t Track_add(struct Track *track, const struct Event *events, size_t count)
 {
-    return track->spilled ? track->spilled->next : track->oldest;
+    struct Block *block = track->newest;
+    struct Bytes *data = &block->data;
+    size_t i, left = block->full - block->event_count;
+    uint64_t ticks = track->ticks;
+    uint8_t *to;
+
+    count = count < left ? count : left;
+    count = count < AT_ONCE ? count : AT_ONCE;
+    if (make_room(data, count))
+        return 0;
+    to = data->data + data->size;
+    for (i = 0; i < count && follow(track, &events[i]) == 0; i++)
+        to = EventCode_put(to, &events[i], &ticks);
+    data->size = (size_t)(to - data->data);
+    block->event_count += i;
+    if (i)
+        block->last_ticks = track->ticks = ticks;
+    return i;
 }
 
-int Track_spill(struct Track *track, struct Recording *recording)
+void Block_free(struct Block *block)
 {
-    struct Chunk *chunk = Track_resident(track), *copy;
-    int error = Chunk_spill(chunk, recording, &track->shown, &copy);
-
-    if (error)
-        return error;
-    track->bytes -= Chunk_bytes(chunk);
-    track->bytes += Chunk_bytes(copy);
-    *(track->spilled ? &track->spilled->next : &track->oldest) = copy;
-    track->spilled = copy;
-    if (track->newest == chunk)
-        track->newest = copy;
-    Chunk_put(chunk);
-    return 0;
-}
-
-void Track_forget(struct Track *track)
-{
-    struct Chunk *chunk = track->oldest;
-
-    track->oldest = chunk->next;
-    if (!track->oldest)
-        track->newest = NULL;
-    if (track->spilled == chunk)
-        track->spilled = NULL;
-    track->shown.forgotten += chunk->shown.event_count;
-    track->bytes -= Chunk_bytes(chunk);
-    Chunk_put(chunk);
-}
-
-struct Chunk *Track_show_newest(const struct Track *track)
-{
-    struct Chunk *newest = track->newest;
-    bool elsewhere = !newest || Chunk_is_spilled(newest);
-    uint64_t gap =
-        track->ring_lost > track->marked ? track->ring_lost - track->marked : 0;
-    struct Chunk *chunk;
-    size_t count = elsewhere ? 0 : newest->shown.event_count;
-
-    if (!elsewhere && track->ended && !gap) { // it will never change
-        Chunk_get(newest);
-        return newest;
-    }
-    if (elsewhere)
-        chunk =
-            Chunk_new(track->shown.number, track->open, track->open_count, 1);
-    else
-        chunk = Chunk_new(track->shown.number, newest->open,
-                          newest->shown.open_count, count + 1);
-    if (!chunk)
-        return NULL;
-    if (count)
-        memcpy(chunk->events, newest->events, count * sizeof *chunk->events);
-    if (gap && newest)
-        chunk->events[count++] = (struct Event){
-            Event_when(Chunk_last_ticks(newest), EVENT_LOST), gap};
-    chunk->shown.event_count = count;
-    return chunk;
+    Bytes_release(&block->data);
+    Heap_free(block);
 }

@@ -1,52 +1,70 @@
 // SPDX-License-Identifier: MIT
-// One thread's part of the timeline: its chunks, oldest first, the open calls,
-// the lost events. Lives until its thread has ended and its last chunk is
-// forgotten. The timeline's, under its mutex.
+// One thread's part of the timeline: its newest block, its open calls, and the
+// number of lost events. A track is freed when its thread has ended and its
+// last block is forgotten. The timeline owns it, and guards it by its mutex.
 #ifndef OCULAR_TRACER_TIMELINE_TRACK_H
 #define OCULAR_TRACER_TIMELINE_TRACK_H
 
-#include "tracer/timeline/chunk.h"
+#include "ipc/base/bytes.h"
+#include "tracer/timeline/recording.h"
+#include "tracer/timeline/ring.h"
+#include "tracer/timeline/view.h"
+
+#define BLOCK_EVENTS 4080u // about 28 KB
+
+// A few thousand events and the calls that were open before them, encoded as in
+// the recording (event_code.h). Only a thread's newest block is in memory.
+struct Block {
+    struct RecordingSlot slot; // place of the block in the recording
+    struct Track *track;
+    // Neighbours in the list of all threads' blocks, which is sorted by the
+    // time at which a block was begun.
+    struct Block *older, *newer;
+    uint64_t sequence;   // place of the block among those of its thread
+    uint64_t last_ticks; // time of the newest event
+    size_t open_count, event_count;
+    size_t full;       // number of events at which the block ends
+    struct Bytes data; // whole data of a thread's newest block, or empty
+};
 
 struct Track {
     struct TimelineThread shown;
-    struct Chunk *oldest;
-    struct Chunk *newest;  // being filled
-    struct Chunk *spilled; // the newest whose events are in a file, as are
-                           // those of all before it; or NULL
-    struct OpenCall *open;
+    struct Block *newest;  // NULL: the next event begins a block
+    size_t blocks;         // number of blocks that are not forgotten
+    uint64_t begun;        // number of blocks ever begun
+    struct OpenCall *open; // outermost first
     size_t open_count;
     size_t open_room;
-    uint64_t ring_lost; // the ring's own count, when last drained
-    uint64_t marked;    // of these, by EVENT_LOST events
-    uint64_t dropped;   // by us, memory being out
-    uint64_t chunks;    // that were made
-    size_t bytes;       // of all this
-    bool ended;         // nothing more is coming
-
-    // The timeline's.
-    struct Track *previous; // in order of the threads' numbers
-    struct Track *next;
-    uint64_t age; // in its heap
-    size_t place;
+    uint64_t ticks;     // time of the newest event of `newest`, or 0
+    uint64_t ring_lost; // events that the ring had lost when last drained.
+    uint64_t marked;    // lost events that EVENT_LOST events count
+    uint64_t ahead;     // lost events that a cut marked before the ring did.
+    uint64_t dropped;   // events dropped here, because memory was out
+    bool ended;         // true if the thread has ended
+    // Neighbours in the timeline's list, which is sorted by number.
+    struct Track *previous, *next;
 };
 
-// NULL: memory.
+// Returns NULL if memory is out.
 struct Track *Track_new(unsigned number, pid_t tid, const char *name);
 void Track_free(struct Track *track);
 void Track_name(struct Track *track, const char *name);
-// 0 or -ENOMEM.
-int Track_add(struct Track *track, const struct Event *event);
-// Its thread has ended: gives back memory that only more events would need.
-void Track_end(struct Track *track);
-// The oldest chunk whose events are in memory, or NULL.
-struct Chunk *Track_resident(const struct Track *track);
-// Moves that one's events to the file. 0 or -errno, as Chunk_spill's.
-int Track_spill(struct Track *track, struct Recording *recording);
-// Drops the oldest chunk.
-void Track_forget(struct Track *track);
-// For a view: the newest chunk as it is now, and a mark of what was lost since;
-// without its events if they are in a file or forgotten. A reference, which
-// is the caller's. NULL: memory.
-struct Chunk *Track_show_newest(const struct Track *track);
+// Begins a block, which holds the open calls. Returns NULL if memory is out.
+struct Block *Track_begin_block(struct Track *track);
+// Adds the first of these events to the newest block, up to its end. Returns
+// how many were added. 0: memory is out.
+size_t Track_add(struct Track *track, const struct Event *events, size_t count);
+void Block_free(struct Block *block);
+
+// Bytes of memory, without the blocks.
+static inline size_t Track_bytes(const struct Track *track)
+{
+    return sizeof *track + track->open_room * sizeof *track->open;
+}
+
+static inline size_t Block_bytes(const struct Block *block)
+{
+    return sizeof *block + block->data.capacity;
+}
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The frozen chunks of a timeline's threads. The writer of a file reads nothing
-// else; any thread.
+// The chunks of a recording's threads. The writers of files read nothing else.
 #ifndef OCULAR_TRACER_TIMELINE_VIEW_H
 #define OCULAR_TRACER_TIMELINE_VIEW_H
 
@@ -19,27 +18,28 @@ struct OpenCall {
 
 struct Recording;
 
-struct TimelineChunk {           // immutable once it is in a view
-    unsigned thread;             // its number
-    const struct OpenCall *open; // outermost first
-    size_t open_count;
-    const struct Event *events;
-    struct Recording *file; // NULL, or the one that both are in, one behind the
-                            // other, the events as event_code.h has them:
-    uint64_t at;            // where,
-    size_t size;            // and how many bytes
-    size_t event_count;
+// A block of a recording. Its data is the open calls, outermost first, and then
+// the events as event_code.h has them.
+struct TimelineChunk {
+    unsigned thread; // its number
+    size_t open_count, event_count;
+    uint64_t first_ticks, last_ticks; // of its events; 0: it has none
+    struct Recording *file;
+    uint64_t at;       // offset of the data in the file
+    size_t size;       // bytes of the data
+    uint64_t check;    // checksum of the data
+    uint64_t sequence; // place of the chunk among those of its thread
 };
 
 static inline size_t
 TimelineChunk_event_bytes(const struct TimelineChunk *chunk)
 {
-    return chunk->event_count * sizeof *chunk->events;
+    return chunk->event_count * sizeof(struct Event);
 }
 
 static inline size_t TimelineChunk_open_bytes(const struct TimelineChunk *chunk)
 {
-    return chunk->open_count * sizeof *chunk->open;
+    return chunk->open_count * sizeof(struct OpenCall);
 }
 
 struct TimelineThread {
@@ -50,8 +50,8 @@ struct TimelineThread {
     uint64_t forgotten; // events dropped to stay within the limit
 };
 
-// A frozen copy. The chunks are ordered by their thread's number, and each
-// thread's from the oldest on.
+// The chunks are ordered by the number of their thread, and those of a thread
+// from the oldest to the newest.
 struct TimelineView {
     const struct TimelineChunk *const *chunks;
     size_t chunk_count;
