@@ -46,7 +46,8 @@ const char *Listener_path(const struct Listener *listener); // any thread
 // report its removal.
 bool Listener_check(struct Listener *listener);
 // Says that the process ends. After this call Listener_check does not bind a
-// vanished socket again. Any thread and any signal handler may call this.
+// vanished socket again. Any thread and any signal handler may call this
+// function.
 void Listener_stay_away(void);
 // Forgets the descriptors that the program has closed, and returns whether
 // there were any. The next Listener_check opens new descriptors. `others` says
@@ -57,7 +58,8 @@ void Listener_stay_away(void);
 bool Listener_forget_lost(struct Listener *listener, bool others);
 // Touches the watched socket, so that the thread that polls `watch` wakes up.
 // The thread wakes up even if the program has closed the descriptor `watch`
-// meanwhile, since poll() keeps the inotify open. Any thread may call this.
+// meanwhile, since poll() keeps the inotify open. Any thread may call this
+// function.
 void Listener_touch(const struct Listener *listener);
 // Stops listening. Removes our socket, and the sockets of processes that are
 // gone.

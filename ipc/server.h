@@ -23,19 +23,19 @@ const char *Server_path(const struct Server *server);
 // which does not block.
 void Server_notify(struct Server *server);
 // Sends an answer (a REPLY, an ERROR, a LISTING, STACKS) to one viewer, or does
-// nothing if the viewer is gone. Any thread may call this.
+// nothing if the viewer is gone. Any thread may call this function.
 void Server_answer(struct Server *server, uint64_t viewer,
                    const struct Message *answer);
 // Replaces the source by a copy of *source. If `farewell` is true, each viewer
 // gets the old source's newest snapshot and END, and is disconnected. Otherwise
 // the viewers stay connected and wait for a snapshot of the new source. Calls
 // the new source's `viewers` with the number of viewers. After this function
-// has returned, the old source is not called any more. Any thread but the
-// server's may call this.
+// has returned, the old source is not called any more. Any thread except the
+// server's thread may call this function.
 void Server_turn_to(struct Server *server, const struct ServerSource *source,
                     bool farewell);
-// Sends an ERROR to all viewers and disconnects them. Any thread but the
-// server's may call this.
+// Sends an ERROR to all viewers and disconnects them. Any thread except the
+// server's thread may call this function.
 void Server_refuse(struct Server *server, int error, const char *why);
 // Returns the CPU time in ns that the server's thread has used so far.
 uint64_t Server_cpu_ns(struct Server *server);

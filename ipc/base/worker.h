@@ -49,7 +49,7 @@ void Worker_join(struct Worker *worker);
 // but not in a forked child.
 int Worker_count(void);
 // Returns the CPU time in ns of the thread and of the worker's earlier threads.
-// Any thread may call this.
+// Any thread may call this function.
 uint64_t Worker_cpu_ns(const struct Worker *worker);
 
 #endif
