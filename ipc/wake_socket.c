@@ -50,7 +50,8 @@ bool WakeSocket_wake(const struct WakeSocket *socket)
 
 void WakeSocket_clear(struct WakeSocket *socket)
 {
-    char bytes[256]; // if there were more wake-ups, the socket stays readable
+    // If more wake-ups are in the buffer, the socket stays readable.
+    char bytes[256];
 
     if (Opened_holds(&socket->read_file, atomic_load(&socket->read_end)))
         Socket_receive(atomic_load(&socket->read_end), bytes, sizeof(bytes));

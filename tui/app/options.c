@@ -260,7 +260,7 @@ static int take(struct Options *options, const struct Choice *choice,
     return 0;
 }
 
-// Writes the choices as getopt_long() takes them.
+// Writes the choices in the format of getopt_long().
 static void list_choices(struct option *longs, char *letters)
 {
     for (size_t i = 0; i < CHOICES; i++) {

@@ -64,7 +64,8 @@ struct Directory {
 
 // Finds the directory by the end record, which has the directory's size. A
 // comment may follow the end record. If a script precedes the archive, all
-// offsets are too small by the script's length. `begin` is this length.
+// offsets are too small by the script's length. `begin` is the length of the
+// script.
 static bool find_directory(const struct Archive *archive,
                            struct Directory *directory)
 {

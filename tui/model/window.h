@@ -40,8 +40,8 @@ struct Window Window_of(const struct Snapshot *snapshot, double cpu_share);
 double Window_samples(const struct Window *window, double share);
 enum Basis Window_basis(const struct Window *window, double share);
 // Writes "" for no sample, a text such as "<0.3%" for less than one sample,
-// "3%" for few samples, and otherwise "3.4%". Returns the class of the number
-// of samples.
+// "3%" for few samples, and otherwise "3.4%". Returns the enum Basis of the
+// share.
 enum Basis Window_share(char out[NUMBER_MAX], const struct Window *window,
                         double share);
 // Writes a share whose number of samples is not known, for example the share of
