@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Completes ocular-top(1) in fish.
 
-# The Python processes that this user may look at, and their commands.
+# Prints the Python processes that this user may watch, with their commands.
 function __ocular_top_pids
     for path in (find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -lname '*python*' 2>/dev/null)
         set -l folder (dirname $path)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Completes ocular(1) in fish.
 
-# What follows the program is not ours. Of some options the next word is the value.
+# Returns true before the program's name. The words after the name are the program's own
+# arguments. For some options, the next word is the option's value.
 function __ocular_before_program
     set -l words (commandline -opc)
     set -e words[1]
@@ -19,7 +20,7 @@ function __ocular_before_program
     end
 end
 
-# The Python processes that this user may look at, and their commands.
+# Prints the Python processes that this user may watch, with their commands.
 function __ocular_pids
     for path in (find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -lname '*python*' 2>/dev/null)
         set -l folder (dirname $path)
@@ -52,7 +53,7 @@ complete -c ocular -n __ocular_before_program -l follow -d 'Trace the Python pro
 complete -c ocular -n __ocular_before_program -l install-follow -d 'Write what --follow needs'
 complete -c ocular -n __ocular_before_program -l remove-follow -d 'Remove what --follow needs'
 
-# Commands, and what they take.
+# The commands and their arguments.
 complete -c ocular -n __fish_is_first_arg -a attach -d 'Have a program serve that runs'
 complete -c ocular -n __fish_is_first_arg -a detach -d 'End that'
 complete -c ocular -n __fish_is_first_arg -a enable -d 'Have all programs of this environment serve'
