@@ -12,14 +12,12 @@
 
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#define OWN_MAIN
+#include "tests/unit.h"
 
 #define HZ 1e9
 #define S UINT64_C(1000000000) // ticks per second
@@ -199,13 +197,12 @@ static void make_run(void)
 
 // --- Tests -------------------------------------------------------------------
 
-static void the_whole_run(void **state)
+TEST(the_whole_run)
 {
     struct Summary *summary;
     struct Snapshot *all;
     const struct Function *f;
 
-    (void)state;
     make_run();
     summary = opened();
     all = of_stretch(summary, 0, INFINITY);
@@ -240,13 +237,12 @@ static void the_whole_run(void **state)
     unlink(path);
 }
 
-static void a_stretch(void **state)
+TEST(a_stretch)
 {
     struct Summary *summary;
     struct Snapshot *part;
     const struct Function *f;
 
-    (void)state;
     make_run();
     summary = opened();
     part = of_stretch(summary, 6, 8);
@@ -268,14 +264,13 @@ static void a_stretch(void **state)
     unlink(path);
 }
 
-static void stacks_and_code(void **state)
+TEST(stacks_and_code)
 {
     struct Summary *summary;
     struct Snapshot *all;
     struct FlameTable *stacks;
     struct Listing *code;
 
-    (void)state;
     make_run();
     summary = opened();
     all = of_stretch(summary, 0, 5);
@@ -311,14 +306,13 @@ static void stacks_and_code(void **state)
 }
 
 // A generator that is resumed after a yield is not called again.
-static void calls_that_go_on(void **state)
+TEST(calls_that_go_on)
 {
     struct Program program;
     struct Summary *summary;
     struct Snapshot *all;
     unsigned i;
 
-    (void)state;
     begin(&program, 1 << 20);
     put_call(&program, 1, 3);
     for (i = 0; i < 7; i++)
@@ -334,7 +328,7 @@ static void calls_that_go_on(void **state)
 }
 
 // A function is called 50 times and is dark from then on.
-static void a_function_that_goes_dark(void **state)
+TEST(a_function_that_goes_dark)
 {
     struct Program program;
     struct Summary *summary;
@@ -342,7 +336,6 @@ static void a_function_that_goes_dark(void **state)
     const struct Function *f;
     unsigned i;
 
-    (void)state;
     begin(&program, 1 << 20);
     for (i = 0; i < 50; i++)
         put_call(&program, i * MS, 2);
@@ -374,14 +367,13 @@ static void a_function_that_goes_dark(void **state)
 // The timeline forgets old events when it reaches its limit. After that, the
 // counts of the whole run are not exact, but the counts of the last half second
 // are exact.
-static void events_that_are_missing(void **state)
+TEST(events_that_are_missing)
 {
     struct Program program;
     struct Summary *summary;
     struct Snapshot *all;
     unsigned i;
 
-    (void)state;
     begin(&program, 1 << 20);
     for (i = 0; i < 100000; i++) {
         put_call(&program, UINT64_C(100000) * i, 2);
@@ -450,13 +442,12 @@ static void make_slices(double rate, double length)
 // At least 80 % of the estimates must be within two standard errors of the true
 // rate. The test does not require 95 %, because a standard error that is
 // computed from few slices is sometimes too small.
-static void a_function_that_is_armed_in_slices(void **state)
+TEST(a_function_that_is_armed_in_slices)
 {
     static const double rates[] = {20, 100, 3000};
     unsigned i, k, known = 0, within = 0;
     double sum = 0;
 
-    (void)state;
     for (i = 0; i < 3; i++)
         for (k = 0; k < 20; k++) {
             struct Summary *summary;
@@ -486,14 +477,13 @@ static void a_function_that_is_armed_in_slices(void **state)
 
 // A function makes 100 calls in 0.1 ms and then goes dark for a second. These
 // calls do not show how many calls the dark time has, so its rate is unknown.
-static void a_function_that_is_too_hot(void **state)
+TEST(a_function_that_is_too_hot)
 {
     struct Program program;
     struct Summary *summary;
     struct Snapshot *all;
     unsigned i, k;
 
-    (void)state;
     begin(&program, 6 << 20);
     put(&program, 0, EVENT_DARK, 2);
     for (i = 1; i < 10; i++) {
@@ -520,13 +510,12 @@ static bool refuse(void *context, double done)
     return false;
 }
 
-static void it_can_be_stopped(void **state)
+TEST(it_can_be_stopped)
 {
     const struct SummaryWatch no = {refuse, NULL};
     struct Summary *summary;
     char why[256];
 
-    (void)state;
     make_run();
     assert_int_equal(Summary_open(&summary, path, no, why, sizeof why),
                      -ECANCELED);
@@ -540,17 +529,5 @@ static void it_can_be_stopped(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_whole_run),
-        cmocka_unit_test(a_stretch),
-        cmocka_unit_test(stacks_and_code),
-        cmocka_unit_test(calls_that_go_on),
-        cmocka_unit_test(a_function_that_goes_dark),
-        cmocka_unit_test(events_that_are_missing),
-        cmocka_unit_test(a_function_that_is_armed_in_slices),
-        cmocka_unit_test(a_function_that_is_too_hot),
-        cmocka_unit_test(it_can_be_stopped),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return Unit_run(make_folder, remove_folder);
 }

@@ -10,12 +10,6 @@ from e2e.counting import EXACT
 from e2e.threads import in_threads
 
 
-def test_with():
-    with ocular.tracing(**EXACT):
-        assert ocular.is_tracing()
-    assert not ocular.is_tracing()
-
-
 def test_with_ends_at_an_exception():
     with pytest.raises(KeyError):
         with ocular.tracing(**EXACT):

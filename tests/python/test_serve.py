@@ -5,15 +5,13 @@ connects. Each test runs a separate process."""
 import os
 import re
 import select
-import signal
 import threading
 import time
 from pathlib import Path
 
-import ocular
 import pytest
 from e2e.client import ERROR, NOTICE, SNAPSHOT, Client, Ended, Refused
-from e2e.program import PYTHON, SLOW, TOP, Running, run, script, start, wait_until, write
+from e2e.program import PYTHON, SLOW, TOP, Running, run, script, wait_until, write
 
 PRELUDE = """
 import ocular, os, signal, sys, threading, time
@@ -288,18 +286,6 @@ def test_storms_of_viewers(tmp_path, sockets):
         wait_until(lambda: set(served.threads()) == IDLE)
         out, err = served.end()
         assert out == "end False" and err == ""
-
-
-@pytest.mark.once
-def test_a_viewer_that_is_killed(tmp_path, sockets):
-    with serving(tmp_path, sockets) as served:
-        viewer = start([TOP, "-p", served.pid, "--batch"])
-        viewer.stdout.readline()
-        wait_until(served.is_armed)
-        viewer.send_signal(signal.SIGKILL)
-        viewer.communicate()
-        wait_until(lambda: set(served.threads()) == IDLE)
-        served.end()
 
 
 def test_no_free_tool_id(tmp_path, sockets):
@@ -673,20 +659,6 @@ say("end")
                 seen.append(client.snapshot()["uptime_s"])
             assert first in seen
         served.end()
-
-
-def test_here_and_now():
-    """serve() works in this process, which runs other traces before and after."""
-    ocular.serve()
-    try:
-        assert not ocular.is_tracing()
-        with Client(ocular._ocular.socket_path()) as client:
-            client.snapshot()
-            assert ocular.is_tracing()
-            assert ocular.snapshot()["threshold"] == 500
-    finally:
-        ocular.stop_serving()
-    assert not ocular.is_tracing()
 
 
 CLOSES = """

@@ -7,12 +7,10 @@
 #include "tests/random.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit.h"
 
 #define FUNCTIONS 20
 #define SECONDS 10.0
@@ -112,10 +110,9 @@ function(const struct Comparison *comparison, const char *name)
 
 // Between equal runs, one difference in twenty may exceed two standard errors
 // by chance. Far fewer functions seem to be slower by more than 10 %.
-static void the_same_program_twice(void **state)
+TEST(the_same_program_twice)
 {
     unsigned shares = 0, means = 0, rates = 0, fails = 0, runs = 400;
-    (void)state;
     for (unsigned k = 0; k < runs; k++) {
         struct Wish wish = PLAIN;
         struct Comparison comparison;
@@ -136,10 +133,9 @@ static void the_same_program_twice(void **state)
     assert_true(fails <= .01 * runs * FUNCTIONS);
 }
 
-static void a_function_that_is_slower(void **state)
+TEST(a_function_that_is_slower)
 {
     unsigned found = 0, first = 0, fails = 0, runs = 200;
-    (void)state;
     for (unsigned k = 0; k < runs; k++) {
         struct Wish one = PLAIN, slow;
         struct Comparison comparison;
@@ -162,12 +158,11 @@ static void a_function_that_is_slower(void **state)
 }
 
 // If the numbers of calls are unknown, the shares are compared.
-static void calls_that_are_not_known(void **state)
+TEST(calls_that_are_not_known)
 {
     struct Wish one = PLAIN, slow;
     struct Comparison comparison;
     const struct ComparedFunction *f;
-    (void)state;
     one.dark = true;
     one.samples = 20000;
     slow = one;
@@ -183,10 +178,9 @@ static void calls_that_are_not_known(void **state)
 
 // If one function takes less time, the shares of all other functions grow, but
 // the other functions are not slower.
-static void a_function_that_is_faster(void **state)
+TEST(a_function_that_is_faster)
 {
     unsigned fails = 0;
-    (void)state;
     for (unsigned k = 0; k < 50; k++) {
         struct Wish slow = PLAIN, fast;
         struct Comparison comparison;
@@ -214,11 +208,10 @@ static bool says(const struct Comparison *comparison, const char *words)
 
 // Calls per second are not compared if the machines or the lengths of the runs
 // differ.
-static void other_machines_and_lengths(void **state)
+TEST(other_machines_and_lengths)
 {
     struct Wish other = PLAIN;
     struct Comparison comparison;
-    (void)state;
     other.seconds = 3 * SECONDS;
     compare(&comparison, &PLAIN, &other);
     assert_true(says(&comparison, "They took 10.0 and 30.0 s"));
@@ -235,12 +228,11 @@ static void other_machines_and_lengths(void **state)
 }
 
 // A run without functions is compared with another run.
-static void what_is_missing(void **state)
+TEST(what_is_missing)
 {
     struct Snapshot *full = run(&PLAIN), *empty = Snapshot_new();
     struct Comparison comparison;
     const struct ComparedFunction *f;
-    (void)state;
     assert_int_equal(Comparison_make(&comparison, full, empty), 0);
     f = function(&comparison, "f0");
     assert_true(f->share.a > 0 && f->share.b == 0 && f->id == NULL_U64);
@@ -260,17 +252,4 @@ static void what_is_missing(void **state)
     Comparison_release(&comparison);
     Snapshot_free(full);
     Snapshot_free(empty);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_program_twice),
-        cmocka_unit_test(a_function_that_is_slower),
-        cmocka_unit_test(calls_that_are_not_known),
-        cmocka_unit_test(a_function_that_is_faster),
-        cmocka_unit_test(other_machines_and_lengths),
-        cmocka_unit_test(what_is_missing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
