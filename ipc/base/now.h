@@ -23,6 +23,19 @@ static inline uint64_t Now_ns(clockid_t clock)
     return ns ? ns : 1;
 }
 
+// Returns a time in ns in the form that the kernel's and glibc's calls take.
+static inline struct timespec Now_timespec(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / 1000000000u),
+                             (long)(ns % 1000000000u)};
+}
+
+// Returns the time of CLOCK_MONOTONIC in `ms` milliseconds.
+static inline struct timespec Now_in_ms(uint64_t ms)
+{
+    return Now_timespec(Now_ns(CLOCK_MONOTONIC) + ms * 1000000u);
+}
+
 static inline double Now_s(clockid_t clock)
 {
     return (double)Now_ns(clock) / 1e9;

@@ -149,6 +149,11 @@ void Worker_join(struct Worker *worker)
             nanosleep(&pause, NULL);
 }
 
+bool Worker_is_here(const struct Worker *worker)
+{
+    return worker->started && worker->tid == gettid();
+}
+
 uint64_t Worker_cpu_ns(const struct Worker *worker)
 {
     int tid = atomic_load_explicit(&worker->tid, memory_order_acquire);

@@ -45,6 +45,8 @@ void Worker_leave_descriptors(void);
 // (pthread_join() alone returns a moment earlier.) Does nothing if the worker
 // was not started.
 void Worker_join(struct Worker *worker);
+// Returns true on the worker's thread.
+bool Worker_is_here(const struct Worker *worker);
 // Returns the number of workers that run. Any thread may call this function,
 // but not in a forked child.
 int Worker_count(void);

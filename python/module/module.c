@@ -36,7 +36,7 @@ struct Service ocular_service = {.state = &ocular_state};
 // Returns the state.
 static struct State *settled(void)
 {
-    if (!Activation_is_here(&ocular_service.activation))
+    if (!Worker_is_here(&ocular_service.activation.worker))
         Fork_settle(&ocular_service);
     return &ocular_state;
 }

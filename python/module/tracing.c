@@ -118,8 +118,8 @@ static int set_up(struct State *state, const struct Request *request)
         return -1;
     // If a thread of ours starts the trace, that thread has a record only
     // because it ran the calibration.
-    if (Activation_is_here(&ocular_service.activation) ||
-        ChildStarter_is_here(&ocular_service.child_starter))
+    if (Worker_is_here(&ocular_service.activation.worker) ||
+        Worker_is_here(&ocular_service.child_starter.worker))
         OwnTrace_end();
     Contention_init(&engine->contention, Clock_hz(&engine->clock));
     // The rings are emptied before the collector starts, because the

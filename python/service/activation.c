@@ -2,6 +2,7 @@
 // See activation.h. No thread holds the mutex while it waits for the GIL or for
 // the server.
 #include "python/service/activation.h"
+#include "ipc/base/now.h"
 #include "python/service/termination.h"
 #include "python/service/worker_state.h"
 #include "tracer/base/tsc_guard.h"
@@ -9,38 +10,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum Task { TASK_NONE, TASK_ARM, TASK_DISARM, TASK_END };
 
 // --- What there is to do ---------------------------------------------------
 
-static bool is_past(const struct timespec *due)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec != due->tv_sec ? now.tv_sec > due->tv_sec
-                                     : now.tv_nsec >= due->tv_nsec;
-}
-
-static void set_due(struct Activation *activation)
-{
-    struct timespec *due = &activation->due;
-    time_t whole = (time_t)activation->grace_s;
-
-    clock_gettime(CLOCK_MONOTONIC, due);
-    due->tv_sec += whole;
-    due->tv_nsec += (long)(1e9 * (activation->grace_s - (double)whole));
-    if (due->tv_nsec >= 1000000000L) {
-        due->tv_nsec -= 1000000000L;
-        due->tv_sec++;
-    }
-}
-
 // Returns the next task. The caller holds the mutex.
 static enum Task next_task(struct Activation *activation)
 {
+    const uint64_t now = Now_ns(CLOCK_MONOTONIC);
     bool deserted;
 
     if (activation->stop)
@@ -49,24 +27,26 @@ static enum Task next_task(struct Activation *activation)
         return TASK_NONE;
     deserted = activation->traced && activation->armed && !activation->viewers;
     if (deserted && !activation->leaving)
-        set_due(activation);
+        activation->due_ns = now + (uint64_t)(activation->grace_s * 1e9);
     activation->leaving = deserted;
     if (activation->viewers && !activation->traced)
         return TASK_ARM;
-    return deserted && is_past(&activation->due) ? TASK_DISARM : TASK_NONE;
+    return deserted && now >= activation->due_ns ? TASK_DISARM : TASK_NONE;
 }
 
 static enum Task wait_for_task(struct Activation *activation)
 {
+    struct timespec due;
     enum Task task;
 
     pthread_mutex_lock(&activation->mutex);
     while ((task = next_task(activation)) == TASK_NONE) {
         // While sessions are held, no timeout is needed, because
         // Activation_let_go signals `wake`.
+        due = Now_timespec(activation->due_ns);
         if (activation->leaving && !activation->held)
-            pthread_cond_timedwait(&activation->wake, &activation->mutex,
-                                   &activation->due);
+            pthread_cond_clockwait(&activation->wake, &activation->mutex,
+                                   CLOCK_MONOTONIC, &due);
         else
             pthread_cond_wait(&activation->wake, &activation->mutex);
     }
@@ -161,21 +141,11 @@ static void count(void *context, unsigned viewers)
 
 // --- The others' side ------------------------------------------------------
 
-bool Activation_is_here(const struct Activation *activation)
-{
-    return activation->worker.started && activation->worker.tid == gettid();
-}
-
 static void make_locks(struct Activation *activation)
 {
-    pthread_condattr_t monotonic;
-
     pthread_mutex_init(&activation->mutex, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&activation->wake, &monotonic);
-    pthread_cond_init(&activation->rests, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    pthread_cond_init(&activation->wake, NULL);
+    pthread_cond_init(&activation->rests, NULL);
 }
 
 void Activation_init(struct Activation *activation, pthread_mutex_t *ending)
@@ -235,7 +205,7 @@ int Activation_open(struct Activation *activation, double grace_s)
 
 void Activation_pause(struct Activation *activation)
 {
-    if (!activation->worker.started || Activation_is_here(activation))
+    if (!activation->worker.started || Worker_is_here(&activation->worker))
         return;
     Py_BEGIN_ALLOW_THREADS;
     pthread_mutex_lock(&activation->mutex);
@@ -261,7 +231,7 @@ void Activation_close(struct Activation *activation)
 
 void Activation_hold(struct Activation *activation)
 {
-    if (Activation_is_here(activation))
+    if (Worker_is_here(&activation->worker))
         return;
     Py_BEGIN_ALLOW_THREADS;
     pthread_mutex_lock(&activation->mutex);
@@ -274,7 +244,7 @@ void Activation_hold(struct Activation *activation)
 
 void Activation_let_go(struct Activation *activation, bool traced)
 {
-    if (Activation_is_here(activation))
+    if (Worker_is_here(&activation->worker))
         return;
     activation->armed &= traced;
     pthread_mutex_lock(&activation->mutex);

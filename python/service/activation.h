@@ -15,7 +15,7 @@
 #include "tracer/session/persistent_server.h"
 
 #include <stdbool.h>
-#include <time.h>
+#include <stdint.h>
 
 struct Activation {
     // persistent.server is NULL if this process does not serve idly.
@@ -43,7 +43,7 @@ struct Activation {
     bool leaving;
     double grace_s;
     // Time at which to stop the session, if `leaving`; CLOCK_MONOTONIC.
-    struct timespec due;
+    uint64_t due_ns;
 };
 
 void Activation_init(struct Activation *activation, pthread_mutex_t *ending);
@@ -71,7 +71,5 @@ int Activation_resume(struct Activation *activation);
 // Forgets thread and socket in a forked child. Returns true if the server was
 // open.
 bool Activation_abandon(struct Activation *activation);
-// Returns true on the activation thread.
-bool Activation_is_here(const struct Activation *activation);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // See child_starter.h.
 #include "python/service/child_starter.h"
+#include "ipc/base/now.h"
 #include "python/service/worker_state.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define DELAY_MS 100
 
@@ -16,8 +16,8 @@ static bool wait_until_due(struct ChildStarter *starter)
 
     pthread_mutex_lock(&starter->mutex);
     while (!starter->stop &&
-           pthread_cond_timedwait(&starter->wake, &starter->mutex,
-                                  &starter->due) == 0)
+           pthread_cond_clockwait(&starter->wake, &starter->mutex,
+                                  CLOCK_MONOTONIC, &starter->due) == 0)
         ;
     stop = starter->stop;
     pthread_mutex_unlock(&starter->mutex);
@@ -59,42 +59,12 @@ static void run(void *context)
     WorkerState_end(state);
 }
 
-bool ChildStarter_is_here(const struct ChildStarter *starter)
-{
-    return starter->worker.started && starter->worker.tid == gettid();
-}
-
-static void end_thread(struct ChildStarter *starter)
-{
-    // The starter's thread cannot join itself if the start of the session has
-    // called this function.
-    if (!starter->worker.started || ChildStarter_is_here(starter))
-        return;
-    pthread_mutex_lock(&starter->mutex);
-    starter->stop = true;
-    pthread_cond_signal(&starter->wake);
-    pthread_mutex_unlock(&starter->mutex);
-    Py_BEGIN_ALLOW_THREADS;
-    Worker_join(&starter->worker);
-    Py_END_ALLOW_THREADS;
-}
-
 void ChildStarter_plan(struct ChildStarter *starter, bool serves, bool traces)
 {
-    pthread_condattr_t monotonic;
-
     starter->interpreter = PyInterpreterState_Main();
     pthread_mutex_init(&starter->mutex, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&starter->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    clock_gettime(CLOCK_MONOTONIC, &starter->due);
-    starter->due.tv_nsec += DELAY_MS * 1000000L;
-    if (starter->due.tv_nsec >= 1000000000L) {
-        starter->due.tv_nsec -= 1000000000L;
-        starter->due.tv_sec++;
-    }
+    pthread_cond_init(&starter->wake, NULL);
+    starter->due = Now_in_ms(DELAY_MS);
     starter->pending = starter->start != NULL;
     starter->serves = serves;
     starter->traces = traces;
@@ -103,7 +73,17 @@ void ChildStarter_plan(struct ChildStarter *starter, bool serves, bool traces)
 
 void ChildStarter_pause(struct ChildStarter *starter)
 {
-    end_thread(starter);
+    // The starter's thread cannot join itself if the start of the session has
+    // called this function.
+    if (!starter->worker.started || Worker_is_here(&starter->worker))
+        return;
+    pthread_mutex_lock(&starter->mutex);
+    starter->stop = true;
+    pthread_cond_signal(&starter->wake);
+    pthread_mutex_unlock(&starter->mutex);
+    Py_BEGIN_ALLOW_THREADS;
+    Worker_join(&starter->worker);
+    Py_END_ALLOW_THREADS;
 }
 
 int ChildStarter_resume(struct ChildStarter *starter)
@@ -118,7 +98,7 @@ int ChildStarter_resume(struct ChildStarter *starter)
 void ChildStarter_cancel(struct ChildStarter *starter)
 {
     starter->pending = false;
-    end_thread(starter);
+    ChildStarter_pause(starter);
 }
 
 void ChildStarter_cancel_trace(struct ChildStarter *starter)

@@ -49,8 +49,6 @@ void ChildStarter_cancel(struct ChildStarter *starter);
 // half.
 void ChildStarter_cancel_trace(struct ChildStarter *starter);
 void ChildStarter_cancel_serving(struct ChildStarter *starter);
-// Returns true on the child starter's thread.
-bool ChildStarter_is_here(const struct ChildStarter *starter);
 // Starts a planned session now. Drops errors, because the program did not ask
 // for this session.
 void ChildStarter_hurry(struct ChildStarter *starter);

@@ -169,20 +169,13 @@ static bool hold(struct Governor *governor, bool full)
 // must end.
 static bool wait_s(struct Governor *governor, double s, bool *woken)
 {
-    long ms = (long)ceil(s * 1e3);
-    struct timespec due;
+    struct timespec due = Now_in_ms((uint64_t)ceil(s * 1e3));
     bool stop;
 
-    clock_gettime(CLOCK_MONOTONIC, &due);
-    due.tv_sec += ms / 1000;
-    due.tv_nsec += ms % 1000 * 1000000L;
-    if (due.tv_nsec >= 1000000000L) {
-        due.tv_nsec -= 1000000000L;
-        due.tv_sec++;
-    }
     pthread_mutex_lock(&governor->mutex);
     while (!governor->stop && !governor->woken &&
-           pthread_cond_timedwait(&governor->wake, &governor->mutex, &due) == 0)
+           pthread_cond_clockwait(&governor->wake, &governor->mutex,
+                                  CLOCK_MONOTONIC, &due) == 0)
         ;
     stop = governor->stop;
     *woken = governor->woken;
@@ -320,7 +313,6 @@ int Governor_start(struct Service *service)
 {
     struct Governor *governor = Heap_zeroed(1, sizeof *governor);
     const struct Engine *engine = &service->state->engine;
-    pthread_condattr_t monotonic;
     int error;
 
     if (!governor) {
@@ -337,10 +329,7 @@ int Governor_start(struct Service *service)
     MissedSignals_init(&governor->missed);
     update_costs(governor);
     pthread_mutex_init(&governor->mutex, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&governor->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    pthread_cond_init(&governor->wake, NULL);
     service->governor = governor;
     error = Governor_resume(service);
     if (error == 0) {

@@ -137,8 +137,7 @@ static bool has_counter(void)
 
 static void sleep_until(uint64_t ns)
 {
-    struct timespec when = {(time_t)(ns / 1000000000u),
-                            (long)(ns % 1000000000u)};
+    struct timespec when = Now_timespec(ns);
 
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) ==
            EINTR)

@@ -228,19 +228,13 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
     return timer;
 }
 
-static struct timespec timespec_of(uint64_t ns)
-{
-    return (struct timespec){(time_t)(ns / 1000000000u),
-                             (long)(ns % 1000000000u)};
-}
-
 // The kernel checks CPU clocks only at timer ticks. The first sample comes at a
 // random tick of the first interval.
 bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
                     uint64_t interval_ns, uint32_t represents, uint64_t random)
 {
     uint64_t ticks = interval_ns / timers->tick_ns;
-    struct itimerspec when = {.it_interval = timespec_of(interval_ns)};
+    struct itimerspec when = {.it_interval = Now_timespec(interval_ns)};
     struct CpuTimer *timer = make(timers, state, (pid_t)syscall(SYS_gettid),
                                   Now_ns(CLOCK_THREAD_CPUTIME_ID));
 
@@ -252,7 +246,7 @@ bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
         timer->first_ns = ticks * timers->tick_ns;
         timer->interval_ns = interval_ns;
         timer->seen_mute = timer->mute.word;
-        when.it_value = timespec_of(random % ticks * timers->tick_ns + 1);
+        when.it_value = Now_timespec(random % ticks * timers->tick_ns + 1);
         timer_settime(timer->timer, 0, &when, NULL);
     }
     timer->next = atomic_load_explicit(&timers->begun, memory_order_relaxed);
@@ -293,7 +287,7 @@ void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
         interval_ns = 0;
     if (timer->interval_ns == interval_ns && timer->seen_mute == mute)
         return;
-    when.it_interval = when.it_value = timespec_of(interval_ns);
+    when.it_interval = when.it_value = Now_timespec(interval_ns);
     if (timer->interval_ns && timer_gettime(timer->timer, &before) == 0 &&
         is_sooner(&before.it_value, &when.it_value) &&
         (before.it_value.tv_sec || before.it_value.tv_nsec))

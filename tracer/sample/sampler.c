@@ -3,6 +3,7 @@
 // never waits for the GIL.
 #include "tracer/sample/sampler.h"
 #include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "tracer/base/rcu.h"
 #include "tracer/base/tsc_guard.h"
 #include "tracer/sample/flame_names.h"
@@ -120,14 +121,14 @@ void Sampler_collect(struct Sampler *sampler)
 // Waits until `due_ns`. Returns false if the thread must end.
 static bool wait_until(struct Sampler *sampler, uint64_t due_ns)
 {
-    struct timespec due = {(time_t)(due_ns / 1000000000u),
-                           (long)(due_ns % 1000000000u)};
+    struct timespec due = Now_timespec(due_ns);
     bool stop;
     int error = 0;
 
     pthread_mutex_lock(&sampler->lock);
     while (!sampler->stop && error == 0)
-        error = pthread_cond_timedwait(&sampler->wake, &sampler->lock, &due);
+        error = pthread_cond_clockwait(&sampler->wake, &sampler->lock,
+                                       CLOCK_MONOTONIC, &due);
     stop = sampler->stop;
     pthread_mutex_unlock(&sampler->lock);
     return !stop;
@@ -156,17 +157,6 @@ static void free_all(struct Sampler *sampler)
     Memory_close(&sampler->sampling.memory);
     SampledThreads_release(&sampler->sampling.threads);
     Heap_free(sampler);
-}
-
-static void init_waiting(struct Sampler *sampler)
-{
-    pthread_condattr_t attributes;
-
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_mutex_init(&sampler->lock, NULL);
-    pthread_cond_init(&sampler->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
 }
 
 static int init(struct Sampler *sampler, const struct FrameLayout *layout)
@@ -207,7 +197,8 @@ int Sampler_new(struct Sampler **result, const struct SamplerParts *parts,
     if (sampler == NULL)
         return -ENOMEM;
     set_parts(sampler, parts);
-    init_waiting(sampler);
+    pthread_mutex_init(&sampler->lock, NULL);
+    pthread_cond_init(&sampler->wake, NULL);
     error = Sampler_set_hz(sampler, hz);
     if (!error)
         error = init(sampler, parts->layout);

@@ -2,36 +2,22 @@
 // Implements the collector's thread, and the functions that wait for the
 // thread. See collector.h.
 #include "tracer/session/collector.h"
+#include "ipc/base/now.h"
 #include "tracer/base/rcu.h"
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 // The longest time for which the thread sleeps, in ms. A request or a half-full
 // ring wakes the thread sooner.
 #define PAUSE_MS 1000
 #define STACK_BYTES (256u << 10)
 
-static struct timespec in_ms(unsigned ms)
-{
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += ms / 1000;
-    at.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (at.tv_nsec >= 1000000000) {
-        at.tv_nsec -= 1000000000;
-        at.tv_sec++;
-    }
-    return at;
-}
-
 // Does one turn. The caller holds the mutex on entry and on return.
 static void turn(struct Collector *collector)
 {
     const struct CollectorWork *work = &collector->work;
-    struct timespec due = in_ms(work->pause_ms(work->context, PAUSE_MS));
+    struct timespec due = Now_in_ms(work->pause_ms(work->context, PAUSE_MS));
     uint64_t wanted;
 
     if (collector->wanted == collector->done) {
@@ -61,23 +47,13 @@ static void run(void *context)
 
 // --- What other threads call -----------------------------------------------
 
-static void init_conditions(struct Collector *collector)
-{
-    pthread_condattr_t monotonic;
-
-    pthread_mutex_init(&collector->mutex, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&collector->built, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
 void Collector_init(struct Collector *collector,
                     const struct CollectorWork *work)
 {
     memset(collector, 0, sizeof *collector);
     collector->work = *work;
-    init_conditions(collector);
+    pthread_mutex_init(&collector->mutex, NULL);
+    pthread_cond_init(&collector->built, NULL);
 }
 
 int Collector_start(struct Collector *collector)
@@ -114,7 +90,7 @@ void Collector_want(struct Collector *collector)
 
 int Collector_wait(struct Collector *collector, unsigned timeout_ms)
 {
-    struct timespec due = in_ms(timeout_ms);
+    struct timespec due = Now_in_ms(timeout_ms);
     uint64_t goal;
     int error = 0;
 
@@ -122,10 +98,11 @@ int Collector_wait(struct Collector *collector, unsigned timeout_ms)
     goal = ++collector->wanted;
     sem_post(collector->work.due);
     while (!error && collector->done < goal)
-        error = collector->running
-                    ? pthread_cond_timedwait(&collector->built,
-                                             &collector->mutex, &due)
-                    : ESHUTDOWN;
+        error =
+            collector->running
+                ? pthread_cond_clockwait(&collector->built, &collector->mutex,
+                                         CLOCK_MONOTONIC, &due)
+                : ESHUTDOWN;
     pthread_mutex_unlock(&collector->mutex);
     return -error;
 }
