@@ -160,6 +160,7 @@ static bool hold(struct Governor *governor, bool full)
     if (full) {
         const struct OurThreads ours = Service_threads(governor->service);
 
+        RearmExecutor_step_own(&governor->executor, Now_s(CLOCK_MONOTONIC));
         ThreadList_update(&governor->service->thread_list, state, &ours);
     }
     return more || words;

@@ -135,6 +135,8 @@ static struct SlicesReading reading_of(const struct RearmExecutor *executor,
     return (struct SlicesReading){
         .now_s = now_s,
         .spent_s = executor->control->spent,
+        .hooks_s = executor->control->hooks,
+        .stays = executor->choice.stays_s,
         .rate = executor->control->hooks_rate,
         .overdrawn = executor->control->overdrawn,
     };
@@ -152,6 +154,8 @@ static void choose(struct RearmExecutor *executor, bool sliced)
         .sliced = sliced,
     };
 
+    if (sliced) // settle() notes these functions again
+        executor->own_count = executor->own_armed = 0;
     // If memory is out, some functions are missing.
     Choice_make(&executor->choice, &reading);
     executor->chosen = sliced;
@@ -175,6 +179,25 @@ bool RearmExecutor_decide(struct RearmExecutor *executor, double now_s,
            executor->choice.next < executor->choice.count;
 }
 
+static void note_own(struct RearmExecutor *executor, const struct Code *code)
+{
+    unsigned i = 0;
+
+    while (i < executor->own_count && executor->own[i] != code->hot.id)
+        i++;
+    if (i == executor->own_count && i < REARM_OWN)
+        executor->own[executor->own_count++] = code->hot.id;
+}
+
+// Ends a function's part in a slice. The caller holds the counting lock.
+static void close_one(struct RearmExecutor *executor, struct Code *code)
+{
+    Spans_close(code, now(executor), hz(executor));
+    Spans_set_arming(code, ARMED_SLICES);
+    if (!code->hot.dark)
+        Code_end_slice(code);
+}
+
 // Carries out the choice for one function, which stays armed or is armed only
 // in slices. The caller holds the counting lock.
 static void settle(struct RearmExecutor *executor,
@@ -189,10 +212,9 @@ static void settle(struct RearmExecutor *executor,
     if (executor->slices.phase == SLICE_ENDS)
         Code_set_between(code, executor->choice.left_out);
     if (!item->stays) {
-        Spans_close(code, now(executor), hz(executor));
-        Spans_set_arming(code, ARMED_SLICES);
-        if (!code->hot.dark)
-            Code_end_slice(code);
+        close_one(executor, code);
+        if (code->who.own)
+            note_own(executor, code);
         return;
     }
     Spans_settle(code, now(executor), hz(executor));
@@ -242,23 +264,17 @@ static uint64_t slice_hits(const struct RearmExecutor *executor)
                           SLICE_HITS * (double)Adopt_hits(executor->state));
 }
 
-static void begin_one(struct RearmExecutor *executor, struct Code *code)
+// Arms the function for a slice, and opens its span. `all` is true if the slice
+// arms the function's callees, too, so that calls can be timed.
+static void arm_one(struct RearmExecutor *executor, struct Code *code,
+                    uint64_t most, bool all)
 {
-    bool hot = Code_arming(code) == ARMED_HOT;
     bool jumps = wants_jumps(executor, code), stays;
-    uint64_t most = executor->hits;
     struct Counting *counting = &executor->state->engine.counting;
 
-    if (!is_worth(code))
-        return;
-    executor->hot += hot;
-    // In one of ASKED slices a hot function gets the full number of hits, which
-    // shows whether it is still hot.
-    if (hot && !executor->slices.all &&
-        (executor->slices.count + code->hot.id) % ASKED)
-        most = HOT_HITS;
     Counting_begin(counting);
-    Code_set_between(code, false);
+    if (all)
+        Code_set_between(code, false);
     stays = !code->hot.dark && jumps == code->cold.jumps;
     // The function was not called since the last slice, so it is still armed.
     if (stays) {
@@ -268,6 +284,22 @@ static void begin_one(struct RearmExecutor *executor, struct Code *code)
     Counting_end(counting);
     if (!stays)
         Adopt_rearm(executor->state, code, most, jumps);
+}
+
+static void begin_one(struct RearmExecutor *executor, struct Code *code)
+{
+    bool hot = Code_arming(code) == ARMED_HOT;
+    uint64_t most = executor->hits;
+
+    if (!is_worth(code))
+        return;
+    executor->hot += hot;
+    // In one of ASKED slices a hot function gets the full number of hits, which
+    // shows whether it is still hot.
+    if (hot && !executor->slices.all &&
+        (executor->slices.count + code->hot.id) % ASKED)
+        most = HOT_HITS;
+    arm_one(executor, code, most, true);
 }
 
 // Arms all functions for a slice. Each hold arms as many functions as time
@@ -297,6 +329,7 @@ void RearmExecutor_begin(struct RearmExecutor *executor, double now_s)
 {
     Slices_init(&executor->slices, now_s);
     executor->walks = executor->chosen = false;
+    executor->own_count = executor->own_armed = 0;
     executor->begun = true;
 }
 
@@ -325,6 +358,65 @@ bool RearmExecutor_step(struct RearmExecutor *executor, double now_s,
         return false;
     default:
         return carry_out(executor, deadline);
+    }
+}
+
+// Returns the next function of a slice of own functions, or NULL if it is no
+// longer armed in slices.
+static struct Code *own_at(const struct RearmExecutor *executor, unsigned i)
+{
+    struct Code *code =
+        Registry_by_id(executor->state->engine.registry, executor->own[i]);
+
+    return code && Code_arming(code) == ARMED_SLICES ? code : NULL;
+}
+
+static void begin_own(struct RearmExecutor *executor)
+{
+    uint64_t deadline = now(executor) + (uint64_t)(HOLD_S * hz(executor));
+    unsigned i;
+
+    for (i = 0; i < executor->own_count && now(executor) < deadline; i++) {
+        struct Code *code = own_at(executor, i);
+
+        if (code)
+            arm_one(executor, code, executor->hits, false);
+    }
+    executor->own_armed = i;
+}
+
+static void end_own(struct RearmExecutor *executor)
+{
+    struct Counting *counting = &executor->state->engine.counting;
+
+    for (unsigned i = 0; i < executor->own_armed; i++) {
+        struct Code *code = own_at(executor, i);
+
+        if (!code)
+            continue;
+        Counting_begin(counting);
+        close_one(executor, code);
+        Counting_end(counting);
+    }
+    executor->own_armed = 0;
+}
+
+void RearmExecutor_step_own(struct RearmExecutor *executor, double now_s)
+{
+    const struct SlicesReading reading = reading_of(executor, now_s);
+
+    if (!executor->control->held || !executor->begun ||
+        executor->own_count == 0)
+        return;
+    switch (Slices_step_own(&executor->slices, &reading)) {
+    case OWN_SLICE_BEGINS:
+        begin_own(executor);
+        return;
+    case OWN_SLICE_ENDS:
+        end_own(executor);
+        return;
+    default:
+        return;
     }
 }
 

@@ -12,6 +12,9 @@
 #include "tracer/budget/hottest.h"
 #include "tracer/budget/slices.h"
 
+// A slice of own functions has at most this many functions.
+#define REARM_OWN 256
+
 struct RearmExecutor {
     struct State *state;           // borrowed
     const struct Control *control; // borrowed, like `hottest`
@@ -22,7 +25,13 @@ struct RearmExecutor {
     uint64_t hits; // hits that a function may have in the newest slice
     unsigned hot;  // number of hot functions in the newest slice
     bool begun;    // true after RearmExecutor_begin
-    bool walks;  // true while state->slice_next walks over the functions to arm
+    bool walks; // true while state->slice_next walks over the functions to arm
+    // ids of the program's own functions that are armed only in slices
+    uint32_t own[REARM_OWN];
+    unsigned own_count;
+    // number of functions in `own` that the open slice of own functions has
+    // armed
+    unsigned own_armed;
     bool chosen; // true if `choice` was made after the newest slice
 };
 
@@ -40,6 +49,9 @@ void RearmExecutor_requests(struct RearmExecutor *executor, uint64_t deadline);
 // `deadline` (ticks). Returns true if work is left.
 bool RearmExecutor_step(struct RearmExecutor *executor, double now_s,
                         uint64_t deadline);
+// Begins or ends a slice of the program's own functions, if it is time. The
+// governor calls this function in each full hold.
+void RearmExecutor_step_own(struct RearmExecutor *executor, double now_s);
 // Returns the seconds until the executor has work to do.
 double RearmExecutor_pause(const struct RearmExecutor *executor, double now_s);
 // Returns the length of the next hold in seconds. The length is `s`, or more

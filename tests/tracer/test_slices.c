@@ -13,9 +13,15 @@
 struct World {
     struct Slices slices;
     struct SlicesReading now;
-    double cores;  // cores that hooks take in a slice
-    double arming; // seconds that it takes to arm all functions
+    double cores;     // cores that hooks take in a slice
+    double arming;    // seconds that it takes to arm all functions
+    double own;       // cores that hooks take in a slice of own functions
+    double own_due_s; // time of the next full hold
     unsigned count;
+    unsigned own_count;
+    double own_s;     // length of the newest slice of own functions
+    double own_end_s; // time at which it ended
+    double own_gap_s; // longest time between two such ends
     double open_s, longest_s, shortest_s; // lengths of slices
 };
 
@@ -34,6 +40,8 @@ static void turn(struct World *w)
 {
     if (w->slices.phase == SLICE_COUNTS)
         w->now.spent_s += w->cores * TICK;
+    else if (w->slices.own_open)
+        w->now.hooks_s += w->own * TICK;
     w->now.now_s += TICK;
     switch (Slices_step(&w->slices, &w->now)) {
     case SLICE_BEGINS:
@@ -52,10 +60,26 @@ static void turn(struct World *w)
     }
 }
 
+// Simulates a full hold every two seconds.
+static void hold(struct World *w)
+{
+    if (w->now.now_s < w->own_due_s)
+        return;
+    w->own_due_s = w->now.now_s + 2;
+    if (Slices_step_own(&w->slices, &w->now) != OWN_SLICE_ENDS)
+        return;
+    w->own_s = w->now.now_s - w->slices.own_begun_s;
+    w->own_gap_s = fmax(w->own_gap_s, w->now.now_s - w->own_end_s);
+    w->own_end_s = w->now.now_s;
+    w->own_count++;
+}
+
 static void run(struct World *w, double s)
 {
-    for (double until = w->now.now_s + s; w->now.now_s < until;)
+    for (double until = w->now.now_s + s; w->now.now_s < until;) {
         turn(w);
+        hold(w);
+    }
 }
 
 // The first slice begins together with the trace.
@@ -135,6 +159,47 @@ TEST(test_the_phase_is_random)
     }
     for (int i = 0; i < 5; i++)
         assert_true(fifths[i] > 15);
+}
+
+// Slices of all functions cost so much that they come once a minute. The
+// program's own functions, which cost little, are counted every few seconds.
+TEST(test_own_functions_are_counted_more_often)
+{
+    struct World w = world(0.001, 1, 0.002);
+
+    w.own = 0.0001;
+    run(&w, 60);
+    w.count = w.own_count = 0;
+    w.own_gap_s = 0;
+    run(&w, 600);
+    assert_true(w.count >= 8 && w.count <= 16);
+    assert_true(w.own_count > 60 && w.own_count < 160);
+    assert_float_equal(w.own_s, 2, 1.1 * TICK);
+    assert_true(w.own_gap_s < 16);
+}
+
+// Own functions that cost much are counted less often.
+TEST(test_own_functions_that_cost_much)
+{
+    struct World w = world(0.001, 1, 0.002);
+    unsigned count;
+
+    w.own = 0.005;
+    run(&w, 60);
+    count = w.own_count;
+    run(&w, 600);
+    assert_true((w.own_count - count) * 2 * w.own < 600 * 0.25 * 0.001 * 1.3);
+    assert_true(w.own_count - count > 8);
+}
+
+// Slices that come every two seconds count the own functions, too.
+TEST(test_cheap_slices_need_no_others)
+{
+    struct World w = world(0.005, 0.0001, 0.0001);
+
+    run(&w, 300);
+    assert_true(w.count > 80);
+    assert_int_equal(w.own_count, 0);
 }
 
 TEST(test_hurry)

@@ -13,6 +13,10 @@
 #define LONGEST_S 1.0
 // Highest cost of the first slice, as a part of a slice's allowance.
 #define FIRST 0.2
+// Part of the hooks' time for hooks in slices of own functions.
+#define OWN_PART 0.25
+#define OWN_INTERVAL_S 4.0 // least seconds between two slices of own functions
+#define OWN_SHORTEST_S 0.2
 // Largest factor between the lengths of two consecutive slices.
 #define CHANGE 2.0
 
@@ -31,15 +35,17 @@ double Slices_means(double rate)
     return PART * rate * INTERVAL_S;
 }
 
-static bool is_due(const struct Slices *slices,
-                   const struct SlicesReading *reading)
+// Returns true if a slice that is due at `due_s` may begin. In debt the slice
+// waits for at most `interval_s`.
+static bool is_due(const struct SlicesReading *reading, double due_s,
+                   double interval_s)
 {
-    double late_s = reading->now_s - slices->due_s;
+    double late_s = reading->now_s - due_s;
 
     // Even if the clock was set far back, the slice is not delayed.
     if (late_s < -2 * LONGEST_INTERVAL_S)
         return true;
-    return late_s >= 0 && (!reading->overdrawn || late_s >= slices->interval_s);
+    return late_s >= 0 && (!reading->overdrawn || late_s >= interval_s);
 }
 
 // Returns true if the slice is to end. A slice that costs too much ends early.
@@ -59,8 +65,10 @@ static bool is_over(const struct Slices *slices,
 enum SlicePhase Slices_step(struct Slices *slices,
                             const struct SlicesReading *reading)
 {
-    if (slices->phase == SLICE_RESTS && is_due(slices, reading)) {
+    if (slices->phase == SLICE_RESTS &&
+        is_due(reading, slices->due_s, slices->interval_s)) {
         slices->phase = SLICE_BEGINS;
+        slices->own_open = false; // the slice of all functions ends it
         slices->begun_s = reading->now_s;
         slices->spent_s = reading->spent_s;
         slices->count++;
@@ -103,10 +111,39 @@ void Slices_ended(struct Slices *slices, const struct SlicesReading *reading)
     slices->interval_s = clamp(cost / (PART * reading->rate),
                                SHORTEST_INTERVAL_S, LONGEST_INTERVAL_S);
     slices->due_s = reading->now_s + slices->interval_s * jitter(slices);
+    // The slice has also counted the own functions.
+    slices->own_due_s =
+        fmax(slices->own_due_s, reading->now_s + OWN_INTERVAL_S);
     slices->length_s =
         clamp(slices->length_s *
                   clamp(Slices_means(reading->rate) / cost, 1 / CHANGE, CHANGE),
               SHORTEST_S, LONGEST_S);
+}
+
+enum OwnSlice Slices_step_own(struct Slices *slices,
+                              const struct SlicesReading *reading)
+{
+    double s = reading->now_s - slices->own_begun_s;
+    double cost = reading->hooks_s - slices->own_hooks_s - reading->stays * s;
+
+    if (slices->phase != SLICE_RESTS)
+        return OWN_SLICE_NONE;
+    if (!slices->own_open) {
+        if (!is_due(reading, slices->own_due_s, OWN_INTERVAL_S))
+            return OWN_SLICE_NONE;
+        slices->own_open = true;
+        slices->own_begun_s = reading->now_s;
+        slices->own_hooks_s = reading->hooks_s;
+        return OWN_SLICE_BEGINS;
+    }
+    if (s >= 0 && s < OWN_SHORTEST_S)
+        return OWN_SLICE_NONE;
+    slices->own_open = false;
+    slices->own_due_s =
+        reading->now_s + clamp(cost / (OWN_PART * reading->rate),
+                               OWN_INTERVAL_S, LONGEST_INTERVAL_S) *
+                             jitter(slices);
+    return OWN_SLICE_ENDS;
 }
 
 void Slices_hurry(struct Slices *slices)
