@@ -428,6 +428,8 @@ static void show_silent(struct RecordingReader *reader)
 // 0 or -ENOMEM.
 static int make_view(struct RecordingReader *reader)
 {
+    // The writers add to the address of the list, even if the list is empty.
+    static const struct TimelineChunk *const none;
     struct ReadChunk *all = (struct ReadChunk *)reader->chunks.data;
     size_t i, begin = 0, count = reader->chunks.size / sizeof *all;
     struct TimelineView *view = &reader->view;
@@ -441,7 +443,9 @@ static int make_view(struct RecordingReader *reader)
         begin = i + 1;
     }
     show_silent(reader);
-    view->chunks = (const struct TimelineChunk *const *)reader->shown.data;
+    view->chunks = reader->shown.size
+                       ? (const struct TimelineChunk *const *)reader->shown.data
+                       : &none;
     view->chunk_count = reader->shown.size / sizeof *view->chunks;
     view->threads = (const struct TimelineThread *)reader->threads.data;
     view->thread_count = reader->threads.size / sizeof *view->threads;
