@@ -400,13 +400,13 @@ $(coverage_top): $(viewer_units:%.c=build/coverage/%.o)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(quiet)$(CC) $(flags_coverage) -pthread $(LDFLAGS) -o $@ $^ \
-		$(call libs,ncursesw zlib) -lm
+		$(call libs,ncursesw json-c zlib) -lm
 
 $(top): $(viewer_units:%.c=build/obj/%.o)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(quiet)$(CC) -pie $(flags_obj) -pthread $(harden_link) $(LDFLAGS) -o $@ $^ \
-		$(call libs,ncursesw zlib) -lm
+		$(call libs,ncursesw json-c zlib) -lm
 
 # --- One interpreter's part ---------------------------------------------------
 

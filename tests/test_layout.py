@@ -71,7 +71,10 @@ FUNCTION_LINES = 60
 # <> must belong to the C library.
 HOMES = {
     r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
-    r"json-c/.*|json\.h|json_.*": {"formats/json_tree.h"},
+    r"json-c/.*|json\.h|json_.*": {
+        "formats/json_tree.h",
+        "tui/model/json.c",
+    },
     r"urcu.*|sanitizer/.*": {"tracer/base/rcu.c"},
     r"sys/socket\.h|sys/un\.h": {"ipc/socket.c"},
     # these headers take long to compile, and __builtin_ia32_... works without them

@@ -4,174 +4,197 @@
 
 #include "tui/text/text.h"
 
+#include <errno.h>
+#include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-static void put(struct Bytes *out, const char *text)
+static struct json_object *from_record(const struct Record *record,
+                                       const void *value);
+
+// json-c uses NULL for null, so NULL cannot mean an error. Each function that
+// makes a value stores the value and returns 0 or -ENOMEM.
+
+static int from_double(struct json_object **out, double value)
 {
-    Bytes_put(out, text, strlen(text));
+    char text[32];
+    *out = NULL;
+    if (!isfinite(value))
+        return 0;
+    // Twelve digits are enough, because Ocular's measurements are less precise.
+    snprintf(text, sizeof text, "%.12g", value);
+    *out = json_object_new_double_s(value, text);
+    return *out ? 0 : -ENOMEM;
+}
+
+static int from_text(struct json_object **out, const char *text)
+{
+    *out = text ? json_object_new_string(text) : NULL;
+    return text && !*out ? -ENOMEM : 0;
+}
+
+static int from_number(struct json_object **out, const struct Field *field,
+                       uint64_t value)
+{
+    *out = NULL;
+    if (value == NULL_U64)
+        return 0;
+    if (field->type == FIELD_BOOL)
+        *out = json_object_new_boolean(value != 0);
+    else if (field->type == FIELD_STATE)
+        return from_text(out, State_name(value));
+    else
+        *out = json_object_new_uint64(value);
+    return *out ? 0 : -ENOMEM;
+}
+
+static int from_list(struct json_object **out, const struct Field *field,
+                     const char *value)
+{
+    const char *const *items = (const void *)(value + field->offset);
+    size_t count = *(const size_t *)(const void *)(value + field->count_offset);
+    *out = json_object_new_array();
+    if (!*out)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        struct json_object *item =
+            from_record(field->record, *items + i * field->record->size);
+        if (!item || json_object_array_add(*out, item)) {
+            json_object_put(item);
+            json_object_put(*out);
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+static int from_field(struct json_object **out, const struct Field *field,
+                      const char *value)
+{
+    const void *at = value + field->offset;
+    switch (field->type) {
+    case FIELD_F64:
+        return from_double(out, *(const double *)at);
+    case FIELD_TEXT:
+        return from_text(out, *(const char *const *)at);
+    case FIELD_LIST:
+        return from_list(out, field, value);
+    default:
+        return from_number(out, field, *(const uint64_t *)at);
+    }
+}
+
+// Returns the object that contains the field. This is the object of the field's
+// group, or `object` if the field has no group.
+static struct json_object *owner_of(struct json_object *object,
+                                    const struct Field *field)
+{
+    struct json_object *group;
+    if (!field->group)
+        return object;
+    if (json_object_object_get_ex(object, field->group, &group))
+        return group;
+    group = json_object_new_object();
+    if (!group || json_object_object_add(object, field->group, group)) {
+        json_object_put(group);
+        return NULL;
+    }
+    return group;
+}
+
+static struct json_object *from_record(const struct Record *record,
+                                       const void *value)
+{
+    struct json_object *object = json_object_new_object();
+    for (size_t i = 0; object && i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        struct json_object *owner = owner_of(object, field), *member = NULL;
+        if (!owner || from_field(&member, field, value) ||
+            json_object_object_add(owner, field->name, member)) {
+            json_object_put(object);
+            return NULL;
+        }
+    }
+    return object;
 }
 
 static void put_escape(struct Bytes *out, uint32_t code)
 {
     char escape[16];
-
+    int size;
     if (code > 0xFFFF) {
         code -= 0x10000;
-        snprintf(escape, sizeof escape, "\\u%04x\\u%04x",
-                 (unsigned)(0xD800 + (code >> 10)),
-                 (unsigned)(0xDC00 + (code & 0x3FF)));
+        size = snprintf(escape, sizeof escape, "\\u%04x\\u%04x",
+                        (unsigned)(0xD800 + (code >> 10)),
+                        (unsigned)(0xDC00 + (code & 0x3FF)));
     } else {
-        snprintf(escape, sizeof escape, "\\u%04x", (unsigned)code);
+        size = snprintf(escape, sizeof escape, "\\u%04x", (unsigned)code);
     }
-    put(out, escape);
+    Bytes_put(out, escape, (size_t)size);
 }
 
-static void put_text(struct Bytes *out, const char *text)
+// Appends the text of json-c, and escapes harmful characters. json-c escapes
+// only C0 control characters. Only strings contain characters beyond ASCII, so
+// harmful characters can be escaped in the finished text.
+static void put_harmless(struct Bytes *out, const char *text)
 {
-    const char *from = text, *at = text;
     uint32_t code;
-
-    put(out, text ? "\"" : "null");
-    if (!text)
-        return;
+    const char *from = text, *plain = text;
     while ((code = Utf8_decode(&text)) != 0) {
-        bool plain = code != '"' && code != '\\' && code != UTF8_BAD &&
-                     !Utf8_is_harmful(code);
-        if (!plain) {
-            Bytes_put(out, from, (size_t)(at - from));
-            put_escape(out, code);
+        if (code != UTF8_BAD && !Utf8_is_harmful(code)) {
             from = text;
-        }
-        at = text;
-    }
-    Bytes_put(out, from, (size_t)(at - from));
-    put(out, "\"");
-}
-
-// Twelve digits are enough, because Ocular's measurements are less precise.
-static void put_double(struct Bytes *out, double value)
-{
-    char text[32] = "null";
-
-    if (isfinite(value))
-        snprintf(text, sizeof text, "%.12g", value);
-    put(out, text);
-}
-
-static void put_number(struct Bytes *out, uint64_t value)
-{
-    char text[32] = "null";
-
-    if (value != NULL_U64)
-        snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    put(out, text);
-}
-
-static void put_bool(struct Bytes *out, uint64_t value)
-{
-    put(out, value == NULL_U64 ? "null" : value ? "true" : "false");
-}
-
-static void put_group(struct Bytes *out, const struct Record *record,
-                      const void *value, const char *group);
-
-static void put_list(struct Bytes *out, const struct Field *field,
-                     const char *value)
-{
-    const char *const *items = (const void *)(value + field->offset);
-    size_t count = *(const size_t *)(const void *)(value + field->count_offset);
-
-    put(out, "[");
-    for (size_t i = 0; i < count; i++) {
-        put(out, i ? ",{" : "{");
-        put_group(out, field->record, *items + i * field->record->size, NULL);
-        put(out, "}");
-    }
-    put(out, "]");
-}
-
-static void put_value(struct Bytes *out, const struct Field *field,
-                      const char *value)
-{
-    const void *at = value + field->offset;
-
-    switch (field->type) {
-    case FIELD_F64:
-        put_double(out, *(const double *)at);
-        break;
-    case FIELD_TEXT:
-        put_text(out, *(const char *const *)at);
-        break;
-    case FIELD_STATE:
-        put_text(out, State_name(*(const uint64_t *)at));
-        break;
-    case FIELD_LIST:
-        put_list(out, field, value);
-        break;
-    case FIELD_U64:
-        put_number(out, *(const uint64_t *)at);
-        break;
-    case FIELD_BOOL:
-        put_bool(out, *(const uint64_t *)at);
-    }
-}
-
-static bool is_same(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-// Writes the members of a group. If the group is NULL, writes the members of
-// the record and all groups. The members of a group need not be next to each
-// other in the table.
-static void put_group(struct Bytes *out, const struct Record *record,
-                      const void *value, const char *group)
-{
-    const char *comma = "";
-
-    for (size_t i = 0; i < record->field_count; i++) {
-        const struct Field *field = &record->fields[i];
-        bool nested = !group && field->group, again = false;
-        for (size_t k = 0; nested && k < i && !again; k++)
-            again = is_same(record->fields[k].group, field->group);
-        if (again || (group && !is_same(group, field->group)))
             continue;
-        put(out, comma);
-        put_text(out, nested ? field->group : field->name);
-        put(out, nested ? ":{" : ":");
-        if (nested)
-            put_group(out, record, value, field->group);
-        else
-            put_value(out, field, value);
-        put(out, nested ? "}" : "");
-        comma = ",";
+        }
+        Bytes_put(out, plain, (size_t)(from - plain));
+        put_escape(out, code);
+        plain = from = text;
     }
+    Bytes_put(out, plain, (size_t)(from - plain));
 }
 
-int Json_record(struct Bytes *out, const struct Record *record,
-                const void *value)
+static int put_object(struct Bytes *out, struct json_object *object)
 {
-    put(out, "{");
-    put_group(out, record, value, NULL);
-    put(out, "}\n");
-    return out->error;
+    const char *text = NULL;
+    if (object)
+        text = json_object_to_json_string_ext(
+            object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+    if (text) {
+        put_harmless(out, text);
+        Bytes_put(out, "\n", 1);
+    }
+    json_object_put(object);
+    return text ? out->error : -ENOMEM;
+}
+
+// Adds a member, unless the member's value is null.
+static int add(struct json_object *object, const char *name,
+               struct json_object *value)
+{
+    if (!value || (object && json_object_object_add(object, name, value) == 0))
+        return 0;
+    json_object_put(value);
+    return -ENOMEM;
 }
 
 int Json_snapshot(struct Bytes *out, const struct Snapshot *snapshot,
                   double since_s, uint64_t tid)
 {
-    put(out, "{");
-    put_group(out, &SNAPSHOT_RECORD, snapshot, NULL);
-    if (isfinite(since_s)) {
-        put(out, ",\"counts_since_s\":");
-        put_double(out, since_s);
-    }
-    if (tid != NULL_U64) {
-        put(out, ",\"shares_of_tid\":");
-        put_number(out, tid);
-    }
-    put(out, "}\n");
-    return out->error;
+    static const struct Field number = {.type = FIELD_U64};
+    struct json_object *object = from_record(&SNAPSHOT_RECORD, snapshot);
+    struct json_object *since, *thread;
+    int error = from_double(&since, since_s);
+    if (!error)
+        error = add(object, "counts_since_s", since);
+    if (!error)
+        error = from_number(&thread, &number, tid);
+    if (!error)
+        error = add(object, "shares_of_tid", thread);
+    int failed = put_object(out, object);
+    return error ? error : failed;
+}
+
+int Json_record(struct Bytes *out, const struct Record *record,
+                const void *value)
+{
+    return put_object(out, from_record(record, value));
 }

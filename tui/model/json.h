@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes a record as one line of JSON by its schema (record.h). A group of
-// fields becomes an object, and a null value becomes null. Any thread may call
-// these functions.
+// fields becomes an object, and a null value becomes null. json-c makes the
+// text. Any thread may call these functions.
 #ifndef OCULAR_TUI_MODEL_JSON_H
 #define OCULAR_TUI_MODEL_JSON_H
 
