@@ -13,6 +13,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 // --- Profiles ----------------------------------------------------------------
 
@@ -130,44 +132,110 @@ static int convert_samples(const struct PerfettoTrace *trace,
 
 // -----------------------------------------------------------------------------
 
-static int open_reader(struct RecordingReader *reader,
-                       struct Conversion *conversion)
+// Opens a recording. Adds a line to conversion->why if something is wrong with
+// it.
+static int open_path(struct RecordingReader *reader,
+                     struct Conversion *conversion, const char *path)
 {
-    if (conversion->path)
-        return RecordingReader_open(reader, conversion->path,
-                                    (struct RecordingWatch){0}, conversion->why,
-                                    sizeof conversion->why);
-    return RecordingReader_read(reader, conversion->recording, conversion->why,
-                                sizeof conversion->why);
+    size_t used = strlen(conversion->why);
+    char why[300];
+    int error = RecordingReader_open(reader, path, (struct RecordingWatch){0},
+                                     why, sizeof why);
+
+    if (*why)
+        snprintf(conversion->why + used, sizeof conversion->why - used,
+                 "%s%s: %s", used ? "\n" : "", path, why);
+    return error;
+}
+
+// Returns the process id of a trace, or a free one if an earlier trace has the
+// same. Ids come again after a while, and in containers.
+static pid_t choose_pid(const struct RecordingReader *readers, size_t number,
+                        size_t count)
+{
+    pid_t pid = readers[number].trace.pid, largest = 0;
+    bool taken = false;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        taken |= i < number && readers[i].trace.pid == pid;
+        if (readers[i].trace.pid > largest)
+            largest = readers[i].trace.pid;
+    }
+    return taken ? largest + 1 : pid;
+}
+
+// Makes a list of the traces of several recordings.
+static void link_traces(struct RecordingReader *readers,
+                        const struct Conversion *conversion)
+{
+    size_t i, count = conversion->path_count;
+
+    for (i = 0; i < count; i++) {
+        const char *slash = strrchr(conversion->paths[i], '/');
+
+        readers[i].trace.file = slash ? slash + 1 : conversion->paths[i];
+        readers[i].trace.next = i + 1 < count ? &readers[i + 1].trace : NULL;
+        readers[i].trace.pid = choose_pid(readers, i, count);
+    }
+}
+
+// Returns 0 or -errno.
+static int open_all(struct RecordingReader *readers,
+                    struct Conversion *conversion)
+{
+    int error = 0;
+    size_t i;
+
+    if (!conversion->paths)
+        return RecordingReader_read(readers, conversion->recording,
+                                    conversion->why, sizeof conversion->why);
+    for (i = 0; i < conversion->path_count && !error; i++)
+        error = open_path(&readers[i], conversion, conversion->paths[i]);
+    if (!error)
+        link_traces(readers, conversion);
+    return error;
+}
+
+// Returns 0 or -errno. -EINVAL: several recordings were to become a profile.
+static int write_output(const struct Conversion *conversion,
+                        struct PerfettoTrace *first,
+                        struct PerfettoResult *result)
+{
+    const struct FormatsFile *output = &conversion->output;
+
+    first->descriptor = output->descriptor;
+    first->opened = output->opened;
+    first->overwrite = output->overwrite;
+    first->progress = conversion->progress;
+    first->watcher = conversion->context;
+    if (!output->descriptor && !output->overwrite &&
+        OutputName_is_taken(output->path))
+        return -EEXIST;
+    if (!FileKind_is_profile(output->path))
+        return Perfetto_write(first, output->path, result);
+    return first->next ? -EINVAL : convert_samples(first, output, result);
 }
 
 int Conversion_run(struct Conversion *conversion)
 {
-    const struct FormatsFile *output = &conversion->output;
-    struct RecordingReader reader;
+    size_t i, j, count = conversion->paths ? conversion->path_count : 1;
+    struct RecordingReader *readers = Heap_zeroed(count, sizeof *readers);
     struct PerfettoResult result = {0};
-    size_t i;
-    int error = open_reader(&reader, conversion);
+    int error;
 
-    conversion->unreadable = error;
-    if (error)
-        return error;
+    *conversion->why = '\0';
     conversion->events = 0;
-    for (i = 0; i < reader.trace.view->chunk_count; i++)
-        conversion->events += reader.trace.view->chunks[i]->event_count;
-    reader.trace.descriptor = output->descriptor;
-    reader.trace.opened = output->opened;
-    reader.trace.overwrite = output->overwrite;
-    reader.trace.progress = conversion->progress;
-    reader.trace.watcher = conversion->context;
-    if (!output->descriptor && !output->overwrite &&
-        OutputName_is_taken(output->path))
-        error = -EEXIST;
-    else if (FileKind_is_profile(output->path))
-        error = convert_samples(&reader.trace, output, &result);
-    else
-        error = Perfetto_write(&reader.trace, output->path, &result);
+    error = readers ? open_all(readers, conversion) : -ENOMEM;
+    conversion->unreadable = error;
+    for (i = 0; i < count && !error; i++)
+        for (j = 0; j < readers[i].view.chunk_count; j++)
+            conversion->events += readers[i].view.chunks[j]->event_count;
+    if (!error)
+        error = write_output(conversion, &readers[0].trace, &result);
     conversion->bytes = result.bytes;
-    RecordingReader_close(&reader);
+    for (i = 0; readers && i < count; i++)
+        RecordingReader_close(&readers[i]);
+    Heap_free(readers);
     return error;
 }

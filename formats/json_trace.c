@@ -304,24 +304,86 @@ static struct json_object *value_of(const struct TraceFact *fact)
                                  : json_object_new_double(fact->real);
 }
 
+static struct json_object *facts_of(const struct TraceWriter *writer)
+{
+    struct json_object *object = json_object_new_object();
+    struct TraceFact facts[TRACE_FACTS];
+    int i;
+
+    TraceWriter_facts(writer, facts);
+    for (i = 0; i < TRACE_FACTS; i++)
+        JsonTree_add(&object, facts[i].key, value_of(&facts[i]));
+    return object;
+}
+
+// Returns the start of the earliest trace of the file.
+static uint64_t start_of(const struct TraceWriter *writer)
+{
+    const struct PerfettoTrace *trace;
+    uint64_t start = UINT64_MAX;
+
+    for (trace = writer->first; trace; trace = trace->next)
+        if (trace->start_unix_ns < start)
+            start = trace->start_unix_ns;
+    return start;
+}
+
+static void replace(struct json_object **object, const char *key,
+                    uint64_t number)
+{
+    if (*object)
+        json_object_object_del(*object, key);
+    JsonTree_add(object, key, JsonEvent_number(number));
+}
+
+// Makes the facts of several traces: those of the first one, the sums of lost
+// events, and the facts of each trace.
+static struct json_object *merged_facts(struct TraceWriter *writer)
+{
+    struct json_object *other = facts_of(writer), *facts;
+    struct json_object *merged = json_object_new_array();
+    const struct PerfettoTrace *trace;
+    uint64_t lost = 0, forgotten = 0;
+
+    for (trace = writer->first; trace; trace = trace->next) {
+        TraceWriter_init(writer, trace);
+        facts = facts_of(writer);
+        JsonTree_add(&facts, "file", JsonTree_text(trace->file));
+        JsonTree_append(&merged, facts);
+        lost += trace->view->lost;
+        forgotten += trace->view->forgotten;
+    }
+    TraceWriter_init(writer, writer->first);
+    replace(&other, "start_unix_ns", start_of(writer));
+    replace(&other, "lost_events", lost);
+    replace(&other, "forgotten_events", forgotten);
+    JsonTree_add(&other, "merged", merged);
+    return other;
+}
+
+static int begin_document(struct JsonWriter *json)
+{
+    struct TraceWriter *writer = &json->base;
+    struct json_object *other =
+        writer->first->next ? merged_facts(writer) : facts_of(writer);
+    int error = -ENOMEM;
+
+    if (other)
+        error = JsonWriter_put(
+            json, "{\"displayTimeUnit\":\"ns\",\"otherData\":", other);
+    return error ? error : JsonWriter_put(json, ",\"traceEvents\":[", NULL);
+}
+
 static int write_head(struct TraceWriter *writer)
 {
     const struct PerfettoTrace *trace = writer->trace;
     struct JsonWriter *json = (struct JsonWriter *)writer;
-    struct json_object *other = json_object_new_object();
-    struct TraceFact facts[TRACE_FACTS];
-    int error, i;
+    int error = trace == writer->first ? begin_document(json) : 0;
 
-    TraceWriter_facts(writer, facts);
-    for (i = 0; i < TRACE_FACTS; i++)
-        JsonTree_add(&other, facts[i].key, value_of(&facts[i]));
+    writer->later_ns = trace->start_unix_ns - start_of(writer);
+    Encoded_clear(&writer->encoded); // ids of functions are those of a process
+    json->nodes = json->sample_us = 0;
     json->tid = trace->pid;
-    error = -ENOMEM;
-    if (other)
-        error = JsonWriter_put(
-            json, "{\"displayTimeUnit\":\"ns\",\"otherData\":", other);
-    if (!error)
-        error = JsonWriter_put(json, ",\"traceEvents\":[", NULL);
     if (error)
         return error;
     return put_meta(json, "process_name", "name",

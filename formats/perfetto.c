@@ -193,15 +193,19 @@ static int write_threads(struct Walk *walk)
 static int write_document(struct Walk *walk)
 {
     struct TraceWriter *writer = walk->writer;
-    const struct TimelineView *view = writer->trace->view;
-    int error;
+    const struct PerfettoTrace *trace;
+    int error = 0;
     size_t i;
 
-    for (i = 0; i < view->chunk_count; i++)
-        writer->total += view->chunks[i]->event_count;
-    error = walk->format->head(writer);
-    if (!error)
-        error = write_threads(walk);
+    for (trace = writer->first; trace; trace = trace->next)
+        for (i = 0; i < trace->view->chunk_count; i++)
+            writer->total += trace->view->chunks[i]->event_count;
+    for (trace = writer->first; trace && !error; trace = trace->next) {
+        TraceWriter_init(writer, trace);
+        error = walk->format->head(writer);
+        if (!error)
+            error = write_threads(walk);
+    }
     if (!error && walk->format->tail)
         error = walk->format->tail(writer);
     return error ? error : TraceWriter_flush(writer);
@@ -226,7 +230,7 @@ int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
         Heap_free(writer);
         return error;
     }
-    TraceWriter_init(writer, trace);
+    writer->first = trace;
     error = write_document(&walk);
     if (error)
         Output_abort(&writer->output);

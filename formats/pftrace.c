@@ -296,8 +296,10 @@ static int write_head(struct TraceWriter *writer)
     struct Pftrace *pf = (struct Pftrace *)writer;
     struct TraceFact facts[TRACE_FACTS];
     size_t from[3];
-    int error = open_track(pf, 0, TRACK_PROCESS, from), i;
+    int error, i;
 
+    Pftrace_end_sequence(pf); // ids of functions are those of a process
+    error = open_track(pf, 0, TRACK_PROCESS, from);
     Protobuf_add_text(&pf->packet, PROCESS_NAME,
                       trace->command ? trace->command : "python");
     if (!error)

@@ -53,6 +53,8 @@ void TraceWriter_init(struct TraceWriter *writer,
     writer->shift = (unsigned)(SCALE_BITS - exponent);
     writer->scale = (uint64_t)ceill(ldexpl(1e9L / hz, SCALE_BITS - exponent));
     writer->trace = trace;
+    writer->later_ns = 0;
+    writer->chunk = 0;
     if (gmtime_r(&start, &utc))
         strftime(writer->date, sizeof writer->date, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }

@@ -22,7 +22,8 @@
 #define TRACE_FACTS 14
 
 struct TraceWriter {
-    const struct PerfettoTrace *trace;
+    const struct PerfettoTrace *trace; // the one that is being written
+    const struct PerfettoTrace *first; // first trace of the file
     struct Output output;
     struct Encoded encoded; // pieces that are made once per function or loop
     uint64_t events;        // number of events written
@@ -30,6 +31,9 @@ struct TraceWriter {
     uint64_t looked_ns;     // when progress was last reported
     uint64_t scale;         // ns per tick, shifted left by `shift`
     unsigned shift;
+    // ns between the start of this trace and the start of the file's time; 0
+    // unless the format sets it
+    uint64_t later_ns;
     uint64_t last; // ticks of the newest event of this thread
     size_t chunk;  // next chunk of the view to write
     int error;     // 0, or -errno of a failed write
@@ -121,6 +125,7 @@ struct TraceName {
 const char *Trace_begin_word(enum CallBegin how);
 const char *Trace_end_word(enum CallEnd how);
 
+// Sets the trace that is written from now on.
 void TraceWriter_init(struct TraceWriter *writer,
                       const struct PerfettoTrace *trace);
 void TraceWriter_facts(const struct TraceWriter *writer,
@@ -149,13 +154,16 @@ static inline uint64_t TraceWriter_span_ns(const struct TraceWriter *writer,
                       writer->shift);
 }
 
-// Returns the nanoseconds since the start of tracing; earlier events get 0.
+// Returns the time of an event in nanoseconds: since the start of tracing, or
+// since the start of the file's earliest trace (later_ns). Events before the
+// start of tracing get its time.
 static inline uint64_t TraceWriter_ns(const struct TraceWriter *writer,
                                       uint64_t ticks)
 {
     uint64_t start = writer->trace->start_ticks;
 
-    return TraceWriter_span_ns(writer, ticks > start ? ticks - start : 0);
+    return TraceWriter_span_ns(writer, ticks > start ? ticks - start : 0) +
+           writer->later_ns;
 }
 
 // Counts an event. Returns 0 or -ECANCELED.

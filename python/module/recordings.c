@@ -1,41 +1,79 @@
 // SPDX-License-Identifier: MIT
 // See recordings.h.
 #include "python/module/recordings.h"
+#include "ipc/base/heap.h"
 #include "tracer/timeline/formats.h"
 
 #include <errno.h>
 
 PyDoc_STRVAR(convert_doc,
-             "convert(recording: bytes, output: bytes) -> (bytes, events, what "
-             "was wrong with the recording).\n\n"
-             "ValueError: it cannot be read. OSError: the output cannot be "
-             "written, or is there.");
+             "convert(recordings: tuple of bytes, output: bytes) -> (bytes, "
+             "events, what was wrong with the recordings).\n\n"
+             "ValueError: a recording cannot be read. OSError: the output "
+             "cannot be written, or is there.");
+
+// Returns the names in the tuple, which the caller frees, or NULL with an
+// exception.
+static const char **names_of(PyObject *recordings)
+{
+    Py_ssize_t i, count = PyTuple_GET_SIZE(recordings);
+    const char **names = Heap_zeroed((size_t)count + 1, sizeof *names);
+
+    if (!count)
+        PyErr_SetString(PyExc_ValueError, "there is no recording");
+    if (!count || !names) {
+        Heap_free(names);
+        return count ? (const char **)PyErr_NoMemory() : NULL;
+    }
+    for (i = 0; i < count; i++) {
+        names[i] = PyBytes_AsString(PyTuple_GET_ITEM(recordings, i));
+        if (!names[i]) {
+            Heap_free(names);
+            return NULL;
+        }
+    }
+    return names;
+}
 
 static PyObject *convert(PyObject *module, PyObject *args)
 {
     struct Conversion conversion = {0};
     const struct Formats *formats;
+    const char **names;
+    PyObject *recordings, *why;
     int error;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "yy:convert", &conversion.path,
+    if (!PyArg_ParseTuple(args, "O!y:convert", &PyTuple_Type, &recordings,
                           &conversion.output.path))
         return NULL;
+    names = names_of(recordings);
+    if (!names)
+        return NULL;
+    conversion.paths = names;
+    conversion.path_count = (size_t)PyTuple_GET_SIZE(recordings);
     Py_BEGIN_ALLOW_THREADS;
     formats = Formats_load();
     error = formats ? formats->convert(&conversion) : -ELIBACC;
     Py_END_ALLOW_THREADS;
-    if (error && conversion.unreadable) {
-        PyErr_SetString(PyExc_ValueError, conversion.why);
+    Heap_free(names);
+    // The text has the names of files.
+    why = PyUnicode_DecodeFSDefault(conversion.why);
+    if (!why)
         return NULL;
-    }
+    if (error && conversion.unreadable)
+        PyErr_SetObject(PyExc_ValueError, why);
+    if (error)
+        Py_DECREF(why);
+    if (error && conversion.unreadable)
+        return NULL;
     if (error) {
         errno = -error;
         return PyErr_SetFromErrnoWithFilename(PyExc_OSError,
                                               conversion.output.path);
     }
-    return Py_BuildValue("KKs", (unsigned long long)conversion.bytes,
-                         (unsigned long long)conversion.events, conversion.why);
+    return Py_BuildValue("KKN", (unsigned long long)conversion.bytes,
+                         (unsigned long long)conversion.events, why);
 }
 
 PyMethodDef Recordings_methods[] = {

@@ -104,14 +104,10 @@ def _status():
 def run(arguments):
     """Runs a command and returns the exit status."""
     verb, *rest = arguments
-    if verb == "merge":
-        from ocular import _merge
-
-        return _merge.main(rest)
-    if verb == "convert":
+    if verb in ("convert", "merge"):
         from ocular import _convert
 
-        return _convert.main(rest)
+        return _convert.main(rest, verb)
     if verb == "diff":
         return _diff(rest)
     if len(rest) != (verb in TAKES_PID):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`ocular convert` makes any of Ocular's files from a recording. A killed program
-leaves such a recording. The command also makes a flame graph from folded stacks,
+leaves such a recording. The command also makes one timeline of the recordings of several
+processes (`ocular merge` is another name for that), and a flame graph from folded stacks,
 whether Ocular or another tool wrote them. The command traces no process."""
 
 import argparse
@@ -14,10 +15,12 @@ import zlib
 
 from ocular import _flame_file, _flame_page, _ocular, _recording_file, _settings, _stacks
 
+PROFILES = (".folded", ".speedscope.json", ".pstats", ".pb")
 PLACE = re.compile(r" \(.+:\d+\)$")
 DESCRIPTION = """\
 Make a timeline, a profile or a flame graph, by the ending of its name, out of a recording
-(x.ocular). Make a flame graph, .html or .svg, out of folded stacks: Ocular's .folded, those
+(x.ocular). Make one timeline out of the recordings of several processes, each at its own
+time. Make a flame graph, .html or .svg, out of folded stacks: Ocular's .folded, those
 of py-spy (--format raw), of perf by stackcollapse-perf.pl, of any tool that has a line for
 each stack, with a number at its end."""
 
@@ -54,13 +57,14 @@ def _unit(path, flame):
     return "us" if ours and any(map(PLACE.search, flame.names)) else "samples"
 
 
-def _of_recording(path, output):
-    """Makes the file from a recording and returns a message about it."""
+def _of_recordings(paths, output):
+    """Makes the file from recordings and returns a message about it."""
     if not _settings.page_ending(output):
-        return _recording_file.convert(path, output)
+        return _recording_file.convert(paths, output)
+    path = paths[0]
     stacks = f"{output}.{os.getpid()}{_settings.STACKS}"
     try:
-        _recording_file.convert(path, stacks)
+        _recording_file.convert(paths, stacks)
         return _of_stacks(stacks, output, "us", path)
     finally:
         with contextlib.suppress(FileNotFoundError):
@@ -82,15 +86,16 @@ def _of_stacks(path, output, unit, source):
     return f"{output}: {size / 1e3:.0f} kB, {figures.amount(flame.total)}"
 
 
-def _parser():
+def _parser(verb):
     parser = argparse.ArgumentParser(
-        prog="ocular convert", allow_abbrev=False, description=DESCRIPTION
+        prog=f"ocular {verb}", allow_abbrev=False, description=DESCRIPTION
     )
     add = parser.add_argument
     add(
-        "file",
+        "files",
         metavar="FILE",
-        help="a recording; or stacks, packed by gzip or not; -: stacks from stdin",
+        nargs="+",
+        help="recordings; or stacks, packed by gzip or not; -: stacks from stdin",
     )
     add(
         "-o",
@@ -107,42 +112,63 @@ def _parser():
     return parser
 
 
-def _name_beside(options, records):
+def _is_profile(name):
+    return bool(_settings.page_ending(name)) or name.removesuffix(".gz").endswith(PROFILES)
+
+
+def _name_beside(file, records):
     if records:
-        return options.file.removesuffix(_recording_file.ENDING) + ".json"
-    name = options.file.removesuffix(".gz").removesuffix(_settings.STACKS)
+        return file.removesuffix(_recording_file.ENDING) + ".json"
+    name = file.removesuffix(".gz").removesuffix(_settings.STACKS)
     # for example x.html instead of x.html.folded
     return name if _settings.page_ending(name) else name + ".html"
 
 
 def _output(parser, options, records):
     name = options.output
-    if name is None and options.file == "-":
+    if name is None and (options.files == ["-"] or len(options.files) > 1):
         parser.error("name the file that is to be written: -o FILE")
     if name is None:
-        name = _name_beside(options, records)
+        name = _name_beside(options.files[0], records)
     if name.removesuffix(".gz").endswith(_recording_file.ENDING):
         parser.error("a recording is made by a trace; name a timeline or a profile")
     if not records and not _settings.page_ending(name):
         parser.error(f"{name}: its name has to end in .html or .svg")
+    if len(options.files) > 1 and _is_profile(name):
+        parser.error(f"{name}: several recordings make a timeline: .json or .pftrace")
     if os.path.lexists(name):
         parser.error(f"{name}: it exists; give another name with --output")
     return name
 
 
-def main(arguments):
-    parser = _parser()
+def _check_kinds(parser, files, verb):
+    """Returns True if the files are recordings, and False if the only file is stacks."""
+    others = [file for file in files if not _recording_file.is_one(file)]
+    if others and (len(files) > 1 or verb == "merge"):
+        parser.error(
+            f"{others[0]}: this is no recording. One timeline is made of the recordings "
+            "that --output x.ocular leaves"
+        )
+    return not others
+
+
+def main(arguments, verb="convert"):
+    parser = _parser(verb)
     options = parser.parse_args(arguments)
-    records = _recording_file.is_one(options.file)
+    records = _check_kinds(parser, options.files, verb)
     output = _output(parser, options, records)
+    file = options.files[0]
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         if records:
-            print(_of_recording(options.file, output))
+            print(_of_recordings(options.files, output))
         else:
-            print(_of_stacks(options.file, output, options.unit, options.file))
-    except (_Refused, ValueError) as error:
-        print(f"ocular convert: {options.file}: {error}", file=sys.stderr)
+            print(_of_stacks(file, output, options.unit, file))
+    except _Refused as error:
+        print(f"ocular convert: {file}: {error}", file=sys.stderr)
+        return 2
+    except ValueError as error:  # names the recording
+        print(f"ocular convert: {error}", file=sys.stderr)
         return 2
     except OSError as error:
         where = os.fsdecode(error.filename or output)

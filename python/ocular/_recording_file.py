@@ -61,10 +61,12 @@ def is_one(path):
         return path.endswith(ENDING)
 
 
-def convert(path, output):
-    """Makes the file `output` and returns a message about it. Raises ValueError if the
-    recording cannot be read."""
-    size, events, wrong = _ocular.convert(os.fsencode(path), os.fsencode(output))
-    if wrong:
-        print(f"ocular convert: {path}: {wrong}", file=sys.stderr)
+def convert(paths, output):
+    """Makes the file `output` of one recording or more, and returns a message about it.
+    Raises ValueError if a recording cannot be read."""
+    size, events, wrong = _ocular.convert(
+        tuple(map(os.fsencode, paths)), os.fsencode(output)
+    )
+    for line in wrong.splitlines():
+        print(f"ocular convert: {line}", file=sys.stderr)
     return f"{output}: {size / 1e6:.1f} MB, of {events} events"

@@ -59,7 +59,7 @@ def convert(recording, *arguments):
 def make(recording, output):
     """Converts the recording without a complaint. Returns the file's size and the
     number of events."""
-    size, events, wrong = _ocular.convert(os.fsencode(recording), os.fsencode(output))
+    size, events, wrong = _ocular.convert((os.fsencode(recording),), os.fsencode(output))
     assert size == output.stat().st_size and wrong == ""
     return size, events
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Tests `ocular merge`, which puts the timelines of several processes into one file."""
+"""Several processes' recordings in one timeline, by `ocular convert` or `ocular merge`."""
 
-import gzip
 import json
 from collections import Counter
 
 import pytest
-from e2e import pftrace, trace
+from e2e import pftrace, trace, trace_processor
 from e2e.program import PYTHON, run, write
 
 pytestmark = pytest.mark.once
@@ -24,128 +23,160 @@ thread.start()
 thread.join()
 asyncio.run(asyncio.sleep(0.001))
 """
-
-
-def record(tmp_path, name, output):
-    program = write(tmp_path, PROGRAM.format(name=name), f"{name}.py")
-    options = ["--quiet", "--threshold", "0", "--output", output]
-    # excludes functions that imports call
-    for part in (f"{name}.py", "asyncio/events.py"):
-        options += ["--include-only", part]
-    done = run([PYTHON, "-m", "ocular", *options, program], cwd=tmp_path)
-    assert done.status == 0, done.err
-    return tmp_path / output
+NAMES = "one", "two", "three"
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """Makes the files of three processes in each format, one after the other."""
+    """Three processes' recordings, one after the other."""
     folder = tmp_path_factory.mktemp("recorded")
-    for ending in "json", "pftrace":
-        for name in "one", "two", "three":
-            record(folder, name, f"{name}.{ending}")
+    for name in NAMES:
+        program = write(folder, PROGRAM.format(name=name), f"{name}.py")
+        options = ["--quiet", "--threshold", "0", "--output", f"{name}.ocular"]
+        for part in (f"{name}.py", "asyncio/events.py"):  # without what imports call
+            options += ["--include-only", part]
+        done = run([PYTHON, "-m", "ocular", *options, program], cwd=folder)
+        assert done.status == 0, done.err
     return folder
 
 
-def merge(tmp_path, *arguments):
-    return run([PYTHON, "-m", "ocular", "merge", *arguments], cwd=tmp_path)
+def merge(folder, output, *names, verb="convert"):
+    words = [PYTHON, "-m", "ocular", verb, *(f"{name}.ocular" for name in names)]
+    return run([*words, "-o", output], cwd=folder)
 
 
-@pytest.mark.parametrize("ending", ["json", "json.gz", "pftrace", "pftrace.gz"])
-def test_each_process_is_there_at_its_time(tmp_path, recorded, ending):
-    paths = [tmp_path / f"{name}.{ending}" for name in ("one", "two", "three")]
-    for path in paths:
-        data = (recorded / path.name.removesuffix(".gz")).read_bytes()
-        path.write_bytes(gzip.compress(data, 1) if path.suffix == ".gz" else data)
-    singles = [trace.read(path) for path in paths]
-    done = merge(tmp_path, "-o", f"all.{ending}", *(path.name for path in paths))
-    assert (done.status, done.out, done.err) == (0, "", "")
-    whole = tmp_path / f"all.{ending}"
-    if "pftrace" in ending:  # our reader can read only files of one process
-        data = whole.read_bytes()
-        data = gzip.decompress(data) if ending.endswith("gz") else data
-        packets = pftrace.message("Trace", data)["packet"]
-        sequences = [packet["sequence"] for packet in packets]
-        parts = [
-            pftrace.message(
-                "Trace",
-                gzip.decompress(p.read_bytes()) if p.suffix == ".gz" else p.read_bytes(),
-            )["packet"]
-            for p in paths
-        ]
-        assert len(packets) == sum(map(len, parts))
-        assert len(set(sequences)) == sum(
-            len({packet["sequence"] for packet in part}) for part in parts
-        )
-        return
-    merged = trace.read(whole)
-    assert len({pid for pid, _ in merged.calls}) == 3
+def alone(folder, output_folder, name, ending):
+    path = output_folder / f"{name}.{ending}"
+    done = merge(folder, path, name)
+    assert (done.status, done.err) == (0, "")
+    return path
+
+
+def check_merged(merged, singles):
+    """Each process is there at its time."""
+    assert len({pid for pid, _ in merged.calls}) == len(singles)
     starts = [single.other["start_unix_ns"] for single in singles]
-    assert merged.other["start_unix_ns"] == starts[0] == min(starts)
-    assert [each["file"] for each in merged.other["merged"]] == [p.name for p in paths]
-    for single, start in zip(singles, starts, strict=True):
+    assert merged.other["start_unix_ns"] == min(starts)
+    assert merged.other["lost_events"] == sum(each.other["lost_events"] for each in singles)
+    for single, start, facts in zip(singles, starts, merged.other["merged"], strict=True):
+        assert facts.items() >= single.other.items()
         for key, calls in single.calls.items():
-            later = (start - starts[0]) / 1000
+            later = (start - min(starts)) / 1000
             for mine, alone in zip(merged.calls[key], calls, strict=True):
                 assert mine.name == alone.name
                 assert mine.begin == pytest.approx(alone.begin + later, abs=0.01)
+
+
+@pytest.mark.parametrize("names", [NAMES, ("three", "one", "two")])
+def test_json(tmp_path, recorded, names):
+    paths = [alone(recorded, tmp_path, name, "json") for name in names]
+    singles = [trace.read(path) for path in paths]
+    whole = tmp_path / "all.json.gz"
+    done = merge(recorded, whole, *names, verb="merge")
+    events = sum(1 for single in singles for _ in single.calls)
+    assert (done.status, done.err) == (0, "") and events
+    assert done.out.startswith(f"{whole}: ")
+    merged = trace.read(whole)
+    check_merged(merged, singles)
+    assert [each["file"] for each in merged.other["merged"]] == [
+        f"{n}.ocular" for n in names
+    ]
     samples = Counter()
+    starts = [single.other["start_unix_ns"] for single in singles]
     for path, start in zip(paths, starts, strict=True):
-        later = (start - starts[0]) // 1000 * 1000
-        alone = trace.samples(path)
-        assert alone
-        samples.update((ns + later, tid, tuple(names)) for ns, tid, names in alone)
-    together = trace.samples(whole)
-    assert Counter((ns, tid, tuple(names)) for ns, tid, names in together) == samples
+        part = trace.samples(path)
+        assert part
+        for ns, tid, stack in part:
+            samples[tid, tuple(stack), (ns + start - min(starts)) // 1_000_000] += 1
+    together = Counter(
+        (tid, tuple(stack), ns // 1_000_000) for ns, tid, stack in trace.samples(whole)
+    )
+    # A sample at the end of a millisecond may be counted in the next one.
+    assert sum((together - samples).values()) <= sum(samples.values()) / 20
+    assert sum(together.values()) == sum(samples.values())
     assert len(merged.spans) == 6 and all(end for _, end in merged.spans.values())
 
 
-def test_one_process_twice(tmp_path):
-    """Process ids are reused after some time, and in containers."""
-    path = record(tmp_path, "one", "one.json")
-    again = tmp_path / "again.json"
-    again.write_bytes(path.read_bytes())
-    assert merge(tmp_path, "-o", "all.json", "one.json", "again.json").status == 0
-    merged = trace.read(tmp_path / "all.json")
+def test_pftrace(tmp_path, recorded):
+    whole = tmp_path / "all.pftrace"
+    assert merge(recorded, whole, *NAMES).status == 0
+    packets = pftrace.message("Trace", whole.read_bytes())["packet"]
+    parts = [
+        pftrace.message("Trace", alone(recorded, tmp_path, name, "pftrace").read_bytes())
+        for name in NAMES
+    ]
+    assert len(packets) == sum(len(part["packet"]) for part in parts)
+    assert len({packet["sequence"] for packet in packets}) == sum(
+        len({packet["sequence"] for packet in part["packet"]}) for part in parts
+    )
+
+
+@pytest.mark.skipif(trace_processor.missing(), reason="there is no trace processor")
+@pytest.mark.parametrize("ending", ["json", "pftrace"])
+def test_perfetto_reads_it(tmp_path, recorded, ending):
+    whole = tmp_path / f"all.{ending}"
+    assert merge(recorded, whole, "one", "two", "one").status == 0
+    with trace_processor.TraceProcessor() as processor:
+
+        def ask(sql):
+            return list(processor.query(whole, sql))
+
+        wrong = "severity in ('error', 'data_loss')"
+        assert ask(f"select name from stats where value > 0 and {wrong}") == []
+        slices = (
+            "slice join thread_track on track_id = thread_track.id join thread using(utid)"
+        )
+        counts = ask(f"select upid, count(*) from {slices} group by upid")
+    assert len(counts) == 3 and len({count for _, count in counts}) < 3
+
+
+def test_one_process_twice(tmp_path, recorded):
+    """Process ids come again after a while, and in containers."""
+    whole = tmp_path / "all.json"
+    assert merge(recorded, whole, "one", "one").status == 0
+    merged = trace.read(whole)
+    single = trace.read(alone(recorded, tmp_path, "one", "json"))
     assert len({pid for pid, _ in merged.calls}) == 2
-    assert merged.names()["one"] == 2 * trace.read(path).names()["one"]
-    # trace.check() also checks that each process has its own flows
-    assert len(merged.tasks) == 2
-    record(tmp_path, "two", "two.pftrace")
-    done = merge(tmp_path, "-o", "all.pftrace", "two.pftrace", "two.pftrace")
-    assert done.status == 2 and "are both of process" in done.err
+    assert merged.names()["one"] == 2 * single.names()["one"]
+    assert len(merged.tasks) == 2  # each process's flows are its own: trace.check
 
 
 @pytest.mark.parametrize(
-    "name, content, output, words",
+    "verb, names, output, words",
     [
-        ("a.json", b"{}", "o.json", "no timeline that Ocular has written"),
-        ("a.json", b'{"otherData":{},"traceEvents":[\n]}\n', "o.json", "no timeline"),
-        ("a.json", b"", "o.json", "no timeline"),
-        ("a.json.gz", b"nonsense", "o.json", "ot a gzipped file"),
-        ("a.pftrace", b"\x0a\x50half", "o.pftrace", "it is not whole"),
-        ("a.pftrace", b"{}", "o.pftrace", "not whole, or no timeline"),
-        ("a.pftrace", b"\x0a\x02\x0b\x0b", "o.pftrace", "no timeline of Ocular's"),
-        ("a.pftrace", b"", "o.json", "must all be JSON, or all .pftrace"),
-        ("a.folded", b"", "o.folded", "a profile, not a timeline"),
-        ("a.json", b"{}", "a.json", "it exists"),
-        ("none.json", None, "o.json", "No such file"),
+        ("merge", ["one.json"], "o.json", "one.json: this is no recording. One timeline"),
+        ("convert", ["one.ocular", "a.folded"], "o.json", "a.folded: this is no recording"),
+        ("merge", ["one.ocular", "two.ocular"], "o.folded", "several recordings make a"),
+        ("merge", ["one.ocular", "two.ocular"], "o.html", "several recordings make a"),
+        ("merge", ["one.ocular", "two.ocular"], "o.speedscope.json", "several recordings"),
+        (
+            "merge",
+            ["one.ocular", "two.ocular"],
+            None,
+            "name the file that is to be written",
+        ),
+        ("merge", ["one.ocular", "two.ocular"], "two.ocular", "is made by a trace"),
+        ("merge", ["one.ocular", "none.ocular"], "o.json", "none.ocular: No such file"),
+        (
+            "merge",
+            ["one.ocular", "bad.ocular"],
+            "o.json",
+            "bad.ocular: this is no recording",
+        ),
+        ("merge", ["one.ocular", "\udcff.ocular"], "o.json", "No such file"),
+        ("merge", ["one.ocular", "two.ocular"], "there.json", "it exists"),
     ],
 )
-def test_what_cannot_be_merged(tmp_path, name, content, output, words):
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
-    done = merge(tmp_path, "-o", output, name)
+def test_what_cannot_be_merged(tmp_path, recorded, verb, names, output, words):
+    for name in "one.ocular", "two.ocular":
+        (tmp_path / name).write_bytes((recorded / name).read_bytes())
+    write(tmp_path, "nonsense", "bad.ocular")
+    write(tmp_path, "{}", "there.json")
+    before = sorted(tmp_path.iterdir())
+    options = ["-o", output] if output else []
+    done = run([PYTHON, "-m", "ocular", verb, *names, *options], cwd=tmp_path)
     assert done.status in (1, 2) and words in done.err and "Traceback" not in done.err
-    assert {path.name for path in tmp_path.iterdir()} <= {name}
-
-
-def test_a_file_that_ends_in_the_middle(tmp_path):
-    path = record(tmp_path, "one", "one.json")
-    path.write_bytes(path.read_bytes()[:-20])
-    done = merge(tmp_path, "-o", "all.json", "one.json")
-    assert done.status == 2 and "not whole" in done.err
-    assert not (tmp_path / "all.json").exists()
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_a_script_of_that_name_is_run(tmp_path):

@@ -409,7 +409,9 @@ static void store(const char *data, size_t size)
 // A writer accepts the file, or refuses it with a message.
 static void convert(void)
 {
-    struct Conversion conversion = {.path = path, .output = {.path = other}};
+    const char *const paths[] = {path};
+    struct Conversion conversion = {
+        .paths = paths, .path_count = 1, .output = {.path = other}};
 
     unlink(other);
     if (Conversion_run(&conversion)) {

@@ -122,9 +122,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int fd = memfd_create("recording", MFD_CLOEXEC);
     struct RecordingReader reader;
-    struct Conversion conversion = {
-        .output = {.path = "/tmp/ocular-fuzz.folded"}};
     char path[64], why[256];
+    const char *const paths[] = {path, path};
+    struct Conversion conversion = {
+        .paths = paths,
+        .path_count = 1,
+        .output = {.path = "/tmp/ocular-fuzz.folded"}};
 
     if (fd < 0)
         abort();
@@ -137,9 +140,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         write_to_null(&reader, "x.pftrace");
         RecordingReader_close(&reader);
         show(path);
-        conversion.path = path;
         Conversion_run(&conversion);
         unlink("/tmp/ocular-fuzz.folded");
+        conversion.path_count = 2;
+        conversion.output.path = "/tmp/ocular-fuzz.json";
+        Conversion_run(&conversion);
+        unlink("/tmp/ocular-fuzz.json");
     } else if (!*why) {
         abort();
     }

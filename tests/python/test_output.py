@@ -261,7 +261,7 @@ def test_a_file_that_may_not_grow(tmp_path, name):
     left = {path for path in tmp_path.iterdir() if path.name != "program.py"}
     (recording,) = left
     assert f"; what was recorded is there: ocular convert {recording}\n" in done.err
-    assert _ocular.convert(os.fsencode(recording), os.fsencode(tmp_path / "x.json"))[1]
+    assert _ocular.convert((os.fsencode(recording),), os.fsencode(tmp_path / "x.json"))[1]
     trace.read(tmp_path / "x.json")
 
 

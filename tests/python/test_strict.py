@@ -84,6 +84,6 @@ def test_it_lives(tmp_path, sockets, mode, way):
     assert err.startswith("ocular: no time stamp counter any more"), err
     (recording,) = tmp_path.glob("*.ocular")
     assert f"{recording} has it\n" in err
-    _ocular.convert(os.fsencode(recording), os.fsencode(tmp_path / "trace.json"))
+    _ocular.convert((os.fsencode(recording),), os.fsencode(tmp_path / "trace.json"))
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     assert any(event["name"].startswith("work") for event in events) or not warm

@@ -68,7 +68,7 @@ def test_its_recording_stays(tmp_path, kind):
     recording, _ = sorted(os.listdir(tmp_path), reverse=True)
     assert recording == f"t.{process.pid}.ocular"
     output = tmp_path / "t.json"
-    _ocular.convert(os.fsencode(tmp_path / recording), os.fsencode(output))
+    _ocular.convert((os.fsencode(tmp_path / recording),), os.fsencode(output))
     # after 500 calls the function goes dark
     assert trace.read(output).names()["leaf"] >= 500
 
@@ -213,7 +213,7 @@ def test_what_takes_too_long_stays_a_recording(tmp_path):
     ) in err
     assert not (tmp_path / "t.json.gz").exists()
     _, events, wrong = _ocular.convert(
-        os.fsencode(recording), os.fsencode(tmp_path / "t.pftrace")
+        (os.fsencode(recording),), os.fsencode(tmp_path / "t.pftrace")
     )
     assert events > 300 * 2000 * 2 and wrong == ""
 

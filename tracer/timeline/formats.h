@@ -43,8 +43,11 @@ struct FormatsFile {
 
 // A file that is to be made of a recording, and what came of it.
 struct Conversion {
-    const char *path;            // of the recording; or NULL, and
-    struct Recording *recording; // the one that is open here
+    // Names of recordings, of which one file is made; NULL: `recording` is
+    // converted, which is open in this process.
+    const char *const *paths;
+    size_t path_count;
+    struct Recording *recording;
     struct FormatsFile output;
     // Called now and then with 0..1 and the bytes of the file so far; false
     // cancels. May be NULL.
@@ -52,8 +55,9 @@ struct Conversion {
     void *context;
     uint64_t bytes;  // of the file
     uint64_t events; // of the timeline that it is made of
-    bool unreadable; // nothing could be made of the recording
-    char why[512];   // what was wrong with the recording; "": nothing
+    bool unreadable; // true if a recording could not be read
+    // What was wrong with the recordings, a line for each; "": nothing.
+    char why[4096];
 };
 
 struct Formats {

@@ -17,6 +17,9 @@ struct PerfettoName {
 };
 
 struct PerfettoTrace {
+    // Trace of another process for the same file, or NULL.
+    const struct PerfettoTrace *next;
+    const char *file; // name of the recording; NULL if there is only one
     const struct TimelineView *view;
     pid_t pid;
     const char *command;
