@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fires events of sys.monitoring from a C extension, as Cython's code does,
-// with and without an exception set. test_c_events.py uses this module.
+// Fires events of sys.monitoring from C code, as Cython's code does. The events
+// are fired with and without an exception set. test_c_events.py uses this
+// module.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -55,7 +56,7 @@ static PyObject *fire(PyObject *module, PyObject *args)
     exception = PyErr_GetRaisedException();
     PyMonitoring_ExitScope();
     if (result < 0 && !exception)
-        // True if the event returned -1 without an exception.
+        // Here the event has returned -1 without setting an exception.
         exception = Py_NewRef(PyExc_SystemError);
     return exception ? exception : Py_NewRef(Py_None);
 }

@@ -110,11 +110,11 @@ def by_suspension(n):
 def by_recursion(n):
     space = {}
     exec("def made(a):\n    globals().pop('made', None)\n    return a", space)
-    return space["made"](n)  # the function's name is removed before it returns
+    return space["made"](n)  # the function's name is removed before the return
 
 
 class Reloaded:
-    """A module that is reloaded again and again."""
+    """Makes a module that is reloaded many times."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Makes threads without Python's module threading. The threads take the GIL,
-// call a function and release the GIL, with their own thread state or with
-// another thread's. This module also forks in C code, without Python's fork
+// Makes threads without Python's module threading. Each thread takes the GIL,
+// calls a function and releases the GIL. The thread uses its own thread state
+// or another thread's. This module also forks in C code, without Python's fork
 // handlers. test_threads.py and test_thread_states.py use this module.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -74,7 +74,8 @@ struct Visits {
     PyObject *function;
     // The state to run, or NULL for a new state for each call.
     PyThreadState *state;
-    // Descriptor from which each byte causes a call, or -1 for only one call.
+    // Each byte from this descriptor causes a call. The descriptor -1 means
+    // only one call.
     int fd;
 };
 
@@ -99,9 +100,9 @@ static void *visit(void *context)
     return NULL;
 }
 
-// visit(function, fd, own_state) calls the function on a new thread, with the
-// calling thread's state or with a new state for each call. The function
-// returns when the thread has ended.
+// visit(function, fd, own_state) calls the function on a new thread. If
+// own_state is true, each call has a new thread state, otherwise all calls use
+// the calling thread's state. The function returns when the thread has ended.
 static PyObject *visit_thread(PyObject *module, PyObject *args)
 {
     struct Visits visits;
@@ -138,7 +139,7 @@ static PyObject *fork_in_c(PyObject *module, PyObject *args)
     if (fd >= 0 && read(fd, &byte, 1) != 1)
         abort();
     if (attached)
-        usleep(20000); // meanwhile threads that need the GIL begin to wait
+        usleep(20000); // other threads begin to wait for the GIL
     pid = fork();
     if (pid == 0) // the kernel ends a hanging child together with its parent
         prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the events of the timeline other than calls, which are counters, specialised
-instructions and samples."""
+"""Tests the counters, the specialised instructions and the samples in the timeline."""
 
 import os
 import threading
@@ -111,8 +110,8 @@ def test_what_was_specialised(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["t.json", "t.json.gz", "t.pftrace", "t.pftrace.gz"])
 def test_samples(tmp_path, name):
-    """A sample is on the thread that ran and has its whole stack, also with dark functions.
-    Waiting threads have no samples."""
+    """A sample belongs to the thread that ran. The sample has the thread's whole stack,
+    including dark functions. Waiting threads have no samples."""
     path = tmp_path / name
     done = threading.Event()
     idle = threading.Thread(target=done.wait)
@@ -189,7 +188,7 @@ def test_a_short_program(tmp_path, signal):
 
 
 def call(function, times=200):
-    """Calls it often enough to go dark."""
+    """Calls the function often enough, so that the function goes dark."""
     for _ in range(times):
         function(1, 2)
 
@@ -222,7 +221,8 @@ def arm_again(viewer, name):
 
 @pytest.mark.parametrize("name", ["t.json", "t.pftrace.gz"])
 def test_dark_stretches(tmp_path, sockets, name):
-    """A dark stretch lasts from the removal of the hooks to their return, or to the end."""
+    """A dark stretch lasts from the removal of the hooks until the hooks return, or until
+    the trace ends."""
     settings = _settings.check(
         output=tmp_path / name, quiet=True, deinstrument_threshold=50, serve=True
     )

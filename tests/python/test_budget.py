@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Tests the overhead budget, end to end. Dark functions are armed and timed again, also
-those with many callees and recursive ones. In debt a library's new code is not armed
-and the sampler slows down. tests/tracer/test_control.c tests the control in virtual
-time, and tests/figures/test_budget.py measures it on a real machine."""
+"""Tests the overhead budget, end to end. Dark functions are armed and timed again,
+including recursive functions and functions with many callees. While the budget is in debt,
+a library's new code is not armed and the sampler slows down. tests/tracer/test_control.c
+tests the control in virtual time, and tests/figures/test_budget.py measures it on a real
+machine."""
 
 import itertools
 import pathlib
@@ -54,9 +55,9 @@ def work_until(done, *functions, seconds=90):
 
 
 def work_until_timed(function, name):
-    """Calls a function until its self time has grown after it went dark, so that calls
-    were timed. For this purpose hot functions are armed in one of four slices, about 20
-    seconds apart."""
+    """Calls a function until it is dark and its self time grows again, which shows that
+    calls were timed. Only one of four slices gives a hot function enough hits for
+    this. These slices are about 20 seconds apart."""
     work_until(lambda s: row(s, name)["dark_sites"] > 0, function)
     seen = set()
 
@@ -69,7 +70,7 @@ def work_until_timed(function, name):
 
 @pytest.mark.parametrize("serve", [False, True])
 def test_what_is_dark_is_armed_again(tracing, serve):
-    """Dark functions are armed again. The machine's load determines how long they are
+    """Dark functions are armed again. The machine's load determines how long functions stay
     armed and how good the estimates are. tests/figures/test_dark.py measures this."""
     tracing(deinstrument_threshold=50, overhead_budget=0.05, serve=serve)
     ages, calls = [], itertools.count()
@@ -156,8 +157,8 @@ def test_the_governor_of_a_light_program_sleeps(tracing):
 
 
 def test_a_callers_calls_are_timed_beside_many_of_its_callees(tracing):
-    """A caller's call is timed even if its callees reach their hits before the call
-    ends."""
+    """A call of a function is timed even if the function's callees reach their threshold
+    before the call ends."""
 
     def many():
         for _ in range(40):
@@ -174,7 +175,7 @@ def descend(depth):
 
 
 def test_deep_recursion_is_timed_again(tracing):
-    """Recursive calls are timed even if they are deeper than a few dozen hits."""
+    """Recursive calls are timed even if the recursion is deeper than the threshold."""
     tracing(deinstrument_threshold=30, overhead_budget=0.05)
     work_until_timed(lambda: descend(150), "descend")
 
@@ -207,9 +208,9 @@ numbers = itertools.count()
 
 
 def call_new_functions(count=10, calls=500, folder="/usr/lib/python3"):
-    """Makes functions and calls one after the other, so that at most one is called
-    while armed functions are cut short. Returns the rows of the functions by name,
-    because these rows exist only as long as the functions."""
+    """Makes functions and calls them one after the other. So at most one of the functions
+    is running while armed functions are cut short. Returns the functions by name. The
+    caller keeps them, because their rows exist only as long as the functions."""
     names = {}
     for _ in range(count):
         name = f"new_{next(numbers)}"
@@ -228,8 +229,8 @@ def states_of_new(folder):
 
 
 def test_in_debt_a_librarys_new_code_is_left_alone(tracing):
-    """In debt only the program's own new code is armed. Each new function adds to the debt,
-    so a slow machine makes the debt only larger."""
+    """While the budget is in debt, only the program's own new code is armed. Each new
+    function adds to the debt, so a slow machine makes the debt only larger."""
     tracing(deinstrument_threshold=100_000, overhead_budget=0.0001)
     wait_until(lambda: states_of_new("/usr/lib/python3") == {"dark"}, SLOW)
     assert "dark" not in states_of_new("/srv")

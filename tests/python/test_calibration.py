@@ -9,7 +9,7 @@ from e2e.program import PYTHON, SLOW, write
 
 TESTS = Path(__file__).resolve().parents[1]
 
-# A function in `meddle` runs inside the next program that times hooks.
+# A function in `meddle` runs inside the next timing of hooks.
 PRELUDE = """
 import os, sys, threading, time, types
 import ocular
@@ -167,8 +167,8 @@ print(counts())
 
 
 def test_a_fork_there_of_who_serves(tmp_path):
-    """If a process that serves forks during a start, the child's activation must not
-    wait for this start, which does not exist in the child."""
+    """A process that serves may fork during a start. The child's activation must not wait
+    for this start, because the start exists only in the parent."""
     words = answer(
         tmp_path,
         f"sys.path.insert(0, {str(TESTS)!r})"

@@ -62,7 +62,7 @@ def test_objects_of_one_name_are_one_row():
     assert again["run_share"] >= 0 and again["samples"] >= 0
     assert rows["<module>"]["calls"] == 301
     assert [r for r in final["functions"] if r["file"] == "<made>"] == []
-    # One event for each call and one for each return.
+    # There is one event for each call and one for each return.
     assert final["events"] == 2 * (again["calls"] + 301)
 
 
@@ -196,7 +196,8 @@ class Churner:
         running.send(1)
         self.calls[name] += 1
         if len(self.suspended) > 5:
-            # Closing a generator throws into it, which is one more resumption.
+            # Closing a generator throws an exception into it, which counts as one more
+            # resumption.
             self.suspended.pop(at)[0].close()
             self.calls[name] += 1
 
@@ -296,8 +297,8 @@ def samples_of(snapshot, name):
 
 
 def test_shares_under_their_own_names():
-    """Functions with two names alternate at one address. Only the functions with one
-    name do work."""
+    """Functions with two names alternate at one address. Only the functions with the name
+    "works" do work."""
     addresses = {"works": set(), "idles": set()}
     chance = random.Random(1)
 
@@ -379,7 +380,7 @@ def test_memory_is_bounded(timeline, tmp_path):
     # A function that is not freed takes 1.4 kB or more. Functions of the last two seconds
     # stay, since samples may name them, and their memory is not returned to the system.
     assert after[0] - before[0] < made * 400 + (6 << 20)
-    # The tree of stacks may double until it has 32768 paths, which takes 1.4 MB.
+    # The tree of stacks may double until it has 32768 paths. So many paths take 1.4 MB.
     assert after[1] - before[1] < made * 100 + (2 << 20)
 
 
@@ -473,9 +474,9 @@ print(in_use() - before)
 
 
 def test_the_programs_heap_is_left_alone(tmp_path):
-    """Ocular allocates nothing in the program's heap. If a small block of ours were
-    behind a program's large blocks, each use of these blocks would cost page faults.
-    This took 1.4 % of the time of pyperformance's json_dumps."""
+    """Ocular allocates nothing in the program's heap. If a small block of ours were behind
+    a program's large blocks, each use of the large blocks would cost page faults. These
+    page faults took 1.4 % of the time of pyperformance's json_dumps."""
     if not hasattr(ctypes.CDLL(None), "mallinfo2"):
         pytest.skip("mallinfo2() is glibc's, from 2.33 on")
     count = 2000
@@ -514,8 +515,8 @@ ocular.stop_tracing()
 @pytest.mark.parametrize("kept", [False, True], ids=["as usual", "looked at before"])
 def test_no_copy_of_the_bytecode_stays(kept):
     """CPython caches a copy of the bytecode when co_code is read. Ocular must not leave
-    this copy. For each instruction CPython also stores two bytes with the tools that
-    instrument it."""
+    this copy. CPython also stores two bytes for each instruction. These two
+    bytes say which tools instrument the instruction."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURED.replace("KEPT", str(kept))],
         capture_output=True,

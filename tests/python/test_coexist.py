@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests Ocular together with other tools. The other tools see the same events as alone,
-and our counts are right. tests/e2e/beside.py has the tools. tests/e2e/test_beside.py
-tests tools that are programs."""
+"""Tests Ocular together with other tools. Another tool sees the same events as without
+Ocular, and Ocular's counts are right. tests/e2e/beside.py has the tools.
+tests/e2e/test_beside.py tests tools that are programs."""
 
 import profile
 import subprocess
@@ -43,9 +43,9 @@ def is_known(tool, order, settings):
 
     gh-157900: a tool's INSTRUCTION events (opcode events of sys.settrace) end if a
     second tool is armed on the same code. gh-155992, from 3.13 on: whether a line with
-    a RESUME is reported depends on whether any tool has armed this RESUME. From 3.14 on
-    the source offset of BRANCH_LEFT is the branch. If any tool has armed INSTRUCTION,
-    the offset is that of the next instruction (NOT_TAKEN).
+    a RESUME is reported depends on whether any tool has armed this RESUME. From 3.14 on,
+    the source offset of a BRANCH_LEFT event is the offset of the branch. If any tool has
+    armed INSTRUCTION, the offset is that of the next instruction (NOT_TAKEN).
     """
     if sys.version_info >= (3, 14) and "mode" in settings and tool in BRANCHES:
         return True
@@ -110,8 +110,8 @@ def seen_alone(make, order, directory):
 
 
 def check_beside(make, order, directory, alone, **settings):
-    """Checks that the tool sees the same events as without Ocular, or the same as
-    together with another tool in Ocular's place."""
+    """Checks that the tool sees the same events as without Ocular, or the same events as
+    with another tool in Ocular's place."""
     load = beside.Load(directory)
     together = play(order, make(load), Ours(load, **settings))
     if together != alone and is_known(make.__name__, order, settings):
@@ -242,8 +242,8 @@ except (Ended, OSError):
 
 @pytest.fixture
 def rearming():
-    """Returns a function that starts a viewer which requests all functions to be armed,
-    again and again."""
+    """Returns a function that starts a viewer. The viewer keeps requesting
+    that all functions are armed."""
     viewers = []
 
     def start():
@@ -266,8 +266,8 @@ def rearming():
     "name", "CoverageSysmon CProfile SetTrace SetProfile MonitorLast MonitorOnce".split()
 )
 def test_beside_a_viewers_arming(name, tmp_path, rearming):
-    """The tool's events are right while the governor toggles ours between and during runs
-    of the load."""
+    """The tool's events are right while the governor switches our events on and off, both
+    during runs of the load and between the runs."""
 
     def tool_for(load):
         tool = getattr(beside, name)(load)
@@ -337,8 +337,8 @@ def in_thread(load, start, go, times):
 @pytest.mark.parametrize("make", [beside.TraceAllThreads, beside.ProfileAllThreads])
 @pytest.mark.parametrize("order", ["TOwot", "OTwto", "OTwot"])
 def test_tools_for_all_threads(make, order, tmp_path):
-    """A thread that already runs when the tools start has the right events, while the
-    main thread also runs the load."""
+    """A thread that already runs when the tools start has the right events. The main thread
+    also runs the load."""
 
     def play_in_two(load, tool, ours):
         start, go = threading.Event(), threading.Event()
@@ -444,7 +444,7 @@ def sets_a_profile():
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_a_profile_function_sees_no_end_without_a_beginning(settings):
-    """A profile function must not see the end of the call that has set the function, so
+    """A profile function must not see the end of the call that set the profile function, so
     this call must not be instrumented."""
 
     def first_run():

@@ -170,7 +170,7 @@ def test_started_in_the_middle_of_a_loop():
     assert loop() == sum(range(2000))
     final = ocular.stop_tracing()
     mine = row(final, "loop")
-    # If a frame was open at the start, its hits count, but its call does not count.
+    # If a call began before the trace, the hits of its frame count, but the call does not.
     assert mine["calls"] == 0 and mine["age_s"] is not None
     assert final["events"] > 900
 

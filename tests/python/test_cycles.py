@@ -107,8 +107,9 @@ def always_from_here():
 
 
 def test_who_calls_in_turns_costs_the_callee_nothing():
-    """If a call comes from another caller than the last call, the caller is looked up,
-    which takes about 20 ns. The time of this look-up must not be charged to the callee."""
+    """If a function is called from another caller than the last time, the hook looks up the
+    caller. This takes about 20 ns. The time of the look-up must not be charged to the
+    callee."""
 
     def in_turns():
         for _ in range(3000):
@@ -123,8 +124,8 @@ def test_who_calls_in_turns_costs_the_callee_nothing():
 
 
 def test_self_and_total():
-    """The total time contains the self time and the callees' time. If a call loses the
-    CPU, that time counts for no function's self time."""
+    """The total time contains the self time and the callees' time. The time in which a call
+    loses the CPU counts for no function's self time."""
 
     def loop():
         begin = time.perf_counter()
@@ -179,8 +180,8 @@ def test_a_suspended_generators_time_is_not_its_own():
 
 
 def test_what_leaves_by_exception_has_its_cycles():
-    """A function that ends by an exception has its own cycles. In this test the
-    function and its caller both sleep, and neither has the other's time."""
+    """A function that ends by an exception has its own cycles. The function and its caller
+    both sleep. Neither has the time of the other's sleep."""
     inside, around = {"raises": 0.0, "catches": 0.0}, [0.0]
 
     def sleeps(name):

@@ -90,8 +90,9 @@ def take(items):
 
 
 def test_freeing_arguments_takes_the_callers_time(tracing):
-    """CPython frees the list after take()'s return event, so no timed call holds this
-    time. If take() got the samples of it, it would seem to be called ten times as often."""
+    """CPython frees the list after take()'s return event, so this time belongs to no timed
+    call. If the samples of this time counted for take(), take() would seem to be called ten
+    times as often."""
     tracing(include_only=["test_dark"])
     calls, end = 0, time.process_time() + 3
     while time.process_time() < end:
@@ -104,7 +105,7 @@ def test_freeing_arguments_takes_the_callers_time(tracing):
 
 
 def positive(numbers):
-    """Ends its generator expression early, while it is suspended."""
+    """Ends its generator expression early, while the expression is suspended."""
     return any(n > 0 for n in numbers)
 
 
@@ -159,7 +160,7 @@ def test_the_threshold_is_a_functions_own(tracing):
     tracing(deinstrument_threshold=1)
     leaf(1), leaf(1), leaf(1)
     mine = row(ocular.snapshot(), "leaf")
-    # A new call instruction of a caller may arm it once more.
+    # A new call instruction of a caller may arm the callee once more.
     assert 1 <= mine["calls"] <= 2 and mine["state"] == "dark"
 
 
@@ -423,8 +424,8 @@ def test_rearm_one_function(asked_only):
 
 
 def test_rearm_one_with_its_callees(tracing, sockets):
-    """A viewer's request also arms the callees. Otherwise the function's own time would
-    stay old."""
+    """A viewer's request also arms the callees. Without this, the figure of the function's
+    own time would stay old."""
     tracing(deinstrument_threshold=50, serve=True)
     call_often(2000)
     with client.Client(ocular._ocular.socket_path()) as viewer:

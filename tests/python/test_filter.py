@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """exclude and include_only select code objects by path or qualified name, once per code
-object. Excluded code costs one hook call per RESUME instruction, and its time counts
-for its caller."""
+object. Excluded code costs one hook call per RESUME instruction, and the time of the code
+counts for its caller."""
 
 import time
 
@@ -167,7 +167,7 @@ def test_excluded_time_is_its_callers():
 
 def test_callers_beyond_excluded_code_are_seen_through():
     """An accepted function that excluded code calls counts as a callee of the nearest
-    accepted caller. The function's time does not count as this caller's own time."""
+    accepted caller. The time of this function does not count as the caller's own time."""
     own, total, pauses = seconds_of_caller(exclude=["callee"])
     assert own["caller"] < 0.5 * pauses < 0.95 * pauses < own["pause"]
     assert total > own["pause"]

@@ -279,7 +279,8 @@ def test_colours():
 @pytest.mark.parametrize("name", ["o.html", "o.svg", "o.html.gz", "o.svg.gz"])
 def test_as_output(tmp_path, name):
     program = write(tmp_path, WORK)
-    # The program may have modules with these names, so Ocular must not import them.
+    # The program may have its own modules with these names, and Ocular must not import
+    # those modules.
     for module in "html", "json", "string", "base64", "tempfile":
         write(tmp_path, "raise SystemError", f"{module}.py")
     before = {*os.listdir(tmp_path), "o.folded"}

@@ -70,7 +70,8 @@ say([status, calls(snapshot, "work"), os.path.exists(path), ours()])
 
 def test_a_fork_while_another_thread_imports(tmp_path, sockets):
     """If another thread imports at the fork, the lock of the import system is never
-    released in the child. So all modules that a start needs must be imported before."""
+    released in the child. So all modules that a start needs must be imported before the
+    fork."""
     result = script(
         tmp_path,
         """
@@ -379,8 +380,8 @@ say(sorted(statuses))
 
 # --- CPython's warning, and our threads around a fork --------------------------
 
-# Code of other fork handlers, which runs between our fork handlers and CPython's count
-# of threads. The handlers call Python code of any depth.
+# Adds other fork handlers. Their code runs between our fork handlers and CPython's count of
+# threads. The handlers call Python code of any depth.
 OTHERS = """
 def deep(n):
     for _ in range(20):
@@ -477,7 +478,7 @@ print(len(seen), {w.category.__name__ for w in seen})
 
 def test_a_fork_that_fails(tmp_path, sockets):
     """A fork fails because of the limit of processes, so our threads cannot start
-    again. Our threads start as soon as the limit allows it."""
+    again. Our threads start as soon as the limit allows this."""
     result = answer(
         tmp_path,
         """

@@ -167,8 +167,9 @@ print("ends")
 
 
 def test_what_others_leave_goes(tmp_path, sockets):
-    """os._exit() and SIGKILL leave a socket. The socket is removed when the next process
-    with a socket in the same folder begins or ends. Sockets of living processes stay."""
+    """A process that ends by os._exit() or SIGKILL leaves its socket behind. The socket is
+    removed when the next process with a socket in the same folder begins or ends. Sockets
+    of living processes stay."""
 
     def left():
         return {int(path.stem) for path in sockets.iterdir()}

@@ -50,8 +50,8 @@ def record(tmp_path):
     """Returns a function that traces another one and returns the content of a file for
     each of NAMES.
 
-    The files are read after the trace has ended. Otherwise the next file would also
-    contain the calls that read the previous file, which are a hundred times as many."""
+    The files are read after the trace has ended. Otherwise the next file would also contain
+    the calls that read the previous file. These are a hundred times as many calls."""
 
     def trace_once(function, threshold):
         output = tmp_path / "last.json"
@@ -77,7 +77,7 @@ def record(tmp_path):
 
 
 def check_same(files):
-    """Compares the events of the files up to the first call that was still open, because
+    """Compares the events of the files up to the first call that had not ended, because
     each file ends at its own time. Returns the files as Traces."""
     events = files[0]["traceEvents"]
     ends = (n for n, event in enumerate(events) if event.get("args", {}).get("open"))

@@ -104,8 +104,8 @@ def test_what_runs_already():
 
 
 def test_others_instruction_events_are_not_lost():
-    """Another tool's armed instruction inside a pair fires its event even if its
-    neighbour is dark, while our events are set and removed."""
+    """Another tool has armed an instruction inside a pair. The tool's event fires while our
+    events are set and removed, even if the pair's other instruction is dark."""
     monitoring, function = sys.monitoring, fresh()
     counts, random, some_go_dark = Counter(), Random(5), False
 

@@ -55,7 +55,8 @@ def is_whole(timeline, final, name, calls):
 
 
 def test_a_busy_thread(tmp_path):
-    """A busy thread makes 3 MB of events, and memory holds little more than the limit."""
+    """A busy thread makes 3 MB of events, although memory holds hardly more than the
+    limit."""
     before = []
 
     def body():
@@ -71,7 +72,8 @@ def test_a_busy_thread(tmp_path):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_threads_and_forks(tmp_path):
-    """The collector ends before each fork, and a full ring is emptied without it."""
+    """The collector ends before each fork, and a full ring is emptied without the
+    collector."""
 
     def both():
         threads = [threading.Thread(target=work) for _ in range(3)]
@@ -90,8 +92,8 @@ def test_threads_and_forks(tmp_path):
 
 
 def test_an_export_in_the_midst_of_it(tmp_path):
-    """An export loses no events. Events that are being written stay, and events that
-    come meanwhile are kept."""
+    """An export loses no events. Events stay while they are being written. Events that come
+    during the writing are kept, too."""
     inside = tmp_path / "inside.json"
 
     def body():
@@ -117,8 +119,8 @@ def test_without_a_file_the_oldest_part_goes(tmp_path):
 
 
 def test_a_file_that_may_not_grow(tmp_path, capfd):
-    """A limit on the file's size acts like a full disk. The newest part of the timeline is
-    there, and one line says how much is missing, even with quiet=True."""
+    """A limit on the file's size acts like a full disk. The file has the newest part of the
+    timeline. One line says how much is missing, even with quiet=True."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, before[1]))
     wish = {"deinstrument_threshold": 0, "timeline_limit": MIB, "quiet": True}
@@ -153,8 +155,8 @@ def test_with_a_threshold_it_is_asked_for(tmp_path):
 
 
 def test_a_program_that_closes_it(tmp_path):
-    """If the program closes the file, the events in the file are lost, which is marked
-    and reported. The other events are there."""
+    """If the program closes the timeline's file, the events in the file are lost, and the
+    loss is marked and reported. All other events are in the timeline."""
 
     source = f"""
         import os

@@ -166,8 +166,9 @@ def delegated():
 
 
 def directly():
-    """Greenlets that run a generator directly, without a Python function. The generator's
-    frame is not on the interpreter's data stack, which begins later or never."""
+    """In this test greenlets run a generator directly, without a Python function. The
+    generator's frame is outside of the interpreter's data stack, and the data stack begins
+    later or never."""
     children = [greenlet.greenlet(list) for _ in range(3)]
     for n, child in enumerate(children):
         child.switch(numbers(3 + n))
@@ -254,9 +255,9 @@ SLEEP = 0.005
 
 
 class Stopwatch:
-    """Bounds of a function's time that hold even on a busy machine. `inside` has the
-    seconds that each call has certainly taken, and `around` has the seconds around the
-    calls."""
+    """Holds bounds of a function's time. The bounds are right even on a busy machine.
+    `inside` has the seconds that each call took at least. `around` is the number of seconds
+    that all calls took at most."""
 
     def __init__(self):
         self.inside = []
@@ -435,8 +436,8 @@ def lives(depth):
 
 @pytest.mark.parametrize("depth", [0, 1, 3])
 def test_a_stack_that_has_the_place_of_a_dead_one(depth, tmp_path):
-    """A new stack may have the address of a dead stack. No hook sees the frames of
-    killed greenlets end, and deeper stacks reuse their memory at once."""
+    """A new stack may have the address of a dead stack. No hook sees the frames of killed
+    greenlets end, and deeper stacks reuse the memory of these frames at once."""
 
     def body():
         for n in range(40):
@@ -522,7 +523,8 @@ def test_greenlets_of_an_older_session():
     seconds = time.perf_counter() - began
     assert began - begin > 0.05
     assert row(final, "leaf")["calls"] == 6
-    # Frames of the first session are still open. These frames are no calls of this session.
+    # Frames of the first session are still open. The calls of these frames are no calls of
+    # this session.
     assert row(final, "child")["calls"] == 0
     for function in final["functions"]:
         assert (function["total_cycles"] or 0) <= seconds * final["tsc_hz"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Another tool takes our ids, events or callbacks while we trace. Nothing crashes, stopping
-works and reports the loss, and the other tool's events stay."""
+"""Another tool takes our tool ids, events or callbacks while we trace. Nothing crashes,
+stopping works and reports the loss, and the other tool's events stay."""
 
 import sys
 import threading
@@ -138,7 +138,7 @@ def test_a_thief_keeps_what_is_his(tool):
     take(tool)
     monitoring.register_callback(tool, START, lambda code, _: seen.append(code))
     monitoring.set_events(tool, START)
-    new = fresh()  # sites of the lost discovery tool stay disabled for its successor
+    new = fresh()  # sites that our lost tool has disabled stay disabled
     new(3)
     assert ocular.stop_tracing()
     assert new.__code__ in seen
@@ -156,8 +156,8 @@ def test_a_thief_keeps_what_is_his(tool):
 
 @pytest.mark.parametrize("name", ["thief", "ocular"])
 def test_new_code_gets_no_event_of_the_thief(name):
-    """If new code comes before the governor's next check, the other tool gets no event
-    of this code, even if the tool has the same name as ours."""
+    """Code may come before the governor's next check. The other tool then gets no event of
+    this code, even if the tool has the same name as ours."""
     seen, news = [], []
 
     def note(code, *_):  # up to 3.13 code that was armed before keeps its events

@@ -55,7 +55,7 @@ def ids(viewer, *names):
 
 
 def detail_in_words(viewer, function):
-    """Returns the function's listing after the operand text is in it."""
+    """Returns the function's listing as soon as the listing has its operand text."""
 
     def listing():
         answer = viewer.detail(function)
@@ -119,7 +119,8 @@ def check_against_dis(listing, code):
         line = instruction.positions.lineno
         assert row["line"] == line
         if instruction.opcode in dis.hasjrel:
-            # The target is the instruction itself, not an EXTENDED_ARG before it.
+            # The target is the instruction itself, and not an EXTENDED_ARG before the
+            # instruction.
             target = instruction.argval
             while target not in at:
                 target += 2
@@ -505,7 +506,8 @@ PERIOD = 0.2  # seconds between two listings of a function
 
 
 def assert_five_a_second(made):
-    """Checks that each listing is newer than the one before and made PERIOD after it."""
+    """Checks that each listing was made at least PERIOD seconds after the listing
+    before."""
     assert all(after - before > 0.99 * PERIOD for before, after in zip(made, made[1:])), (
         made
     )
@@ -513,7 +515,7 @@ def assert_five_a_second(made):
 
 @pytest.mark.once
 def test_who_asks_again_at_once_gets_a_newer_one(viewer):
-    """The answer to a request is never a listing that was made before the request."""
+    """A viewer's answer is never a listing that was made before the viewer's request."""
     loop(3)
     (one,) = ids(viewer, "loop")
     made = []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that counts in loops stay right. FOR_ITER is specialised again at once, and
-other sites count the same hits instead."""
+"""Tests that counts in loops stay right. CPython specialises FOR_ITER again at once, so the
+hits of FOR_ITER are counted at other sites."""
 
 import collections
 import contextlib
@@ -17,7 +17,7 @@ ROW = re.compile(
     r" +\[\d+\] offset (\d+) +line *\d* +(\S+)(?: -> \S+)?(?: +(>=)?(\d+) hits)?"
 )
 # CPython fires no INSTRUCTION event for these opcodes.
-UNSEEN = {"RESUME", "END_FOR", "POP_ITER"}  # nor for instructions before RESUME
+UNSEEN = {"RESUME", "END_FOR", "POP_ITER"}  # nor have instructions before RESUME
 
 
 # --- Loops of every shape -----------------------------------------------------
@@ -194,7 +194,7 @@ def test_hits_are_those_of_cpython(function, threshold, capsys):
         )
 
 
-# Opcodes of Ocular's events, except those of exceptions.
+# Ocular has events at these opcodes, besides the events of exceptions.
 FIRES = (
     "JUMP_BACKWARD",
     "JUMP_FORWARD",
@@ -277,7 +277,7 @@ KINDS = [
 @pytest.mark.parametrize("warm", [False, True])
 @pytest.mark.parametrize("function, special", KINDS)
 def test_for_iter_is_specialised_while_its_jump_is_armed(function, special, warm):
-    # A function with a new code object that has not run yet.
+    # Makes a function whose code object is new and has not run yet.
     fresh = type(function)(function.__code__.replace(), globals())
     if warm:
         for _ in range(20):
@@ -333,5 +333,5 @@ def test_a_for_loop_costs_one_event_an_iteration(function):
         before = ocular.snapshot()["events"]
         function(1000)
         after = ocular.snapshot()["events"]
-    # One event at entry, one at return and one jump per iteration.
+    # There is one event at entry, one at return, and one jump per iteration.
     assert after - before == 1000 + 2

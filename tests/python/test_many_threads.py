@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests programs with many threads. Each thread is listed under its name, including new
-and renamed threads, and ended threads are marked. The list is freed with the trace."""
+"""Tests programs with many threads. Each thread is listed under its name, even if the
+thread is new or has been renamed. Ended threads are marked. The list is freed with the
+trace."""
 
 import threading
 

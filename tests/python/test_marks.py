@@ -157,8 +157,8 @@ def test_an_end_elsewhere_is_no_end(record):
 
 
 def test_the_oldest_are_forgotten_with_their_texts(record):
-    """If the beginning of a span is forgotten, the span has no end. A mark whose text
-    is cut is left out."""
+    """If the beginning of a span is forgotten, the span has no end. If the text of a mark
+    is incomplete, the file does not contain the mark."""
 
     def program():
         with ocular.span("outer"):

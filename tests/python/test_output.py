@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Output files never replace those of another run and are written completely or not at all.
-If the disk is full, the program still goes on."""
+"""An output file never replaces a file of another run. The file is written completely or
+not at all. If the disk is full, the program still goes on."""
 
 import os
 import shutil
@@ -179,7 +179,7 @@ def test_export_without_a_timeline(tracing, tmp_path):
 
 
 def test_exports_at_once(tracing, tmp_path):
-    """Only one export writes at a time, and the others raise an error. All files are
+    """Only one export writes at a time, and the other exports raise an error. All files are
     complete."""
     tracing()
     for _ in range(2):
@@ -257,7 +257,7 @@ def test_a_file_that_may_not_grow(tmp_path, name):
     assert "goes on True" in done.out
     assert f"could not be written to {tmp_path / name}: File too large" in done.err
     # No incomplete file is left, because a user could take it for a complete file. The
-    # recording is there.
+    # recording stays.
     left = {path for path in tmp_path.iterdir() if path.name != "program.py"}
     (recording,) = left
     assert f"; what was recorded is there: ocular convert {recording}\n" in done.err

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the written timeline, with balanced calls, loops, names, and marks at places
-where something is missing."""
+"""Tests that the written timeline has balanced calls, loops, names, and a mark at each
+place where something is missing."""
 
 import re
 import threading
@@ -100,7 +100,7 @@ def test_exceptions_end_calls_as_raised(record):
 
 
 def test_waits_are_marked(record):
-    """A wait is marked if other threads run for a long time within a call."""
+    """If other threads run for a long time during a call, the timeline marks the wait."""
 
     def rests():
         time.sleep(0.05)
@@ -151,7 +151,7 @@ def test_loops(record):
     assert len(loops) in (99, 100)
     sizes = [event["args"]["uOps"] for event in loops]
     assert len(set(sizes[1:])) == 1 and 4 <= sizes[1] <= 12
-    # The call is the only one, and all iterations of the loop are in it.
+    # There is only one call, and all iterations of the loop are in this call.
     (call,) = (
         call
         for each in timeline.calls.values()
@@ -267,7 +267,7 @@ def test_a_small_log_forgets_its_oldest_part(record):
     assert other["covered_from_us"] > 0
     names = [call.name for each in timeline.calls.values() for call in each]
     assert any(name.endswith("last_of_all") for name in names)
-    # A call that was open before the trace is in the timeline and marked.
+    # A call that began before the trace is in the timeline, and has a mark.
     mine = [
         call
         for each in timeline.calls.values()

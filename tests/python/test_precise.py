@@ -294,7 +294,7 @@ def test_rearm_arms_the_instructions(tracing, sockets):
 
 
 class Tool:
-    """Another tool of sys.monitoring, which uses id 1."""
+    """This is another tool of sys.monitoring, with the id 1."""
 
     def __init__(self, names, callback, local=()):
         events = monitoring.events
@@ -321,7 +321,7 @@ class Tool:
 
 
 class Hooked:
-    """A tool that uses sys.setprofile or sys.settrace."""
+    """This is a tool that uses sys.setprofile or sys.settrace."""
 
     def __init__(self, setter, opcodes=False):
         self.setter = setter
@@ -413,8 +413,8 @@ def test_the_other_tool_was_there_before(tracing):
 
 
 def test_restart_events(tracing):
-    """Another tool's restart_events() makes dark sites fire once more. These events are not
-    counted."""
+    """If another tool calls restart_events(), each dark site fires once more. These events
+    are not counted."""
     tracing(deinstrument_threshold=5)
     for _ in range(10):
         straight(1)
@@ -539,9 +539,9 @@ def uneven(numbers, n):
 
 
 def test_the_time_of_dark_neighbours_is_nobodys(tracing):
-    """The light branch stays armed to the end, and the calls next to it go dark. The
-    dark calls' time must not count for the branch. There are nine calls between two
-    branches. An interruption by another program is averaged over hundreds of runs."""
+    """The cheap branch stays armed to the end, and the calls next to it go dark. The dark
+    calls' time must not count for the branch. There are nine calls between two branches. An
+    interruption by another program is averaged over hundreds of runs."""
     tracing(deinstrument_threshold=250)
     uneven(MANY, 2000)
     rows = details([uneven.__code__])[uneven.__code__].values()
@@ -620,8 +620,8 @@ def test_timeline_has_calls_and_loops(tmp_path):
         if i.opname == "JUMP_BACKWARD" and wanted[loops.__code__][i.offset]
     }
     assert turns == jumps
-    # The instructions of an iteration, including its jump, are at most the number of
-    # instructions of the outer loop's body and of its short inner loop.
+    # An iteration, including its jump, has at most as many instructions as the outer loop's
+    # body and the short inner loop have together.
     inner = [e["args"]["uOps"] for e in timeline.loops]
     body = [i for i in dis.get_instructions(loops) if wanted[loops.__code__][i.offset]]
     assert min(inner) > 0 and max(inner) <= 2 * len(body)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the sampled stacks in files for other tools, which read the files in these
+"""Tests the sampled stacks in files for other tools. The tools read the files in these
 tests: pstats, pprof if Go is installed, flame graphs and speedscope."""
 
 import gzip
@@ -18,7 +18,7 @@ from e2e.program import PYTHON, SLOW, run, script, write
 
 pytestmark = pytest.mark.once
 
-# Nearly all time is spent in `heavy`, and a quarter of it in calls by `seldom`.
+# Nearly all time is spent in `heavy`, and calls from `seldom` are a quarter of this time.
 WORK = """
 import time
 def heavy(seconds):

@@ -39,7 +39,8 @@ def redirect(monkeypatch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Returns a function that moves the clock, which stands still otherwise."""
+    """Returns a function that moves the clock. The clock stands still between the calls of
+    this function."""
     now = [1000.0]
     monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
 
@@ -197,7 +198,7 @@ def test_a_second_interrupt_ends_it(tmp_path):
     process = start([*traced(), write(tmp_path, source)], cwd=tmp_path)
     err = interrupt_the_writing(process)
     assert process.returncode == -signal.SIGINT
-    # There is only the traceback of the first interrupt. The report may name a
+    # stderr has only the traceback of the first interrupt. The report may name a
     # TracebackException.
     assert err.count("Traceback (most recent call last)") == 1
     assert err.index("KeyboardInterrupt") < err.index(LINE) < err.index(INTERRUPTED)
@@ -206,8 +207,8 @@ def test_a_second_interrupt_ends_it(tmp_path):
     check_interrupted(tmp_path, err[: err.index("\n", err.index(INTERRUPTED)) + 1])
 
 
-# Different ways in which a program ends. An interrupt of the writing does not change
-# their exit status.
+# The program ends in different ways. If the writing is interrupted, the exit status stays
+# that of the program.
 ENDINGS = {
     "by itself": "",
     "sys.exit": "import sys; sys.exit(3)",
@@ -234,8 +235,8 @@ def test_the_status_is_the_programs(tmp_path, name):
     check_interrupted(tmp_path, err)
 
 
-# An interrupt comes while stopping, before the first event is written. A thread sends it as
-# soon as the main thread releases the GIL.
+# An interrupt comes while stopping, before the first event is written. A thread sends the
+# interrupt as soon as the main thread releases the GIL.
 WATCHED = """
 import os, signal, threading
 def watch():

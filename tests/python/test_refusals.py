@@ -183,8 +183,8 @@ def test_the_command_is_refused_in_one_line(tmp_path, change):
 
 
 def test_nothing_is_compiled_for_a_free_threaded_build(tmp_path):
-    """python/setup refuses a free-threaded interpreter (tests/test_setup.py). If its
-    headers are used nevertheless, compiling fails."""
+    """python/setup refuses a free-threaded interpreter (tests/test_setup.py). If the
+    headers of a free-threaded build are used nevertheless, compiling fails."""
     include = subprocess.run(
         [PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('include'))"],
         capture_output=True,
@@ -261,7 +261,7 @@ def test_on_an_older_python(tmp_path):
 
 
 def test_pip_on_an_older_python_is_told():
-    """pip on an older Python refuses by the metadata, before it builds or unpacks
+    """On an older Python, pip refuses because of the metadata, before pip builds or unpacks
     anything."""
     import tomllib
 

@@ -8,8 +8,7 @@ import re
 import pytest
 from e2e.program import PYTHON, run, script, write
 
-# The beginning of each program. The program works until a snapshot shows that it has
-# worked.
+# Each program begins with this source. The program works until a snapshot shows the work.
 WORK = """
 import time
 import ocular

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests what the sampler finds in addition to shares, which are callers, hot offsets,
-threads, and call edges for the hooks. tests/accuracy/ordinary.py measures how accurate
-the shares are."""
+"""Tests the callers, hot offsets and threads that the sampler finds. Also tests the call
+edges that the sampler finds for the hooks. tests/accuracy/ordinary.py measures how
+accurate the shares are."""
 
 import json
 import platform
@@ -55,7 +55,7 @@ NUMBERS = [(i * 7919) % 10007 for i in range(10007)]
 
 
 def sorts():
-    """Takes about 30 ms. Kernels often switch threads at the system call after it."""
+    """Takes about 30 ms. Kernels often switch threads at the next system call."""
     for _ in range(100):
         NUMBERS.copy().sort()
 
@@ -197,7 +197,7 @@ def test_each_thread_has_its_own(tracing):
         snapshot = ocular.snapshot()
         names = {mine["id"]: mine["name"] for mine in snapshot["functions"]}
         for thread in snapshot["threads"]:
-            # None is used if a function ran that is not traced.
+            # If the function that ran is not traced, None stands for it.
             functions[thread["name"]] = {
                 names.get(one["id"]) for one in thread["functions"]
             }
@@ -286,7 +286,7 @@ def caged(tmp_path, when, *names):
 # relative to the start of the trace
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_the_other_way_of_reading(tmp_path, when):
-    """Samples do not need the refused system call."""
+    """Samples do not need the system call that is refused."""
     snapshot, words = caged(tmp_path, when, "process_vm_readv")
     assert snapshot["sampler"]["signal"] and snapshot["sampler"]["samples"] > 0
     assert row(snapshot, "burn")["share"] is not None
@@ -355,10 +355,11 @@ def is_called_back(thing):
 
 @pytest.mark.parametrize("caller", [reads_a_property, adds, is_called_back])
 def test_a_dark_callee_met_behind_c_is_seen_on_the_stack(tracing, caller):
-    """The callee is dark before this caller calls it, and no hook on a call instruction
-    sees that. At first the callee's time counts as the caller's own time, until a
-    sample shows the call. Afterwards five calls in a row must be right. In debt, on a
-    busy machine, the caller is dark as well, and there is nothing to check."""
+    """The callee is dark before this caller calls it, so no hook on a call instruction sees
+    the call. At first the callee's time counts as the caller's own time, until a sample
+    shows the call. Afterwards five calls in a row must be right. On a busy machine the
+    budget may be in debt. The caller is then dark as well, and there is nothing to
+    check."""
     thing = Thing()
     calls, seen, before, right = 0, 0, 0, 0
 

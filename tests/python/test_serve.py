@@ -80,8 +80,8 @@ class Served(Running):
         return found
 
     def sleeps(self):
-        """Returns True if none of our threads wakes up for longer than the longest of our
-        timers."""
+        """Returns True if none of our threads wakes up during a time that is longer than
+        the longest of our timers."""
         before = self.threads()
         time.sleep(2.2)
         return self.threads() == before and set(before) == IDLE
@@ -180,8 +180,8 @@ say((tracemalloc.get_traced_memory()[1] - before) // COUNT)
 
 @pytest.mark.parametrize("how", ["leave", "stop"])
 def test_no_results_are_made_where_nobody_gets_them(tmp_path, sockets, how):
-    """Results are not made if nobody gets them, because no other thread can run
-    meanwhile, and they take 2 KB a function."""
+    """Results are not made if nobody gets them. No other thread can run while results are
+    made, and they take 2 KB for each function."""
     with Served(tmp_path, sockets, MANY) as served:
         with Client(served.path) as client:
             client.snapshot()
@@ -257,7 +257,8 @@ say("end")
 
 @pytest.mark.once
 def test_storms_of_viewers(tmp_path, sockets):
-    """Sixteen threads open good viewers, silent ones and dead ones."""
+    """Sixteen threads connect viewers. Some viewers work, some send nothing, and some
+    disconnect at once."""
     failed = []
 
     def visit(path, number):
@@ -561,7 +562,7 @@ if __name__ == "__main__":
 
 
 def test_exit_while_arming(tmp_path, sockets):
-    """The process exits at every stage of arming, also by Ctrl-C."""
+    """The process can exit at every stage of arming, also by Ctrl-C."""
     source = """
 ocular.serve()
 say(1)
@@ -648,7 +649,7 @@ say("end")
             limit = time.monotonic() + 60
             took = [client.snapshot()["uptime_s"]] * 4
             # Waits for two long pauses in a row, since another program may cause a single
-            # one.
+            # long pause.
             while min(b - a for a, b in zip(took[-3:], took[-2:])) < 1.5:
                 took.append(client.snapshot()["uptime_s"])
                 assert time.monotonic() < limit, took
@@ -725,9 +726,9 @@ SERVING = pytest.mark.parametrize(
 @pytest.mark.parametrize("taken", ["nothing", "sockets", "eventfds"])
 @SERVING
 def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, taken):
-    """The program closes all descriptors, as a daemon does, including ours. No thread
-    of ours spins, files that get our numbers are neither read nor written, and the
-    process can serve again."""
+    """The program closes all descriptors, as a daemon does, including ours. No thread of
+    ours spins. Files that get the numbers of our descriptors are neither read nor written,
+    and the process can serve again."""
     source = CLOSES.format(begin=begin, end=end, taken=taken, seconds=0.8)
     with Served(tmp_path, sockets, source) as served:
         with Client(served.path) as client:
@@ -757,7 +758,7 @@ def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, ta
 @SERVING
 def test_a_program_that_closes_all_descriptors_and_ends(tmp_path, sockets, begin, end):
     """The program ends before a thread of ours has noticed that its descriptors are
-    closed. Files that got our numbers stay open."""
+    closed. Files that got the numbers of our descriptors stay open."""
     with Served(
         tmp_path,
         sockets,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests what the sampler reports of functions and threads while all functions are dark.
+"""Tests what the sampler reports about functions and threads while all functions are dark.
 tests/accuracy/ordinary.py measures how accurate the shares are."""
 
 import threading
@@ -173,8 +173,8 @@ def test_a_sampler_runs_though_nobody_may_look(budget, tmp_path, monkeypatch):
 
 def test_they_come_by_share_where_there_is_one(running):
     shares = [mine["share"] for mine in running["functions"]]
-    # Less than a quarter of a sample's weight in the window counts as none
-    # (tracer/session/builder.c).
+    # A share in the window counts as none if it is less than a quarter of one sample's
+    # weight (tracer/session/builder.c).
     least = 0.25 * sum(mine["cpu_share"] for mine in running["functions"])
     least /= running["sampler"]["window_samples"]
     shares = [0 if share < least else share for share in shares]

@@ -15,7 +15,7 @@ import ocular
 ocular.start_tracing(serve=True, quiet=True, output="trace.json")
 """
 
-# The ways in which each program is started. The result must not depend on the way.
+# Each program is started in these ways. The result must not depend on the way.
 WAYS = {
     "untraced": ("", []),
     "serving": (START, []),

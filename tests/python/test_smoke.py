@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs each instrument once for real, which takes a few seconds. The bounds are so wide
-that they hold on any machine, and fail if the instrument is switched off. tests/figures
-measures exact figures."""
+that they hold on any machine, but a test fails if its instrument is switched off.
+tests/figures measures exact figures."""
 
 import threading
 import time
@@ -117,7 +117,8 @@ def asleep(stop):
 
 
 def test_waiting(tracing):
-    """A sleeping thread is reported as waiting, with the function in which it sleeps."""
+    """A sleeping thread is reported as waiting. The report has the function in which the
+    thread sleeps."""
     stop = threading.Event()
     tracing(overhead_budget=0.05)
     sleeper = threading.Thread(target=asleep, args=(stop,), name="sleeper")
@@ -164,7 +165,8 @@ def test_overhead(tracing):
 
 
 def test_the_budget(tracing):
-    """The budget holds for hot tiny functions and a threshold that none of them reaches."""
+    """The budget holds for hot tiny functions, even if no function reaches the
+    threshold."""
     names = {}
     for number in range(30):
         exec(compile(f"def f{number}(): pass", "test_smoke", "exec"), names)

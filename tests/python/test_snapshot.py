@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""ocular.snapshot() has the same structure in Python, on the wire and in ocular-top's JSON,
-at any moment and on any thread."""
+"""ocular.snapshot() has the same structure in Python, on the wire and in ocular-top's JSON.
+This holds at any moment and on any thread."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from e2e.counting import EXACT, row
 from e2e.program import top, wait_until
 from ocular.demo import pure
 
-# Lists that the sampler fills. These lists may still be empty.
+# The sampler fills these lists. These lists may still be empty.
 BY_CHANCE = {".functions[].callers": "id share", ".threads[].functions": "id share"}
 
 

@@ -29,7 +29,7 @@ class Odd:
         return self
 
 
-# Objects for which no CPython specialises an addition.
+# No version of CPython specialises an addition of these objects.
 ODD = Odd(), Odd()
 
 
@@ -83,7 +83,7 @@ def history_of(snapshot, name="add"):
 
 # A specialised instruction that gets other types runs its generic code and counts a
 # miss. After 53 misses (3.12 and 3.13) the specialiser writes the next specialised form
-# over the last form. The base opcode is never in the bytecode between the two. So 3.12
+# over the last form. Between the two forms, the bytecode never has the base opcode. So 3.12
 # and 3.13 have the same sequence.
 HISTORY = ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT", "BINARY_OP_ADD_UNICODE"]
 
@@ -354,7 +354,7 @@ class Thing:
 THINGS = [Thing() for _ in range(5)]
 
 
-# Instructions of many families that never get another type.
+# The instructions of this program belong to many families and never get another type.
 STEADY = """
 def produce(n):
     for i in range(n):

@@ -357,8 +357,8 @@ def test_totals_hold_the_callees():
         )
         assert total["outer"] >= total["middle"] >= total["inner"] + total["raises"]
         # Of recursive calls only the outermost call counts, and it includes all self
-        # time. All calls together would take twice as much, which is more than
-        # `middle`.
+        # time. The total of all calls together would be twice as large, and larger than the
+        # total of `middle`.
         assert own["inner"] <= total["inner"]
         assert own["outer"] <= total["outer"] - total["middle"] + 1000
         assert total["raises"] >= own["raises"]
@@ -657,8 +657,8 @@ PLACES = [
 
 
 def probe():
-    """Each test calls this function at the end. The counts of `probe` are right only if
-    the stack is right."""
+    """Each test calls this function at the end. The counts of `probe` are right only if the
+    thread's stack is right."""
     return [leaf(n) for n in range(10)]
 
 
@@ -708,7 +708,7 @@ def test_stop_anywhere(place, threshold, mode):
     finally:
         ocular.stop_tracing()
     check_session(finals[0], began, 1)
-    # A second trace from the top level shows that nothing is left of the first.
+    # A second trace from the top level shows that nothing is left of the first trace.
     _, final = traced(probe, include_only=[__file__])
     assert row(final, "probe")["calls"] == 1 and row(final, "leaf")["calls"] == 10
     assert {f["name"].rpartition(".")[2] for f in final["functions"] if f["calls"]} == {

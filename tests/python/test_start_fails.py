@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests two obstacles to a start, which are the tool ids and the socket. The error
-names the obstacle, nothing is left behind, and a start works once the obstacle is gone."""
+"""Tests a start that fails because of the tool ids or the socket. The error names the
+cause, nothing is left behind, and a start works as soon as the cause is gone."""
 
 import itertools
 import os

@@ -23,7 +23,8 @@ ocular.start_tracing(serve=True, quiet=True, output="trace.json", **{settings})
 """
 
 # The thread that enters the mode holds the GIL and has slept before. So no other thread
-# waits for the GIL, because this would kill the thread in any program.
+# waits for the GIL, because a wait for the GIL would kill the waiting thread in any
+# program.
 PROGRAM = """
 import ctypes, os, time
 libc = ctypes.PyDLL(None)

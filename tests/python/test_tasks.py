@@ -136,8 +136,8 @@ def test_nothing_is_held(record, kind):
 
 
 def test_many_at_once(record):
-    """There are more tasks than the table has room for at first. A new task at the
-    address of a freed task is another task."""
+    """There are more tasks than a new table has entries. A new task at the address of a
+    freed task is another task."""
 
     async def main(loop):
         for _ in range(3):
@@ -154,7 +154,7 @@ def test_many_at_once(record):
 
 
 def test_the_next_trace_has_other_numbers(record):
-    """A task that still runs in the next trace gets another number there."""
+    """A task that still runs in the next trace gets another number in that trace."""
     loop = asyncio.new_event_loop()
     task = loop.create_task(work(6), name="goes on")
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests thread states that are run by another thread than the one that they name. This
-happens in programs that embed Python, and in children that C code has forked (uWSGI).
-The rows are the kernel's threads with their CPU time and functions. Each test runs a
-separate process."""
+"""Tests thread states that name one thread and are run by another thread. This happens in
+programs that embed Python, and in children that C code has forked (uWSGI). The rows are the
+kernel's threads with their CPU time and functions. Each test runs a separate process."""
 
 import pytest
 from e2e.program import script

@@ -19,8 +19,8 @@ from e2e.program import SLOW, script, wait_until
 from ocular.demo import pure
 
 SERVED = {"overhead_budget": 0.01, "quiet": True, "perfetto": False}
-# With this budget the sampler is fast and hooks stay set. In debt new code would lose
-# its hooks before the threshold.
+# With this budget the sampler is fast and hooks stay set. While the budget is in debt, new
+# code would lose its hooks before the threshold.
 MEANS = {**SERVED, "overhead_budget": 0.5, "deinstrument_threshold": 10**6}
 ROOM = 100  # number of ended threads that are kept
 

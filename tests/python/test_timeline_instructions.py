@@ -139,8 +139,8 @@ def test_where_hooks_leave(record):
 @pytest.mark.skipif(bool(trace_processor.missing()), reason=str(trace_processor.missing()))
 @pytest.mark.parametrize("name", ["t.json", "t.pftrace"])
 def test_perfetto_reads_them(record, name):
-    """Perfetto reads the instructions, also in a recursion deeper than its limit of
-    levels."""
+    """Perfetto reads the instructions, also in a recursion that is deeper than Perfetto's
+    limit of levels."""
 
     def down(n):
         return down(n - 1) if n else 0

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tests which functions stay armed with a budget and which go dark, what happens to new
-code while the budget is overdrawn, and the CPU timers' signal, which the program must
-not notice. tests/tracer/test_control.c tests the control's decisions in virtual time."""
+"""Tests which functions stay armed with a budget and which go dark. Also tests what happens
+to new code while the budget is overdrawn, and that the program does not notice the CPU
+timers' signal. tests/tracer/test_control.c tests the control's decisions in virtual
+time."""
 
 import signal
 import time
@@ -260,7 +261,7 @@ say(first, sampler()["signal"], sampler()["samples"] - before, caught)
     assert caught == [first] * 3
 
 
-# A program with handlers for signals and a wake-up descriptor that is sampled with deep
+# The program has handlers for signals and a wake-up descriptor, and is sampled with deep
 # stacks. The program enables faulthandler, which has an alternate signal stack.
 OWN = """
 faulthandler.enable()
