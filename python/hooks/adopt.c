@@ -45,7 +45,8 @@ static bool is_ours(const struct State *state, const char *file)
 
 // Returns the bytecode as it was compiled, as a new reference. CPython caches
 // this copy as long as the code lives (codeobject.c, _PyCode_GetCode), which
-// would double the memory of all code that runs. So the cache is cleared again.
+// would double the memory of all code that runs. So this function clears the
+// cache again.
 static PyObject *read_bytecode(PyCodeObject *code)
 {
     bool kept = code->_co_cached && code->_co_cached->_co_code;
@@ -104,9 +105,9 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
 }
 
 // Returns true if the code uses the name `setprofile`. The CALL event must not
-// be set on such code. Otherwise an instrumented call of setprofile would send
-// the end of this call, without the beginning, to the new profile function,
-// which breaks profile.Profile.
+// be set on such code. With the event, setprofile's new profile function would
+// get the end of the call of setprofile without its beginning. profile.Profile
+// fails in this case.
 static bool sets_profile(const PyCodeObject *code)
 {
     Py_ssize_t i;
@@ -145,8 +146,8 @@ static int arm(struct State *state, PyCodeObject *code, bool jumps)
     return Tools_set_local(state, code, events_of(state, code, jumps));
 }
 
-// Arms the sites of a code object again, except the sites of CALL. The mask
-// keeps the CALL event meanwhile, so disabled sites of CALL stay disabled.
+// Arms the sites of a code object again, except the sites of CALL. The CALL
+// event is never cleared, so disabled sites of CALL stay disabled.
 static int arm_again(struct State *state, PyCodeObject *code, bool jumps)
 {
     count_armed(state, code);
@@ -157,8 +158,8 @@ static int arm_again(struct State *state, PyCodeObject *code, bool jumps)
     return Tools_set_local(state, code, events_of(state, code, jumps));
 }
 
-// Returns true if jumps and branches are armed, which is the case without a
-// budget. If a budget is set, jumps and branches are armed only on request
+// Returns true if there is no budget, because jumps and branches are armed
+// then. If a budget is set, jumps and branches are armed only on request
 // (rearm_executor.c), because they are two thirds of a service's events and few
 // users read them.
 static bool arms_jumps(const struct State *state)
@@ -209,7 +210,8 @@ static void begin_span(const struct State *state, struct Code *code, bool armed)
     Code_leave_unarmed(code);
 }
 
-// `seen` is true if the code was put off and one call was seen then.
+// `seen` is true if the code was called once before, and classifying it was put
+// off.
 static bool classify(struct State *state, PyCodeObject *code, bool seen)
 {
     const struct Session *session = state->engine.session;
@@ -231,7 +233,7 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
         Counter_set(&result->hot.entries, seen);
         if (result->cold.begins_tasks)
             state->engine.counting.ring.task_code = (uintptr_t)code;
-        // The program's own code is always armed, since users look for it.
+        // The program's own code is always armed, because users want to see it.
         begin_span(state, result, arms_new(state) || stays || result->who.own);
         Engine_add(&state->engine, result);
     }
@@ -405,7 +407,7 @@ static void classify_stack(struct State *state, PyFrameObject *frame)
     }
 }
 
-// Threads examined in each call of Adopt_running_put_off.
+// Each call of Adopt_running_put_off examines this number of threads.
 #define PUT_OFF_THREADS 8
 #define PUT_OFF_FRAMES 64 // frames examined of each thread
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Classifies Python's code objects. Makes, arms and drops the struct Code of
-// each accepted code object. Callers hold the GIL.
+// Classifies code objects as accepted or rejected. Makes, arms and drops the
+// struct Code of each accepted code object. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_ADOPT_H
 #define OCULAR_PYTHON_HOOKS_ADOPT_H
 
@@ -30,15 +30,15 @@ bool Adopt_classify(struct State *state, PyCodeObject *code);
 // Forgets at the start of a session which code objects earlier sessions have
 // put off.
 void Adopt_begin(struct State *state);
-// If the budget is overdrawn, puts off classifying new code until the code is
-// called again or a thread is found running it. Returns false if the code must
-// be classified now.
+// If the budget is overdrawn, puts off the classification of new code. The code
+// is classified when it is called again, or when a thread is found running it.
+// Returns false if the code must be classified now.
 bool Adopt_put_off(struct State *state, PyCodeObject *code);
 // Classifies running code that was put off. Each call examines the newest
 // frames of a few threads, in turn. The governor calls this.
 void Adopt_running_put_off(struct State *state);
-// Returns the number of hits for which code is armed. If a budget is set, this
-// is a number of hits per second, otherwise a number of hits in all.
+// Returns the number of hits after which an armed site goes dark. If a budget
+// is set, the number is hits per second, otherwise hits in all.
 static inline uint64_t Adopt_hits(const struct State *state)
 {
     uint64_t second = state->engine.registry->hits;

@@ -18,13 +18,13 @@
 
 enum Kind { CALL, RESUME, LOOP, FAR_LOOP, INSTRUCTION, PROBES };
 
-// The times of the shortest of several runs.
+// Holds the times of the shortest of several runs.
 struct Run {
     double ticks;
     double self; // ticks that the callee's counter adds
 };
 
-// A row of ocular._probes.table(). The objects are borrowed from the table.
+// Holds a row of ocular._probes.table(), from which the objects are borrowed.
 struct Probe {
     PyObject *base, *run, *callee, *hooked_run, *hooked_callee, *argument;
     PyCodeObject *code; // the code object that has the hooks
@@ -123,7 +123,7 @@ static void disarm(const struct Calibration *all)
 
 // --- Timing ------------------------------------------------------------------
 
-// Returns the ticks of the probe's own code after all hits were counted.
+// Counts all hits and returns the self ticks of the probe's code.
 static uint64_t self_of(const struct Probe *probe)
 {
     Counting_catch_up(&ocular_state.engine.counting);
@@ -188,10 +188,9 @@ static double cost_of(const struct Probe *probe)
 
 // Splits the cost of a call's two hooks. The callee's span contains the time
 // from the counter's reading in the enter hook to the reading in the leave
-// hook, and the caller's span contains the rest. The callee's span keeps the
-// time that an untraced call adds to its caller, because the cost of being
-// called belongs to the callee. So one of the two hooks may get a negative
-// cost.
+// hook, and the caller's span contains the rest. An untraced call also takes
+// time in its caller. This time counts as the callee's, because it is the cost
+// of being called. So one of the two hooks may get a negative cost.
 static void set_pair(int64_t *enter, int64_t *leave, const struct Probe *probe)
 {
     double inside =

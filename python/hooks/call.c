@@ -7,9 +7,10 @@
 #include "python/hooks/thread_state.h"
 #include "tracer/base/tsc_guard.h"
 
-// Upper bounds in seconds. PAY_MOST_S is the bound for the rare work of one
-// hook (typically 2 to 10 us) and for arming a code object. PAY_MOST_UNIT_S is
-// the bound for arming one code unit, and PAY_MOST_HIT_S for counting one hit.
+// The next constants are upper bounds in seconds. PAY_MOST_S is the bound for
+// the rare work of one hook (typically 2 to 10 us) and for arming a code
+// object. PAY_MOST_UNIT_S is the bound for arming one code unit, and
+// PAY_MOST_HIT_S for counting one hit.
 #define PAY_MOST_S 50e-6
 #define PAY_MOST_UNIT_S 100e-9
 #define PAY_MOST_HIT_S 500e-9
@@ -60,8 +61,8 @@ void Call_begin(struct Call *call)
         Preemption_forget(&call->trace->preemption);
     else if (span > (int64_t)counting->ring.brief)
         call->trace->taken = ThreadTrace_ask(call->trace, span);
-    // If the chunk differs, the event comes from another stack than the last
-    // event, or from another chunk of the same stack.
+    // If the chunk differs from the last event's chunk, the thread runs on
+    // another stack, or in another chunk of the same stack.
     if (call->trace->chunk != ThreadState_chunk(call->state))
         FrameStack_switch(call->trace, call->state, call->depth, call->ticks);
 }

@@ -7,7 +7,7 @@
 
 #include "python/hooks/state.h"
 
-// One event, with its code and the record of its thread.
+// Holds one event, with its code and the record of its thread.
 struct Call {
     struct ThreadTrace *trace;
     struct Code *code;
@@ -21,12 +21,12 @@ struct Call {
 };
 
 // Converts an offset in bytes to a code unit. Offsets are small and never
-// negative. Another value gives a code unit that is out of bounds or
-// meaningless, which does no harm. The type is not checked before a hit is
+// negative. Another value gives a code unit that is meaningless or out of
+// bounds, and such a unit does no harm. The type is not checked before a hit is
 // written, because a check would take three more instructions, and the hook has
 // about seventy. Only a tool that calls a hook by hand can pass an object that
-// is not an int. Call_unit then reads a few bytes of that object, or at worst
-// behind the object (tests/python/test_hooks.py).
+// is not an int. Call_unit reads a few bytes of such an object, or at worst a
+// few bytes behind the object (tests/python/test_hooks.py).
 static inline size_t Call_unit(PyObject *offset)
 {
     return ((PyLongObject *)offset)->long_value.ob_digit[0] / 2;
@@ -52,8 +52,8 @@ bool Call_count(struct Call *call, enum HitKind kind, size_t to);
 void Call_end(struct Call *call);
 // Calls Call_begin, Call_count and Call_end.
 bool Call_count_alone(struct Call *call, enum HitKind kind, size_t to);
-// Returns in how many of a hook's `taken` ticks other programs must have had
-// the CPU. These are the ticks beyond an upper bound for counting `hits` hits
+// Returns how many of a hook's `taken` ticks other programs must have had the
+// CPU for. These are the ticks beyond an upper bound for counting `hits` hits
 // and for arming the code that was armed since `since` (NULL: no code). The
 // returned ticks are neither the program's time nor our cost.
 uint64_t Call_beyond(uint64_t taken, uint64_t hits, const struct Armed *since);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Finds the callers of dark code by the hooks on call instructions. A call of a
-// dark function fires no hook in the callee, so the callee's time would count
-// as the caller's own time. So each call instruction of accepted code is
-// inspected once, before it calls. The traced thread calls these functions with
-// the GIL held.
+// Finds the callers of dark code by the hooks on call instructions. A dark
+// function fires no hook when it is called, so its time would count as the
+// caller's own time. So each call instruction of accepted code is inspected
+// once, before it calls. The traced thread calls these functions with the GIL
+// held.
 #ifndef OCULAR_PYTHON_HOOKS_CALLEES_H
 #define OCULAR_PYTHON_HOOKS_CALLEES_H
 
@@ -16,8 +16,8 @@ int Callees_init(struct State *state);
 // MRO, as a borrowed reference, or NULL.
 PyObject *Callees_in_class(PyTypeObject *type, PyObject *name);
 // Notes call edges from `caller`, which is about to call `callable`, to the
-// Python functions that this call will run. Arms those of these functions that
-// are dark for a few calls, so that the caller's first calls can be timed. Runs
+// Python functions that this call will run. If one of these functions is dark,
+// arms it for a few calls, so that the caller's first calls can be timed. Runs
 // no Python code.
 void Callees_note(struct State *state, struct Code *caller, PyObject *callable);
 

@@ -12,8 +12,8 @@ static void unlink_other(struct OtherCode *other)
 }
 
 // CPython calls this function when a code object is freed or its extra is
-// replaced. A call may also come while the interpreter shuts down and the
-// module is already gone.
+// replaced. CPython may also call this function at shutdown, after the module
+// was freed.
 static void extra_freed(void *extra)
 {
     struct Engine *engine = &ocular_state.engine;
@@ -59,7 +59,7 @@ int Extra_init(struct State *state)
     ok = PyUnstable_Code_SetExtra(probe, state->extra, &marker) == 0 &&
          Extra_of(state, (PyCodeObject *)probe) == &marker;
     // The marker is cleared directly, because SetExtra would call extra_freed
-    // with it.
+    // with the marker.
     if (ok) {
         struct CodeExtra *extra = ((PyCodeObject *)probe)->co_extra;
 

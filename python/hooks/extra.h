@@ -27,7 +27,7 @@ static inline void *Extra_of(const struct State *state,
 }
 
 // Returns true if `extra` is the mark EXTRA_SEEN of any session. The mark says
-// that code was called once and not classified.
+// that the code object was called once and not classified.
 static inline bool Extra_is_mark(const void *extra)
 {
     return ((uintptr_t)extra & EXTRA_SEEN) == EXTRA_SEEN;

@@ -9,7 +9,7 @@
 #define MOST 16  // frames that are compared
 #define HEAD 104 // bytes of a frame, up to the last field used
 
-// The fields of a frame, read by the layout that is checked.
+// Holds the fields of a frame, read by the layout that is checked.
 struct SeenFrame {
     uintptr_t code, instruction, previous;
     uint8_t owner;

@@ -38,9 +38,9 @@ static bool runs(const char *frame, uintptr_t code)
 }
 
 // Returns the place of the next older frame. A depth is a number of frames.
-// While a throw() passes through `yield from`, the frames of the outer
-// generators are linked but not counted. So a frame has a range of possible
-// depths.
+// While a throw() passes through `yield from`, CPython links the frames of the
+// outer generators but does not count these frames in the depth. So only a
+// range is known for a frame's depth.
 static struct Place below(struct Place place)
 {
     place.least--;
@@ -117,8 +117,8 @@ void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
 
 // --- Without the frames below ----------------------------------------------
 
-// Returns the frame below a thread's first one. That frame is NULL before 3.15
-// and CPython's own outermost frame from 3.15 on.
+// Returns what a thread's first frame has as its previous frame: NULL before
+// 3.15, and CPython's own outermost frame from 3.15 on.
 static void *bottom_of(void *frame)
 {
 #if PY_VERSION_HEX >= 0x030F0000
@@ -158,7 +158,7 @@ void FrameStack_show(const struct HiddenFrames *hidden)
     PyThreadState *state = PyThreadState_Get();
 
     *newest_frame(state) = hidden->newest;
-    // The program may have changed the recursion limit meanwhile.
+    // The program may have changed the recursion limit since FrameStack_hide.
     state->py_recursion_remaining = state->py_recursion_limit - hidden->depth;
 #ifdef C_CALLS_LEFT
     state->c_recursion_remaining = hidden->c_depth;

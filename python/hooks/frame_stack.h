@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads CPython's stack of the calling thread in place, to find out which stack
-// the thread runs on and whether a frame is still on it. Callers hold the GIL.
+// Reads CPython's frames of the calling thread in place. So we know on which
+// stack the thread runs, and whether a frame is still on that stack. Callers
+// hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_FRAME_STACK_H
 #define OCULAR_PYTHON_HOOKS_FRAME_STACK_H
 
@@ -53,12 +54,12 @@ static inline uintptr_t FrameStack_caller(const PyThreadState *state)
 // this frame.
 uintptr_t FrameStack_newest(const PyThreadState *state);
 // Stores the code objects of a thread's `most` newest frames in `codes` and
-// returns their number. The thread cannot run Python code meanwhile, since the
-// caller holds the GIL.
+// returns their number. The thread cannot run Python code during the call,
+// because the caller holds the GIL.
 size_t FrameStack_codes(const PyThreadState *state, PyCodeObject **codes,
                         size_t most);
 
-// The values that FrameStack_hide saves.
+// Holds the values that FrameStack_hide saves.
 struct HiddenFrames {
     void *newest;
     int depth;   // number of nested Python calls

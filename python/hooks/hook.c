@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Defines the entry points of the hooks, one function for each event. CPython
 // calls the entry points on the traced thread with the GIL held. On the fast
-// path a hook only writes a hit. On the slow path a hook counts the event
-// itself, after all hits before it (call.h). A hook uses the slow path at the
-// first event of a thread or a greenlet, at a site that has gone dark, after a
-// long time, and if the ring is full. Only the slow path may allocate, lock or
-// call the kernel. A hook never prints or raises, and returns None or DISABLE,
-// which are immortal.
+// path a hook only writes a hit. On the slow path a hook first counts all
+// earlier hits, and then its own event (call.h). A hook uses the slow path at
+// the first event of a thread or a greenlet, at a site that has gone dark,
+// after a long time, and if the ring is full. Only the slow path may allocate,
+// lock or call the kernel. A hook never prints or raises, and returns None or
+// DISABLE, which are immortal.
 #include "python/hooks/hook.h"
 #include "python/hooks/call.h"
 #include "python/hooks/rare.h"

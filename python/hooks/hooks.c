@@ -43,8 +43,8 @@ static PyObject *leave_for_good(PyObject *self, PyObject *const *args,
     return ocular_state.disable;
 }
 
-// Replaces the discovery hook. The event stays enabled, so that the next
-// session sees the code.
+// Replaces the discovery hook. This hook leaves the event enabled, so that the
+// next session sees the code.
 static PyObject *leave_for_now(PyObject *self, PyObject *const *args,
                                size_t nargsf, PyObject *names)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Makes the callbacks for sys.monitoring and chooses the C functions that they
-// call. A callback is an object of a type of our own, so that a call of it is
+// call. Callbacks are objects of our own type, so that a call of a callback is
 // one indirect jump with the arguments on the C stack. The thread that starts a
 // session and a forked child call these functions, with the GIL held.
 #ifndef OCULAR_PYTHON_HOOKS_HOOKS_H

@@ -9,7 +9,8 @@ static pthread_once_t trace_once = PTHREAD_ONCE_INIT;
 
 static void end_trace(void *trace)
 {
-    // Cleared first, because a sample's signal may arrive (OwnTrace_state).
+    // own_trace is cleared first, because a sample's signal may arrive
+    // (OwnTrace_state).
     own_trace = NULL;
     ThreadTrace_end(trace);
 }
@@ -25,8 +26,8 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks)
 
     if (own_trace)
         return own_trace;
-    // ThreadTraces_add may reuse an ended record, and the hits of that record
-    // must be counted before.
+    // ThreadTraces_add may reuse an ended record, so the hits of ended records
+    // are counted first.
     Counting_catch_up(&state->engine.counting);
     own_trace = ThreadTraces_add(&state->engine.traces, state->engine.registry,
                                  &state->engine.contention,
@@ -34,8 +35,9 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks)
     if (own_trace) {
         const PyThreadState *thread = PyThreadState_Get();
 
-        // The new record may have the address of an ended record, to which the
-        // newest hit belongs.
+        // The newest hit may belong to an ended record that had the same
+        // address as the new record. So the ring forgets whose hit is the
+        // newest.
         state->engine.counting.ring.trace = HIT_RING_NOBODY;
         ThreadTrace_set_state(own_trace, (uintptr_t)thread, thread->id, ticks);
         pthread_once(&trace_once, make_key);

@@ -19,13 +19,13 @@
 // The calling thread's record, or NULL.
 extern _Thread_local struct ThreadTrace *own_trace OWN_TRACE_TLS;
 
-// Returns the calling thread's record, and makes it if there is none. Returns
-// NULL if memory is out.
+// Returns the calling thread's record. Makes a record if the thread has none.
+// Returns NULL if memory is out.
 struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks);
 // Returns the address of the calling thread's current PyThreadState. If the
-// thread has released the GIL, returns the address of the PyThreadState of its
-// last event, or 0 if there was no event. Async-signal-safe. The caller needs
-// no GIL.
+// thread has released the GIL, returns the address of the PyThreadState of the
+// thread's last event, or 0 if the thread had no event. Async-signal-safe. The
+// caller needs no GIL.
 uintptr_t OwnTrace_state(void);
 // Ends the calling thread's record, as the thread's exit would.
 void OwnTrace_end(void);

@@ -91,8 +91,9 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
 }
 
 // Returns true if the tracer has missed the call that this discovery event
-// reports. CPython calls tools from the highest id down. So if CPython called
-// the tracer's hook, the call's frame is on top.
+// reports. CPython calls tools from the highest id down. So if CPython has
+// called the tracer's hook, the call's frame is already on top of the thread's
+// stack.
 static bool is_missed(const struct Call *call)
 {
     const struct Frame *top = call->trace->top;
@@ -140,7 +141,7 @@ static void count_unarmed(struct Call *call)
 
 // Handles a call of code that is not armed. The first call is only counted, so
 // that code that runs once is never armed. The second call arms the code if the
-// budget has room. Otherwise the governor arms the code once samples show that
+// budget allows it. Otherwise the governor arms the code once samples show that
 // the code takes much time. Returns true if the discovery event can be
 // disabled.
 static bool enter_unarmed(struct Call *call)

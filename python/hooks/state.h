@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Holds the state of the Python binding, which is the engine and the Python
+// Holds the state of the Python binding. The state is the engine and the Python
 // objects that hooks and tools need. The state is one static instance, because
 // CPython frees code objects and runs hooks even after the module has been torn
 // down. One instance is enough, because only one interpreter of a process is
@@ -22,8 +22,8 @@
 
 enum Phase { PHASE_IDLE, PHASE_STARTING, PHASE_TRACING, PHASE_STOPPING };
 
-// The events that hook objects are registered for, in the order of EVENT_NAMES
-// (tools.c).
+// Lists the events for which hook objects are registered, in the order of
+// EVENT_NAMES (tools.c).
 enum HookEvent {
     ON_START,
     ON_RESUME,
@@ -40,10 +40,10 @@ enum HookEvent {
     HOOK_EVENTS
 };
 
-// Names of attributes that callees.c looks up in classes.
+// Lists the names of attributes that callees.c looks up in classes.
 enum CalleeName { NAME_CALL, NAME_NEW, NAME_INIT, NAME_FUNC, CALLEE_NAMES };
 
-// Names of attributes that tasks.c looks up in asyncio's objects.
+// Lists the names of attributes that tasks.c looks up in asyncio's objects.
 enum TaskName {
     TASK_SELF,
     TASK_CALLBACK,
@@ -53,9 +53,9 @@ enum TaskName {
     TASK_NAMES
 };
 
-// A code object that was classified and rejected. The extra of a rejected code
-// object is the address of its struct OtherCode with the bit EXTRA_OTHER set.
-// The extra of an accepted code object is the address of its struct Code.
+// Stands for a rejected code object. The extra of a rejected code object is the
+// address of its struct OtherCode with the bit EXTRA_OTHER set. The extra of an
+// accepted code object is the address of its struct Code.
 struct OtherCode {
     // Borrowed reference; the code's free function unlinks this struct.
     PyCodeObject *code;
@@ -64,14 +64,14 @@ struct OtherCode {
 };
 
 #define EXTRA_OTHER 1u
-// The low bits of the extra of a code object that was called once and not
+// An extra has these low bits if its code object was called once and not
 // classified, because the budget was overdrawn. The higher bits hold the
 // session's number, so that marks of earlier sessions can be ignored instead of
 // cleared.
 #define EXTRA_SEEN (EXTRA_OTHER | 2u)
 
-// The amount of code that was armed in this process. Arming the same code again
-// counts again, so both numbers only grow.
+// Says how much code was armed in this process. Code that is armed again is
+// counted again, so both numbers only grow.
 struct Armed {
     uint64_t codes, units; // number of code objects, number of code units
 };

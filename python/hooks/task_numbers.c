@@ -7,7 +7,7 @@
 
 #define NUMBER_MOST ((1u << 28) - 1) // marks have 28 bits for a task's number
 #define ROOM_LEAST 64u
-// If more tasks than this are alive, all are forgotten.
+// If more tasks than TASKS_MOST are alive, the table forgets all tasks.
 #define TASKS_MOST (1u << 20)
 
 // Returns true if the task of this entry is alive.
@@ -50,8 +50,8 @@ void TaskNumbers_clear(struct TaskNumbers *numbers)
     numbers->room = numbers->used = 0;
 }
 
-// Drops tasks that were freed, and makes the table large enough for twice the
-// number of tasks that are alive. Returns false if memory is out.
+// Drops freed tasks, and makes the table large enough for twice the number of
+// living tasks. Returns false if memory is out.
 static bool make_room(struct TaskNumbers *numbers)
 {
     struct TaskNumbers old = *numbers;
@@ -98,7 +98,7 @@ uint32_t TaskNumbers_of(struct TaskNumbers *numbers, PyObject *task)
         return 0;
     }
     numbers->used += !entry->task;
-    // The reference to a freed task with the same address.
+    // entry->reference may refer to a freed task that had the same address.
     Py_XDECREF(entry->reference);
     numbers->newest = numbers->newest % NUMBER_MOST + 1;
     *entry = (struct NumberedTask){task, reference, numbers->newest};

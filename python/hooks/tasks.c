@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See tasks.h. A task's class may be the program's own, and reading an
-// attribute may then run the program's code. So attributes are read only
-// through descriptors of C types, or only if the class does not override the
-// access.
+// See tasks.h. A task's class may be defined by the program, and then reading
+// an attribute may run the program's code. So an attribute is read through a
+// descriptor of a C type, or only if the class does not override the access to
+// attributes.
 #include "python/hooks/tasks.h"
 #include "python/hooks/callees.h"
 #include "tracer/timeline/mark.h"
@@ -41,7 +41,7 @@ static PyObject *read_member(PyObject *object, PyObject *name)
     return Py_TYPE(found)->tp_descr_get(found, object, (PyObject *)type);
 }
 
-// If the running call is a call of `code`, returns its first argument (self) as
+// If the running call is a call of `code`, returns the first argument (self) as
 // a new reference, otherwise NULL.
 static PyObject *first_argument(const struct Code *code)
 {
@@ -91,8 +91,8 @@ static PyObject *task_of(PyObject *callback)
     return read_member(callback, ocular_state.task_names[TASK_OWNER]);
 }
 
-// Returns asyncio's C class Task if the task's class is this class or is
-// derived from it, otherwise NULL.
+// Returns asyncio's C class Task if `task` is an instance of this class or of a
+// subclass, otherwise NULL.
 static PyTypeObject *c_class(PyObject *task)
 {
     PyObject *classes = Py_TYPE(task)->tp_mro;

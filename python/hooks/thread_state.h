@@ -25,8 +25,8 @@
 // variable was not found.
 extern ptrdiff_t thread_state_place;
 
-// Searches for CPython's variable, and checks the found place with a second
-// thread state. The caller holds the GIL.
+// Searches for CPython's variable. Checks with a second thread state that the
+// word found is the variable. The caller holds the GIL.
 void ThreadState_find(void);
 
 static inline bool ThreadState_is_found(void)

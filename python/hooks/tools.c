@@ -21,7 +21,7 @@ static const int CANDIDATES[3] = {3, 4, 5};
 
 // Returns the tracer's events on accepted code, as a Python int. In precise
 // mode jumps and branches need no event, because the next instruction's event
-// shows the destination. CALL is needed only if code can go dark.
+// shows the destination. The CALL event is needed only if code can go dark.
 static PyObject *local_events(const struct State *state, bool jumps, bool calls)
 {
     long mask = 0;
@@ -256,8 +256,8 @@ void Tools_watch(struct State *state)
     }
 }
 
-// Takes an id again that was freed and that no other tool has taken since. Up
-// to 3.13 all our events are still set on this id.
+// Takes our id again if the id was freed and no other tool has taken the id
+// since. Up to 3.13 all our events are still set on this id.
 static void regain(struct State *state, int tool)
 {
     if (holder(state, tool) != HOLDER_NOBODY)
@@ -315,11 +315,12 @@ int Tools_arm(struct State *state)
     bool every_event = state->engine.session->config.threshold == 0;
     long global = UNWIND_IS_LOCAL ? 0 : state->event_bits[ON_THROW];
 
-    // The global PY_UNWIND also fires for each frame of excluded and dark code
-    // that an exception leaves, and cannot be disabled. The event makes a
-    // program that only raises exceptions run a fifth longer
-    // (docs/overhead.md). If code may go dark, PY_UNWIND is not set, and the
-    // depth stamps close the frames that an exception has left.
+    // The global event PY_UNWIND cannot be disabled. PY_UNWIND also fires for
+    // frames of excluded and dark code, if an exception leaves these frames. If
+    // a program does nothing but raise exceptions, PY_UNWIND makes the program
+    // run a fifth longer (docs/overhead.md). If code may go dark, PY_UNWIND is
+    // not set, and the depth stamps close the frames that an exception has
+    // left.
     if (!UNWIND_IS_LOCAL && every_event)
         global |= state->event_bits[ON_UNWIND];
     if (global && call(state->set_events, "(il)", state->tracer, global) < 0)
@@ -353,8 +354,8 @@ void Tools_disarm(struct State *state)
     }
 }
 
-// Unregisters our callback of one event. If the callback was another tool's,
-// registers it again.
+// Unregisters our callback of one event. If another tool has registered a
+// callback in our place, registers that callback again.
 static void unregister(struct State *state, int tool, int event)
 {
     const PyObject *ours = tool                 ? state->hooks[event]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Manages our two tool ids of sys.monitoring. The discovery tool sees every
-// code object's first PY_START or PY_RESUME and classifies it. The tracer has
-// local events on accepted code only, so that each code object can be disarmed
-// and armed separately. Callers hold the GIL.
+// Manages our two tool ids of sys.monitoring. The discovery tool sees the first
+// PY_START or PY_RESUME of every code object and classifies the code object.
+// The tracer has local events on accepted code only, so that each code object
+// can be disarmed and armed separately. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_HOOKS_TOOLS_H
 #define OCULAR_PYTHON_HOOKS_TOOLS_H
 
@@ -21,9 +21,9 @@ int Tools_open(struct State *state);
 // Sets the global events of the discovery tool and of the tracer. Returns 0, or
 // -1 with an exception.
 int Tools_arm(struct State *state);
-// Checks whether both ids are still ours, because any code may free and take
-// them. Sets `ids_lost` if an id is no longer ours. Later calls do not touch a
-// lost id.
+// Checks whether both ids are still ours, because any code may free an id or
+// take a freed id. Sets `ids_lost` if an id is no longer ours. Later calls do
+// not touch a lost id.
 void Tools_watch(struct State *state);
 // Clears the global events of both tools. Continues after errors.
 void Tools_disarm(struct State *state);
@@ -33,8 +33,8 @@ void Tools_close(struct State *state);
 // a code object.
 void Tools_restore(struct State *state, PyCodeObject *code);
 // Sets the tracer's events on one code object. `events` is a Python int of
-// event bits. Returns 0, or -1 with an exception. Each call checks who holds
-// the id, and fails if another tool has taken it.
+// event bits. Returns 0, or -1 with an exception. Fails if another tool has
+// taken the tracer's id.
 int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events);
 
 #endif

@@ -11,7 +11,7 @@ static void push(struct HitRing *ring, uint64_t ticks, uint64_t who,
     HitRing_push(ring, ticks, who, where);
 }
 
-// Writes a hit that names this thread, because the newest hit came from another
+// If the newest hit came from another thread, writes a hit that names this
 // thread. This thread has waited for the GIL, so the kernel is not asked who
 // had the CPU. Returns false if the event must be counted at once.
 static bool turn(struct HitRing *ring)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes a hit of 24 bytes into the ring. A write touches only the cache line
+// Writes a hit of 24 bytes into the ring. Writing a hit touches one cache line
 // of the ring and one cache line of the table of dark sites. Hooks call these
 // functions on the traced thread with the GIL held.
 #ifndef OCULAR_PYTHON_HOOKS_WRITER_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Converts a snapshot to Python objects by the tables of ipc/snapshot.h, with
-// the structure of ocular-top --json. Callers hold the GIL.
+// Converts a snapshot to Python objects, by the tables of ipc/snapshot.h. The
+// result has the structure that ocular-top --json prints. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_MODULE_CONVERT_H
 #define OCULAR_PYTHON_MODULE_CONVERT_H
 
@@ -15,9 +15,9 @@ PyObject *Convert_snapshot(const struct Snapshot *snapshot);
 // Converts a published snapshot, including functions that the snapshot shares
 // with earlier snapshots. Returns a new dict, or NULL with an exception.
 PyObject *Convert_published(const struct Snapshot *snapshot);
-// Returns a new list with a dict for each row, or NULL with an exception.
-// "generic" is True in precise mode, because the cycles are then those of the
-// generic opcode.
+// Returns a new list with a dict for each row, or NULL with an exception. In
+// precise mode "generic" is True, because the cycles are measured on the
+// generic form of an instruction.
 PyObject *Convert_detail(const struct ListingDetail *detail,
                          const struct Opcodes *opcodes);
 

@@ -52,7 +52,7 @@ void FinalTimeline_write(struct FinalTimeline *timeline,
 
     timeline->progress = progress;
     atomic_store_explicit(&session->export.cancel, false, memory_order_relaxed);
-    do { // another process may create a file of this name meanwhile
+    do { // another process may have created a file of this name
         OutputName_choose(session->config.output, timeline->path);
         timeline->thread = PyEval_SaveThread();
         timeline->error =

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Writes the timeline when a trace stops. The thread that has called stop()
-// reports the progress and runs the program's signal handlers while it writes.
-// If a handler raises an exception (Ctrl-C), writing ends and no file is left.
-// Callers hold the GIL, and the functions release the GIL while they write.
+// writes the timeline. During the writing this thread also reports the progress
+// and runs the program's signal handlers. If a handler raises an exception
+// (Ctrl-C), writing ends and no file is left. Callers hold the GIL, and the
+// functions release the GIL while they write.
 #ifndef OCULAR_PYTHON_MODULE_FINAL_TIMELINE_H
 #define OCULAR_PYTHON_MODULE_FINAL_TIMELINE_H
 
@@ -17,7 +18,7 @@ struct FinalTimeline {
     int error; // 0 or -errno
     // owned reference to the exception that ended the writing, or NULL
     PyObject *interruption;
-    double seconds; // longest time of the writing; 0 means no limit
+    double seconds; // seconds that the writing may take; 0 means no limit
     // path of the recording that is kept if there is no output, or ""
     char recording[PATH_MAX];
     PyObject *progress; // borrowed callable progress(done, bytes), or NULL
@@ -25,16 +26,16 @@ struct FinalTimeline {
     PyThreadState *thread;
 };
 
-// Writes to the session's output, or to a name with the pid in it if that file
-// exists. `progress` is a callable or NULL. If `progress` raises an exception,
-// the writing ends as well.
+// Writes the session's output. If a file of this name exists, writes to a name
+// with the pid instead. `progress` is a callable or NULL. If `progress` raises
+// an exception, the writing ends as well.
 void FinalTimeline_write(struct FinalTimeline *timeline,
                          struct Session *session, PyObject *progress);
 // Calls make_page(path, snapshot), which makes another file from the file at
 // `path` and returns the new file's path. timeline->path becomes the new path.
-// If make_page raises an exception, the writing is interrupted and
-// timeline->path is "". Does nothing if `make_page` or `snapshot` is NULL or
-// the timeline was not written.
+// If make_page raises an exception, the exception becomes the interruption, and
+// timeline->path becomes "". Does nothing if `make_page` or `snapshot` is NULL
+// or the timeline was not written.
 void FinalTimeline_make_page(struct FinalTimeline *timeline,
                              PyObject *make_page,
                              const struct Snapshot *snapshot);

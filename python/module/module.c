@@ -31,9 +31,9 @@
 struct State ocular_state;
 struct Service ocular_service = {.state = &ocular_state};
 
-// Finishes the work that a fork has left. The activation thread leaves this
-// work to other threads, because a fork waits for the activation thread.
-// Returns the state.
+// After a fork, restarts our threads or frees the parent's session. The
+// activation thread does not do this, because a fork waits for the activation
+// thread. Returns the state.
 static struct State *settled(void)
 {
     if (!Worker_is_here(&ocular_service.activation.worker))
@@ -41,9 +41,9 @@ static struct State *settled(void)
     return &ocular_state;
 }
 
-// Finishes the work that a fork has left. In a forked child whose session is
-// planned, starts the session now, because the calling function needs data.
-// Returns the state.
+// Does what settled() does. If this process is a forked child whose session is
+// planned, also starts the session now, because the calling function needs
+// data. Returns the state.
 static struct State *looked_at(void)
 {
     struct State *state = settled();
@@ -168,8 +168,8 @@ static PyObject *stop_serving(PyObject *module, PyObject *unused)
 }
 
 // The activation thread calls this function some seconds after the last viewer
-// has left, to end the session. If a viewer connects meanwhile, its connection
-// stays open until the next session.
+// has left, to end the session. If a viewer connects while the session ends,
+// the viewer's connection stays open until the next session.
 static void disarm(void)
 {
     ocular_state.engine.session->hands_over = true;
@@ -311,8 +311,8 @@ static PyObject *set_package(PyObject *module, PyObject *folder)
 }
 
 // --- The number of children's files ------------------------------------------
-// Forked children that have asked to write a timeline. The number is in a page
-// that parent and children share.
+// The number of forked children that have asked to write a timeline is in a
+// page that parent and children share.
 
 PyDoc_STRVAR(child_files_begin_doc,
              "child_files_begin(): counts from 0 on, here and in "
@@ -429,7 +429,7 @@ static PyMethodDef methods[] = {
 };
 
 // Sets up the state. An import may fail half-way, and the program may then
-// repeat the import. A repeated import repeats all steps except Engine_init,
+// repeat the import. A repeated import calls everything but Engine_init again,
 // because traced code may point to the engine.
 static int initialise_state(struct State *state)
 {

@@ -20,10 +20,11 @@
 // declares it.
 extern const PyConfig *_Py_GetConfig(void);
 
-// The program that runs or is about to run. A process has only one program.
+// Holds the program that runs or is about to run. A process has only one
+// program.
 static struct Program {
     // A callable that starts the trace just before the program's first code
-    // runs. NULL after the call, and if no program is about to run.
+    // runs; NULL after the start, and NULL if no program is about to run.
     PyObject *begin;
     bool is_module; // true if runpy finds and runs the program
     // function to evaluate frames that was set before ours (CPython's or
@@ -125,8 +126,8 @@ static void exit_at_system_exit(void)
 // --- Ctrl-C ------------------------------------------------------------------
 
 // Ends the process by SIGINT, so that a shell knows of the Ctrl-C. CPython's
-// exit_sigint() sends SIGINT after its finalisation, but not if a Python
-// script, such as the installed command, has called us.
+// exit_sigint() does the same after the finalisation, but not if our caller is
+// a Python script, such as the installed command.
 static void end_by_interrupt(void)
 {
     PyOS_setsig(SIGINT, SIG_DFL);
@@ -258,9 +259,10 @@ PyDoc_STRVAR(exit_doc,
              "exit(status: int): ends the process, as CPython does after a "
              "program that has failed.");
 
-// A SystemExit would write the buffers of C's stdout before the functions of
-// atexit run. CPython writes these buffers last if a program has failed. The
-// functions of atexit see no frame of ours.
+// Ends the process without a SystemExit. A SystemExit would write the buffers
+// of C's stdout before the functions of atexit run, but after a failed program
+// CPython writes the buffers last. The functions of atexit see no frame of
+// ours.
 static PyObject *end_process(PyObject *module, PyObject *args)
 {
     struct HiddenFrames below;

@@ -18,9 +18,9 @@ const char Start_doc[] =
     "it, BY_PROGRAM, BY_ACTIVATION (serve), or, in a child (on_fork), "
     "BY_CHILD or BY_WRITING_CHILD: the timeline is written at stop.";
 
-// Ends a session that was started for a viewer or in a child, because the
-// program has requested a session of its own. The viewers of the old session
-// stay connected and get the snapshots of the new session.
+// The program has requested a session of its own. If a session was started for
+// a viewer or in a forked child, ends that session. The viewers of the old
+// session stay connected and get the snapshots of the new session.
 static void make_room(struct State *state)
 {
     if (state->phase != PHASE_TRACING ||
@@ -41,8 +41,8 @@ static int start_held(struct State *state, const struct Request *request,
     make_room(state);
     if (state->phase == PHASE_IDLE)
         Strict_start();
-    // The mask is watched before the first timer exists; take_down ends the
-    // watch.
+    // Changes of a thread's signal mask are watched before the first timer
+    // exists. take_down ends the watch.
     MaskWatch_start();
     error = Tracing_start(state, request);
     if (!error && request->config.serve && !activation->persistent.server)

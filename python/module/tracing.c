@@ -60,8 +60,7 @@ static int start_session(struct State *state, const struct Config *config)
     return 0;
 }
 
-// Undoes the completed steps of a start. Does not change the exception that is
-// set.
+// Undoes the completed steps of a start. Keeps the current exception.
 static void take_down(struct State *state)
 {
     PyObject *error = PyErr_GetRaisedException();
@@ -84,7 +83,7 @@ static void take_down(struct State *state)
         Session_free(session);
     }
     MaskWatch_stop();
-    // The records lose their rings.
+    // Frees the rings of the threads' records.
     ThreadTraces_reset(&state->engine.traces, false, 0);
     Counting_reset(&state->engine.counting);
     if (Adopt_drop_all(state) < 0)
@@ -116,8 +115,8 @@ static int set_up(struct State *state, const struct Request *request)
         Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
         Calibration_run(state) < 0)
         return -1;
-    // If a thread of ours starts the trace, that thread has a record only
-    // because it ran the calibration.
+    // If a thread of ours starts the trace, this thread got a record for the
+    // calibration only.
     if (Worker_is_here(&ocular_service.activation.worker) ||
         Worker_is_here(&ocular_service.child_starter.worker))
         OwnTrace_end();
@@ -280,9 +279,9 @@ static void wait_for_users(struct State *state)
     }
 }
 
-// Chooses the functions that took most time in the whole run, stores them with
-// their details, and returns their number. A function whose code object was
-// freed has no detail.
+// Stores the functions that took most time in the whole run, with their
+// details. Returns the number of these functions. A function whose code object
+// was freed has no detail.
 static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
                            struct ReportPart *parts,
                            struct ListingDetail *details)
@@ -400,7 +399,7 @@ static void finish(struct State *state)
 
     state->phase = PHASE_STOPPING;
     Tools_disarm(state);
-    Poll_all(state); // disarming would change the opcodes
+    Poll_all(state); // must come before the disarming, which changes opcodes
     if (Adopt_disarm(state) < 0)
         PyErr_Clear();
     Tools_close(state);

@@ -25,7 +25,8 @@ int Tracing_start(struct State *state, const struct Request *request);
 PyObject *Tracing_stop(struct State *state, bool write, PyObject *progress,
                        double seconds, PyObject *make_page);
 // Stops the trace without a snapshot, a report or a timeline. For 20 000
-// functions a snapshot and a report take 0.1 s, in which no other thread runs.
+// functions a snapshot and a report take 0.1 s, and no other thread runs during
+// this time.
 void Tracing_end(struct State *state);
 // Returns a dict, or NULL with an exception.
 PyObject *Tracing_snapshot(struct State *state);

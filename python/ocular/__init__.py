@@ -47,7 +47,7 @@ import warnings
 
 
 def _explain(error):
-    """Raises an ImportError with a clearer reason than `error`, if one is known."""
+    """If a clearer reason than `error` is known, raises an ImportError with that reason."""
     from importlib.machinery import EXTENSION_SUFFIXES
 
     folder = os.path.dirname(os.path.abspath(__file__))
@@ -78,8 +78,8 @@ except ImportError as error:
 
 def _check_frames():
     """Raises ImportError if the layout of CPython's frames differs from the layout for
-    which the extension was compiled. Checks the frames of a generator, of a function
-    and of their callers."""
+    which the extension was compiled. The check reads the frames of a generator, of a
+    function, and of the callers of both."""
 
     def generator():
         yield _ocular.check_frames()
@@ -445,7 +445,8 @@ def _serve_if_asked():
 
 
 class _Shared:
-    """A trace that the `with tracing()` blocks of all threads share. The first block starts
+    """Represents the trace that the `with tracing()` blocks of all threads share. The first
+    block starts
     the trace, and the last one stops it."""
 
     lock = _thread.RLock()  # held while a trace is started or stopped
@@ -553,8 +554,9 @@ atexit.register(_end)
 
 def _inherit(traces):
     """If viewers could connect to the parent, starts serving in a forked child, 100 ms
-    after the fork. The child serves idly if the parent does. If `traces` is true,
-    viewers could connect to the parent's own trace, so the child is traced at once."""
+    after the fork. If the parent serves idly, the child also serves idly. If `traces` is
+    true, viewers could connect to the parent's own trace, so the child is traced at
+    once."""
     # A child process of multiprocessing ends without running atexit functions.
     util = sys.modules.get("multiprocessing.util")
     if util is not None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """`python -m ocular [options] script.py args...` runs a program and traces it.
 
-The program has its usual arguments, stdin, stdout, exit status and tracebacks, because
-no frame of ours is below the program's frames (python/module/program.h). If tracing
-cannot start, a warning gives the reason and the program runs untraced. A program that
-does not compile is not traced.
+The program has its usual arguments, stdin, stdout, exit status and tracebacks, because no
+frame of ours is among the callers of the program's frames (python/module/program.h). If
+tracing cannot start, a warning gives the reason and the program runs untraced. A program
+that does not compile is not traced.
 """
 
 import ocular  # imported first, as _path.py explains
@@ -429,13 +429,14 @@ def _run(parser, begin, options, rest):
         return _ocular.run_file(begin, None)
     try:
         return _run_script(begin, rest[0])
-    # an error of ours, because the program's exceptions end in the program
+    # this error is ours, because the program's own exceptions do not get here
     except OSError as error:
         parser.error(f"can't open file {rest[0]!r}: {error.strerror}")
 
 
 def _follow():
-    """Imports _follow only if it is needed, because _follow imports other modules."""
+    """Imports _follow only if --follow needs the module, because _follow imports other
+    modules."""
     from ocular import _follow
 
     return _follow

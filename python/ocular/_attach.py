@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs the part of `ocular attach` and `ocular detach` that belongs in the attached
-program (tui/attach/script.c), on a thread of its own. The attaching side reports the
+"""Runs in the attached program, on a thread of its own, when `ocular attach` or `ocular
+detach` is called (tui/attach/script.c). The attaching side reports the
 errors, and this side prints nothing."""
 
 import ocular
@@ -17,7 +17,8 @@ def begin():
 
 
 def end():
-    """Undoes begin(). No thread, hook, socket or timer of ours is left. Does nothing if
+    """Undoes begin(). Stops serving, so that no thread, hook, socket or timer of ours is
+    left. Does nothing if
     the program no longer serves."""
     with ocular._Shared.lock:
         if ocular.is_tracing() and not _ocular.is_armed():

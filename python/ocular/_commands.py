@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs the commands `ocular attach PID`, `detach PID`, `enable`, `disable`, `status`,
-`convert`, `merge` and `diff`. If a command acts on other processes or needs the viewer,
-this process executes ocular-top."""
+`convert`, `merge` and `diff`. For a command that acts on other processes or needs the
+viewer, this process executes ocular-top."""
 
 import argparse
 import os
@@ -12,8 +12,8 @@ import sysconfig
 from ocular import _pth
 
 NAME = "ocular-serve.pth"
-# The user has not asked for a trace of this program. If the program cannot serve, it
-# runs without a message.
+# If the program cannot serve, it runs without a message, because the user has not asked for
+# a trace of this program.
 SOURCE = "try: import ocular; ocular.serve()\nexcept Exception: pass"
 LINE = f"import os; os.environ.get('OCULAR_SERVE') != '0' and exec({SOURCE!r})"
 TAKES_PID = ("attach", "detach")
@@ -79,7 +79,7 @@ def _diff(arguments):
     if options.fail_above is not None:
         words += ["--fail-above", options.fail_above]
     _become_viewer("--diff", *words, "--", options.before, options.after)
-    return 2  # 2, because 1 says that the program has become slower
+    return 2  # status 2, because status 1 means that the program has become slower
 
 
 def _enable():

@@ -51,8 +51,8 @@ def _read(path):
 
 
 def _unit(path, flame):
-    """Returns the unit of the numbers, which is microseconds in Ocular's files and
-    samples in other tools' files."""
+    """Returns the unit of the stacks' numbers. The unit is microseconds in Ocular's files
+    and samples in other tools' files."""
     ours = path.removesuffix(".gz").endswith(_settings.STACKS)
     return "us" if ours and any(map(PLACE.search, flame.names)) else "samples"
 

@@ -74,9 +74,9 @@ def _read(path):
 
 
 def make_page(ending, say, path, snapshot):
-    """Makes a flame graph from the folded stacks at `path`, which the end of a trace
-    has written. Returns the path of the flame graph. If this fails, keeps the stacks
-    and returns their path."""
+    """Makes a flame graph from the folded stacks at `path`. The stacks were written at the
+    end of a trace. Returns the path of the flame graph. If the flame graph cannot be made,
+    keeps the stacks and returns the path of the stacks."""
     stem, _, number = path.removesuffix(_settings.STACKS).rpartition(ending)
     stem += number  # adds a forked child's process id
     page = stem + ending

@@ -15,7 +15,7 @@ LETTER = 6.7  # width of a wide letter
 LEAST = 1  # width of the narrowest frame that is drawn
 
 
-# Replacements of characters that would end a text in HTML, XML or JSON.
+# Replaces characters that would end a text in HTML, XML or JSON.
 IN_HTML = {ord(each): f"&#{ord(each)};" for each in "&<>\"'"}
 IN_JSON = {code: f"\\u{code:04x}" for code in (*range(32), *b'"\\<')}
 
@@ -35,7 +35,7 @@ def _escaped(text):
 
 # --- Figures ------------------------------------------------------------------
 
-# Rows (least total in us, unit, factor for the numbers, digits).
+# Each row is (least total in us, unit, factor for the numbers, digits).
 UNITS = (1e6, "s", 1e-6, 3), (1e3, "ms", 1e-3, 1), (0, "µs", 1, 0)
 
 
@@ -88,8 +88,8 @@ def palette(tones):
 
 
 def colour(name):
-    """Returns the number of a label's colour, which depends on the name of its file or its
-    module. So files of the same name have the same colour in all graphs."""
+    """Returns the number of a label's colour. The colour depends on the name of the label's
+    file or module. So files of the same name have the same colour in all graphs."""
     function, file, _ = _stacks.split(name)
     if function.startswith("<") and not file:
         return GREY
@@ -195,13 +195,14 @@ def _style():
 
 
 def _fit(text, width):
-    """Returns the text, cut to fit the width in pixels."""
+    """Returns the text, shortened to the width in pixels."""
     room = int((width - 6) / LETTER)
     return text if len(text) <= room else text[: room - 1] + "…" if room > 2 else ""
 
 
 def places(flame):
-    """Yields (frame, left edge) for each frame, in the unit of the stacks."""
+    """Yields (frame, left edge) for each frame. The left edge is in the unit of the
+    stacks."""
     # left edge of the next frame at each depth
     next_left = [0] * (max(flame.depths) + 2)
     for frame, (depth, total) in enumerate(zip(flame.depths, flame.totals)):
@@ -218,7 +219,7 @@ def _box(flame, figures, frame, left, width):
     text = _escaped(_fit(_stacks.split(flame.names[number])[0], width))
     kind = colour(flame.names[number]) if frame else GREY
     top = HEAD + ROW * flame.depths[frame]
-    # The inner <svg> cuts off the text if the font is wide.
+    # If the font is wide, the inner <svg> hides the end of the text.
     return (
         f'<svg x="{left:.1f}" y="{top}" width="{width:.1f}" height="{ROW - 1}">'
         f"<title>{name}\n{figure}</title>"

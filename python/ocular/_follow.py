@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`python -m ocular --follow` also traces the Python programs that the traced program
-starts. Each of them has its own trace. A line in ocular-follow.pth, in the
-environment's site-packages, starts the trace in a new interpreter. The line does
-nothing without $OCULAR_FOLLOW, which holds the settings."""
+starts. Each program has its own trace. A line in ocular-follow.pth, in the environment's
+site-packages, starts the trace in a new interpreter. The line does nothing without
+$OCULAR_FOLLOW, which holds the settings."""
 
 import json
 import os
@@ -34,15 +34,15 @@ def remove():
 
 
 def announce(settings):
-    """Puts the settings into the environment, from which the programs that start later
-    read them."""
+    """Puts the settings into the environment. Programs that start later read the settings
+    there."""
     os.environ[VARIABLE] = json.dumps(settings._asdict())
 
 
 def _begin():
-    """Starts tracing in a program that a followed program has started. The user has not
-    asked for a trace of this program. If tracing cannot start, the program runs
-    untraced and without a message."""
+    """Starts tracing in a program that a followed program has started. If tracing cannot
+    start, the program runs untraced and without a message, because the user has not asked
+    for a trace of this program."""
     import ocular
     from ocular import _ocular, _settings
 

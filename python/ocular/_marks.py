@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Marks and spans, which are events that the program itself writes into the timeline."""
+"""Implements marks and spans. The program itself writes these events into the timeline."""
 
 from . import _ocular
 
@@ -41,8 +41,8 @@ def _clean(name):
 def mark(name, /, **args):
     """Put an instant into the timeline of the calling thread.
 
-    The instant has the first 200 bytes of `name`, and 1000 bytes of the arguments as
-    JSON. A value without a form in JSON is written as its repr(). If no timeline is
+    The instant has at most 200 bytes of `name`, and at most 1000 bytes of the arguments as
+    JSON. If JSON cannot express a value, the value's repr() is written. If no timeline is
     kept, a call takes about 0.1 us and does nothing. Any thread may call this function.
     Raises TypeError if `name` is not a str.
     """
@@ -52,14 +52,13 @@ def mark(name, /, **args):
 
 
 def span(name, /, **args):
-    """`with ocular.span("name", key=value):` makes a slice of the timeline for the
-    block, on a track of its own below the thread's.
+    """`with ocular.span("name", key=value):` makes a slice for the block in the timeline.
+    The slice is on its own track below the thread's track.
 
-    Spans may overlap, as the spans of tasks do. A span stays open if it ends on another
-    thread than the thread on which it began. `name` and the arguments are treated as
-    mark() treats them. The returned object may be used again, but not by two tasks or
-    threads at a time. Any thread may call this function. Raises TypeError if `name` is
-    not a str.
+    Spans may overlap, as the spans of tasks do. A span must end on the thread on which it
+    began. Otherwise the slice has no end. `name` and the arguments are treated as mark()
+    treats them. The returned object may be used again, but not by two tasks or threads at a
+    time. Any thread may call this function. Raises TypeError if `name` is not a str.
     """
     return _Span(_clean(name), args)
 

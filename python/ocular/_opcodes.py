@@ -9,8 +9,8 @@ import dis
 import opcode
 import sys
 
-# Opcodes whose variants do not depend on types, because CPython replaces them for any
-# values.
+# CPython replaces these opcodes by their variants for any values. So the variants do not
+# depend on types.
 NO_TYPES = {"RESUME", "JUMP_BACKWARD", "LOAD_CONST", "LOAD_FAST", "STORE_FAST"}
 
 
@@ -68,9 +68,9 @@ def _site(name, numbers):
 
 
 CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX"}
-# Prefixes of specialised calls of Python functions. An opcode in VERSIONED has the
-# function's version (PyFunctionObject.func_version) in its second and third cache unit
-# (_PyCallCache in pycore_code.h).
+# The names of specialised calls of Python functions begin with these prefixes. An opcode in
+# VERSIONED has the function's version (PyFunctionObject.func_version) in its second and
+# third cache unit (_PyCallCache in pycore_code.h).
 VERSIONED = ("CALL_PY_", "CALL_BOUND_METHOD_", "CALL_KW_PY", "CALL_KW_BOUND_METHOD")
 PUSHES = (*VERSIONED, "CALL_ALLOC_AND_ENTER_INIT", "CALL_EX_PY")
 
@@ -125,10 +125,11 @@ def table(bits):
     return rows
 
 
-# The number of low bits of an opcode's argument that are flags. COMPARE_OP has 4 such
-# bits on 3.12, and 5 on later versions. _comparison_shift() finds out the number.
+# Gives the number of flags in the low bits of an opcode's argument. COMPARE_OP has 4 flags
+# on 3.12, and 5 on later versions. _comparison_shift() finds out this number.
 SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": 1, "LOAD_SUPER_ATTR": 2}
-# Opcodes that push an object to be called if the lowest bit of their argument is set.
+# If the lowest bit of its argument is set, an opcode of this set pushes an object that will
+# be called.
 CALLABLES = {"LOAD_GLOBAL", "LOAD_ATTR", "LOAD_SUPER_ATTR"}
 
 
@@ -208,8 +209,8 @@ def fusion():
     units, part, plain). A pair is (first part, second part, number of the
     superinstruction).
 
-    Both lists are empty if instrumentation removes no superinstructions. In a debug
-    build the lists are also empty, because CPython's assertions would fail at restored
+    If instrumentation removes no superinstructions, both lists are empty. In a debug build
+    the lists are also empty, because CPython's assertions would fail at restored
     superinstructions.
     """
     if sys.version_info >= (3, 13) or hasattr(sys, "gettotalrefcount"):

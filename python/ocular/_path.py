@@ -10,8 +10,8 @@ _taken = []
 
 
 def _is_run():
-    """Returns True if `python -m ocular` runs us. sys.argv shows this until CPython has
-    imported the package."""
+    """Returns True if `python -m ocular` runs us. Until CPython has imported the package,
+    sys.argv[0] is "-m"."""
     return (
         sys.argv[:1] == ["-m"]
         and not sys.flags.safe_path
@@ -30,7 +30,7 @@ if _is_run():
 
 
 def take(folder):
-    """Makes give_back() put back a folder that is not on sys.path yet."""
+    """Stores `folder`, so that give_back() puts this folder on sys.path."""
     _taken.append(folder)
 
 

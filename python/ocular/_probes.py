@@ -12,9 +12,9 @@ def nothing(x):
 
 
 def instructions(x):
-    # No instruction in this code has a specialised form, because CPython runs the
-    # generic form if INSTRUCTION events are on. Some of the instructions are slow,
-    # because part of a hook's work runs in parallel with slow instructions.
+    # No instruction in this code has a specialised form, because CPython runs the generic
+    # form if INSTRUCTION events are on. Some of the instructions are slow, because the CPU
+    # does part of a hook's work in parallel with slow instructions.
     x
     [x]
     -x
@@ -64,8 +64,8 @@ def make():
 
 def copy(function):
     """Returns a copy of the function. The copy has a new code object, which has its own
-    events and is specialised separately. The copy is made as `def` makes a function,
-    because 3.13 does not specialise calls of other functions."""
+    events and is specialised separately. The bytecode of a `def` statement makes the copy,
+    because 3.13 does not specialise calls of functions that were made otherwise."""
     consts = tuple(
         function.__code__.replace() if isinstance(each, CodeType) else each
         for each in make.__code__.co_consts

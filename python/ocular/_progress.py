@@ -10,9 +10,9 @@ REFRESH_S = 0.2
 
 class Progress:
     """The writer calls the object with the written part of the timeline (0..1) and the
-    file's size in bytes so far. On a terminal the message overwrites its line, and
-    elsewhere the message is printed once. `say` writes text to stderr and ignores
-    errors."""
+    file's size in bytes so far. On a terminal each message overwrites the last message. If
+    stderr is no terminal, only one message is printed. `say` writes text to stderr and
+    ignores errors."""
 
     def __init__(self, say):
         self.say = say
@@ -36,5 +36,6 @@ class Progress:
 def _is_terminal(stream):
     try:
         return stream.isatty()
-    except Exception:  # stderr is None, closed, or an object of the program
+    # Stderr is None or closed, or the program has replaced it by an object without isatty.
+    except Exception:
         return False

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Finds and converts recordings. A killed program leaves a recording, and --output
-x.ocular keeps one."""
+"""Finds and converts recordings. A killed program leaves a recording, and --output x.ocular
+keeps the recording."""
 
 import contextlib
 import fcntl

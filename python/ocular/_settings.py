@@ -46,7 +46,7 @@ _DEFAULTS = dict(
 # Settings is no dataclass, because importing dataclasses takes as long as importing the
 # rest of this package.
 class Settings(namedtuple("Settings", _DEFAULTS, defaults=_DEFAULTS.values())):
-    """The settings of a trace, which ocular.start_tracing() describes."""
+    """Holds the settings of a trace, as ocular.start_tracing() describes the settings."""
 
     __slots__ = ()
 
@@ -91,7 +91,7 @@ def _patterns(name, value):
                 f"{name} must not hold {pattern!r}: it is a "
                 f"substring of a path or of a function's name"
             )
-    # The engine spells names that are not valid UTF-8 in the same way
+    # If a name is not valid UTF-8, the engine spells the name in the same way
     # (python/hooks/adopt.c).
     return [pattern.encode("utf-8", "backslashreplace").decode() for pattern in patterns]
 
@@ -123,8 +123,8 @@ def _budget(value, serve):
 
 
 def _is_device(path):
-    """Returns True for a character device such as /dev/null. A device is written
-    directly, without other files in its folder."""
+    """Returns True for a character device such as /dev/null. The output is written into a
+    device directly, without a temporary file in the device's folder."""
     with contextlib.suppress(OSError):
         return stat.S_ISCHR(os.stat(path).st_mode)
     return False
@@ -139,7 +139,8 @@ def _signal():
         return 0
     if text.lower() == "none":
         return -1
-    import signal  # importing signal's enumerations takes as long as all other imports
+    # Imported late, because the import takes as long as all other imports together.
+    import signal
 
     name, _, more = text.upper().removeprefix("SIG").partition("+")
     number = getattr(signal, "SIG" + name, None) or (int(name) if name.isdecimal() else 0)

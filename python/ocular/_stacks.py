@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Reads folded stacks, and adds up the stacks to the frames of a flame graph, which
-_flame_page.py draws. This module imports nothing, because it runs in the traced
-program, which may have a module of any name."""
+"""Reads folded stacks, and adds them up to the frames of a flame graph. _flame_page.py
+draws the flame graph. This module runs in the traced program, and the program may have a
+module of any name. So this module imports nothing."""
 
 CONTROL = dict.fromkeys((*range(32), 127), "\ufffd")
 # largest sum; a browser represents whole numbers exactly up to this number
@@ -15,8 +15,8 @@ class BadStacks(ValueError):
 
 
 class Flame:
-    """The frames of a flame graph. A caller comes before its callees, and a larger
-    callee before a smaller one. Frame 0 is the sum of all stacks. A label is a
+    """Holds the frames of a flame graph. A caller comes before its callees, and a larger
+    callee before a smaller callee. Frame 0 is the sum of all stacks. A label is a
     function's name as the file spells it. The next lists have one value for each frame.
 
     depths, labels, totals, selfs   `labels` has the numbers of labels
@@ -38,8 +38,8 @@ class Flame:
         return self.totals[0]
 
     def by_self(self):
-        """Returns the labels' numbers, sorted by the labels' own time, with the largest
-        first."""
+        """Returns the labels' numbers, sorted by the labels' own time. The largest time
+        comes first."""
         own, whole, names = self.own, self.whole, self.names
         return sorted(range(1, len(names)), key=lambda n: (-own[n], -whole[n], names[n]))
 
@@ -96,7 +96,8 @@ def _parsed(lines):
 
 
 class _Tree:
-    """A tree of calls. Stacks share the nodes of their common beginning."""
+    """Holds a tree of calls. Two stacks with the same outer frames share the nodes of these
+    frames."""
 
     def __init__(self):
         self.parents, self.names, self.selfs, self.callees = [0], [None], [0], [{}]

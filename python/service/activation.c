@@ -248,8 +248,8 @@ void Activation_let_go(struct Activation *activation, bool traced)
         return;
     activation->armed &= traced;
     pthread_mutex_lock(&activation->mutex);
-    // In a child that was forked meanwhile, Activation_abandon has set `held`
-    // to 0.
+    // If this process was forked after Activation_hold, Activation_abandon has
+    // set `held` to 0.
     activation->held -= activation->held > 0;
     activation->traced = traced;
     ring(activation);

@@ -32,11 +32,11 @@ struct Activation {
     // GIL held, between Activation_hold and Activation_let_go. The activation
     // thread reads `armed` without the GIL, but not between these two calls.
     bool armed;
-    pthread_mutex_t mutex; // guards all members below
+    pthread_mutex_t mutex; // guards all members that follow
     pthread_cond_t wake;   // signalled if there may be work
     pthread_cond_t rests;  // broadcast at the moment `busy` becomes false
     unsigned viewers;
-    unsigned held; // calls of Activation_hold without Activation_let_go so far
+    unsigned held; // calls of Activation_hold, less calls of Activation_let_go
     bool stop;
     bool busy;   // true while the thread starts or stops a session
     bool traced; // true while a session runs, whoever started the session
@@ -59,13 +59,14 @@ void Activation_close(struct Activation *activation);
 // session runs now.
 void Activation_hold(struct Activation *activation);
 void Activation_let_go(struct Activation *activation, bool traced);
-// Before a fork, Activation_pause lets the thread finish its work and end. The
-// GIL is released meanwhile. Activation_resume starts the thread again and
-// returns 0 or -errno. Neither function pauses the server. The server is paused
-// with the session, or separately if there is no session.
+// Before a fork, Activation_pause releases the GIL and waits until the thread
+// has finished its work and ended. Activation_resume starts the thread again
+// and returns 0 or -errno. Neither function pauses the server. If a session
+// runs, the server is paused together with the session.
 void Activation_pause(struct Activation *activation);
-// Tells the thread to end after the guard of the time stamp counter has
-// tripped. The caller needs no GIL. The function does not wait.
+// Tells the thread to end, after a thread of the program was found to be no
+// longer allowed to read the time stamp counter. The caller needs no GIL. The
+// function does not wait.
 void Activation_end(struct Activation *activation);
 int Activation_resume(struct Activation *activation);
 // Forgets thread and socket in a forked child. Returns true if the server was

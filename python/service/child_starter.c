@@ -53,8 +53,8 @@ static void run(void *context)
     starter->thread_state = state;
     starter->settle();
     start_session(starter);
-    // The pointer is cleared first, because the next thread state may have the
-    // same address.
+    // The pointer is cleared before the thread state is freed, because the next
+    // thread state may have the same address.
     starter->thread_state = NULL;
     WorkerState_end(state);
 }

@@ -37,16 +37,16 @@ struct ChildStarter {
 // first call that needs the session starts it. The C library's fork handler
 // calls this function, too.
 void ChildStarter_plan(struct ChildStarter *starter, bool serves, bool traces);
-// Before a fork, ChildStarter_pause ends the thread. The GIL is released
-// meanwhile. ChildStarter_resume starts the thread again and returns 0 or
-// -errno. Neither function changes the plan.
+// Before a fork, ChildStarter_pause releases the GIL and ends the thread.
+// ChildStarter_resume starts the thread again and returns 0 or -errno. Neither
+// function changes the plan.
 void ChildStarter_pause(struct ChildStarter *starter);
 int ChildStarter_resume(struct ChildStarter *starter);
 // Cancels the plan and waits for the thread. If the session is starting, the
 // start completes.
 void ChildStarter_cancel(struct ChildStarter *starter);
-// Each of these functions cancels one half of the plan and keeps the other
-// half.
+// ChildStarter_cancel_trace cancels only the plan to trace, and
+// ChildStarter_cancel_serving only the plan to serve.
 void ChildStarter_cancel_trace(struct ChildStarter *starter);
 void ChildStarter_cancel_serving(struct ChildStarter *starter);
 // Starts a planned session now. Drops errors, because the program did not ask

@@ -30,12 +30,13 @@ static bool is_pythons_fork(void)
     return pthread_equal(ocular_service.forker, pthread_self());
 }
 
-// At a fork in C, waits until no thread of ours holds the GIL or waits for it,
-// and keeps our threads from the GIL. Returns true on success. If one of our
-// threads held the GIL at the fork, the child's GIL would never be released. If
-// one of our threads waited for the GIL, the child would hang as well, because
-// glibc's condition variable would wait for that thread at the second next
-// signal. A thread of ours that waits gets the GIL before the fork.
+// At a fork in C, waits until no thread of ours holds the GIL or waits for the
+// GIL. Then prevents our threads from taking the GIL. Returns true on success.
+// If one of our threads held the GIL at the fork, the child's GIL would never
+// be released. If one of our threads waited for the GIL, the child would hang
+// as well. glibc's condition variable would wait for this thread at the second
+// next signal. So if a thread of ours waits for the GIL, this thread gets the
+// GIL before the fork.
 static bool detach_ours(void)
 {
     PyThreadState *state = NULL;
@@ -256,8 +257,8 @@ void Fork_before(struct Service *service)
     note_cost(service->state, began_ns);
 }
 
-// Starts our threads again. If one of them cannot start, `paused` stays true,
-// so that the next call tries again.
+// Starts our threads again. If a thread cannot start, `paused` stays true, so
+// that the next call tries again.
 static void resume(struct Service *service)
 {
     struct State *state = service->state;
@@ -302,8 +303,9 @@ void Fork_after_in_parent(struct Service *service)
     service->forker = 0;
     if (!service->paused)
         return;
-    // A fork handler may call os.fork() itself. The outer os.fork() has then
-    // not counted its threads yet, so the smaller depth counts.
+    // A fork handler may call os.fork() itself. CPython then has not yet
+    // counted the threads for the outer os.fork(), so the smaller depth is
+    // kept.
     if (!service->resuming || depth < service->fork_depth)
         service->fork_depth = depth;
     if (!service->resuming) {
@@ -315,8 +317,8 @@ void Fork_after_in_parent(struct Service *service)
     }
 }
 
-// Disarms the parent's hooks in a child and frees its session. This takes 5 us
-// per function.
+// In a child, disarms the parent's hooks and frees the parent's session. This
+// takes 5 us per function.
 static void let_session_go(struct Service *service)
 {
     struct State *state = service->state;
@@ -333,8 +335,8 @@ static void let_session_go(struct Service *service)
     if (service->ended) // no thread of ours ran at the fork
         Registry_free_retired(state->engine.registry);
     state->engine.session = NULL;
-    // If our threads ran at the fork, a thread may have been changing the
-    // session, so the session is not freed.
+    // If our threads ran at the fork, one of these threads may have been
+    // changing the session. So the session is not freed.
     if (session && service->ended)
         Session_free(session);
     TaskNumbers_clear(&state->tasks);

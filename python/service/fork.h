@@ -3,12 +3,12 @@
 //
 // At os.fork() CPython counts the process's threads and warns if there are
 // several. If the program has one thread, our threads end before the fork. A
-// pending call starts them again after CPython has counted. If the program has
-// several threads, CPython warns anyway, and our threads run on. At a fork in
-// C, the forking thread holds our locks, and none of our threads holds the GIL
-// or waits for it. The child's hooks stop at once. The child frees the parent's
-// session later. If viewers could connect to the parent, the child starts its
-// own session (child_starter.h).
+// pending call starts our threads again after CPython has counted the threads.
+// If the program has several threads, CPython warns anyway, and our threads run
+// on. At a fork in C, the forking thread holds our locks, and none of our
+// threads holds the GIL or waits for the GIL. The child's hooks stop at once.
+// The child frees the parent's session later. If viewers could connect to the
+// parent, the child starts its own session (child_starter.h).
 #ifndef OCULAR_PYTHON_SERVICE_FORK_H
 #define OCULAR_PYTHON_SERVICE_FORK_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See governor.h. The thread carries out the decisions of
-// tracer/budget/control.c. The thread holds the GIL for about 50 us at a time
-// and waits for no other thread of ours meanwhile.
+// See governor.h. The governor's thread carries out the decisions of
+// tracer/budget/control.c. The thread holds the GIL for about 50 us at a time,
+// and does not wait for our other threads in this time.
 #include "python/service/governor.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -22,8 +22,8 @@
 #include <string.h>
 #include <time.h>
 
-// Length of a hold. The governor gets the GIL up to 5 ms (the switch interval)
-// after its request, or later if many threads wait.
+// A hold takes HOLD_S seconds. After its request the governor waits for the GIL
+// up to 5 ms (the switch interval), or longer if many threads wait.
 #define HOLD_S 100e-6
 #define STACK_BYTES (512u << 10) // enough for Python code
 
@@ -185,7 +185,7 @@ static bool wait_s(struct Governor *governor, double s, bool *woken)
     return !stop;
 }
 
-// Decides the next step without the GIL, and sets the sampler's rate and
+// Decides the next step without the GIL. Also sets the sampler's rate, and sets
 // whether new code is armed.
 static struct ControlDecision decide(struct Governor *governor, double now_s,
                                      bool woken)
@@ -293,8 +293,9 @@ int Governor_resume(struct Service *service)
     if (!governor || worker->started)
         return 0;
     // The calling thread makes the thread state here, with the GIL held.
-    // Without the GIL the memory may come from tracemalloc, which crashes if
-    // tracemalloc is stopped meanwhile (gh-128679, up to 3.13.1).
+    // Without the GIL the allocation may call tracemalloc. Up to 3.13.1
+    // tracemalloc crashes if another thread stops it during the allocation
+    // (gh-128679).
     governor->service->governor_thread =
         PyThreadState_New(governor->interpreter);
     if (!governor->service->governor_thread)

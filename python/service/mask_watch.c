@@ -8,8 +8,9 @@
 
 typedef PyObject *Method(PyObject *, PyObject *const *, Py_ssize_t);
 
-// A copy of CPython's definition, with another C function. The copy is global,
-// because CPython passes no data of ours to a method.
+// Is a copy of CPython's definition of pthread_sigmask, but with our C
+// function. The copy is global, because CPython passes no data of ours to a
+// method.
 static PyMethodDef ours;
 static PyMethodDef *theirs;
 

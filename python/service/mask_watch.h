@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Makes signal.pthread_sigmask() notify the sampler that the calling thread has
-// changed its mask. A thread that has blocked the sampler's signal must not
-// find this signal pending (tracer/sample/timer_signal.h). The Python function
-// stays the same object. Our C function replaces the C function of this object,
-// and calls CPython's.
+// changed its mask. If a thread has blocked the sampler's signal, this signal
+// must not become pending for the thread (tracer/sample/timer_signal.h). The
+// Python object signal.pthread_sigmask stays, but its C function is replaced by
+// ours. Our C function calls CPython's C function.
 #ifndef OCULAR_PYTHON_SERVICE_MASK_WATCH_H
 #define OCULAR_PYTHON_SERVICE_MASK_WATCH_H
 

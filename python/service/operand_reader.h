@@ -8,9 +8,9 @@
 #include "python/hooks/state.h"
 #include "tracer/session/operand_text.h"
 
-// Continues where the last call ended, until the clock reaches `deadline`
-// (ticks), but reads at least AT_LEAST operands. Returns 1 if all operands are
-// read, 0 if some are left, or -ENOMEM.
+// Reads on from the operand at which the last call stopped, until the clock
+// reaches `deadline` (ticks). Reads at least AT_LEAST operands. Returns 1 if
+// all operands are read, 0 if some are left, or -ENOMEM.
 int OperandReader_read(struct OperandText *operands, const PyCodeObject *code,
                        const struct Clock *clock, uint64_t deadline);
 

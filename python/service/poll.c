@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-// A call makes at least this number of scans, even after the deadline, because
-// the clock also runs while another program has our CPU. A scan of unchanged
-// code takes 0.2 us.
+// Poll_slice makes at least SLICE_LOOKS scans, even after the deadline, because
+// the clock also runs while another program has our CPU. Poll_now makes
+// NOW_LOOKS. A scan of unchanged code takes 0.2 us.
 #define SLICE_LOOKS 8
 #define NOW_LOOKS 1000
 #define NOW_S 1e-3
@@ -48,7 +48,8 @@ static void look_at_hottest(const struct Poll *poll, struct State *state)
     }
 }
 
-// Continues where the last call ended, and scans each function at most once.
+// Scans on from the function at which the last call stopped. Scans each
+// function at most once.
 static void look_at_rest(struct Poll *poll, struct State *state, unsigned least,
                          uint64_t deadline)
 {
@@ -81,8 +82,8 @@ static bool is_behind(const struct Poll *poll, const struct State *state)
     uint64_t count = atomic_load_explicit(&state->engine.registry->count,
                                           memory_order_relaxed);
 
-    // A round counts as behind only if it is a whole function behind, because
-    // otherwise a new round would be behind at once.
+    // A round is behind its schedule only if it should have scanned at least
+    // one more function. Otherwise a new round would be behind at once.
     return (double)poll->round_done + 1 <= elapsed * (double)count;
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Scans live bytecode for specialised instructions. The hottest functions are
-// scanned every time. All other functions are scanned in rounds, as time
-// permits. Callers hold the GIL.
+// scanned every time. All other functions are scanned in rounds, in the time
+// that is left. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_SERVICE_POLL_H
 #define OCULAR_PYTHON_SERVICE_POLL_H
 
 #include "python/hooks/state.h"
 #include "tracer/budget/hottest.h"
 
-// Longest time in seconds for a round over all code. Two scans of one function
-// are then at most two rounds apart.
+// A round over all code takes at most POLL_ROUND_S seconds. Two scans of one
+// function are at most two rounds apart.
 #define POLL_ROUND_S 5.0
 
 struct Poll {
@@ -26,8 +26,8 @@ void Poll_reset(struct Poll *poll, struct State *state);
 bool Poll_slice(struct Poll *poll, struct State *state, bool hot,
                 uint64_t deadline);
 // Scans for a snapshot that must show the newest changes. Scans the hottest
-// functions and a thousand others, and then more until a millisecond has
-// passed.
+// functions and a thousand other functions. Then scans more functions until a
+// millisecond has passed.
 void Poll_now(struct Poll *poll, struct State *state);
 void Poll_all(struct State *state);
 

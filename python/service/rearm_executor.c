@@ -8,8 +8,9 @@
 #include <math.h>
 
 // In a slice a function may have at least SLICE_HITS times the threshold in
-// hits. A hot function may have this number of hits in one of ASKED slices, and
-// HOT_HITS in the other slices, which is enough to measure its mean.
+// hits. A hot function may have this number of hits in one of ASKED slices. In
+// the other slices it may have HOT_HITS hits, which are enough to measure the
+// mean time of a call.
 #define SLICE_HITS 4
 #define ASKED 4
 #define HOT_HITS 64
@@ -58,15 +59,16 @@ static void note_looked(struct RearmExecutor *executor, struct Code *code)
     Adopt_rearm(executor->state, code, Adopt_hits(executor->state), true);
 }
 
-// Arms a function and its dark callees, because the function's own time would
-// stay unknown if the callees were dark.
+// Arms a function and its dark callees. If a callee stayed dark, the function's
+// own time would stay unknown.
 static void rearm_with_callees(struct RearmExecutor *executor,
                                struct Code *code)
 {
     struct State *state = executor->state;
 
     Adopt_rearm(state, code, Adopt_hits(state), wants_jumps(executor, code));
-    // Otherwise the function is not timed.
+    // Between slices only functions without callees are timed. This function is
+    // to be timed, too.
     Counting_set_between(&state->engine.counting, false);
     Counting_begin(&state->engine.counting);
     Code_set_between(code, false);
@@ -246,7 +248,7 @@ static bool carry_out(struct RearmExecutor *executor, uint64_t deadline)
 // --- A slice ---------------------------------------------------------------
 
 // Returns true if arming the code may be useful. Code that was called only once
-// may never be called again.
+// is not worth arming, because it may never be called again.
 static bool is_worth(const struct Code *code)
 {
     return Code_was_seen(code) && (!code->cold.unarmed || code->cold.again ||
@@ -265,7 +267,7 @@ static uint64_t slice_hits(const struct RearmExecutor *executor)
 }
 
 // Arms the function for a slice, and opens its span. `all` is true if the slice
-// arms the function's callees, too, so that calls can be timed.
+// also arms the function's callees. Only then is a function with callees timed.
 static void arm_one(struct RearmExecutor *executor, struct Code *code,
                     uint64_t most, bool all)
 {
@@ -294,8 +296,8 @@ static void begin_one(struct RearmExecutor *executor, struct Code *code)
     if (!is_worth(code))
         return;
     executor->hot += hot;
-    // In one of ASKED slices a hot function gets the full number of hits, which
-    // shows whether it is still hot.
+    // In one of ASKED slices a hot function may have the full number of hits.
+    // So it shows in this slice whether the function is still hot.
     if (hot && !executor->slices.all &&
         (executor->slices.count + code->hot.id) % ASKED)
         most = HOT_HITS;
@@ -361,8 +363,8 @@ bool RearmExecutor_step(struct RearmExecutor *executor, double now_s,
     }
 }
 
-// Returns the next function of a slice of own functions, or NULL if it is no
-// longer armed in slices.
+// Returns the next function of a slice of own functions, or NULL if this
+// function is no longer armed in slices.
 static struct Code *own_at(const struct RearmExecutor *executor, unsigned i)
 {
     struct Code *code =
@@ -433,7 +435,7 @@ double RearmExecutor_pause(const struct RearmExecutor *executor, double now_s)
     switch (executor->control->held ? executor->slices.phase : SLICE_RESTS) {
     case SLICE_RESTS:
         return INFINITY;
-    case SLICE_COUNTS: // the governor reads the slice's cost meanwhile
+    case SLICE_COUNTS: // the governor wakes up to read the slice's cost
         return fmin(fmax(executor->slices.ends_s - now_s, LEAST_S), READ_S);
     default:
         return LEAST_S;

@@ -49,14 +49,14 @@ void RearmExecutor_requests(struct RearmExecutor *executor, uint64_t deadline);
 // `deadline` (ticks). Returns true if work is left.
 bool RearmExecutor_step(struct RearmExecutor *executor, double now_s,
                         uint64_t deadline);
-// Begins or ends a slice of the program's own functions, if it is time. The
-// governor calls this function in each full hold.
+// Begins or ends a slice of the program's own functions, if the beginning or
+// the end is due. The governor calls this function in each full hold.
 void RearmExecutor_step_own(struct RearmExecutor *executor, double now_s);
 // Returns the seconds until the executor has work to do.
 double RearmExecutor_pause(const struct RearmExecutor *executor, double now_s);
-// Returns the length of the next hold in seconds. The length is `s`, or more
-// while a slice begins or ends, so that the beginning takes at most a tenth of
-// the slice.
+// Returns the length of the next hold in seconds. The length is usually `s`.
+// While a slice begins or ends, holds are longer, so that the beginning takes
+// at most a tenth of the slice.
 double RearmExecutor_hold_s(const struct RearmExecutor *executor, double s);
 // Returns true while the functions of a slice are armed, because the governor
 // must then read the slice's cost.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Holds the state of our threads, including their state around a fork. The
-// process has one struct Service, which works on ocular_state. The GIL guards
-// every member unless the member's comment names another rule.
+// Holds the state of our threads, including the state before and after a fork.
+// The process has one struct Service, which works on ocular_state. The GIL
+// guards every member unless the member's comment names another rule.
 #ifndef OCULAR_PYTHON_SERVICE_SERVICE_H
 #define OCULAR_PYTHON_SERVICE_SERVICE_H
 
@@ -14,7 +14,7 @@
 struct Service {
     struct State *state; // always &ocular_state
 
-    // The next fields are used around a fork (fork.h).
+    // The next fields are used before and after a fork (fork.h).
     bool forked;         // this process is a child whose hooks must be stopped
     bool leftover;       // the child has not freed the parent's session yet
     uint64_t forked_ns;  // time of the fork in the child, CLOCK_MONOTONIC.

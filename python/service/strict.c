@@ -29,10 +29,10 @@
 // `ender` is global, because a signal handler gets no other data, and because
 // `ender` outlives the session's threads.
 static struct Worker ender;
-// True if tracing has ended in this file, so that only `ender` ends the
+// True if this file has ended the tracing, so that only `ender` ends the
 // session.
 static atomic_bool ended;
-// Time of the newest call of Strict_is_found, CLOCK_MONOTONIC.
+// Strict_is_found stores the time of its newest call here, CLOCK_MONOTONIC.
 static _Atomic double looked_s;
 // CPU time of the main thread at `looked_s`; 0 if it was not read
 static _Atomic uint64_t ran_ns;
@@ -66,7 +66,7 @@ void Strict_stop(void)
         Termination_serves_no_more();
 }
 
-// Reads one of the main thread's files in /proc. Returns `text`, or NULL if the
+// Reads the main thread's file `name` in /proc. Returns `text`, or NULL if the
 // file cannot be read.
 static const char *read_of_main(const char *name, char *text, size_t size)
 {
@@ -89,7 +89,7 @@ static bool main_has_run(void)
 
 // Returns true if the guard has tripped or the main thread is in strict mode.
 // If the kernel has killed the main thread for a forbidden system call, /proc
-// shows a mode above the defined modes.
+// shows a mode that is larger than all defined modes.
 bool Strict_is_found(void)
 {
     static const char field[] = "\nSeccomp:";
@@ -155,9 +155,9 @@ static bool end_as_main_thread(void)
     return true;
 }
 
-// Ends our threads. The governor ends by itself, unless it waits for the GIL
-// and the main thread has ended with the GIL held. After the governor's end the
-// activation thread is woken.
+// Ends our threads. The governor ends by itself. There is one exception: the
+// main thread may have ended with the GIL held, and the governor waits for the
+// GIL. After the governor's end the activation thread is woken.
 static void end_threads(void *context)
 {
     struct Session *session = context;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See termination.h. The handler may run on any thread of the program, also in
-// a forked child.
+// See termination.h. The signal handler may run on any thread of the program,
+// also in a forked child.
 #include "python/service/termination.h"
 #include "ipc/listener.h"
 
@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The socket that the handler removes. The struct is global, because a signal
-// handler gets no other data.
+// Names the socket that the handler removes. The struct is global, because a
+// signal handler has no argument for it.
 static struct {
     _Atomic pid_t owner; // process id, or 0 if there is no socket
     char path[ADDRESS_MAX];

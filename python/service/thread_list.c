@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See thread_list.h. CPython inserts a new thread state at the head of its list
-// and gives the thread state a larger id (add_threadstate in Python/pystate.c).
-// So the new list and the old one have nearly the same order.
+// See thread_list.h. CPython inserts a new thread state at the head of
+// CPython's list and gives the thread state a larger id (add_threadstate in
+// Python/pystate.c). So threads that are in our old and our new list have the
+// same order in both.
 #include "python/service/thread_list.h"
 #include "ipc/base/heap.h"
 #include "python/hooks/interpreter_facts.h"
@@ -12,11 +13,11 @@
 
 #include <string.h>
 
-// Number of known threads whose names one update reads again, because a thread
-// may be renamed.
+// One update reads the names of this number of known threads again, because a
+// thread may be renamed.
 #define NAMES 16
-// Least time between two updates in seconds, for each thread in the list. A new
-// thread causes an update at once.
+// Between two updates at least this time passes, in seconds per thread in the
+// list. But a new thread causes an update at once.
 #define THREAD_S 1e-3
 
 // Returns true if the thread is one of the program's threads and completely
@@ -164,7 +165,7 @@ void ThreadList_update(struct ThreadList *list, struct State *state,
     if (!walk(list, &engine->traces, ours))
         return;
     list->due = now + pause_of(list, hz);
-    // If this fails, the old interval stays.
+    // If the interval cannot be read, the old interval stays.
     if (InterpreterFacts_switch_interval(state) < 0)
         PyErr_Clear();
     // If several threads share the GIL, a thread cannot have run without a

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Lists the program's threads, their thread states and their names. The
 // governor makes the list for the sampler, with the GIL held. If there are many
-// threads, the governor updates the list less often and reads only some names
-// again in each update.
+// threads, the governor updates the list less often. Each update reads only
+// some names again.
 #ifndef OCULAR_PYTHON_SERVICE_THREAD_LIST_H
 #define OCULAR_PYTHON_SERVICE_THREAD_LIST_H
 
 #include "python/hooks/state.h"
 
-// The thread states of our own threads.
+// Holds the thread states of our own threads.
 struct OurThreads {
     const PyThreadState *states[3]; // NULL if a thread does not run
 };

@@ -2,8 +2,9 @@
 // Makes a Python thread state for a thread of ours.
 //
 // The thread that starts a thread of ours makes the thread state, with the GIL
-// held. Without the GIL the memory may come from tracemalloc, which crashes if
-// tracemalloc is stopped meanwhile (gh-128679, up to 3.13.1).
+// held. Without the GIL the allocation may call tracemalloc. Up to 3.13.1
+// tracemalloc crashes if another thread stops it during the allocation
+// (gh-128679).
 #ifndef OCULAR_PYTHON_SERVICE_WORKER_STATE_H
 #define OCULAR_PYTHON_SERVICE_WORKER_STATE_H
 

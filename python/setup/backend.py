@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Defines the functions that pip, uv and `python -m build` call (PEP 517 and 660).
-pyproject.toml names this file. These functions need no other package, because make
-compiles and package.py collects the files. An older Python can also compile this file,
-which then tells the user that Ocular needs a newer Python."""
+pyproject.toml names this file. These functions need no other package, because make compiles
+the code, and package.py collects the files. An older Python can also run this file. The
+file then tells the user that Ocular needs a newer Python."""
 
 import sys
 import tempfile

@@ -40,8 +40,9 @@ def _python_folder(prefix):
 
 
 def _first_line(python):
-    """Returns the first line of a script, which names the interpreter. The kernel
-    refuses blanks and long paths in this line, so for such a path the line starts sh."""
+    """Returns the first line of a script, which names the interpreter. The kernel refuses a
+    path with blanks or a long path in this line. For such a path the line names sh, and sh
+    starts the interpreter."""
     if " " not in python and len(python) < 120:
         return f"#!{python}"
     quoted = python.replace("'", "'\\''")

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# The files and folders that an archive of the sources contains. A test compares this
+# Lists the files and folders that an archive of the sources contains. A test compares this
 # list with the files that git tracks.
 SOURCES = (
     ".ci .clang-format .clang-tidy .editorconfig .gitignore CHANGELOG.md LICENSE Makefile "
@@ -85,9 +85,9 @@ def seconds():
 
 
 def interpreter():
-    """Returns the interpreter for which make builds. The interpreter of a virtual
-    environment is not used, because pip deletes its environment and make keeps a file for
-    each interpreter's path."""
+    """Returns the interpreter for which make builds. A virtual environment's interpreter is
+    not used, because make keeps a file for each interpreter's path, and pip soon deletes
+    the environment."""
     base = getattr(sys, "_base_executable", None)
     return base if base and os.access(base, os.X_OK) else sys.executable
 
@@ -102,7 +102,7 @@ def is_writable(root=ROOT):
 
 @contextmanager
 def _workplace():
-    """Yields a source tree in which make can write, which is this tree or a copy."""
+    """Yields a source tree in which make can write. The tree is this one or a copy."""
     if is_writable():
         build = ROOT / "build"
         build.mkdir(exist_ok=True)
@@ -125,8 +125,8 @@ def _run_make(root, into):
     environment = {
         name: value
         for name, value in os.environ.items()
-        # Another make may have started pip, and that make's flags are not meant for
-        # this make.
+        # If another make has started pip, the environment has flags that are meant for the
+        # other make only.
         if name
         not in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_RESTARTS", "MFLAGS")
     }

@@ -2,9 +2,8 @@
 """`make wheel` makes a wheel for machines without the libraries. auditwheel copies the
 libraries into the wheel under unique names, since a process may have loaded other copies.
 auditwheel also finds the oldest glibc with which the wheel runs. This file adds the
-libraries' licences and puts the viewer itself into bin/, where auditwheel would put a
-Python script that starts it.
-    wheel.py EXTENSION VIEWER DIRECTORY
+libraries' licences. It also puts the viewer itself into bin/, because auditwheel puts only
+a Python script there that starts the viewer. wheel.py EXTENSION VIEWER DIRECTORY
 """
 
 import os
@@ -19,8 +18,8 @@ from pathlib import Path
 import package
 
 LIBRARIES = f"{package.NAME}.libs"
-# The folders that may hold the libraries, relative to the folder that holds bin/, for pip,
-# Fedora's pip, Debian's pip, Debian's packages and pip --target.
+# Lists folders that may hold the libraries, relative to the folder that holds bin/. The
+# folders are those of pip, Fedora's pip, Debian's pip, Debian's packages and pip --target.
 PYTHON = f"python{sys.version_info[0]}.{sys.version_info[1]}"
 PLACES = (
     f"lib/{PYTHON}/site-packages",

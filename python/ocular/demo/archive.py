@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Work that runs mostly in C, such as json, regular expressions, sorting and zlib."""
+"""Does work that runs mostly in C, such as json, regular expressions, sorting and zlib."""
 
 import json
 import re

@@ -35,7 +35,7 @@ def sockets(pid):
 
 
 class Workload:
-    """A context manager for the traced process, which ends with the block."""
+    """Manages the traced process, which ends when the `with` block ends."""
 
     def __init__(self, directory):
         directory.mkdir(parents=True, exist_ok=True)
@@ -92,8 +92,8 @@ class Workload:
         return self.log.read_text(errors="replace").rstrip()
 
     def timeline(self):
-        """Returns the path of the written file. The file's name contains the pid if a
-        file had the usual name."""
+        """Returns the path of the written file. If a file of the usual name existed, the
+        written file's name contains the pid."""
         with_pid = self.output.with_suffix(f".{self.process.pid}.json")
         for path in (with_pid, self.output):
             if path.exists():
@@ -126,9 +126,9 @@ def viewer():
 
 
 def watch(command):
-    """Runs the viewer, which handles ^C itself. If a signal ends this program, the
-    viewer still restores the terminal."""
-    # A child would inherit SIG_IGN, but a child does not inherit a handler.
+    """Runs the viewer, which handles ^C itself. The viewer also restores the terminal if a
+    signal ends this program."""
+    # SIGINT gets a handler instead of SIG_IGN, because a child would inherit SIG_IGN.
     before = signal.signal(signal.SIGINT, lambda number, frame: None)
     process = subprocess.Popen(command)
     try:

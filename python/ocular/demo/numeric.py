@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loops over numbers, and a function whose argument types keep changing."""
+"""Contains loops over numbers, and a function whose argument types keep changing."""
 
 
 def sieve(limit):
@@ -77,8 +77,9 @@ def fibonacci(number):
 
 
 def blend(values):
-    """Adds up the values and counts those equal to the first. The bytecode specialises
-    on the type of the values, and deoptimises when a value of another type comes."""
+    """Adds up the values, and counts the values that are equal to the first value. CPython
+    specialises the bytecode for the type of the values, and deoptimises the bytecode when a
+    value of another type comes."""
     total = first = values[0]
     equals = 0
     for value in values[1:]:
@@ -88,7 +89,7 @@ def blend(values):
     return total, equals
 
 
-# The inputs of blend(). The inputs take turns, and each turn lasts for PHASE rounds.
+# blend() gets one of these inputs at a time. After PHASE rounds the next input comes.
 PHASE = 16
 DIETS = (
     tuple(range(40)),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Single-threaded cases with the same calls on every run. The tests compare the counts of
+"""Contains single-threaded cases that make the same calls on every run. The tests compare
+the counts of
 Ocular with those of cProfile. CASES maps a name to a callable without arguments that
 returns a comparable value."""
 
@@ -60,7 +61,7 @@ def countdown(number):
 
 
 def stubborn():
-    """A generator that catches the exceptions of throw() and continues."""
+    """Is a generator that catches the exceptions of throw() and continues."""
     answer = "ready"
     while True:
         try:

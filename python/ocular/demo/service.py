@@ -33,7 +33,7 @@ def invent(noise, depth):
 
 
 def work_out(text):
-    """Returns the result of a job, which is then archived."""
+    """Returns the result of a job. The archivist then packs the result."""
     try:
         return {"text": text, "value": evaluate(text, VARIABLES), "error": None}
     except ExpressionError as error:
@@ -51,7 +51,7 @@ class Service:
         self.failure = None
         self.jobs = Queue(maxsize=64)
         self.results = Queue()
-        # The numbers of finished items. Only one thread writes each number.
+        # Holds the numbers of finished items. Each number is written by one thread only.
         self.fed = 0
         self.archived = 0
         self.errors = 0
@@ -70,14 +70,14 @@ class Service:
             thread.start()
 
     def stop(self):
-        """Makes the threads end after the current round. join() waits for them."""
+        """Makes the threads end after the current round. join() waits for the threads."""
         self.ended.set()
 
     def join(self):
         """Waits for the threads. If a thread has failed, raises the thread's exception."""
         for thread in self.threads:
-            # CPython handles a signal that comes just before the wait only after the
-            # wait, so each wait is short.
+            # If a signal comes just before the wait, CPython handles the signal after the
+            # wait. So each wait is short.
             while thread.is_alive():
                 thread.join(0.5)
         if self.failure is not None:

@@ -3,7 +3,7 @@
 
 
 class Noise:
-    """A small generator of random numbers, which are the same on every machine."""
+    """Generates random numbers that are the same on every machine."""
 
     def __init__(self, seed):
         self.state = seed & 0x7FFFFFFF
