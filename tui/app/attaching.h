@@ -21,8 +21,8 @@ struct Attaching {
 // in `why`, or -errno with the reason.
 int Attaching_command(const struct Options *options, char *why,
                       size_t why_size);
-// Returns true if the viewer is to attach to the process of --pid, which does
-// not serve. Asks the user before curses uses the terminal.
+// The process of --pid does not serve. Returns true if the viewer is to attach
+// to this process. Asks the user before curses uses the terminal.
 bool Attaching_is_wanted(const struct Options *options);
 // Attaches to a process. Returns 0 and sets *served, or -errno with the reason
 // in `why`.

@@ -23,8 +23,8 @@ static const char *next_word(const char *at)
     return at + strspn(at, " ");
 }
 
-// Returns the command without the folder of its first word, which is the least
-// informative part.
+// Returns the command without the folder of its first word, because this folder
+// is the least informative part.
 static const char *short_command(const char *command)
 {
     const char *name = command;

@@ -17,7 +17,7 @@
 
 #define WIDTH 120
 #define WIDTH_LEAST 60
-// Maximum rows of the table, unless more functions have changed.
+// The table has at most ROWS rows, unless more functions have changed.
 #define ROWS 20
 
 static struct Snapshot *read_run(const char *path, char *why, size_t why_size)

@@ -6,7 +6,8 @@
 #include "tui/app/keyboard.h"
 #include "tui/app/updates.h"
 
-// Period of frames that show how long the process has been silent.
+// While the process is silent, a frame is drawn every TICK_MS, because it shows
+// the length of the silence.
 #define TICK_MS 1000
 
 // Draws a frame. If the frame shows a new question, drops the keys that were
@@ -43,8 +44,8 @@ static void press_keys(struct Ui *ui, struct Terminal *terminal)
 }
 
 // The viewer needs milliseconds to decode a large snapshot, and milliseconds to
-// update the model. Keys are handled between these two steps, so a key waits
-// for only one step.
+// update the model. Keys are handled between the decoding and the update, so a
+// key waits for only one of the two.
 int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
 {
     int events = TERMINAL_RESIZED, error = 0;
@@ -70,7 +71,8 @@ int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
             break;
         // A large snapshot arrives in many pieces, and only the last piece
         // causes a frame. press_keys() has already drawn the effect of keys.
-        // Without a snapshot, each turn shows the progress of reading a file.
+        // Without a snapshot, each turn of the loop shows the progress of
+        // reading a file.
         if (!events || events & ~(TERMINAL_KEYS | TERMINAL_OTHER) ||
             ui->changed || !ui->model.snapshot)
             draw(ui, terminal);

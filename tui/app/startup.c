@@ -10,7 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-// Maximum seconds for the start of Python, the imports and the calibration.
+// The start of Python, the imports and the calibration take at most YOUNG_S
+// seconds.
 #define YOUNG_S 10
 #define PAUSE_NS 50000000L
 

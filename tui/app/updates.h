@@ -7,9 +7,9 @@
 
 #include "tui/views/ui.h"
 
-// Reads and decodes messages, and shows answers. Updates_poll also does this.
-// After a separate call, the caller can handle keys before the model takes the
-// snapshot.
+// Reads and decodes messages, and shows answers. Updates_poll also calls
+// Updates_receive. If live.c calls Updates_receive first, it can handle keys
+// before the model takes the snapshot.
 void Updates_receive(struct Ui *ui);
 // Receives messages, and passes new data to the views. Returns the number of
 // snapshots taken (0 or 1), or -ENOMEM.

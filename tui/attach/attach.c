@@ -24,14 +24,14 @@
 
 #define OTHERS_NS 500000000u // ns after which the other threads are asked, too
 #define PATIENCE_NS 5000000000u
-// Time for the script's imports on a busy machine.
+// The script's imports take at most this time on a busy machine.
 #define IMPORT_NS 60000000000u
 #define PAUSE_NS 10000000
-// Time within which another ocular-top finishes detaching.
+// Another ocular-top finishes detaching within this time.
 #define DEBUGGER_NS 1000000000u
-// Time within which a new program maps its libraries.
+// A new program maps its libraries within this time.
 #define EXEC_NS 500000000u
-// Time within which a thread that has seen the flag opens the file.
+// A thread that has seen the flag opens the file within this time.
 #define SETTLE_NS 50000000
 
 // --- What can be seen from outside
@@ -87,7 +87,8 @@ static int check_state(pid_t pid, char *why, size_t why_size)
 }
 
 // In CPython 3.14 and newer, the variable PYTHON_DISABLE_REMOTE_DEBUG forbids
-// remote debugging. Ocular obeys this variable in every version of CPython.
+// remote debugging. Ocular obeys PYTHON_DISABLE_REMOTE_DEBUG in every version
+// of CPython.
 static int check_wish(pid_t pid, char *why, size_t why_size)
 {
     char value[8];
@@ -367,7 +368,7 @@ int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size)
         return error;
     char other[256];
     error = run(wish, "begin", why, why_size);
-    // Another program has attached to the process meanwhile.
+    // After our check, another program has attached to the process.
     if (error == -EIO &&
         !Address_find(&served, wish->pid, other, sizeof other)) {
         snprintf(why, why_size, "process %d serves already", (int)wish->pid);

@@ -21,8 +21,8 @@ struct AttachWish {
 
 // Checks from outside whether the process can be attached to. Returns 0, or a
 // negative errno with the reason in `why`: -EBUSY if another debugger holds the
-// process, -EAGAIN if it is stopped, -EACCES if it forbids debuggers, or an
-// error of Interpreter_find.
+// process, -EAGAIN if the process is stopped, -EACCES if the process forbids
+// debuggers, or an error of Interpreter_find.
 int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
                  size_t why_size);
 // Returns true if the process has a seccomp filter that ocular-top cannot read.

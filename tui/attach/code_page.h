@@ -18,9 +18,9 @@ struct CodePage {
     unsigned char code[128];
 };
 
-// Returns the address for the page, or 0 if there is no room for it. If an
-// earlier ocular-top was killed after it had mapped a page, returns the address
-// of this page. Otherwise the address is free.
+// Returns the address for the page, or 0 if no gap between mappings is large
+// enough. If an earlier ocular-top was killed after it had mapped a page,
+// returns the address of this page. Otherwise the address is free.
 uint64_t CodePage_place(pid_t pid);
 // Returns the call that maps the page.
 struct SigframeCall CodePage_map(uint64_t mmap, uint64_t place);

@@ -61,8 +61,8 @@ static int read_word(const struct Door *door, uint64_t address, uint64_t *out)
                               sizeof *out);
 }
 
-// Returns true if the numbers are possible. If the bytes are not such a table,
-// this check fails.
+// Returns true if the numbers are possible. If the bytes are not a table of
+// offsets, this check fails.
 static bool is_sound(const struct Door *door)
 {
     const uint64_t *table = door->table, *support = door->support;

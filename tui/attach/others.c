@@ -62,7 +62,8 @@ static bool begins_with_python(const char *path)
     return strncmp(path + length, "python", 6) == 0;
 }
 
-// Recognises Python by the program's name if its memory cannot be read.
+// If the process's memory cannot be read, recognises Python by the program's
+// name.
 static bool is_called_python(const struct Other *other)
 {
     char path[64], program[PATH_MAX] = "";
@@ -97,9 +98,9 @@ static const char *short_words(const struct Interpreter *interpreter, int error,
                                                         : "unknown build";
 }
 
-// Returns true if the process serves in another OCULAR_DIR or in a container,
-// which the chooser's list does not contain. Ocular does not attach to a
-// process that serves already.
+// Returns true if the process serves already, so that Ocular does not attach to
+// it. If a process serves in another OCULAR_DIR or in a container, the chooser
+// does not list it among the processes that serve.
 static bool serves(struct Other *other)
 {
     struct Served served;
@@ -140,7 +141,7 @@ static bool judge(struct Other *other, const char *package)
 
 // --- The list
 
-// Makes room for one more item. Returns false if memory is out.
+// Enlarges the array if it is full. Returns false if memory is out.
 static bool grow(void *array, size_t count, size_t size)
 {
     void **items = array;

@@ -3,7 +3,7 @@
 // pending calls, and the offset differs between patch versions. So pending.c
 // searches for the queue before it writes. Among the addresses to which the
 // machine code of _PyEval_AddPendingCall() refers, exactly one has the contents
-// of such a queue.
+// of a queue of pending calls.
 #include "tui/attach/pending.h"
 
 #include "tui/attach/process_memory.h"
@@ -57,8 +57,8 @@ struct Queue {
     uint64_t state;    // address of the main interpreter's state
     uint64_t address;  // address of the queue
     uint64_t function; // address of PyRun_SimpleString
-    // Address of PyCallable_Check, which only returns 0 if its argument is
-    // NULL.
+    // Address of PyCallable_Check. For the argument NULL, PyCallable_Check does
+    // nothing and returns 0.
     uint64_t nothing;
     char text[TEXT_MOST];
 };
@@ -124,7 +124,8 @@ static uint64_t ends_of(const struct Queue *queue)
 }
 
 // Sets *free if no thread holds the queue's lock. In 3.12 the lock is a
-// semaphore in separate memory, in 3.13 a byte. Returns 0 or -ENOTSUP.
+// semaphore in separate memory, and in 3.13 the lock is a byte. Returns 0 or
+// -ENOTSUP.
 static int read_lock(const struct Queue *queue, bool *free)
 {
     uint64_t at = queue->address + queue->layout->lock;
@@ -144,8 +145,8 @@ static int read_lock(const struct Queue *queue, bool *free)
     return error || value < 0 || value > 1 ? -ENOTSUP : 0;
 }
 
-// Returns true if the memory has the numbers of a queue. `all` stands for the
-// queue of all threads, otherwise the queue is the main thread's.
+// Returns true if the memory has the numbers of a queue. If `all` is true, this
+// is the queue of all threads, otherwise the main thread's queue.
 static bool is_queue(const struct Queue *queue, bool all)
 {
     const int32_t most = all ? OTHERS_MOST : MAIN_MOST;
@@ -186,8 +187,8 @@ static int find_queue(struct Queue *queue)
     return found ? 0 : -ENOTSUP;
 }
 
-// Returns true if the bytes are very probably a running interpreter, which has
-// a recursion limit, and whose GIL lies within _PyRuntime.
+// Returns true if the bytes are very probably a running interpreter. A running
+// interpreter has a recursion limit, and its GIL lies within _PyRuntime.
 static bool is_interpreter(const struct Queue *queue)
 {
     struct {

@@ -10,8 +10,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// Returns the range of addresses in another process. The pointer is never
-// dereferenced.
+// Returns the range of addresses in another process. The range's pointer is
+// never dereferenced.
 static struct iovec range(uint64_t address, size_t size)
 {
     return (struct iovec){(void *)(uintptr_t)address, size};

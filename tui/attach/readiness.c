@@ -124,7 +124,7 @@ static bool imports_site(const struct Runtime *runtime)
 // --- Whose memory it is
 
 // A child of vfork() shares its parent's memory until the child runs exec.
-// Meanwhile the parent's other threads run.
+// Before the exec, the parent's other threads run.
 static bool has_parents_memory(pid_t pid)
 {
     long number = Process_parent(pid);
@@ -132,9 +132,9 @@ static bool has_parents_memory(pid_t pid)
            syscall(SYS_kcmp, (long)pid, number, (long)KCMP_VM, 0L, 0L) == 0;
 }
 
-// Returns true if the main thread has finished the program. In this state
-// CPython 3.12 does not start new threads. Newer versions start new threads
-// until the program's own threads have ended.
+// Returns true if the main thread has finished the program. After the program's
+// end, CPython 3.12 does not start new threads. Newer versions start new
+// threads until the program's own threads have ended.
 static bool is_ending(const struct Runtime *runtime)
 {
     return word_at(runtime, runtime->finalizing) ||

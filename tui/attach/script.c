@@ -227,7 +227,7 @@ static void remove_old(int tmp, pid_t own)
         closedir(stream);
 }
 
-// Opens /tmp below the root of the process, which may differ from ours.
+// Opens /tmp below the process's root, because this root may differ from ours.
 static int open_tmp(pid_t pid)
 {
     char root[64];

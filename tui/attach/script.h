@@ -2,10 +2,10 @@
 // struct Script is the script that a process is asked to run, and the folder
 // for the script and its answer. Only the process's user has access to the
 // folder. The script renames the file `wanted` before it runs. ocular-top
-// renames the same file to revoke the script. The first rename decides.
-// ocular-top holds a lock on the file. If the lock is free, ocular-top has
-// ended, and the script only removes the folder. attach.c calls these functions
-// on the main thread.
+// renames the same file to revoke the script. Only the first of the two renames
+// succeeds, so it decides whether the script runs. ocular-top holds a lock on
+// the file. If the lock is free, ocular-top has ended, and the script only
+// removes the folder. attach.c calls these functions on the main thread.
 #ifndef OCULAR_TUI_ATTACH_SCRIPT_H
 #define OCULAR_TUI_ATTACH_SCRIPT_H
 

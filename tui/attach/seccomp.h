@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Finds seccomp filters that kill a program when Ocular makes a system call,
-// before Ocular makes any call. attach.c calls these functions on the main
-// thread, and request.c calls them in a child process.
+// Finds seccomp filters that would kill a program for a system call of Ocular.
+// The search ends before Ocular makes a system call in the program. attach.c
+// calls these functions on the main thread, and request.c calls them in a child
+// process.
 #ifndef OCULAR_TUI_ATTACH_SECCOMP_H
 #define OCULAR_TUI_ATTACH_SECCOMP_H
 

@@ -27,10 +27,10 @@
 
 #define RED_ZONE 128 // bytes below the stack pointer that a function may use
 #define ROOM 0x10000 // bytes of stack for the call
-// Bytes of stack that are searched for the frames of other signals.
+// Frames of other signals are searched for in this number of bytes of stack.
 #define SCAN 0x10000
 #define CHUNK 0x10000 // number of bytes of code that are read at once
-// Invalid flags, for which sigaltstack() fails and changes nothing.
+// sigaltstack() fails for these invalid flags, and changes nothing.
 #define NO_STACK 0x5555
 #define XSTATE_MOST 0x4000
 #define FX_SIZE 512
@@ -41,20 +41,23 @@
 #define CODE_SEGMENT 0x33
 #define STACK_SEGMENT 0x2b
 
-// The kernel's internal results of a system call that a signal interrupts.
+// If a signal interrupts a system call, the call's result inside the kernel is
+// one of these numbers.
 enum { RESTART_FIRST = 512, RESTART_NOHAND = 514, RESTART_BLOCK = 516 };
 
 #define BIT(signal) (1ull << ((signal)-1))
-// The signals that the thread blocks during our calls. The thread does not
-// block the signals of faults, or the signals of setuid() and pthread_cancel(),
-// which wait for each thread. SIGSTKFLT, which no program sends, is not blocked
-// either. So a thread with this mask is in a call of ours.
+// The thread blocks these signals during our calls. The thread does not block
+// the signals of faults. The thread does not block the signals of setuid() and
+// pthread_cancel() either, because these functions wait for each thread.
+// SIGSTKFLT is not blocked either, although no program sends SIGSTKFLT. So no
+// program uses this mask, and a thread with this mask is in a call of ours.
 static const uint64_t held_back =
     ~(BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) |
       BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | BIT(32) | BIT(33) |
       BIT(SIGSTKFLT));
 
-// The part of the kernel's struct rt_sigframe that rt_sigreturn reads.
+// struct Frame has the members of the kernel's struct rt_sigframe that
+// rt_sigreturn reads.
 struct Frame {
     uint64_t restorer; // return address of the previous call
     uint64_t flags;    // HAS_XSTATE, HAS_STACK_SEGMENT
@@ -100,7 +103,7 @@ static bool find_mapping(struct Mapping *found, pid_t pid, uint64_t address)
     return is_there;
 }
 
-// The code `mov $15, %rax; syscall`, which glibc and musl contain.
+// glibc and musl contain the code `mov $15, %rax; syscall`.
 static const unsigned char glibc[] = {0x48, 0xc7, 0xc0, 15,  0,
                                       0,    0,    0x0f, 0x05};
 static const unsigned char musl[] = {0xb8, 15, 0, 0, 0, 0x0f, 0x05};
@@ -113,7 +116,8 @@ static bool is_restorer(pid_t pid, uint64_t address)
             memcmp(code, musl, sizeof musl) == 0);
 }
 
-// Returns the address of this code in the mapping, or 0.
+// Returns the address of the C library's rt_sigreturn code in the mapping, or
+// 0.
 static uint64_t find_restorer(pid_t pid, const struct Mapping *code)
 {
     unsigned char *bytes = malloc(CHUNK);
@@ -221,7 +225,7 @@ bool Sigframe_look(struct Sleep *sleep, pid_t pid, pid_t thread)
 
 // --- Its frames
 
-// The data below the thread's stack pointer.
+// struct Stack has the data that is written below the thread's stack pointer.
 struct Stack {
     // Makes the address of each frame a multiple of 16, plus 8.
     uint64_t alignment;

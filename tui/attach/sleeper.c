@@ -67,8 +67,8 @@ static int read_word(const struct Sleeper *sleeper, uint64_t address,
 // --- Where it waits
 
 // Returns true for system calls that wait for other threads or processes.
-// FUTEX_WAIT is not among them, because the C library's own locks use it.
-// Condition variables and semaphores use FUTEX_WAIT_BITSET.
+// Returns false for FUTEX_WAIT, because the C library's own locks use
+// FUTEX_WAIT. Condition variables and semaphores use FUTEX_WAIT_BITSET.
 static bool waits(const struct Sleep *sleep)
 {
     char path[64];
@@ -234,8 +234,8 @@ static int find_thread(const struct Sleeper *sleeper, struct Sleep *sleep)
     return -ENOENT;
 }
 
-// Lets the thread run for a moment, which is longer for a larger `try`, because
-// on a busy machine the thread gets a CPU late.
+// Lets the thread run for a moment. On a busy machine the thread may get a CPU
+// late, so the moment is longer for a larger `try`.
 static int let_run(const struct Sleeper *sleeper, pid_t thread, int try)
 {
     return Stop_let_run(sleeper->stop, thread,
@@ -264,8 +264,9 @@ static int map_page(const struct Sleeper *sleeper, uint64_t place, pid_t *by)
     return error ? error : -EBUSY;
 }
 
-// Makes a sleeping thread start the new thread. Any sleeping thread will do,
-// also the thread that has mapped the page, once it sleeps again.
+// Makes a sleeping thread start the new thread. Any sleeping thread will do. If
+// no other thread sleeps, waits until the thread that has mapped the page
+// sleeps again.
 static int start_thread(struct Sleeper *sleeper, uint64_t place, pid_t mapped)
 {
     const struct SigframeCall start =

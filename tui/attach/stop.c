@@ -98,8 +98,8 @@ static int seize(pid_t id)
     return -error;
 }
 
-// Stops a thread. Returns 0 or an error of seize(). A thread that has ended
-// meanwhile is no error.
+// Stops a thread. Returns 0 or an error of seize(). If the thread has ended,
+// this is no error.
 static int stop_one(struct Stop *stop, pid_t id)
 {
     struct StoppedThread thread = {id, 0}, *threads;
@@ -118,7 +118,8 @@ static int stop_one(struct Stop *stop, pid_t id)
     return error == -ESRCH ? 0 : error;
 }
 
-// Stops the threads that are not stopped yet. Returns their number, or -errno.
+// Stops the threads that are not stopped yet. Returns the number of newly
+// stopped threads, or -errno.
 static long stop_new(struct Stop *stop, pid_t pid)
 {
     char name[64];

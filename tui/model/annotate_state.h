@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// AnnotateState is the state of the annotate view. It has the selected
+// AnnotateState is the state of the annotate view. The state has the selected
 // function, the function's newest code and source, and the samples of the
 // chosen period. This module does not draw. Only one thread calls these
 // functions.
@@ -37,8 +37,7 @@ void AnnotateState_forget(struct AnnotateState *state);
 // and changes nothing if the function is already selected.
 bool AnnotateState_select(struct AnnotateState *state, const struct Row *row);
 // Returns the newer function with the same name, file and line as the selected
-// function, which a reload makes, for example. Returns NULL if there is no such
-// function.
+// function, or NULL. For example, a reload of a module makes newer functions.
 const struct Row *AnnotateState_successor(const struct AnnotateState *state,
                                           const struct Model *model);
 // Takes over the ownership of a listing. Reads the source files of process

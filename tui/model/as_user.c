@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 // Replaces our groups by the user's groups, because our groups may open files
-// that the user must not open. A user namespace may forbid this, but in a user
-// namespace we have few groups.
+// that the user must not open. A user namespace may forbid the replacement, but
+// in a user namespace we have few groups.
 static void change_groups(struct AsUser *as, const struct ProcessUser *user)
 {
     as->group_count = getgroups(PROCESS_GROUPS, as->groups);

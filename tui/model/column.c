@@ -5,7 +5,7 @@
 #include <math.h>
 #include <strings.h>
 
-// The source of a column's numbers.
+// enum Origin says where a column's numbers come from.
 enum Origin {
     COUNTED,
     SAMPLED, // shares; the column is shown only while shares are sampled

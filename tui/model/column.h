@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-// How a column shows the change since the baseline.
+// enum Change says how a column shows the change since the baseline.
 enum Change {
     CHANGE_NOT,   // the column shows the value and not the change
     CHANGE_SHARE, // a function that was not listed at the baseline has 0 there

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 10.0 // samples or calls that a mean or a rate needs
+#define LEAST 10.0 // least number of samples or calls for a mean or a rate
 // A change counts for the pace only if its standard error is at most SURE.
 #define SURE 0.5
 #define PACE_LEAST 3   // least number of functions for computing the pace
@@ -20,8 +20,8 @@
 #define NORMAL 1.4826
 // The variance of a median is MEDIAN_ERROR times the variance of a mean.
 #define MEDIAN_ERROR 1.57
-// Two runs are equally long if the longer run takes at most ALIKE times as long
-// as the shorter run.
+// Two runs count as equally long if the longer time is at most ALIKE times the
+// shorter time.
 #define ALIKE 1.2
 // Two runs are from the same machine if the ratio of their clock rates is at
 // most CLOCKS.
@@ -72,8 +72,8 @@ const struct Record COMPARISON_RECORD =
 
 // --- One run -----------------------------------------------------------------
 
-// One function in one run. All code objects with the same name and file count
-// as one function.
+// struct Side has the numbers of one function in one run. All code objects with
+// the same name and file count as one function.
 struct Side {
     const char *name;
     const char *file;
@@ -262,10 +262,10 @@ static double rate_of(const struct Run *run, const struct Side *side)
     return side && side->calls >= LEAST ? side->calls / seconds_of(run) : NAN;
 }
 
-// Returns the variance of the logarithm of a function's mean CPU time per call,
-// if `count` is its samples, or of its calls per second, if `count` is its
-// calls. The number of calls is assumed to vary as much as if calls came at
-// random times.
+// Returns the variance of a logarithm. If `count` is a function's number of
+// samples, the logarithm is that of the mean CPU time per call. If `count` is
+// the number of calls, the logarithm is that of the calls per second. The
+// number of calls is assumed to vary as much as if calls came at random times.
 static double variance_of(double count, const struct Side *side)
 {
     return 1 / count + side->calls_variance / pow(side->calls, 2);
@@ -317,7 +317,7 @@ static double median(double *values, size_t count)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-// The median change of all functions between the two runs.
+// struct Pace has the median change of all functions between the two runs.
 struct Pace {
     double change;   // logarithm of the second run's pace; NaN: unknown
     double variance; // variance of `change`

@@ -10,7 +10,7 @@
 
 #include "ipc/snapshot.h"
 
-#define COMPARISON_LIMIT 2.0 // standard errors that tell two numbers apart
+#define COMPARISON_LIMIT 2.0 // standard errors above which a change is no noise
 
 struct ComparedRun {
     const char *command;
@@ -48,7 +48,7 @@ struct ComparedFunction {
             struct Measured rate;
             // The relative change of the share, measured against the median of
             // all functions. If one function becomes faster, the shares of all
-            // others grow, but this change is about 0.
+            // others grow, but `spent` of the others is about 0.
             struct Measured spent;
         };
         struct Measured of[4]; // all of these, by enum Measure
@@ -76,8 +76,8 @@ struct Comparison {
     uint64_t apart; // number of functions that changed by more than noise
     const struct ComparisonNote *notes; // sentences about the comparison
     size_t note_count;
-    // Functions that changed by more than noise come first. Among these, larger
-    // changes come before smaller changes.
+    // Functions that changed by more than noise come first. Among these
+    // functions, larger changes come first.
     struct ComparedFunction *functions;
     size_t function_count;
     struct Arena arena;
@@ -86,7 +86,7 @@ struct Comparison {
 extern const struct Record COMPARISON_RECORD;
 
 // Compares the runs of which `a` and `b` are snapshots. Returns 0 or -ENOMEM.
-// The caller must call Comparison_release in both cases.
+// The caller must call Comparison_release, even after -ENOMEM.
 int Comparison_make(struct Comparison *comparison, const struct Snapshot *a,
                     const struct Snapshot *b);
 void Comparison_release(struct Comparison *comparison);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Reads the snapshot's log of transitions. Finds functions in which an
-// instruction has just lost its specialised form, or changes again and again.
-// The model and the opcodes view call these functions on one thread.
+// instruction has just lost its specialised form, and functions in which an
+// instruction changes its form repeatedly (a storm). The model and the opcodes
+// view call these functions on one thread.
 #ifndef OCULAR_TUI_MODEL_DEOPT_H
 #define OCULAR_TUI_MODEL_DEOPT_H
 

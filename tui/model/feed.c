@@ -10,8 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-// Limits for one call of Feed_next. Messages beyond the limits wait, because a
-// process that sends without a pause must not delay keys and signals.
+// One call of Feed_next takes TAKEN_MAX messages or TAKING_MAX_S seconds at
+// most. Messages beyond these limits wait, because a process that sends without
+// a pause must not delay keys and signals.
 #define TAKEN_MAX 256
 #define TAKING_MAX_S 0.05
 
@@ -163,7 +164,8 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
                               answer->request != MESSAGE_CANCEL);
 }
 
-// Keeps the newest stacks, whether the view or the recorder has requested them.
+// Keeps the newest stacks, no matter whether the view or the recorder has
+// requested the stacks.
 static void take_stacks(struct Feed *feed, struct Message *message)
 {
     struct PendingRequest *pending =

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-// Least seconds between snapshots, as the protocol defines.
+// The protocol limits the seconds between two snapshots to this range.
 #define FEED_RATE_MIN 0.1
 #define FEED_RATE_MAX 60.0
 

@@ -53,7 +53,7 @@ void Pending_add(struct Pending *pending, const struct Message *request);
 // when the request is answered.
 struct PendingRequest *Pending_find(struct Pending *pending, uint32_t number);
 bool Pending_has(const struct Pending *pending, enum MessageType type);
-// Returns true if a request is pending whose answer the user will see.
+// Returns true if the user will see the answer to a pending request.
 bool Pending_is_awaited(const struct Pending *pending);
 
 #endif

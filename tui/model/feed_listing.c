@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Seconds without an answer after which the request is sent again.
+// If no answer comes within LATE_S seconds, the request is sent again.
 #define LATE_S 5.0
 
 void FeedListing_release(struct FeedListing *listing)

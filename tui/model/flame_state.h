@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// FlameState is the state of the flame view. It has the newest stacks as a
-// tree, the CPU times of the last minute, the selected box and the zoomed box.
-// The callers view also uses this state. This module does not draw. Only one
-// thread calls these functions.
+// FlameState is the state of the flame view. The state has the newest stacks as
+// a tree, the CPU times of the last minute, the selected box and the zoomed
+// box. The callers view also uses this state. This module does not draw. Only
+// one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_FLAME_STATE_H
 #define OCULAR_TUI_MODEL_FLAME_STATE_H
 

@@ -58,17 +58,17 @@ int FlameTree_weigh(struct FlameTree *tree, const struct FlameShare *shares);
 void FlameTree_release(struct FlameTree *tree);
 
 // Returns the table's CPU times in ns since the start. The moment has a total
-// for each row, whose key is a hash of the row's path. If the process does not
-// send CPU times, or if memory is out, the moment has no totals. The caller
-// calls Moment_release.
+// for each row. The key of a total is a hash of the row's path. If the process
+// does not send CPU times, or if memory is out, the moment has no totals. The
+// caller calls Moment_release.
 struct Moment FlameTree_moment(const struct FlameTree *tree);
-// Returns the shares of the rows between two moments, which the caller frees.
+// Returns the rows' shares between two moments. The caller frees the shares.
 // Returns NULL if no time has passed, if a moment has no totals, or if memory
 // is out.
 struct FlameShare *FlameShares_since(const struct Moment *then,
                                      const struct Moment *now);
 
-// Returns the last branch on the path that exists. Sets *whole to whether the
+// Returns the last existing branch on the path. Sets *whole to whether the
 // whole path exists.
 uint32_t FlameTree_find(const struct FlameTree *tree,
                         const struct FlamePath *path, bool *whole);

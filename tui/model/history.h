@@ -47,12 +47,13 @@ struct History { // a zeroed history is empty
 void History_note(struct History *history, const struct Moment *now);
 // Makes PERIOD_SINCE start at a copy of `now`.
 void History_mark(struct History *history, const struct Moment *now);
-// Returns the moment at which the period that ends at `now_s` begins, or the
-// oldest moment.
+// `now_s` is the end of a period. Returns the moment at which this period
+// begins, or the oldest moment.
 const struct Moment *History_begin(const struct History *history, double now_s,
                                    enum Period period);
 // Returns the growth of a counter since `then`. A negative difference counts as
-// 0, because the process may merge paths that it counted separately before.
+// 0, because the process may merge paths that the process counted separately
+// before.
 struct Total Moment_since(const struct Moment *then, const struct Total *now);
 // Returns ", since r", ", since the start" or "". A title ends with this text.
 const char *History_about(const struct History *history, enum Period period);

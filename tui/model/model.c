@@ -141,8 +141,8 @@ void Model_start_over(struct Model *model)
     Tally_init(&model->tally);
 }
 
-// Makes room for the snapshot's functions. The steps after this step cannot
-// fail.
+// Allocates memory for the snapshot's functions. The steps after the allocation
+// cannot fail.
 static int reserve(struct Model *model, size_t functions)
 {
     if (RowTable_reserve(&model->rows, functions))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The model is the viewer's data about the traced process. It has the newest
-// snapshot, a row with a history for each function, and the user's choices of
-// rows and their order. The model does not draw or send. Only one thread calls
-// these functions.
+// The model is the viewer's data about the traced process. The model has the
+// newest snapshot, a row with a history for each function, and the user's
+// choices of rows and their order. The model does not draw or send. Only one
+// thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_MODEL_H
 #define OCULAR_TUI_MODEL_MODEL_H
 
@@ -60,7 +60,8 @@ int Model_push(struct Model *model, struct Snapshot *snapshot);
 void Model_start_over(struct Model *model);
 // Makes the counts of calls, cycles and events begin now.
 void Model_reset(struct Model *model);
-// Makes columns show the change since now. A second call ends this.
+// Makes columns show the change since now. A second call makes columns show the
+// values again.
 void Model_baseline(struct Model *model);
 // Returns the count of a transition since the reset or the baseline.
 double Model_pair_count(const struct Model *model,
@@ -76,7 +77,8 @@ void Model_filter(struct Model *model, const char *text);
 void Model_toggle_idle(struct Model *model); // hides or shows idle functions
 
 // Shows the data of one thread, or of all threads if `thread` is NULL. A new
-// choice drops the baseline, because its shares belong to the old thread.
+// choice drops the baseline, because the baseline's shares belong to the old
+// thread.
 void Model_watch(struct Model *model, const struct Thread *thread);
 // Returns the chosen thread in the newest snapshot. Returns NULL if all threads
 // are shown, or if the snapshot does not list the thread.
@@ -85,8 +87,8 @@ const struct Thread *Model_thread(const struct Model *model);
 // Returns the CPU share of the chosen thread, or of all threads.
 double Model_share(const struct Model *model);
 // Returns the chosen thread's share in functions without a row. (A process
-// lists only the hottest functions of each thread.) Returns NaN if there is no
-// such function, or if all threads are shown.
+// lists only the hottest functions of each thread.) Returns NaN if every listed
+// function of the thread has a row, or if all threads are shown.
 double Model_unlisted(const struct Model *model);
 
 const struct Row *Model_row(const struct Model *model, size_t index);

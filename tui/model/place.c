@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 // openat2(2) fails with EAGAIN for a path with ".." if any file was renamed or
-// mounted meanwhile.
+// mounted during the call.
 #define TRIES 1000
 
 int Place_root(pid_t pid)

@@ -36,7 +36,7 @@ struct Playback {
     uint32_t last_number;
 };
 
-// The type of message that answers each type of request.
+// `kinds` has the type of the message that answers each type of request.
 static const struct {
     enum MessageType request, answer;
 } kinds[] = {{MESSAGE_DETAIL, MESSAGE_LISTING},

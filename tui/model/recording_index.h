@@ -39,8 +39,8 @@ int RecordingIndex_read(const struct RecordingIndex *index,
 bool RecordingIndex_has(const struct RecordingIndex *index,
                         enum MessageType type);
 // Searches for an entry with this type and `about`. Returns the last match
-// among the first `next` entries. If these have no match, returns the first
-// match after them, or -1.
+// among the first `next` entries. If none of the first `next` entries matches,
+// returns the first match among the later entries, or -1.
 long RecordingIndex_find(const struct RecordingIndex *index, size_t next,
                          enum MessageType type, uint64_t about);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define SURE 0.125 // largest standard error as a part of the estimate
-// The share of a function that has stopped soon falls below this share.
+// After a function has stopped, its share soon falls below IDLE_SHARE.
 #define IDLE_SHARE 0.0005
 // All calls count as timed if this part of the expected cycles was timed.
 #define LEAST_TIMED 0.5

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A row is one function in this viewer. It has the newest numbers, the numbers
-// at the reset and at the baseline, and the history of the share. The model
-// owns the rows, and columns and views read them. Only one thread calls these
-// functions.
+// A row is one function in this viewer. The row has the newest numbers, the
+// numbers at the reset and at the baseline, and the history of the share. The
+// model owns the rows, and columns and views read them. Only one thread calls
+// these functions.
 #ifndef OCULAR_TUI_MODEL_ROW_H
 #define OCULAR_TUI_MODEL_ROW_H
 
@@ -19,15 +19,15 @@ enum ColumnId { // columns in the order on the screen
 
 #define TREND_LENGTH 32
 
-// Age in seconds from which the data of a function that is not armed counts as
-// old.
+// If a function is not armed, its data counts as old after STALE_S seconds.
 #define STALE_S 30.0
 
 // A function with at least this share of a core counts as running. (The share
 // of a function that has stopped decreases slowly.)
 #define RUNS_SHARE 0.005
 
-// Seconds after the last call from which a function without a share is idle.
+// A function without a share is idle if its last call was more than IDLE_S
+// seconds ago.
 #define IDLE_S 60.0
 
 // Numbers that are subtracted from the counts. If they are 0, the counts are
@@ -72,7 +72,7 @@ double Row_share(const struct Row *row);
 double Row_calls(const struct Row *row); // counted calls
 // Returns the estimated calls, or NaN if there is no estimate.
 double Row_estimated(const struct Row *row);
-// Returns true unless the estimate's standard error is known and above an
+// Returns false if the estimate's standard error is known and larger than an
 // eighth of the estimate. If the standard error is an eighth, one estimate in
 // twenty is wrong by more than a quarter.
 bool Row_is_sure(const struct Row *row);
@@ -81,7 +81,7 @@ double Row_self(const struct Row *row); // cycles of timed calls
 // Returns Row_self plus the mean cost of each call that was not timed.
 double Row_spent(const struct Row *row);
 bool Row_spent_estimated(const struct Row *row);
-// A lower bound, unless Row_calls_exact.
+// The total is a lower bound, unless Row_calls_exact returns true.
 double Row_total(const struct Row *row);
 double Row_waited(const struct Row *row);
 double Row_samples(const struct Row *row);
@@ -94,10 +94,12 @@ bool Row_is_stale(const struct Row *row);
 // run.
 bool Row_may_run(const struct Function *function);
 // Returns true if the function was not called in the last minute and is on no
-// stack of the window's samples, running or waiting.
+// stack of the window's samples. The window has samples of running threads and
+// of waiting threads.
 bool Row_is_idle(const struct Row *row);
 // Returns the cycles that the function's calls use per second: calls per second
-// times the mean cost. Returns 0 if one of the two is not known.
+// times the mean cost. Returns 0 if the calls per second or the mean cost is
+// not known.
 double Row_recent_cost(const struct Row *row);
 // Returns the number of samples from which a rate was estimated, or NaN if this
 // number is not known.

@@ -18,13 +18,13 @@ struct RowTable {      // a zeroed table is empty
 };
 
 void RowTable_release(struct RowTable *table);
-// Makes room for `more` new rows. Returns 0, or -ENOMEM with the table
+// Reserves memory for `more` new rows. Returns 0, or -ENOMEM with the table
 // unchanged.
 int RowTable_reserve(struct RowTable *table, size_t more);
 // Returns the row with this id, or NULL.
 struct Row *RowTable_find(const struct RowTable *table, uint64_t id);
-// Returns the row with this id, or a new row, for which the caller has reserved
-// room.
+// Returns the row with this id, or a new row. The caller has reserved memory
+// for a new row.
 struct Row *RowTable_take(struct RowTable *table, uint64_t id);
 // Drops rows that no recent snapshot has listed.
 void RowTable_forget(struct RowTable *table);

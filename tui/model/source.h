@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// struct Source is the source of a function, read from the file that the traced
-// process sees at the path. The path comes from the process and is not trusted.
-// So only regular files below the process's root are read, up to a maximum
-// size, and no read waits. The annotate view owns the source. Only one thread
-// calls these functions.
+// struct Source is the source of a function. The source is read from the file
+// that the traced process sees at the code object's path. The path comes from
+// the process and is not trusted. So only regular files below the process's
+// root are read, up to a maximum size, and no read waits. The annotate view
+// owns the source. Only one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_SOURCE_H
 #define OCULAR_TUI_MODEL_SOURCE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ThreadsState is the state of the threads view. It has the order of the
-// threads and their numbers. This module does not draw. Only one thread calls
+// ThreadsState is the state of the threads view. The state has the order and
+// the numbers of the threads. This module does not draw. Only one thread calls
 // these functions.
 #ifndef OCULAR_TUI_MODEL_THREADS_STATE_H
 #define OCULAR_TUI_MODEL_THREADS_STATE_H

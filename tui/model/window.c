@@ -18,8 +18,9 @@ struct Window Window_of(const struct Snapshot *snapshot, double cpu_share)
     for (size_t i = 0; i < snapshot->function_count; i++)
         if (isfinite(snapshot->functions[i].cpu_share))
             sum += snapshot->functions[i].cpu_share;
-    // Uses the larger of two sums. Threads also run code that is not traced, so
-    // their sum can be larger. `cpu_share` does not include threads that have
+    // Uses `cpu_share` or the functions' sum, whichever is larger. `cpu_share`
+    // can be larger, because threads also run code that is not traced. The sum
+    // can be larger, because `cpu_share` does not include threads that have
     // ended.
     double all = fmax(cpu_share, sum);
     double samples = snapshot->sampler_window_samples;

@@ -53,7 +53,8 @@ static bool next_glyph(const struct Canvas *canvas, const char **at,
 {
     if (!canvas->ascii)
         return Text_next(at, glyph);
-    // Text_next needs the widths of glyphs, which the locale may lack.
+    // Text_next needs the widths of glyphs, but the locale may lack these
+    // widths.
     uint32_t code = Utf8_decode(at);
     *glyph =
         (struct Glyph){.code = (unsigned char)Text_ascii(code), .width = 1};

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The meaning of a cell. The palette decides how a style looks.
+// A style is the meaning of a cell. The palette decides how a style looks.
 enum Style {
     STYLE_PLAIN,
     STYLE_STRONG,

@@ -23,7 +23,7 @@ enum Request {
     REQUEST_END,
     REQUEST_SCROLL_UP,
     REQUEST_SCROLL_DOWN,
-    REQUEST_CLICK, // Key_x and Key_y return the place
+    REQUEST_CLICK, // Key_x and Key_y return the cell
     REQUEST_SEARCH,
     REQUEST_SEARCH_NEXT,
     REQUEST_SEARCH_PREVIOUS,

@@ -38,9 +38,9 @@ static int ranked(const struct ListRows *rows, int importance)
     return -1;
 }
 
-// Decides which columns are shown. Stops at the first column without room, and
-// does not try narrower columns after it. Returns the number of cells that
-// remain for the growing columns.
+// Decides which columns are shown. Stops at the first column that does not fit,
+// and does not try narrower columns after this column. Returns the number of
+// cells that remain for the growing columns.
 static int admit(bool there[LIST_COLUMNS], const struct List *list,
                  const struct ListRows *rows, int width)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A list of rows in columns, like htop's Panel. The list chooses the columns
-// for which there is room, draws titles and rows, keeps one row selected and
-// visible, searches, and handles keys and the mouse. The view provides a table
-// of columns and a source of rows. Only one thread uses a list.
+// A list shows rows in columns, like htop's Panel. The list chooses the columns
+// that fit, draws titles and rows, keeps one row selected and visible,
+// searches, and handles keys and the mouse. The view provides a table of
+// columns and a source of rows. Only one thread uses a list.
 #ifndef OCULAR_TUI_SCREEN_LIST_H
 #define OCULAR_TUI_SCREEN_LIST_H
 
@@ -39,8 +39,8 @@ struct ListColumn {
     enum Cut cut; // the end at which a long text is cut, if `path` is false
     // The default order is ascending. If false, the largest value comes first.
     bool a_to_z;
-    // Draws a cell with a drawing of its own. NULL: the cell is the text from
-    // write() of struct ListRows.
+    // Draws a cell that is more than a text in one style. NULL: the cell is the
+    // text from write() of struct ListRows.
     void (*draw)(struct Canvas *canvas, struct Box box,
                  const struct ListRows *rows, long row);
 };
@@ -101,7 +101,7 @@ enum ListAnswer {
 void ListCell_put(struct ListCell *cell, enum Style style, const char *text);
 
 // Chooses and places the columns in `width` cells. Adds columns by importance,
-// and stops at the first column that leaves too little room. So a wider list
+// and stops at the first column that leaves too few cells. So a wider list
 // never loses a column. The sorting column is always shown.
 void List_arrange(struct List *list, const struct ListRows *rows, int width);
 // Returns the position of a column, or NULL if it is not shown.
@@ -126,8 +126,8 @@ bool List_find(struct List *list, const struct ListRows *rows, const char *text,
 enum ListAnswer List_press(struct List *list, const struct ListRows *rows,
                            int request, uint32_t key);
 
-// Scrolls a text, whose first visible line is *top, according to a request. A
-// page has `page` lines. Returns false if the request does not scroll.
+// Scrolls a text according to a request. *top is the text's first visible line.
+// A page has `page` lines. Returns false if the request does not scroll.
 bool List_scroll(int *top, int page, int request);
 
 #endif

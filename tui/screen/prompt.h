@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A prompt is the line that the user types at the bottom of the screen, or a
-// question that the user answers by y or n. prompt.c does not use the text.
-// Only one thread uses a prompt.
+// question that the user answers by y or n. prompt.c only edits the text and
+// does not act on the text. Only one thread uses a prompt.
 #ifndef OCULAR_TUI_SCREEN_PROMPT_H
 #define OCULAR_TUI_SCREEN_PROMPT_H
 

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Maximum number of bytes of a source line that are drawn.
+// At most LINE_BYTES bytes of a source line are drawn.
 #define LINE_BYTES 2048
 #define BAR_CELLS 8     // cells of the bar before the cycles
 #define BAR_FROM 96     // a screen with fewer columns has no bars
@@ -65,8 +65,8 @@ static void put_bar(struct Canvas *canvas, struct Box box, int cells,
 
 // Draws an instruction's bar. The bar shows the share of samples, because the
 // cycles of one execution do not show where the time goes, and are often the
-// mean of a block. Without samples, the bar shows the cycles if they differ,
-// and has no colour.
+// mean of a block. Without samples, the bar has no colour and shows the cycles.
+// If all instructions have the same cycles, there is no bar.
 static void put_part(struct Canvas *canvas, struct Box box, int cells,
                      const struct Annotation *all, const struct ListingRow *row)
 {
@@ -123,8 +123,8 @@ static void draw_hits(struct Canvas *canvas, struct Box box,
 // --- Instructions
 
 // Draws the operand, and behind the operand the text about specialisation. If
-// there is too little room, the text gets half of the room, but at least
-// INSTRUCTION_SHORT cells, so that its fixed words are not cut.
+// the two do not fit, the text about specialisation gets half of the cells, but
+// at least INSTRUCTION_SHORT cells, so that its fixed words are not cut.
 static void put_argument(struct Canvas *canvas, struct Box box,
                          const char *argument, const char *tail,
                          enum Style style)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Makes the lines of the annotate view (source lines, instructions, gaps and
-// notes) the rows of a list. The data that is drawn does not change. Only one
-// thread calls AnnotateRows_fill.
+// Gives a list the rows of the annotate view, which are source lines,
+// instructions, gaps and notes. The data that is drawn does not change. Only
+// one thread calls AnnotateRows_fill.
 #ifndef OCULAR_TUI_VIEWS_ANNOTATE_ROWS_H
 #define OCULAR_TUI_VIEWS_ANNOTATE_ROWS_H
 

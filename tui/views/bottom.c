@@ -67,7 +67,7 @@ static void draw_prompt(struct Canvas *canvas, int y,
     Canvas_put(canvas, y, x, x + 1, STYLE_PROMPT, "_");
 }
 
-// Draws the message. If there is too little room, cuts the path in the message
+// Draws the message. If the line is too short, cuts the path in the message
 // first.
 static void draw_message(struct Canvas *canvas, struct Box box,
                          const struct Status *status)

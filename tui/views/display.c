@@ -10,8 +10,8 @@
 #include <string.h>
 
 // Ocular subtracts the cost of a call's hooks. The error of the subtracted cost
-// is about LEAST_NS. The measured time of a call that takes less may be any
-// number from 0 to LEAST_NS.
+// is about LEAST_NS. If a call takes less than LEAST_NS, its measured time may
+// be any number from 0 to LEAST_NS.
 #define LEAST_NS 20.0
 
 const struct StateMark STATE_MARKS[] = {[STATE_ARMED] = {"●", STYLE_ARMED},

@@ -29,7 +29,7 @@ const char *Display_cycles(char out[NUMBER_MAX], double cycles,
 // Formats the cost of one call: "<53" if the call is too short to be measured.
 const char *Display_cost(char out[NUMBER_MAX], double cycles,
                          const struct Display *display);
-// Formats the mean cost of calls, which is more precise than the cost of one
+// Formats the mean cost of calls. The mean is more precise than the cost of one
 // call.
 const char *Display_mean(char out[NUMBER_MAX], double cycles,
                          const struct Display *display);

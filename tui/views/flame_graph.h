@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Draws the boxes of the flame graph, and the line about the selected box.
-// Callers are above their callees, and the width of a box is its share. The
-// graph's data does not change. Only one thread calls these functions.
+// Callers are above their callees, and the width of a box is its share. Drawing
+// does not change the graph's data. Only one thread calls these functions.
 #ifndef OCULAR_TUI_VIEWS_FLAME_GRAPH_H
 #define OCULAR_TUI_VIEWS_FLAME_GRAPH_H
 
@@ -28,8 +28,8 @@ struct FlameGraph {
     int height; // number of lines of the graph
 };
 
-// Returns true if a branch, which is the zoom or below the zoom, has a box. A
-// branch that is too narrow has no box.
+// `branch` is the zoom or a branch below the zoom. Returns true if `branch` has
+// a box. A branch that is too narrow has no box.
 bool FlameGraph_shows(const struct FlameGraph *graph, uint32_t branch);
 // Returns the nearest box on the line of the selected box, to the left (step
 // -1) or to the right (step 1). The nearest box may have another caller.

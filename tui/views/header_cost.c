@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// The overhead in the unit that the header shows.
+// struct Overhead has the overhead in the unit that the header shows.
 struct Overhead {
     // NaN: unknown; `allowed` is also NaN if there is no budget
     double measured, allowed;
@@ -21,10 +21,10 @@ struct Overhead {
     int decimals;
 };
 
-// Returns the overhead as a share of a core, because its share of the program's
-// CPU time may exceed 100 % if the program uses hardly any CPU time. If an
-// older Ocular does not report the share of a core, returns the share of the
-// CPU time.
+// If the program uses hardly any CPU time, the overhead may exceed 100 % of the
+// program's CPU time. So overhead_of returns the overhead as a share of a core.
+// If an older Ocular does not report the share of a core, returns the share of
+// the CPU time.
 static struct Overhead overhead_of(const struct Snapshot *snapshot)
 {
     struct Overhead overhead = {

@@ -42,8 +42,8 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
         if (model->snapshot->sampler_trouble)
             Strip_add(strip, STYLE_ALERT, ": %.200s",
                       model->snapshot->sampler_trouble);
-        // The reason is cut first, so the least width covers the words before
-        // it.
+        // The least width covers the words before the reason, so only the
+        // reason is cut.
         Strip_flex(strip, cells > TREND_CELLS ? 66 : 23);
         return;
     }

@@ -104,8 +104,8 @@ bool Navigation_refuses(struct Ui *ui, const struct Binding *binding)
     return true;
 }
 
-// A view is in `way` at most once. If the user opens the view again, the viewer
-// goes back to it.
+// A view is in `way` at most once. If the user opens a view of `way` again, the
+// viewer goes back to this view.
 void Navigation_open(struct Ui *ui, enum ViewId id)
 {
     const struct View *view = ui->views[id];

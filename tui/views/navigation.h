@@ -26,8 +26,8 @@ unsigned Navigation_can(const struct Ui *ui);
 // Returns true if the front view cannot carry out the binding's request now. If
 // it returns true, a message gives the reason.
 bool Navigation_refuses(struct Ui *ui, const struct Binding *binding);
-// Does the same as Enter on the selected row, which opens a view. Returns false
-// if Enter opens no view. Called after a click on the row.
+// Opens the view that Enter on the selected row opens. Returns false if Enter
+// opens no view. Called after a click on the row.
 bool Navigation_enter(struct Ui *ui);
 // Brings a view to the front. After that, Esc leads back to the view that was
 // in front before.

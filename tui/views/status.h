@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// struct Status has the data of a frame that is not in the model. frame.c fills
-// struct Status, and views draw it.
+// struct Status has the data that a frame needs and the model lacks. frame.c
+// fills struct Status, and views draw it.
 #ifndef OCULAR_TUI_VIEWS_STATUS_H
 #define OCULAR_TUI_VIEWS_STATUS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// struct Table makes the main table the columns and rows of a list. The list
+// struct Table gives a list the columns and rows of the main table. The list
 // has a row for each function. Only one thread calls these functions.
 #ifndef OCULAR_TUI_VIEWS_TABLE_H
 #define OCULAR_TUI_VIEWS_TABLE_H

@@ -79,7 +79,7 @@ static bool is_rate_estimated(const struct Row *row)
                                                 : row->now->rate_estimated != 0;
 }
 
-// Returns true if the rate comes from slices, in which the calls were counted
+// Returns true if the rate comes from slices. In a slice the calls are counted
 // over a known time.
 static bool is_sliced(const struct Row *row)
 {

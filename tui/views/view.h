@@ -66,8 +66,8 @@ struct View {
     // letter. NULL: the position in the view's list is enough.
     void (*begin_search)(struct Ui *ui);
     void (*restart_search)(struct Ui *ui);
-    // Returns the selected function, which other views open and the key `a`
-    // re-arms, or 0. Only views with CAN_FUNCTION have this function.
+    // Returns the selected function or 0. Other views open this function, and
+    // the key `a` re-arms it. Only views with CAN_FUNCTION have this function.
     uint64_t (*function)(const struct Ui *ui);
     // Called when the user resets the counts. Makes the view's own window
     // begin. NULL: the view has no window of its own.

@@ -148,8 +148,8 @@ static void draw_menu(struct Ui *ui)
 }
 
 // Handles a key while the menu is open. Every key that does not move the
-// selection closes the menu. Returns false if the key also does what it does
-// without a menu.
+// selection closes the menu. Returns false if the key also has its usual
+// effect, as without a menu.
 static bool press_menu(struct Ui *ui, int request, uint32_t key)
 {
     struct List *list = &ui->sort_list;
