@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes an engine without an interpreter, code that can be called, and calls of
-// that code, for tests of the layers above the engine.
+// Makes an engine without an interpreter, and code, and calls this code. Tests
+// of the layers above the engine include this file.
 #ifndef OCULAR_TESTS_TRACER_MAKE_ENGINE_H
 #define OCULAR_TESTS_TRACER_MAKE_ENGINE_H
 
@@ -68,7 +68,7 @@ static inline struct ThreadTrace *add_trace(struct Engine *engine,
     return trace;
 }
 
-// Makes one call from depth 0, entered now.
+// Makes one call from depth 0, which begins at `ticks`.
 static inline void call(struct ThreadTrace *trace, struct Code *code,
                         uint64_t ticks)
 {

@@ -27,7 +27,7 @@ static const struct ShareTime NOW = {.ns = 1e9, .age = 0.2, .full_ns = 1e9};
 enum { CACHE, RESUME, LOAD, EXTENDED, CALL, JUMP, CALL_PY = 100, CALL_C };
 enum { AT_RESUME, AT_LOAD, AT_EXTENDED, AT_CALL, AT_LAST = 6, AT_JUMP, UNITS };
 
-// The caller's bytecode, which changes as it runs.
+// This is the caller's bytecode, which changes while the tests run.
 static uint8_t live[2 * UNITS];
 
 static void make_caller(void)
@@ -225,7 +225,7 @@ TEST_WITH(test_callers, set_up, tear_down)
     assert_float_equal(caller_ns(b, c->hot.id), 10000, 1e-3);
     assert_true(caller_ns(b, a->hot.id) == 0);
     assert_true(caller_ns(c, 0) == 0);
-    // The caller of the last frame of a stack that was cut is unknown.
+    // If a stack was cut, the caller of its last frame is unknown.
     stack.cut = true;
     STACK(0x1000, 0x1000);
     add(500, 0);
@@ -301,7 +301,7 @@ TEST_WITH(test_samples_per_instruction, set_up, tear_down)
     assert_int_equal(samples[4 + 2], 1);
 }
 
-// If memory was out at a function's first sample, the next sample allocates
+// If no memory was left at a function's first sample, the next sample allocates
 // again. Nothing that was allocated leaks (make asan).
 TEST_WITH(test_memory_is_out, set_up, tear_down)
 {
@@ -357,14 +357,15 @@ TEST_WITH(test_a_call_without_a_frame_is_in_c, set_up, tear_down)
         assert_true(stack.in_c == (unit == AT_CALL));
         assert_int_equal(stack.depth, 2);
     }
-    specialize(CALL_C, 71); // a specialisation for C has no version here
+    specialize(CALL_C, 71); // a call of a C function has no version here
     judge_at(AT_CALL, true);
     assert_true(stack.in_c);
     assert_int_equal(stack.depth, 2);
 }
 
-// An empty call takes a tenth of b's timed calls. So b gets at most a tenth of
-// its time while its frame is pushed or popped, and the caller gets the rest.
+// A timed call of b takes ten times as long as an empty call. While b's frame
+// is pushed or popped, b is credited with at most a tenth of its own time, and
+// the caller with the rest.
 TEST_WITH(test_freeing_a_callees_locals_is_its_callers, set_up, tear_down)
 {
     unsigned entered = 0;
@@ -390,7 +391,7 @@ TEST_WITH(test_freeing_a_callees_locals_is_its_callers, set_up, tear_down)
     expect_calls(b);
 }
 
-// A sample may find the callee's frame not yet pushed or just popped: the time
+// If a sample finds the callee's frame not yet pushed or just popped, the time
 // is the callee's.
 TEST_WITH(test_a_call_of_a_function_is_its_callees, set_up, tear_down)
 {
@@ -403,15 +404,15 @@ TEST_WITH(test_a_call_of_a_function_is_its_callees, set_up, tear_down)
     specialize(CALL_PY, 999); // no function has this version
     judge_at(AT_CALL, true);
     expect_calls(NULL);
-    // No version is known, so the callee that an earlier stack has shown here
-    // counts.
+    // No version is known, so the time counts for the callee that an earlier
+    // stack has shown at this call.
     STACK(0x1000, caller->who.address);
     stack.frames[1].instruction = (uintptr_t)live + 2 * AT_CALL;
     add(10, 0);
     judge_at(AT_CALL, true);
     expect_calls(a);
-    // CPython 3.12 puts the caller's frame at the last cache while the callee
-    // returns.
+    // In CPython 3.12, while the callee returns, the caller's instruction
+    // pointer is at the last inline cache of the call.
     specialize(CALL, 0);
     judge_at(AT_CALL, true);
     assert_true(stack.in_c);

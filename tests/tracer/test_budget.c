@@ -75,7 +75,7 @@ static void turn(struct World *w)
     struct BudgetReading r;
     double sampler;
 
-    // Without a budget the rate stays as it is (control.c).
+    // Without a budget the sampling rate stays as it is (control.c).
     w->hz = w->budget.share > 0 ? Budget_hz(&w->budget) : 100;
     w->tick++;
     w->now.wall += TICK;
@@ -102,8 +102,7 @@ static void run(struct World *w, double seconds)
         turn(w);
 }
 
-// Snapshots that take most of the budget wait while the program pauses, and
-// only then.
+// Snapshots that take most of the budget wait only while the program pauses.
 TEST(test_snapshots_wait_in_idle_spells)
 {
     struct World w = world(spells, 0.01);
@@ -130,7 +129,7 @@ TEST(test_snapshots_wait_in_idle_spells)
     assert_true(throttled_idle > 40);
 }
 
-// A storm of hooks at the start is paid back later.
+// If hooks take much time at the start, this time is paid back later.
 TEST(test_a_storm_is_paid_back)
 {
     struct World w = world(one_core, 0.01);
@@ -168,7 +167,7 @@ TEST(test_steps)
 }
 
 // With one viewer too many, fixed costs alone exceed the budget. The sampler
-// gives half of its part away, and the hooks all but a fifth of the allowance.
+// then keeps half of its part, and the hooks keep a fifth of the allowance.
 TEST(test_fixed_costs_above_it)
 {
     struct World w = world(one_core, 0.005);
@@ -185,8 +184,8 @@ TEST(test_fixed_costs_above_it)
     assert_float_equal(Budget_hooks(&w.budget), (0.5 - 0.15) * 0.005, 1e-4);
 }
 
-// The sampler has four tenths if hooks take all that they may, or if the
-// program pauses.
+// The sampler has four tenths of the allowance if the hooks take their whole
+// part, or if the program pauses.
 TEST(test_the_samplers_part)
 {
     struct World w = world(one_core, 0.01);

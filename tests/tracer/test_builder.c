@@ -40,8 +40,8 @@ static void rest(double s)
     nanosleep(&time, NULL);
 }
 
-// The sampler looks once, a tenth of a second after it starts, so its clock
-// stands there.
+// The sampler collects once, a tenth of a second after its start, so its clock
+// stops at that time.
 static void start_sampler(struct Fixture *f)
 {
     const struct SamplerParts parts = {.registry = f->engine.registry,
@@ -125,8 +125,8 @@ TEST_WITH(test_what_nothing_measures_is_null, set_up, tear_down)
 
 // --- Functions ---------------------------------------------------------------
 
-// A function whose calls have not returned, or have always had a dark callee,
-// has no time: the value is null, not zero.
+// If a function's calls have not returned, or have always had a dark callee,
+// its time is null, not zero.
 TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -214,8 +214,8 @@ static void take_samples(struct Fixture *f, struct MadeThread *thread)
 }
 
 // Functions are ordered by share first. A function without a share that last
-// ran a minute ago comes last, dark or armed. A function that runs now only
-// below others does not come last.
+// ran a minute ago comes last, dark or armed. A function that has only run as a
+// caller of other functions does not come last.
 TEST_WITH(test_shares_first, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -258,12 +258,13 @@ TEST_WITH(test_rate, set_up, tear_down)
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 600 / 0.6 * 1.001);
     assert_true(rate >= 600 / (seconds(CLOCK_MONOTONIC) - from) * 0.999);
-    // It is too soon for another rate, so the last one is shown again.
+    // It is too soon for another rate, so the last rate is shown again.
     Counter_set(&code->hot.entries, 999999);
     assert_true(find(build(f), code)->calls_per_s == rate);
 }
 
-// The time in the dark does not count once the function is armed again.
+// After a function is armed again, the time in which it was dark does not count
+// for its rate.
 TEST_WITH(test_rate_after_the_dark, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -395,8 +396,8 @@ TEST_WITH(test_rate_by_shares, set_up, tear_down)
     assert_int_equal(find(build(f), code)->rate_estimated, 0);
 }
 
-// The function always calls a dark one, so samples say which part of its total
-// time is its own.
+// The function always calls a dark function, so samples say which part of the
+// function's total time is its own time.
 TEST_WITH(test_self_by_samples, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -445,7 +446,7 @@ TEST_WITH(test_shares, set_up, tear_down)
     Counter_set(&code->share.samples, 12);
     Counter_set(&code->share.run_samples, 7);
     Counter_set(&code->hot.self_calls, 1);
-    // Counts for nothing beside a share.
+    // If there is a share, the timed cycles do not count.
     Counter_set(&code->hot.self_cycles, 1000000);
     s = build(f);
     function = find(s, code);
@@ -481,7 +482,8 @@ static void retire(struct Fixture *f, const char *name, uint64_t cpu_ns,
     Engine_retire(&f->engine, code);
 }
 
-// A module body cannot be timed by hooks, but should not come last for that.
+// Hooks cannot time a module's body, but the body should not come last because
+// of this.
 TEST_WITH(test_the_retired_by_their_share_of_the_run, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -83,7 +83,7 @@ static void expect_caller(const struct CalledFrom *from, size_t i,
     assert_float_equal(from->callers[i].part, part, 1e-6);
 }
 
-// Every window has forgotten the first caller, but the run has not.
+// No window has the first caller any more, but the run's total has it.
 TEST(test_parts_are_of_the_whole_run)
 {
     struct Fixture made = set_up();

@@ -57,8 +57,9 @@ static void expect(const struct Code *code, bool stays)
 
 static int set_up(void **state), tear_down(void **state);
 
-// Half of 2 ms has room for 1000 calls a second. The cheap functions get it,
-// and the next one that does not fit is left out.
+// Half of 2 ms is enough for the hooks of 1000 calls a second. The cheapest
+// functions are chosen until the next function does not fit. This function is
+// left out.
 TEST_WITH(test_the_cheapest, set_up, tear_down)
 {
     struct Code *dear = called(900, false), *cheap = called(50, false);
@@ -76,8 +77,8 @@ TEST_WITH(test_the_cheapest, set_up, tear_down)
     assert_false(choice.left_out);
 }
 
-// The program's own handler comes before any library function. A function that
-// does not fit leaves its room to others.
+// The program's own handler comes before any library function. If a function
+// does not fit, other functions may use its time.
 TEST_WITH(test_the_programs_own_first, set_up, tear_down)
 {
     struct Code *library[8], *handler = called(400, true);
@@ -92,7 +93,8 @@ TEST_WITH(test_the_programs_own_first, set_up, tear_down)
         expect(library[i], i < 6);
 }
 
-// A span of a few milliseconds that a call began gives no rate.
+// If a span began with a call and lasts only a few milliseconds, it gives no
+// rate.
 TEST_WITH(test_a_short_span, set_up, tear_down)
 {
     struct Code *code = called(20, false);
@@ -105,7 +107,7 @@ TEST_WITH(test_a_short_span, set_up, tear_down)
     expect(code, true);
 }
 
-// Each resumption of a coroutine has its hooks.
+// Each resumption of a coroutine runs hooks.
 TEST_WITH(test_resumptions_cost, set_up, tear_down)
 {
     struct Code *code = called(800, false);
@@ -137,7 +139,7 @@ TEST_WITH(test_no_candidates, set_up, tear_down)
 }
 
 // Between slices only armed functions are judged. An armed function stays armed
-// while its cost is at most a quarter above its part.
+// while its cost exceeds its part by at most a quarter.
 TEST_WITH(test_between_slices, set_up, tear_down)
 {
     struct Code *always = called(100, false), *sliced = called(100, false);

@@ -94,7 +94,7 @@ TEST(test_sites_are_where_events_fire)
     Code_free(code);
 }
 
-// In this code every offset from that of unit 11 on is far.
+// In this code the offsets of unit 11 and of all later units are far.
 TEST(test_what_hooks_cost_is_known_by_site)
 {
     static const struct {
@@ -199,8 +199,9 @@ TEST(test_callers_of_the_never_dark_are_bounded)
     Code_free(code);
 }
 
-// The epoch changes at the first dark callee and after the last. A call that
-// has seen both ends of a dark spell is therefore not taken for a clean one.
+// The epoch changes when the first callee goes dark, and again when no callee
+// is dark any more. So a call in which callees went dark and were armed again
+// does not count as a call without dark callees.
 TEST(test_epoch_marks_dark_spells)
 {
     struct Code *code = generator(500, false);
@@ -221,7 +222,7 @@ TEST(test_epoch_marks_dark_spells)
     Code_free(code);
 }
 
-// Blocks are right only in frames of the current epoch.
+// The times of blocks are right only in frames of the current epoch.
 static void expect_epochs(const struct Code *code, bool blocks)
 {
     assert_int_not_equal(code->hot.epoch, 0);
@@ -306,7 +307,7 @@ TEST(test_end_of_a_slice)
     // The function goes dark at its next call.
     assert_int_equal(code->hot.stop_at, 0);
     assert_int_equal(jump->stop_at, 0);
-    // Calls that are open are not timed.
+    // Calls that have not ended are not timed.
     assert_int_not_equal(code->hot.epoch, epoch);
     code->spans.ended = false;
     Code_arm(code, 0, true);
@@ -369,7 +370,7 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
     Counter_set(&code->hot.self_calls, 1);
     Counter_set(&code->hot.self_cycles, 3000);
     code->cold.dark_from_ns = 5000000;
-    // The function went dark after that time.
+    // The function went dark after the sampled time.
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Counter_set(&code->share.cpu.total_ns, 11000000);
     Counter_set(&code->share.wait.total_ns, 9000000);
@@ -388,7 +389,8 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
 }
 
 // The time of a past dark spell is kept until the mean is made of enough calls.
-// A mean of one call that took twice as long would halve the estimate for good.
+// If the mean were made of one call that took twice as long, the estimate would
+// stay half as large.
 TEST(test_calls_of_early_spells)
 {
     struct Code *code = generator(500, false);
@@ -427,11 +429,12 @@ TEST(test_calls_of_early_spells)
     Code_free(code);
 }
 
-// A call takes 1000 ns at 2 GHz. If no sample was taken, one of 5 ms may have
-// been missed, which is an error of 5000 calls. 99 samples of 4 ms are 396 000
-// calls, with an error of 40 000. 1600 timed calls are off by their mean, since
-// the calls of one re-arm window are alike. If hardly a call could be timed,
-// samples make the mean as well.
+// A call takes 1000 ns at 2 GHz. If no sample was taken, one sample of 5 ms may
+// have been missed. So the error is 5000 calls. 99 samples of 4 ms are 396 000
+// calls, with an error of 40 000. The standard deviation of the 1600 timed
+// calls is their mean. As the calls of one re-arm window are alike, this adds
+// an error of a tenth. If almost no calls could be timed, the mean is also made
+// of samples.
 TEST(test_by_how_much_estimated_calls_are_off)
 {
     struct Code *code = generator(500, false);
@@ -454,7 +457,7 @@ TEST(test_by_how_much_estimated_calls_are_off)
     assert_float_equal(Code_calls_error(code, 0, 2e9), hypot(40000, 1600000),
                        1e-3);
     Counter_set(&code->share.wait.total_ns, 0);
-    // Six timed calls, and at least 20 samples.
+    // The mean is made of six timed calls and at least 20 samples.
     Counter_set(&code->hot.self_calls, 6);
     Counter_set(&code->hot.total_cycles, 3200000);
     Counter_set(&code->share.samples, 99);

@@ -264,7 +264,7 @@ TEST_WITH(test_each_is_counted_once, set_up, tear_down)
 {
     struct Race race = {.fixture = *state};
     struct Fixture *f = *state;
-    // Enough for a builder to see the list change.
+    // There are enough code objects, so that a builder sees the list change.
     struct Code *alive[1000] = {NULL};
     pthread_t thread;
 

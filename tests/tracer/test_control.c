@@ -7,8 +7,8 @@
 
 #include "tests/unit.h"
 
-// Simulates a program that keeps a part of a core busy. The governor reads it
-// at each wake-up.
+// Simulates a program that keeps a part of a core busy. The governor reads this
+// struct at each wake-up.
 struct World {
     struct Control control;
     struct Budget budget;

@@ -239,7 +239,7 @@ static void enter_or_resume(struct Chaos *chaos, unsigned n, long choice)
         hit_both(chaos, n, HIT_THROW, 4, 0);
 }
 
-// Lets anything happen, also events that no program causes.
+// Makes any event at random, even events that no program causes.
 static void turn(struct Chaos *chaos)
 {
     unsigned n = (unsigned)(lrand48() % FUNCTIONS);
@@ -251,7 +251,7 @@ static void turn(struct Chaos *chaos)
         return;
     }
     if (choice > 980)
-        // Some frames leave without an event.
+        // Some frames end without an event.
         chaos->depth = chaos->depth / 2 + 1;
     if (choice < 900)
         n = on_top(chaos, n);
@@ -411,8 +411,8 @@ TEST_WITH(test_late_is_as_good_as_at_once, set_up, tear_down)
     assert_true(chaos.dark > 100 * (uint64_t)seeds);
 }
 
-// A program that never ends uses the ring again and again, and a slot's later
-// hits are as good as its first.
+// A program that runs for long fills the ring many times. A slot's later hits
+// count as its first hit does.
 TEST_WITH(test_more_than_the_ring_holds, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -458,7 +458,7 @@ TEST_WITH(test_exactly_the_threshold, set_up_free, tear_down)
     assert_true(count_now(f, f->trace, code, &enter));
     assert_true(is_dark(f, &enter));
     expect_calls(code, 10, 10, 100, 100);
-    // The hooks take their time nevertheless, each as long as its kind does.
+    // Each hook takes the time of its kind nevertheless.
     assert_int_equal(Counter_get(&f->trace->overhead), 0);
     memcpy(f->cost, COST, sizeof COST);
     push(f, &jump);
@@ -650,8 +650,8 @@ TEST_WITH(test_a_full_ring_is_counted_inline, set_up_free, tear_down)
     fill(f, 1);
 }
 
-// A thread stops in the middle of counting because a timeline's ring is full,
-// first with all hits in the ring, then with some of them counted.
+// A thread stops while it counts, because a timeline's ring is full. At first
+// all hits are still in the ring. Later some hits have been counted.
 struct Halt {
     struct Fixture *f;
     pthread_t hook;
@@ -669,8 +669,9 @@ static void *make_room(void *context)
     return NULL;
 }
 
-// The hook finds no room in its ring and goes on as soon as there is some. The
-// hook does not wait for the lock, which stays held until the hook has gone.
+// The hook finds its ring full, and goes on as soon as the ring has a free
+// slot. The hook does not wait for the lock, which stays held until the hook
+// has gone.
 static void halt(void *context, void *producer)
 {
     struct Halt *there = context;
@@ -852,8 +853,8 @@ static int set_up_with(void **state, const int64_t cost[HOOK_KINDS])
     memset(f, 0, sizeof *f);
     make_opcodes(&f->opcodes);
     f->registry = Registry_new();
-    // The clock is so fast that no span here is long enough to ask the kernel
-    // about it.
+    // The clock is so fast that no span is long, so the kernel is never asked
+    // about a span.
     Contention_init(&f->contention, 1e15);
     sem_init(&f->half_full, 0, 0);
     Counting_init(&f->counting, f->registry, &f->contention, &f->half_full);

@@ -52,7 +52,8 @@ static struct Clock counter;
 static struct CpuTimers timers;
 static struct FakeThread python; // belongs to the thread that runs the tests
 
-// Makes a stack whose codes count up from CODE + 16 in the outermost frame.
+// Makes a stack. The outermost frame has the code CODE + 16, and each further
+// frame has the next code.
 static void make_stack(struct FakeThread *thread, uintptr_t code,
                        unsigned depth)
 {
@@ -67,8 +68,8 @@ static void make_stack(struct FakeThread *thread, uintptr_t code,
     thread->top = (uintptr_t)&thread->frames[depth];
 }
 
-// The handler must run on the alternate stack, as a program's own may be small,
-// and must let its system calls go on.
+// The handler must run on the alternate stack, because a program's own stack
+// may be small. System calls that the signal interrupts must be restarted.
 static void expect_flags(void)
 {
     struct sigaction action;
@@ -220,7 +221,7 @@ TEST_WITH(test_an_hour, set_up, tear_down)
     }
     while (pop(timer))
         sum += head.cpu_ns;
-    // Carries the time of samples that found no room.
+    // This sample has the time of the samples that found no room in the ring.
     CpuTimer_sample(timer, now, 0);
     assert_true(pop(timer));
     sum += head.cpu_ns;
@@ -230,7 +231,7 @@ TEST_WITH(test_an_hour, set_up, tear_down)
     assert_true(most > 100 * MS);
     assert_int_equal(CpuTimer_covered_ns(timer), now);
     assert_int_equal(sum, now - began);
-    // If the clock has gone back, as after a fork, no time is taken off.
+    // If the clock has gone back, as after a fork, the sample has no time.
     CpuTimer_sample(timer, began / 2, 0);
     assert_true(pop(timer));
     assert_int_equal(head.cpu_ns, 0);
@@ -331,8 +332,8 @@ TEST_WITH(test_a_thread_that_has_ended, set_up, tear_down)
 
 // --- Signals that nobody waits for -------------------------------------------
 
-// Returns the kernel's signal for a timer of this thread. Meanwhile the signal
-// is blocked, and it is taken from the queue.
+// Returns the kernel's signal for a timer of this thread. The thread blocks the
+// signal and takes it from the queue.
 static siginfo_t intercept(struct CpuTimer *timer)
 {
     uint64_t from = cpu_ns();
@@ -396,7 +397,7 @@ static bool is_pending(void)
 }
 
 // The thread reports that it blocks the signal. A thread that has made its own
-// timer reports it as well.
+// timer also reports a blocked signal.
 TEST_WITH(test_a_thread_that_blocks_the_signal, set_up, tear_down)
 {
     struct CpuTimer *timer = own_timer();
@@ -520,8 +521,8 @@ static void *send_often(void *argument)
     return NULL;
 }
 
-// errno is kept although the handler's own calls fail, as there is nothing to
-// read.
+// The handler's own calls fail, because there is nothing to read, but errno is
+// kept.
 TEST_WITH(test_errno_is_kept, set_up, tear_down)
 {
     enum { SAMPLES = FEWER(2000) };

@@ -39,7 +39,7 @@ static void leave(struct Fixture *f, struct Code *code, uint32_t depth,
 }
 
 // The caller's first call calls the callee three times, and the callee goes
-// dark at the third.
+// dark at the third call.
 static void darken_callee(struct Fixture *f)
 {
     enter(f, f->caller, 1, 100);
@@ -67,7 +67,8 @@ TEST_WITH(test_rearm_clears_the_caller, set_up, tear_down)
     assert_int_equal(f->engine.contention.armed, 1);
     assert_int_equal(f->caller->hot.dark_callees, 0);
     assert_int_not_equal(f->caller->hot.epoch, epoch);
-    // Re-arming it a second time changes nothing, as it is armed.
+    // Re-arming the callee a second time changes nothing, because the callee is
+    // armed already.
     Engine_rearm(&f->engine, f->callee, 3, true);
     assert_int_equal(f->caller->hot.dark_callees, 0);
 }
@@ -81,7 +82,7 @@ static void run_more(struct Code *code, uint64_t calls, double s)
     Code_note_recent(code, (uint64_t)(s * 1e9), 1e9);
 }
 
-// Re-arming ages the quantiles once after each new start of the mean.
+// Each time the mean starts again, re-arming ages the quantiles once.
 TEST_WITH(test_rearm_ages_the_quantiles, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -106,8 +107,8 @@ TEST_WITH(test_rearm_ages_the_quantiles, set_up, tear_down)
     assert_int_equal(Histogram_count(Code_histogram(code)), first + 100);
 }
 
-// Frames that were open while the function was dark are forgotten. The next
-// leave finds no frame of its own and counts nothing.
+// If a frame was open while its function was dark, the frame is forgotten. The
+// next leave finds no frame of its own and counts nothing.
 TEST_WITH(test_open_frames_are_forgotten, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -123,16 +124,15 @@ TEST_WITH(test_open_frames_are_forgotten, set_up, tear_down)
     leave(f, f->callee, 2, 1200);
     assert_int_equal(Counter_get(&f->callee->hot.self_calls), calls);
     assert_int_equal(Counter_get(&f->callee->hot.total_cycles), 0);
-    // The caller's frame is still open and closes as usual after 1300 - 100
-    // ticks.
+    // The caller's frame ends as usual, after 1300 - 100 ticks.
     leave(f, f->caller, 1, 1300);
     assert_int_equal(Counter_get(&f->caller->hot.total_cycles), 1200);
     assert_ptr_equal(f->trace->top, f->trace->bottom);
 }
 
 // Three calls take 50 ticks each. While the function is dark, the sampler sees
-// it run for as long as 20 such calls take. In the next dark spell it sees 10
-// more.
+// it run for as long as 20 such calls take. In the next dark spell the sampler
+// sees 10 more calls.
 TEST_WITH(test_dark_calls_add_up, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -176,8 +176,8 @@ TEST_WITH(test_an_edge_is_noted, set_up, tear_down)
     assert_true(Code_has_caller(f->caller, other->hot.id));
 }
 
-// If a dark function is retired, its callers must not wait for it to be
-// re-armed.
+// If a dark function is retired, its callers must not wait until it is armed
+// again.
 TEST_WITH(test_a_dark_function_goes, set_up, tear_down)
 {
     struct Fixture *f = *state;

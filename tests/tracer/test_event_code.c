@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests events as a recording stores them. Any event can be read back, usual
-// events are short, and truncated or made-up data does no harm.
+// events are short, and truncated or random data does no harm.
 #include "tracer/timeline/event_code.h"
 
 #include "tests/random.h"
@@ -29,7 +29,8 @@ static void random_events(void)
     }
 }
 
-// Writes the events, if `pads` with bytes between them that are no events.
+// Writes the events. If `pads` is true, bytes that are no events are written
+// between the events.
 static size_t write_all(bool pads)
 {
     uint64_t ticks = 0;

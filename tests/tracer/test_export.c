@@ -150,8 +150,8 @@ struct Race {
     _Atomic uint32_t made;
 };
 
-// Calls functions once and retires them, at most as many as there is room for
-// names.
+// Calls functions once and retires them. There are at most as many functions as
+// names can be kept.
 static void *churn(void *context)
 {
     struct Race *race = context;
@@ -197,8 +197,8 @@ TEST_WITH(test_names_while_code_goes, set_up, tear_down)
 
 // --- In the background -------------------------------------------------------
 
-// The program closes all descriptors it finds, and then a file of its own gets
-// the same number.
+// The program closes all descriptors, and then opens its own file, which gets
+// the same number as the export's file had.
 TEST_WITH(test_the_program_takes_the_descriptor, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -133,7 +133,8 @@ TEST_WITH(test_it_fades, set_up, tear_down)
     ShareClock_advance(&watch, 1000 * S, 0);
     add(10, PATH(2));
     table = ask();
-    // The path has almost no share of the window, but its whole sum.
+    // The path has almost no share of the window, but its sum over the run is
+    // kept.
     assert_true(find(table, PATH(1))->share < 1e-5);
     assert_int_equal(find(table, PATH(1))->cpu_ns, 30 * S);
     assert_int_equal(find(table, PATH(2))->cpu_ns, 40 * S);
@@ -157,7 +158,7 @@ TEST_WITH(test_it_is_bounded, set_up, tear_down)
     table = ask();
     assert_true(fabs(sum(table) - 1) < 0.03);
     assert_float_equal(find(table, PATH(1, 2, 3))->share, 0.5, 0.001);
-    // Adds up what is left below function 4.
+    // Adds up the shares of all rows whose path contains function 4.
     for (size_t i = 0; i < table->row_count; i++) {
         const struct FlameRow *row = &table->rows[i];
 

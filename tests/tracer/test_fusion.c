@@ -65,7 +65,7 @@ TEST(test_pairs)
     static const uint8_t overlap[] = {LOAD_LOAD, LOAD_LOAD, LOAD};
 
     EXPECT(2, before, after);
-    EXPECT(2, three, overlap); // the second pair is for a jump to it
+    EXPECT(2, three, overlap); // the second pair is for jumps to its start
 }
 
 // An inline cache holds no opcode, whether the instruction is armed or not.
@@ -79,8 +79,8 @@ TEST(test_caches)
     EXPECT(0, before, after);
 }
 
-// After an opcode that hides another instruction, caches and opcodes look
-// alike.
+// An opcode may hide another instruction. After such an opcode, caches cannot
+// be distinguished from opcodes.
 TEST(test_it_ends_where_it_does_not_know)
 {
     static const uint8_t before[] = {LOAD, LOAD, HIDES, LOAD, LOAD};

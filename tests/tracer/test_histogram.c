@@ -64,8 +64,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Values from 50 to some millions are spread evenly over the logarithm. No
-// quantile is further off than about half a bucket.
+// Values from 50 to some millions are spread evenly over the logarithm. The
+// error of each quantile is at most about half a bucket.
 TEST(test_quantiles_are_close)
 {
     enum { COUNT = 20000 };
@@ -105,8 +105,8 @@ TEST(test_a_full_bucket_halves_all)
     assert_int_equal(histogram.buckets[3], (1u << 15) + 1);
 }
 
-// The function has become three times as slow, and two ages later the median
-// shows it.
+// The function has become three times as slow. When the histogram has aged
+// twice, the median shows this.
 TEST(test_quantiles_follow_a_cost_that_has_changed)
 {
     struct Histogram histogram = {0};

@@ -29,7 +29,7 @@ TEST(the_next_hit_wakes_it)
     assert_int_equal(posts(&due), 0);
     ring->trace = thread;
     assert_true(HitRing_sleep(ring, 1));
-    // Makes the hook look closer.
+    // This value makes the next hit take the slow path.
     assert_ptr_equal(ring->trace, HIT_RING_NOBODY);
     HitRing_wake(ring);
     HitRing_wake(ring);

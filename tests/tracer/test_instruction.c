@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/code/instruction in precise mode: which instruction can follow
-// which, which one a span belongs to, and which go dark. In random programs an
-// instruction always takes the same time, and every counter must hold exactly
-// that time.
+// another, to which instruction a span belongs, and which instructions go dark.
+// In random programs an instruction always takes the same time, and every
+// counter must hold exactly that time.
 #include "tracer/code/instruction.h"
 
 #include "tracer/code/precise.h"
@@ -152,7 +152,7 @@ TEST_WITH(test_gates_heads_and_loops, set_up, tear_down)
 
     for (i = 1; i < COUNT; i++) {
         unsigned flags = code->layout.instructions[i].flags;
-        // Are reached by specialised loops only.
+        // Only specialised loops reach these instructions.
         bool behind = i == I_END_FOR || i == I_POP;
 
         if (!behind)
@@ -179,7 +179,7 @@ TEST_WITH(test_extended_arguments, set_up, tear_down)
     assert_int_equal(code->layout.units[1].number, 1);
     assert_int_equal(code->layout.instructions[1].unit, 2);
     expect_next(code, 1, 2, code->layout.units[260].number);
-    // A jump to nowhere can only go on to the next instruction.
+    // A jump without a valid target can only continue at the next instruction.
     bytecode[3] = 9;
     code = make(*state, bytecode, sizeof bytecode, 0);
     expect_next(code, 1, 2, 2);
@@ -288,7 +288,7 @@ TEST_WITH(test_detail, set_up, tear_down)
     assert_true(detail.rows[I_LOAD].exact && !detail.rows[I_LOAD].dark);
     assert_true(detail.rows[I_LOAD].cycles == 4);
     assert_true(detail.rows[I_RETURN].cycles == 7);
-    // No event marks its end.
+    // No event marks the end of this instruction.
     assert_true(isnan(detail.rows[I_GET_ITER].cycles));
     assert_false(detail.rows[I_GET_ITER].exact);
     assert_true(detail.rows[I_GET_ITER].dark);
@@ -461,8 +461,8 @@ TEST_WITH(test_random_programs, set_up, tear_down)
 
     for (unsigned seed = 0; seed < 1200; seed++)
         timed[seed % 6] += run_random(f, thresholds[seed % 6], seed);
-    // Much is timed if nothing goes dark, and less otherwise. Nothing is timed
-    // only if the first hit is also the last.
+    // If nothing goes dark, more instructions are timed than otherwise. If the
+    // first hit is also the last, nothing is timed.
     for (unsigned i = 2; i < 6; i++)
         assert_true(timed[i] > 200 && timed[i] < timed[0]);
 }
@@ -476,8 +476,8 @@ static int set_up(void **state)
     assert_non_null(f);
     assert_int_equal(Engine_init(&f->engine), 0);
     Clock_start(&f->engine.clock);
-    // The clock is so fast that no span here is long enough to ask the kernel
-    // about it.
+    // The clock is so fast that no span is long, so the kernel is never asked
+    // about a span.
     Contention_init(&f->engine.contention, 1e15);
     make_opcodes(&f->engine.opcodes);
     memcpy(f->engine.traces.cost, COST, sizeof COST);

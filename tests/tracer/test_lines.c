@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests line tables as CPython 3.12 and 3.13 make them, and damaged ones.
+// Tests line tables as CPython 3.12 and 3.13 make them, and damaged tables.
 #include "tracer/base/lines.h"
 
 #include <string.h>
@@ -81,7 +81,7 @@ TEST(every_kind_of_entry)
     assert_int_equal(lines[COUNT(wanted)], 1234);
 }
 
-// The table is cut off anywhere, in memory that ends there.
+// The table is cut off at each length, and its memory ends at the cut.
 TEST(a_table_cut_off_is_not_read_beyond)
 {
     uint32_t lines[200];

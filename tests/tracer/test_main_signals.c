@@ -65,8 +65,8 @@ static void block(int how)
     pthread_sigmask(how, &set, NULL);
 }
 
-// Waits for `go` and handles both signals, first the sampler's, since that is
-// sent to this thread.
+// Waits for `go` and handles both signals. The sampler's signal comes first,
+// because it is sent to this thread.
 static void *handle_both(void *is_sent_both)
 {
     sigset_t set = both();
@@ -92,8 +92,8 @@ static pthread_t begin(void *(*run)(void *), void *argument)
     return thread;
 }
 
-// A parent takes no signal while its child has its memory, like a thread that
-// waits for a CPU.
+// While the child of a vfork() uses the parent's memory, the parent takes no
+// signal, like a thread that waits for a CPU.
 TEST_WITH(test_the_main_thread_takes_it, set_up, NULL)
 {
     pthread_t thread;

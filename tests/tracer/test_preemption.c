@@ -22,7 +22,7 @@
 #define LIMIT_NS (60000 * (int64_t)MS)
 
 // While `stands` is true, this program reads the clocks and scheduler figures
-// below, otherwise the kernel's.
+// of this file, otherwise those of the kernel.
 static bool stands;
 static time_t asleep_s; // seconds that the machine was suspended
 
@@ -61,8 +61,8 @@ static int go_on(void **state)
 
 static const struct ThreadTimes THEN = {100 * MS, 50 * MS, 0, 7, 3};
 
-// Returns a reading `wall` ns later, during `off` of which the thread was off
-// its CPU.
+// Returns a reading `wall` ns later. The thread was off its CPU for `off` ns of
+// this time.
 static struct ThreadTimes after(int64_t wall, int64_t off, int64_t waits,
                                 int64_t taken)
 {
@@ -80,7 +80,7 @@ TEST(test_the_cpu_was_another_ones)
     assert_int_equal(lost(after(5 * MS, 4 * MS, 0, 1), 5 * MS), 4 * MS);
     // The thread ran all the time.
     assert_int_equal(lost(after(5 * MS, 0, 0, 0), 5 * MS), 0);
-    // No more is lost than the span is long.
+    // The lost time is at most as long as the span.
     assert_int_equal(lost(after(6 * MS, 5 * MS, 0, 1), 3 * MS), 3 * MS);
 }
 
@@ -91,12 +91,13 @@ TEST(test_who_waited_was_not_kept)
     assert_int_equal(lost(after(5 * MS, -4 * MS, 0, 1), 5 * MS), 0);
 }
 
-// Up to 100 us at a time may be lost in spans that no question is asked about.
+// If the kernel is not asked about a span, up to 100 us at a time may be lost.
 TEST(test_what_was_lost_before)
 {
-    // The only time the CPU was taken may have been before the span.
+    // The CPU was taken once, and this may have been before the span.
     assert_int_equal(lost(after(9 * MS, MS / 20, 0, 1), 5 * MS), 0);
-    // Ten of the eleven times may have been before the span.
+    // The CPU was taken eleven times. Ten of these times may have been before
+    // the span.
     assert_int_equal(lost(after(9 * MS, 3 * MS, 0, 11), 5 * MS), 2 * MS);
     // The losses before the span cannot be longer than the time before the
     // span.
@@ -126,7 +127,7 @@ static void *spin(void *unused)
     return NULL;
 }
 
-// Runs another thread on the only CPU that the test uses meanwhile.
+// Restricts the test to one CPU, on which another thread runs, too.
 struct Rival {
     cpu_set_t before;
     pthread_t thread;
@@ -187,8 +188,8 @@ TEST(test_beside_another_on_the_same_cpu)
     assert_between(kept, off * 8 / 10, off + MS);
 }
 
-// CLOCK_BOOTTIME shows the suspension, however long ago the thread has asked,
-// or if it never has.
+// CLOCK_BOOTTIME shows the suspension, even if the thread has asked long ago or
+// never.
 TEST_WITH(test_the_machine_was_suspended, stand_still, go_on)
 {
     const int64_t night = 8 * 3600 * 1000 * (int64_t)MS;
@@ -224,8 +225,8 @@ TEST(test_who_sleeps_is_not_kept)
     assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
 }
 
-// Losses are counted from one look to the next, so the first look does not know
-// them.
+// Losses are counted from one look to the next, so the first look finds no
+// losses.
 TEST_WITH(test_how_often, stand_still, go_on)
 {
     struct PreemptionRate rate = {0};
@@ -241,7 +242,7 @@ TEST_WITH(test_how_often, stand_still, go_on)
     assert_true(PreemptionRate_is_high(&rate, 300));
 }
 
-// Returns how many long spans are skipped after one in which the thread has
+// Returns how many long spans are skipped after a span in which the thread has
 // waited.
 static int skipped_after_a_wait(struct Preemption *preemption)
 {
@@ -264,7 +265,7 @@ TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
     for (int i = 0; i < 6; i++)
         skipped_after_a_wait(&preemption);
     preemption.skips = PREEMPTION_SKIPS;
-    Preemption_note_armed(&preemption, 0); // none was armed since
+    Preemption_note_armed(&preemption, 0); // no code was armed since
     assert_int_equal(preemption.skips, PREEMPTION_SKIPS);
     Preemption_note_armed(&preemption, 1);
     assert_int_equal(preemption.skips, 0);
@@ -275,7 +276,7 @@ TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
     assert_int_equal(Preemption_measure(&preemption, 9 * MS), 7 * MS);
     Preemption_note_armed(&preemption, 1);
     assert_true(preemption.known);
-    // The wait for what is armed, and what comes in that span, is none of it.
+    // If code is armed in a span, waits in this span cause no skips.
     preemption.then.waits--;
     Preemption_note_armed(&preemption, 2);
     Preemption_measure(&preemption, 2 * MS);

@@ -43,7 +43,8 @@ TEST(test_the_newest_is_got)
     Publish_put(&publish);
 }
 
-// A blank snapshot is the one before the newest, once its readers have gone.
+// When the readers of the snapshot before the newest have gone, this snapshot
+// is returned as a blank snapshot.
 TEST(test_a_blank_one_is_the_one_before)
 {
     struct Publish publish = {0};
@@ -116,8 +117,8 @@ TEST(test_readers_while_it_changes)
         pthread_create(&threads[i], NULL, read_all, &race);
     while (n < 200 || race.reads < 200)
         Publish_set(&race.publish, number(Publish_blank(&race.publish), ++n));
-    // The snapshot is taken while others read, and they do not read it any
-    // more.
+    // The snapshot is taken while others read, and the readers do not use it
+    // any more.
     last = Publish_take(&race.publish);
     last->pid = 0;
     race.stop = true;

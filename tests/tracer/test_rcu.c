@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/base/rcu: an object that a reader holds is not freed, also
-// across forks. ThreadSanitizer also tests what rcu.c tells it. Without that,
-// it would report freeing after a grace period as a race.
+// across forks. rcu.c notifies ThreadSanitizer of each grace period, and this
+// file tests these notifications. Without these, ThreadSanitizer would report
+// freeing after a grace period as a race.
 #include "tracer/base/rcu.h"
 
 #include <pthread.h>
@@ -22,8 +23,8 @@ static void rest(long ms)
     nanosleep(&time, NULL);
 }
 
-// liburcu's thread-local variable, which is NULL in a thread that liburcu does
-// not know.
+// This is liburcu's thread-local variable, which is NULL in a thread that
+// liburcu does not know.
 extern _Thread_local void *urcu_bp_reader;
 
 struct Box {

@@ -109,7 +109,8 @@ TEST(test_jumps_are_not_forgotten)
     RearmQueue_release(&rearm);
 }
 
-// If a full queue loses a request, an "all" after it covers it.
+// If a full queue loses a request, a later request for "all" contains the lost
+// request.
 TEST(test_nothing_is_lost_between_threads)
 {
     static bool got[5001];

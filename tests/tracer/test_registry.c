@@ -141,7 +141,8 @@ static void read_once(struct Race *race, unsigned turn)
     }
     for (code = Registry_first(race->registry); code;
          code = Registry_next(code)) {
-        // The order is that of adoption, even during changes.
+        // The registry keeps codes in the order in which they were added, even
+        // while codes are added and retired.
         if (code->hot.id <= id)
             race->wrong++;
         id = code->hot.id;

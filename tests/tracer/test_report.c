@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the report at stop: what it says, how wide it is, and that it is
-// harmless.
+// Tests the report at stop: the text of the report, its width, and that names
+// in it do no harm.
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/base/harmless.h"
 #include "tracer/session/ranking.h"
@@ -397,7 +397,7 @@ TEST(hostile_text_is_harmless)
         assert_true((unsigned char)text[i] >= ' ' || text[i] == '\n');
     assert_null(strstr(text, "\xe2\x80\xae"));
     free(text);
-    // The path is long but friendly, and its end is what matters.
+    // The path is long but harmless, and the report must show the path's end.
     memset(name, 'x', 10000);
     memcpy(name + 9990, "/theend.py", 10);
     snapshot->command = "python";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/session/roll, row_log, ipc/row_set and changes. In every
-// snapshot each row has its function's counters, and a viewer that gets changes
-// has the same rows as one that gets whole snapshots.
+// snapshot each row has its function's counters. A viewer that gets changes has
+// the same rows as a viewer that gets whole snapshots.
 #include "ipc/base/heap.h"
 #include "ipc/wire.h"
 #include "tests/random.h"
@@ -109,7 +109,7 @@ static void replace_one(struct Fixture *f)
 
     Engine_retire(&f->engine, *slot);
     *slot = make_code(f);
-    if (below(2)) // otherwise they are freed another time
+    if (below(2)) // otherwise they are freed later
         return;
     free_retired(f);
 }
@@ -484,7 +484,8 @@ TEST_WITH(test_a_slice_ends_without_a_call, set_up, tear_down)
 }
 
 // These functions were dark for ten seconds and then stay armed without a call.
-// The number of missed calls becomes clear with time, for a few rows at once.
+// The number of missed calls becomes known with time, and each step updates
+// only some of the rows.
 TEST_WITH(test_an_idle_span_is_looked_at_seldom, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -562,7 +563,8 @@ static bool was_touched(struct Code *code)
     return Code_take_touch(code);
 }
 
-// Only the touch says that a row has changed.
+// Each change of a row must touch the code, because the touch alone says that
+// the row has changed.
 TEST_WITH(test_who_changes_a_row_says_so, set_up, tear_down)
 {
     struct Fixture *f = *state;

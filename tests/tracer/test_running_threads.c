@@ -92,7 +92,7 @@ TEST_WITH(test_a_state_is_its_threads, set_up, tear_down)
     assert_int_equal(f->threads[0].number, 1);
 }
 
-// The thread that ran a state last has it.
+// A state belongs to the thread that ran it last.
 TEST_WITH(test_a_state_wanders, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -76,7 +76,7 @@ TEST_WITH(test_a_full_one_keeps_what_it_has, set_up, tear_down)
         words += head_words + 2 * (count * 7 % (WALK_DEPTH + 1));
         count++;
     }
-    // The sample had no room by as little as a word.
+    // The ring is one word too small for the sample.
     assert_true(words <= SAMPLE_RING_WORDS);
     assert_true(words + head_words + 2 * (count * 7 % (WALK_DEPTH + 1)) >
                 SAMPLE_RING_WORDS);
@@ -99,8 +99,8 @@ TEST_WITH(test_to_the_last_word, set_up, tear_down)
     struct SampleHead head = {.depth = 0};
     size_t left = SAMPLE_RING_WORDS;
 
-    // Samples of an odd number of words are pushed until a depth fits what is
-    // left.
+    // Pushes samples of an odd number of words, until there is a depth whose
+    // sample fits the free room exactly.
     while (left > words + 2 * WALK_DEPTH || (left - words) % 2) {
         assert_true(SampleRing_push(ring, &head, frames));
         left -= words;

@@ -69,8 +69,8 @@ TEST_WITH(test_what_it_has_run_and_waited, set_up, NULL)
     assert_int_equal(Counter_get(&thread.samples), 2);
 }
 
-// The thread was found running in each observation, so no function got its
-// waits.
+// The thread was found running in each observation, so no function got the
+// thread's waits.
 TEST_WITH(test_waits_that_nobody_gets_fade, set_up, NULL)
 {
     struct ShareClock clock = {0};
@@ -86,7 +86,7 @@ TEST_WITH(test_waits_that_nobody_gets_fade, set_up, NULL)
     assert_int_equal(Counter_get(&thread.wait.total_ns), 60000ull * MS);
 }
 
-// A new thread with the same number has the old one's timer at first.
+// A new thread with the same number has the old thread's timer at first.
 TEST_WITH(test_another_thread_with_its_number, set_up, NULL)
 {
     static const struct FrameLayout layout = {.thread_chunk = 16};
@@ -111,8 +111,8 @@ TEST_WITH(test_another_thread_with_its_number, set_up, NULL)
 
 // --- CPU time that no sample has ---------------------------------------------
 
-// A thread that is found running gets its CPU time at once, another one only
-// after a second of CPU time.
+// A thread that is found running gets its CPU time at once. Other threads get
+// it only after a second of CPU time.
 TEST_WITH(test_without_a_timer, set_up, NULL)
 {
     observe(250 * MS, 100 * MS);
@@ -128,8 +128,8 @@ TEST_WITH(test_without_a_timer, set_up, NULL)
     assert_int_equal(SampledThread_overdue_ns(&thread, false), 1000 * MS + 1);
 }
 
-// Samples carry their CPU time. If none comes for long, an observation credits
-// it.
+// Samples carry their CPU time. If no sample comes for long, an observation
+// credits the CPU time.
 TEST_WITH(test_with_a_timer, set_up, NULL)
 {
     thread.timer = &timer;

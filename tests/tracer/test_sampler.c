@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/sampler. In virtual time it has observations alone, whose
-// credits and times are checked. With samples, a program of real threads runs
-// whose stacks are built by hand, and whose clocks say what its shares are.
+// Tests tracer/sample/sampler. In virtual time the sampler only makes
+// observations, and the tests check their credits and times. With samples, real
+// threads run a program. Their stacks are built by hand, and their clocks say
+// which shares are right.
 #define _GNU_SOURCE 1 // for gettid()
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -213,8 +214,8 @@ TEST_WITH(test_time_is_credited_where_it_passes, NULL, end)
     assert_true(totals().elsewhere == 0);
 }
 
-// An observation that finds a thread running does not say in which function it
-// has waited.
+// An observation that finds a thread running does not say in which function the
+// thread has waited.
 TEST_WITH(test_who_is_met_running_has_not_waited_there, NULL, end)
 {
     simulate(LONG);
@@ -275,8 +276,8 @@ TEST_WITH(test_threads_come_and_go, NULL, end)
     Heap_free(shares);
     Sampler_set_threads(sampler, threads, 1);
     run(3);
-    // A thread that has ended keeps its numbers. If it had only left Python, it
-    // comes back with them in another state.
+    // A thread that has ended keeps its numbers. If the thread had only left
+    // Python, it comes back with these numbers in another state.
     assert_int_equal(Sampler_threads(sampler, &shares), 2);
     assert_true(shares[0].ended && shares[1].ended);
     Heap_free(shares);
@@ -289,7 +290,7 @@ TEST_WITH(test_threads_come_and_go, NULL, end)
     assert_int_equal(shares[0].tid, TID);
     assert_true(shares[0].samples >= samples);
     Heap_free(shares);
-    // Not taken, so stop frees the list.
+    // Nobody has taken the list, so stop frees it.
     Sampler_set_threads(sampler, threads, 3);
 }
 
@@ -308,8 +309,7 @@ static int read_kernels(clockid_t id, struct timespec *now)
 #endif
 
 // Counts this thread's readings of its own clock. Spinning itself reads the
-// kernel's clock directly, so each reading that is counted meanwhile is a
-// sample.
+// kernel's clock directly, so each counted reading is a sample.
 static _Thread_local volatile unsigned readings;
 
 int clock_gettime(clockid_t id, struct timespec *now)
@@ -516,9 +516,9 @@ TEST_WITH(test_everything_changes_at_once, NULL, end)
 
 int main(void)
 {
-    // Beside busy programs the kernel's ticks find a thread running too seldom
-    // (docs/accuracy.md). If a higher priority is refused, the tests take
-    // longer there.
+    // While other programs are busy, the kernel's ticks find a thread running
+    // too seldom (docs/accuracy.md). If a higher priority is refused, the tests
+    // take longer on a busy machine.
     setpriority(PRIO_PROCESS, 0, -20);
     return Unit_run(NULL, NULL);
 }

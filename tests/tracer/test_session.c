@@ -237,7 +237,7 @@ TEST_WITH(test_export_is_cancelled, set_up, tear_down)
     for (uint64_t i = 0; i < 100; i++)
         call(f->trace, add_code(&f->engine, "f", 0),
              Clock_read(&f->engine.clock));
-    // The export waits for the lock. The server never waits for it, and
+    // The export waits for the lock. The server never waits for the lock, and
     // answers.
     pthread_mutex_lock(&f->session->draining);
     export = ask_export(client, path);
@@ -329,7 +329,7 @@ TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
         skip(); // the next test pauses the session first
     start_usual(f);
     client = join(f);
-    // Other threads may hold any lock at this moment, so this does what
+    // Other threads may hold any lock at this moment, so this test does what
     // python/service/fork.c does.
     Rcu_before_fork();
     Heap_before_fork();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/base/share: windows, which decay and are as long as it takes to
-// hold enough samples, and totals, which do not decay.
+// Tests tracer/base/share: windows, which decay and grow until they hold enough
+// samples, and totals, which do not decay.
 #include "tracer/base/share.h"
 
 #include <math.h>
@@ -73,7 +73,7 @@ TEST_WITH(test_a_steady_load_shows_at_once, set_up, NULL)
     }
 }
 
-// The window has 300 samples, but at most 60 s and at least 5 s of them.
+// The window has 300 samples, but is at least 5 s and at most 60 s long.
 TEST_WITH(test_the_window_is_as_long_as_it_must_be, set_up, NULL)
 {
     static const struct {
@@ -92,7 +92,7 @@ TEST_WITH(test_the_window_is_as_long_as_it_must_be, set_up, NULL)
     }
 }
 
-// The window follows the rate within its own length.
+// After a change of the rate, the window's length is right within one window.
 TEST_WITH(test_the_window_adapts, set_up, NULL)
 {
     struct ShareValue value = {0};
@@ -184,7 +184,7 @@ TEST_WITH(test_several_threads_may_pass_one, set_up, NULL)
     assert_near(total(&value), 4, 1e-9);
 }
 
-// Many values are credited with one credit, each decayed by its own age.
+// One credit may contain many values, and each value decays by its own age.
 TEST_WITH(test_one_credit_for_many, set_up, NULL)
 {
     struct ShareValue one = {0}, other = {0}, both = {0};

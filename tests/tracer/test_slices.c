@@ -9,7 +9,7 @@
 
 #define TICK 0.05
 
-// Simulates a program whose hooks take `cores` while all are armed.
+// Simulates a program whose hooks take `cores` while all functions are armed.
 struct World {
     struct Slices slices;
     struct SlicesReading now;
@@ -132,7 +132,8 @@ TEST(test_too_dear)
     assert_true(w.open_s < 0.2);
 }
 
-// In debt the next slice waits, but not for longer than another interval.
+// While the budget is in debt, the next slice waits, but not for longer than
+// another interval.
 TEST(test_in_debt)
 {
     struct World rich = world(0.002, 0.01, 0.001), poor = rich;

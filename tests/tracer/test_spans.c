@@ -39,8 +39,9 @@ TEST(test_one_span)
     Code_free(code);
 }
 
-// Calls that were missed before a function was armed for good become a fixed
-// number once it was armed for four times as long.
+// A function may miss calls while it is dark, before it is armed for good. When
+// it has been armed four times as long as it was dark, the number of missed
+// calls is final.
 TEST(test_what_was_missed_is_settled)
 {
     struct Code *code = make_code(1, 0x1000);
@@ -76,7 +77,7 @@ TEST(test_a_load_that_changes)
     Code_free(code);
 }
 
-// Calls ended this span, so it does not say how often calls come.
+// A number of calls ended this span, so it does not say how often calls come.
 TEST(test_a_span_that_calls_ended)
 {
     struct Code *code = make_code(1, 0x1000);
@@ -91,7 +92,8 @@ TEST(test_a_span_that_calls_ended)
     assert_int_equal(Code_arming(code), ARMED_HOT);
     assert_float_equal(Spans_rate(code, 11 * SECOND, HZ), 50, 1e-9);
     assert_float_equal(Spans_missed(code, 99 * SECOND, HZ), 0, 450.1);
-    // Nor does the span fill its time in the dark, as samples know more.
+    // The number of missed calls does not grow with the time in the dark,
+    // because samples show more about this time.
     assert_float_equal(Spans_missed(code, 20 * SECOND, HZ),
                        Spans_missed(code, 99 * SECOND, HZ), 1e-9);
     Code_free(code);
@@ -139,7 +141,7 @@ TEST(test_the_error_is_honest)
         }
         assert_true(within > rounds * 0.55);
         assert_true(within_two > rounds * 0.88);
-        assert_true(within < rounds); // the error is not so large that all fit
+        assert_true(within < rounds); // not all rates are within the error
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/specialisation: which of the changes that scans of live
-// bytecode find are the specialiser's, and which are instrumentation's.
+// Tests tracer/code/specialisation: which changes of live bytecode come from
+// the specialiser, and which come from instrumentation.
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/specialisation_scan.h"
@@ -187,8 +187,8 @@ static unsigned storms(struct Fixture *f)
     return count;
 }
 
-// A storm is four polls within ten seconds that each differ from the one
-// before. Here the first and the last are nine seconds apart.
+// A storm is four polls within ten seconds, and each of these polls differs
+// from the poll before. Here the first and the last are nine seconds apart.
 TEST_WITH(test_the_fourth_in_ten_seconds_is_a_storm, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -261,7 +261,8 @@ static const struct Change *change_at(const struct Transitions *log,
 }
 
 // Scans any bytes. No byte past the end is read or written, as the sanitizers
-// check, and every change of an instruction starts where the one before ended.
+// check. Each change of an instruction starts with the opcode with which the
+// change before ended.
 TEST_WITH(test_garbage, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/switch with made-up greenlets on made-up stacks. The last
-// test runs many of them at random against a model that knows every frame and
-// every tick.
+// Tests tracer/hook/switch with simulated greenlets on simulated stacks. The
+// last test runs many greenlets at random against a model that knows every
+// frame and every tick.
 #include "tracer/hook/hit.h"
 #include "tracer/hook/switch.h"
 
@@ -105,8 +105,8 @@ static void expect(const struct Code *code, uint64_t calls, uint64_t self,
 
 static int set_up(void **state), tear_down(void **state);
 
-// A generator that a greenlet runs directly has no chunk. A function that it
-// calls makes one.
+// A generator that a greenlet runs directly has no chunk. A function that the
+// generator calls makes a chunk.
 TEST_WITH(test_a_stack_without_a_root, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -163,7 +163,7 @@ TEST_WITH(test_forget_reaches_the_parked, set_up, tear_down)
     assert_ptr_equal(f->trace->parked.oldest->top[-1].code, b);
     Registry_retire(f->registry, a, 1);
     Code_free(
-        // Freed so that AddressSanitizer sees any use.
+        // The code is freed so that AddressSanitizer sees any use.
         Registry_take_retired(f->registry, UINT64_MAX));
     child.depth--;
     leave(f, &child, 400);
@@ -243,7 +243,7 @@ static bool is_open(const struct Greenlet *greenlet, const struct Code *code)
 
 // Eight greenlets come and go. The greenlets switch between any two events,
 // their frames leave unseen, they die unseen, and their roots are used again.
-// The model credits each tick as the header says and knows the cost of every
+// The model credits each tick as the header says, and knows the cost of every
 // call.
 TEST_WITH(test_random_greenlets, set_up, tear_down)
 {
@@ -271,8 +271,8 @@ TEST_WITH(test_random_greenlets, set_up, tear_down)
         g = &greenlets[now];
         ticks += 1 + (what >> 5) % 50;
         if (now && (what >> 12) % 64 == 0) {
-            // The greenlet dies. After main has run, a new one has the same
-            // root at another depth.
+            // The greenlet dies. After main has run, a new greenlet has the
+            // same root at another depth.
             jump(f, &greenlets[0], ticks);
             start(g, g->real.root, (what >> 18) % 9);
             continue;
@@ -309,8 +309,8 @@ static int set_up(void **state)
 
     f->registry = Registry_new();
     make_opcodes(&f->opcodes);
-    // The clock is so fast that no span here is long enough to ask the kernel
-    // about it.
+    // The clock is so fast that no span is long, so the kernel is never asked
+    // about a span.
     Contention_init(&f->contention, 1e15);
     f->trace = ThreadTrace_new(f->registry, &f->contention, NOTHING);
     assert_non_null(f->trace);

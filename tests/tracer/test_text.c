@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the text of a traced program, friendly and not.
+// Tests the text of a traced program, both harmless and harmful.
 #include "tracer/base/harmless.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/thread_trace. First come events with made-up ticks, so
-// every figure is known, then whole random programs against a model of them.
+// Tests tracer/hook/thread_trace. First come events with chosen ticks, so every
+// figure is known. Then whole random programs are compared with a model of
+// them.
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
 
@@ -128,14 +129,14 @@ TEST_WITH(test_net_time, set_up, tear_down)
     assert_int_equal(Counter_get(&outer->hot.min_cycles), 120);
     assert_int_equal(Counter_get(&f->trace->overhead), 10 + 10 + 20 + 20);
     assert_int_equal(Counter_get(&f->trace->unwound), 0);
-    // Jumps and enters set last_seen, in ticks.
+    // A jump or an entry sets last_seen, in ticks.
     assert_int_equal(Counter_get(&outer->hot.last_seen), 100);
     assert_int_equal(Counter_get(&inner->hot.last_seen), 150);
     expect_empty(f);
 }
 
-// A hook costs what its kind costs. Code that can be suspended is resumed
-// instead of called, and an offset may be far.
+// The cost of a hook depends on the hook's kind. Code that can be suspended is
+// resumed instead of called, and an offset may be far.
 TEST_WITH(test_net_time_by_kind_of_hook, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -180,8 +181,8 @@ TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
 
 // --- Depth -------------------------------------------------------------------
 
-// Frames above an event's depth have gone. The calls of such frames count,
-// their cycles do not, and the total of the frames below is right.
+// Frames that are deeper than an event have ended. The calls of such frames
+// count, but their cycles do not. The totals of their callers are right.
 TEST_WITH(test_frames_that_left_unseen, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -193,7 +194,7 @@ TEST_WITH(test_frames_that_left_unseen, set_up, tear_down)
     enter(f, c, 3, 120);
     leave(f, a, 1, 200);
     assert_int_equal(Counter_get(&f->trace->unwound), 2);
-    // As their end is unknown, a's self time is unknown as well.
+    // As the end of these frames is unknown, a's self time is unknown as well.
     expect_calls(a, 1, 0, 0, 100);
     expect_calls(b, 1, 0, 0, 0);
     expect_calls(c, 1, 0, 0, 0);
@@ -215,13 +216,13 @@ TEST_WITH(test_an_enter_heals_too, set_up, tear_down)
     assert_int_equal(f->trace->top->depth, 2);
     leave(f, c, 2, 150);
     leave(f, a, 1, 160);
-    // The second call of c is the only timed one, as the first one's frame has
-    // gone.
+    // The second call of c is the only timed call, because the first call's
+    // frame has gone.
     expect_calls(c, 2, 1, 20, 20);
     expect_calls(a, 1, 0, 0, 60);
 }
 
-// The stack has a limit. Above it, calls are counted but not timed.
+// The stack has a limit. Beyond the limit, calls are counted but not timed.
 TEST_WITH(test_deeper_than_the_stack_may_grow, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -248,8 +249,9 @@ TEST_WITH(test_deeper_than_the_stack_may_grow, set_up, tear_down)
 //   enters at 100: net 100, instruction 0
 //   jumps at 140: net 140 - 10 = 130, 30 cycles over 0, 1, 2; on at 1
 //   jumps at 170: net 170 - 15 = 155, 25 cycles over 1, 2
-//   leaves at 190: net 190 - 20 = 170, 15 cycles; the loop ended unseen, so
-//   that of what lies between its head and the return only the latter ran
+//   leaves at 190: net 190 - 20 = 170, 15 cycles; the loop's end was not seen,
+//   so only the return, and nothing between the loop's head and the return,
+//   counts as run
 TEST_WITH(test_blocks, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -288,13 +290,13 @@ TEST_WITH(test_going_dark, set_up, tear_down)
     assert_false(code->hot.exact);
     assert_int_equal(code->cold.dark_from_ns, 42);
     assert_int_equal(code->cold.dark_times, 1);
-    // This call is still seen to its end, even if its leave goes dark, too.
+    // The end of this call is still seen, even if the leave goes dark, too.
     assert_true(leave(f, code, 1, 350));
     assert_int_equal(site->dark, 1);
     expect_calls(code, 3, 3, 150, 150);
     // Another enter site may still fire, such as a generator's resume. The
-    // enter is counted and disarmed, and the events after it are not taken for
-    // a call.
+    // enter is counted and disarmed, and the events after it do not count as a
+    // call.
     assert_true(enter(f, code, 1, 400));
     assert_true(leave(f, code, 1, 450));
     expect_calls(code, 4, 3, 150, 150);
@@ -325,7 +327,7 @@ TEST_WITH(test_a_jump_goes_dark, set_up, tear_down)
 
 // --- Callers -----------------------------------------------------------------
 
-// The time of a dark callee would be taken for its caller's own. Self time and
+// The time of a dark callee would count as its caller's own time. Self time and
 // blocks therefore stop, while total time goes on.
 TEST_WITH(test_a_dark_callee, set_up, tear_down)
 {
@@ -352,8 +354,8 @@ TEST_WITH(test_a_dark_callee, set_up, tear_down)
 // --- Waiting -----------------------------------------------------------------
 
 // Another thread's hook ran in between, so this span of 500 ticks, from 100 to
-// 600, is the frame's waiting. Before and after it, the frame has 20 + 30 ticks
-// of its own.
+// 600, is the frame's waiting. Before and after this span, the frame has 20 +
+// 30 ticks of its own.
 TEST_WITH(test_another_thread_ran, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -369,7 +371,7 @@ TEST_WITH(test_another_thread_ran, set_up, tear_down)
     expect_calls(code, 1, 1, 50, 550);
     assert_int_equal(Counter_get(&code->hot.waited_cycles), 500);
     assert_true(Counter_get(&code->hot.min_cycles) == UINT64_MAX);
-    // Only 20 of the 600 are the block's.
+    // Only 20 of the 600 ticks belong to the block.
     expect_site(code, JUMP_SITE, 2, 20, 3 + 2);
 }
 
@@ -388,7 +390,7 @@ TEST_WITH(test_long_spans, set_up, tear_down)
     leave(f, code, 1, 1210);
     expect_calls(code, 1, 1, 109, 210);
     assert_int_equal(Counter_get(&code->hot.waited_cycles), 101);
-    // A thread alone may take its time.
+    // A single thread may have long spans.
     Contention_share(&f->contention, 0);
     enter(f, code, 1, 2000);
     leave(f, code, 1, 9000);
@@ -522,8 +524,9 @@ static void jump_outer(struct Fixture *f, struct Code *code, uint64_t ticks)
     ThreadTrace_jump(f->trace, code, &code->layout.sites[3], 1, 1, ticks);
 }
 
-// If an iteration began before its loop's first jump, only its last block is
-// known. Later iterations are known whole, with inner loops.
+// If an iteration began before its loop's first jump, only the last block of
+// the iteration is known. Later iterations are known whole, including inner
+// loops.
 TEST_WITH(test_loops, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -547,7 +550,7 @@ TEST_WITH(test_loops, set_up, tear_down)
     branch(f, code, 4, 210);  // 2
     jump_outer(f, code, 240); // 4 5: 1 2 3 2 4 5, from 190 on
     leave(f, code, 1, 250);
-    // The same path in the next call is not the same loop.
+    // The same path in the next call belongs to another run of the loop.
     enter(f, code, 1, 300);
     branch(f, code, 3, 305);
     jump_inner(f, code, 330);
@@ -581,7 +584,7 @@ struct Model {
     } functions[FUNCTIONS];
 };
 
-// Lets some time pass in the function on top, followed by a hook.
+// Lets some time pass in the innermost function, and then runs a hook.
 static uint64_t model_step(struct Model *model, enum HookKind kind)
 {
     int64_t span = 1 + lrand48() % 50;
@@ -677,8 +680,8 @@ static int set_up(void **state)
 
     make_opcodes(&f->opcodes);
     f->registry = Registry_new();
-    // The clock is so fast that no span here is long enough to ask the kernel
-    // about it.
+    // The clock is so fast that no span is long, so the kernel is never asked
+    // about a span.
     Contention_init(&f->contention, 1e15);
     f->trace = ThreadTrace_new(f->registry, &f->contention, COST);
     assert_non_null(f->trace);

@@ -180,7 +180,7 @@ TEST_WITH(test_threads_come_and_go_under_visits, set_up, tear_down)
     come_and_go_under_visits(*state, true);
 }
 
-// The records of ended threads are used again meanwhile.
+// The records of ended threads are used again during the visits.
 TEST_WITH(test_threads_without_rings_come_and_go, set_up, tear_down)
 {
     come_and_go_under_visits(*state, false);
@@ -216,8 +216,8 @@ static int set_up(void **state)
     struct Fixture *f = calloc(1, sizeof *f);
 
     ThreadTraces_init(&f->traces);
-    // The clock is so fast that no span here is long enough to ask the kernel
-    // about it.
+    // The clock is so fast that no span is long, so the kernel is never asked
+    // about a span.
     Contention_init(&f->contention, 1e15);
     f->registry = Registry_new();
     *state = f;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the timeline: order, open calls, the limit, and what a reader finds of
-// all that in its recording.
+// Tests the timeline: order, open calls, the limit, and what a reader finds in
+// the recording.
 #include "formats/event_buffer.h"
 #include "tracer/timeline/timeline.h"
 
@@ -20,7 +20,8 @@
 
 static struct RecordingReader reader;
 
-// Which has a file without a name, and as much room there as there is.
+// Makes a timeline that has a file without a name, and half of `limit` as room
+// in the file.
 static struct Timeline *make_growing(size_t limit)
 {
     int error;
@@ -55,7 +56,7 @@ static struct OpenCall open_of(const struct TimelineChunk *chunk, size_t i)
     return call;
 }
 
-// An event of a chunk, counted from its end.
+// Returns an event of a chunk, counted from the chunk's end.
 static struct Event event_of(const struct TimelineChunk *chunk, size_t from_end)
 {
     struct EventBuffer buffer = {0};
@@ -248,7 +249,8 @@ TEST(the_oldest_of_all_threads_is_forgotten)
     Ring_free(idle.ring);
 }
 
-// While it is held, what has been read stays, and all that comes is added.
+// While a reader holds the timeline, events that have been read stay, and all
+// new events are added.
 TEST(a_reader_finds_all_of_it)
 {
     struct Timeline *timeline = Frozen_timeline(1 << 20);
@@ -387,7 +389,7 @@ TEST(dead_threads_leave_room)
 
     for (number = 1; number <= count; number++) {
         live(timeline, ring, number, number % 5 ? 4 : 100);
-        // And a page here and there that is used in part.
+        // Some pages may be used only in part.
         assert_true(Timeline_bytes(timeline) <= limit + limit / 32);
     }
     view = look(timeline);
@@ -427,7 +429,7 @@ TEST(what_the_dead_lost_stays_counted)
     assert_int_equal(view->lost, 99);
     assert_int_equal(view->thread_count, 1);
     assert_int_equal(view->threads[0].lost, 99);
-    // The mark that the ring could not make.
+    // This is the mark that the ring could not make.
     event = event_of(view->chunks[view->chunk_count - 1], 0);
     assert_int_equal(Event_kind(&event), EVENT_LOST);
     RecordingReader_close(&reader);
@@ -482,8 +484,8 @@ TEST(what_memory_has_no_room_for_is_in_a_file)
     Ring_free(slow.ring);
 }
 
-// Like on a full disk: the oldest events are forgotten, and the rest has no
-// hole.
+// As on a full disk, the oldest events are forgotten, and the other events have
+// no gap.
 TEST(a_file_that_is_full)
 {
     struct Timeline *timeline = make_growing(1 << 20);
@@ -509,7 +511,7 @@ TEST(a_file_that_is_full)
     setrlimit(RLIMIT_FSIZE, &before);
     assert_int_equal(Timeline_forgotten(timeline), 20000 * i - events);
     assert_int_equal(Recording_error(Timeline_recording(timeline)), -EFBIG);
-    // Most of what the file has room for, at least.
+    // The events take at least most of the room in the file.
     assert_true(events * 5 > 1 << 20);
     Timeline_free(timeline);
     Ring_free(program.ring);
@@ -531,7 +533,8 @@ static void close_files(void)
     }
 }
 
-// Only the events in the file are lost, not those that were left for a flush.
+// Only the events in the file are lost, and not the events that wait for a
+// flush.
 TEST(a_file_that_the_program_closes)
 {
     struct Timeline *timeline = make_growing(1 << 20);
@@ -598,7 +601,7 @@ TEST(a_gap_after_what_is_in_the_file)
     Ring_free(busy.ring);
 }
 
-// One thread is traced, one drains, and this one looks.
+// One thread is traced, one thread drains, and this thread looks.
 struct Race {
     struct Timeline *timeline;
     struct Track *track;

@@ -102,8 +102,8 @@ TEST_WITH(test_thousands, set_up, tear_down)
     assert_int_equal(Transitions_bytes(&f->log), bytes);
 }
 
-// There are more pairs than any CPython can make. Each one is counted, the rest
-// together as "another".
+// There are more pairs than any CPython can make. If the log has no entry for a
+// pair, the pair is counted as "another".
 TEST_WITH(test_pairs_without_end, set_up, tear_down)
 {
     struct Fixture *f = *state;

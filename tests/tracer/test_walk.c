@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/sample/walk with an interpreter's structs built by hand. The
-// structs have a layout like no real one's, and are walked when whole and when
-// torn in every way.
+// structs have a layout that no real interpreter has. Whole structs are walked,
+// and structs that are torn in every way.
 #include "tracer/sample/walk.h"
 
 #include <alloca.h>
@@ -98,7 +98,7 @@ static uintptr_t code_of(size_t i)
 }
 
 // Links a frame on top of the others, wherever its memory is. As in CPython,
-// the first frame is C's.
+// the first frame belongs to C code.
 static void link_frame(struct World *world, struct FakeFrame *frame, size_t i)
 {
     memset(frame, 0xa5, sizeof(*frame));
@@ -237,12 +237,12 @@ TEST_WITH(test_only_a_frame_of_cs_ends_a_stack, set_up, tear_down)
         assert_frames(walk_now(world), 2, 3);
         assert_true(world->walk.torn == !is_cs);
     }
-    // A frame of C's in the middle does not end the walk.
+    // A frame of C code in the middle does not end the walk.
     popped->previous = (uintptr_t)&world->stack[0];
     assert_frames(walk_now(world), 3, 3);
     assert_false(world->walk.torn);
-    // The first frame has none below it. Greenlets link it like this for a
-    // while.
+    // The first frame has no caller. Greenlets link the first frame like this
+    // for a while.
     world->stack[0].owner = OWNED_BY_THREAD;
     assert_frames(walk_now(world), 3, 3);
     assert_false(world->walk.torn);
@@ -350,8 +350,8 @@ static void begin_in_place(struct World *world)
     assert_int_equal(Walk_init(&world->walk, &world->layout, NULL), 0);
 }
 
-// A signal may come while a frame is pushed. Before the walk follows a link, it
-// checks whatever the link holds.
+// A signal may come while a frame is pushed. So before the walk follows a link,
+// the walk checks the link's value.
 TEST_WITH(test_torn_in_place, set_up, tear_down)
 {
     uint8_t *pages = mmap(NULL, 2 * WALK_PAGE, PROT_READ | PROT_WRITE,
