@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Number of callers that are named; further callers are summed up.
+// The report names at most NAMED callers, and sums up all further callers.
 #define NAMED 3
 #define LEAST 0.01 // a smaller part is not shown
 #define MAX_NAME 40
@@ -25,7 +25,8 @@ static const char *name_of(uint32_t id, struct Registry *registry,
     return code ? code->who.name : Retired_name(retired, id);
 }
 
-// Adds the part of a caller to the part of all code objects of the same name.
+// Adds `part` to the entry of the caller called `name`. Code objects of the
+// same name share one entry.
 static void add_caller(struct CalledFrom *from, const char *name, double part)
 {
     size_t i = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds the callers of a function for the report. Each caller has its part of
-// the time that samples found in the function and its callees, over the whole
-// run.
+// Finds the callers of a function for the report. Each caller gets a part of
+// the function's time. The time is sampled over the whole run and includes the
+// function's callees.
 #ifndef OCULAR_TRACER_SESSION_CALLED_FROM_H
 #define OCULAR_TRACER_SESSION_CALLED_FROM_H
 
@@ -20,8 +20,8 @@ struct CalledFrom {
     // Sorted with the largest part first.
     struct CallerPart callers[BREAKDOWN_PARTS];
     size_t count;
-    // Part of callers whose name is lost, for which the breakdown has no room,
-    // or which a cut-off stack does not show.
+    // Part of all other callers. A caller's name may be lost, the breakdown may
+    // be full, or a cut-off stack may not show the caller.
     double unknown;
     double untraced; // part without any traced caller
 };

@@ -8,11 +8,12 @@
 
 #include <time.h>
 
-// Seconds between two turns with all work, while a recording is written.
+// While a recording is written, a turn with all work comes every LOOK_S
+// seconds.
 #define LOOK_S 0.95
 #define MOST_WAITING (8u << 20) // maximum bytes that wait for the disk
 #define IDLE_TURNS 5u // turns without an event until the pause is longer
-#define SPARE_S 3.0   // s without a snapshot until its spare memory is freed
+#define SPARE_S 3.0   // s without a snapshot until spare memory is freed
 
 // Moves the events of a ring into the timeline, with `tracks` held.
 static void drain_ring(struct Session *session, struct ThreadTrace *trace)
@@ -50,8 +51,8 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
     Counters_add(&session->counters, trace, ended);
 }
 
-// Empties a full ring on the counting thread, which waits while another thread
-// empties a ring.
+// The counting thread calls this function to empty a full ring. If another
+// thread is emptying a ring, the counting thread waits.
 static void empty_ring(void *context, void *producer)
 {
     struct Session *session = context;
@@ -61,7 +62,8 @@ static void empty_ring(void *context, void *producer)
     if (session->timeline)
         drain_ring(session, trace);
     pthread_mutex_unlock(&session->tracks);
-    // Nothing is to be lost: a program that is faster than the disk waits here.
+    // No event may be lost. So if the program is faster than the disk, the
+    // program waits here.
     if (session->timeline &&
         Recording_waiting(Timeline_recording(session->timeline)) > MOST_WAITING)
         Recording_flush(Timeline_recording(session->timeline), true);
@@ -130,8 +132,8 @@ void Collect_build(struct Session *session)
 {
     struct Snapshot *snapshot;
 
-    // No code is reclaimed between the drain and the last row, so each code
-    // object is either alive or retired, never both.
+    // No code is reclaimed before the last row is built. So each code object is
+    // either alive or retired, and never both.
     pthread_mutex_lock(&session->draining);
     drain(session);
     snapshot = Builder_snapshot(session);
@@ -153,8 +155,8 @@ static void rest(struct Session *session)
         Publish_trim(&session->publish);
 }
 
-// Returns whether only the recording is due, which is written more often than
-// other work is done.
+// Returns true if only the recording is due. The recording is written more
+// often than other work is done.
 static bool is_between(struct Session *session)
 {
     double now = Now_s(CLOCK_MONOTONIC);
@@ -166,7 +168,7 @@ static bool is_between(struct Session *session)
     return false;
 }
 
-// Returns whether the program has run since the last call.
+// Returns true if the program has run since the last call.
 static bool has_run(struct Session *session)
 {
     struct Counting *counting = &session->engine->counting;
@@ -194,7 +196,7 @@ static void turn(void *context, bool wanted)
         session->config.each_turn(session);
     if (wanted) {
         Collect_build(session);
-        // After the snapshot, so that no viewer waits for the disk.
+        // No viewer may wait for the disk, so the flush comes last.
         Recorder_flush(session);
     } else {
         rest(session);

@@ -11,13 +11,13 @@
 // Gives the session a collector, which does not run yet. At threshold 0 a
 // thread empties its own full ring from now on, until Collect_release.
 void Collect_init(struct Session *session);
-// Called when no hook runs any more.
+// Collect_release is called when no hook runs any more.
 void Collect_release(struct Session *session);
 // Moves all events from the rings into the timeline, and keeps the names of
 // retired code for the timeline. The collector's thread calls this in each
 // turn; any other thread may call it, too, but not with the GIL held.
 void Collect_drain(struct Session *session);
-// Drains the rings like Collect_drain, then builds and publishes a snapshot.
+// Drains the rings as Collect_drain does. Then builds and publishes a snapshot.
 // The collector's thread calls this, or the thread that has stopped the
 // collector.
 void Collect_build(struct Session *session);

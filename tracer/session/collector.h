@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The collector's thread ("ocular-collect"). The thread sleeps until another
-// thread asks for a snapshot or other work is due. After the work is done
-// (collect.h), the thread wakes the threads that wait.
+// Runs the collector's thread ("ocular-collect"). The thread sleeps until
+// another thread asks for a snapshot or other work is due. After the work is
+// done (collect.h), the thread wakes the threads that wait.
 #ifndef OCULAR_TRACER_SESSION_COLLECTOR_H
 #define OCULAR_TRACER_SESSION_COLLECTOR_H
 
@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The work of the thread. The thread does not hold its own lock when it calls
-// `turn`.
+// Describes the work of the thread. The thread calls `turn` without holding the
+// collector's mutex.
 struct CollectorWork {
     void *context;
     sem_t *due; // posted if there is something to do

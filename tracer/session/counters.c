@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See counters.h. Errors are ignored, because a counter that cannot be added
-// only leaves a gap in a graph.
+// See counters.h. If a counter cannot be added, a graph only has a gap. So
+// errors are ignored.
 #include "tracer/session/counters.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

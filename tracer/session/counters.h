@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Once a second, adds the values of the timeline's graphs, which are the
+// Once a second, adds values to the timeline's graphs. The graphs are the
 // overhead, the number of hooks that are set, and each thread's CPU time. Also
-// adds the instructions that were specialised since the last time. The thread
-// that drains the rings calls these functions.
+// adds the instructions that were specialised since the last addition. The
+// thread that drains the rings calls these functions.
 #ifndef OCULAR_TRACER_SESSION_COUNTERS_H
 #define OCULAR_TRACER_SESSION_COUNTERS_H
 
@@ -12,7 +12,7 @@
 #include "tracer/session/roll.h"
 #include "tracer/timeline/timeline.h"
 
-// The sources of the counters. All pointers are borrowed.
+// Holds the sources of the counters. All pointers are borrowed.
 struct CounterSource {
     struct Account *account;
     struct Registry *registry;
@@ -36,7 +36,8 @@ struct Counters {
 };
 
 // Adds the process's counters, if a second has passed. Counters_begin must be
-// called before Counters_add. Only one thread at a time may call it.
+// called before Counters_add. Only one thread at a time may call Counters_begin
+// or Counters_add.
 void Counters_begin(struct Counters *counters, struct Timeline *timeline);
 // Adds a thread's CPU time. A thread that has ended uses no more CPU time.
 void Counters_add(struct Counters *counters, struct ThreadTrace *trace,

@@ -20,7 +20,7 @@ int Engine_init(struct Engine *engine)
     sem_init(&engine->due, 0, 0);
     pthread_mutex_init(&engine->ending, NULL);
     engine->traces.half_full = &engine->due;
-    // A guess until the clock is known.
+    // The clock's rate is not known yet, so 1e9 is a guess.
     Contention_init(&engine->contention, 1e9);
     Counting_init(&engine->counting, engine->registry, &engine->contention,
                   &engine->due);
@@ -66,8 +66,8 @@ static void end_dark(struct Engine *engine, struct Code *code)
     Ring_push(engine->rearmed, now, EVENT_REARMED, event.what);
 }
 
-// Makes each redundant site go dark at its first hit, because CPython does not
-// specialise an instruction that has a hook.
+// CPython does not specialise an instruction that has a hook. So each redundant
+// site goes dark at its first hit.
 static void darken_redundant(struct Engine *engine, const struct Code *code)
 {
     uint32_t i;

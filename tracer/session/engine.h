@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Holds the context of all tracing in the process. The engine holds the data
 // that lives as long as the process (code, thread records, opcode tables,
-// names), and the running session, if there is one. python/ owns the only
+// names). The engine also holds the running session. python/ owns the only
 // instance.
 #ifndef OCULAR_TRACER_SESSION_ENGINE_H
 #define OCULAR_TRACER_SESSION_ENGINE_H
@@ -32,37 +32,38 @@ struct Engine {
     char command[256]; // printable command line, which viewers show
     // NULL if nothing is traced. The GIL guards this field.
     struct Session *session;
-    // A ring for events of functions that are armed again. The events go to the
-    // timeline of the session, which owns the ring. NULL if there is no
-    // timeline. A writer holds the counting lock.
+    // A ring for events of functions that are armed again. The session owns the
+    // ring and moves the events to its timeline. NULL if there is no timeline.
+    // A writer holds the counting lock.
     struct Ring *rearmed;
     // A thread holds this mutex while it stops the session's server and
-    // sampler, so that a fork finds them either running or gone.
+    // sampler. So at a fork the server and the sampler are either running or
+    // gone.
     pthread_mutex_t ending;
 };
 
 int Engine_init(struct Engine *engine); // returns 0 or -ENOMEM
 // Adds an adopted code object. The caller holds the GIL.
 void Engine_add(struct Engine *engine, struct Code *code);
-// This function is called when a function's sites are about to fire again, for
-// `threshold` hits each (0 means without limit). If `jumps` is true, jumps and
+// Must be called before a function's sites fire again. Each site may have
+// `threshold` hits (0 means without limit). If `jumps` is true, jumps and
 // branches fire, too. After the call the function counts as armed. The self
-// time of the function's callers is exact again, the function's open frames are
-// forgotten, and its old quantiles lose weight as its mean does. Callers of
-// this function and of the next three functions hold the GIL. All four
-// functions take the counting lock.
+// time of the function's callers is exact again, the function's unfinished
+// frames are forgotten, and its old quantiles and its old mean lose weight.
+// Callers of this function and of the next three functions hold the GIL. All
+// four functions take the counting lock.
 void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
                   bool jumps);
 // Records that a sampled stack shows a call of one function by another
-// function. After that the time of a dark callee is left out of the self time
-// of its caller.
+// function. From then on, the time of the called function no longer counts as
+// self time of its caller, if the called function is dark.
 void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge);
-// Records a call of `callee` by `caller`. Both must be alive.
+// Records that `caller` calls `callee`. Both code objects must be alive.
 void Engine_link(struct Engine *engine, struct Code *caller,
                  struct Code *callee);
-// This function is called when a code object is about to be freed. After the
-// call no frame points to the code, the self time of its callers is exact
-// again, and the collector frees the record.
+// Must be called before a code object is freed. After the call no frame points
+// to the code, the self time of its callers is exact again, and the collector
+// will free `code`.
 void Engine_retire(struct Engine *engine, struct Code *code);
 void Engine_release(struct Engine *engine);
 

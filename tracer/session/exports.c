@@ -74,8 +74,9 @@ void Exports_cut(struct Session *session)
         Collect_drain(session);
 }
 
-// Writes the final snapshot of the run, because the events do not contain all
-// of its numbers. A recording without a final snapshot is valid, too.
+// Writes the final snapshot of the run, because the snapshot has numbers that
+// the events do not contain. A recording without a final snapshot is valid,
+// too.
 static void put_snapshot(struct Session *session)
 {
     const struct Snapshot *newest = Publish_get(&session->publish);

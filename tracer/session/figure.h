@@ -9,9 +9,9 @@ struct Figure {
     char text[32];
 };
 
-// Formats a number. Numbers of 100 000 and more are written with k, M, G... If
-// `prefix` is ">=", the number is a lower bound and is rounded down. Other
-// numbers are rounded to the nearest.
+// Formats a number. Writes a number from 100 000 on with k, M, G... If `prefix`
+// is ">=", the number is a lower bound and is rounded down. With another
+// `prefix` the number is rounded to the nearest.
 struct Figure Figure_number(const char *prefix, double value);
 // Returns an empty text if `cycles` is NaN.
 struct Figure Figure_cycles(double cycles);

@@ -30,8 +30,8 @@ static void fill_shares(struct Function *f, const struct Code *code,
     f->c_share = ShareValue_window(&code->share.in_c, at->sampled);
 }
 
-// Fills the list of callers. Callers that no longer exist share a part of the
-// row with a null id.
+// Fills the list of callers. All callers that no longer exist are in one entry,
+// whose id is null.
 static bool fill_callers(struct Arena *arena, struct Function *f,
                          const struct Code *code, const struct Moment *at)
 {
@@ -57,9 +57,10 @@ static bool fill_callers(struct Arena *arena, struct Function *f,
 }
 
 // Fills the quantiles. Reading a histogram takes longer than the rest of a row,
-// and most functions are dark. So old quantiles are used if no call was added.
-// A call is counted slightly earlier than it is added to the histogram. So the
-// quantiles count as settled only after the next snapshot has read them again.
+// and most functions are dark. So if no call was added since the last row, the
+// last row's quantiles are used. A call is counted slightly earlier than it is
+// added to the histogram. So quantiles are read again for the next snapshot,
+// and only then are they final.
 static void fill_quantiles(struct Function *f, struct Code *code)
 {
     // This load pairs with the release in record_first.
@@ -89,7 +90,7 @@ static void fill_cycles(struct Function *f, struct Code *code)
     uint64_t least = Counter_get(&code->hot.min_cycles);
 
     f->self_cycles = f->total_cycles = f->waited_cycles = NULL_U64;
-    // A call that always has a dark callee has a total time but no self time.
+    // If every call has had a dark callee, only the total time is known.
     if (calls || Counter_get(&code->hot.total_cycles))
         f->total_cycles = Counter_cycles(&code->hot.total_cycles);
     if (Code_is_hardly_timed(code))
@@ -108,7 +109,8 @@ static void fill_cycles(struct Function *f, struct Code *code)
     fill_quantiles(f, code);
 }
 
-// Returns true if the function was dark at any time since its rate was taken.
+// Returns true if the function was dark at any time since begin_rate was
+// called.
 static bool was_dark(const struct Code *code)
 {
     return code->hot.dark || code->row.rate_dark ||
@@ -126,11 +128,11 @@ static void begin_rate(struct Code *code, const struct Moment *at)
         atomic_load_explicit(&code->cold.dark_times, memory_order_relaxed);
 }
 
-// Returns the tick count until which the last reading of the spans is used. In
-// an open span without a call the rate falls slowly as time passes. So the row
-// is filled again only when the span has grown by half of its length to its
-// whole length. The part depends on the id, so that not all rows are filled at
-// once after a slice.
+// Returns the time in ticks until which the last reading of the spans is used.
+// While a function is armed and not called, its rate falls slowly. So the row
+// is filled again only after the open span has become 1.5 to 2 times as long.
+// The factor depends on the id, so that not all rows are filled at once after a
+// slice.
 static uint64_t spans_until(const struct Code *code)
 {
     uint64_t length =
@@ -154,10 +156,9 @@ static uint64_t spans_ticks(struct Code *code, const struct Moment *at)
     return row->spans_ticks;
 }
 
-// Returns the rate of a function that was dark at some time since its last row.
-// The rate comes from the spans in which the function was armed. If the
-// function is too hot for spans, its sampled time is divided by the time of a
-// call.
+// Returns the rate of a function that was dark at some time since begin_rate.
+// The rate comes from the spans in which the function was armed. A hot function
+// has no spans, so its sampled time is divided by the time of a call.
 static double estimated_rate(struct Code *code, const struct Moment *at)
 {
     if (Code_arming(code) != ARMED_HOT)
@@ -167,8 +168,8 @@ static double estimated_rate(struct Code *code, const struct Moment *at)
                     : NAN;
 }
 
-// Returns the relative error of Code_calls_an_entry. Each time that a function
-// goes dark during a call, that call has only a part of its entries.
+// Returns the relative error of Code_calls_an_entry. If a function goes dark
+// during a call, only a part of this call's entries is counted.
 static double entry_error(const struct Code *code)
 {
     double calls = (double)Code_calls(code);
@@ -201,8 +202,8 @@ static double missed_calls(struct Code *code, const struct Moment *at,
     return hot + missed;
 }
 
-// Fills the calls per second. The number is counted if the function was armed
-// all the time, otherwise estimated.
+// Fills the calls per second. If the function was armed all the time, the calls
+// are counted, otherwise they are estimated.
 static void fill_rates(struct Function *f, struct Code *code,
                        const struct Moment *at)
 {
@@ -241,8 +242,8 @@ static void fill_rates(struct Function *f, struct Code *code,
         f->calls_per_s = NAN; // the rate is computed from the same mean
 }
 
-// Counts the sites only after a change, because most functions seldom change
-// and their sites take much memory.
+// Counts the sites only after a change. Most functions seldom change, and
+// reading their sites takes time, because sites take much memory.
 static void fill_sites(struct Function *f, struct Code *code)
 {
     // This load pairs with the release in Code_note_change.
@@ -270,7 +271,7 @@ static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
     return dark == sites ? STATE_DARK : STATE_PARTIAL;
 }
 
-// Returns the seconds since the newest hit. If calls are seen but none can be
+// Returns the seconds since the newest hit. If the newest calls cannot be
 // timed, because they call a dark function, returns the seconds since the
 // newest call that could be timed.
 static double age_of(const struct Code *code, const struct Moment *at)
@@ -332,9 +333,8 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     return f->name && f->file && fill_callers(arena, f, code, at);
 }
 
-// Returns true if the growth of the missed calls is known. Fading_apply can
-// compute the missed calls from missed_per_s only if no other calls were
-// missed.
+// Returns true if missed_per_s is the growth of all missed calls. Otherwise
+// Fading_apply cannot compute the missed calls.
 static bool is_growth_known(const struct Function *f, const struct Code *code)
 {
     return !(f->missed_per_s > 0) ||

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Makes a function's row in a snapshot, which has the function's counters at
-// one moment, and numbers computed from them. The builder calls these functions
-// with Session.draining held, so that no code is freed.
+// Makes a function's row in a snapshot. The row has the function's counters at
+// one moment, and numbers that are computed from the counters. The builder
+// calls these functions with Session.draining held, so that no code is freed.
 #ifndef OCULAR_TRACER_SESSION_FUNCTION_ROW_H
 #define OCULAR_TRACER_SESSION_FUNCTION_ROW_H
 
 #include "ipc/row_set.h"
 #include "tracer/code/code.h"
 
-// Shortest time over which a rate is computed, in seconds.
+// A rate is computed over at least RATE_WINDOW seconds.
 #define RATE_WINDOW 0.5
 
 struct Session;
 
-// The data that the rows of all functions need.
+// Holds the data that the rows of all functions need.
 struct Moment {
     struct Session *session;
     struct Registry *registry;
@@ -32,8 +32,8 @@ struct Moment {
 bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
                       struct Code *code, const struct Moment *at);
 // Returns the time in ticks until which the row stays the same if no event
-// comes, except for numbers that fade. UINT64_MAX means for ever, and 0 means
-// that the row may change at once.
+// comes. Only numbers that fade may change earlier. UINT64_MAX means for ever,
+// and 0 means that the row may change at once.
 uint64_t FunctionRow_settled_until(const struct Function *f,
                                    const struct Code *code);
 

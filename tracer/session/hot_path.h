@@ -8,8 +8,8 @@
 #include "ipc/base/bytes.h"
 #include "tracer/session/listing_detail.h"
 
-// Column widths in characters, the same for all functions of a report. All
-// widths are 0 at first.
+// Holds column widths in characters, which are the same for all functions of a
+// report. All widths are 0 at first.
 struct HotPathWidths {
     int offset, line, opcodes, hits, cycles;
 };

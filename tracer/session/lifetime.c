@@ -33,9 +33,9 @@ static int start_server(struct Session *session, char *why, size_t why_size)
                        why_size);
 }
 
-// Returns whether the signal can be used. A signal that the user has chosen is
-// used or refused. If no signal was chosen and no signal is free, threads are
-// only observed, as the snapshot says.
+// Returns false if the user has chosen a signal that cannot be used. If the
+// user has chosen no signal and no signal is free, threads are only observed,
+// and the snapshot says so.
 static bool check_signal(struct Session *session, char *why, size_t why_size)
 {
     struct SamplerTotals totals;
@@ -66,7 +66,7 @@ static void keep_sample(void *context, const struct FlameSample *sample,
         .path = sample->path,
         .depth = sample->depth};
 
-    if (ticks == UINT64_MAX) // an observation without a timer, made now
+    if (ticks == UINT64_MAX) // an observation without a timer is made now
         kept.ticks = Clock_read(&session->engine->clock);
     SampleTrack_add(&session->samples, session->timeline, &kept);
     atomic_store(&session->sampled, true);
@@ -90,8 +90,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
         };
 
         error = Sampler_start(&session->sampler, &parts, SAMPLER_HZ);
-        // Without the right to read our own memory only hooks measure, and
-        // shares are unknown.
+        // Without the right to read our own memory there are no samples. Then
+        // only hooks measure, and shares are unknown.
         session->sampler_refused = error == -EPERM;
         if (error && error != -EPERM) {
             snprintf(why, why_size, "the sampler cannot start: %s",
@@ -115,8 +115,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
     return error;
 }
 
-// If the default folder does not do, the timeline forgets its oldest part
-// instead; a folder that was asked for is an error.
+// If the default folder cannot take the timeline, the timeline forgets its
+// oldest part instead. If the user has named the folder, this is an error.
 static int start_timeline(struct Session *session, char *why, size_t why_size)
 {
     int error = Recorder_start(session);
@@ -142,8 +142,8 @@ int Session_start(struct Session **result, struct Engine *engine,
     engine->registry->hits = Session_second_hits(session);
     session->arm_new = true;
     session->engine = engine;
-    // Code that was retired between two sessions belongs to neither, and no
-    // thread reads it.
+    // Code that was retired between two sessions belongs to no session, and no
+    // thread reads this code.
     Registry_free_retired(engine->registry);
     Exports_init(session);
     Collect_init(session);
@@ -185,8 +185,8 @@ static void stop_server(struct Session *session)
 
 void Session_finish(struct Session *session)
 {
-    // The export is closed before the server, because a background export
-    // answers through it.
+    // The export is closed before the server, because a background export sends
+    // its answer through the server.
     Export_close(&session->export);
     Collector_stop(&session->collector);
     ListingWishes_close(&session->wishes);
@@ -237,7 +237,7 @@ void Session_free(struct Session *session)
 void Session_pause(struct Session *session)
 {
     // The collector is stopped first, because it reads the CPU time of the
-    // others.
+    // other threads.
     Collector_stop(&session->collector);
     if (session->server)
         Server_pause(session->server);
@@ -255,7 +255,7 @@ int Session_resume(struct Session *session)
 }
 
 // Releases a session in a forked child. The child has one thread, and the other
-// threads may have held any lock. The data that those locks guard is not
+// threads may have held any lock. So data that is guarded by a lock is not
 // touched, and leaks once.
 void Session_abandon(struct Session *session)
 {

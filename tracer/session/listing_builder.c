@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes a listing and finds the callee of each call in the bytecode. The
-// bytecode loads a callable before the callable's arguments, and marks the
-// callable. Each call instruction takes the newest marked callable that was not
-// called yet.
+// bytecode first loads and marks a callable, and then loads the arguments. Each
+// call instruction takes the newest marked callable that was not called yet.
 #include "tracer/session/listing_builder.h"
 
 #include <math.h>
@@ -19,8 +18,8 @@ struct ListingBuilder {
     struct Listing *listing;
     struct ListingRow *rows;
     size_t count;
-    // The rows that have loaded a callable. If the callable's name has several
-    // parts, the row of the last part is stored.
+    // Rows that have loaded a callable that was not called yet. If the
+    // callable's name has several parts, the row of the last part is stored.
     size_t waiting[WAITING_MOST];
     unsigned waiting_count;
 };
@@ -82,7 +81,8 @@ static const char *text_of(struct ListingBuilder *builder, size_t row)
 }
 
 // Returns the offset of the row to which a jump may go. An instruction begins
-// with its EXTENDED_ARGs, and its row stands for the opcode after them.
+// with its EXTENDED_ARGs, but its row has the offset of the opcode that
+// follows.
 static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
 {
     const struct Opcodes *opcodes = builder->source.opcodes;
@@ -128,7 +128,7 @@ static bool is_attribute(const struct ListingBuilder *builder, size_t row)
 }
 
 // Returns the last word of the text. If an instruction loads two variables, the
-// last word is the variable that it loads last.
+// last word is the second variable.
 static const char *last_word(const char *text)
 {
     const char *blank = strrchr(text, ' ');
@@ -136,7 +136,8 @@ static const char *last_word(const char *text)
     return blank ? blank + 1 : text;
 }
 
-// Returns a name like "json.loads", whose last part is loaded at `row`.
+// Returns a name like "json.loads". The instruction at `row` loads the last
+// part of the name.
 static const char *name_at(struct ListingBuilder *builder, size_t row)
 {
     const char *parts[PARTS_MOST];

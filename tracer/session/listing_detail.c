@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The hits of an instruction are computed from the next site after the
 // instruction. If control runs straight from the instruction to the site, the
-// instruction ran at least as often as the site was hit. If a jump may reach a
-// place between the instruction and the site, the hits of the site tell nothing
-// about the instruction. If an exception leaves the block in the middle, the
-// instruction runs more often than the site. So the hits are a lower bound. The
-// hits are exact only at the site itself, or if it is known that every call has
-// returned.
+// instruction ran at least as often as the site was hit. If a jump may go to a
+// row between the instruction and the site, the hits of the site tell nothing
+// about the instruction. If an exception comes between the instruction and the
+// site, the instruction runs, but the site is not reached. So the hits of a
+// site are a lower bound for the instruction. The number is exact only at the
+// site itself, or if every call has returned.
 #include "tracer/session/listing_detail.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-struct Step {     // the part of a row in the flow of control.
+struct Step {     // what the flow of control does at a row.
     uint32_t end; // first code unit after the instruction and its caches.
     bool target;  // true if a jump may go to this row.
     // true if the row is not executed, because the end of a loop jumps over it
@@ -29,8 +29,8 @@ struct Walk {
     const struct Opcodes *opcodes;
     struct ListingDetailRow *rows;
     struct Step *steps;
-    // The row of each code unit. The row of an EXTENDED_ARG is the row of its
-    // instruction.
+    // row_of[unit] is the row of a code unit. The row of an EXTENDED_ARG is the
+    // row of its instruction.
     uint32_t *row_of;
     size_t count;
 };
@@ -171,7 +171,7 @@ static bool is_backward(const struct Walk *walk, size_t row)
     return Opcodes_jumps_back(walk->opcodes, walk->rows[row].opcode);
 }
 
-// Marks the places to which an exhausted loop may jump. The target depends on
+// Marks the rows to which an exhausted loop may jump. The target depends on
 // CPython's version, so the row after each instruction that ends a loop is
 // marked.
 static void mark_exit(struct Walk *walk, size_t row)
@@ -213,8 +213,8 @@ static void mark_targets(struct Walk *walk)
 
 // --- Hits and cycles ---
 
-// Returns true if control never continues at the next row, although no site
-// shows this.
+// Returns true if the instruction has no site, but control never continues at
+// the next row.
 static bool is_end(const struct Walk *walk, size_t row)
 {
     return Opcodes_ends(walk->opcodes, walk->rows[row].opcode);
@@ -286,7 +286,8 @@ static void spread_sites(struct Walk *walk, bool conserved)
             at->hits = hits;
             at->exact = walk->code->hot.exact && !leaves && (ends || conserved);
         }
-        // The other branch may also have been taken.
+        // Control may also have come from a jump, so the number of jumps is a
+        // lower bound, too.
         if (leaves && walk->steps[row].jumps > at->hits)
             at->hits = walk->steps[row].jumps;
         if (leaves || walk->steps[row].target)
@@ -323,9 +324,9 @@ static void spread_entry(struct Walk *walk, const struct Totals *totals)
 
 // --- Precise mode ---
 
-// Returns a lower bound of the executions of a RESUME, which has no event. The
-// bound is the number of hits of the next instruction, unless a jump goes to
-// that instruction.
+// Returns a lower bound of the number of executions of a RESUME, because a
+// RESUME has no event. The bound is the number of hits of the next instruction.
+// If a jump may go to the next instruction, the bound is 0.
 static uint64_t resumed(const struct Walk *walk, size_t row)
 {
     if (row + 1 == walk->count || walk->steps[row + 1].target)
@@ -333,7 +334,7 @@ static uint64_t resumed(const struct Walk *walk, size_t row)
     return walk->rows[row + 1].hits;
 }
 
-// Reads the measured figures of each row. The loop goes backwards, because a
+// Fills each row with its measured figures. The loop goes backwards, because a
 // RESUME takes the hits of the next row.
 static void read_own(struct Walk *walk, const struct Totals *totals)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Describes a function instruction by instruction, with opcode, specialised
-// form, number of executions and cost. The report at the end and the listings
-// of viewers are made from this description. A detail is built with the GIL
-// held, or in an RCU read section from a copy of the code's history.
+// Describes each instruction of a function, with its opcode, specialised form,
+// number of executions and cost. The report at the end and the listings of
+// viewers are made from this description. A detail is built with the GIL held.
+// If a thread does not hold the GIL, it builds the detail in an RCU read
+// section, from a copy of the code's history.
 #ifndef OCULAR_TRACER_SESSION_LISTING_DETAIL_H
 #define OCULAR_TRACER_SESSION_LISTING_DETAIL_H
 
@@ -22,12 +23,12 @@ struct ListingDetailRow {
     // true if the instruction can have a hook and the site is not redundant
     bool site;
     bool dark;
-    // Known executions, which are never more than the true number. If `hits` is
-    // 0 and `exact` is false, the number is unknown.
+    // Known executions, at most the true number. If `hits` is 0 and `exact` is
+    // false, the number is unknown.
     uint64_t hits;
     bool exact; // false if `hits` is a lower bound
     // Samples that found the function running at this instruction, or in code
-    // without a record that was called from there.
+    // without a record that this instruction has called.
     uint64_t samples;
     uint64_t c_samples; // the part of `samples` in C code
     // Cycles per execution. The cycles of a block are divided evenly among its
@@ -40,10 +41,10 @@ struct ListingDetail {
     uint32_t id;
     struct ListingDetailRow *rows;
     size_t row_count;
-    // True in precise mode, in which hits and cycles are measured for each
-    // instruction. CPython runs an instruction whose INSTRUCTION event is armed
-    // in its generic form. So the cycles are those of `opcode`, even if `live`
-    // is another opcode.
+    // True in precise mode. In this mode hits and cycles are measured for each
+    // instruction. If the INSTRUCTION event of an instruction is armed, CPython
+    // runs the instruction in its generic form. So the cycles are those of
+    // `opcode`, even if `live` is another opcode.
     bool precise;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// This file bounds the cost of viewers that show code. A function's listing is
-// made at most five times a second, once for all its viewers. All listings
-// together use a fixed part of a core, and a smaller part while the budget is
-// overdrawn. A viewer that asks more often waits.
+// Limits the cost of viewers that show code. A function's listing is made at
+// most five times a second, once for all its viewers. All listings together use
+// a fixed part of a core, and a smaller part while the budget is overdrawn. A
+// viewer that asks more often waits.
 #include "tracer/session/listing_wishes.h"
 #include "ipc/base/now.h"
 
@@ -16,10 +16,10 @@
 #define DEBT_PERIOD_NS 950000000ull
 #define CORE_PART 0.0025 // the part of a core that all listings may use
 #define DEBT_PART 0.0005
-// Nanoseconds for reading the text, because C code may hold the GIL for a long
-// time.
+// A listing waits at most TEXT_NS nanoseconds for its operand text, because C
+// code may hold the GIL for a long time.
 #define TEXT_NS 300000000ull
-// Nanoseconds for which operand text is kept after the last request.
+// Operand text is kept for KEPT_NS nanoseconds after the last request.
 #define KEPT_NS 10000000000ull
 #define QUIET_NS 20000000ull // ns between two wake-ups of the collector
 
@@ -255,7 +255,8 @@ static unsigned take_wishes(struct ListingWishes *wishes, uint32_t id,
 
 // Makes a listing and sends it to all viewers that have asked for it. The
 // requests are removed from the queue first, because a listing must be newer
-// than its request. A viewer that asks meanwhile waits for the next listing.
+// than its request. If a viewer asks while the listing is made, the viewer
+// waits for the next listing.
 static void answer(struct ListingWishes *wishes,
                    const struct ListingEntry *entry)
 {
@@ -280,7 +281,7 @@ static void answer(struct ListingWishes *wishes,
 
 // --- Times -----------------------------------------------------------------
 
-// Returns the time from which a request may be answered.
+// Returns the earliest time at which a request may be answered.
 static uint64_t due_ns(const struct ListingWishes *wishes,
                        const struct ListingEntry *entry,
                        const struct ListingWish *wish)
@@ -297,7 +298,8 @@ static uint64_t due_ns(const struct ListingWishes *wishes,
 }
 
 // Finds the request that is due first, and returns the time at which it is due.
-// Returns UINT64_MAX if the queue is empty. Each new request gets an entry.
+// Returns UINT64_MAX if the queue is empty. Also gives each new request an
+// entry.
 static uint64_t next_wish(struct ListingWishes *wishes,
                           struct ListingWish *wish)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Keeps the viewers' requests for functions' code. The data are which viewer
-// has asked for which function, the operand text that the governor has read,
-// and the time of the next listing. If no viewer asks, no listing is made and
-// the memory is freed. The server's thread asks, the collector answers, and the
-// governor delivers operand text. The mutex is held for a few instructions
-// only.
+// Keeps the viewers' requests for functions' code. Also keeps the operand text
+// that the governor has read, and the time of the next listing. If no viewer
+// asks, no listing is made and the memory is freed. The server's thread asks,
+// the collector answers, and the governor delivers operand text. The mutex is
+// held for a few instructions only.
 #ifndef OCULAR_TRACER_SESSION_LISTING_WISHES_H
 #define OCULAR_TRACER_SESSION_LISTING_WISHES_H
 
@@ -25,7 +24,7 @@ struct ListingWish {
     uint64_t asked_ns;
 };
 
-// A function that viewers show; only the collector uses it.
+// A function that viewers show. Only the collector uses this struct.
 struct ListingEntry {
     uint32_t id; // id of the function; 0 if the entry is free
     struct OperandText *text;
@@ -44,7 +43,7 @@ struct ListingWishesSource {
     // -ENOMEM. `text` may be NULL.
     int (*make)(void *context, uint32_t id, const struct OperandText *text,
                 struct Listing **listing);
-    // Sends a message to a viewer, which may have left.
+    // Sends a message to a viewer. The viewer may have left.
     void (*answer)(void *context, uint64_t viewer,
                    const struct Message *message);
     // Returns true if the budget is overdrawn.
@@ -57,8 +56,8 @@ struct ListingWishes {
     struct ListingWishesSource source;
     pthread_mutex_t mutex; // guards the members up to `entries`
     bool closed;
-    // Time until which requests do not wake the collector. At this time the
-    // collector wakes without a request.
+    // Until this time requests do not wake the collector. At this time the
+    // collector wakes by itself.
     uint64_t quiet_ns;
     unsigned wish_count;
     // Sorted with the oldest request first.

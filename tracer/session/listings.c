@@ -18,7 +18,8 @@ static double process_start(void)
     return (double)Now_ns(CLOCK_REALTIME) / 1e9 - Process_age_s(getpid());
 }
 
-// Copies the code's history. Other threads may change the history meanwhile.
+// Copies the code's history. Other threads may change the history during the
+// copying.
 static int copy_history(struct Session *session, struct Specialisation *history,
                         const struct Code *code)
 {

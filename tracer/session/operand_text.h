@@ -2,8 +2,8 @@
 // Makes short and printable text of the arguments of a code object's
 // instructions. The arguments are names, variables and constants.
 // python/service/operand_reader.c fills in the text with the GIL held, in
-// several steps. After that no thread changes the text, and any thread may read
-// it.
+// several steps. When the text is complete, no thread changes the text any
+// more, and any thread may read the text.
 #ifndef OCULAR_TRACER_SESSION_OPERAND_TEXT_H
 #define OCULAR_TRACER_SESSION_OPERAND_TEXT_H
 

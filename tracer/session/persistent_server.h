@@ -2,8 +2,8 @@
 // Keeps a server that outlives sessions. The server listens while nothing is
 // traced, shows a session while the session runs, and listens again after the
 // session. The owner (python/) opens and closes the server while no session
-// runs. The thread that starts or finishes a session attaches or detaches the
-// session.
+// runs. The thread that starts a session attaches the session. The thread that
+// finishes a session detaches the session.
 #ifndef OCULAR_TRACER_SESSION_PERSISTENT_SERVER_H
 #define OCULAR_TRACER_SESSION_PERSISTENT_SERVER_H
 
@@ -12,8 +12,8 @@
 struct PersistentServer {
     struct Server *server; // NULL if the server is closed
     // A callback that gets the number of viewers, also while nothing is traced.
-    // The server's thread calls `viewers`, or a thread that gives the server an
-    // order. `viewers` must not block.
+    // `viewers` is called by the server's thread, or by a thread that gives the
+    // server an order. `viewers` must not block.
     void (*viewers)(void *context, unsigned count);
     void *context;
 };

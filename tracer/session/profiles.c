@@ -10,9 +10,8 @@
 #include <errno.h>
 #include <math.h>
 
-// Returns the counted calls plus the estimated calls of dark periods. A
-// resumption after a yield or an await counts as a call, as in cProfile's
-// files.
+// Returns the counted calls plus the estimated calls of dark periods. As in
+// cProfile's files, a resumption after a yield or an await counts as a call.
 static double calls_of(const struct Code *code, uint64_t ticks, double hz)
 {
     double calls = (double)Counter_get(&code->hot.entries);
@@ -22,9 +21,9 @@ static double calls_of(const struct Code *code, uint64_t ticks, double hz)
            Spans_missed(code, ticks, hz) / Code_calls_an_entry(code);
 }
 
-// Describes the functions of the table. A function that no longer exists keeps
-// its name during this call, because the caller lets no code be reclaimed
-// meanwhile.
+// Describes the functions of the table. Functions that no longer exist keep
+// their names during this call, because the caller prevents that code is
+// reclaimed.
 static void describe(void *context, const struct FlameTable *table,
                      struct ProfileFunction *functions)
 {
@@ -71,7 +70,7 @@ static int write_stacks(struct Session *session, const struct FlameTable *table,
 
     if (!formats)
         return -ELIBACC;
-    // After this, each function is either alive or in `retired`.
+    // After Collect_drain each function is either alive or in `retired`.
     Collect_drain(session);
     pthread_mutex_lock(&session->draining);
     error = formats->profile(&profile, FileKind_of(path).content, out);

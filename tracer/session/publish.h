@@ -14,8 +14,8 @@ struct Publish {
 };
 
 // Publishes a snapshot and takes ownership of it. NULL withdraws the newest
-// snapshot and keeps no memory. Returns after a grace period. Only one thread
-// at a time may call this function, and not in a read section.
+// snapshot and keeps no memory. Returns after a grace period. Must not be
+// called in a read section, nor by two threads at a time.
 void Publish_set(struct Publish *publish, struct Snapshot *snapshot);
 // Returns an empty snapshot in which the next snapshot is built, or NULL if
 // memory is out. The caller owns the snapshot. The thread that sets snapshots
@@ -29,7 +29,7 @@ void Publish_trim(struct Publish *publish);
 // Publish_put.
 const struct Snapshot *Publish_get(struct Publish *publish);
 void Publish_put(struct Publish *publish);
-// Withdraws the newest snapshot, which the caller then owns, and frees the kept
+// Withdraws the newest snapshot and gives it to the caller. Frees the kept
 // memory.
 struct Snapshot *Publish_take(struct Publish *publish);
 

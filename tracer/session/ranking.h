@@ -16,11 +16,11 @@ struct Ranked { // one of the two members is NULL
 // comes first.
 int Ranking_compare(const struct Ranked *a, const struct Ranked *b);
 // Stores the first `room` functions, or all functions if there are fewer, and
-// returns their number. The row that sums up all further functions is left out.
+// returns their number. Leaves out the row that sums up retired functions.
 size_t Ranking_first(const struct Snapshot *snapshot, struct Ranked *first,
                      size_t room);
-// Returns the row of retired functions that sums up all further functions, or
-// NULL.
+// Returns the row that sums up the retired functions without a row of their
+// own, or NULL.
 const struct RetiredRow *Ranking_others(const struct Snapshot *snapshot);
 
 #endif

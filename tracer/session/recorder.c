@@ -15,7 +15,8 @@
 #define TURN_S 120e-6  // a turn's CPU time in s: waking up, counting, writing
 #define TURNS_PART 0.1 // part of the allowance that all turns may use
 
-// CLOCK_BOOTTIME at a moment of CLOCK_REALTIME, as the two are now; 0: earlier.
+// Converts a time of CLOCK_REALTIME to CLOCK_BOOTTIME, by the present
+// difference of the clocks. Returns 0 for a time before the boot.
 static uint64_t boot_time_of(uint64_t unix_ns)
 {
     uint64_t past = Now_ns(CLOCK_REALTIME) - unix_ns;
@@ -42,7 +43,7 @@ static void fill_head(struct Session *session)
     snprintf(head->command, sizeof head->command, "%s", engine->command);
 }
 
-// The file beside the output. NULL: session->recording_error says why.
+// Makes the file beside the output. NULL: session->recording_error says why.
 static struct Recording *make_file(struct Session *session)
 {
     const struct Config *config = &session->config;

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// A timeline with more bytes than this is called large.
+// A timeline of more than LARGE_JSON bytes is called large.
 #define LARGE_JSON 50000000u
-// A timeline with more bytes is too large for ui.perfetto.dev.
+// A timeline of more than HUGE_JSON bytes is too large for ui.perfetto.dev.
 #define HUGE_JSON 300000000u
 #define MAX_NAME 53     // largest width of a function's name.
 #define MAX_PLACE 36    // largest width of file and line.
@@ -156,8 +156,8 @@ static void put_shares(struct Bytes *out, const struct Snapshot *snapshot)
 
 // --- Functions -------------------------------------------------------------
 
-// Writes "file:line" into `room` and returns the text, or the end of the text
-// if it is too long.
+// Writes "file:line" into `room` and returns the text. If the text is too long,
+// returns only its end, after "...".
 static const char *place_of(char *room, size_t size, const char *file,
                             uint64_t line)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writes the report at the end, which has the run, the cost of tracing, the
-// costliest functions and their hottest instructions. The text goes into a
-// buffer, and the caller prints the buffer.
+// Writes the report at the end of a trace. The report describes the run, the
+// cost of tracing, the costliest functions and the hottest instructions of
+// these functions. The text goes into a buffer, and the caller prints the
+// buffer.
 #ifndef OCULAR_TRACER_SESSION_REPORT_H
 #define OCULAR_TRACER_SESSION_REPORT_H
 

@@ -12,18 +12,19 @@
 
 #define FLAME_SENT 4096 // largest number of rows of stacks for a viewer
 #define DEBTORS_S 0.95  // seconds; a little less than the default period
-// Seconds; a little less than two periods, because a viewer reports silence
-// after 3 s.
+// DEBTORS_MOST_S is in seconds and a little less than two periods, because a
+// viewer reports silence after 3 s.
 #define DEBTORS_MOST_S 1.7
-// Number of snapshots in a row while the budget is overdrawn.
+// After this number of snapshots in a row while the budget is overdrawn,
+// snapshots come less often.
 #define DEBTORS_PATIENCE 10
 
 // Makes the collector build a snapshot for viewers, unless the budget forbids
 // this. Snapshots for viewers are part of the overhead. While the overhead
 // exceeds the budget, viewers get at most one snapshot per second. Viewers get
 // one snapshot every two seconds if the budget stays overdrawn, or if the
-// program pauses and has spent its allowance. A new viewer gets the last
-// snapshot meanwhile.
+// program pauses and has spent its allowance. If no snapshot is built for a new
+// viewer, the viewer gets the last snapshot.
 static void want(void *context, bool first)
 {
     struct Session *session = context;
@@ -41,7 +42,7 @@ static void want(void *context, bool first)
             Server_notify(session->server);
         return;
     }
-    // After a pause the count of snapshots starts again.
+    // After a time without snapshots the count of snapshots starts again.
     if (debt && waited < 2 * DEBTORS_MOST_S)
         session->debt_builds++;
     else

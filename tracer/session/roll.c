@@ -52,8 +52,8 @@ static void add(struct Roll *roll, struct Code *code)
     roll->entries[roll->count++] = (struct RollEntry){.code = code};
 }
 
-// Adds all code that was registered before the session. Code that was
-// registered since then is also among the new code.
+// Adds all code that was registered before the session. Code that is registered
+// later is among the registry's new code.
 static bool begin(struct Roll *roll, struct Registry *registry)
 {
     struct Code *code;
@@ -122,7 +122,7 @@ static void drop_row(struct Roll *roll, struct RowLog *log,
     entry->row = NULL;
 }
 
-// Removes an entry. The last entry moves into the free place.
+// Removes an entry. The last entry takes the place of the removed entry.
 static void take_off(struct Roll *roll, struct RowLog *log, size_t place,
                      double uptime_s)
 {
@@ -152,9 +152,9 @@ void Roll_remove(struct Roll *roll, const struct Code *code)
         take_off(roll, NULL, code->row.place, 0);
 }
 
-// Returns true if a function has a row. A function that only calls others, such
-// as Thread.run of an older thread, also has a row, because the rows of other
-// functions name it as a caller.
+// Returns true if a function has a row. A function without own time, such as
+// Thread.run of an older thread, also has a row, because the rows of its
+// callees name the function as a caller.
 static bool is_listed(const struct Code *code)
 {
     return Code_was_seen(code) || Counter_get(&code->share.cumulative.total_ns);

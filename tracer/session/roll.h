@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Lists all functions that may have a row, each with the state from which its
-// newest row was filled. So a snapshot fills only the rows of functions that
-// had an event or a sample since the last snapshot, and reads one cache line of
-// each other function. Session.draining guards the roll.
+// Lists all functions that may have a row. For each function the list has the
+// state from which its newest row was filled. So a snapshot fills only the rows
+// of functions that had an event or a sample since the last snapshot. Of each
+// other function it reads one cache line. Session.draining guards the roll.
 #ifndef OCULAR_TRACER_SESSION_ROLL_H
 #define OCULAR_TRACER_SESSION_ROLL_H
 
@@ -53,8 +53,8 @@ bool Roll_fill(struct Roll *roll, struct RowLog *log, struct Snapshot *snapshot,
 // this code is freed. Returns false if memory is out.
 bool Roll_add_new(struct Roll *roll, struct Registry *registry);
 // Returns the number of armed sites of all functions that were seen. If the
-// newest snapshot is recent, its number is returned, otherwise the sites are
-// counted now. `now_s` is the time of CLOCK_MONOTONIC.
+// newest snapshot is recent, returns the number in this snapshot, otherwise
+// counts the sites now. `now_s` is the time of CLOCK_MONOTONIC.
 uint64_t Roll_count_armed(struct Roll *roll, struct Registry *registry,
                           double now_s);
 // Removes code that is about to be freed. The code has no row in the next

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Holds the memory of the rows of published snapshots. Each block has the rows
-// that changed for one snapshot. A snapshot refers to older blocks as long as
-// these have valid rows. If most rows of a block are outdated, the valid rows
-// are moved to the next block. Session.draining guards the log.
+// that changed for one snapshot. A snapshot refers to an older block as long as
+// the block has valid rows. If most rows of a block are outdated, the valid
+// rows are moved to the next block. Session.draining guards the log.
 #ifndef OCULAR_TRACER_SESSION_ROW_LOG_H
 #define OCULAR_TRACER_SESSION_ROW_LOG_H
 
@@ -28,8 +28,8 @@ struct RowLog {
 };
 
 void RowLog_release(struct RowLog *log); // no thread may read the rows any more
-// Marks a row as outdated. In the next snapshot this function has another row
-// or none.
+// Marks `row` as outdated. In the next snapshot the row's function has another
+// row or no row.
 void RowLog_drop(struct RowLog *log, struct SharedRow *row, double uptime_s);
 void RowLog_note_gone(struct RowLog *log, uint64_t id, double uptime_s);
 // Begins a block for `rows` new rows. The valid rows of the replaced blocks are

@@ -26,7 +26,7 @@ int Session_set_budget(struct Session *session, double budget)
     return 0;
 }
 
-// Largest number of hits, even if the threshold is higher.
+// The result is at most SECOND_HITS, even if the threshold is higher.
 #define SECOND_HITS 2000
 
 uint64_t Session_second_hits(const struct Session *session)

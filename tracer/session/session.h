@@ -58,11 +58,13 @@ struct Session {
     // NULL if no timeline is wanted. With config.profile the timeline has only
     // samples.
     struct Timeline *timeline;
-    // The timeline's recording if it is a file beside the output, or NULL.
+    // The timeline's recording if the recording is a file beside the output, or
+    // NULL.
     struct Recording *recording;
     // head of the recording; only the collector's thread uses it
     struct RecordingHead head;
-    int recording_error; // 0, or the -errno for which there is no such file
+    // 0, or the -errno for which the file beside the output is missing.
+    int recording_error;
     // true if the file is kept when the session is freed
     bool keeps_recording;
     struct SampleTrack samples; // only the sampler's thread uses the track
@@ -74,8 +76,8 @@ struct Session {
     struct Server *server;
     // CPU time that the server had used before the session
     uint64_t server_base_ns;
-    // Time at which viewers last had a snapshot built. Only the server's thread
-    // uses it.
+    // Time at which a snapshot was last built for viewers. Only the server's
+    // thread uses it.
     double built_s;
     // Number of snapshots built in a row while the budget is overdrawn. Only
     // the server's thread uses it.
@@ -106,8 +108,8 @@ struct Session {
     struct Retired retired;
     struct Roll roll;   // functions that may have a row
     struct RowLog rows; // rows of these functions
-    // The governor's thread, which python/ runs. The session needs its CPU
-    // time.
+    // The governor's thread, which python/ runs. The session reads the thread's
+    // CPU time.
     struct Worker governor;
     struct Waker governor_waker;
     // CPU time in ns in which threads of the program stopped our threads before
@@ -124,20 +126,21 @@ struct Session {
     struct Transitions transitions;
 };
 
-// Sets the budget, which is a share of CPU time. Returns 0. Returns -EINVAL if
-// the budget is not above 0 and at most 1, and -ENOTSUP if this session has no
+// Sets the budget as a share of CPU time. Returns 0. Returns -EINVAL if the
+// budget is not above 0 and at most 1, and -ENOTSUP if this session has no
 // budget (threshold 0, precise mode). Any thread may call this function.
 int Session_set_budget(struct Session *session, double budget);
 // Returns the number of hits that armed code may have in a second. 0 means that
 // the hits are not renewed, because there is no budget. Any thread may call
 // this function.
 uint64_t Session_second_hits(const struct Session *session);
-// If there are no shares of the window although they are wanted, returns the
-// reason as a text, otherwise NULL. Any thread may call this function.
+// If shares of the window are wanted but missing, returns the reason as a text,
+// otherwise NULL. Any thread may call this function.
 const char *Session_sampler_trouble(const struct Session *session);
-// Writes which events the timeline has dropped that should have gone to a file.
-// If there are none, writes why the recording is incomplete. If the recording
-// is complete, writes "". Any thread may call this function.
+// If the timeline has dropped events that should have gone to a file, writes
+// which events. If the timeline has dropped no event, writes why the recording
+// is incomplete. If the recording is complete, writes "". Any thread may call
+// this function.
 void Session_describe_missing(const struct Session *session, char *out,
                               size_t size);
 // Returns the seconds since the session was started. Any thread may call this

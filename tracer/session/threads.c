@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Joins the sampler's threads and the thread records by thread id. See
+// Joins the sampler's list of threads and the thread records, by thread id. See
 // threads.h.
 #include "tracer/session/threads.h"
 #include "ipc/base/heap.h"
@@ -10,7 +10,7 @@
 struct Rows {
     struct Snapshot *snapshot;
     struct Thread *threads;
-    // Number of rows that come from the sampler, which are the first rows.
+    // Number of rows that come from the sampler. These are the first rows.
     size_t sampled;
     size_t count;
 };
@@ -54,10 +54,10 @@ static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
     return (!named || row->name) && add_functions(rows, row, shares);
 }
 
-// Returns the row to which a thread record belongs, or NULL. The row is one of
-// the sampler's, or the row of an earlier record of the same thread. A thread
-// has a second record if it runs Python code again after the first record
-// ended. Thread ids are reused, so a different name means another thread.
+// Returns the row to which a thread record belongs, or NULL. The row comes from
+// the sampler, or from an earlier record of the same thread. A thread has a
+// second record if it runs Python code again after the first record ended.
+// Thread ids are reused, so a different name means another thread.
 static struct Thread *row_of(struct Rows *rows, const bool *joined,
                              const struct TracedThread *traced)
 {

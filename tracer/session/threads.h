@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Makes the snapshot's rows of threads, from the sampler and from thread
-// records. A thread record covers a thread from its first accepted function to
-// its end. The collector's thread or the stopping thread calls this code.
+// records. A thread record begins at the thread's first accepted function and
+// ends with the thread. The collector's thread or the stopping thread calls
+// this code.
 #ifndef OCULAR_TRACER_SESSION_THREADS_H
 #define OCULAR_TRACER_SESSION_THREADS_H
 
