@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-// Fails unless least <= value <= most. All three are taken as unsigned numbers.
+// Fails unless least <= value <= most. The three values are compared as
+// unsigned numbers.
 #define assert_between(value, least, most)                                     \
     do {                                                                       \
         uintmax_t value_ = (uintmax_t)(value);                                 \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Filters the system calls of a child (seccomp), as a container or a service
-// manager does. The filter cannot be removed. Tests use it for code that takes
-// another way if a system call fails.
+// Filters the system calls of a child by seccomp, as a container or a service
+// manager does. The filter cannot be removed. Tests of code that reacts to a
+// failed system call use this filter.
 #ifndef OCULAR_TESTS_CAGE_H
 #define OCULAR_TESTS_CAGE_H
 
@@ -55,8 +55,8 @@ static inline int wait_for_caged(const int *calls, unsigned count,
     return status;
 }
 
-// Returns the exit status of a child in which these calls fail with EPERM (none
-// if `count` is 0), or -1 if a signal has killed the child.
+// Returns the exit status of a child in which these calls fail with EPERM, or
+// -1 if a signal has killed the child. If `count` is 0, no call fails.
 static inline int in_a_cage(const int *calls, unsigned count,
                             int (*check)(void))
 {

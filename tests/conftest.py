@@ -3,8 +3,8 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 
-# Files whose tests take long. A worker takes whole files, and these come first. If such
-# a file came last, its worker would run alone at the end.
+# The tests of these files take long. Each worker takes whole files, and these files come
+# first. If a long file came last, its worker would run alone at the end.
 LONG = [
     "python/test_serve.py",
     "python/test_churn.py",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random numbers that are the same at each run, from Marsaglia's xorshift64.
-// Each test program has its own sequence.
+// Makes random numbers that are the same at each run, by Marsaglia's
+// xorshift64. Each test program has its own sequence.
 #ifndef OCULAR_TESTS_RANDOM_H
 #define OCULAR_TESTS_RANDOM_H
 

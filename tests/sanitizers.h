@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tells the few tests that depend on it which sanitizer they are built with, or
-// that valgrind runs them.
+// Some tests depend on the sanitizer with which they are built, or on valgrind.
+// This file says which of these tools is in use.
 #ifndef OCULAR_TESTS_SANITIZERS_H
 #define OCULAR_TESTS_SANITIZERS_H
 
@@ -25,16 +25,17 @@
 #define UNDER_TSAN 0
 #endif
 
-// Returns a tenth of a number of rounds under a sanitizer, which searches for
-// kinds of errors and needs few rounds.
+// Returns a tenth of a number of rounds if there is a sanitizer, because a
+// sanitizer finds errors in few rounds.
 #define FEWER(count) (UNDER_ASAN || UNDER_TSAN ? (count) / 10 : (count))
 
-// Does the same at run time, and under valgrind as well.
+// Decides the same at run time, and returns a tenth under valgrind as well.
 #define FEWER_ROUNDS(count) (UNDER_VALGRIND ? (count) / 10 : FEWER(count))
 
-// If another thread holds a lock of the sanitizer at a fork (in its allocator
-// or its list of threads), the lock stays locked in the child, which hangs at
-// its next malloc or thread. So no other thread may work during such a fork.
+// At a fork, another thread may hold a lock of the sanitizer (in its allocator
+// or its list of threads). This lock stays locked in the child, and the child
+// hangs at its next malloc or thread. So no other thread may work during such a
+// fork.
 #define FORKS_ALONE (UNDER_ASAN || UNDER_TSAN)
 
 #endif

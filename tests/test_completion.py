@@ -81,8 +81,8 @@ def in_bash(folder, *lines, **more):
 
 
 # All completion functions add words by compadd, except with -O, -A and -D, with which
-# compadd adds none. This code runs when the first line begins, so no text needs to be
-# typed, which could come too early.
+# compadd adds none. This code runs when the first line begins. So no text needs to be
+# typed, because typed text could come too early.
 ZSH = """
 cd $FOLDER
 fpath=($COMPLETION/zsh $fpath)
@@ -156,7 +156,8 @@ every_shell = pytest.mark.parametrize("shell", SHELLS)
 @every_shell
 @pytest.mark.parametrize("program", OPTIONS)
 def test_each_option_is_offered(tmp_path, program, shell):
-    """zsh leaves out which letter begins a word for one that excludes it."""
+    """After "-" zsh leaves out some words, so the test joins the words that are offered
+    after "-" and after "--"."""
     needs(shell)
     short, long = SHELLS[shell](tmp_path, f"{program} -", f"{program} --")
     known = OPTIONS[program]()

@@ -35,7 +35,7 @@ def options_of_ocular():
 
 
 def options_of_top():
-    """Returns the options in the table from which getopt_long() gets its own."""
+    """Returns the options in the table from which getopt_long() gets its options."""
     rows = re.findall(
         r"\{\"([\w-]+)\", (?:'(\w)'|0), (?:true|false), ", text_of("tui/app/options.c")
     )
@@ -94,7 +94,7 @@ def test_all_options_are_there_and_no_other(program, where):
 @pytest.mark.parametrize("program", OPTIONS)
 def test_a_manual_names_no_option_that_is_not_there(program):
     """A manual page names only options that exist. The page may also name options of
-    the other program and of python."""
+    another program and of python."""
     page = text_of(f"docs/man/{program}.1").replace("\\-", "-")
     named = {word for word in OPTION.findall(page) if word.startswith("--")}
     assert named <= options_of_ocular() | options_of_top() | options_of_convert()
@@ -126,7 +126,7 @@ def columns():
 
 
 def test_columns_by_name():
-    """Each list of --sort's words is complete."""
+    """Each list of the words that --sort accepts is complete."""
     names = columns()
     assert len(names) > 10
     page = text_of("docs/man/ocular-top.1")
@@ -237,8 +237,8 @@ def test_functions_in_the_readme():
 
 
 def messages():
-    """Returns the sources with each literal joined over its lines, as echo joins the
-    literals of a shell script."""
+    """Returns the sources. Literals that continue over several lines are joined, as echo
+    joins the literals of a shell script."""
     found = []
     for folder in ("ipc", "tracer", "formats", "tui", "python"):
         for path in sorted((ROOT / folder).rglob("*")):
@@ -251,8 +251,8 @@ def messages():
 
 
 def quoted(name):
-    """Returns the messages that a document quotes, which are its lines that begin with
-    ">"."""
+    """Returns the messages that a document quotes. These are the document's lines that
+    begin with ">"."""
     return re.findall(r"^> (.*)$", text_of(name), re.M)
 
 

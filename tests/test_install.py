@@ -20,8 +20,8 @@ from pathlib import Path
 import pytest
 from e2e.program import BUILD, PYTHON, ROOT
 
-# The tests run with one interpreter only, because others would hardly show more, and
-# pip is slow.
+# The tests run with only one interpreter, because other interpreters would hardly show
+# more, and pip is slow.
 pytestmark = pytest.mark.once
 EXTENSION = "_ocular" + sysconfig.get_config_var("EXT_SUFFIX")
 # Uses the pip of the tests' environment, or the interpreter's pip (python/setup/venv).
@@ -48,7 +48,7 @@ def run(*command, status=0, **more):
 
 
 class Environment:
-    """A virtual environment that is empty and has no pip."""
+    """Makes a virtual environment that is empty and has no pip."""
 
     def __init__(self, path):
         run(PYTHON, "-m", "venv", "--without-pip", path)
@@ -131,7 +131,7 @@ def test_no_frame_of_the_command_is_in_a_traceback(user, tmp_path):
 
 
 def test_the_path_in_a_removed_directory(user, tmp_path):
-    """The folder of the command is not on the program's path."""
+    """The folder that contains the command is not on the program's path."""
     code = "import sys; print(sys.path)"
     step = f'cd {tmp_path} && mkdir gone && cd gone && rmdir ../gone && exec "$@"'
     shell = ["sh", "-c", step, "sh"]
@@ -211,7 +211,7 @@ def test_another_python_says_so(user, tmp_path):
 
 
 def test_uninstalled_nothing_is_left(user):
-    """The last test that uses this environment."""
+    """This is the last test that uses this environment."""
     run(user.python, "-c", "import ocular.demo")
     assert user.files() > user.empty
     user.pip("uninstall", "--yes", "ocular")
@@ -242,9 +242,9 @@ def test_editable(tmp_path):
 
 def test_the_archive_builds_by_itself(tmp_path):
     """The archive holds each file that git tracks, and the archive can be built in
-    another directory. The test copies the objects to this directory. make compares
-    their age with the age of the sources, so it compiles nothing, and fails if a header
-    or a source is missing."""
+    another directory. The test copies the objects to this directory. make compares the age
+    of the objects with the age of the sources. So make compiles nothing, and fails if a
+    header or a source is missing."""
     build("sdist", tmp_path)
     (path,) = tmp_path.glob("ocular-*.tar.gz")
     with tarfile.open(path) as archive:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the architecture, which says which folder may include which, and which files
-may include a foreign header (docs/hacking.md). The tests read the sources, and nothing
-needs to be built."""
+"""Tests the architecture: which folder may include which other folder, and which files may
+include a foreign header (docs/hacking.md). The tests read the sources, and nothing needs to
+be built."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("ipc", "tracer", "formats", "python", "tui")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 
-# The folders that a folder may include, in addition to itself.
+# Each folder may include these folders, in addition to itself.
 MAY_INCLUDE = {
     "ipc": set(),
     "tracer": {"ipc"},
@@ -23,11 +23,12 @@ MAY_INCLUDE = {
     "tui": {"ipc", "formats"},
 }
 
-# If a folder may include only some headers of another folder, these headers.
+# Some folders may include only these headers of another folder.
 ALONE = {("tui", "formats"): {"formats/summary.h"}}
 
-# The rooms (subfolders) that a room of a folder may include. If a folder has rooms, no
-# file is outside of them, unless the folder has the room "".
+# The rooms of a folder are its subfolders, and each room may include these other rooms. If
+# a folder has rooms, all its files must be in one of them. Only a folder with the room ""
+# may have files outside of its rooms.
 ROOMS = {
     "ipc": {
         "base": set(),
@@ -57,18 +58,18 @@ ROOMS = {
     },
 }
 
-# Subfolders without C files, which are not rooms.
+# These subfolders have no C files, and are not rooms.
 BESIDE = {"python": {"ocular", "setup"}}
 
-# The folders in which modules must not include each other in a circle.
+# In these folders, modules must not include each other in a circle.
 WITHOUT_CYCLES = FOLDERS
 
-# The folders in which the length of functions is limited.
+# In these folders, the length of functions is limited.
 SHORT = FOLDERS
 FUNCTION_LINES = 60
 
-# Patterns of foreign headers, and the files that may include them. All other headers in
-# <> must belong to the C library.
+# These are patterns of foreign headers, and the files that may include these headers. All
+# other headers in <> must belong to the C library.
 HOMES = {
     r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
     r"json-c/.*|json\.h|json_.*": {
@@ -86,7 +87,7 @@ HOMES = {
     r"internal/.*": {"python/service/missed_signals.c"},
 }
 
-# Headers of the C library, POSIX and Linux.
+# These headers belong to the C library, POSIX and Linux.
 LIBC = re.compile(
     r"assert|ctype|dirent|dlfcn|elf|endian|errno|fcntl|fenv|float|glob|grp|inttypes|"
     r"langinfo|limits|link|locale|math|poll|pthread|pwd|sched|semaphore|setjmp|"
@@ -288,7 +289,7 @@ def reachable(path):
     return seen
 
 
-# Our headers that the deciding modules include, directly or indirectly.
+# The deciding modules include only these headers of ours, directly or indirectly.
 BUDGET = {"tracer/budget/budget.h"}
 KNOWN = {
     "budget": BUDGET,
@@ -298,7 +299,8 @@ KNOWN = {
 
 
 def test_the_viewer_sees_nothing_of_the_engine():
-    """The viewer does not reach the engine through its one header of formats/, either."""
+    """formats/ has one header for the viewer. This header does not include the engine,
+    either."""
     seen = reachable(ROOT / "formats" / "summary.h")
     assert {header.split("/")[0] for header in seen} == {"ipc"}
 
@@ -325,11 +327,11 @@ def test_what_decides_knows_only_what_it_is_told():
 
 
 def test_who_attaches_to_the_interpreter():
-    """Only these threads attach to the interpreter. The governor does so all the time.
-    The activation thread and the child starter attach when a session begins or ends. A
-    thread that stops a trace attaches to handle signals while it writes the timeline. A
-    thread that forks takes the lock that it has released before. One thread state is
-    only made so that its place in the list is known."""
+    """Only these threads attach to the interpreter. The governor attaches throughout the
+    session. The activation thread and the child starter attach when a session begins or
+    ends. A thread that stops a trace attaches to handle signals while it writes the
+    timeline. A thread that forks attaches again, because it has released the GIL before.
+    One thread state is made only so that its place in the list is known."""
     assert {
         path.name
         for path in sources()
@@ -454,14 +456,14 @@ def test_the_rules_refuse(name, line):
     assert len(complaints(name, f"{line}\n")) == 1
 
 
-# Calls that make a descriptor in the traced process.
+# These calls make a descriptor in the traced process.
 MAKES = re.compile(
     r"(?<![\w.>])(open|openat|socket|accept4?|eventfd|epoll_create1|inotify_init1|"
     r"timerfd_create|memfd_create|dup|fopen|opendir|gzopen|gzdopen|pipe2?)\("
 )
 # Opened_open() and Opened_open_unnamed() are exceptions. Two other calls give their
 # result to Opened_above() on the next line, and two more list all users' directories in
-# the viewer. CPython needs the last call to open the script of `-m ocular`.
+# the viewer. CPython needs the call in program.c to open the script of `-m ocular`.
 ELSEWHERE = {
     "ipc/base/opened.c": 2,
     "ipc/socket.c": 2,

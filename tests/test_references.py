@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""If a comment or a document for developers names a file or a function, it exists."""
+"""Comments and documents for developers name only files and functions that exist."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from tracked import tracked
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = ("docs/architecture.md", "docs/hacking.md", "docs/protocol.md")
-# Names that belong to CPython, the kernel, other tools or an example.
+# These names belong to CPython, the kernel, other tools or an example.
 FOREIGN = re.compile(
     r"(Python|Include|kernel|json)/|pycore_|codeobject\.c|coverage\.py|app\.py|attach\.py"
 )

@@ -12,7 +12,7 @@ from test_layout import functions_of, sources
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
 LINES = 2200
-# a name, and its file if that follows
+# a name, and the name's file if it follows
 NAMED = re.compile(r"`(\w+)`(?:,? \(?`([\w/]+\.[ch])`)?")
 
 
@@ -26,9 +26,9 @@ def bodies():
 
 
 def road(text, functions):
-    """Returns the functions that a reader of `text` reads, which are the functions that
-    the text names, and the functions that these call in their own file. Also returns
-    names that look like functions but are not."""
+    """Returns the functions that a reader of `text` reads. These are the functions that the
+    text names, and the functions that these call in the same file. Also returns names that
+    look like functions but are no functions."""
     named = {
         name: path
         for name, path in NAMED.findall(text)

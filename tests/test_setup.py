@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the work of `make` before it builds (python/setup) on simulated machines, with
-a PATH of chosen programs, and with interpreters and package tools that are scripts."""
+"""Tests the work of `make` before it builds (python/setup) on simulated machines. The PATH
+has only chosen programs, and interpreters and package tools are scripts."""
 
 import os
 import re
@@ -61,7 +61,7 @@ class Machine:
         return self.interpreter(path, version, **more)
 
     def apt(self, provides=("gcc", "pkg-config"), status=0):
-        """Makes an apt-get that notes its calls and makes programs appear."""
+        """Makes an apt-get that records its calls and makes programs appear."""
         making = "\n".join(
             f"echo '#!{self.bin}/bash' >{self.bin}/{name}\nchmod +x {self.bin}/{name}"
             for name in provides
@@ -208,8 +208,8 @@ def test_headers_in_a_path_with_a_blank(built):
 
 @pytest.fixture
 def bare(machine):
-    """Returns a Debian machine without a compiler, with a suitable Python that is not
-    Debian's."""
+    """Returns a simulated Debian machine without a compiler. The machine has a suitable
+    Python that is not Debian's."""
     machine.interpreter("python3", "3.13.0")
     machine.apt()
     machine.user(0)

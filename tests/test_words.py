@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Each thing has one name. These names were replaced by others, and must not be used
-again at the places in the list."""
+"""Each thing has one name. The names in this list were replaced by others, and must not be
+used again at the places that the list gives."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ FOLDERS = ("docs/man/", "docs/completion/", ".ci/", "python/setup/")
 # Each entry has the word to use, the places at which the replaced name is not allowed,
 # and the replaced name.
 REPLACED = (
-    # Words about the budget.
+    # These words are about the budget.
     ("credit", "tracer/", r"\bpurse|\bPURSE"),
     ("available", "", r"Budget_grant|->grant\b"),
     ("reserve", "", r"Budget_promise"),
@@ -99,7 +99,8 @@ REPLACED = (
 
 
 def complaints(name, text):
-    """Yields the replaced names in a file's path and text, each with the word to use."""
+    """Yields the replaced names in a file's path and text, together with the name to
+    use."""
     found = []
     lines = [name, *text.splitlines()]
     whole = "\n".join(lines)  # searching the whole text is faster

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each C test includes this. It finds the tests of the file, and runs them in
-// the order in which they stand there.
+// Each C test includes this header. The header finds the tests of the file, and
+// runs the tests in the order of the file.
 //   TEST(what_holds) { ... }
 //   TEST_WITH(what_holds, set_up, tear_down) { ... }
 // NULL stands for no set_up or tear_down. A test's parameter is `state`. A file

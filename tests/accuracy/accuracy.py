@@ -2,11 +2,11 @@
 """`make accuracy` compares Ocular's cycles with ground truth, and its counts with
 cProfile's.
 
-The ground truth of a function is the time of its untraced call. The CPU's counter is
-read before and after the call, and the time of the reading and of the rest of the line
-is subtracted. Rounds take turns (truth, threshold 500, truth, threshold 0). The error
-of a round is measured against the truths before and after it, and the table shows the
-median over the rounds. `noise` is the same difference between two truths."""
+The ground truth of a function is the time of its untraced call. The CPU's counter is read
+before and after the call. The time of the reading itself, and of the rest of the line, is
+subtracted. Rounds take turns (truth, threshold 500, truth, threshold 0). The error of a
+round is measured against the truths before and after the round. The table shows the median
+over the rounds. `noise` is the same difference between two truths."""
 
 import argparse
 import contextlib
@@ -62,8 +62,8 @@ def stub_of(name):
 
 
 def without_callees(name, stubs):
-    """Returns a copy of a function, in which stubs take the place of the functions that
-    it calls. The copy's code belongs to a file that is not traced."""
+    """Returns a copy of a function that calls stubs instead of its callees. The copy's code
+    belongs to a file that is not traced."""
     function = getattr(subjects, name)
     names = dict(vars(subjects))
     for each in stubs:
@@ -74,16 +74,15 @@ def without_callees(name, stubs):
 
 
 def alone_of(subject):
-    """Returns the line that runs a function without its callees. Empty functions take
-    their place (stubs), or the line uses their results (stand_in)."""
+    """Returns the line that runs a function without its callees. Empty functions take the
+    callees' place (stubs), or the line uses the callees' results (stand_in)."""
     return subject.stand_in.replace(subject.name + "(", subject.name + "_alone(")
 
 
 def lines_of(group):
     """Returns the lines of the functions, then the part of each line that is not the
-    function's own, then the lines without callees. Each line is equally far from the
-    line with which it is compared and from its own last run, so all caches are equally
-    cold."""
+    function's own, then the lines without callees. Each line is as far from the line with
+    which it is compared as from its own last run, so all caches are equally cold."""
     return [
         *(each.call for each in group),
         *(each.around for each in group),
@@ -119,7 +118,7 @@ def compiled(lines):
 
 
 class Program:
-    """A program of lines that run in turns, and the time of each line."""
+    """Runs the lines of a program in turns, and has the time of each line."""
 
     def __init__(self, lines, times):
         self.width, self.times = 2 * len(lines), times
@@ -136,14 +135,14 @@ class Program:
 
 
 class Way:
-    """A way to run the functions. Each function runs `alone` in a loop, or several run
-    `in turns`, so that each finds the caches as the others left them. The same programs
-    run untraced for the truth, and traced."""
+    """Is a way to run the functions. A function runs `alone` in a loop, or several
+    functions run `in turns`, so that each function finds the caches as the others have left
+    them. The same programs run untraced for the truth, and traced."""
 
     def __init__(self, name, chosen):
         size = 1 if name == "alone" else GROUP
         # Neighbours in the list call each other and must not be in one group. Otherwise
-        # most calls of a callee would be others than the calls for which the truth is
+        # most calls of a callee would differ from the calls for which the truth is
         # measured.
         count = -(-len(chosen) // size)
         self.groups = [chosen[i::count] for i in range(count)]
@@ -249,7 +248,7 @@ def over(value, truth):
 
 
 class Row:
-    """The results of the rounds for one function, run in one way."""
+    """Holds the results of the rounds for one function and one way to run it."""
 
     def __init__(self, subject, way, hz):
         self.subject, self.way, self.hz = subject, way, hz
@@ -271,8 +270,8 @@ class Row:
 
     def steady(self, threshold):
         """Returns the rounds in which the machine kept its speed. In these rounds the
-        truths before and after agree, and the hooks' cost at the start has the same
-        ratio to the truth as in the other rounds. Ocular's own results are not used."""
+        truths before and after agree. The ratio of the hooks' cost at the start to the
+        truth is the same as in the other rounds. Ocular's own results are not used."""
         rounds = self.rounds[threshold]
         usual = middle(each["speed"] for each in rounds)
         kept = [
@@ -414,8 +413,8 @@ def record(result):
                 off = errors(judged, threshold, what)
                 name = f"accuracy/{way}/{threshold}/{what}".replace(" ", "_")
                 figure(f"{name}/median_error", 100 * middle(off), unit="%")
-                # The part is one of all functions, because a function without cycles is
-                # not within any bound.
+                # The part is relative to all functions, because a function without cycles
+                # is not within any bound.
                 part = 100 * within(off) / len(judged)
                 figure(f"{name}/within_10", part, "higher", unit="%")
 

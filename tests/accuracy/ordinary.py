@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Runs ordinary programs with a budget, which are services that mostly sleep, and some
-that do not. Each program runs for half a minute, traced with a budget of 1 %. The
-program measures the truth about itself, which is the CPU time of each of its jobs by
-the thread's own clock, and the number of times that each job ran. Prints a table that
-compares the last snapshot with the truth. `make figures` keeps the figures.
+"""Runs ordinary programs with a budget. Most of the programs are services that mostly
+sleep. Each program runs for half a minute, traced with a budget of 1 %. Each program
+measures the truth about itself: the CPU time of each job by the thread's own clock, and how
+often each job ran. Prints a table that compares the last snapshot with the truth. `make
+figures` keeps the figures.
 
 ordinary.py [--seconds 30] [--programs threads asyncio ...] [--ratio]
 
-"prefork" is gunicorn with two workers, one of which is judged. This program needs the
-environment that `make figures` installs, which $OCULAR_BENCHMARKS names.
+"prefork" is gunicorn with two workers, and one of the workers is judged. This program needs
+the environment that `make figures` installs, which $OCULAR_BENCHMARKS names.
 
-A job's share is compared with its part of the CPU time that the program used. The share
-is the time of samples in the job or in its callees. Estimated calls are those of the
-whole run. Only functions are judged that have so many samples that three sigma are 25
-%. With --ratio a program also runs untraced, half as long before the traced run and
-half as long after it. The ratio is the CPU time of its work when traced, including
-Ocular's threads, over the CPU time when untraced."""
+A job's share is compared with the job's part of the CPU time that the program used. The
+share is the time of samples in the job or in its callees. Estimated calls are those of the
+whole run. A function is judged only if it has so many samples that three sigma are at most
+25 %. With --ratio a program also runs untraced: for half of the time before the traced run,
+and for half of the time after it. The ratio is the CPU time of the same work when traced,
+divided by the CPU time when untraced. The traced time includes Ocular's threads."""
 
 import argparse
 import asyncio
@@ -80,7 +80,7 @@ def through_json():
 
 
 def hashing():
-    """C code that releases the GIL."""
+    """Runs C code that releases the GIL."""
     return hashlib.sha256(bytes(1 << 20)).digest()
 
 
@@ -276,8 +276,8 @@ def wait_for(port):
 
 
 def gunicorn(seconds):
-    """Runs two workers, which are forked children that trace themselves. Returns what
-    one of them has counted."""
+    """Runs two workers, which are forked children that trace themselves. Returns what one
+    of the workers has counted."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

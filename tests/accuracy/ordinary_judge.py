@@ -31,8 +31,8 @@ def judge(result):
         if row.get("calls_per_s") is not None and not row["rate_estimated"]:
             worst_calls = max(worst_calls, abs(row["calls_per_s"] / rate - 1))
     samples = result["final"]["sampler"]["samples"]
-    # Shares come from the newest samples, which are those of the window. The header
-    # shows their number, too.
+    # Shares come from the newest samples, which are those of the window. The snapshot's
+    # header shows the number of these samples, too.
     shown = min(samples, result["final"]["sampler"]["window_samples"])
     return {
         "samples a CPU second": samples / cpu_s,
@@ -67,7 +67,8 @@ def worst_estimate(result):
 
 
 def ratio(traced, untraced):
-    """Returns the ratio of the CPU times for the same work, traced over untraced."""
+    """Returns the CPU time of the same work when traced, divided by the CPU time when
+    untraced."""
     cost = {  # ns of one job
         name: sum(each["truth"].get(name, 0) for each in untraced) / done
         for name in traced["count"]
@@ -75,7 +76,7 @@ def ratio(traced, untraced):
     }
 
     def of_work(results):
-        """Returns the program's CPU time over the CPU time that its jobs take when
+        """Returns the program's CPU time, divided by the CPU time that its jobs take when
         untraced."""
         jobs = sum(n * cost.get(k, 0) for each in results for k, n in each["count"].items())
         return sum(each["cpu_s"] for each in results) / jobs
@@ -93,8 +94,8 @@ BELOW = {
 
 
 def below(snapshot, name):
-    """Returns the part of all sampled CPU time in the job, including callees that only
-    this job has."""
+    """Returns the part of all sampled CPU time that is in the job, including callees that
+    only this job has."""
     names = {name, *BELOW.get(name, ())}
     everything = sum(row["run_share"] or 0 for row in snapshot["functions"])
     mine = sum(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Contains code that is not measured itself. The filters exclude this code, and some of
-its functions take a callee's place while the truth about the caller is measured."""
+"""Contains code that is not measured itself. The filters exclude this code. Some of its
+functions take a callee's place while the truth about the caller is measured."""
 
 
 def empty():
@@ -49,9 +49,9 @@ ERROR = ValueError(1)
 THIRTY = (None,) * 30
 
 
-# These are functions of subjects.py in which the results of the callees replace the
-# calls. In a function that does little else, the time of a call depends on the
-# surrounding code, and an empty call that is timed elsewhere takes up to twice as long.
+# In these copies of functions of subjects.py, the results of the callees replace the calls.
+# If a function does nearly nothing else, the time of a call depends on the surrounding
+# code. An empty call that is timed elsewhere takes up to twice as long.
 
 
 def many_ones():
@@ -80,7 +80,7 @@ async def answer_nothing(x):
 
 
 class Stubs:
-    """Stubs for functions that do more than return a number."""
+    """These stubs replace functions that do more than return a number."""
 
     Point = Stub
     yields = yield_nothing  # noqa: F821

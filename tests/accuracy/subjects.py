@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Contains the functions whose cycles are compared with ground truth. The functions are
-of many kinds, and each one does the same work on every call. SUBJECTS has the line that
-runs each function, and the other functions that it calls. A caller's work must not
-depend on the results of its callees, because the caller is also timed with stubs in
-their place."""
+"""Contains the functions whose cycles are compared with ground truth. The functions are of
+many kinds, and each function does the same work on every call. SUBJECTS has the line that
+runs each function, and the names of the functions that this function calls. A caller's work
+must not depend on the results of its callees, because the caller is also timed with stubs
+in the callees' place."""
 
 import functools
 import json
@@ -411,12 +411,13 @@ async def awaits(n):
 
 
 class Subject:
-    """A row of the table. The line `call` is between two marks, and calls the function
-    `calls` times. `around` is the part that is not the function's own. This part
-    includes `entries` entries, which are calls, or resumptions if `entered` says so. A
-    coroutine's frame begins with a resumption. To time a function's own work without
-    its callees, the line is run with empty functions in the callees' place, which are
-    entered `stubs` times, or with the callees' results (the line `stand_in`)."""
+    """Describes a row of the table. The line `call` is between two marks, and calls the
+    function `calls` times. `around` is the part of the line that is not the function's own
+    work. This part includes `entries` entries, which are resumptions if `entered` says so,
+    and otherwise calls. A coroutine's frame begins with a resumption. To time a function's
+    own work, the line is run without its callees. Either empty functions take the callees'
+    place and are entered `stubs` times, or the callees' results do (the line
+    `stand_in`)."""
 
     def __init__(
         self,

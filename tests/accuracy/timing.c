@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads the clock of the ground truth. mark() stores the CPU's counter, which
-// Ocular's hooks read as well, in a list that is allocated before. While a
-// program runs, no memory is allocated or freed.
+// Reads the clock of the ground truth. mark() stores the CPU's counter in a
+// list that is allocated before. Ocular's hooks read this counter as well.
+// While a program runs, no memory is allocated or freed.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

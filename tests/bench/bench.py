@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`make bench` measures what Ocular costs, in one run on one machine.
 
-Every figure is a median over rounds in which the configurations take turns (A B C A B C
-...), so that a slow phase of the machine affects all of them.
+Every figure is a median over rounds. In each round the configurations take turns (A B C A B
+C ...), so that a slow phase of the machine affects all of them.
 """
 
 import argparse
@@ -37,7 +37,7 @@ FLOOR_TOOL = 5
 ROUNDS = 15
 COUNT = 20_000  # rounds of a probe; their events, two a round, all fit into the ring
 TARGET_NS, TARGET_TIMELINE_NS, TARGET_DARK = 12, 16, 1.02
-# An empty METH_FASTCALL callback.
+# FLOOR has an empty METH_FASTCALL callback.
 FLOOR = extensions.load("bench", "floor")
 
 
@@ -119,8 +119,8 @@ CONFIGURATIONS = {
 
 
 class Probe:
-    """A function to run, with the code whose events fire, the kinds of events, and the
-    number of events a round."""
+    """Describes a function to run, with the code whose events fire, the kinds of events,
+    and the number of events a round."""
 
     def __init__(self, name, run, code, events, mode="adaptive"):
         self.name, self.run, self.code, self.events = name, run, code, events
@@ -296,7 +296,7 @@ def clock(function, size):
 
 
 def ratio(function, size, rounds, **settings):
-    """Returns the run time when traced over the run time when untraced, after
+    """Returns the run time when traced, divided by the run time when untraced, after
     everything hot has gone dark."""
     bare, under = [], []
     function(size)
@@ -427,8 +427,8 @@ def us_a_call(functions):
 
 
 def bytes_held():
-    """Returns the bytes that the engine holds, except the rows in the snapshot that
-    reports the bytes and in the snapshot before, which has equally many rows."""
+    """Returns the bytes that the engine holds. The rows in the snapshot that reports these
+    bytes, and the equally many rows in the snapshot before, do not count."""
     ocular.snapshot()
     snapshot = ocular.snapshot()
     return snapshot["memory_bytes"] - 2 * 256 * snapshot["functions_total"]

@@ -5,22 +5,22 @@ Does Ocular cost no more than it may? Does Ocular report its cost correctly? Doe
 still show the functions that take most time?
 
 Two processes are forked from one process. Each turn lasts a twentieth of a second, so
-that both processes find the machine in the same state. Meanwhile the other process is
-stopped (SIGSTOP), including our threads in it. Each turn is compared with its two
-neighbours. Neighbours whose difference deviates by more than a tenth from the typical
-difference are left out, because the machine has changed its speed between them. The
-speed rises as often as it falls, so as many turns of one process are left out as of the
-other. If the traced process is the more expensive one more often than chance explains,
-Ocular costs bursts of time, which counts as a miss.
+that both processes find the machine in the same state. During a turn the other process is
+stopped (SIGSTOP), including our threads in that process. Each turn is compared with its two
+neighbours. Neighbours are left out if their difference deviates by more than a tenth from
+the typical difference, because the machine has changed its speed between these neighbours.
+The speed rises as often as it falls, so as many turns of one process are left out as of the
+other. If the traced process is more expensive more often than chance explains, Ocular costs
+bursts of time, and this counts as a miss.
 
 One process is traced in the first half of a run, and the other in the second half. Two
 processes differ by one or two hundredths as long as they live, and the mean of both
 halves does not contain this difference. The untraced process of the second half was
 traced before, so the ratio contains half of the effects that remain after tracing.
---left measures these effects with both processes untraced, then one traced, then both
-untraced again. Tracing moves small objects in memory, so the places of small objects
-are random in each turn. A budget of 0 is the control. Nothing is traced, no viewer
-watches, and the ratio shows the error of this method."""
+--left measures these effects. At first both processes are untraced, then one process is
+traced, and then both are untraced again. Tracing moves small objects in memory, so the
+places of small objects are random in each turn. A budget of 0 is the control experiment.
+Nothing is traced, no viewer watches, and the ratio shows the error of this method."""
 
 import argparse
 import collections
@@ -120,7 +120,7 @@ def script_of(name):
 
 
 class Child:
-    """A process that works in turns. Orders come on its line."""
+    """Is a process that works in turns. Orders come on its line."""
 
     def __init__(self, line):
         self.line = line.makefile("rw")
@@ -156,7 +156,7 @@ class Child:
 
 
 class Pair:
-    """Two processes that are traced in turns, and the viewers that watch them."""
+    """Holds two processes that are traced in turns, and the viewers that watch them."""
 
     def __init__(self, job, settings):
         self.folder = tempfile.mkdtemp(prefix="oc-")
@@ -357,8 +357,8 @@ def ours(seen):
 
 def shares(counts):
     """Returns {(file, line, bare name): part of all samples}. Functions that end a turn
-    are left out. While they wait for a CPU, an observer that does not ask the kernel
-    takes them for running."""
+    are left out. While these functions wait for a CPU, an observer that does not ask the
+    kernel takes them for running."""
     work = {key: count for key, count in counts.items() if key[0] not in TURNING}
     whole, parts = sum(work.values()), collections.Counter()
     for (file, line, name), count in work.items():
@@ -367,8 +367,8 @@ def shares(counts):
 
 
 def shares_off(theirs, own):
-    """Returns the largest difference between our shares and the foreign sampler's
-    shares, for the five functions with its largest shares."""
+    """Returns the largest difference between our shares and the foreign sampler's shares,
+    for the five functions with the largest foreign shares."""
     theirs, own = shares(theirs), shares(own)
     top = sorted(theirs, key=theirs.get, reverse=True)[:TOP]
     return max((abs(theirs[key] - own[key]) for key in top), default=math.nan)
@@ -446,8 +446,8 @@ def measure(name, options):
 
 
 def left_behind(job, settings, options):
-    """Compares two processes. Returns two logarithms, by which one process is more
-    expensive while it is traced and after it was traced, relative to the time before."""
+    """Compares two processes. Returns two logarithms. They say how much more expensive one
+    process is while it is traced and after it was traced, relative to the time before."""
     with Pair(job, settings) as pair:
         first, second = pair.children
         # the processes get their own pages in these turns
@@ -504,22 +504,23 @@ def mean(values):
 
 
 def logs_of(turns):
-    """Returns the logarithms of traced over untraced. Each turn is in two of them."""
+    """Returns the logarithms of the ratios of traced to untraced turns. Each traced turn is
+    in two of the ratios."""
     return [
         math.log(spent / bare) for before, spent, after in turns for bare in (before, after)
     ]
 
 
 def ratio_of_all(turns):
-    """Returns the ratio of all neighbours. On a steady machine the difference to
+    """Returns the ratio over all neighbours. On a steady machine the difference to
     ratio_of() comes from Ocular."""
     return math.exp(statistics.fmean(logs_of(turns)))
 
 
 def ratio_of(turns):
-    """Returns the ratio of traced over untraced, its error (one sigma), the part of the
-    neighbours that were compared, and the excess of expensive over cheap turns among
-    the others, in sigmas."""
+    """Returns the ratio of traced to untraced, its error (one sigma), and the part of the
+    neighbours that were compared. Also returns by how many sigmas the expensive turns
+    outnumber the cheap turns among the other neighbours."""
     logs = logs_of(turns)
     usual = statistics.median(logs)
     alike = [each for each in logs if abs(each - usual) < CHANGED]

@@ -2,17 +2,17 @@
 """Runs one benchmark for budget.py. In its first form it prints a number of loops. In
 its second form it forks into two processes that do the same work in turns and are
 traced in turns. Each process reads lines with the orders "go", "start" and "stop". The
-answer is the process's CPU time since it began to work (s), and the length of its last
+answer has the process's CPU time since it began to work (s), and the length of its last
 turn (s).
 
     budget_child.py {"script", "args", "seconds"}
     budget_child.py {"script", "args", "chunk", "settings"} FD FD
 
-Without "chunk" it prints how many loops take "seconds". Without "settings" nothing is
-traced. FD and FD are the sockets of the two processes. Both processes are forked from
-one process. Two processes that were started in the same way differ by some hundredths
-as long as they live, because their memory has different addresses. Forked processes
-differ only by one or two hundredths."""
+Without "chunk" the program prints how many loops of the benchmark fill `seconds`. Without
+"settings" nothing is traced. FD and FD are the sockets of the two processes. Both processes
+are forked from one process. Two processes that were started in the same way differ by some
+hundredths as long as they live, because their memory has different addresses. Forked
+processes differ only by one or two hundredths."""
 
 import ctypes
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Contains the programs that the benchmark runs. The programs are so small that every
-event is known, or they are made up at random."""
+"""Contains the programs that the benchmark runs. The programs are so small that every event
+is known, or they are generated at random."""
 
 from types import SimpleNamespace
 
@@ -23,7 +23,8 @@ def loops(count):
 
 
 def steps(count):
-    """A round has about forty instructions, few of which can be specialised."""
+    """A round has about forty instructions, and few of these instructions can be
+    specialised."""
     x = 2.5
     while count:
         count -= 1
@@ -97,7 +98,8 @@ def fail(depth):
 
 
 def exception_heavy(size):
-    """Does almost nothing except raising exceptions, each through four frames."""
+    """Does almost nothing except raising exceptions. Each exception passes through four
+    frames."""
     for _ in range(size):
         try:
             fail(3)
@@ -107,7 +109,7 @@ def exception_heavy(size):
 
 # --- Functions that are made up ------------------------------------------------
 
-# The statements from which programs are made. Each contains a number.
+# Programs are made from these statements. Each contains a number.
 STATEMENTS = (
     "x = table['k{}']",
     "s = 'a{}' + s[:3]",

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`make bench ARGS=--viewer` measures what an open viewer costs the viewer and the
-traced process, and how quick it is, with 100, 1 000 and 10 000 functions. A row that
-has a target is judged. If it misses the target, the benchmark fails."""
+"""`make bench ARGS=--viewer` measures what an open viewer costs the viewer's process and
+the traced process, and how quick the viewer is. The programs have 100, 1 000 and 10 000
+functions. A row that has a target is judged. If the row misses its target, the benchmark
+fails."""
 
 import argparse
 import contextlib
@@ -28,13 +29,13 @@ TOP = os.environ.get("OCULAR_TOP", "ocular-top")
 FIRST, KEY = "connecting to the first frame, ms", "a key to the screen, ms"
 VIEWER = "ocular-top at 1 Hz, % of a core"
 EACH_FURTHER = "each further viewer, % of a core"
-# The largest values of the rows that begin with these words.
+# The rows that begin with these words may have at most these values.
 TARGETS = {FIRST: 50, KEY: 16, VIEWER: 1, EACH_FURTHER: 0.1}
 FURTHER = 20  # number of further viewers
 TRIES = 15
 # For each view, the keys that open it from the main screen, and the keys that are timed
 # in it. Each timed key changes the screen, even if the program does little. In the
-# flame view ? is used, which leaves the view and comes back, because there may be no
+# flame view ? is used. This key leaves the view and comes back, because there may be no
 # frame to move to.
 VIEWS = {
     "main": (b"", (b"j", b"k", b"I", b"I") * 10),
@@ -140,8 +141,8 @@ class Terminal:
             pass
 
     def connecting_ms(self):
-        """Goes back to the list of processes. Returns the time from the list until
-        ocular-top has connected, has got a snapshot and has drawn it."""
+        """Goes back to the list of processes. Returns how long it takes, from the list on,
+        until ocular-top has connected, has got a snapshot and has drawn it."""
         self.settle()
         os.write(self.fd, b"p")
         self.until(b"which process")
@@ -213,9 +214,9 @@ def read_all(viewers):
 
 
 def further_share(pid, path, seconds, further):
-    """Returns what a viewer at 1 Hz costs the traced process for building snapshots and
-    for sending them, and the cost of one more viewer. The last is the mean of `further`
-    viewers that only read."""
+    """Returns what a viewer at 1 Hz costs the traced process for building and sending
+    snapshots, and the cost of one more viewer. The cost of one more viewer is the mean of
+    `further` viewers that only read."""
     built = process_share(pid, seconds, "ocular-collect")
     sent = process_share(pid, seconds, "ocular-server")
     one = process_share(pid, seconds, *OURS)
@@ -273,7 +274,7 @@ def measure(functions, options):
 
 
 def worst(times):
-    """Returns the longest time. A time that is NaN, because no answer came, is the
+    """Returns the longest time. If no answer came, the time is NaN and counts as the
     worst."""
     return float("nan") if any(map(math.isnan, times)) else max(times)
 

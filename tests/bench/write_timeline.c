@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Measures how fast a timeline is written in each format, and how large it
-// becomes. The timeline is made up and has one thread, with calls within calls,
-// and a loop event for every four calls. bench.py starts it. write_timeline
-// FILE EVENTS prints bytes, events, CPU seconds, and the peak of resident
-// memory in MiB before and after.
+// becomes. The timeline is synthetic and has one thread, with nested calls, and
+// a loop event for every four calls. bench.py starts it. write_timeline FILE
+// EVENTS prints bytes, events, CPU seconds, and the peak of resident memory in
+// MiB before and after.
 #include "formats/perfetto.h"
 #include "ipc/base/now.h"
 #include "tests/formats/frozen.h"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs the program on which docs/comparison.md compares profilers. One thread works in
-rounds with parts whose shares are known, and another thread sleeps.
+rounds of parts, and the share of each part is known. Another thread sleeps.
 
 service.py [--rounds N] [--truth FILE] writes the true shares by its own clocks, every
 five seconds and at the end of the last round (to stderr by default)."""
@@ -58,9 +58,9 @@ def keep(store, n):
 
 
 class Truth:
-    """The time of each part in the last five seconds, and in all. The time is wall
-    time. If a thread asked for its CPU time, the kernel might give the CPU to another
-    thread at this call, and samplers would find the thread there too often."""
+    """Holds the time of each part, in the last five seconds and since the start. The time
+    is wall time. If a thread asked for its CPU time, the kernel might then give the CPU to
+    another thread, and samplers would find the thread at this call too often."""
 
     def __init__(self, file):
         self.file = file

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Ends `make coverage`. Sums up what gcov and coverage.py have counted, and
-prints a table by folder, and the files of which less than 70 % has run.
+"""Ends `make coverage`. Sums up what gcov and coverage.py have counted. Prints a table by
+folder, and lists the files of which less than 70 % has run.
     report.py DIRECTORY...      folders with the .gcda files
 """
 
@@ -40,8 +40,8 @@ def c_lines(directories):
 
 
 def python_lines():
-    """Returns the same for the Python package, without the demo, which is only a
-    program to be traced."""
+    """Returns the lines of the Python package in the same form. The demo does not count,
+    because it is only a program to be traced."""
     measured = coverage.Coverage(config_file=os.environ["COVERAGE_PROCESS_START"])
     measured.combine()
     found = {}

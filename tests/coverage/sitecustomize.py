@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Starts coverage.py in each Python process of the tests in which `make coverage`
-counts the package's lines. In other processes it imports nothing."""
+"""Starts coverage.py in each Python process of the tests, if `make coverage` counts the
+package's lines. In other processes this module imports nothing."""
 
 import os
 

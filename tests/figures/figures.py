@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`make figures` runs everything whose result is a measured figure, compares each
-figure with its baseline (a value and a spread in baseline.json), and prints a table.
-The exit status is 1 only if a figure is worse than its baseline by more than the
-spread, or if an instrument failed."""
+"""`make figures` runs everything whose result is a measured figure. It compares each figure
+with its baseline (a value and a spread in baseline.json), and prints a table. The exit
+status is 1 only if a figure is worse than its baseline by more than the spread, or if an
+instrument failed."""
 
 import argparse
 import datetime
@@ -20,8 +20,7 @@ HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
 BASELINE = HERE / "baseline.json"
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
-# Two runs of one figure differ by at least this much, so a smaller difference means
-# nothing.
+# If two values of a figure differ by less than this, the difference means nothing.
 LEAST_SPREAD = 0.05  # part of the value
 WIDER = 1.5  # the spread is this many times the largest deviation that was recorded
 UNKNOWN = 0.5  # spread of a figure that was recorded once, as a part of the value
@@ -202,8 +201,8 @@ def badness(figure, value):
 
 
 def verdict(figure, row):
-    """Returns "better", "worse", "same", "new" or "lost". A lost figure was known and
-    has no value now."""
+    """Returns "better", "worse", "same", "new" or "lost". A lost figure had a value in the
+    baseline and has none now."""
     if row is None:
         return "new"
     if math.isnan(figure["value"]):

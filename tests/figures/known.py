@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs a program with many functions, few of which run. The program uses a quarter of a
-core.
+"""Runs a program that has many functions and calls few of them. The program uses a quarter
+of a core.
 
 known.py KNOWN RUNNING serve|trace
 

@@ -21,10 +21,10 @@ def figure(name, value, better="lower", unit="", goal=None, spread=None):
     not set.
 
     `name` is unique and begins with the instrument ("bench/call"). `value` is a number,
-    NaN, or None if nothing could be measured. `better` is the direction of an
-    improvement, where "nearer" means nearer to `goal`. `unit` is shown in the table.
-    `spread` is the difference between two runs, if that is known. Otherwise the
-    baseline uses the spread that it has seen.
+    NaN, or None if nothing could be measured. `better` is the direction of an improvement.
+    "nearer" means nearer to `goal`. `unit` is shown in the table. `spread` is the
+    difference between two runs, if this difference is known. Otherwise the baseline uses
+    the spread that it has seen.
     """
     assert better in BETTER and (better == "nearer") == (goal is not None), (better, goal)
     path = os.environ.get("OCULAR_FIGURES")

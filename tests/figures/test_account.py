@@ -42,8 +42,8 @@ def spin(rounds=30):
 
 
 def reported(began):
-    """Returns {part: CPU s} since `began`. The snapshot's shares are parts of the CPU
-    time that the program used without us."""
+    """Returns {part: CPU s} since `began`. The snapshot's shares are parts of the CPU time
+    that the program itself used, without Ocular's threads."""
     shares = ocular.snapshot()["overhead"]
     used = (time.process_time() - began) / (1 + shares["measured"])
     return {name: shares[name] * used for name in ("rearm", "threads")}
@@ -51,7 +51,7 @@ def reported(began):
 
 def test_account_of_threads(serving, figure, tmp_path):
     """Server, sampler, timeline, export and governor are reported. The CPU time of
-    interruptions is also reported, but in no thread's CPU time."""
+    interruptions is also reported, but belongs to no thread."""
     began, base = serving
     with client.Client(ocular._ocular.socket_path()) as viewer:
         viewer.rate(0.1)
@@ -131,8 +131,8 @@ def catches():
 
 
 def throws(count=100_000):
-    """Throws into a dark generator, which causes one event each before 3.15. Ending a
-    generator early causes the same event, but the event is a smaller part of the time."""
+    """Throws into a dark generator. Each throw causes one event before 3.15. An early end
+    of a generator causes the same event, but the event is a smaller part of the time."""
     generator = catches()
     next(generator)
     for _ in range(count):
@@ -146,16 +146,16 @@ def seconds(run):
 
 
 def hooks_seconds(began):
-    """Returns the CPU s of all hooks so far, from the reported overhead, because little
-    else of ours runs. If hooks are reported to cost more than all CPU time, there is no
-    share, and the result is infinite."""
+    """Returns the CPU time of all hooks so far in seconds, from the reported overhead,
+    because nearly nothing else of ours runs. If the reported cost of hooks exceeds all CPU
+    time, there is no share, and the result is infinite."""
     mean = ocular.snapshot()["overhead"]["mean"]
     if mean is None:
         return math.inf
     return mean / (1 + mean) * (time.process_time() - began)
 
 
-# The time from an exception to its hook in CPython itself is 50 ns or more and is not
+# From an exception to its hook, CPython itself needs 50 ns or more. This time is not
 # reported, so docs/overhead.md has ratios of 0.4 to 0.7.
 @pytest.mark.parametrize(
     "run, timeline",
@@ -170,9 +170,9 @@ def hooks_seconds(began):
     ],
 )
 def test_account_of_hooks(tmp_path, figure, run, timeline):
-    """All hooks stay set. Compares the reported overhead with the additional time of
-    the program, which runs traced and untraced in turns. CPython 3.12 also runs an
-    armed function without superinstructions."""
+    """All hooks stay set. Compares the reported overhead with the program's additional
+    time. The program runs traced and untraced in turns. CPython 3.12 also runs an armed
+    function without superinstructions."""
     if run is throws and sys.version_info >= (3, 15):
         pytest.skip("from dark code all events are taken out")
     threshold = 50 if run is throws else 10**9
@@ -267,8 +267,8 @@ def crowd(request):
 
 def test_account_of_new_code(crowd, figure):
     """The first call of a function adopts it, and the second call makes its counters.
-    This cost is reported in addition to the hooks' cost. Time in which others have the
-    CPU is not reported."""
+    The cost of adopting functions and making counters is reported in addition to the hooks'
+    cost. If other programs have the CPU, this time is not reported."""
     count, ratios = 2000, []
     for _ in range(9):
         alone, new, after = (make(count) for _ in range(3))

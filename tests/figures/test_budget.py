@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the overhead budget on a real machine. Compares the overhead with the allowance
-after bursts of new code, when all functions are re-armed, with a viewer, and in idle
-programs."""
+"""Tests the overhead budget on a real machine. Compares the overhead with the allowance in
+several cases: after bursts of new code, when all functions are re-armed, with a viewer, and
+in idle programs."""
 
 import os
 import struct
@@ -37,8 +37,8 @@ def spin(rounds=30):
 
 
 def heavy():
-    """Takes about 200 us. This is much longer than any additional time in the caller's
-    own time, even if few calls of the caller are timed."""
+    """Takes about 200 us. A timed call has some additional time in the caller's own time.
+    200 us are much longer than this time, even if few calls of the caller are timed."""
     total = 0
     for number in range(6000):
         total += number * 3 % 7
@@ -60,8 +60,8 @@ def work_until(done, *functions, seconds=40):
 
 
 def timed(mine):
-    """Returns about how many calls could be timed. The mean is that of the newest calls
-    only."""
+    """Returns approximately how many calls could be timed. The mean is that of the newest
+    calls only."""
     return round((mine["self_cycles"] or 0) / (mine["avg_cycles"] or 1))
 
 
@@ -84,8 +84,8 @@ def hardly_work(seconds):
 
 
 def test_a_thousandth_of_a_core_is_allowed(tracing, figure):
-    """At least a thousandth of a core is allowed, because a hundredth of the time of a
-    program that does little would not pay for one snapshot a second."""
+    """At least a thousandth of a core is allowed. In a program that does little, a
+    hundredth of the program's time would not pay for one snapshot a second."""
     tracing(serve=True, overhead_budget=0.01)
     seen = hardly_work(15)
     snapshot = ocular.snapshot()
@@ -192,8 +192,8 @@ def test_a_storm_is_cut_short(tracing, figure):
 
 
 def renews():
-    """A new function runs for a thirtieth of the time. The function's first hits are
-    the cost that the budget allows, and are the same part of the time on any machine."""
+    """A new function runs for a thirtieth of the time. The first hits of the function are
+    the cost that the budget allows. They are the same part of the time on any machine."""
     names, (new,) = generated(1)
     for _ in range(31_000):
         new(1)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Compares cycles per call with the time of the same calls untraced, while other
-threads and programs run. The ideal ratio is 1. tests/accuracy/accuracy.py measures
-single functions."""
+"""Compares cycles per call with the time of the same calls when untraced, while other
+threads and programs run. The ideal ratio is 1. tests/accuracy/accuracy.py measures single
+functions."""
 
 import gc
 import os
@@ -58,7 +58,8 @@ def medians(measure):
 
 
 def test_cycles_beside_another_thread(figure):
-    """Time in which other threads run does not count for a thread that waits."""
+    """If a thread waits while other threads run, this time does not count for the
+    thread."""
     stop, spun = threading.Event(), [0.0]
 
     def hog():
@@ -86,7 +87,7 @@ def test_cycles_beside_another_thread(figure):
     mine, ns = row(final, "in_c"), 1e9 / final["tsc_hz"]
     least, _ = timed(in_c)
     waited = mine["waited_cycles"] + row(final, "worker")["waited_cycles"]
-    # A switch costs 5 ms, which is a hundred times as long as a call.
+    # A switch takes 5 ms, and a call takes a hundredth of this.
     figure("p99/alone", (mine["p99_cycles"] or 0) * ns / least)
     figure("waited/had by the other", waited * ns / (1e9 * others), "nearer", goal=1)
 
@@ -129,8 +130,8 @@ MANY = range(50000)
 
 
 def share_a_cpu(seconds):
-    """Returns (wall s, CPU s) of the calls. A third of them run alone on the CPU, and
-    the others together with a program that spins."""
+    """Returns (wall s, CPU s) of the calls. A third of the calls run alone on the CPU. The
+    other calls run together with a program that spins."""
     cpus = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cpus)})
     cpu = time.thread_time()
@@ -149,8 +150,8 @@ def share_a_cpu(seconds):
 
 
 def test_time_that_another_program_had_the_cpu_is_nobodys(figure):
-    """Two processes share one CPU in turns of some milliseconds. A call of half a
-    millisecond either has the CPU for itself, or takes as long as five milliseconds."""
+    """Two processes share one CPU in turns of some milliseconds. A call takes half a
+    millisecond if it has the CPU all the time, and otherwise up to five milliseconds."""
     (wall, cpu), results = traced(share_a_cpu, 1)
     if wall < 1.2 * cpu:
         pytest.skip("nothing else ran on this CPU")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Measures the estimated calls of dark code, which come from the code's share."""
+"""Measures the estimated calls of dark code. The code's share determines these
+estimates."""
 
 import time
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Measures which part of a core our threads use if many functions are known and few of
-them run. The part should depend on what runs, and not on the number of functions. To
-run the test by hand, with a table:
+"""Measures which part of a core our threads use, if many functions are known and few of
+these functions run. The part should depend on the functions that run, and not on the number
+of known functions. To run the test by hand, with a table:
 
 pytest -s tests/figures/test_known.py
 """

@@ -12,7 +12,7 @@ def loop(n):
 
 
 def test_listing(sockets, figure):
-    """A viewer that asks again at once waits a fifth of a second. The viewer does not
+    """If a viewer asks again at once, it waits a fifth of a second. The viewer does not
     wait until the collector wakes up for another reason."""
     waits = []
     with ocular.tracing(serve=True, quiet=True, perfetto=False, overhead_budget=1):

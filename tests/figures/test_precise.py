@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Compares the cycles of single instructions in precise mode with the time of the same
-calls untraced. The ideal ratio is 1."""
+calls when untraced. The ideal ratio is 1."""
 
 import statistics
 import threading
@@ -36,7 +36,7 @@ def calls_c(numbers):
 
 
 def mixture(x):
-    """Consists of instructions that have no specialised form."""
+    """Consists only of instructions that have no specialised form."""
     (x, x, x)
     -x
     {x: x}
@@ -100,7 +100,7 @@ def spent(function, opcode=None):
 
 
 def cheapest(function, times, argument, rounds, opcode=None):
-    """Returns the cycles of a call, as the least of `rounds` rounds."""
+    """Returns the cycles of a call, which are the least cycles of `rounds` rounds."""
     best, before = [], spent(function, opcode)
     for _ in range(rounds):
         repeat(function, times, argument)
@@ -142,8 +142,8 @@ def test_precise_mixture(tracing, figure):
 
 
 def test_precise_far_instructions(tracing, figure):
-    """From offset 256 on, CPython makes an object for each event. This cost is
-    subtracted, so far instructions cost the same as near ones."""
+    """From offset 256 on, CPython makes an object for each event. This cost is subtracted,
+    so instructions beyond offset 256 cost the same as instructions before it."""
 
     def measure():
         tracing()

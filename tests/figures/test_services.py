@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Real services are traced from their start with a viewer and a budget of 1 %. The
-results are compared with what the services have counted. The tests check whether the
+results are compared with what the services have counted. The tests measure whether the
 services' handlers have rates, and what tracing costs."""
 
 import contextlib
@@ -60,7 +60,7 @@ def answers(port):
 
 
 def worker(kind, server, port):
-    """The process that answers. gunicorn listens before it forks its worker."""
+    """Returns the process that answers. gunicorn listens before it forks its worker."""
     wait_until(lambda: answers(port), what="the service")
     if kind != "django":
         return server.pid
@@ -96,7 +96,7 @@ def serve(kind, port, rate, traced=TRACED):
 
 
 def ask(kind, port, rate, out=subprocess.DEVNULL, seed=()):
-    """Starts the client of a service. Celery needs none, because a thread of the
+    """Starts the client of a service. Celery needs no client, because a thread of the
     service sends the tasks."""
     if kind == "celery":
         return contextlib.nullcontext()
@@ -119,8 +119,8 @@ def watch(pid, port):
 
 
 def handlers(snapshots, name):
-    """Returns the rows of the service's own functions, without the tasks that celery
-    has made of them."""
+    """Returns the rows of the service's own functions, except the tasks that celery has
+    made of these functions."""
     return [
         row
         for snapshot in snapshots
@@ -186,8 +186,8 @@ def stretch(seconds):
 @pytest.mark.parametrize("kind", ["fastapi", "django"])
 def test_latency_with_a_viewer(kind, tmp_path, figure):
     """The service's clients wait equally long while a viewer is connected. Stretches
-    with and without a viewer take turns. Each kind is also compared with itself, which
-    shows the noise."""
+    with and without a viewer take turns. Stretches of the same kind are also compared with
+    each other, which shows the noise."""
     port, spans = free_port(), []
     with open(tmp_path / "answers", "w") as out, ended(serve(kind, port, 100)) as server:
         pid = worker(kind, server, port)
@@ -212,8 +212,8 @@ def test_latency_with_a_viewer(kind, tmp_path, figure):
 
 
 def test_overhead_as_measured(figure):
-    """Measures the CPU time per request of two services, one of which is traced. Both
-    get the same requests at the same time."""
+    """Measures the CPU time per request of two services. One of the services is traced.
+    Both services get the same requests at the same time."""
     ratios, reported = [], []
     for seed in range(2):
         with contextlib.ExitStack() as stack:

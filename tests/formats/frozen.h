@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For tests: a timeline in memory, and what a reader finds in its recording.
+// For tests: a timeline in memory, and what a reader finds in the timeline's
+// recording.
 #ifndef OCULAR_TESTS_FORMATS_FROZEN_H
 #define OCULAR_TESTS_FORMATS_FROZEN_H
 
@@ -21,7 +22,8 @@ static inline bool Frozen_name(void *context, uint32_t id,
     return false;
 }
 
-// All that was added by now; until RecordingReader_close.
+// The view has all that was added by now. It is valid until
+// RecordingReader_close.
 static inline const struct TimelineView *Frozen_view(struct Timeline *timeline,
                                                      struct RecordingReader *to)
 {

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Two sequences of packets do not have enough clocks for this number.
+// The clocks of two sequences of packets are too few for this number of
+// threads.
 #define THREADS 150
 
 static const struct Opcodes opcodes = {
@@ -56,7 +57,8 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
     return true;
 }
 
-// Pushes a task's step, whose text may be lost, and the call.
+// Pushes a task's step, and the call that belongs to it. The text of the step
+// may be lost.
 static void push_task(struct Ring *ring, uint64_t now)
 {
     static const char *const names[] = {"Task-1", "", "a\"\x01 \xc3\xa4",

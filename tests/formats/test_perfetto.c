@@ -68,7 +68,7 @@ static void release(struct Maker *maker)
 
 // --- Where it is written ---
 
-// A timeline without events, because the content does not matter in these
+// This timeline has no events, because the content does not matter in these
 // tests.
 static struct {
     struct Maker maker;

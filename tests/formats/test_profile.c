@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests sampled stacks in the formats of other tools, and which name chooses
-// which format. tests/python/test_profiles.py reads the files with the tools
-// themselves.
+// Tests sampled stacks in the formats of other tools, and which file name
+// chooses which format. tests/python/test_profiles.py reads the files with the
+// tools themselves.
 #include "formats/profile_file.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests the file to which a timeline is recorded. A whole, a cut and a damaged
-// file are read. Other tests check what the file gives back to the timeline,
+// file are read. Other tests check what a timeline reads back from the file,
 // and what happens if the file cannot grow.
 #include "tracer/timeline/recording.h"
 
@@ -154,7 +154,8 @@ TEST(what_is_dropped_is_used_again)
     let_go(recording);
 }
 
-// Returns the highest descriptor of a regular file, which is the recording's.
+// Returns the highest descriptor of a regular file. This descriptor belongs to
+// the recording.
 static int descriptor(void)
 {
     struct stat status;
@@ -167,8 +168,8 @@ static int descriptor(void)
     return -1;
 }
 
-// The program closes all descriptors like a daemon. The next file that it opens
-// may get our number.
+// The program closes all descriptors like a daemon. The next file that the
+// program opens may get the number of our descriptor.
 TEST(a_descriptor_that_changed_hands)
 {
     struct Recording *recording = make();
@@ -218,8 +219,8 @@ TEST(a_forked_child_leaves_it_alone)
     let_go(recording);
 }
 
-// Bytes that the file refuses are in memory, and go to the file once it takes
-// them.
+// Bytes that the file refuses are kept in memory, and are written as soon as
+// the file takes them.
 TEST(what_a_file_does_not_take)
 {
     struct rlimit before, limit;

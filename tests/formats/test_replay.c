@@ -95,8 +95,8 @@ static void put_task(uint32_t number, const char *name)
     Mark_push(ring, 100, &what);
 }
 
-// Makes a chunk, in the recording, of these events and of the call that was
-// open before them, unless `open` is 0.
+// Makes a chunk of these events in the recording. If `open` is not 0, the chunk
+// also has a call of this function, which began before the events.
 static struct TimelineChunk chunk_of(struct Recording *recording,
                                      const struct Event *events, size_t count,
                                      uint32_t open)
@@ -124,7 +124,8 @@ static struct TimelineChunk chunk_of(struct Recording *recording,
 }
 
 // Replays all events except the first `skip`, and compares the target's calls
-// with `words`. `open` is the function of a call that was open before, or 0.
+// with `words`. `open` is the function of a call that began before the events,
+// or 0.
 static void replay(size_t skip, uint32_t open, const char *words)
 {
     struct Recording *recording = Recording_new_in_memory();
@@ -177,7 +178,7 @@ TEST(one_that_does_not_end)
 }
 
 // If the call of a step is lost, the step does not belong to another call that
-// is open.
+// has not ended.
 TEST(one_whose_call_is_lost)
 {
     enter(1, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests what a Summary shows of a recording: calls, shares, callers, stacks and
-// code, for the whole run and for a stretch of it. Calls of functions that were
-// armed in slices are estimated. Numbers that are unknown are null.
+// code, both for the whole run and for a stretch of the run. Calls of functions
+// that were armed in slices are estimated. Numbers that are unknown are null.
 #include "formats/summary.h"
 
 #include "formats/armed_spans.h"
@@ -91,7 +91,8 @@ static void save(struct Program *program)
     Recording_flush(Timeline_recording(program->timeline), true);
 }
 
-// Ends the recording without a final snapshot, as if the program was killed.
+// Ends the recording without a final snapshot, as if the program had been
+// killed.
 static void end(struct Program *program)
 {
     save(program);
@@ -402,7 +403,7 @@ static double below_one(void)
 }
 
 // Records a function that is called at random times, `rate` times a second. The
-// function is armed about every 5 s, and goes dark at the first call that is
+// function is armed about every 5 s. It goes dark at the first call that comes
 // more than 0.2 s after the arming.
 static void make_slices(double rate, double length)
 {
@@ -476,7 +477,8 @@ TEST(a_function_that_is_armed_in_slices)
 }
 
 // A function makes 100 calls in 0.1 ms and then goes dark for a second. These
-// calls do not show how many calls the dark time has, so its rate is unknown.
+// calls do not show how many calls the dark time has, so the function's rate is
+// unknown.
 TEST(a_function_that_is_too_hot)
 {
     struct Program program;

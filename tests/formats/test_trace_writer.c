@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the part that both formats share, with times of any clock and names of
-// any bytes.
+// Tests the part that both formats share, with times of any clock and names
+// that contain any bytes.
 #include "formats/trace_writer.h"
 
 #include <string.h>

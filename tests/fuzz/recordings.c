@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes recordings. The file of ocular-top --replay has arbitrary bytes, and
-// is played to its end with requests in between.
+// Fuzzes recordings. The file of ocular-top --replay has arbitrary bytes. The
+// file is played to its end, and requests come during this.
 #include "tests/fuzz/replay.h"
 #include "tui/model/capture.h"
 #include "tui/model/playback.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes the process's side. Arbitrary bytes go through a socket to the
 // clients' module, in pieces of any size, as if a viewer sent them. The first
-// byte determines how the other bytes are cut into pieces, and whether
-// descriptors are sent with them.
+// byte determines the sizes of the pieces, and whether descriptors are sent
+// with the pieces.
 #include "ipc/clients.h"
 #include "tests/fuzz/replay.h"
 
@@ -86,8 +86,8 @@ static void turn(struct Stage *stage)
     stage->now += 100;
 }
 
-// Sends a piece. Some pieces come with a descriptor, which may or may not be a
-// file's.
+// Sends a piece. Some pieces come with a descriptor, which belongs to a file or
+// to something else.
 static long send_piece(int fd, const uint8_t *piece, size_t length, int passed)
 {
     if (passed)

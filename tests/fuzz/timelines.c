@@ -32,7 +32,7 @@ static void put_head(int fd)
 }
 
 // Writes a block from the next bytes, which begin with the content of the
-// header. Returns the number of bytes that are left.
+// header. Returns the number of bytes that remain.
 static size_t put_block(int fd, const uint8_t *data, size_t left, uint64_t at)
 {
     uint64_t size = RECORDING_PAGE, used = data[4] + 256u * (data[5] % 16);

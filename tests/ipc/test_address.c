@@ -68,9 +68,9 @@ TEST_WITH(test_restore, set_up, tear_down)
 
 // --- Processes to find
 
-// Starts a child that serves in `directory` (or does not serve if it is NULL)
-// and waits. `name` is the number in the socket's name. 0 stands for the
-// child's own pid.
+// Starts a child that serves in `directory` and waits. If `directory` is NULL,
+// the child only waits. `name` is the number in the socket's name. 0 stands for
+// the child's own pid.
 static pid_t spawn(const char *directory, pid_t name)
 {
     int ready[2];
@@ -147,8 +147,8 @@ TEST_WITH(test_find_another_users, set_up, tear_down)
     end(target);
 }
 
-// The kernel tells which process listens. A process whose socket has another
-// process's number is not taken for the other process.
+// The kernel says which process listens at a socket. If a socket has another
+// process's number in its name, its process is not taken for the other process.
 TEST_WITH(test_find_is_not_misled, set_up, tear_down)
 {
     struct Served found;
@@ -193,7 +193,7 @@ TEST_WITH(test_find_by_its_environment, set_up, tear_down)
     end(child);
 }
 
-// The process has another root, as in a small container.
+// The process has another root directory, as in a small container.
 TEST_WITH(test_find_in_another_root, set_up, tear_down)
 {
     struct Served found;

@@ -23,9 +23,9 @@ static char directory[64];
 static struct Served served;
 static char why[512];
 
-// The clock that all functions of this program read. Client_open gives a
-// process two seconds to answer, and on a busy machine the process may start
-// later. So the clock stands still meanwhile.
+// All functions of this program read this clock. Client_open gives a process
+// two seconds to answer, and on a busy machine the process may start later. So
+// the clock does not move during this time.
 static atomic_bool stands;
 
 int clock_gettime(clockid_t id, struct timespec *now)
@@ -243,7 +243,8 @@ TEST_WITH(test_request_numbers_and_bytes, set_up, tear_down)
     assert_int_equal(got.number, getpid());
     assert_non_null(got.text);
     Message_release(&got);
-    // The client asks this of every process, with a request number of its own.
+    // The client sends this request to every process, with its own request
+    // number.
     used += Message_decode(&got, bytes + used, (size_t)(size - used),
                            WIRE_MAX_REQUEST);
     assert_int_equal(got.type, MESSAGE_FOLLOW);
@@ -342,7 +343,7 @@ TEST_WITH(test_a_file_goes_with_its_request, set_up, tear_down)
         if (passed) {
             assert_int_equal(came, 0);
             came = passed;
-            // The descriptor's request ends at this place or later.
+            // The request with the descriptor ends at this place or later.
             came_at = bytes.size;
         }
         assert_int_equal(Client_next(client, &message), 0); // continues to send

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests in ipc/clients which viewer gets which snapshot at which time. The test
-// uses socket pairs and its own clock.
+// Tests ipc/clients: which viewer gets which snapshot, and when. The test uses
+// socket pairs and its own clock.
 #include "ipc/clients.h"
 #include "ipc/socket.h"
 
@@ -216,7 +216,7 @@ TEST(test_who_does_not_read_skips)
     close_hall(&hall);
 }
 
-// A viewer reads as many bytes as come, and always leaves some bytes unread.
+// A viewer reads as many bytes as arrive, and always leaves some bytes unread.
 // The buffer of its answers does not grow.
 TEST(test_answers_that_wait_are_bounded)
 {
@@ -253,7 +253,7 @@ TEST(test_answers_that_wait_are_bounded)
     close_hall(&hall);
 }
 
-// Returns the number of the last request that the viewer has an answer to.
+// Returns the number of the last request that was answered to the viewer.
 // *answers is the number of answers.
 static uint32_t last_answer(struct Hall *hall, int viewer, unsigned *answers)
 {
@@ -291,7 +291,7 @@ static void ask(struct Hall *hall, int viewer, uint32_t first, uint32_t last)
 }
 
 // All requests are answered. After 256 requests, 50 a second are answered. No
-// other viewer is delayed, and the thread sleeps meanwhile.
+// other viewer is delayed, and the thread sleeps between the answers.
 TEST(test_requests_beyond_a_burst_come_late)
 {
     enum { ALL = 1000, AT_ONCE = 256, EACH_MS = 20, LATER = 100000 };

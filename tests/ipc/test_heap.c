@@ -17,7 +17,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-// Under a sanitizer the heap uses malloc, and maps no memory itself.
+// Under a sanitizer the heap uses malloc, and maps no memory of its own.
 #define OURS (!UNDER_ASAN && !UNDER_TSAN)
 
 static const size_t sizes[] = {
@@ -83,8 +83,8 @@ TEST(test_nothing_is_kept)
     assert_true(Heap_mapped() <= before + MIB / 2);
 }
 
-// Many blocks share one mapping of the kernel, which allows 65 530 mappings for
-// a process. Shrinking a block keeps the mapping.
+// Many blocks share one mapping. The kernel allows 65 530 mappings for each
+// process. Shrinking a block keeps the mapping.
 TEST(test_many_large_ones)
 {
     static char *blocks[3000];
@@ -103,8 +103,8 @@ TEST(test_many_large_ones)
         Heap_free(blocks[i]);
     blocks[0] = Heap_alloc(100000);
     mapped = Heap_mapped();
-    // Kept, although the limit of kept blocks was reached; another kept block
-    // is freed.
+    // The heap keeps this block, although the limit of kept blocks was reached,
+    // and frees another kept block.
     Heap_free(blocks[0]);
     assert_true(!OURS || Heap_mapped() == mapped - 65536);
     blocks[1] = Heap_zeroed(1, 100000);
@@ -163,7 +163,8 @@ static void *never_rest(void *unused)
     return NULL;
 }
 
-// The heap is complete and unlocked in a child, whichever thread was using it.
+// The heap is complete and unlocked in a child, even if another thread was
+// using the heap.
 TEST(test_forks)
 {
     pthread_t thread;

@@ -94,7 +94,7 @@ TEST_WITH(test_without_a_name, set_up, tear_down)
     assert_int_equal(size_of("name"), 5);
     close(fd);
     // The final name is a whole path, and another file already has the
-    // temporary name.
+    // temporary file's name.
     fd = unnamed("1234567");
     snprintf(path, sizeof path, ".ocular-%ld-0.tmp", (long)getpid());
     close(create(path, "theirs"));

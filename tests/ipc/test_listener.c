@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/listener on a thread of ours. This thread has fewer rights than the
+// Tests ipc/listener on a thread of ours. The thread has fewer rights than the
 // program's thread that has bound the socket.
 #include "ipc/base/worker.h"
 #include "ipc/listener.h"
@@ -21,8 +21,8 @@ static void check(void *context)
     Listener_check(context);
 }
 
-// Root's socket is in a folder of another user, which is closed to others. The
-// checking thread has no capabilities, so it cannot see the socket.
+// Root's socket is in another user's folder, which other users may not enter.
+// The checking thread has no capabilities, so it cannot see the socket.
 TEST(test_a_place_that_our_threads_cannot_see)
 {
     char theirs[] = "/tmp/ocular-test-XXXXXX", directory[64], why[256];
@@ -53,8 +53,8 @@ TEST(test_a_place_that_our_threads_cannot_see)
     rmdir(theirs);
 }
 
-// The program has closed the watch, and has opened a file that has got the
-// watch's descriptor.
+// The program has closed the descriptor of the watch, and has opened a file
+// that has got the same descriptor.
 TEST(test_a_watch_that_is_the_programs_file)
 {
     char directory[] = "/tmp/ocular-test-XXXXXX", file[64], why[256];

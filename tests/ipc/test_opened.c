@@ -73,8 +73,8 @@ TEST(a_program_does_not_get_ours_next)
     close(next);
 }
 
-// The descriptor is gone before it is moved. Another file may get the number as
-// soon as it is free.
+// The descriptor was closed before it is moved. Another file may get the number
+// as soon as it is free.
 TEST(a_descriptor_that_is_gone_by_now)
 {
     int gone = some_file();

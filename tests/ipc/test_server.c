@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/server over real sockets, with good, slow and broken viewers, and
-// with a file system that changes meanwhile.
+// Tests ipc/server over real sockets. Viewers are good, slow or broken, and the
+// file system changes during the tests.
 #include "ipc/base/now.h"
 #include "ipc/client.h"
 #include "ipc/server.h"
@@ -141,7 +141,7 @@ static struct Served place_of(const struct Tracer *tracer)
 }
 
 // A viewer gives up after two seconds. A busy machine may take longer, so
-// several viewers try.
+// several viewers try to connect.
 static struct Client *join(const struct Tracer *tracer)
 {
     struct Served served = place_of(tracer);
@@ -245,8 +245,8 @@ TEST_WITH(test_answers_too_large_become_errors, set_up, tear_down)
 
 // --- Bad viewers
 
-// If viewers connect and disconnect without end, the server accepts them one
-// after the other, so that they use a bounded share of a core. Many viewers
+// If viewers connect and disconnect without end, the server accepts one viewer
+// after the other. So these viewers use a bounded share of a core. Many viewers
 // that connect once are not delayed.
 TEST_WITH(test_a_storm_is_slowed_down, set_up, tear_down)
 {
@@ -286,7 +286,7 @@ TEST_WITH(test_one_that_reads_no_answers, set_up, tear_down)
     client = join(&tracer);
     assert_int_equal(Client_request(client, &ask), 0);
     EVENTUALLY(tracer.requests == 1);
-    // The server drops the viewer, although the viewer reads nothing.
+    // The server drops this viewer, although the viewer reads nothing.
     EVENTUALLY((Server_answer(tracer.server, tracer.viewer, &answer),
                 tracer.viewers == 0));
     Client_close(client);

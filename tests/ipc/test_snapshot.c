@@ -80,8 +80,8 @@ static size_t member_size(const struct Field *field)
 }
 
 // Checks that every byte of a struct except the arena belongs to exactly one
-// row. So a member without a row, a row that occurs twice, or a wrong offset is
-// found.
+// row. So the check finds a member without a row, a row that occurs twice, and
+// a wrong offset.
 static void check_cover(const struct Record *record, size_t rest)
 {
     unsigned char *seen = calloc(1, record->size);
@@ -188,8 +188,8 @@ TEST(test_arena_is_aligned_zeroed_and_apart)
     Snapshot_free(snapshot);
 }
 
-// A renewed snapshot is like a new one, and uses its old memory as soon as this
-// is one chunk.
+// A renewed snapshot is like a new snapshot. It uses its old memory again as
+// soon as this memory is one chunk.
 TEST(test_a_snapshot_is_built_in_the_same_memory)
 {
     struct Snapshot *snapshot = Snapshot_new();

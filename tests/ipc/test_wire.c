@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests ipc/wire. Every message is the same after a round trip. Truncated,
-// damaged, older and newer frames are read or refused, and are never trusted.
+// damaged, older and newer frames are either read or refused, but never
+// trusted.
 #include "ipc/wire.h"
 #include "tests/random.h"
 
@@ -279,7 +280,8 @@ static void check_truncation(struct Bytes bytes)
     struct Message out;
 
     for (size_t size = 0; size < bytes.size; size++) {
-        // A copy of the exact size, so that ASan notices reading beyond it.
+        // The copy has the exact size, so that ASan notices if the decoder
+        // reads beyond the copy.
         uint8_t *copy = malloc(size ? size : 1);
 
         memcpy(copy, bytes.data, size);
@@ -512,7 +514,7 @@ TEST(test_records_of_other_lengths)
     Bytes_put_u64(&body, 77);
     Bytes_put_f64(&body, 0.125);
     Bytes_put(&body, "future", 6);
-    // functions_total, which is read at the right place.
+    // This is functions_total, which is read at the right place.
     Bytes_put_u64(&body, 1234);
     out = decode_snapshot(&body);
     assert_int_equal(out.snapshot->thread_count, 3);

@@ -60,13 +60,14 @@ static atomic_int prepared_by;
 
 static void prepare(void)
 {
-    // If Worker_start did not wait, it would return long before this ends.
+    // If Worker_start did not wait, it would return long before this function
+    // ends.
     usleep(20000);
     prepared_by = gettid();
 }
 
-// The thread prepares itself before Worker_start returns, because memory may be
-// out later.
+// The thread prepares itself before Worker_start returns, because later there
+// may be no memory.
 TEST(test_what_it_prepares)
 {
     struct Seen seen = {.value = 0};

@@ -11,7 +11,7 @@ FATAL = {"crash", "crash at exit", "hang"}
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference that the traced run has and the untraced run does not have."""
+    """Describes a difference that only the traced run has."""
 
     # kind of the difference, for example "crash", "hang", "error" or "output"
     kind: str
@@ -77,8 +77,8 @@ def _of_the_tests(untraced, traced):
 
 # --- Output -------------------------------------------------------------------
 
-# Lines that unittest and regrtest print themselves. A difference in these lines also
-# shows in a test's result.
+# unittest and regrtest print these lines themselves. A difference in these lines also shows
+# in a test's result.
 OWN = re.compile(
     r"^((ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|"
     r"test\S* \(|-+$|==|Ran |FAILED|OK|Result|Total|Using random|"
@@ -110,7 +110,7 @@ def _of_the_output(untraced, traced):
 
 @dataclass
 class Verdict:
-    """The result of one module in one mode, after a second run."""
+    """Holds the result of one module in one mode, after a second run."""
 
     confirmed: list  # differences that count as ours until another cause is known
     flakes: list  # [(difference, reason why it does not count)]

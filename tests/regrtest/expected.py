@@ -11,8 +11,8 @@ VAGUE = re.compile(r"[*?]")
 
 @dataclass
 class Entry:
-    """A single test that differs, the kind of the difference, and the reason why Ocular
-    does not cause it."""
+    """Names a single test that differs, the kind of the difference, and the reason why
+    Ocular does not cause it."""
 
     test: str
     kind: str
@@ -25,8 +25,8 @@ class Entry:
     met: bool = False  # True if the difference happened in this run
 
     def fits(self, version):
-        """Returns True if the entry is for this version. A version of three numbers
-        also stands for the later versions of its minor version."""
+        """Returns True if the entry is for this version. A version of three numbers also
+        means the later versions of the same minor version."""
         this = _numbers(version)
         return not self.versions or any(
             this[:2] == listed[:2] and this >= listed
@@ -47,7 +47,7 @@ def _numbers(version):
 
 
 class Expected:
-    """The entries that concern one version of CPython ("3.13.0")."""
+    """Holds the entries that concern one version of CPython ("3.13.0")."""
 
     def __init__(self, entries, version):
         self.entries = [entry for entry in entries if entry.fits(version)]

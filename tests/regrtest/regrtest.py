@@ -68,7 +68,7 @@ def expand(name, folder):
 
 @dataclass
 class Tally:
-    """The figures of one mode."""
+    """Holds the figures of one mode."""
 
     modules: int = 0
     tests: int = 0
@@ -87,7 +87,7 @@ class Tally:
 
 
 class Driver:
-    """The state of one run of `make regrtest`."""
+    """Holds the state of one run of `make regrtest`."""
 
     def __init__(self, options):
         self.options = options
@@ -143,8 +143,8 @@ class Driver:
         return one
 
     def judge(self, untraced, traced):
-        """Compares two runs. If they differ, runs the module a second time untraced and
-        traced."""
+        """Compares two runs. If the two runs differ, runs the module a second time untraced
+        and traced."""
         first = compare.differences(untraced, traced)
         if not first:
             return compare.Verdict([], [])
@@ -224,8 +224,8 @@ class Driver:
 
 
 def tell(mode, difference):
-    """Returns the text about an unexplained difference, for a person who must examine
-    it."""
+    """Returns the text about an unexplained difference. A person must examine this
+    difference."""
     detail = difference.detail.strip().splitlines()
     shown = "\n".join(f"      {line}" for line in detail[-25:])
     return f"  {mode}: {difference.kind.upper()} {difference.test}\n{shown}"
@@ -279,8 +279,8 @@ def parse():
 
 
 def end_all(number, frame):
-    """Handles SIGTERM and SIGINT. The running modules have their own sessions, so they
-    must be killed."""
+    """Handles SIGTERM and SIGINT. The modules that are running have their own sessions, so
+    they must be killed."""
     for leader in list(run.RUNNING):
         run.kill_session(leader)
     os._exit(128 + number)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs one module of CPython's test suite once by `python -m test` in a separate
-process, traced or untraced. Returns the result of each test and of the process."""
+"""Runs one module of CPython's test suite once, traced or untraced. `python -m test` runs
+the module in a separate process. Returns the result of each test and of the process."""
 
 import contextlib
 import json
@@ -18,8 +18,8 @@ from xml.etree import ElementTree
 
 TRACE = "trace.json"
 
-# For each mode, the options of `python -m ocular`, and the factor by which a run may
-# take longer than untraced before it counts as hung.
+# Maps each mode to the options of `python -m ocular`, and to the factor by which a traced
+# run may take longer than an untraced run before it counts as hung.
 SERVING = ["--serve"]
 TIMELINE = [f"--output={{scratch}}/{TRACE}", "--timeline-limit=1048576"]
 MODES = {
@@ -42,7 +42,7 @@ RESULT = re.compile(r"^Result: ", re.M)  # regrtest's last line
 
 @dataclass
 class Run:
-    """The results of one run, which compare.py judges."""
+    """Holds the results of one run, which compare.py judges."""
 
     module: str
     mode: str  # "untraced" or one of MODES
@@ -61,7 +61,7 @@ class Run:
 
 @dataclass
 class Outcome:
-    """The result of one test, with its message."""
+    """Holds the result of one test, with the test's message."""
 
     status: str  # "ok", "skipped", "failure", "error" or another status
     words: str = ""
@@ -242,8 +242,8 @@ def _note_tracing(run, socket, trace):
 # --- What came of each test ---------------------------------------------------
 
 ADDRESS = re.compile(r"0x[0-9a-f]{4,}")
-# The line that unittest prints above a traceback. regrtest's XML lacks the failures of
-# subtests and of setUpClass, but these lines have them.
+# unittest prints this line above a traceback. regrtest's XML lacks the failures of subtests
+# and of setUpClass, but these lines have them.
 HEADER = re.compile(
     r"^(ERROR|FAIL|UNEXPECTED SUCCESS): ([^\s(]+) \(([\w.<>]+)\)(.*)$", re.M
 )

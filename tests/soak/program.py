@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs as the program that `make soak` traces, until stdin ends. The program has
-threads whose phases change, asyncio, code that is made and freed, idle times, and forks
-from time to time. At the end the program stops the trace and prints its counts on
-stdout."""
+"""This program is traced by `make soak`, and runs until stdin ends. The program has threads
+whose phases change, asyncio, code that is made and freed, idle times, and forks from time
+to time. At the end the program stops the trace and prints its counts on stdout."""
 
 import asyncio
 import json

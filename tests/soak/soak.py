@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`make soak` traces a mixed program for an hour (`--seconds N`) with a budget, while
-viewers of all kinds connect and disconnect. At the end the memory must not have grown,
-the overhead must be within the budget, and the ages of numbers must be bounded. Nothing
-may be lost, and no descriptor and no thread may be left."""
+viewers of all kinds connect and disconnect. At the end the memory must not have grown, the
+overhead must be within the budget, and no function's numbers may be too old. Nothing may be
+lost, and no descriptor and no thread may be left."""
 
 import argparse
 import json
@@ -25,28 +25,28 @@ from e2e import client  # noqa: E402
 from figures.record import figure, recording  # noqa: E402
 
 TOP = os.environ["OCULAR_TOP"]
-# Largest age in seconds of a function's numbers, if the function runs several times a
-# second.
+# A function that runs several times a second may have numbers of at most this age in
+# seconds.
 MOST_AGE_S = 30
-# In a short run the largest age is this part of the run.
+# In a short run the largest age is this part of the run's length.
 SHORT_AGE = 0.7
-# Tolerated growth of the memory from the first half to the second half, as a part of
-# the memory, or in KiB.
+# The memory may grow by this much from the first half to the second half, as a part of the
+# memory, or in KiB.
 MOST_GROWTH = 0.03
 MOST_KIB = 2048
-# In a shorter run the start has most weight, so these bounds find only large errors.
+# In a shorter run the start has most weight, so these limits find only large errors.
 SHORT_S = 300
 SHORT_KIB = 8192
 SHORT_OVER = 4
-# A minute has three phases of the program, each with an idle time.
+# A minute has three phases of the program, and each phase has an idle time.
 MINUTE_S = 60
-# Tolerated ratio of a window's overhead to the allowed overhead, and the part of the
-# time for which it may be larger.
+# The overhead of a window may be this many times the allowed overhead. The ratio may be
+# larger for this part of the time.
 OVER = 1.10
 MOST_OVER = 0.10
-# Tolerated ratio of the overhead to the allowed overhead for the whole run.
+# The overhead of the whole run may be this many times the allowed overhead.
 MEAN_OVER = 1.05
-# Seconds of the warm-up, in which functions go dark for the first time.
+# The warm-up takes these seconds, in which functions go dark for the first time.
 SETTLE_S = 20
 PATIENCE_S = 60
 # A short run continues until there are this many snapshots.
@@ -54,7 +54,7 @@ LEAST_LOOKS = 5
 
 
 class Soak:
-    """The observations of the program over time."""
+    """Holds the observations of the program over time."""
 
     def __init__(self, pid, path, settle_s=SETTLE_S):
         self.pid, self.path, self.settle_s = pid, path, settle_s
@@ -144,7 +144,7 @@ class Soak:
         self.ages += ((self.now(), age, name) for name, age in runs.items())
 
     def watch(self):
-        """A viewer that is connected all the time."""
+        """Is a viewer that is connected all the time."""
         with client.Client(self.path) as viewer:
             while not self.over.is_set():
                 before = self.now()
@@ -161,9 +161,9 @@ def cpu_s(pid):
 
 
 def own_kib(pid):
-    """Returns the process's own memory in KiB, without pages of files. If pages of
-    files counted (Pss), the memory would grow when another process that runs the same
-    Python ends."""
+    """Returns the process's own memory in KiB, without pages of files. If pages of files
+    counted (Pss), the memory would grow when another process ends that runs the same
+    Python."""
     fields = Path(f"/proc/{pid}/status").read_text()
     return sum(int(fields.split(name)[1].split()[0]) for name in ("RssAnon:", "VmSwap:"))
 
@@ -273,8 +273,8 @@ def slope(points):
 
 
 def check_memory(soak, seconds):
-    """Compares the memory of the second half with the first half, after everything that
-    is made once."""
+    """Compares the memory of the second half with the memory of the first half, after
+    everything that is made only once."""
     steady = [point for point in soak.memory if point[0] > seconds / 5]
     half = len(steady) // 2
     if half < 2:
@@ -303,7 +303,7 @@ def spent_and_used(row):
 
 
 def minutes(rows):
-    """Returns Ocular's share of the program's CPU time, in each minute that ends with a
+    """Returns Ocular's share of the program's CPU time for each minute that ends with a
     row."""
     shares, first = [], 0
     for row in rows:
@@ -338,7 +338,7 @@ def check_overhead(soak, seconds):
     allowed = statistics.fmean(row["allowed"] for row in steady)
     if measured > allowed * (MEAN_OVER if seconds >= SHORT_S else SHORT_OVER):
         soak.miss(f"the mean overhead of ten seconds is {measured:.2%} of {allowed:.2%}")
-    # Compares the shares of minutes, and the share since the start, with the budget.
+    # Compares the shares of single minutes, and the share since the start, with the budget.
     shares = minutes(steady)
     over = [share for share in shares if share > OVER * program.BUDGET]
     if len(over) > MOST_OVER * len(shares) and seconds >= SHORT_S:
@@ -366,7 +366,7 @@ def check_overhead(soak, seconds):
 
 
 def check_ages(soak, seconds):
-    # Nothing can be older than the run, so in a short run the bound is smaller.
+    # No number can be older than the run, so the limit is smaller in a short run.
     most = min(MOST_AGE_S, SHORT_AGE * seconds)
     old = max(soak.ages, key=lambda row: row[1], default=None)
     if old is None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Makes forks of every kind, while all other parts of the test run. The main thread
-forks the children that end like a program. Other threads fork the children that do not."""
+forks the children that end like a program. Other threads fork the children that end in
+another way."""
 
 import contextlib
 import multiprocessing.process
@@ -28,7 +29,7 @@ def calls():
 
 
 def trace(party, serve):
-    """Traces the child from within, as any process may."""
+    """Traces the child from inside the child, as any process may do."""
     ocular.start_tracing(
         serve=serve,
         quiet=True,
@@ -188,7 +189,7 @@ def fork_and_return(party, dice):
     if pid:
         expect(party, pid, f"{deed.__name__}, returns", status, tidy=True)
         return True
-    # Otherwise the child would wait for its parent's children at exit.
+    # Otherwise the child would wait at its exit for the children of its parent.
     multiprocessing.process._children.clear()
     status = in_child(party, deed)
     if status:

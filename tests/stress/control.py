@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Starts and stops the tracer with changing settings from several threads, takes
-snapshots and exports meanwhile, and checks them."""
+"""Starts and stops the tracer with changing settings from several threads. At the same
+time, takes snapshots and exports, and checks them."""
 
 import json
 import os
@@ -8,8 +8,7 @@ import time
 
 import ocular
 
-# Errors that a thread may get if another thread has started or stopped the trace
-# meanwhile.
+# A thread may get these errors if another thread has just started or stopped the trace.
 USUAL = (
     "is tracing already",
     "is still stopping",
@@ -93,7 +92,7 @@ def export(party, dice):
 
 
 def check(party, snapshot):
-    """Checks that hold for every snapshot."""
+    """Checks a snapshot by rules that hold for every snapshot."""
     if snapshot is None:  # another thread has stopped the trace
         return
     if snapshot["pid"] != os.getpid():
@@ -106,8 +105,8 @@ def check(party, snapshot):
             if value is not None and not 0 <= value < 1 << 42:
                 party.fail(f"{name} of {row['name']} is {value}")
         for name in ("share", "cpu_share", "wait_share", "c_share"):
-            # Shares are parts of one core, so a function that many threads run may have
-            # several.
+            # Shares are parts of one core, so a function that many threads run may have a
+            # share of several cores.
             if row[name] is not None and not 0 <= row[name] <= MOST_THREADS:
                 party.fail(f"{name} of {row['name']} is {row[name]}")
         if row["name"].startswith("raising") and "/made/" not in (row["file"] or ""):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Holds the data that all parts of the stress test share, which are the time to stop,
-random numbers, counts and failures. Each part is a function that gets a Party, and runs
-in its own thread until `party.over` is set."""
+"""Holds the data that all parts of the stress test share: the time to stop, random numbers,
+counts and failures. Each part is a function that gets a Party, and runs in its own thread
+until `party.over` is set."""
 
 import collections
 import random
@@ -25,7 +25,8 @@ class Party:
         self.lock = threading.Lock()
 
     def dice(self, name):
-        """Returns random numbers for one part, which are always the same for one seed."""
+        """Returns random numbers for one part. The numbers are always the same for one
+        seed."""
         return random.Random(f"{self.seed}/{name}")
 
     def count(self, what, times=1):
@@ -50,7 +51,7 @@ class Party:
 
 
 class Troop:
-    """The threads that run the parts."""
+    """Holds the threads that run the parts."""
 
     def __init__(self, party, parts):
         self.party = party

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Forks without Python's knowledge, as a C library may do. The child ends at
 // once, after running only the fork handlers. CPython does not allow more,
-// because threads that are gone may hold its locks.
+// because threads that do not exist in the child may hold CPython's locks.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Sends signals of the program's own, in addition to the sampler's signals. There are
-handlers in Python, an interval timer, a wake-up descriptor, threads that block all
-signals, and waits that must not end early."""
+"""Sends the program's own signals, in addition to the sampler's signals. There are handlers
+in Python, an interval timer, a wake-up descriptor, threads that block all signals, and
+waits that must not end early."""
 
 import collections
 import contextlib
@@ -24,7 +24,7 @@ def _handle(number, frame):
 
 @contextlib.contextmanager
 def installed(party):
-    """Installs the handlers in the main thread for all rounds, and a descriptor to
+    """Installs the handlers in the main thread for all rounds. Also sets a descriptor to
     which CPython writes the number of each signal that has a handler in Python."""
     near, far = os.pipe()
     os.set_blocking(near, False)
@@ -47,8 +47,8 @@ def installed(party):
 
 
 def _await(party, number, before):
-    """Waits until the signal was handled. Handlers run in the main thread, which in the
-    end waits for this thread."""
+    """Waits until the signal was handled. Handlers run in the main thread. At its end the
+    main thread waits for this thread."""
     limit = time.monotonic() + SLOW
     while handled[number] == before and party.going():
         sum(range(1000))  # an interval timer needs CPU time

@@ -2,9 +2,9 @@
 """`make stress` runs threads, code that is made and freed, forks, starts and stops,
 snapshots, viewers and other tools at the same time, and then checks for leaks.
 
-The test runs in a separate process. This process watches that process, and
-distinguishes a crash and a hang from a normal end. If it fails, the message says how to
-run it again.
+The test runs in a separate process. This process watches the process of the test, and
+distinguishes a crash and a hang from a normal end. If the test fails, the message says how
+to run it again.
 """
 
 import argparse
@@ -31,8 +31,8 @@ from figures.record import figure, recording  # noqa: E402
 PATIENCE = 120  # the test counts as hung this many seconds after the chosen time
 
 
-# Each object has its own allocation, so that a sanitizer sees when it is freed. Leaks
-# of the interpreter are not reported.
+# Each object has its own allocation, so that a sanitizer notices when an object is freed.
+# Leaks of the interpreter are not reported.
 SANITIZED = {
     "PYTHONMALLOC": "malloc",
     "ASAN_OPTIONS": "detect_leaks=0:handle_segv=1:allocator_may_return_null=1",

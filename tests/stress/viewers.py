@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Viewers, which are the real ocular-top and a client of the protocol. The client asks
-for everything, sends invalid data and disconnects at bad moments."""
+"""Runs two kinds of viewers, which are the real ocular-top and a client of the protocol.
+The client asks for everything, sends invalid data and disconnects at bad moments."""
 
 import json
 import os
@@ -42,8 +42,9 @@ def talk(party, dice):
                 dice.choice(WHIMS)(party, viewer, dice)
             party.count("connections")
         except (OSError, client.Ended, client.Refused, AssertionError):
-            # There is no server at the moment, the server has gone or has refused
-            # invalid data, or an answer to invalid data was taken for something else.
+            # Either there is no server at the moment, or the server has gone, or it has
+            # refused invalid data. An answer to invalid data may also be taken for another
+            # answer.
             party.going(0.02)
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Finds out what a process holds before and after the test, which are threads,
-descriptors, memory, children and tool ids. Also runs a quiet phase, in which every
-number is known."""
+"""Finds out what a process holds before and after the test: threads, descriptors, memory,
+children and tool ids. Also runs a quiet phase, in which every number is known."""
 
 import ctypes
 import gc
@@ -56,7 +55,7 @@ def _threads():
 
 
 def _memory():
-    """Returns the resident bytes, after all memory was returned that can be returned."""
+    """Returns the resident bytes, after returning all memory that can be returned."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Does the traced work, which is code that is made and freed while other threads run
-it, generators, exceptions, recursion, short threads and other tools."""
+"""Does the traced work. This is code that is made and freed while other threads run it,
+generators, exceptions, recursion, short threads and other tools."""
 
 import asyncio
 import cProfile
@@ -55,7 +55,7 @@ def raising{n}(depth):
 
 
 def churn(party, dice):
-    """Compiles code, runs it, gives some of it to other threads, and frees it."""
+    """Compiles code, runs it, gives parts of the code to other threads, and frees it."""
     while party.going():
         n = party.fresh("")
         names = {}
@@ -100,7 +100,8 @@ def exercise(names, n, dice):
 
 
 def meet(function, dice):
-    """Several short threads run one function, whose code is then freed."""
+    """Several short threads run one function, and the function's code is freed
+    afterwards."""
     threads = [
         threading.Thread(target=function, args=(dice.randrange(30),))
         for _ in range(dice.randrange(1, 5))
@@ -128,7 +129,7 @@ def depth_reached():
 
 
 def recurse(party, dice):
-    """Recurses to the limit, of which tracing must not use anything."""
+    """Recurses to the limit. Tracing must not use any of the levels."""
     expected = None
     while party.going(0.05):
         reached = depth_reached()
@@ -173,8 +174,8 @@ def gather(party, dice):
 
 
 def other_tools(party, dice):
-    """Trace functions, profilers and another tool of sys.monitoring start and stop
-    while everything else runs."""
+    """Trace functions, profilers and another tool of sys.monitoring start and stop while
+    all other parts of the test run."""
 
     def hook(frame, event, argument):
         return hook
@@ -201,8 +202,8 @@ def other_tools(party, dice):
         elif choice == 3:
             monitoring.use_tool_id(tool, "stress")
             events = monitoring.events
-            # The callback is a C function, because a Python function would need a
-            # frame, which counts for the recursion.
+            # The callback is a C function. A Python function would need a frame, which
+            # counts for the recursion limit.
             monitoring.register_callback(tool, events.LINE, operator.is_)
             monitoring.set_events(tool, events.LINE)
             busy()

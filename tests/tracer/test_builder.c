@@ -41,7 +41,7 @@ static void rest(double s)
 }
 
 // The sampler collects once, a tenth of a second after its start, so its clock
-// stops at that time.
+// keeps this time.
 static void start_sampler(struct Fixture *f)
 {
     const struct SamplerParts parts = {.registry = f->engine.registry,
