@@ -86,7 +86,7 @@ def _of_stacks(path, output, unit, source):
     return f"{output}: {size / 1e3:.0f} kB, {figures.amount(flame.total)}"
 
 
-def _parser(verb):
+def _parser(verb="convert"):
     parser = argparse.ArgumentParser(
         prog=f"ocular {verb}", allow_abbrev=False, description=DESCRIPTION
     )
